@@ -1,0 +1,22 @@
+//! Headway's common ground: what every other crate speaks.
+//!
+//! Time as integer nanoseconds ([`Nanos`]), rates, sizes and their parsers, named random streams, distributions,
+//! the piecewise-linear rate [`Profile`], the [`Record`] that live runs, simulations and imported logs all become,
+//! and the [`station`] that the live target, the simulator and the test kit share.
+//!
+//! Deliberately absent: clocks, files, threads, sockets. Time comes in as an argument.
+
+pub mod dist;
+pub mod profile;
+pub mod random;
+pub mod record;
+pub mod sink;
+pub mod special;
+pub mod station;
+pub mod time;
+pub mod units;
+
+pub use profile::{Phase, Profile};
+pub use record::{Kind, Outcome, Record, Stamp};
+pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};
+pub use time::{Nanos, Rate};

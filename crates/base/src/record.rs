@@ -1,0 +1,324 @@
+//! The one record that live runs, simulations and imported logs all become.
+//!
+//! A [`Record`] is a row. Columns exist only on disk (crate `records`): a row of fixed size is what a worker can
+//! write in two cache lines without allocating.
+
+use crate::time::Nanos;
+
+/// How a request that fell due ended. Each one ends in exactly one of these.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Outcome {
+    /// Answered as expected.
+    Ok = 0,
+    /// Answered with a status that counts as failure (400 and above unless the scenario says otherwise).
+    Status,
+    /// Answered, but a check of the scenario did not hold.
+    Check,
+    /// The answer broke the protocol.
+    Protocol,
+    /// The answer (head or body) was larger than the bound set for it.
+    TooLarge,
+    /// No complete answer within `--timeout` of being sent.
+    Timeout,
+    /// No connection within `--connect-timeout` of being started.
+    ConnectTimeout,
+    /// The target refused the connection, or no route led to it.
+    Refused,
+    /// The connection was closed or reset before the answer was complete.
+    Reset,
+    /// The target's name did not resolve.
+    Dns,
+    /// The TLS handshake failed: certificate, name, or protocol.
+    Tls,
+    /// The generator itself had no descriptor or local port left.
+    LocalLimit,
+    /// Waited `--max-wait` for a connection and was given up, never started.
+    Shed,
+    /// Given up because the user stopped the run a second time.
+    Cancelled,
+    /// Sent, but the run ended before the answer.
+    Unfinished,
+    /// Fell due, but the run ended before it could start.
+    Unsent,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of their codes.
+    pub const ALL: [Outcome; 16] = [
+        Outcome::Ok,
+        Outcome::Status,
+        Outcome::Check,
+        Outcome::Protocol,
+        Outcome::TooLarge,
+        Outcome::Timeout,
+        Outcome::ConnectTimeout,
+        Outcome::Refused,
+        Outcome::Reset,
+        Outcome::Dns,
+        Outcome::Tls,
+        Outcome::LocalLimit,
+        Outcome::Shed,
+        Outcome::Cancelled,
+        Outcome::Unfinished,
+        Outcome::Unsent,
+    ];
+
+    /// The word used in logs, JSON and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::Status => "status",
+            Outcome::Check => "check",
+            Outcome::Protocol => "protocol",
+            Outcome::TooLarge => "too-large",
+            Outcome::Timeout => "timeout",
+            Outcome::ConnectTimeout => "connect-timeout",
+            Outcome::Refused => "refused",
+            Outcome::Reset => "reset",
+            Outcome::Dns => "dns",
+            Outcome::Tls => "tls",
+            Outcome::LocalLimit => "local-limit",
+            Outcome::Shed => "shed",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Unfinished => "unfinished",
+            Outcome::Unsent => "unsent",
+        }
+    }
+
+    /// The outcome of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Outcome> {
+        Outcome::ALL.into_iter().find(|o| o.name() == name)
+    }
+
+    /// The outcome of that code, if there is one.
+    pub fn from_code(code: u8) -> Option<Outcome> {
+        Outcome::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Whether a complete answer came back, good or bad: its response time is an observation. All other outcomes
+    /// censor it: the user had waited that long without an answer.
+    pub const fn answered(self) -> bool {
+        matches!(self, Outcome::Ok | Outcome::Status | Outcome::Check)
+    }
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(u8)]
+pub enum Kind {
+    /// One request, from due to done.
+    #[default]
+    Request = 0,
+    /// One session: all the steps of a user's journey.
+    Session,
+    /// One attempt of a request that was retried.
+    Attempt,
+}
+
+impl Kind {
+    /// Every kind, in the order of their codes.
+    pub const ALL: [Kind; 3] = [Kind::Request, Kind::Session, Kind::Attempt];
+
+    /// The word used in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Request => "request",
+            Kind::Session => "session",
+            Kind::Attempt => "attempt",
+        }
+    }
+
+    /// The kind of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|k| k.name() == name)
+    }
+}
+
+/// An instant or span that may be missing, in eight bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stamp(i64);
+
+impl Stamp {
+    /// Nothing was stamped.
+    pub const NONE: Stamp = Stamp(i64::MIN);
+
+    /// The stamp, if there is one.
+    pub const fn get(self) -> Option<Nanos> {
+        if self.0 == i64::MIN { None } else { Some(Nanos(self.0)) }
+    }
+
+    /// Whether something was stamped.
+    pub const fn is_some(self) -> bool {
+        self.0 != i64::MIN
+    }
+}
+
+impl From<Nanos> for Stamp {
+    fn from(at: Nanos) -> Stamp {
+        Stamp(at.0)
+    }
+}
+
+impl From<Option<Nanos>> for Stamp {
+    fn from(at: Option<Nanos>) -> Stamp {
+        at.map_or(Stamp::NONE, Stamp::from)
+    }
+}
+
+impl Default for Stamp {
+    fn default() -> Stamp {
+        Stamp::NONE
+    }
+}
+
+impl std::fmt::Debug for Stamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.get() {
+            Some(at) => write!(f, "{at}"),
+            None => f.write_str("-"),
+        }
+    }
+}
+
+/// One request that fell due (or session, or attempt): keys, the five stamps, and how it ended.
+///
+/// All instants are nanoseconds since the plan's zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// Number of the arrival (open) or session, from 0, over the whole plan and not one shard.
+    pub k: u64,
+    /// When the request was due.
+    pub intended: Nanos,
+    /// The clock just before its first system call (connect or write); none if it never started.
+    pub started: Stamp,
+    /// The clock just before the write that carried its first byte.
+    pub sent: Stamp,
+    /// The clock after the read that brought the first byte of the answer.
+    pub first_byte: Stamp,
+    /// The clock when it ended, whatever the outcome; for one never started, when it was given up.
+    pub done: Nanos,
+    /// How long it was due but held back by the connection cap, before it started; part of `blocked`, never of lag.
+    pub wait: Nanos,
+    /// Span of name-to-established for a connection opened for this request; none on a reused one.
+    pub connect: Stamp,
+    /// Span of the TLS handshake for a connection opened for this request; none on a reused one or without TLS.
+    pub tls: Stamp,
+    /// Bytes of the answer received: head, framing and body, before TLS.
+    pub bytes_received: u64,
+    /// Bytes of the request handed to the connection, before TLS.
+    pub bytes_sent: u64,
+    /// Number of contiguous arrivals that this row stands for: 1, or more for a run of never-started arrivals.
+    pub count: u32,
+    /// User (closed workloads) that sent it; 0 in open ones.
+    pub user: u32,
+    /// Which repeat of the step, from 0.
+    pub repeat: u32,
+    /// Number of the connection within its shard; `u32::MAX` if it never had one.
+    pub connection: u32,
+    /// Index of the step (its label stands in the log's metadata).
+    pub step: u16,
+    /// Which attempt, from 0.
+    pub attempt: u16,
+    /// Which shard of the plan sent it.
+    pub shard: u16,
+    /// Status code of the answer, 0 without one.
+    pub status: u16,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the row stands for.
+    pub kind: Kind,
+    /// Whether it went over a connection that an earlier request had used.
+    pub reused: bool,
+}
+
+impl Record {
+    /// A request that fell due at `intended` and was given up at `done` without ever starting.
+    pub const fn never_started(k: u64, intended: Nanos, done: Nanos, outcome: Outcome) -> Record {
+        Record {
+            k,
+            intended,
+            started: Stamp::NONE,
+            sent: Stamp::NONE,
+            first_byte: Stamp::NONE,
+            done,
+            wait: Nanos::ZERO,
+            connect: Stamp::NONE,
+            tls: Stamp::NONE,
+            bytes_received: 0,
+            bytes_sent: 0,
+            count: 1,
+            user: 0,
+            repeat: 0,
+            connection: u32::MAX,
+            step: 0,
+            attempt: 0,
+            shard: 0,
+            status: 0,
+            outcome,
+            kind: Kind::Request,
+            reused: false,
+        }
+    }
+
+    /// Response time: done - intended, what the user waited.
+    pub fn response(&self) -> Nanos {
+        self.done - self.intended
+    }
+
+    /// Service time: done - sent; none if nothing was sent.
+    pub fn service(&self) -> Option<Nanos> {
+        self.sent.get().map(|sent| self.done - sent)
+    }
+
+    /// Release lag: started - intended, less the wait for a connection; the generator's own lateness. None if it
+    /// never started.
+    pub fn lag(&self) -> Option<Nanos> {
+        self.started.get().map(|started| started - self.intended - self.wait)
+    }
+
+    /// Blocked time: the wait for a connection plus its set-up; the target's doing or the user's settings. For one
+    /// never started, all the time until it was given up.
+    pub fn blocked(&self) -> Nanos {
+        match (self.started.get(), self.sent.get()) {
+            (Some(started), Some(sent)) => self.wait + (sent - started),
+            (Some(started), None) => self.wait + (self.done - started),
+            _ => self.done - self.intended,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_found_by_name_and_code() {
+        for (code, outcome) in Outcome::ALL.into_iter().enumerate() {
+            assert_eq!(outcome as usize, code);
+            assert_eq!(Outcome::from_code(code as u8), Some(outcome));
+            assert_eq!(Outcome::from_name(outcome.name()), Some(outcome));
+        }
+        assert_eq!(Outcome::from_code(16), None);
+        assert_eq!(Outcome::from_name("fine"), None);
+    }
+
+    #[test]
+    fn a_row_fits_two_cache_lines() {
+        assert!(size_of::<Record>() <= 128, "{}", size_of::<Record>());
+    }
+
+    #[test]
+    fn lag_and_blocked_never_overlap() {
+        let mut row = Record::never_started(0, Nanos(100), Nanos(900), Outcome::Ok);
+        assert_eq!((row.lag(), row.blocked()), (None, Nanos(800)));
+        // Due at 100, a connection came free at 250 (wait 150), started 20 later, connected in 130.
+        row.wait = Nanos(150);
+        row.started = Nanos(270).into();
+        row.sent = Nanos(400).into();
+        assert_eq!(row.lag(), Some(Nanos(20)));
+        assert_eq!(row.blocked(), Nanos(150 + 130));
+        assert_eq!(row.service(), Some(Nanos(500)));
+        assert_eq!(row.response(), row.lag().unwrap() + row.blocked() + row.service().unwrap());
+    }
+}
