@@ -110,7 +110,12 @@ impl Profile {
 
     /// The last positive rate of the profile, 0 if it has none.
     fn last_rate(&self) -> f64 {
-        self.pieces.iter().rev().flat_map(|p| [p.phase.to.0, p.phase.from.0]).find(|&r| r > 0.0).unwrap_or(0.0)
+        self.pieces
+            .iter()
+            .rev()
+            .flat_map(|p| [p.phase.to.0, p.phase.from.0])
+            .find(|&r| r > 0.0)
+            .unwrap_or(0.0)
     }
 
     /// The instant at which the cumulative rate first exceeds `expected`, in nanoseconds rounded to the nearest; the

@@ -1,1 +1,209 @@
-//! station
+//! A service station: c servers, first come first served, computed by next-free times (Kiefer and Wolfowitz 1955).
+//!
+//! Pure functions of the state, now and the demand: an arrival's departure instant is known when it arrives. The
+//! live target, the simulator and the test kit use this one. Stalls are a change of clock: the station works in its
+//! own time, which stands still while it is stalled, so that service under way is suspended and not lost.
+//!
+//! Absent: the service law (the caller draws the demand) and other disciplines.
+
+use crate::time::Nanos;
+use crate::units::{UnitError, parse_time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Regular interruptions: from j x every, for `length`, j = 1, 2, ... (none at zero).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stalls {
+    every: Nanos,
+    length: Nanos,
+}
+
+impl Stalls {
+    /// Interruptions that begin `every` apart and last `length` each.
+    ///
+    /// # Errors
+    /// Unless 0 < length < every.
+    pub fn new(every: Nanos, length: Nanos) -> Result<Stalls, UnitError> {
+        if Nanos::ZERO < length && length < every {
+            Ok(Stalls { every, length })
+        } else {
+            Err(UnitError::new(
+                &format!("every={every},for={length}"),
+                "a stall: its length must be above zero and less than the time between two",
+            ))
+        }
+    }
+
+    /// Reads `every=10s,for=1s`.
+    ///
+    /// # Errors
+    /// A missing part, an unreadable time, or a length that does not fit.
+    pub fn parse(text: &str) -> Result<Stalls, UnitError> {
+        let (mut every, mut length) = (None, None);
+        for part in text.split(',') {
+            match part.trim().split_once('=') {
+                Some(("every", time)) => every = Some(parse_time(time)?),
+                Some(("for", time)) => length = Some(parse_time(time)?),
+                _ => return Err(UnitError::new(text, "a stall: write for example every=10s,for=1s")),
+            }
+        }
+        match (every, length) {
+            (Some(every), Some(length)) => Stalls::new(every, length),
+            _ => Err(UnitError::new(text, "a stall: write both, for example every=10s,for=1s")),
+        }
+    }
+
+    /// Time worked by instant `at` >= 0.
+    fn worked(self, at: Nanos) -> Nanos {
+        let (whole, into) = (at.0 / self.every.0, at.0 % self.every.0);
+        // Every period but the first begins with a stall.
+        let stalled = if whole == 0 { 0 } else { (whole - 1) * self.length.0 + into.min(self.length.0) };
+        Nanos(at.0 - stalled)
+    }
+
+    /// The first instant by which `worked` time has been worked.
+    fn instant(self, worked: Nanos) -> Nanos {
+        if worked <= self.every {
+            return worked;
+        }
+        let (per, beyond) = (self.every.0 - self.length.0, worked.0 - self.every.0);
+        // Work that ends with a period ends before the next stall.
+        let stalls = (beyond + per - 1) / per;
+        Nanos(worked.0 + stalls * self.length.0)
+    }
+}
+
+/// What became of an arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Admission {
+    /// It leaves, served, at this instant.
+    Departs(Nanos),
+    /// The queue was full: it is turned away at once.
+    Rejected,
+}
+
+/// The state of a station.
+#[derive(Clone, Debug)]
+pub struct Station {
+    /// When each server is next free, in the station's own time; the earliest on top.
+    free: BinaryHeap<Reverse<Nanos>>,
+    /// When those now waiting begin service, in the station's own time, in order.
+    waiting: VecDeque<Nanos>,
+    queue_limit: Option<usize>,
+    stalls: Option<Stalls>,
+}
+
+impl Station {
+    /// A station of `servers` (at least 1) idle servers. `queue_limit`: how many may wait, not counting those in
+    /// service; none is no limit.
+    pub fn new(servers: u32, queue_limit: Option<usize>, stalls: Option<Stalls>) -> Station {
+        let free = (0..servers.max(1)).map(|_| Reverse(Nanos(i64::MIN))).collect();
+        Station { free, waiting: VecDeque::new(), queue_limit, stalls }
+    }
+
+    /// An arrival at `now` that needs `demand` of one server. Calls come in the order of time; `now` is not negative.
+    pub fn arrive(&mut self, now: Nanos, demand: Nanos) -> Admission {
+        let own = self.stalls.map_or(now, |s| s.worked(now));
+        while self.waiting.front().is_some_and(|&begins| begins <= own) {
+            self.waiting.pop_front();
+        }
+        let Some(mut next) = self.free.peek_mut() else { return Admission::Rejected };
+        let begins = next.0.max(own);
+        if begins > own {
+            if self.queue_limit.is_some_and(|limit| self.waiting.len() >= limit) {
+                return Admission::Rejected;
+            }
+            // Without a limit nobody asks how many wait.
+            if self.queue_limit.is_some() {
+                self.waiting.push_back(begins);
+            }
+        }
+        let departs = begins.saturating_add(demand);
+        next.0 = departs;
+        Admission::Departs(self.stalls.map_or(departs, |s| s.instant(departs)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Stream, streams};
+    use crate::special::exponential;
+
+    fn departures(station: &mut Station, arrivals: &[(i64, i64)]) -> Vec<Option<i64>> {
+        arrivals
+            .iter()
+            .map(|&(at, demand)| match station.arrive(Nanos(at), Nanos(demand)) {
+                Admission::Departs(at) => Some(at.0),
+                Admission::Rejected => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn servers_are_taken_in_the_order_they_come_free() {
+        let mut two = Station::new(2, None, None);
+        let got = departures(&mut two, &[(0, 10), (1, 3), (2, 5), (3, 1), (20, 7)]);
+        assert_eq!(got, [10, 4, 9, 10, 27].map(Some));
+    }
+
+    #[test]
+    fn a_full_queue_turns_away_and_empties_with_time() {
+        let mut one = Station::new(1, Some(1), None);
+        let got = departures(&mut one, &[(0, 10), (1, 10), (2, 10), (10, 10), (11, 10)]);
+        assert_eq!(got, [Some(10), Some(20), None, Some(30), None]);
+        let mut none = Station::new(1, Some(0), None);
+        assert_eq!(departures(&mut none, &[(0, 10), (9, 1), (10, 1)]), [Some(10), None, Some(11)]);
+    }
+
+    #[test]
+    fn a_stall_suspends_service_under_way() {
+        let stalls = Some(Stalls::parse("every=100ns,for=10ns").unwrap());
+        let mut one = Station::new(1, None, stalls);
+        // In service when the stall begins at 100: 5 left, done at 115. The next waits; then one that ends just as
+        // the second stall begins; then one inside it.
+        let got = departures(&mut one, &[(95, 10), (101, 10), (150, 50), (204, 1), (250, 100)]);
+        assert_eq!(got, [Some(115), Some(125), Some(200), Some(211), Some(360)]);
+    }
+
+    #[test]
+    fn the_two_clocks_of_a_stall_are_inverse() {
+        let stalls = Stalls::new(Nanos(100), Nanos(30)).unwrap();
+        for w in 0..2_000 {
+            let at = stalls.instant(Nanos(w));
+            assert_eq!(stalls.worked(at), Nanos(w));
+            assert!(
+                at == Nanos::ZERO || stalls.worked(at - Nanos(1)) < Nanos(w),
+                "{w} is worked before {at}"
+            );
+        }
+        assert!(Stalls::parse("every=1s,for=2s").is_err() && Stalls::parse("every=1s").is_err());
+    }
+
+    /// M/M/1 and M/M/2 at rho 0.8: mean sojourn 5 and 2.7778 mean services (Erlang C). The tolerance is 4 standard
+    /// errors from 50 batch means.
+    #[test]
+    fn markov_queues_have_their_sojourn_times() {
+        for (servers, truth) in [(1, 5.0), (2, 1.0 / (1.0 - 0.64))] {
+            let mut station = Station::new(servers, None, None);
+            let (gap, service) = (Stream::new(3, streams::GAP), Stream::new(3, streams::SERVICE));
+            let (mut now, mut batches) = (0.0, Vec::new());
+            let rate = 0.8 * f64::from(servers);
+            for b in 0..50 {
+                let mut sum = 0.0;
+                for i in 0..20_000 {
+                    let k = b * 20_000 + i;
+                    now += exponential(&mut gap.item(k)) / rate;
+                    let (at, demand) =
+                        (Nanos::from_secs_f64(now), Nanos::from_secs_f64(exponential(&mut service.item(k))));
+                    let Admission::Departs(departs) = station.arrive(at, demand) else { panic!() };
+                    sum += (departs - at).as_secs_f64();
+                }
+                batches.push(sum / 20_000.0);
+            }
+            let mean = batches.iter().sum::<f64>() / 50.0;
+            let sd = (batches.iter().map(|b| (b - mean).powi(2)).sum::<f64>() / 49.0).sqrt();
+            assert!((mean - truth).abs() < 4.0 * sd / 50f64.sqrt(), "{servers}: {mean} against {truth}");
+        }
+    }
+}

@@ -36,7 +36,7 @@ impl Nanos {
 
     /// This span in seconds.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The sum, or the nearest end of the range where it does not fit.
