@@ -1,1 +1,20 @@
-//! workload
+//! Who comes, when, and what they ask: plans, arrivals, shards, requests, and the client that plays them.
+//!
+//! Everything here is a function of its arguments. The plan says when arrival k is due; the [`client`] says, told what
+//! time it is and what happened, what to do next; a world (sockets, a simulator, a test) does it.
+//!
+//! Deliberately absent: clocks, sockets, files, threads, wire formats.
+
+pub mod arrivals;
+pub mod client;
+pub mod plan;
+pub mod request;
+pub mod shard;
+pub mod target;
+
+pub use arrivals::{Arrival, Arrivals, Process};
+pub use client::{Action, Client, Event, Limits};
+pub use plan::Plan;
+pub use request::Request;
+pub use shard::Shard;
+pub use target::Target;

@@ -1,0 +1,231 @@
+//! When: arrival processes as unit-mean renewal sequences, passed through the inverse of the cumulative rate.
+//!
+//! One file per process and the slice [`ALL`]; help, error messages and the conformance test iterate it. Every process
+//! is described by the law of its unit gap, so that one generator, [`Arrivals`], serves all of them at any
+//! [`Profile`], and the statistics know what to hold the starts against.
+//!
+//! Absent: what is asked for at an arrival, and whether anybody is late.
+
+mod constant;
+mod gamma;
+mod poisson;
+mod poisson_fixed_n;
+mod uniform;
+
+use crate::shard::Shard;
+use base::random::{Stream, streams};
+use base::units::{UnitError, nearest};
+use base::{Nanos, Profile, special};
+use std::fmt;
+
+/// An arrival process, built and checked. Displays as it is written on the command line.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Process {
+    /// Independent users: exponential gaps.
+    Poisson,
+    /// Independent users, but exactly as many as expected: sorted uniform instants.
+    PoissonFixedN,
+    /// Evenly spaced.
+    Constant,
+    /// Gaps uniform on (0, 2/rate).
+    Uniform,
+    /// Gamma gaps of this CoV (above zero).
+    Gamma {
+        /// Coefficient of variation of the gaps.
+        cov: f64,
+    },
+}
+
+/// What builds and describes one arrival process.
+pub trait Family: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+    /// How it is written, for help texts: `gamma(COV)`.
+    fn usage(&self) -> &'static str;
+    /// One example that can be read.
+    fn example(&self) -> &'static str;
+    /// One line for help texts.
+    fn about(&self) -> &'static str;
+    /// Builds it from the text between its brackets, if there was one.
+    ///
+    /// # Errors
+    /// A missing, superfluous or impossible argument.
+    fn build(&self, argument: Option<&str>) -> Result<Process, UnitError>;
+    /// P(unit gap <= x), where the gaps are independent; none for a process whose gaps are not.
+    fn gap_cdf(&self, process: Process, x: f64) -> Option<f64>;
+    /// CoV of the unit gap.
+    fn gap_cov(&self, process: Process) -> f64;
+}
+
+/// Every process. Adding one: a file like its neighbours, an arm in [`Process`] and in `Arrivals::step`, a line here.
+pub const ALL: &[&dyn Family] =
+    &[&poisson::Build, &poisson_fixed_n::Build, &constant::Build, &uniform::Build, &gamma::Build];
+
+impl Process {
+    /// Reads a process: `poisson`, `gamma(2.5)`.
+    ///
+    /// # Errors
+    /// An unknown name (with the nearest one), or an argument that does not fit.
+    pub fn parse(text: &str) -> Result<Process, UnitError> {
+        let trimmed = text.trim();
+        let (name, argument) = match trimmed.split_once('(') {
+            None => (trimmed, None),
+            Some((name, rest)) => {
+                let inner = rest.strip_suffix(')').ok_or_else(|| {
+                    UnitError::new(text, "an arrival process: the closing bracket is missing")
+                })?;
+                (name.trim(), Some(inner.trim()))
+            }
+        };
+        let Some(family) = ALL.iter().find(|f| f.name().eq_ignore_ascii_case(name)) else {
+            let usages: Vec<&str> = ALL.iter().map(|f| f.usage()).collect();
+            let guess = nearest(name, ALL.iter().map(|f| f.name()))
+                .map(|n| format!("; did you mean {n}?"))
+                .unwrap_or_default();
+            let wanted = format!("an arrival process: write one of {}{guess}", usages.join(" "));
+            return Err(UnitError::new(text, wanted));
+        };
+        family.build(argument)
+    }
+
+    fn family(self) -> &'static dyn Family {
+        match self {
+            Process::Poisson => &poisson::Build,
+            Process::PoissonFixedN => &poisson_fixed_n::Build,
+            Process::Constant => &constant::Build,
+            Process::Uniform => &uniform::Build,
+            Process::Gamma { .. } => &gamma::Build,
+        }
+    }
+
+    /// P(unit gap <= x) of the whole plan, where its gaps are independent and identically distributed.
+    pub fn gap_cdf(self, x: f64) -> Option<f64> {
+        self.family().gap_cdf(self, x)
+    }
+
+    /// CoV of the whole plan's unit gap.
+    pub fn gap_cov(self) -> f64 {
+        self.family().gap_cov(self)
+    }
+
+    /// CoV of the unit gap of one shard of `count`: CoV^2 = 1 + (c^2 - 1)/N (thinning a renewal process; Cox 1962).
+    pub fn thinned_cov(self, count: u32) -> f64 {
+        let c = self.gap_cov();
+        libm::sqrt(1.0 + (c * c - 1.0) / f64::from(count))
+    }
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Process::Gamma { cov } => write!(f, "gamma({cov})"),
+            other => f.write_str(other.family().name()),
+        }
+    }
+}
+
+/// For families without an argument.
+fn no_argument(name: &str, argument: Option<&str>, process: Process) -> Result<Process, UnitError> {
+    match argument {
+        None => Ok(process),
+        Some(a) => {
+            Err(UnitError::new(&format!("{name}({a})"), format!("an arrival process: write just {name}")))
+        }
+    }
+}
+
+/// One arrival of the plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Its number in the whole plan, from 0.
+    pub k: u64,
+    /// When it is due, since the plan's zero.
+    pub intended: Nanos,
+}
+
+/// The arrivals of one shard of a plan, in order. Every shard walks the whole plan and keeps its own, so that all see
+/// the same instants bit for bit; a step costs some nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    process: Process,
+    profile: std::sync::Arc<Profile>,
+    gap: Stream,
+    keep: Stream,
+    shard: Shard,
+    next_k: u64,
+    /// Place of arrival `next_k - 1` on the unit-rate scale.
+    place: f64,
+    /// Arrivals of a process that has exactly as many as expected.
+    fixed_n: u64,
+    /// Last place that still counts; a hair beyond the total, so that rounding does not lose the arrival on its border.
+    last_place: f64,
+    phase_hint: usize,
+}
+
+impl Arrivals {
+    /// The arrivals of that shard.
+    pub fn new(seed: u64, process: Process, profile: std::sync::Arc<Profile>, shard: Shard) -> Arrivals {
+        let total = profile.total();
+        Arrivals {
+            process,
+            gap: Stream::new(seed, streams::GAP),
+            keep: Shard::stream(seed),
+            shard,
+            next_k: 0,
+            place: 0.0,
+            fixed_n: libm::round(total) as u64,
+            last_place: total * (1.0 + 1e-12),
+            phase_hint: 0,
+            profile,
+        }
+    }
+
+    /// Moves `place` on to arrival `k`; false where there is none.
+    #[inline]
+    fn step(&mut self, k: u64) -> bool {
+        let mut draws = self.gap.item(k);
+        self.place += match self.process {
+            Process::Poisson => special::exponential(&mut draws),
+            Process::Constant => 1.0,
+            Process::Uniform => 2.0 * draws.open01(),
+            Process::Gamma { cov } => {
+                let shape = 1.0 / (cov * cov);
+                special::gamma(shape, &mut draws) / shape
+            }
+            // Sequential order statistics (Bentley and Saxe 1980): the least of m uniforms on what is left.
+            Process::PoissonFixedN => {
+                if k >= self.fixed_n {
+                    return false;
+                }
+                let left = (self.fixed_n - k) as f64;
+                let total = self.profile.total();
+                (total - self.place) * -libm::expm1(libm::log(draws.open01()) / left)
+            }
+        };
+        self.place <= self.last_place
+    }
+}
+
+impl Iterator for Arrivals {
+    type Item = Arrival;
+
+    #[inline]
+    fn next(&mut self) -> Option<Arrival> {
+        loop {
+            let k = self.next_k;
+            if !self.step(k) {
+                // The renewal sequence only grows: it stays beyond the end.
+                self.place = f64::INFINITY;
+                return None;
+            }
+            self.next_k += 1;
+            if self.shard.keeps(self.keep, k) {
+                let intended = self.profile.inverse_from(&mut self.phase_hint, self.place);
+                return Some(Arrival { k, intended });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

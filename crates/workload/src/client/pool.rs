@@ -1,0 +1,211 @@
+//! The connections of one shard: slots, the idle stack, and deadlines.
+//!
+//! Idle connections are used again most recently used first, so that the set in use is as small as the load allows.
+//! Each connection has at most one entry in the heap of deadlines: it is looked at when it comes up and put back if the
+//! deadline has moved on since, so that a request costs no heap operation.
+
+use base::{Nanos, Record};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A connection's slot within its shard; used again after the connection is closed.
+pub type ConnectionId = u32;
+
+/// What a connection is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    Free,
+    Opening,
+    Busy,
+    Idle,
+}
+
+#[derive(Debug)]
+struct Slot {
+    phase: Phase,
+    /// Number of the connection, counted up over the run.
+    number: u32,
+    /// When the request or the opening is given up; MAX when idle.
+    deadline: Nanos,
+    /// When the heap's entry of this slot comes up; MAX if it has none. Entries of other instants are stale.
+    watched: Nanos,
+    record: Record,
+}
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    slots: Vec<Slot>,
+    idle: Vec<ConnectionId>,
+    free: Vec<ConnectionId>,
+    deadlines: BinaryHeap<Reverse<(Nanos, ConnectionId)>>,
+    cap: u32,
+    open: u32,
+    busy: u32,
+    opened: u32,
+}
+
+impl Pool {
+    pub(super) fn new(cap: u32) -> Pool {
+        Pool {
+            slots: Vec::new(),
+            idle: Vec::new(),
+            free: Vec::new(),
+            deadlines: BinaryHeap::new(),
+            cap: cap.max(1),
+            open: 0,
+            busy: 0,
+            opened: 0,
+        }
+    }
+
+    fn slot(&mut self, id: ConnectionId) -> &mut Slot {
+        &mut self.slots[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn can_open(&self) -> bool {
+        self.open < self.cap
+    }
+
+    #[inline]
+    pub(super) fn can_start(&self) -> bool {
+        !self.idle.is_empty() || self.can_open()
+    }
+
+    #[inline]
+    pub(super) fn take_idle(&mut self) -> Option<ConnectionId> {
+        self.idle.pop()
+    }
+
+    pub(super) fn busy(&self) -> u32 {
+        self.busy
+    }
+
+    pub(super) fn busy_ids(&self) -> Vec<ConnectionId> {
+        let busy = |s: &Slot| matches!(s.phase, Phase::Opening | Phase::Busy);
+        self.slots.iter().enumerate().filter(|(_, s)| busy(s)).map(|(i, _)| i as ConnectionId).collect()
+    }
+
+    pub(super) fn phase(&self, id: ConnectionId) -> Phase {
+        self.slots[id as usize].phase
+    }
+
+    pub(super) fn number(&self, id: ConnectionId) -> u32 {
+        self.slots[id as usize].number
+    }
+
+    #[inline]
+    pub(super) fn request_mut(&mut self, id: ConnectionId) -> &mut Record {
+        &mut self.slot(id).record
+    }
+
+    /// A new connection, to be opened for that request.
+    pub(super) fn open(&mut self, record: Record, deadline: Nanos) -> ConnectionId {
+        let number = self.opened;
+        self.opened = self.opened.wrapping_add(1);
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot {
+                phase: Phase::Free,
+                number,
+                deadline: Nanos::MAX,
+                watched: Nanos::MAX,
+                record,
+            });
+            (self.slots.len() - 1) as ConnectionId
+        });
+        self.open += 1;
+        self.busy += 1;
+        let slot = self.slot(id);
+        slot.phase = Phase::Opening;
+        slot.number = number;
+        slot.record = record;
+        self.watch(id, deadline);
+        id
+    }
+
+    /// An idle connection (just taken) serves that request.
+    #[inline]
+    pub(super) fn reuse(&mut self, id: ConnectionId, record: Record, deadline: Nanos) {
+        self.busy += 1;
+        let slot = self.slot(id);
+        slot.phase = Phase::Busy;
+        slot.record = record;
+        self.watch(id, deadline);
+    }
+
+    /// An opened connection has sent its request.
+    pub(super) fn in_flight(&mut self, id: ConnectionId, deadline: Nanos) {
+        self.slot(id).phase = Phase::Busy;
+        self.watch(id, deadline);
+    }
+
+    /// Its request has ended; it is free for the next.
+    #[inline]
+    pub(super) fn release(&mut self, id: ConnectionId) {
+        self.busy -= 1;
+        let slot = self.slot(id);
+        slot.phase = Phase::Idle;
+        slot.deadline = Nanos::MAX;
+        self.idle.push(id);
+    }
+
+    /// It is gone, with whatever it carried.
+    pub(super) fn close(&mut self, id: ConnectionId) {
+        let slot = self.slot(id);
+        let was = std::mem::replace(&mut slot.phase, Phase::Free);
+        slot.deadline = Nanos::MAX;
+        if was == Phase::Free {
+            return;
+        }
+        self.open -= 1;
+        self.busy -= u32::from(matches!(was, Phase::Opening | Phase::Busy));
+        self.free.push(id);
+    }
+
+    /// An idle one is gone.
+    pub(super) fn retire_idle(&mut self, id: ConnectionId) {
+        if let Some(at) = self.idle.iter().rposition(|&i| i == id) {
+            self.idle.remove(at);
+        }
+        self.close(id);
+    }
+
+    #[inline]
+    fn watch(&mut self, id: ConnectionId, deadline: Nanos) {
+        let slot = self.slot(id);
+        slot.deadline = deadline;
+        // An entry that comes up too early is put back then; one that would come up too late is replaced now.
+        if deadline < slot.watched {
+            slot.watched = deadline;
+            self.deadlines.push(Reverse((deadline, id)));
+        }
+    }
+
+    /// The earliest instant at which a deadline may have passed.
+    #[inline]
+    pub(super) fn next_deadline(&self) -> Nanos {
+        self.deadlines.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at)
+    }
+
+    /// A connection whose deadline has passed by `now`.
+    #[inline]
+    pub(super) fn pop_expired(&mut self, now: Nanos) -> Option<ConnectionId> {
+        while self.next_deadline() <= now {
+            let Reverse((at, id)) = self.deadlines.pop()?;
+            let slot = self.slot(id);
+            if slot.watched != at {
+                continue;
+            }
+            slot.watched = Nanos::MAX;
+            match slot.deadline {
+                Nanos::MAX => {}
+                deadline if deadline <= now => return Some(id),
+                deadline => {
+                    slot.watched = deadline;
+                    self.deadlines.push(Reverse((deadline, id)));
+                }
+            }
+        }
+        None
+    }
+}

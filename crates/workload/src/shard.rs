@@ -1,0 +1,119 @@
+//! A part of a plan: a thread is a shard, a machine is a shard.
+
+use base::random::{Stream, streams};
+use base::units::{UnitError, parse_count};
+use std::fmt;
+
+/// Shard `index` of `count`. It keeps session k iff hash(seed, "shard", k) mod count = index, in a random stream of
+/// its own: bits shared with the gaps would skew each shard's headways although the union stays right.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+impl Shard {
+    /// The whole plan.
+    pub const WHOLE: Shard = Shard { index: 0, count: 1 };
+
+    /// Shard `index` of `count`.
+    ///
+    /// # Errors
+    /// Unless index < count <= 65,536.
+    pub fn new(index: u32, count: u32) -> Result<Shard, UnitError> {
+        if index < count && count <= 65_536 {
+            Ok(Shard { index, count })
+        } else {
+            let text = format!("{index}/{count}");
+            Err(UnitError::new(&text, "a shard: write i/N with 0 <= i < N <= 65536, for example 0/4"))
+        }
+    }
+
+    /// Reads `i/N`.
+    ///
+    /// # Errors
+    /// As [`Shard::new`], or not two whole numbers.
+    pub fn parse(text: &str) -> Result<Shard, UnitError> {
+        let bad = || UnitError::new(text, "a shard: write i/N with 0 <= i < N <= 65536, for example 0/4");
+        let (index, count) = text.split_once('/').ok_or_else(bad)?;
+        let whole = |t: &str| parse_count(t).ok().and_then(|n| u32::try_from(n).ok()).ok_or_else(bad);
+        Shard::new(whole(index)?, whole(count)?)
+    }
+
+    /// Part `j` of `parts` of this shard. Parts of shards are shards: (i of N), part j of T = (i + N j) of (N T).
+    ///
+    /// # Errors
+    /// As [`Shard::new`].
+    pub fn part(self, j: u32, parts: u32) -> Result<Shard, UnitError> {
+        Shard::new(self.index + self.count * j, self.count * parts)
+    }
+
+    /// Which one it is, from 0.
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+
+    /// How many there are.
+    pub const fn count(self) -> u32 {
+        self.count
+    }
+
+    /// Whether session `k` of the plan with that seed is this shard's.
+    #[inline]
+    pub fn keeps(self, draws: Stream, k: u64) -> bool {
+        self.count == 1 || draws.bits(k, 0) % u64::from(self.count) == u64::from(self.index)
+    }
+
+    /// The stream that [`keeps`](Shard::keeps) draws from.
+    pub fn stream(seed: u64) -> Stream {
+        Stream::new(seed, streams::SHARD)
+    }
+
+    /// This shard's part of a whole number that is split as evenly as integers allow: the first ones get one more.
+    pub fn split(self, total: u32) -> u32 {
+        total / self.count + u32::from(self.index < total % self.count)
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_session_has_one_shard_and_one_part_of_it() {
+        let draws = Shard::stream(9);
+        for k in 0..500 {
+            let mut owners = Vec::new();
+            for i in 0..6 {
+                let shard = Shard::new(i, 6).unwrap();
+                let parts: Vec<u32> = (0..4).filter(|&j| shard.part(j, 4).unwrap().keeps(draws, k)).collect();
+                assert_eq!(parts.len(), usize::from(shard.keeps(draws, k)));
+                owners.extend(parts);
+            }
+            assert_eq!(owners.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_whole_number_splits_evenly_and_completely() {
+        for (total, count) in [(10, 3), (2, 2), (64, 64), (65, 64), (7, 1)] {
+            let parts: Vec<u32> = (0..count).map(|i| Shard::new(i, count).unwrap().split(total)).collect();
+            assert_eq!(parts.iter().sum::<u32>(), total);
+            assert!(parts.iter().max().unwrap() - parts.iter().min().unwrap() <= 1);
+        }
+    }
+
+    #[test]
+    fn what_is_no_shard() {
+        for bad in ["", "1", "2/2", "0/0", "-1/2", "a/b", "0/65537", "0/2/3"] {
+            assert!(Shard::parse(bad).is_err(), "{bad}");
+        }
+        assert_eq!(Shard::parse("1/4").unwrap().to_string(), "1/4");
+    }
+}

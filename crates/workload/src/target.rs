@@ -1,0 +1,209 @@
+//! Where requests go: a URL taken apart. Resolving its name is the live world's affair.
+
+use base::units::UnitError;
+use base64::Engine as _;
+use std::fmt;
+use url::{Host, Url};
+
+/// The address part of a target, not yet resolved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Endpoint {
+    /// Host name or address (IPv6 without brackets), and port.
+    Tcp {
+        /// Host name or address.
+        host: String,
+        /// Port.
+        port: u16,
+    },
+    /// Path of a Unix socket.
+    Unix(String),
+}
+
+/// A target: scheme, address, what to ask for, and credentials that stood in the URL.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where to connect.
+    pub endpoint: Endpoint,
+    /// Whether to speak TLS.
+    pub tls: bool,
+    /// Path and query, as they go into the request line.
+    pub path: String,
+    /// The Host header: name and, unless it is the scheme's default, port.
+    pub authority: String,
+    /// The Authorization header that the URL's user and password make.
+    pub authorization: Option<String>,
+}
+
+impl Target {
+    /// Reads `http://host[:port]/path`, `https://...`, `unix:/path/to/socket[:/path]`, or without a scheme, as http,
+    /// `host[:port]/path`.
+    ///
+    /// # Errors
+    /// Another scheme, no host, or what is no URL at all.
+    pub fn parse(text: &str) -> Result<Target, UnitError> {
+        let bad = |why: &str| {
+            UnitError::new(
+                &redact_url(text),
+                format!(
+                    "a target: {why}; write for example http://127.0.0.1:8080/path, https://host/, or unix:/run/app.sock:/path"
+                ),
+            )
+        };
+        if let Some(rest) = text.strip_prefix("unix:") {
+            return Target::unix(rest).ok_or_else(|| bad("the socket's path is missing"));
+        }
+        let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let url = Url::parse(&with_scheme).map_err(|e| bad(&e.to_string()))?;
+        let tls = match url.scheme() {
+            "http" => false,
+            "https" => true,
+            other => return Err(bad(&format!("the scheme {other} is not spoken here"))),
+        };
+        let host = match url.host() {
+            Some(Host::Ipv6(address)) => address.to_string(),
+            Some(host) => host.to_string(),
+            None => return Err(bad("it names no host")),
+        };
+        if host.is_empty() {
+            return Err(bad("it names no host"));
+        }
+        let port = url.port_or_known_default().ok_or_else(|| bad("it names no port"))?;
+        if port == 0 {
+            return Err(bad("port 0 cannot be connected to"));
+        }
+        let bracketed = url.host_str().unwrap_or_default();
+        let authority = match url.port() {
+            Some(port) => format!("{bracketed}:{port}"),
+            None => bracketed.to_owned(),
+        };
+        let path = match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        };
+        let authorization = (!url.username().is_empty() || url.password().is_some()).then(|| {
+            let decode = |s: &str| percent_decode(s);
+            let mut pair = decode(url.username());
+            pair.push(b':');
+            pair.extend(decode(url.password().unwrap_or("")));
+            format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+        });
+        Ok(Target { endpoint: Endpoint::Tcp { host, port }, tls, path, authority, authorization })
+    }
+
+    fn unix(rest: &str) -> Option<Target> {
+        let (socket, path) = match rest.split_once(":/") {
+            Some((socket, path)) => (socket, format!("/{path}")),
+            None => (rest, "/".to_owned()),
+        };
+        (!socket.is_empty()).then(|| Target {
+            endpoint: Endpoint::Unix(socket.to_owned()),
+            tls: false,
+            path,
+            authority: "localhost".to_owned(),
+            authorization: None,
+        })
+    }
+
+    /// Host name or address for TLS and messages; the socket's path for a Unix socket.
+    pub fn host(&self) -> &str {
+        match &self.endpoint {
+            Endpoint::Tcp { host, .. } => host,
+            Endpoint::Unix(path) => path,
+        }
+    }
+
+    /// A short name for folders: host and port, or the socket's file name.
+    pub fn short_name(&self) -> String {
+        match &self.endpoint {
+            Endpoint::Tcp { host, port } => format!("{host}-{port}"),
+            Endpoint::Unix(path) => path.rsplit('/').next().unwrap_or("unix").to_owned(),
+        }
+    }
+}
+
+/// As a URL, without credentials.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.endpoint {
+            Endpoint::Tcp { .. } => {
+                let scheme = if self.tls { "https" } else { "http" };
+                write!(f, "{scheme}://{}{}", self.authority, self.path)
+            }
+            Endpoint::Unix(socket) => write!(f, "unix:{socket}:{}", self.path),
+        }
+    }
+}
+
+/// Credentials do not show.
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({self})")
+    }
+}
+
+/// A URL as typed, with user and password replaced.
+pub fn redact_url(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) => format!("{scheme}://{}@{}", crate::request::REDACTED, &rest[at + 1..]),
+        None => text.to_owned(),
+    }
+}
+
+fn percent_decode(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while i < bytes.len() {
+        let hex = bytes.get(i + 1..i + 3).and_then(|h| std::str::from_utf8(h).ok());
+        match hex.and_then(|h| u8::from_str_radix(h, 16).ok()).filter(|_| bytes[i] == b'%') {
+            Some(byte) => {
+                out.push(byte);
+                i += 3;
+            }
+            None => {
+                out.push(bytes[i]);
+                i += 1;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_come_apart() {
+        let check = |text: &str, shown: &str, endpoint: Endpoint| {
+            let target = Target::parse(text).unwrap();
+            assert_eq!(target.to_string(), shown);
+            assert_eq!(target.endpoint, endpoint);
+        };
+        let tcp = |host: &str, port| Endpoint::Tcp { host: host.to_owned(), port };
+        check("http://127.0.0.1:8080/a?b=c#d", "http://127.0.0.1:8080/a?b=c", tcp("127.0.0.1", 8080));
+        check("localhost:81/x", "http://localhost:81/x", tcp("localhost", 81));
+        check("https://example.org", "https://example.org/", tcp("example.org", 443));
+        check("http://[::1]:9/", "http://[::1]:9/", tcp("::1", 9));
+        check("unix:/run/a.sock", "unix:/run/a.sock:/", Endpoint::Unix("/run/a.sock".into()));
+        check("unix:/run/a.sock:/x?y", "unix:/run/a.sock:/x?y", Endpoint::Unix("/run/a.sock".into()));
+    }
+
+    #[test]
+    fn credentials_become_a_header_and_never_show() {
+        let target = Target::parse("http://me:p%40ss@host/").unwrap();
+        assert_eq!(target.authorization.as_deref(), Some("Basic bWU6cEBzcw=="));
+        assert!(!format!("{target:?} {target}").contains("ss@"));
+        assert_eq!(redact_url("http://me:pw@host/p@q"), "http://<redacted>@host/p@q");
+    }
+
+    #[test]
+    fn what_is_no_target_says_what_would_be() {
+        for bad in ["", "ftp://host/", "http://", "http://h:0/", "http://h:99999/", "unix:", "http://a b/"] {
+            let error = Target::parse(bad).unwrap_err().to_string();
+            assert!(error.contains("for example http://"), "{bad}: {error}");
+        }
+    }
+}
