@@ -1,1 +1,34 @@
-//! records
+//! The run folder: what a run leaves on disk, and how it is read again.
+//!
+//! While a run lasts, its records go to an Arrow IPC stream ([`LogWriter`]), one write per batch, so that a kill -9
+//! or a full disk costs at most the rows not yet flushed and [`LogReader`] reads to the last complete batch.
+//! Afterwards logs can be merged in the order of time ([`merge()`]) and exported to Parquet ([`to_parquet`]).
+//! [`RunFolder`] names the files and never overwrites one.
+//!
+//! The columns are one table, [`schema::ALL`]: writer, reader, documentation and tests derive from it.
+//!
+//! Deliberately absent: clocks (a folder's time stamp comes in as text), threads, and anything that produces or
+//! interprets records.
+
+pub mod error;
+pub mod folder;
+pub mod merge;
+pub mod metadata;
+pub mod parquet;
+pub mod reader;
+pub mod schema;
+pub mod writer;
+
+mod place;
+mod runs;
+mod sort;
+mod stream;
+mod table;
+
+pub use error::Error;
+pub use folder::RunFolder;
+pub use merge::{By, Limits, Merge, Merged, merge};
+pub use metadata::Metadata;
+pub use parquet::to_parquet;
+pub use reader::{Ending, LogReader};
+pub use writer::LogWriter;

@@ -1,0 +1,23 @@
+//! What a log says about itself beside its rows: text by key, in the schema's metadata.
+//!
+//! Keys of Headway's own begin with `headway.`; callers may add others. The schema's version is put there by the
+//! writer and taken out by the reader, so callers never see it.
+
+use std::collections::BTreeMap;
+
+/// Text by key, in the order of keys.
+pub type Metadata = BTreeMap<String, String>;
+
+/// The schema and its major version, as in [`VERSION`](crate::schema::VERSION).
+pub const SCHEMA: &str = "headway.schema";
+/// The seed, in decimal.
+pub const SEED: &str = "headway.seed";
+/// The plan, as JSON.
+pub const PLAN: &str = "headway.plan";
+/// Labels of the steps by index, as a JSON array of strings.
+pub const STEPS: &str = "headway.steps";
+/// The plan's zero on the wall clock: nanoseconds since 1970-01-01 UTC, in decimal. [`merge`](crate::merge()) moves
+/// the rows of logs with different zeros to the first one's.
+pub const ZERO_UNIX_NS: &str = "headway.zero_unix_ns";
+/// The command line that made the log.
+pub const COMMAND: &str = "headway.command";

@@ -1,0 +1,156 @@
+//! The Parquet export: smaller than the log by an order of magnitude, read by everything, and written only after
+//! the run, because a Parquet file without its last bytes is no Parquet file.
+//!
+//! Deliberately absent: a guard against hostile bytes like the stream's. An export is read back for convenience; what
+//! crate `parquet` rejects is an error, and its checks are all there are.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use ::parquet::basic::{Compression, Encoding, ZstdLevel};
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::schema::types::ColumnPath;
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, SchemaRef};
+use base::Record;
+
+use crate::error::Error;
+use crate::merge::{By, Limits, Merge, Merged};
+use crate::metadata::{self, Metadata};
+use crate::place::{Unplaced, folder_of};
+use crate::reader::{Ending, LogReader};
+use crate::schema::{self, VERSION};
+use crate::table::Table;
+
+/// Rows in a row group. The writer holds one in memory, encoded; readers skip whole ones by their statistics.
+const GROUP_ROWS: usize = 131_072;
+
+const BATCH_ROWS: usize = 8_192;
+
+/// Exports `logs` to one Parquet file at `out`: sorted by time if `by` says so ([`merge`](crate::merge())), else one
+/// log after the other. The metadata are those of [`Merge::metadata`], or of the first log. The file appears
+/// complete or not at all.
+///
+/// # Errors
+/// [`Error::Exists`] if `out` exists; the errors of reading; [`Error::Encode`] and [`Error::Io`] of writing.
+pub fn to_parquet(logs: &[PathBuf], out: &Path, by: Option<By>, limits: Limits) -> Result<Merged, Error> {
+    let (unplaced, file) = Unplaced::beside(out)?;
+    let merged = match by {
+        Some(by) => {
+            let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
+            let mut export = Writer::new(file, merge.metadata(), out)?;
+            while let Some(row) = merge.next_row()? {
+                export.append(&[row])?;
+            }
+            export.close()?;
+            merge.merged()
+        }
+        None => append_all(logs, file, out)?,
+    };
+    unplaced.place()?;
+    Ok(merged)
+}
+
+fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error> {
+    let mut merged = Merged::default();
+    let first = logs.first().map(|path| LogReader::open(path)).transpose()?;
+    let metadata = first.map(|reader| reader.metadata().clone()).unwrap_or_default();
+    let mut export = Writer::new(file, &metadata, out)?;
+    for path in logs {
+        let mut reader = LogReader::open(path)?;
+        while let Some(rows) = reader.next_batch()? {
+            export.append(rows)?;
+            merged.rows += rows.len() as u64;
+        }
+        merged.note(path, reader.ending());
+    }
+    export.close()?;
+    Ok(merged)
+}
+
+/// A Parquet file being written.
+struct Writer<'p> {
+    path: &'p Path,
+    table: Table,
+    file: ArrowWriter<File>,
+}
+
+impl<'p> Writer<'p> {
+    fn new(file: File, metadata: &Metadata, path: &'p Path) -> Result<Writer<'p>, Error> {
+        let table = Table::new(metadata, BATCH_ROWS);
+        let file = ArrowWriter::try_new(file, table.schema().clone(), Some(properties(metadata)));
+        Ok(Writer { path, table, file: file.map_err(|why| Error::encode(path, why))? })
+    }
+
+    fn append(&mut self, rows: &[Record]) -> Result<(), Error> {
+        self.table.append(rows);
+        if self.table.rows() >= BATCH_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let batch = self.table.finish().map_err(|why| Error::encode(self.path, why))?;
+        self.file.write(&batch).map_err(|why| Error::encode(self.path, why))
+    }
+
+    fn close(mut self) -> Result<(), Error> {
+        self.flush()?;
+        self.file.close().map(drop).map_err(|why| Error::encode(self.path, why))
+    }
+}
+
+fn properties(metadata: &Metadata) -> WriterProperties {
+    let version = (metadata::SCHEMA, VERSION);
+    let texts = metadata.iter().map(|(key, text)| (key.as_str(), text.as_str())).chain([version]);
+    let texts = texts.map(|(key, text)| KeyValue::new(key.to_string(), text.to_string())).collect();
+    let mut builder = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_key_value_metadata(Some(texts));
+    // Instants and numbers of arrivals climb: their differences are small where they themselves never repeat.
+    for column in schema::ALL.iter().filter(|c| matches!(c.data_type(), DataType::Int64 | DataType::UInt64)) {
+        let path = ColumnPath::from(column.name());
+        builder = builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+    }
+    builder.build()
+}
+
+/// A Parquet file being read, by the same steps as a stream.
+pub(crate) struct Export {
+    path: PathBuf,
+    schema: SchemaRef,
+    batches: ParquetRecordBatchReader,
+    ended: bool,
+}
+
+impl Export {
+    pub(crate) fn open(file: File, path: &Path) -> Result<Export, Error> {
+        let wrong = |why| Error::corrupt(path, 0, why);
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(wrong)?;
+        let schema = builder.schema().clone();
+        let is_known = |name: &str| schema::ALL.iter().any(|column| column.name() == name);
+        let known = (0..schema.fields().len()).filter(|&at| is_known(schema.field(at).name()));
+        let mask = ProjectionMask::roots(builder.parquet_schema(), known);
+        let batches = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(wrong)?;
+        Ok(Export { path: path.to_path_buf(), schema, batches, ended: false })
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    pub(crate) fn ending(&self) -> Option<Ending> {
+        self.ended.then_some(Ending::Complete)
+    }
+
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
+        let batch = self.batches.next().transpose().map_err(|why| Error::corrupt(&self.path, 0, why))?;
+        self.ended = batch.is_none();
+        Ok(batch)
+    }
+}

@@ -1,0 +1,132 @@
+//! Sorting on disk what memory cannot: a log cut into sorted runs, and the runs merged until few are left.
+//!
+//! Runs are made by replacement selection (Knuth, The Art of Computer Programming 3, 5.4.1), which makes them twice as
+//! long as the memory on average, and longer the more the log is sorted already.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use base::{Nanos, Record};
+
+use crate::error::Error;
+use crate::merge::{By, Limits};
+use crate::metadata::Metadata;
+use crate::reader::LogReader;
+use crate::sort::{Ordered, Source};
+use crate::writer::{LogWriter, Medium};
+
+/// Rows in a batch of a run. Small, because as many are in memory as there are runs being merged.
+const RUN_BATCH_ROWS: usize = 512;
+
+/// Sorted runs on disk, never more than may be open at once.
+pub(crate) struct Runs {
+    folder: PathBuf,
+    by: By,
+    limits: Limits,
+    runs: Vec<LogReader>,
+}
+
+impl Runs {
+    /// No runs yet; their files will stand in `folder`.
+    pub(crate) fn new(folder: &Path, by: By, limits: Limits) -> Runs {
+        Runs { folder: folder.to_path_buf(), by, limits, runs: Vec::new() }
+    }
+
+    /// Cuts the rest of `source` into runs.
+    pub(crate) fn cut(&mut self, source: &mut Source) -> Result<(), Error> {
+        let mut heap: BinaryHeap<Reverse<(usize, Ordered)>> = BinaryHeap::new();
+        let mut last: Option<(usize, Ordered)> = None;
+        let mut run: Option<Run> = None;
+        loop {
+            let incoming = source.read()?;
+            if let Some(row) = incoming {
+                // A row that comes too late for the current run waits for the next.
+                let number = last.map_or(0, |(number, last)| if row < last { number + 1 } else { number });
+                heap.push(Reverse((number, row)));
+            }
+            if heap.len() <= self.limits.rows_in_memory && incoming.is_some() {
+                continue;
+            }
+            let Some(Reverse((number, row))) = heap.pop() else { break };
+            if last.is_some_and(|(current, _)| current != number)
+                && let Some(full) = run.take()
+            {
+                self.push(full)?;
+            }
+            match &mut run {
+                Some(run) => run.append(row.row)?,
+                None => run.insert(Run::new(&self.folder)?).append(row.row)?,
+            }
+            last = Some((number, row));
+        }
+        run.map_or(Ok(()), |full| self.push(full))
+    }
+
+    /// The runs as sources, ready to be merged.
+    pub(crate) fn into_sources(self) -> impl Iterator<Item = Source> {
+        self.runs.into_iter().map(move |run| Source::new(run, self.by, Nanos::ZERO, 0))
+    }
+
+    fn push(&mut self, run: Run) -> Result<(), Error> {
+        self.runs.push(run.into_reader()?);
+        let at_once = self.limits.runs_at_once.max(2);
+        if self.runs.len() <= at_once {
+            return Ok(());
+        }
+        // The newest half becomes one: like this runs of about equal length meet, and none is copied at every turn.
+        let newest = self.runs.split_off(self.runs.len() - at_once.div_ceil(2).max(2));
+        let mut sources: Vec<Source> =
+            newest.into_iter().map(|run| Source::new(run, self.by, Nanos::ZERO, 0)).collect();
+        let mut heads = BinaryHeap::new();
+        for (at, source) in sources.iter_mut().enumerate() {
+            heads.extend(source.pop()?.map(|row| Reverse((row, at))));
+        }
+        let mut longer = Run::new(&self.folder)?;
+        while let Some(Reverse((next, at))) = heads.pop() {
+            heads.extend(sources[at].pop()?.map(|row| Reverse((row, at))));
+            longer.append(next.row)?;
+        }
+        self.runs.push(longer.into_reader()?);
+        Ok(())
+    }
+}
+
+/// A sorted run being written: a log in a file without a name, which vanishes with its last handle.
+struct Run {
+    writer: LogWriter,
+    file: File,
+    rows: Vec<Record>,
+}
+
+impl Run {
+    fn new(folder: &Path) -> Result<Run, Error> {
+        let io = |source| Error::io(folder, "sort on disk in it", source);
+        let file = tempfile::tempfile_in(folder).map_err(io)?;
+        let medium: Box<dyn Medium> = Box::new(file.try_clone().map_err(io)?);
+        let writer = LogWriter::over(medium, folder, &Metadata::new(), RUN_BATCH_ROWS)?;
+        Ok(Run { writer, file, rows: Vec::with_capacity(RUN_BATCH_ROWS) })
+    }
+
+    fn append(&mut self, row: Record) -> Result<(), Error> {
+        self.rows.push(row);
+        if self.rows.len() < RUN_BATCH_ROWS {
+            return Ok(());
+        }
+        self.writer.append(&self.rows)?;
+        self.rows.clear();
+        Ok(())
+    }
+
+    fn into_reader(mut self) -> Result<LogReader, Error> {
+        self.writer.append(&self.rows)?;
+        self.writer.finish_unsynced()?;
+        let path = self.writer.path().to_path_buf();
+        self.file
+            .seek(SeekFrom::Start(0))
+            .map_err(|source| Error::io(&path, "sort on disk in it", source))?;
+        LogReader::stream(Box::new(BufReader::new(self.file)), &path)
+    }
+}

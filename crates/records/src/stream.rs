@@ -1,0 +1,307 @@
+//! Walks the messages of an Arrow IPC stream and lets only sound ones through to the decoder.
+//!
+//! The decoder of crate `arrow-ipc` trusts offsets and lengths where this one does not: it slices, multiplies and
+//! allocates by what a message says. So every length is checked here first, against the bytes that the file really
+//! has. What is left to the decoder is only what cannot hurt: values within their buffers.
+//!
+//! A stream may end anywhere: a length that points past the end of the file is the mark of a writer that was
+//! killed, and ends the log without being an error. It cannot be told from a damaged length; the bytes left over say
+//! how much was given up.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::{Buffer, MutableBuffer};
+use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
+use arrow_ipc::{Endianness, Message, MessageHeader, MetadataVersion, root_as_message};
+use arrow_schema::{Schema, SchemaRef};
+
+use crate::error::Error;
+use crate::reader::Ending;
+use crate::schema;
+
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// Words that a dictionary may have. Its keys have 8 bits; more words than these are no use to anyone.
+const WORDS_MAX: usize = 256;
+
+pub(crate) trait Bytes: Read + Seek + Send {}
+impl<T: Read + Seek + Send> Bytes for T {}
+
+/// A stream, read message by message.
+pub(crate) struct Stream {
+    path: PathBuf,
+    bytes: Box<dyn Bytes>,
+    length: u64,
+    /// Where the next message begins.
+    at: u64,
+    /// Where the last one began.
+    message_at: u64,
+    head: Option<Head>,
+    dictionaries: HashMap<i64, ArrayRef>,
+    ending: Option<Ending>,
+}
+
+struct Head {
+    schema: SchemaRef,
+    /// Places in the schema of the columns that we know, in the order of the schema.
+    known: Vec<usize>,
+    /// The same columns alone, by which dictionaries are looked up: those of others are skipped.
+    projected: SchemaRef,
+    dictionary_ids: Vec<i64>,
+}
+
+/// One message, its lengths checked against the file.
+struct Frame {
+    at: u64,
+    metadata: Vec<u8>,
+    body_at: u64,
+}
+
+impl Stream {
+    /// Reads the schema. A stream that ends before has no schema, and its ending says so.
+    pub(crate) fn open(mut bytes: Box<dyn Bytes>, path: &Path) -> Result<Stream, Error> {
+        let io = |source| Error::io(path, "read the log", source);
+        let length = bytes.seek(SeekFrom::End(0)).map_err(io)?;
+        bytes.seek(SeekFrom::Start(0)).map_err(io)?;
+        let mut stream = Stream {
+            path: path.to_path_buf(),
+            bytes,
+            length,
+            at: 0,
+            message_at: 0,
+            head: None,
+            dictionaries: HashMap::new(),
+            ending: None,
+        };
+        if let Some(frame) = stream.next_frame()? {
+            let head = read_head(&frame.metadata).map_err(|why| Error::not_a_log(path, why))?;
+            stream.take_body(&frame)?;
+            stream.head = Some(head);
+        }
+        Ok(stream)
+    }
+
+    /// The schema, or none if the stream ended before it.
+    pub(crate) fn schema(&self) -> Option<&Schema> {
+        self.head.as_ref().map(|head| &*head.schema)
+    }
+
+    pub(crate) fn ending(&self) -> Option<Ending> {
+        self.ending
+    }
+
+    /// Where the message of the last batch began, in bytes from the start of the file.
+    pub(crate) fn position(&self) -> u64 {
+        self.message_at
+    }
+
+    /// The next batch, of the known columns only; none at the end, and then there is an ending.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
+        while let Some(frame) = self.next_frame()? {
+            if let Some(batch) = self.decode(&frame)? {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+
+    fn decode(&mut self, frame: &Frame) -> Result<Option<RecordBatch>, Error> {
+        let path = self.path.clone();
+        let corrupt = |why: &dyn std::fmt::Display| Error::corrupt(&path, frame.at, why);
+        let message = root_as_message(&frame.metadata).map_err(|why| corrupt(&why))?;
+        let body = self.take_body(frame)?;
+        let head = self.head.as_ref().ok_or_else(|| corrupt(&"a batch before the schema"))?;
+        let version = message.version();
+        match message.header_type() {
+            MessageHeader::RecordBatch => {
+                let batch =
+                    message.header_as_record_batch().ok_or_else(|| corrupt(&"a batch without a head"))?;
+                check_batch(&batch, body.len()).map_err(|why| corrupt(&why))?;
+                let decoder = RecordBatchDecoder::try_new(
+                    &body,
+                    batch,
+                    head.schema.clone(),
+                    &self.dictionaries,
+                    &version,
+                );
+                decoder
+                    .and_then(|decoder| decoder.with_projection(Some(&head.known)).read_record_batch())
+                    .map(Some)
+                    .map_err(|why| corrupt(&why))
+            }
+            MessageHeader::DictionaryBatch => {
+                let batch = message
+                    .header_as_dictionary_batch()
+                    .ok_or_else(|| corrupt(&"a dictionary without a head"))?;
+                let id = batch.id();
+                if !head.dictionary_ids.contains(&id) {
+                    return Ok(None);
+                }
+                let data = batch.data().ok_or_else(|| corrupt(&"a dictionary without data"))?;
+                check_batch(&data, body.len())
+                    .and_then(|()| check_offsets(&data))
+                    .map_err(|why| corrupt(&why))?;
+                read_dictionary(&body, batch, &head.projected, &mut self.dictionaries, &version)
+                    .map_err(|why| corrupt(&why))?;
+                match self.dictionaries.get(&id) {
+                    Some(words) if words.len() > WORDS_MAX => {
+                        Err(corrupt(&format!("a dictionary of {} words; at most {WORDS_MAX}", words.len())))
+                    }
+                    _ => Ok(None),
+                }
+            }
+            other => Err(corrupt(&format!("an unexpected message: {other:?}"))),
+        }
+    }
+
+    /// The next message whose every byte is there. None at the end of the stream, and then there is an ending.
+    fn next_frame(&mut self) -> Result<Option<Frame>, Error> {
+        if self.ending.is_some() {
+            return Ok(None);
+        }
+        let at = self.at;
+        let left = self.length - at;
+        let mut prefix = [0; 8];
+        let got = left.min(8) as usize;
+        self.read(&mut prefix[..got])?;
+        if prefix[..got.min(4)] != CONTINUATION[..got.min(4)] {
+            // After a power cut some file systems leave a tail of zeros: bytes promised and never written.
+            if at > 0 && prefix == [0; 8] && self.only_zeros_follow()? {
+                return Ok(self.end_truncated());
+            }
+            let why = "the bytes that begin an Arrow stream's message are missing";
+            return Err(match at {
+                0 => Error::not_a_log(&self.path, why),
+                _ => Error::corrupt(&self.path, at, why),
+            });
+        }
+        if got < 8 {
+            return Ok(self.end_truncated());
+        }
+        let said = i32::from_le_bytes([prefix[4], prefix[5], prefix[6], prefix[7]]);
+        if said == 0 {
+            self.ending = Some(Ending::Complete);
+            return Ok(None);
+        }
+        let Ok(metadata_length) = u64::try_from(said) else {
+            return Err(Error::corrupt(&self.path, at, format!("a message of {said} bytes")));
+        };
+        if metadata_length > left - 8 {
+            return Ok(self.end_truncated());
+        }
+        let mut metadata = vec![0; metadata_length as usize];
+        self.read(&mut metadata)?;
+        let body_length = body_length(&metadata).map_err(|why| Error::corrupt(&self.path, at, why))?;
+        let body_at = at + 8 + metadata_length;
+        if body_length > self.length - body_at {
+            return Ok(self.end_truncated());
+        }
+        self.message_at = at;
+        self.at = body_at + body_length;
+        Ok(Some(Frame { at, metadata, body_at }))
+    }
+
+    fn take_body(&mut self, frame: &Frame) -> Result<Buffer, Error> {
+        // Aligned as the decoder likes it, so that it need not copy.
+        let mut body = MutableBuffer::from_len_zeroed((self.at - frame.body_at) as usize);
+        self.read(body.as_slice_mut())?;
+        Ok(body.into())
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> Result<(), Error> {
+        self.bytes.read_exact(into).map_err(|source| Error::io(&self.path, "read the log", source))
+    }
+
+    fn only_zeros_follow(&mut self) -> Result<bool, Error> {
+        let mut buffer = [0; 4096];
+        loop {
+            match self.bytes.read(&mut buffer) {
+                Ok(0) => return Ok(true),
+                Ok(n) if buffer[..n].iter().all(|byte| *byte == 0) => {}
+                Ok(_) => return Ok(false),
+                Err(source) if source.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Error::io(&self.path, "read the log", source)),
+            }
+        }
+    }
+
+    fn end_truncated(&mut self) -> Option<Frame> {
+        self.ending = Some(Ending::Truncated { at: self.at, bytes_left_over: self.length - self.at });
+        None
+    }
+}
+
+fn body_length(metadata: &[u8]) -> Result<u64, String> {
+    let message = root_as_message(metadata).map_err(|why| why.to_string())?;
+    if message.version() != MetadataVersion::V5 {
+        return Err(format!("Arrow metadata of version {:?}; only V5 is read", message.version()));
+    }
+    u64::try_from(message.bodyLength()).map_err(|_| format!("a body of {} bytes", message.bodyLength()))
+}
+
+fn read_head(metadata: &[u8]) -> Result<Head, String> {
+    let message: Message<'_> = root_as_message(metadata).map_err(|why| why.to_string())?;
+    let said = message.header_as_schema().ok_or("an Arrow stream that does not begin with its schema")?;
+    if said.endianness() != Endianness::Little {
+        return Err("big-endian; only little-endian logs are read".to_string());
+    }
+    let schema = arrow_ipc::convert::try_fb_to_schema(said).map_err(|why| why.to_string())?;
+    let is_known = |name: &str| schema::ALL.iter().any(|column| column.name() == name);
+    let known: Vec<usize> =
+        (0..schema.fields().len()).filter(|&at| is_known(schema.field(at).name())).collect();
+    let projected = Arc::new(schema.project(&known).map_err(|why| why.to_string())?);
+    let dictionary_ids = said
+        .fields()
+        .into_iter()
+        .flatten()
+        .filter(|field| field.name().is_some_and(is_known))
+        .filter_map(|field| field.dictionary().map(|dictionary| dictionary.id()))
+        .collect();
+    Ok(Head { schema: Arc::new(schema), known, projected, dictionary_ids })
+}
+
+/// Whether everything that the batch says of itself lies within its body. A row cannot take less than a bit; that
+/// the column `k` takes eight bytes of it, the decoder checks, and so memory is bounded by the file.
+fn check_batch(batch: &arrow_ipc::RecordBatch<'_>, body: usize) -> Result<(), String> {
+    if batch.compression().is_some() {
+        return Err("a compressed batch; logs are written without compression".to_string());
+    }
+    let bits = body as u64 * 8;
+    let fits = |length: i64| u64::try_from(length).is_ok_and(|length| length <= bits);
+    if !fits(batch.length()) {
+        return Err(format!("a batch of {} rows in {body} bytes", batch.length()));
+    }
+    for node in batch.nodes().into_iter().flatten() {
+        if !fits(node.length()) || !(0..=node.length()).contains(&node.null_count()) {
+            return Err(format!("a column of {} rows, {} null", node.length(), node.null_count()));
+        }
+    }
+    for buffer in batch.buffers().into_iter().flatten() {
+        let (offset, length) = (u64::try_from(buffer.offset()), u64::try_from(buffer.length()));
+        let is_inside = matches!((offset, length), (Ok(offset), Ok(length))
+            if offset.checked_add(length).is_some_and(|end| end <= body as u64));
+        if !is_inside {
+            return Err(format!(
+                "a column of {} bytes at {} in a body of {body}",
+                buffer.length(),
+                buffer.offset()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the second buffer of a dictionary, the offsets of its words, is made of whole 32-bit numbers. The decoder
+/// asserts so where it should ask.
+fn check_offsets(words: &arrow_ipc::RecordBatch<'_>) -> Result<(), String> {
+    match words.buffers().into_iter().flatten().nth(1) {
+        Some(offsets) if offsets.length() % 4 != 0 => {
+            Err(format!("a dictionary with {} bytes of offsets", offsets.length()))
+        }
+        _ => Ok(()),
+    }
+}

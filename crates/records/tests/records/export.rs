@@ -1,0 +1,43 @@
+//! The Parquet export gives back what went in.
+
+use base::Record;
+use proptest::prelude::*;
+use records::{By, Ending, Error, Limits, LogReader, Metadata, metadata, to_parquet};
+
+use crate::common::{any_row, cases, plain_row, read, write, write_all};
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn an_export_reads_like_its_log(rows in proptest::collection::vec(any_row(), 0..300)) {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = write_all(folder.path(), std::slice::from_ref(&rows));
+        let out = folder.path().join("records.parquet");
+        let merged = to_parquet(&logs, &out, None, Limits::default()).unwrap();
+        prop_assert_eq!(merged.rows, rows.len() as u64);
+        let (back, ending) = read(LogReader::open(&out)).unwrap();
+        prop_assert_eq!(back, rows);
+        prop_assert_eq!(ending, Some(Ending::Complete));
+    }
+}
+
+#[test]
+fn an_export_keeps_the_metadata_sorts_if_asked_and_overwrites_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = Metadata::from([(metadata::PLAN.to_string(), "{}".to_string())]);
+    let rows: Vec<Record> = (0..10_000).rev().map(plain_row).collect();
+    let log = folder.path().join("records.arrow");
+    write(&log, &said, &[&rows]);
+    let out = folder.path().join("records.parquet");
+    let limits = Limits { rows_in_memory: 1_000, runs_at_once: 4 };
+    let merged = to_parquet(std::slice::from_ref(&log), &out, Some(By::Intended), limits).unwrap();
+    assert_eq!((merged.rows, merged.sorted_on_disk), (10_000, 1));
+    let reader = LogReader::open(&out).unwrap();
+    assert_eq!(*reader.metadata(), said);
+    let back: Vec<Record> = reader.flat_map(Result::unwrap).collect();
+    assert!(back.iter().eq(rows.iter().rev()));
+    let again = to_parquet(&[log], &out, None, Limits::default());
+    assert!(matches!(again, Err(Error::Exists { .. })));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}

@@ -1,0 +1,111 @@
+//! Merging gives the same rows in the same order, however they were spread over logs, and in whatever memory.
+
+use base::{Nanos, Record, Stamp};
+use proptest::prelude::*;
+use records::{By, Ending, Limits, LogReader, Merge, Metadata, merge, metadata};
+
+use crate::common::{any_row, cases, plain_row, read, write, write_all};
+
+/// Rows whose times collide often, so that ties are tested too.
+fn close_row() -> impl Strategy<Value = Record> {
+    let started = proptest::option::of(0..40i64);
+    (any_row(), 0..40i64, started, 0..5u64).prop_map(|(row, intended, started, k)| Record {
+        k,
+        intended: Nanos(intended),
+        started: Stamp::from(started.map(Nanos)),
+        ..row
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    #[test]
+    fn a_merge_is_order_free(
+        (rows, mixed) in proptest::collection::vec(close_row(), 0..200)
+            .prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle())),
+        spread in proptest::collection::vec(any::<prop::sample::Index>(), 200),
+        number_of_logs in 1..5usize,
+        rows_in_memory in 0..30usize,
+        runs_at_once in 0..5usize,
+        by in prop_oneof![Just(By::Intended), Just(By::Started)],
+    ) {
+        let mut logs = vec![Vec::new(); number_of_logs];
+        for (row, log) in mixed.into_iter().zip(spread) {
+            logs[log.index(number_of_logs)].push(row);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let paths = write_all(folder.path(), &logs);
+        let tight = Limits { rows_in_memory, runs_at_once };
+        let merged: Vec<Record> =
+            Merge::open(&paths, by, tight, folder.path()).unwrap().map(Result::unwrap).collect();
+
+        let whole = tempfile::tempdir().unwrap();
+        let path = write_all(whole.path(), std::slice::from_ref(&rows));
+        let roomy: Vec<Record> = Merge::open(&path, by, Limits::default(), whole.path())
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        prop_assert_eq!(&merged, &roomy);
+
+        let time = |row: &Record| match by {
+            By::Intended => row.intended,
+            By::Started => row.started.get().unwrap_or(row.intended),
+        };
+        prop_assert!(merged.is_sorted_by_key(time));
+        let texts = |rows: &[Record]| {
+            let mut texts: Vec<String> = rows.iter().map(|row| format!("{row:?}")).collect();
+            texts.sort();
+            texts
+        };
+        prop_assert_eq!(texts(&merged), texts(&rows));
+    }
+}
+
+#[test]
+fn a_nearly_sorted_log_needs_no_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    // Request k ends when the ones due up to seven places later have ended, as under answers of varying time.
+    let rows: Vec<Record> = (0..5_000).map(|k| plain_row(k ^ 7)).collect();
+    let logs = write_all(folder.path(), &[rows.clone(), (5_000..6_000).map(plain_row).collect()]);
+    let run = |rows_in_memory| {
+        let limits = Limits { rows_in_memory, runs_at_once: 100 };
+        let mut merge = Merge::open(&logs, By::Intended, limits, folder.path()).unwrap();
+        let mut keys = Vec::new();
+        while let Some(row) = merge.next_row().unwrap() {
+            keys.push(row.k);
+        }
+        assert!(keys.iter().copied().eq(0..6_000));
+        merge.merged().sorted_on_disk
+    };
+    // Seven rows for each of the two logs hold what is out of place; six do not.
+    assert_eq!((run(14), run(12), run(0)), (0, 1, 1));
+}
+
+#[test]
+fn merged_logs_count_from_one_zero_and_say_which_were_cut_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let zero = |ns: i64| Metadata::from([(metadata::ZERO_UNIX_NS.to_string(), ns.to_string())]);
+    write(&path("a"), &zero(1_000_000_000), &[&[plain_row(0), plain_row(2)]]);
+    write(&path("b"), &zero(1_003_000_000), &[&[plain_row(0)], &[plain_row(1)]]);
+    let bytes = std::fs::read(path("b")).unwrap();
+    std::fs::write(path("c"), &bytes[..bytes.len() - 9]).unwrap();
+
+    let merged = merge(&[path("a"), path("c")], &path("out"), By::Started, Limits::default()).unwrap();
+    assert_eq!(merged.rows, 3);
+    let [(cut, Ending::Truncated { bytes_left_over, .. })] = &merged.truncated[..] else {
+        panic!("{merged:?}")
+    };
+    assert_eq!(*cut, path("c"));
+    assert!(*bytes_left_over > 0);
+    let reader = LogReader::open(&path("out")).unwrap();
+    assert_eq!(*reader.metadata(), zero(1_000_000_000));
+    let (rows, ending) = read(Ok(reader)).unwrap();
+    // The other machine's zero was 3 ms later, so its first row stands after both of this one's.
+    assert_eq!(rows.iter().map(|row| row.intended).collect::<Vec<_>>(), [0, 2, 3].map(Nanos::from_millis));
+    assert_eq!(rows[2].service(), plain_row(0).service());
+    assert_eq!(rows[2].connect, plain_row(0).connect);
+    assert_eq!(ending, Some(Ending::Complete));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+}
