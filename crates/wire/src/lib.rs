@@ -1,1 +1,20 @@
-//! wire
+//! Wire protocols as state machines: bytes and instants in, events and bytes out.
+//!
+//! [`ClientConnection`] is the seam that the live client and the test kit share: a timed, multiplexed connection.
+//! HTTP/1.1 is its one-stream case. Each protocol has a folder of its own (codec, client, server, tests); [`http1`]
+//! also holds the server half that the calibrated target speaks.
+//!
+//! Deliberately absent: clocks, sockets, threads, files, TLS, connection pools, retries, redirects, cookies and content
+//! codings. Whoever owns the socket moves the bytes; whoever owns the user's journey reads the answer.
+
+pub mod connection;
+pub mod head;
+pub mod http1;
+pub mod limits;
+pub mod request;
+mod syntax;
+
+pub use connection::{ClientConnection, Event, Opened, ProtocolError, ResetReason, StreamId};
+pub use head::Head;
+pub use limits::{Limit, Limits};
+pub use request::{Request, RequestBuilder, RequestError};

@@ -1,0 +1,180 @@
+//! The seam between a protocol and whoever owns the socket: a timed, multiplexed client connection without I/O.
+//!
+//! The caller writes what [`poll_transmit`](ClientConnection::poll_transmit) gives, and hands over what it read with
+//! [`receive`](ClientConnection::receive), which it calls until it returns none. Input and events are one call, a pull
+//! parser: so a piece of a body is borrowed from the caller's read buffer and never copied, and no queue of events can
+//! grow between the two.
+//!
+//! ```
+//! use base::Nanos;
+//! use wire::{ClientConnection, Event, Limits, Opened, Request, http1};
+//!
+//! let mut connection = http1::Client::new(Limits::DEFAULT);
+//! let request = Request::builder("GET", "example.com", "/bars").build()?;
+//! let Opened::Stream(_) = connection.open(&request) else { panic!("a new connection has a free stream") };
+//! let mut to_write = Vec::new();
+//! assert!(connection.poll_transmit(Nanos::ZERO, &mut to_write));
+//!
+//! let mut read: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
+//! let mut body = Vec::new();
+//! while let Some(event) = connection.receive(Nanos::ZERO, &mut read) {
+//!     match event {
+//!         Event::Head { status, head, .. } => {
+//!             assert_eq!((status, head.header("Content-Length")), (200, Some(&b"2"[..])));
+//!         }
+//!         Event::Chunk { data, .. } => body.extend_from_slice(data),
+//!         Event::End { bytes_received, .. } => assert_eq!(bytes_received, 40),
+//!         Event::Reset { reason, .. } => panic!("{reason}"),
+//!         Event::GoAway => panic!("the peer gave the connection up"),
+//!     }
+//! }
+//! assert_eq!(body, b"hi");
+//! assert_eq!(connection.free_streams(), 1);
+//! # Ok::<(), wire::RequestError>(())
+//! ```
+
+use base::Nanos;
+
+use crate::head::Head;
+use crate::limits::Limit;
+use crate::request::Request;
+
+/// Number of a stream (one request and its answer) within its connection, from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StreamId(pub u64);
+
+/// What came of the wish to send a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opened {
+    /// It has a stream; its bytes come with the next [`poll_transmit`](ClientConnection::poll_transmit).
+    Stream(StreamId),
+    /// All streams are taken: later, after one ended.
+    Blocked,
+    /// Never again on this connection.
+    Closed,
+}
+
+/// What a connection tells of the bytes it received.
+///
+/// A stream's events come in the order head, chunks, end; a reset may take the place of any of them and is then the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event<'a> {
+    /// The head of the final answer; informational ones (1xx) are not told.
+    Head {
+        /// Of this stream.
+        stream: StreamId,
+        /// Its status code, 100 to 999.
+        status: u16,
+        /// Its header lines.
+        head: Head<'a>,
+    },
+    /// A piece of the body, never empty. Where a body is cut into pieces says nothing.
+    Chunk {
+        /// Of this stream.
+        stream: StreamId,
+        /// Without framing.
+        data: &'a [u8],
+    },
+    /// The answer is complete, and the stream is free again.
+    End {
+        /// Of this stream.
+        stream: StreamId,
+        /// Bytes of the answer on this connection: heads (1xx included), framing and body.
+        bytes_received: u64,
+    },
+    /// The stream ended without a complete answer. HTTP/1.1: the connection is of no more use either.
+    Reset {
+        /// Which stream.
+        stream: StreamId,
+        /// Why.
+        reason: ResetReason,
+    },
+    /// The peer takes no further requests, though no stream was open: it closed, or sent what nobody asked for. Comes at
+    /// most once.
+    GoAway,
+}
+
+/// Why a stream ended without a complete answer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
+pub enum ResetReason {
+    /// The peer closed before the answer was complete.
+    #[error("the connection was closed before the answer was complete")]
+    Closed,
+    /// The answer breaks the protocol.
+    #[error("protocol error: {0}")]
+    Protocol(ProtocolError),
+    /// The answer is larger than the [`Limits`](crate::Limits) allow.
+    #[error("the answer is too large: {0}")]
+    TooLarge(Limit),
+}
+
+/// How a peer broke the protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
+pub enum ProtocolError {
+    /// The answer does not begin with `HTTP/1.x` and a status code from 100 to 999.
+    #[error("the answer does not begin with an HTTP/1.x status line")]
+    StatusLine,
+    /// The answer is of another version than HTTP/1.0 or HTTP/1.1.
+    #[error("the answer is neither HTTP/1.0 nor HTTP/1.1")]
+    Version,
+    /// A header line is malformed.
+    #[error("a header line is malformed")]
+    Header,
+    /// Content-Length is not a number below 2^64, or given twice with different values.
+    #[error("Content-Length is invalid or contradicts itself")]
+    ContentLength,
+    /// Transfer-Encoding is empty or names chunked more than once.
+    #[error("Transfer-Encoding is invalid")]
+    TransferEncoding,
+    /// A chunk's size line is malformed, or its size has more than 16 digits.
+    #[error("a chunk's size line is malformed")]
+    ChunkSize,
+    /// A chunk does not end where its size says.
+    #[error("a chunk does not end where its size says")]
+    ChunkEnd,
+    /// The trailer after the last chunk is malformed.
+    #[error("the trailer after the last chunk is malformed")]
+    Trailer,
+    /// The peer switched protocols (101), which nobody asked for.
+    #[error("the peer switched protocols, unasked")]
+    Upgrade,
+    /// The answer came before its request was sent.
+    #[error("the answer came before its request was sent")]
+    Unsolicited,
+}
+
+/// A timed, multiplexed client connection without I/O.
+///
+/// `now` is the caller's clock, never going backwards; protocols without timers ignore it.
+pub trait ClientConnection {
+    /// Takes a stream for this request, if one is free.
+    fn open(&mut self, request: &Request) -> Opened;
+
+    /// Reads from `bytes`, what the peer sent, up to the next event; advances `bytes` over what it consumed.
+    ///
+    /// None means that all bytes were consumed and more are needed. Call until then, also with `bytes` empty: the end
+    /// of an answer is an event of its own, and memory held for a head is released by the call after it.
+    fn receive<'a, 'b: 'a>(&'a mut self, now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>>;
+
+    /// The peer closed its sending half. Ends an answer that lasts until then, resets any other open stream, and is
+    /// [`Event::GoAway`] where none is open. Call until it returns none.
+    fn receive_end(&mut self, now: Nanos) -> Option<Event<'static>>;
+
+    /// Appends to `buffer` the bytes to send now; false if there are none. The caller sends them all, in order, before
+    /// it asks for a stream again: a connection counts a request as sent when its bytes were handed over.
+    fn poll_transmit(&mut self, now: Nanos, buffer: &mut Vec<u8>) -> bool;
+
+    /// When [`handle_timeout`](ClientConnection::handle_timeout) wants to be called; none: not at all. May change with
+    /// each other call.
+    fn poll_timeout(&self) -> Option<Nanos>;
+
+    /// It is `now`, at or after the instant that [`poll_timeout`](ClientConnection::poll_timeout) named. May leave bytes
+    /// to send.
+    fn handle_timeout(&mut self, now: Nanos);
+
+    /// How many requests could be opened now.
+    fn free_streams(&self) -> u32;
+
+    /// Whether requests can be opened now or after those under way have ended.
+    fn is_reusable(&self) -> bool;
+}

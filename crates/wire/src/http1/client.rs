@@ -1,0 +1,354 @@
+//! The client half of HTTP/1.1: one stream, kept alive from answer to answer.
+//!
+//! Where an answer ends follows RFC 9112, 6.3; whether the connection goes on, 9.3. Two things are stricter than a
+//! browser is, because a load test must not guess: framing that contradicts itself is an error, and a byte nobody asked
+//! for ends the connection.
+
+use std::sync::Arc;
+
+use base::Nanos;
+
+use super::assembler::{Assembler, Assembly};
+use super::chunked::{Chunked, Decoded};
+use super::fields::{ContentLength, Fields, Parsed, Status, parse_answer};
+use crate::connection::{ClientConnection, Event, Opened, ProtocolError, ResetReason, StreamId};
+use crate::head::Head;
+use crate::limits::{Limit, Limits};
+use crate::request::Request;
+
+/// An HTTP/1.1 client connection. Idle, it holds no memory beyond itself.
+#[derive(Debug)]
+pub struct Client {
+    limits: Limits,
+    state: State,
+    /// Whether the connection may serve a further request, as far as is known.
+    reusable: bool,
+    /// Whether the request under way was HEAD.
+    is_head: bool,
+    /// Bytes of the request under way, until they are handed over.
+    to_send: Option<Arc<[u8]>>,
+    /// The head under way if it came in pieces; kept until the call after the one that told of it.
+    assembler: Assembler,
+    /// Number of streams opened so far.
+    opened: u64,
+    /// Bytes of the answer under way that were consumed.
+    received: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    /// No stream is open.
+    Idle,
+    /// The head of the answer is due; so many bytes went to informational ones.
+    Head { informational: usize },
+    /// So many bytes of the body are due, at least one.
+    Length(u64),
+    /// Chunks are due.
+    Chunked(Chunked),
+    /// The body lasts until the peer closes; so many bytes of it are still allowed.
+    UntilEnd(u64),
+    /// The answer is complete; to be told.
+    Complete,
+    /// The stream failed; to be told.
+    Failed(ResetReason),
+    /// Nothing will happen any more.
+    Over,
+}
+
+/// What every answer begins with.
+const START: &[u8] = b"HTTP/";
+
+impl Client {
+    /// A connection that was just established.
+    pub fn new(limits: Limits) -> Client {
+        Client {
+            limits,
+            state: State::Idle,
+            reusable: true,
+            is_head: false,
+            to_send: None,
+            assembler: Assembler::default(),
+            opened: 0,
+            received: 0,
+        }
+    }
+
+    /// The stream under way, or the last one.
+    fn stream(&self) -> StreamId {
+        StreamId(self.opened.saturating_sub(1))
+    }
+
+    /// Ends the connection; what follows is swallowed.
+    fn give_up<'e>(&mut self) -> Option<Event<'e>> {
+        self.state = State::Over;
+        self.reusable = false;
+        self.to_send = None;
+        self.assembler.release();
+        Some(Event::GoAway)
+    }
+
+    fn fail<'e>(&mut self, reason: ResetReason) -> Option<Event<'e>> {
+        self.give_up();
+        Some(Event::Reset { stream: self.stream(), reason })
+    }
+
+    fn complete<'e>(&mut self) -> Option<Event<'e>> {
+        self.state = State::Idle;
+        Some(Event::End { stream: self.stream(), bytes_received: self.received })
+    }
+
+    /// Moves on by `len` bytes of the input.
+    fn take<'b>(&mut self, bytes: &mut &'b [u8], len: usize) -> &'b [u8] {
+        let (taken, rest) = bytes.split_at(len);
+        *bytes = rest;
+        self.received += len as u64;
+        taken
+    }
+
+    fn receive_head<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
+        if self.to_send.is_some() && !bytes.is_empty() {
+            return self.fail(ResetReason::Protocol(ProtocolError::Unsolicited));
+        }
+        while let State::Head { informational } = self.state {
+            if bytes.is_empty() {
+                return None;
+            }
+            let room = self.limits.head_bytes.saturating_sub(informational);
+            if self.assembler.is_empty() {
+                // Nearly always the whole head is here: no copy, one pass. Anything else takes the way below, also a
+                // malformed head, so that the verdict does not depend on how the bytes were cut.
+                let window = &bytes[..bytes.len().min(room)];
+                if !could_begin(window) {
+                    return self.fail(ResetReason::Protocol(ProtocolError::StatusLine));
+                }
+                if let Ok(Some(parsed)) = parse_answer(window, self.limits.headers) {
+                    let head = self.take(bytes, parsed.len);
+                    match self.begin(&parsed, informational) {
+                        Begun::Informational => continue,
+                        Begun::Final(stream, status) => {
+                            return Some(Event::Head {
+                                stream,
+                                status,
+                                head: Head::new(&head[parsed.lines..]),
+                            });
+                        }
+                        Begun::Broken(reason) => return self.fail(reason),
+                    }
+                }
+            }
+            let before = bytes.len();
+            let assembly = self.assembler.push(bytes, room);
+            self.received += (before - bytes.len()) as u64;
+            if !could_begin(self.assembler.bytes()) {
+                return self.fail(ResetReason::Protocol(ProtocolError::StatusLine));
+            }
+            match assembly {
+                Assembly::Partial => return None,
+                Assembly::TooLarge => return self.fail(ResetReason::TooLarge(Limit::Head)),
+                Assembly::Complete => {}
+            }
+            let parsed = match parse_answer(self.assembler.bytes(), self.limits.headers) {
+                Ok(Some(parsed)) => parsed,
+                Ok(None) => return self.fail(ResetReason::Protocol(ProtocolError::StatusLine)),
+                Err(error) => return self.fail(malformed(error)),
+            };
+            match self.begin(&parsed, informational) {
+                Begun::Informational => self.assembler.release(),
+                Begun::Final(stream, status) => {
+                    let head = Head::new(&self.assembler.bytes()[parsed.lines..]);
+                    return Some(Event::Head { stream, status, head });
+                }
+                Begun::Broken(reason) => return self.fail(reason),
+            }
+        }
+        None
+    }
+
+    /// Takes note of a head: what it says of the body and of the connection.
+    fn begin(&mut self, parsed: &Parsed<Status>, informational: usize) -> Begun {
+        let Parsed { first: Status(status), version, ref fields, len, .. } = *parsed;
+        match status {
+            0..=99 => return Begun::Broken(ResetReason::Protocol(ProtocolError::StatusLine)),
+            101 => return Begun::Broken(ResetReason::Protocol(ProtocolError::Upgrade)),
+            100..=199 => {
+                // They count against the same limit: an endless row of them must end, too.
+                self.state = State::Head { informational: informational + len };
+                return Begun::Informational;
+            }
+            _ => {}
+        }
+        self.reusable &= fields.persistent(version);
+        let bodiless = self.is_head || status == 204 || status == 304;
+        let framed = if bodiless { Ok(State::Complete) } else { self.framing(fields, version) };
+        match framed {
+            Ok(state) => {
+                self.state = state;
+                Begun::Final(self.stream(), status)
+            }
+            Err(error) => Begun::Broken(ResetReason::Protocol(error)),
+        }
+    }
+
+    /// How the body ends: RFC 9112, 6.3, rules 4 to 8.
+    fn framing(&mut self, fields: &Fields, version: u8) -> Result<State, ProtocolError> {
+        if fields.transfer_encoding {
+            // Both framings at once, or chunks from HTTP/1.0, smell of an intermediary that got it wrong.
+            self.reusable &= fields.content_length == ContentLength::Absent && version >= 1;
+            return match (fields.chunked, fields.chunked_last) {
+                (1, true) => Ok(State::Chunked(Chunked::new())),
+                (0 | 1, _) if fields.codings > 0 => Ok(self.until_end()),
+                _ => Err(ProtocolError::TransferEncoding),
+            };
+        }
+        Ok(match fields.content_length {
+            ContentLength::Bytes(0) => State::Complete,
+            ContentLength::Bytes(len) if len > self.limits.body_bytes => {
+                State::Failed(ResetReason::TooLarge(Limit::Body))
+            }
+            ContentLength::Bytes(len) => State::Length(len),
+            ContentLength::Absent => self.until_end(),
+            ContentLength::Invalid => return Err(ProtocolError::ContentLength),
+        })
+    }
+
+    fn until_end(&mut self) -> State {
+        self.reusable = false;
+        State::UntilEnd(self.limits.body_bytes)
+    }
+
+    fn receive_chunks<'b>(&mut self, mut chunked: Chunked, bytes: &mut &'b [u8]) -> Option<Event<'b>> {
+        let before = bytes.len();
+        let decoded = chunked.decode(bytes, &self.limits);
+        self.state = State::Chunked(chunked);
+        self.received += (before - bytes.len()) as u64;
+        match decoded {
+            Decoded::Data(data) => Some(Event::Chunk { stream: self.stream(), data }),
+            Decoded::Partial => None,
+            Decoded::End => self.complete(),
+            Decoded::Broken(error) => self.fail(ResetReason::Protocol(error)),
+            Decoded::TooLarge(limit) => self.fail(ResetReason::TooLarge(limit)),
+        }
+    }
+}
+
+/// What a head began.
+enum Begun {
+    /// Nothing: the answer proper is still to come.
+    Informational,
+    /// The answer, with this status.
+    Final(StreamId, u16),
+    Broken(ResetReason),
+}
+
+/// Whether an answer may begin with these bytes. Asked early, so that a peer who speaks something else is found out by
+/// its first bytes and not by a timeout.
+fn could_begin(bytes: &[u8]) -> bool {
+    bytes.iter().zip(START).all(|(byte, expected)| byte == expected)
+}
+
+fn malformed(error: httparse::Error) -> ResetReason {
+    ResetReason::Protocol(match error {
+        httparse::Error::TooManyHeaders => return ResetReason::TooLarge(Limit::Headers),
+        httparse::Error::Version => ProtocolError::Version,
+        httparse::Error::Status | httparse::Error::Token => ProtocolError::StatusLine,
+        httparse::Error::HeaderName | httparse::Error::HeaderValue | httparse::Error::NewLine => {
+            ProtocolError::Header
+        }
+    })
+}
+
+/// The number of a length that is at most `bytes`.
+fn at_most(length: u64, bytes: &[u8]) -> usize {
+    usize::try_from(length).map_or(bytes.len(), |length| length.min(bytes.len()))
+}
+
+impl ClientConnection for Client {
+    fn open(&mut self, request: &Request) -> Opened {
+        match self.state {
+            _ if !self.reusable => Opened::Closed,
+            State::Idle => {
+                self.state = State::Head { informational: 0 };
+                self.reusable = !request.closes();
+                self.is_head = request.is_head();
+                self.to_send = Some(request.bytes().clone());
+                self.opened += 1;
+                self.received = 0;
+                Opened::Stream(self.stream())
+            }
+            _ => Opened::Blocked,
+        }
+    }
+
+    fn receive<'a, 'b: 'a>(&'a mut self, _now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
+        match self.state {
+            State::Head { .. } => return self.receive_head(bytes),
+            // The head was told of: it was borrowed until now.
+            _ => self.assembler.release(),
+        }
+        match self.state {
+            State::Complete => return self.complete(),
+            State::Failed(reason) => return self.fail(reason),
+            State::Over => *bytes = &[],
+            _ => {}
+        }
+        if bytes.is_empty() {
+            return None;
+        }
+        match self.state {
+            State::Idle => {
+                *bytes = &[];
+                self.give_up()
+            }
+            State::Length(left) => {
+                let data = self.take(bytes, at_most(left, bytes));
+                let left = left - data.len() as u64;
+                self.state = if left == 0 { State::Complete } else { State::Length(left) };
+                Some(Event::Chunk { stream: self.stream(), data })
+            }
+            State::Chunked(chunked) => self.receive_chunks(chunked, bytes),
+            State::UntilEnd(0) => self.fail(ResetReason::TooLarge(Limit::Body)),
+            State::UntilEnd(left) => {
+                let data = self.take(bytes, at_most(left, bytes));
+                self.state = State::UntilEnd(left - data.len() as u64);
+                Some(Event::Chunk { stream: self.stream(), data })
+            }
+            State::Head { .. } | State::Complete | State::Failed(_) | State::Over => None,
+        }
+    }
+
+    fn receive_end(&mut self, _now: Nanos) -> Option<Event<'static>> {
+        self.reusable = false;
+        match self.state {
+            State::Over => None,
+            State::Idle => self.give_up(),
+            State::UntilEnd(_) | State::Complete => {
+                let end = self.complete();
+                // The end was told, and with it that the connection is over.
+                self.give_up();
+                end
+            }
+            State::Failed(reason) => self.fail(reason),
+            State::Head { .. } | State::Length(_) | State::Chunked(_) => self.fail(ResetReason::Closed),
+        }
+    }
+
+    fn poll_transmit(&mut self, _now: Nanos, buffer: &mut Vec<u8>) -> bool {
+        let Some(bytes) = self.to_send.take() else { return false };
+        buffer.extend_from_slice(&bytes);
+        true
+    }
+
+    fn poll_timeout(&self) -> Option<Nanos> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _now: Nanos) {}
+
+    fn free_streams(&self) -> u32 {
+        u32::from(self.reusable && matches!(self.state, State::Idle))
+    }
+
+    fn is_reusable(&self) -> bool {
+        self.reusable
+    }
+}
