@@ -1,1 +1,24 @@
-//! live
+//! The live world: the only crate with sockets, a real clock, threads, TLS and `unsafe`.
+//!
+//! [`run`] plays a plan against a target: one worker thread per shard, each with its own [`reactor`], its own
+//! connections and its own sink; nothing is shared on the hot path. [`serve`] is the calibrated target on the same
+//! reactor. [`watch`] observes the generator itself: where its time went, and when it was held up.
+//!
+//! Deliberately absent: statistics, reports, simulation, log formats. What was observed goes to the caller's sinks.
+
+pub mod address;
+pub mod clock;
+pub mod control;
+pub mod host;
+pub mod reactor;
+pub mod run;
+pub mod serve;
+pub mod tls;
+pub mod watch;
+mod worker;
+
+pub use address::{Address, ResolveError, resolve};
+pub use clock::Clock;
+pub use control::Control;
+pub use run::{Config, Error, RunReport, run};
+pub use watch::{Stall, WorkerReport};

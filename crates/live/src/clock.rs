@@ -1,0 +1,46 @@
+//! The real clock, counted from a plan's zero.
+
+use base::Nanos;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Monotonic time since a plan's zero, which may lie ahead. Copies agree with each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    zero: Instant,
+    /// Wall time of the zero, nanoseconds since the Unix epoch.
+    zero_unix: i128,
+}
+
+impl Clock {
+    /// A clock whose zero is `ahead` from now.
+    pub fn starting_in(ahead: Nanos) -> Clock {
+        let ahead_ns = ahead.0.max(0) as u64;
+        // The two clocks are read as close together as can be; the offset is good to well under a microsecond.
+        let zero = Instant::now() + Duration::from_nanos(ahead_ns);
+        let zero_unix = unix_now() + i128::from(ahead_ns);
+        Clock { zero, zero_unix }
+    }
+
+    /// Time since the zero; negative before it.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        let now = Instant::now();
+        match now.checked_duration_since(self.zero) {
+            Some(since) => Nanos(since.as_nanos() as i64),
+            None => Nanos(-((self.zero - now).as_nanos() as i64)),
+        }
+    }
+
+    /// An instant of this clock as nanoseconds since the Unix epoch, by the offset at its making.
+    pub fn unix_nanos(&self, at: Nanos) -> i128 {
+        self.zero_unix + i128::from(at.0)
+    }
+}
+
+/// Wall time, nanoseconds since the Unix epoch.
+pub fn unix_now() -> i128 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_nanos() as i128,
+        Err(before) => -(before.duration().as_nanos() as i128),
+    }
+}

@@ -1,0 +1,38 @@
+//! Stopping a run from outside: once, and the answers are awaited; twice, and it ends at once.
+
+use crate::reactor::Waker;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A handle to a run, shared with whoever may stop it. Clones are the same handle.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    asked: AtomicU8,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl Control {
+    /// Asks to stop; a second call asks to stop at once. Returns how often it has been asked.
+    pub fn stop(&self) -> u8 {
+        let before = self.shared.asked.fetch_add(1, Ordering::SeqCst);
+        for waker in self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            waker.wake();
+        }
+        before.saturating_add(1)
+    }
+
+    /// How often it was asked to stop.
+    #[inline]
+    pub fn asked(&self) -> u8 {
+        self.shared.asked.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn register(&self, waker: Waker) {
+        self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
+    }
+}

@@ -1,0 +1,395 @@
+//! Sockets as completions: submit an operation, learn later how it went.
+//!
+//! The interface is the one that io_uring has: connect, send (which takes its buffer and gives it back), receive
+//! (standing, from the moment a socket is connected or accepted), accept (standing). Here epoll emulates it, edge
+//! triggered, so that a socket costs one `epoll_ctl` in its life; a send is tried at once and usually completes there.
+//!
+//! Deliberately absent: what the bytes mean, timers (the caller knows when it wants to be woken), and the clock.
+
+mod receive;
+mod socket;
+
+pub use socket::Listener;
+
+use base::Nanos;
+use receive::{Received, receive};
+use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use crate::address::Address;
+
+/// The caller's name for a socket: small numbers, used again after [`Reactor::close`].
+pub type Token = u32;
+
+const WAKER: u64 = u64::MAX;
+const LISTENER: u64 = u64::MAX - 1;
+const EVENTS_PER_WAIT: usize = 256;
+
+/// What an operation came to.
+#[derive(Debug)]
+pub enum Completion {
+    /// The connection stands, or why it does not.
+    Connected(Token, io::Result<()>),
+    /// Bytes came: that many, at the front of the buffer given to [`Reactor::next`].
+    Received(Token, usize, Option<KernelStamp>),
+    /// The peer will send no more.
+    Ended(Token),
+    /// The socket failed.
+    Failed(Token, io::Error),
+    /// A send that had not completed at once has now; its buffer comes back.
+    Sent(Token, Vec<u8>),
+    /// Somebody connected to the listener: put it in with [`Reactor::adopt`] or drop it.
+    Accepted(OwnedFd),
+    /// The listener cannot take a connection now.
+    AcceptFailed(io::Error),
+    /// A [`Waker`] was used.
+    Woken,
+}
+
+/// When the kernel received the bytes: nanoseconds since the Unix epoch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct KernelStamp(pub i128);
+
+/// What became of a send.
+#[derive(Debug)]
+pub enum Submitted {
+    /// All bytes were taken; the buffer comes back.
+    Done(Vec<u8>),
+    /// The rest follows when the socket can take it; the buffer comes back with [`Completion::Sent`].
+    Pending,
+}
+
+/// Wakes a reactor from another thread.
+#[derive(Clone, Debug)]
+pub struct Waker(Arc<OwnedFd>);
+
+impl Waker {
+    /// Makes the reactor's wait end with [`Completion::Woken`].
+    pub fn wake(&self) {
+        // Full counter or closed reactor: it is awake anyway.
+        let _ = rustix::io::write(self.0.as_fd(), &1u64.to_ne_bytes());
+    }
+}
+
+#[derive(Debug)]
+struct Socket {
+    fd: OwnedFd,
+    /// Tells events of this socket from those of an earlier one with the same token.
+    life: u32,
+    connecting: bool,
+    /// What could not be sent at once, and how much of it has been since.
+    unsent: Option<(Vec<u8>, usize)>,
+    stamped: bool,
+}
+
+/// One thread's sockets.
+pub struct Reactor {
+    epoll: OwnedFd,
+    waker: Waker,
+    listener: Option<Listener>,
+    sockets: Vec<Option<Socket>>,
+    lives: u32,
+    events: Vec<epoll::Event>,
+    at: usize,
+    /// What is left to do for `events[at]`.
+    current: Option<epoll::EventFlags>,
+    /// Completions that came of submitting itself.
+    early: VecDeque<Completion>,
+    kernel_stamps: bool,
+}
+
+impl Reactor {
+    /// A reactor without sockets. `kernel_stamps`: ask the kernel when received bytes came, for each receive.
+    ///
+    /// # Errors
+    /// The system gives no epoll or event descriptor.
+    pub fn new(kernel_stamps: bool) -> io::Result<Reactor> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let data = epoll::EventData::new_u64(WAKER);
+        epoll::add(&epoll, &event, data, epoll::EventFlags::IN | epoll::EventFlags::ET)?;
+        Ok(Reactor {
+            epoll,
+            waker: Waker(Arc::new(event)),
+            listener: None,
+            sockets: Vec::new(),
+            lives: 0,
+            events: Vec::with_capacity(EVENTS_PER_WAIT),
+            at: 0,
+            current: None,
+            early: VecDeque::new(),
+            kernel_stamps,
+        })
+    }
+
+    /// A handle that wakes this reactor.
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
+    /// Takes connections of this listener from now on.
+    ///
+    /// # Errors
+    /// The descriptor cannot be watched.
+    pub fn listen(&mut self, listener: Listener) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(LISTENER);
+        epoll::add(&self.epoll, listener.as_fd(), data, epoll::EventFlags::IN)?;
+        self.listener = Some(listener);
+        Ok(())
+    }
+
+    /// Takes no more connections.
+    pub fn stop_listening(&mut self) {
+        self.listener = None;
+    }
+
+    /// Begins to connect; [`Completion::Connected`] tells how it went.
+    ///
+    /// # Errors
+    /// It failed at once: no descriptor, no port, no route, or refused.
+    pub fn connect(&mut self, token: Token, address: &Address) -> io::Result<()> {
+        let fd = socket::open(address)?;
+        let established = match socket::connect(&fd, address) {
+            Ok(()) => true,
+            Err(Errno::INPROGRESS) => false,
+            Err(error) => return Err(error.into()),
+        };
+        self.insert(token, fd, !established)?;
+        if established {
+            self.early.push_back(Completion::Connected(token, Ok(())));
+        }
+        Ok(())
+    }
+
+    /// Takes on a connected socket.
+    ///
+    /// # Errors
+    /// The descriptor cannot be watched.
+    pub fn adopt(&mut self, token: Token, fd: OwnedFd) -> io::Result<()> {
+        socket::prepare_accepted(&fd)?;
+        self.insert(token, fd, false)
+    }
+
+    fn insert(&mut self, token: Token, fd: OwnedFd, connecting: bool) -> io::Result<()> {
+        let stamped = self.kernel_stamps && receive::ask_for_stamps(&fd);
+        self.lives = self.lives.wrapping_add(1) & 0x7fff_ffff;
+        let life = self.lives;
+        let flags =
+            epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
+        let data = epoll::EventData::new_u64(u64::from(life) << 32 | u64::from(token));
+        epoll::add(&self.epoll, &fd, data, flags)?;
+        let index = token as usize;
+        if self.sockets.len() <= index {
+            self.sockets.resize_with(index + 1, || None);
+        }
+        self.sockets[index] = Some(Socket { fd, life, connecting, unsent: None, stamped });
+        Ok(())
+    }
+
+    /// Sends these bytes. One send of a socket at a time: the next only after this one completed.
+    ///
+    /// # Errors
+    /// The socket failed; [`Completion::Failed`] does not follow.
+    pub fn send(&mut self, token: Token, bytes: Vec<u8>) -> io::Result<Submitted> {
+        let Some(socket) = self.sockets.get_mut(token as usize).and_then(Option::as_mut) else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        if let Some((waiting, _)) = &mut socket.unsent {
+            waiting.extend_from_slice(&bytes);
+            return Ok(Submitted::Pending);
+        }
+        let sent = send_some(socket, &bytes, 0)?;
+        if sent == bytes.len() {
+            return Ok(Submitted::Done(bytes));
+        }
+        socket.unsent = Some((bytes, sent));
+        Ok(Submitted::Pending)
+    }
+
+    /// Closes a socket and forgets it; nothing more is told of it.
+    pub fn close(&mut self, token: Token) {
+        if let Some(slot) = self.sockets.get_mut(token as usize) {
+            *slot = None;
+        }
+    }
+
+    /// Says that no more will be sent.
+    pub fn shut_down_sending(&mut self, token: Token) {
+        if let Some(Some(socket)) = self.sockets.get(token as usize) {
+            // Fails only if the peer is gone already.
+            let _ = net::shutdown(&socket.fd, net::Shutdown::Write);
+        }
+    }
+
+    /// Waits until something completes, at most `timeout` (zero: only looks; none: without end). Call it only when
+    /// [`next`](Reactor::next) has returned none. True if there is something.
+    ///
+    /// # Errors
+    /// The system call failed; a signal is not an error.
+    #[inline]
+    pub fn wait(&mut self, timeout: Option<Nanos>) -> io::Result<bool> {
+        if !self.early.is_empty() {
+            return Ok(true);
+        }
+        let timeout = timeout
+            .map(|t| Timespec { tv_sec: t.0.max(0) / 1_000_000_000, tv_nsec: t.0.max(0) % 1_000_000_000 });
+        self.at = 0;
+        self.current = None;
+        self.events.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), timeout.as_ref()) {
+            Ok(_) => Ok(!self.events.is_empty()),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The next completion, if there is one without waiting. Received bytes are put at the front of `buffer`.
+    #[inline]
+    pub fn next(&mut self, buffer: &mut [u8]) -> Option<Completion> {
+        if let Some(early) = self.early.pop_front() {
+            return Some(early);
+        }
+        while let Some(event) = self.events.get(self.at) {
+            let data = event.data.u64();
+            let mut flags = self.current.unwrap_or(event.flags);
+            let completion = match data {
+                WAKER => {
+                    flags = epoll::EventFlags::empty();
+                    self.drain_waker()
+                }
+                LISTENER => self.accept(&mut flags),
+                _ => self.socket_event(data, &mut flags, buffer),
+            };
+            if flags.is_empty() {
+                self.at += 1;
+                self.current = None;
+            } else {
+                self.current = Some(flags);
+            }
+            if completion.is_some() {
+                return completion;
+            }
+        }
+        None
+    }
+
+    fn drain_waker(&self) -> Option<Completion> {
+        let mut count = [0; 8];
+        let _ = rustix::io::read(self.waker.0.as_fd(), &mut count);
+        Some(Completion::Woken)
+    }
+
+    /// Accepts one; clears the flags when there is none left, or none can be taken.
+    fn accept(&mut self, flags: &mut epoll::EventFlags) -> Option<Completion> {
+        let accepted = self.listener.as_ref().map(Listener::accept);
+        match accepted {
+            Some(Ok(fd)) => Some(Completion::Accepted(fd)),
+            Some(Err(Errno::CONNABORTED | Errno::INTR)) => None,
+            other => {
+                *flags = epoll::EventFlags::empty();
+                match other {
+                    None | Some(Err(Errno::AGAIN)) => None,
+                    Some(Err(error)) => Some(Completion::AcceptFailed(error.into())),
+                    Some(Ok(_)) => None,
+                }
+            }
+        }
+    }
+
+    /// One step of what an event of a socket asks for; `flags` keeps what is left of it.
+    #[inline]
+    fn socket_event(
+        &mut self,
+        data: u64,
+        flags: &mut epoll::EventFlags,
+        buffer: &mut [u8],
+    ) -> Option<Completion> {
+        let (token, life) = (data as u32, (data >> 32) as u32);
+        let socket = self.sockets.get_mut(token as usize).and_then(Option::as_mut);
+        let Some(socket) = socket.filter(|s| s.life == life) else {
+            *flags = epoll::EventFlags::empty();
+            return None;
+        };
+        if socket.connecting {
+            // An edge before the connection stands (a fresh socket hangs up, says epoll) means nothing yet.
+            let failed = flags.intersects(epoll::EventFlags::ERR);
+            if !failed && !flags.contains(epoll::EventFlags::OUT) {
+                *flags = epoll::EventFlags::empty();
+                return None;
+            }
+            socket.connecting = false;
+            let result = match net::sockopt::socket_error(&socket.fd) {
+                Ok(Ok(())) if !failed => Ok(()),
+                Ok(Ok(())) => Err(io::ErrorKind::ConnectionRefused.into()),
+                Ok(Err(error)) | Err(error) => Err(error.into()),
+            };
+            flags.remove(epoll::EventFlags::OUT);
+            if result.is_err() {
+                *flags = epoll::EventFlags::empty();
+            }
+            return Some(Completion::Connected(token, result));
+        }
+        if flags.contains(epoll::EventFlags::OUT) {
+            flags.remove(epoll::EventFlags::OUT);
+            if let Some((bytes, from)) = socket.unsent.take() {
+                match send_some(socket, &bytes, from) {
+                    Ok(sent) if sent == bytes.len() => return Some(Completion::Sent(token, bytes)),
+                    Ok(sent) => socket.unsent = Some((bytes, sent)),
+                    Err(error) => {
+                        *flags = epoll::EventFlags::empty();
+                        return Some(Completion::Failed(token, error));
+                    }
+                }
+            }
+        }
+        let readable = epoll::EventFlags::IN
+            | epoll::EventFlags::RDHUP
+            | epoll::EventFlags::HUP
+            | epoll::EventFlags::ERR;
+        if !flags.intersects(readable) {
+            *flags = epoll::EventFlags::empty();
+            return None;
+        }
+        match receive(&socket.fd, buffer, socket.stamped) {
+            Ok(Received { bytes: 0, .. }) => {
+                *flags = epoll::EventFlags::empty();
+                Some(Completion::Ended(token))
+            }
+            Ok(Received { bytes, stamp }) => {
+                // A short read has emptied the socket: unless the peer has closed, the next edge tells of more.
+                let closing = epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR;
+                if bytes < buffer.len() && !flags.intersects(closing) {
+                    *flags = epoll::EventFlags::empty();
+                }
+                Some(Completion::Received(token, bytes, stamp))
+            }
+            Err(Errno::AGAIN) => {
+                *flags = epoll::EventFlags::empty();
+                None
+            }
+            Err(Errno::INTR) => None,
+            Err(error) => {
+                *flags = epoll::EventFlags::empty();
+                Some(Completion::Failed(token, error.into()))
+            }
+        }
+    }
+}
+
+/// Sends from `from` on, as much as the socket takes; how far it came.
+fn send_some(socket: &mut Socket, bytes: &[u8], mut from: usize) -> io::Result<usize> {
+    while from < bytes.len() {
+        match net::send(&socket.fd, &bytes[from..], net::SendFlags::NOSIGNAL) {
+            Ok(sent) => from += sent,
+            Err(Errno::AGAIN) => break,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(from)
+}

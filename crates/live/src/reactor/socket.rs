@@ -1,0 +1,91 @@
+//! Making sockets: non-blocking, closed on exec, without Nagle's delay.
+
+use crate::address::Address;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, ipproto, sockopt};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+
+const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
+
+/// A stream socket for that kind of address.
+pub(super) fn open(address: &Address) -> io::Result<OwnedFd> {
+    Ok(match address {
+        Address::Tcp(address) => {
+            let family = match address {
+                SocketAddr::V4(_) => AddressFamily::INET,
+                SocketAddr::V6(_) => AddressFamily::INET6,
+            };
+            let fd = net::socket_with(family, SocketType::STREAM, FLAGS, Some(ipproto::TCP))?;
+            sockopt::set_tcp_nodelay(&fd, true)?;
+            fd
+        }
+        Address::Unix(_) => net::socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?,
+    })
+}
+
+/// Begins to connect.
+pub(super) fn connect(fd: &OwnedFd, address: &Address) -> Result<(), Errno> {
+    match address {
+        Address::Tcp(address) => net::connect(fd, address),
+        Address::Unix(path) => match net::connect(fd, &SocketAddrUnix::new(path)?) {
+            // A Unix listener with a full queue does not keep one waiting, it says "again".
+            Err(Errno::AGAIN) => Err(Errno::CONNREFUSED),
+            other => other,
+        },
+    }
+}
+
+/// An accepted socket is made like an opened one. Unix sockets have no Nagle.
+pub(super) fn prepare_accepted(fd: &OwnedFd) -> io::Result<()> {
+    match sockopt::set_tcp_nodelay(fd, true) {
+        Err(error) if error != Errno::OPNOTSUPP && error != Errno::NOPROTOOPT => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A listening socket.
+#[derive(Debug)]
+pub struct Listener {
+    fd: OwnedFd,
+    address: Address,
+}
+
+impl Listener {
+    /// Listens there, with a queue of 4,096 connections (or what the system allows). Port 0 takes a free one.
+    ///
+    /// # Errors
+    /// The address is taken, not this machine's, or not permitted.
+    pub fn bind(address: &Address) -> io::Result<Listener> {
+        const BACKLOG: i32 = 4_096;
+        let fd = open(address)?;
+        match address {
+            Address::Tcp(at) => {
+                sockopt::set_socket_reuseaddr(&fd, true)?;
+                net::bind(&fd, at)?;
+            }
+            Address::Unix(path) => net::bind(&fd, &SocketAddrUnix::new(path)?)?,
+        }
+        net::listen(&fd, BACKLOG)?;
+        let address = match address {
+            // The standard library knows how to read the address back.
+            Address::Tcp(_) => Address::Tcp(TcpListener::from(fd.try_clone()?).local_addr()?),
+            unix => unix.clone(),
+        };
+        Ok(Listener { fd, address })
+    }
+
+    /// Where it listens, with the port that was taken.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(super) fn accept(&self) -> Result<OwnedFd, Errno> {
+        net::accept_with(&self.fd, FLAGS)
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

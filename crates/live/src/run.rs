@@ -1,0 +1,112 @@
+//! A live run: workers, their shards, their shared zero.
+
+use crate::address::Address;
+use crate::clock::Clock;
+use crate::control::Control;
+use crate::host;
+use crate::tls::TlsSetup;
+use crate::watch::WorkerReport;
+use crate::worker::{Shared, Worker};
+use base::units::UnitError;
+use base::{Nanos, RecordSink};
+use std::io;
+use std::thread;
+use thiserror::Error;
+use workload::{Client, Limits, Plan, Shard};
+
+/// Everything a run needs to know, names resolved.
+#[derive(Debug)]
+pub struct Config {
+    /// Who comes when.
+    pub plan: Plan,
+    /// Where to.
+    pub address: Address,
+    /// TLS, if it is spoken.
+    pub tls: Option<TlsSetup>,
+    /// What every arrival asks for.
+    pub request: wire::Request,
+    /// What an answer may weigh.
+    pub answer_limits: wire::Limits,
+    /// Bounds of the whole run: the connection cap is split over shards and threads.
+    pub limits: Limits,
+    /// Worker threads; at most as many as connections.
+    pub threads: u32,
+    /// When the plan's zero is.
+    pub clock: Clock,
+    /// How to stop it.
+    pub control: Control,
+}
+
+/// What went wrong with the run itself (never with a request).
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The system refused what a worker needs.
+    #[error("a worker cannot run: {0}")]
+    Worker(#[from] io::Error),
+    /// More threads or shards than can be.
+    #[error(transparent)]
+    Shard(#[from] UnitError),
+    /// A worker came down: a defect of this program.
+    #[error("a worker panicked; its records up to then are in the log")]
+    Panicked,
+}
+
+/// What the run says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct RunReport {
+    /// One per worker.
+    pub workers: Vec<WorkerReport>,
+    /// Time that the hypervisor took from all cores during the run; none where the system does not say.
+    pub stolen: Option<Nanos>,
+    /// When the last worker was done.
+    pub ended: Nanos,
+}
+
+/// How many workers such a run gets: threads, but not more than connections.
+pub fn workers(threads: u32, connections: u32) -> u32 {
+    threads.clamp(1, connections.max(1))
+}
+
+/// Plays the plan to its end. `sink(i)` makes the sink of worker i, on that worker's thread.
+///
+/// # Errors
+/// A worker that cannot be set up, or that came down. Failures of requests are records, not errors.
+pub fn run<S, F>(config: &Config, sink: F) -> Result<RunReport, Error>
+where
+    S: RecordSink,
+    F: Fn(u32) -> S + Sync,
+{
+    let threads = workers(config.threads, config.plan.shard.split(config.limits.connections));
+    let shared = Shared {
+        address: config.address.clone(),
+        request: config.request.clone(),
+        limits: config.answer_limits,
+        tls: config.tls.clone(),
+        clock: config.clock,
+        control: config.control.clone(),
+    };
+    let stolen_before = host::stolen();
+    let shards =
+        (0..threads).map(|j| config.plan.shard.part(j, threads)).collect::<Result<Vec<Shard>, _>>()?;
+    let results = thread::scope(|scope| {
+        let worker = |(j, &shard): (usize, &Shard)| {
+            let (shared, sink) = (&shared, &sink);
+            scope.spawn(move || {
+                let limits = Limits { connections: shard.split(config.limits.connections), ..config.limits };
+                let client = Client::new(&config.plan, shard, limits, sink(j as u32));
+                Worker::new(shared, client)?.run()
+            })
+        };
+        let running: Vec<_> = shards.iter().enumerate().map(worker).collect();
+        running.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
+    });
+    let mut report = RunReport { ended: config.clock.now(), ..RunReport::default() };
+    for result in results {
+        report.workers.push(result.map_err(|_| Error::Panicked)??);
+    }
+    report.stolen = match (stolen_before, host::stolen()) {
+        (Some(before), Some(after)) => Some(after - before),
+        _ => None,
+    };
+    Ok(report)
+}

@@ -1,0 +1,111 @@
+//! The generator observes itself: where each worker's time went, and when it was held up.
+
+use base::{Nanos, Outcome};
+use std::collections::BTreeMap;
+
+/// A hold-up longer than this is written down.
+pub const STALL: Nanos = Nanos::from_millis(1);
+
+/// Most stalls written down per worker; further ones are only counted.
+const MOST_STALLS: usize = 10_000;
+
+/// What a worker was doing when it was held up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Doing {
+    /// Handling what had happened, or sending.
+    Handling,
+    /// Looking whether anything had happened, while waiting for the next due instant.
+    Polling,
+    /// Sleeping: it was woken that much late.
+    Sleeping,
+}
+
+/// A stretch of time in which a worker could not do its work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stall {
+    /// When it began, since the plan's zero.
+    pub at: Nanos,
+    /// How long it lasted.
+    pub length: Nanos,
+    /// What the worker was doing.
+    pub doing: Doing,
+}
+
+/// What one worker says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct WorkerReport {
+    /// Time spent handling events and sending.
+    pub handling: Nanos,
+    /// Time spent looking for events with nothing to do, to be on time.
+    pub polling: Nanos,
+    /// Time spent asleep.
+    pub sleeping: Nanos,
+    /// Time ready to run but without a core; none where the system does not say.
+    pub runqueue_wait: Option<Nanos>,
+    /// Hold-ups of more than a millisecond, in order.
+    pub stalls: Vec<Stall>,
+    /// Hold-ups beyond those written down.
+    pub stalls_omitted: u64,
+    /// Requests sent on open connections, and the time that took: their quotient is the cost of one send.
+    pub sends: u64,
+    /// See `sends`.
+    pub send_time: Nanos,
+    /// Connections opened.
+    pub connections: u64,
+    /// The first message behind each kind of failure.
+    pub messages: BTreeMap<Outcome, String>,
+}
+
+impl WorkerReport {
+    /// The mean cost of one send on an open connection, if there were any.
+    pub fn send_cost(&self) -> Option<Nanos> {
+        (self.sends > 0).then(|| Nanos(self.send_time.0 / self.sends as i64))
+    }
+
+    /// From `from` to `to` the worker was `doing` that; at most `meant` of it was meant to pass.
+    #[inline]
+    pub(crate) fn lap(&mut self, doing: Doing, from: Nanos, to: Nanos, meant: Nanos) {
+        let length = to - from;
+        match doing {
+            Doing::Handling => self.handling += length,
+            Doing::Polling => self.polling += length,
+            Doing::Sleeping => self.sleeping += length,
+        }
+        let over = length - meant;
+        if over > STALL {
+            self.stall(Stall { at: to - over, length: over, doing });
+        }
+    }
+
+    #[cold]
+    fn stall(&mut self, stall: Stall) {
+        if self.stalls.len() < MOST_STALLS {
+            self.stalls.push(stall);
+        } else {
+            self.stalls_omitted += 1;
+        }
+    }
+
+    /// Keeps the first message behind this kind of failure.
+    #[cold]
+    pub(crate) fn message(&mut self, outcome: Outcome, text: impl FnOnce() -> String) {
+        self.messages.entry(outcome).or_insert_with(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_not_meant_to_pass_is_a_stall() {
+        let (ms, zero) = (Nanos::from_millis, Nanos::ZERO);
+        let mut report = WorkerReport::default();
+        report.lap(Doing::Sleeping, ms(0), ms(10), ms(10));
+        report.lap(Doing::Handling, ms(10), ms(11), zero);
+        assert_eq!(report.stalls, []);
+        report.lap(Doing::Sleeping, ms(11), ms(516), ms(5));
+        assert_eq!(report.stalls, [Stall { at: ms(16), length: ms(500), doing: Doing::Sleeping }]);
+        assert_eq!((report.sleeping, report.handling), (ms(515), ms(1)));
+    }
+}

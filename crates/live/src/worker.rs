@@ -1,0 +1,466 @@
+//! One worker: plays one shard of the plan over its own sockets, on time.
+//!
+//! The loop sleeps until shortly before the next due instant and polls the clock for the rest, and it looks for due
+//! arrivals after every event that it handles, not only when idle. It does not poll while no connection is free: then
+//! nothing could be sent, and the core belongs to others.
+
+use crate::address::Address;
+use crate::clock::Clock;
+use crate::control::Control;
+use crate::host;
+use crate::reactor::{Completion, Reactor, Submitted};
+use crate::tls::{Inbound, Session, TlsSetup};
+use crate::watch::{Doing, WorkerReport};
+use base::{Nanos, Outcome, RecordSink};
+use rustix::io::Errno;
+use std::io;
+use std::num::NonZeroU64;
+use wire::{ClientConnection, Opened, ResetReason, http1};
+use workload::client::ConnectionId;
+use workload::{Action, Client, Event};
+
+/// How long before a due instant the worker is up: sleeping is good to some 20-50 us.
+const UP_BEFORE: Nanos = Nanos::from_micros(50);
+
+/// The sink hears the time at least this often.
+const TICK: Nanos = Nanos::from_millis(50);
+
+/// Arrivals started in a row before answers are looked for, and after each answer: a generator that cannot keep up must
+/// still read.
+const STARTS_IN_A_ROW: u32 = 64;
+const STARTS_PER_EVENT: u32 = 4;
+
+const READ_BUFFER: usize = 64 << 10;
+
+/// What every worker of a run shares.
+pub(crate) struct Shared {
+    pub(crate) address: Address,
+    pub(crate) request: wire::Request,
+    pub(crate) limits: wire::Limits,
+    pub(crate) tls: Option<TlsSetup>,
+    pub(crate) clock: Clock,
+    pub(crate) control: Control,
+}
+
+struct Connection {
+    wire: http1::Client,
+    tls: Option<Box<Session>>,
+    opened: Nanos,
+    /// When TCP stood, where TLS is still being agreed on.
+    established: Nanos,
+    stage: Stage,
+    status: u16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Connecting,
+    Handshake,
+    InFlight,
+    Idle,
+}
+
+pub(crate) struct Worker<'a, S> {
+    shared: &'a Shared,
+    client: Client<S>,
+    reactor: Reactor,
+    connections: Vec<Option<Connection>>,
+    /// Spare send buffers; at most one per connection is ever out.
+    spare: Vec<Vec<u8>>,
+    plain: Vec<u8>,
+    report: WorkerReport,
+    stops_heard: u8,
+    tick_at: Nanos,
+}
+
+impl<'a, S: RecordSink> Worker<'a, S> {
+    pub(crate) fn new(shared: &'a Shared, client: Client<S>) -> io::Result<Worker<'a, S>> {
+        let reactor = Reactor::new(false)?;
+        shared.control.register(reactor.waker());
+        Ok(Worker {
+            shared,
+            client,
+            reactor,
+            connections: Vec::new(),
+            spare: Vec::new(),
+            plain: Vec::new(),
+            report: WorkerReport::default(),
+            stops_heard: 0,
+            tick_at: Nanos(i64::MIN),
+        })
+    }
+
+    /// Plays the shard to its end.
+    pub(crate) fn run(mut self) -> io::Result<WorkerReport> {
+        // Sleep to the nanosecond asked for, not to the usual 50 us; where that is refused the lag shows it.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let waited_before = host::runqueue_wait();
+        let mut buffer = vec![0; READ_BUFFER];
+        let result = self.play(&mut buffer);
+        let now = self.shared.clock.now();
+        self.client.finish_all(now);
+        self.report.runqueue_wait = match (waited_before, host::runqueue_wait()) {
+            (Some(before), Some(after)) => Some(after - before),
+            _ => None,
+        };
+        result.map(|()| self.report)
+    }
+
+    fn play(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        let mut now = self.shared.clock.now();
+        loop {
+            let before = now;
+            now = self.start_due(now, STARTS_IN_A_ROW);
+            self.hear_stop(now);
+            if now >= self.tick_at {
+                self.client.tick(now);
+                self.tick_at = now + TICK;
+            }
+            self.report.lap(Doing::Handling, before, now, Nanos::ZERO);
+            if self.client.is_done() && self.stops_heard == self.shared.control.asked() {
+                return Ok(());
+            }
+
+            let before = now;
+            let mut wake = self.client.wake_at();
+            if self.client.is_poised() {
+                wake -= UP_BEFORE;
+            }
+            let meant = (wake.min(self.tick_at) - now).max(Nanos::ZERO);
+            let any = self.reactor.wait(Some(meant))?;
+            now = self.shared.clock.now();
+            let doing = match (meant > Nanos::ZERO, any) {
+                (true, _) => Doing::Sleeping,
+                (false, false) => Doing::Polling,
+                (false, true) => Doing::Handling,
+            };
+            self.report.lap(doing, before, now, meant);
+
+            while let Some(completion) = self.reactor.next(buffer) {
+                let before = now;
+                now = self.shared.clock.now();
+                self.handle(completion, buffer, now);
+                now = self.start_due(now, STARTS_PER_EVENT);
+                self.report.lap(Doing::Handling, before, now, Nanos::ZERO);
+            }
+        }
+    }
+
+    /// Does what is due at `now`, at most so many things; returns the clock after the last.
+    #[inline]
+    fn start_due(&mut self, mut now: Nanos, most: u32) -> Nanos {
+        for _ in 0..most {
+            let Some(action) = self.client.poll(now) else { break };
+            self.act(action, now);
+            let before = now;
+            now = self.shared.clock.now();
+            if matches!(action, Action::Send(..)) {
+                self.report.sends += 1;
+                self.report.send_time += now - before;
+            }
+        }
+        now
+    }
+
+    fn hear_stop(&mut self, now: Nanos) {
+        while self.stops_heard < self.shared.control.asked() {
+            self.stops_heard += 1;
+            match self.stops_heard {
+                1 => self.client.stop(now),
+                _ => self.client.cancel(now),
+            }
+        }
+    }
+
+    #[inline]
+    fn act(&mut self, action: Action, now: Nanos) {
+        let mut next = Some(action);
+        while let Some(action) = next {
+            next = match action {
+                Action::Send(id, _) => self.send_request(id, now),
+                Action::Open(id) => self.open(id, now),
+                Action::Close(id) => {
+                    self.reactor.close(id);
+                    self.connections[id as usize] = None;
+                    None
+                }
+            };
+        }
+    }
+
+    fn open(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+        self.report.connections += 1;
+        let index = id as usize;
+        if self.connections.len() <= index {
+            self.connections.resize_with(index + 1, || None);
+        }
+        let connection = Connection {
+            wire: http1::Client::new(self.shared.limits),
+            tls: None,
+            opened: now,
+            established: now,
+            stage: Stage::Connecting,
+            status: 0,
+        };
+        self.connections[index] = Some(connection);
+        let error = self.reactor.connect(id, &self.shared.address).err()?;
+        self.connect_failed(id, &error, now)
+    }
+
+    fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) -> Option<Action> {
+        let outcome = connect_outcome(error);
+        self.report.message(outcome, || format!("connecting to {}: {error}", self.shared.address));
+        self.client.on(id, Event::ConnectFailed(outcome), now)
+    }
+
+    #[inline]
+    fn send_request(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+        let connection = self.connections[id as usize].as_mut()?;
+        connection.stage = Stage::InFlight;
+        let mut out = self.spare.pop().unwrap_or_default();
+        out.clear();
+        if !matches!(connection.wire.open(&self.shared.request), Opened::Stream(_)) {
+            return self.broken(id, Outcome::Reset, "the connection takes no request", now);
+        }
+        connection.wire.poll_transmit(now, &mut out);
+        let bytes = out.len() as u64;
+        if let Some(tls) = &mut connection.tls {
+            self.plain.clear();
+            std::mem::swap(&mut self.plain, &mut out);
+            if let Err(error) = tls.send(&self.plain).and_then(|()| tls.transmit(&mut out)) {
+                return self.broken(id, Outcome::Tls, &error.to_string(), now);
+            }
+        }
+        self.client.on(id, Event::Sent(bytes), now);
+        self.submit(id, out, now)
+    }
+
+    /// Hands bytes to the socket.
+    #[inline]
+    fn submit(&mut self, id: ConnectionId, bytes: Vec<u8>, now: Nanos) -> Option<Action> {
+        match self.reactor.send(id, bytes) {
+            Ok(Submitted::Done(buffer)) => {
+                self.spare.push(buffer);
+                None
+            }
+            Ok(Submitted::Pending) => None,
+            Err(error) => self.failed(id, &error, now),
+        }
+    }
+
+    /// The socket failed: what that means depends on what it was doing.
+    fn failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) -> Option<Action> {
+        match self.connections[id as usize].as_ref()?.stage {
+            Stage::Connecting => self.connect_failed(id, error, now),
+            Stage::Handshake => {
+                self.report.message(Outcome::Tls, || format!("during the TLS handshake: {error}"));
+                self.client.on(id, Event::ConnectFailed(Outcome::Tls), now)
+            }
+            Stage::InFlight => self.broken(id, Outcome::Reset, &error.to_string(), now),
+            Stage::Idle => self.client.on(id, Event::Closed, now),
+        }
+    }
+
+    /// The request in flight on this connection ends badly, and the connection with it.
+    fn broken(&mut self, id: ConnectionId, outcome: Outcome, why: &str, now: Nanos) -> Option<Action> {
+        self.report.message(outcome, || why.to_owned());
+        let status = self.connections[id as usize].as_ref().map_or(0, |c| c.status);
+        let event = Event::Done { outcome, status, bytes_received: 0, reusable: false };
+        self.client.on(id, event, now)
+    }
+
+    #[inline]
+    fn handle(&mut self, completion: Completion, buffer: &[u8], now: Nanos) {
+        let action = match completion {
+            Completion::Received(id, bytes, _) => self.received(id, &buffer[..bytes], now),
+            Completion::Connected(id, Ok(())) => self.connected(id, now),
+            Completion::Connected(id, Err(error)) => self.connect_failed(id, &error, now),
+            Completion::Ended(id) => self.ended(id, now),
+            Completion::Failed(id, error) => self.failed(id, &error, now),
+            Completion::Sent(_, buffer) => {
+                self.spare.push(buffer);
+                None
+            }
+            Completion::Woken | Completion::Accepted(_) | Completion::AcceptFailed(_) => None,
+        };
+        if let Some(action) = action {
+            self.act(action, now);
+        }
+    }
+
+    fn connected(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+        let connection = self.connections[id as usize].as_mut()?;
+        connection.established = now;
+        let Some(setup) = &self.shared.tls else {
+            let connect = now - connection.opened;
+            return self.client.on(id, Event::Connected { connect, tls: None }, now);
+        };
+        connection.stage = Stage::Handshake;
+        match setup.session() {
+            Ok(session) => connection.tls = Some(Box::new(session)),
+            Err(error) => return self.handshake_failed(id, &error.to_string(), now),
+        }
+        self.flush_tls(id, now)
+    }
+
+    fn handshake_failed(&mut self, id: ConnectionId, why: &str, now: Nanos) -> Option<Action> {
+        self.report.message(Outcome::Tls, || why.to_owned());
+        self.client.on(id, Event::ConnectFailed(Outcome::Tls), now)
+    }
+
+    /// Sends what TLS itself has to say.
+    fn flush_tls(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+        let connection = self.connections[id as usize].as_mut()?;
+        let mut out = self.spare.pop().unwrap_or_default();
+        out.clear();
+        // Writing to a vector does not fail.
+        let _ = connection.tls.as_mut()?.transmit(&mut out);
+        if out.is_empty() {
+            self.spare.push(out);
+            return None;
+        }
+        self.submit(id, out, now)
+    }
+
+    #[inline]
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) -> Option<Action> {
+        if self.connections[id as usize].as_ref()?.tls.is_some() {
+            return self.received_tls(id, bytes, now);
+        }
+        self.answer(id, bytes, now)
+    }
+
+    fn received_tls(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) -> Option<Action> {
+        let connection = self.connections[id as usize].as_mut()?;
+        let tls = connection.tls.as_mut()?;
+        let mut plain = std::mem::take(&mut self.plain);
+        plain.clear();
+        let inbound = tls.receive(bytes, &mut plain);
+        let agreed = connection.stage == Stage::Handshake && !tls.is_handshaking();
+        // Alerts about a certificate we refuse go out too.
+        let mut action = self.flush_tls(id, now);
+        if action.is_none() {
+            action = match &inbound {
+                Err(error) if self.stage(id) == Some(Stage::Handshake) => {
+                    self.handshake_failed(id, &error.to_string(), now)
+                }
+                Err(error) => self.broken(id, Outcome::Tls, &error.to_string(), now),
+                Ok(_) if agreed => self.agreed(id, now),
+                Ok(_) => None,
+            };
+        }
+        if action.is_none() && !plain.is_empty() {
+            action = self.answer(id, &plain, now);
+        }
+        if action.is_none() && matches!(inbound, Ok(Inbound::Closed)) {
+            action = self.ended(id, now);
+        }
+        self.plain = plain;
+        action
+    }
+
+    /// TLS is agreed on: the connection is ready, and its first request goes out.
+    fn agreed(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+        let connection = self.connections[id as usize].as_ref()?;
+        let connect = connection.established - connection.opened;
+        let tls = Some(now - connection.established);
+        let action = self.client.on(id, Event::Connected { connect, tls }, now)?;
+        self.act(action, now);
+        None
+    }
+
+    fn stage(&self, id: ConnectionId) -> Option<Stage> {
+        self.connections.get(id as usize)?.as_ref().map(|c| c.stage)
+    }
+
+    /// Plain bytes of an answer.
+    #[inline]
+    fn answer(&mut self, id: ConnectionId, mut bytes: &[u8], now: Nanos) -> Option<Action> {
+        let connection = self.connections[id as usize].as_mut()?;
+        if connection.stage == Stage::InFlight {
+            self.client.on(id, Event::FirstByte, now);
+        }
+        while let Some(event) = connection.wire.receive(now, &mut bytes) {
+            let done = match event {
+                wire::Event::Head { status, .. } => {
+                    connection.status = status;
+                    continue;
+                }
+                wire::Event::Chunk { .. } => continue,
+                wire::Event::End { bytes_received, .. } => {
+                    let reusable = connection.wire.is_reusable();
+                    finished(connection, &mut self.client, id, bytes_received, reusable, now)
+                }
+                wire::Event::Reset { reason, .. } => return self.reset(id, reason, now),
+                wire::Event::GoAway => self.client.on(id, Event::Closed, now),
+            };
+            if done.is_some() {
+                return done;
+            }
+        }
+        None
+    }
+
+    fn reset(&mut self, id: ConnectionId, reason: ResetReason, now: Nanos) -> Option<Action> {
+        let outcome = match reason {
+            ResetReason::Closed => Outcome::Reset,
+            ResetReason::Protocol(_) => Outcome::Protocol,
+            ResetReason::TooLarge(_) => Outcome::TooLarge,
+        };
+        self.broken(id, outcome, &reason.to_string(), now)
+    }
+
+    fn ended(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+        match self.stage(id)? {
+            Stage::Connecting | Stage::Handshake => {
+                let error = io::Error::new(io::ErrorKind::UnexpectedEof, "closed by the target");
+                return self.failed(id, &error, now);
+            }
+            Stage::Idle => return self.client.on(id, Event::Closed, now),
+            Stage::InFlight => {}
+        }
+        let connection = self.connections[id as usize].as_mut()?;
+        match connection.wire.receive_end(now) {
+            Some(wire::Event::End { bytes_received, .. }) => {
+                finished(connection, &mut self.client, id, bytes_received, false, now)
+            }
+            Some(wire::Event::Reset { reason, .. }) => self.reset(id, reason, now),
+            _ => self.broken(id, Outcome::Reset, "the connection was closed before the answer", now),
+        }
+    }
+}
+
+/// The answer on this connection is complete.
+#[inline]
+fn finished<S: RecordSink>(
+    connection: &mut Connection,
+    client: &mut Client<S>,
+    id: ConnectionId,
+    bytes_received: u64,
+    reusable: bool,
+    now: Nanos,
+) -> Option<Action> {
+    connection.stage = Stage::Idle;
+    let status = connection.status;
+    let outcome = if status >= 400 { Outcome::Status } else { Outcome::Ok };
+    client.on(id, Event::Done { outcome, status, bytes_received, reusable }, now)
+}
+
+/// Which outcome a failure to connect is.
+fn connect_outcome(error: &io::Error) -> Outcome {
+    match Errno::from_io_error(error) {
+        Some(
+            Errno::MFILE
+            | Errno::NFILE
+            | Errno::NOBUFS
+            | Errno::NOMEM
+            | Errno::ADDRNOTAVAIL
+            | Errno::ADDRINUSE
+            | Errno::PERM
+            | Errno::ACCESS,
+        ) => Outcome::LocalLimit,
+        Some(Errno::TIMEDOUT) => Outcome::ConnectTimeout,
+        Some(Errno::CONNRESET | Errno::PIPE) => Outcome::Reset,
+        _ => Outcome::Refused,
+    }
+}
