@@ -137,15 +137,33 @@ impl Reactor {
     /// # Errors
     /// The descriptor cannot be watched.
     pub fn listen(&mut self, listener: Listener) -> io::Result<()> {
-        let data = epoll::EventData::new_u64(LISTENER);
-        epoll::add(&self.epoll, listener.as_fd(), data, epoll::EventFlags::IN)?;
+        self.watch_listener(&listener)?;
         self.listener = Some(listener);
         Ok(())
     }
 
-    /// Takes no more connections.
-    pub fn stop_listening(&mut self) {
-        self.listener = None;
+    /// Takes no connections until [`resume_listening`](Reactor::resume_listening); they queue in the kernel.
+    pub fn pause_listening(&mut self) {
+        if let Some(listener) = &self.listener {
+            // Fails only if it is paused already.
+            let _ = epoll::delete(&self.epoll, listener.as_fd());
+        }
+    }
+
+    /// Takes connections again.
+    ///
+    /// # Errors
+    /// The descriptor cannot be watched.
+    pub fn resume_listening(&mut self) -> io::Result<()> {
+        match &self.listener {
+            Some(listener) => self.watch_listener(listener),
+            None => Ok(()),
+        }
+    }
+
+    fn watch_listener(&self, listener: &Listener) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(LISTENER);
+        Ok(epoll::add(&self.epoll, listener.as_fd(), data, epoll::EventFlags::IN)?)
     }
 
     /// Begins to connect; [`Completion::Connected`] tells how it went.
@@ -211,18 +229,15 @@ impl Reactor {
         Ok(Submitted::Pending)
     }
 
+    /// Whether a send of this socket has not completed.
+    pub fn is_sending(&self, token: Token) -> bool {
+        matches!(self.sockets.get(token as usize), Some(Some(socket)) if socket.unsent.is_some())
+    }
+
     /// Closes a socket and forgets it; nothing more is told of it.
     pub fn close(&mut self, token: Token) {
         if let Some(slot) = self.sockets.get_mut(token as usize) {
             *slot = None;
-        }
-    }
-
-    /// Says that no more will be sent.
-    pub fn shut_down_sending(&mut self, token: Token) {
-        if let Some(Some(socket)) = self.sockets.get(token as usize) {
-            // Fails only if the peer is gone already.
-            let _ = net::shutdown(&socket.fd, net::Shutdown::Write);
         }
     }
 

@@ -1,1 +1,359 @@
-//! serve
+//! The calibrated target: an HTTP server whose queueing behaviour is known.
+//!
+//! Each request's demand is drawn from the service law; [`base::station`] computes when it departs; the answer is
+//! released at that instant. So the truth that a load test should find is that of the station (M/M/c for Poisson
+//! arrivals and exponential demands), plus the cost of the loopback, which `const(0s)` shows alone.
+//!
+//! One thread, so that nothing but the station queues. It writes down when each request came, by the kernel's own
+//! stamp where there is one: a witness of the load that is independent of the generator.
+
+mod connection;
+mod log;
+
+pub use log::ArrivalsLog;
+
+use crate::address::Address;
+use crate::clock::Clock;
+use crate::control::Control;
+use crate::reactor::{Completion, KernelStamp, Listener, Reactor, Submitted, Token};
+use base::Nanos;
+use base::dist::{Dist, Law};
+use base::random::{Stream, open01, streams};
+use base::station::{Admission, Stalls, Station};
+use connection::{Connection, Reply};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::num::NonZeroU64;
+use wire::http1::{Rendered, Response};
+
+/// How long before a departure the server is up: sleeping is good to some 20-50 us.
+const UP_BEFORE: Nanos = Nanos::from_micros(50);
+
+/// How long it takes no connections after the system refused one.
+const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
+
+/// What the target is.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Law of the time each request takes of one server.
+    pub service: Dist,
+    /// How many servers share the queue.
+    pub servers: u32,
+    /// How many may wait; past it the answer is 503. None is no limit.
+    pub queue: Option<usize>,
+    /// Regular interruptions of all service.
+    pub stalls: Option<Stalls>,
+    /// Share of requests (0 to 1) that are answered with 500, after their service.
+    pub error_rate: f64,
+    /// Bytes of the answer's body.
+    pub body_bytes: u64,
+    /// Of the demands and the errors.
+    pub seed: u64,
+}
+
+/// What the target did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ServeReport {
+    /// Connections taken.
+    pub connections: u64,
+    /// Requests received in full.
+    pub requests: u64,
+    /// Of those, answered with 200.
+    pub ok: u64,
+    /// Answered with 500, as asked.
+    pub errors: u64,
+    /// Answered with 503: the queue was full.
+    pub rejected: u64,
+    /// What could not be understood.
+    pub malformed: u64,
+    /// Answers whose client had gone.
+    pub abandoned: u64,
+    /// Connections that the system refused to take.
+    pub refused: u64,
+}
+
+/// A target that listens, and serves once it is [`run`](Server::run).
+pub struct Server {
+    reactor: Reactor,
+    address: Address,
+    settings: Settings,
+    control: Control,
+    clock: Clock,
+    log: Option<ArrivalsLog>,
+    station: Station,
+    demand: Stream,
+    error: Stream,
+    ok: Rendered,
+    failed: Rendered,
+    full: Rendered,
+    connections: Vec<Option<Connection>>,
+    free: Vec<Token>,
+    /// When which answer of which connection leaves.
+    departures: BinaryHeap<Reverse<(Nanos, u64, Token)>>,
+    /// Departures so far: keeps those of one instant in order, and tells connections with one token apart.
+    departed: u64,
+    spare: Vec<Vec<u8>>,
+    accept_again_at: Option<Nanos>,
+    report: ServeReport,
+}
+
+impl Server {
+    /// Listens at `address` (port 0: a free one).
+    ///
+    /// # Errors
+    /// The address cannot be listened at.
+    pub fn bind(
+        address: &Address,
+        settings: Settings,
+        log: Option<ArrivalsLog>,
+        control: Control,
+    ) -> io::Result<Server> {
+        let listener = Listener::bind(address)?;
+        let address = listener.address().clone();
+        let mut reactor = Reactor::new(log.is_some())?;
+        control.register(reactor.waker());
+        reactor.listen(listener)?;
+        let answer = |status: u16, body: u64| {
+            let response = Response::new(status).map_err(|e| io::Error::other(e.to_string()))?;
+            let response =
+                response.header("content-type", "text/plain").map_err(|e| io::Error::other(e.to_string()))?;
+            Ok::<_, io::Error>(response.filler(body, &b"headway "[..]).render())
+        };
+        Ok(Server {
+            station: Station::new(settings.servers, settings.queue, settings.stalls),
+            demand: Stream::new(settings.seed, streams::SERVICE),
+            error: Stream::new(settings.seed, streams::ERROR),
+            ok: answer(200, settings.body_bytes)?,
+            failed: answer(500, 0)?,
+            full: answer(503, 0)?,
+            reactor,
+            address,
+            settings,
+            control,
+            clock: Clock::starting_in(Nanos::ZERO),
+            log,
+            connections: Vec::new(),
+            free: Vec::new(),
+            departures: BinaryHeap::new(),
+            departed: 0,
+            spare: Vec::new(),
+            accept_again_at: None,
+            report: ServeReport::default(),
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Serves until the control is asked to stop; then says what it did.
+    ///
+    /// # Errors
+    /// The reactor or the arrivals log failed.
+    pub fn run(mut self) -> io::Result<ServeReport> {
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        // Stalls are counted from here.
+        self.clock = Clock::starting_in(Nanos::ZERO);
+        let mut buffer = vec![0; 64 << 10];
+        while self.control.asked() == 0 {
+            let now = self.release_due();
+            let wake = self.departures.peek().map(|&Reverse((at, ..))| at - UP_BEFORE);
+            let wake = [wake, self.accept_again_at].into_iter().flatten().min();
+            self.reactor.wait(wake.map(|at| (at - now).max(Nanos::ZERO)))?;
+            while let Some(completion) = self.reactor.next(&mut buffer) {
+                self.handle(completion, &buffer)?;
+                self.release_due();
+            }
+        }
+        if let Some(log) = &mut self.log {
+            log.flush()?;
+        }
+        Ok(self.report)
+    }
+
+    /// Sends the answers whose instant has come; returns the clock after the last.
+    fn release_due(&mut self) -> Nanos {
+        loop {
+            let now = self.clock.now();
+            if self.accept_again_at.is_some_and(|at| at <= now) {
+                self.accept_again_at = None;
+                // If it fails again, it is refused again and tried again.
+                if self.reactor.resume_listening().is_err() {
+                    self.accept_again_at = Some(now + ACCEPT_PAUSE);
+                }
+            }
+            match self.departures.peek() {
+                Some(&Reverse((at, number, token))) if at <= now => {
+                    self.departures.pop();
+                    self.answer(token, number);
+                }
+                _ => return now,
+            }
+        }
+    }
+
+    fn handle(&mut self, completion: Completion, buffer: &[u8]) -> io::Result<()> {
+        match completion {
+            Completion::Accepted(fd) => {
+                let token = self.free.pop().unwrap_or(self.connections.len() as Token);
+                if self.reactor.adopt(token, fd).is_err() {
+                    self.free.push(token);
+                    self.report.refused += 1;
+                    return Ok(());
+                }
+                if self.connections.len() <= token as usize {
+                    self.connections.resize_with(token as usize + 1, || None);
+                }
+                self.connections[token as usize] = Some(Connection::new(self.report.connections));
+                self.report.connections += 1;
+            }
+            Completion::AcceptFailed(_) => {
+                self.report.refused += 1;
+                self.reactor.pause_listening();
+                self.accept_again_at = Some(self.clock.now() + ACCEPT_PAUSE);
+            }
+            Completion::Received(token, bytes, stamp) => {
+                let now = self.clock.now();
+                self.received(token, &buffer[..bytes], now, stamp)?;
+            }
+            Completion::Sent(token, buffer) => {
+                self.spare.push(buffer);
+                self.close_if_over(token);
+            }
+            Completion::Ended(token) => {
+                // Half-closed: what was asked for is still answered.
+                if let Some(connection) = &mut self.connections[token as usize] {
+                    connection.ended = true;
+                }
+                self.close_if_over(token);
+            }
+            Completion::Failed(token, _) => self.close(token),
+            Completion::Connected(..) | Completion::Woken => {}
+        }
+        Ok(())
+    }
+
+    fn received(
+        &mut self,
+        token: Token,
+        mut bytes: &[u8],
+        now: Nanos,
+        stamp: Option<KernelStamp>,
+    ) -> io::Result<()> {
+        let Some(connection) = self.connections[token as usize].as_mut() else { return Ok(()) };
+        let mut continues = Vec::new();
+        while let Some(event) = connection.http.receive(&mut bytes) {
+            match event {
+                wire::http1::ServerEvent::Request { expect_continue, .. } => {
+                    connection.continue_wanted = expect_continue;
+                }
+                wire::http1::ServerEvent::BodyChunk { .. } => connection.continue_wanted = false,
+                wire::http1::ServerEvent::RequestEnd => {
+                    // A request arrives with the bytes that complete it.
+                    connection.continue_wanted = false;
+                    let number = self.report.requests;
+                    self.report.requests += 1;
+                    if let Some(log) = &mut self.log {
+                        let unix = stamp.map(|s| s.0);
+                        log.arrival(connection.number, unix, || self.clock.unix_nanos(now))?;
+                    }
+                    let mut draws = self.demand.item(number);
+                    let demand = Nanos::from_secs_f64(self.settings.service.sample(&mut draws));
+                    let (at, reply) = match self.station.arrive(now, demand) {
+                        Admission::Rejected => (now, Reply::Full),
+                        Admission::Departs(at)
+                            if open01(self.error.bits(number, 0)) < self.settings.error_rate =>
+                        {
+                            (at, Reply::Failed)
+                        }
+                        Admission::Departs(at) => (at, Reply::Ok),
+                    };
+                    // Pipelined answers leave in the order of their requests.
+                    let at = at.max(connection.last_departure);
+                    connection.last_departure = at;
+                    connection.replies.push_back((self.departed, reply));
+                    self.departures.push(Reverse((at, self.departed, token)));
+                    self.departed += 1;
+                }
+                wire::http1::ServerEvent::Error { status } => {
+                    self.report.malformed += 1;
+                    let at = now.max(connection.last_departure);
+                    connection.replies.push_back((self.departed, Reply::Malformed(status)));
+                    self.departures.push(Reverse((at, self.departed, token)));
+                    self.departed += 1;
+                    break;
+                }
+            }
+        }
+        if connection.continue_wanted {
+            connection.continue_wanted = false;
+            connection.http.send_continue(&mut continues);
+            self.submit(token, continues);
+        }
+        Ok(())
+    }
+
+    /// The answer with that number leaves, if its client is still there.
+    fn answer(&mut self, token: Token, number: u64) {
+        let Some(Some(connection)) = self.connections.get_mut(token as usize) else {
+            self.report.abandoned += 1;
+            return;
+        };
+        // A connection with this token that is younger than the answer has no such number.
+        let Some(&(_, reply)) = connection.replies.front().filter(|&&(n, _)| n == number) else {
+            self.report.abandoned += 1;
+            return;
+        };
+        connection.replies.pop_front();
+        let mut out = self.spare.pop().unwrap_or_default();
+        out.clear();
+        match reply {
+            Reply::Ok => {
+                self.report.ok += 1;
+                connection.http.respond_rendered(&self.ok, &mut out);
+            }
+            Reply::Failed => {
+                self.report.errors += 1;
+                connection.http.respond_rendered(&self.failed, &mut out);
+            }
+            Reply::Full => {
+                self.report.rejected += 1;
+                connection.http.respond_rendered(&self.full, &mut out);
+            }
+            Reply::Malformed(status) => {
+                if let Ok(response) = Response::new(status) {
+                    connection.http.respond(&response.close(), &mut out);
+                }
+                connection.ended = true;
+            }
+        }
+        self.submit(token, out);
+        self.close_if_over(token);
+    }
+
+    fn submit(&mut self, token: Token, bytes: Vec<u8>) {
+        match self.reactor.send(token, bytes) {
+            Ok(Submitted::Done(buffer)) => self.spare.push(buffer),
+            Ok(Submitted::Pending) => {}
+            Err(_) => self.close(token),
+        }
+    }
+
+    /// Closes a connection that has no more to say.
+    fn close_if_over(&mut self, token: Token) {
+        let Some(Some(connection)) = self.connections.get_mut(token as usize) else { return };
+        let over = connection.ended || connection.http.is_finished();
+        if over && connection.replies.is_empty() && !self.reactor.is_sending(token) {
+            self.close(token);
+        }
+    }
+
+    fn close(&mut self, token: Token) {
+        self.reactor.close(token);
+        if self.connections[token as usize].take().is_some() {
+            self.free.push(token);
+        }
+    }
+}

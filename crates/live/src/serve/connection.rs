@@ -1,0 +1,40 @@
+//! One client's connection to the calibrated target.
+
+use base::Nanos;
+use std::collections::VecDeque;
+use wire::http1;
+
+/// What a request will be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reply {
+    Ok,
+    Failed,
+    Full,
+    Malformed(u16),
+}
+
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// Number of the connection, from 0.
+    pub(super) number: u64,
+    pub(super) http: http1::Server,
+    /// Answers to come, in order, by number of departure.
+    pub(super) replies: VecDeque<(u64, Reply)>,
+    pub(super) last_departure: Nanos,
+    pub(super) continue_wanted: bool,
+    /// The client sends no more.
+    pub(super) ended: bool,
+}
+
+impl Connection {
+    pub(super) fn new(number: u64) -> Connection {
+        Connection {
+            number,
+            http: http1::Server::new(wire::Limits::DEFAULT),
+            replies: VecDeque::new(),
+            last_departure: Nanos::ZERO,
+            continue_wanted: false,
+            ended: false,
+        }
+    }
+}
