@@ -1,7 +1,36 @@
 //! Records in, numbers out: headways, dispersion, quantiles with intervals, and the verdict on the load.
 //!
-//! Deliberately absent: clocks, files, sockets, threads, and any knowledge of where the records came from.
+//! ```text
+//! Batch ──> analysis ──┬─> merge ──> arrivals (headways, windows) ──> arrivals_summary ─┐
+//!                      ├─> responses (per segment), series, labels ────────────────────┤
+//!                      └─> recent ──> Snapshot                                          v
+//!                                                       rules, pattern ──> findings ──> Summary
+//! ```
+//!
+//! Streaming, in memory that does not grow with the run; order-free wherever order has no meaning, so that any number
+//! of workers gives the numbers of one. Deliberately absent: clocks, files, sockets, threads, and any knowledge of
+//! where the records came from. Time comes in with the records.
 
+pub mod intervals;
+pub mod ks;
+pub mod queueing;
+pub mod rules;
 pub mod summary;
 
+mod analysis;
+mod arrivals;
+mod arrivals_summary;
+mod cells;
+mod findings;
+mod merge;
+mod moments;
+mod pattern;
+mod phase;
+mod responses;
+mod series;
+mod setup;
+mod windows;
+
+pub use analysis::Analysis;
+pub use setup::{Facts, GapCdf, PlanLaw, Setup, Tolerances, Workload};
 pub use summary::Summary;

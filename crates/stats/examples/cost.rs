@@ -1,0 +1,86 @@
+//! What the analysis costs per request, start and record together.
+//!
+//! `cargo run --release -p headway-stats --example cost [SOURCES] [LABELS]`. Feeds synthetic Poisson traffic in
+//! batches as live workers hand them over and reports nanoseconds per request. A report, not a test.
+
+use base::random::Stream;
+use base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
+use stats::{Analysis, Facts, PlanLaw, Setup, Tolerances, Workload};
+
+#[expect(clippy::disallowed_types, reason = "an example that measures; the library has no clock")]
+type Clock = std::time::Instant;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).filter_map(|a| a.parse::<u16>().ok());
+    let (sources, labels) = (arguments.next().unwrap_or(1), arguments.next().unwrap_or(1));
+    let (rate, seconds) = (100_000.0, 20);
+    let batches = traffic(rate, seconds, sources, labels);
+    let requests: usize = batches.iter().map(|b| b.records.len()).sum();
+    let mut analysis = Analysis::new(Setup {
+        labels: (0..labels).map(|i| format!("step {i}")).collect(),
+        sources: usize::from(sources),
+        measured: Nanos::ZERO..Nanos::from_secs(seconds),
+        workload: Workload::Open,
+        plan: Some(PlanLaw {
+            profile: Profile::new(&[Phase::hold(Nanos::from_secs(seconds), Rate(rate))]),
+            gap_cdf: Some(Box::new(|x: f64| -(-x).exp_m1())),
+            gap_cov: 1.0,
+            poisson: true,
+        }),
+        tolerances: Tolerances::default(),
+    });
+    let begun = Clock::now();
+    batches.iter().for_each(|b| analysis.batch(b));
+    let fed = begun.elapsed();
+    let begun = Clock::now();
+    let snapshot = analysis.snapshot(Nanos::from_secs(seconds));
+    let shown = begun.elapsed();
+    let begun = Clock::now();
+    let summary = analysis.finish(Facts::default());
+    println!(
+        "{requests} requests from {sources} sources, {labels} labels: {:.1} ns per request; snapshot {shown:.1?} \
+         ({} ended); finish {:.1?}; CoV {:?}",
+        fed.as_nanos() as f64 / requests as f64,
+        snapshot.ended,
+        begun.elapsed(),
+        summary.arrivals.cov
+    );
+}
+
+fn traffic(rate: f64, seconds: i64, sources: u16, labels: u16) -> Vec<Batch> {
+    let stream = Stream::new(1, "example");
+    let (mut at, mut k) = (0.0, 0u64);
+    let mut open: Vec<Batch> = (0..sources).map(|source| Batch { source, ..Batch::default() }).collect();
+    let mut batches = Vec::new();
+    while at < seconds as f64 {
+        let mut draws = stream.item(k);
+        let mut draw = || -draws.open01().ln();
+        at += draw() / rate;
+        let intended = Nanos::from_secs_f64(at);
+        let started = intended + Nanos::from_secs_f64(draw() * 2e-6);
+        let sent = started + Nanos(400);
+        let first_byte = sent + Nanos::from_secs_f64(draw() * 1e-3);
+        let done = first_byte + Nanos(2_000);
+        let step = (k % u64::from(labels)) as u16;
+        let batch = &mut open[(k % u64::from(sources)) as usize];
+        batch.starts.push(Start { intended, started, wait: Nanos::ZERO, step });
+        batch.records.push(Record {
+            started: started.into(),
+            sent: sent.into(),
+            first_byte: first_byte.into(),
+            step,
+            bytes_received: 1234 + k % 7,
+            ..Record::never_started(k, intended, done, Outcome::Ok)
+        });
+        if batch.records.len() == 4096 {
+            batch.watermark = started;
+            batches.push(std::mem::replace(batch, Batch { source: batch.source, ..Batch::default() }));
+        }
+        k += 1;
+    }
+    for mut batch in open {
+        batch.last = true;
+        batches.push(batch);
+    }
+    batches
+}

@@ -1,0 +1,256 @@
+//! What is kept of every arrival that started, from the merged streams of `started` and of `intended`.
+//!
+//! Headways are between neighbours of the whole stream whose intended times both lie in the measured phase, so one
+//! that straddles the end of warm-up is left out. Deliberately absent: verdicts (`rules`, `pattern`), and the
+//! numbers of the document, which `arrivals_summary` makes of what is kept here.
+
+use crate::cells::{Coarse, Fine};
+use crate::intervals::SEGMENTS;
+use crate::moments::{Lag1, Moments, Sums};
+use crate::phase::{Measured, Ranges};
+use crate::setup::{PlanLaw, Tolerances};
+use crate::windows::{Expected, Ladder, Windows};
+use base::{Nanos, Start};
+
+/// One unit of the rescaled-gap histogram is this share of a mean headway: cells are then at most 1/1000 of a gap
+/// wide, as those of the plain one.
+pub(crate) const RESCALED_UNIT: f64 = 1.0 / (1u64 << 24) as f64;
+
+/// Lengths of the windows that the load rule on dispersion looks at.
+pub(crate) const RULE_WINDOWS: [Nanos; 4] =
+    [Nanos::from_millis(1), Nanos::from_millis(10), Nanos::from_millis(100), Nanos::from_secs(1)];
+
+/// How many mean headways the windows of the pattern are long.
+pub(crate) const PATTERN_WINDOWS: [f64; 2] = [10.0, 100.0];
+
+#[derive(Debug)]
+pub(crate) struct ArrivalsKept {
+    measured: Measured,
+    /// Whether intended times are known apart from the starts: everywhere but in another tool's log.
+    pub compares: bool,
+    late_after: i64,
+    /// The neighbour before in the stream of starts: when it started, and whether it is in the measured phase.
+    before: Option<(i64, bool)>,
+    before_intended: Option<i64>,
+    pub segments: [StartSegment; SEGMENTS],
+    pub gaps: Fine,
+    pub min: u64,
+    pub max: u64,
+    pub lag1: Lag1,
+    pub rescaled: Option<Rescaled>,
+    pub windows: Vec<Windows>,
+    pub ladder: Option<Ladder>,
+    pub labels: Vec<LabelGaps>,
+    pub lag: Fine,
+    pub late: Ranges,
+    pub waited: Ranges,
+    pub wait_max: i64,
+    /// Starts that came in the wrong order, which a source never produces.
+    pub disordered: u64,
+}
+
+/// One twentieth of the measured phase, by `intended` of the (later) arrival.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StartSegment {
+    pub started: u64,
+    pub waited: u64,
+    pub late: u64,
+    pub gaps: Moments,
+    pub intended: Sums,
+}
+
+/// Headways on the scale on which the plan's rate is 1; kept only where the rate varies over the measured phase, else
+/// the plain ones differ by a factor.
+#[derive(Debug)]
+pub(crate) struct Rescaled {
+    before: f64,
+    pub gaps: Fine,
+    pub moments: Moments,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct LabelGaps {
+    before: Option<i64>,
+    pub moments: Moments,
+    pub lag1: Lag1,
+    pub cells: Coarse,
+    pub min: u64,
+}
+
+impl LabelGaps {
+    fn new() -> LabelGaps {
+        LabelGaps {
+            before: None,
+            moments: Moments::default(),
+            lag1: Lag1::default(),
+            cells: Coarse::new(),
+            min: u64::MAX,
+        }
+    }
+
+    fn push(&mut self, at: i64) {
+        if let Some(before) = self.before {
+            let gap = (at - before).max(0) as u64;
+            self.moments.push(gap as f64);
+            self.lag1.push(gap as f64);
+            self.cells.push(gap, 1);
+            self.min = self.min.min(gap);
+        }
+        self.before = Some(at);
+    }
+}
+
+impl ArrivalsKept {
+    pub fn new(
+        measured: Measured,
+        plan: Option<&PlanLaw>,
+        labels: usize,
+        compares: bool,
+        tolerances: &Tolerances,
+    ) -> ArrivalsKept {
+        let (start, end) = (measured.start, measured.end);
+        let mut windows: Vec<_> = RULE_WINDOWS.iter().map(|&w| Windows::new(w, start, end)).collect();
+        let mut ladder = None;
+        match plan.and_then(|p| measured.mean_rate(&p.profile)) {
+            Some(rate) => windows.extend(
+                PATTERN_WINDOWS.map(|gaps| Windows::new(Nanos::from_secs_f64(gaps / rate), start, end)),
+            ),
+            None => ladder = Some(Ladder::new(start, end)),
+        }
+        let varies = plan.is_some_and(|p| !measured.has_constant_rate(&p.profile));
+        ArrivalsKept {
+            measured,
+            compares,
+            late_after: tolerances.late_after.0,
+            before: None,
+            before_intended: None,
+            segments: [StartSegment::default(); SEGMENTS],
+            gaps: Fine::new(),
+            min: u64::MAX,
+            max: 0,
+            lag1: Lag1::default(),
+            rescaled: varies.then(|| Rescaled {
+                before: 0.0,
+                gaps: Fine::new(),
+                moments: Moments::default(),
+            }),
+            windows,
+            ladder,
+            labels: if labels > 1 { vec![LabelGaps::new(); labels] } else { Vec::new() },
+            lag: Fine::new(),
+            late: Ranges::default(),
+            waited: Ranges::default(),
+            wait_max: 0,
+            disordered: 0,
+        }
+    }
+
+    /// The law by which windows expect their counts.
+    pub fn expected<'a>(&self, plan: Option<&'a PlanLaw>) -> Expected<'a> {
+        match plan {
+            Some(plan) if self.rescaled.is_some() => Expected::Varying(&plan.profile),
+            _ => Expected::Constant,
+        }
+    }
+
+    /// An arrival, in the order of `started`.
+    #[inline]
+    pub fn started(&mut self, start: &Start, plan: Option<&PlanLaw>) {
+        let mut at = start.started.0;
+        let segment = self.measured.segment(start.intended);
+        if let Some(segment) = segment {
+            self.count(start, segment);
+        }
+        let before = self.before.replace((at, segment.is_some()));
+        let follows = segment.filter(|_| before.is_some_and(|b| b.1));
+        if let (Some(segment), Some((before, _))) = (follows, before) {
+            let gap = at - before;
+            self.disordered += u64::from(gap < 0);
+            let gap = gap.max(0) as u64;
+            self.segments[segment].gaps.push(gap as f64);
+            self.gaps.push(gap, 1);
+            self.lag1.push(gap as f64);
+            self.min = self.min.min(gap);
+            self.max = self.max.max(gap);
+        } else {
+            self.lag1.interrupt();
+        }
+        if segment.is_none() {
+            return;
+        }
+        let expected = self.expected(plan);
+        if let Some((rescaled, plan)) = self.rescaled.as_mut().zip(plan) {
+            let cumulative = plan.profile.cumulative(start.started);
+            if follows.is_some() {
+                let gap = (cumulative - rescaled.before).max(0.0);
+                rescaled.gaps.push((gap / RESCALED_UNIT) as u64, 1);
+                rescaled.moments.push(gap);
+            }
+            rescaled.before = cumulative;
+            // A start inside a pause belongs to its beginning: the last instant at which one could be due. (The
+            // cumulative rate stands still in a pause, so for the gap there is nothing to do.)
+            if let Some(pause) = plan.profile.pause_around(start.started) {
+                self.measured.in_pause += 1;
+                at = pause.0 - 1;
+            }
+        }
+        for windows in &mut self.windows {
+            windows.started(at, &expected);
+        }
+        if let Some(ladder) = &mut self.ladder {
+            ladder.push(at);
+        }
+        if let Some(label) = self.labels.get_mut(usize::from(start.step)) {
+            label.push(start.started.0);
+        }
+    }
+
+    fn count(&mut self, start: &Start, segment: usize) {
+        let kept = &mut self.segments[segment];
+        kept.started += 1;
+        let (due, started, wait) = (start.intended.0, start.started.0, start.wait.0);
+        if wait > 0 {
+            kept.waited += 1;
+            self.wait_max = self.wait_max.max(wait);
+            self.waited.push(due, started);
+            return;
+        }
+        let lag = (started - due).max(0);
+        self.lag.push(lag as u64, 1);
+        if lag > self.late_after {
+            kept.late += 1;
+            self.late.push(due, started);
+        }
+    }
+
+    /// An arrival, in the order of `intended`.
+    #[inline]
+    pub fn intended(&mut self, at: i64, plan: Option<&PlanLaw>) {
+        let Some(segment) = self.measured.segment(Nanos(at)) else {
+            self.before_intended = None;
+            return;
+        };
+        if let Some(before) = self.before_intended.replace(at) {
+            self.segments[segment].intended.push((at - before).max(0) as u64, 1);
+        }
+        let expected = self.expected(plan);
+        // In another tool's log the intended times are a copy of the starts.
+        if self.compares {
+            for windows in &mut self.windows {
+                windows.intended(at, &expected);
+            }
+        }
+    }
+
+    /// Starts that lay inside a pause of the plan.
+    pub fn in_pause(&self) -> u64 {
+        self.measured.in_pause
+    }
+}
+
+impl ArrivalsKept {
+    /// The plan's mean rate over the measured phase.
+    pub fn mean_rate(&self, plan: &PlanLaw) -> Option<f64> {
+        self.measured.mean_rate(&plan.profile)
+    }
+}

@@ -1,0 +1,256 @@
+//! Histograms: fine ones (three significant digits) for numbers that are printed, coarse ones (16 cells per octave)
+//! for what is drawn or kept per second and per label.
+//!
+//! Both are sums of counts, so they merge in any order to the same result. A fine cell is at most 1/1000 of its value
+//! wide and a quantile is told as its middle, so the histogram adds at most 0.05 % to a quantile; a coarse one 3.2 %.
+//! Quantile = smallest x with F(x) >= p.
+
+use hdrhistogram::Histogram;
+
+/// A fine histogram of whole numbers, which grows as needed.
+#[derive(Clone, Debug)]
+pub(crate) struct Fine {
+    hist: Histogram<u64>,
+    pub max: u64,
+}
+
+impl Fine {
+    pub fn new() -> Fine {
+        Fine { hist: fresh(), max: 0 }
+    }
+
+    #[inline]
+    pub fn push(&mut self, x: u64, count: u64) {
+        // It grows as needed, so recording cannot fail.
+        let _ = self.hist.record_n(x, count);
+        self.max = self.max.max(x);
+    }
+
+    pub fn cells(&self) -> Cells {
+        let mut cells = Cells::default();
+        cells.add_all([&self.hist]);
+        cells
+    }
+}
+
+#[expect(clippy::expect_used, reason = "three digits are within the 0..=5 that the constructor accepts")]
+fn fresh<T: hdrhistogram::Counter>() -> Histogram<T> {
+    Histogram::new(3).expect("valid precision")
+}
+
+/// A fine histogram of 32-bit counts with exact extremes: one per segment and quantity.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    hist: Histogram<u32>,
+    pub sums: crate::moments::Sums,
+    pub min: u64,
+    pub max: u64,
+}
+
+impl Segment {
+    pub fn new() -> Segment {
+        Segment { hist: fresh(), sums: crate::moments::Sums::default(), min: u64::MAX, max: 0 }
+    }
+
+    #[inline]
+    pub fn push(&mut self, x: u64, count: u32) {
+        let _ = self.hist.record_n(x, count);
+        self.sums.push(x, u64::from(count));
+        self.min = self.min.min(x);
+        self.max = self.max.max(x);
+    }
+
+    pub fn add_to(&self, cells: &mut Cells) {
+        cells.add_all([&self.hist]);
+    }
+}
+
+/// A histogram laid out in order, for quantiles and shares.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cells {
+    /// Lowest and highest whole number of each cell, the count within, and the count up to its end.
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    pub low: u64,
+    pub high: u64,
+    pub count: u64,
+    pub up_to: u64,
+}
+
+impl Cells {
+    fn add_all<'a, T: hdrhistogram::Counter + 'a>(
+        &mut self,
+        hists: impl IntoIterator<Item = &'a Histogram<T>>,
+    ) {
+        for hist in hists {
+            self.cells.extend(hist.iter_recorded().map(|v| {
+                let high = v.value_iterated_to();
+                Cell { low: hist.lowest_equivalent(high), high, count: v.count_at_value().as_u64(), up_to: 0 }
+            }));
+        }
+        // The cell borders are the same in all histograms of three digits, so equal cells merge by their end.
+        self.cells.sort_unstable_by_key(|c| c.high);
+        self.cells.dedup_by(|next, kept| {
+            let same = next.high == kept.high;
+            kept.count += if same { next.count } else { 0 };
+            same
+        });
+        let mut total = 0;
+        for cell in &mut self.cells {
+            total += cell.count;
+            cell.up_to = total;
+        }
+    }
+
+    pub fn n(&self) -> u64 {
+        self.cells.last().map_or(0, |c| c.up_to)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Cell> {
+        self.cells.iter()
+    }
+
+    /// The smallest x with F(x) >= p among `n` observations, of which those not in this histogram lie beyond it; none
+    /// if it lies beyond.
+    pub fn quantile_of(&self, p: f64, n: u64) -> Option<u64> {
+        // The slack undoes rounding in p x n: 0.07 x 100 must be 7.
+        let rank = ((p * n as f64) * (1.0 - 1e-12)).ceil().max(1.0) as u64;
+        let i = self.cells.partition_point(|c| c.up_to < rank);
+        self.cells.get(i).map(|c| c.low + (c.high - c.low) / 2)
+    }
+
+    pub fn quantile(&self, p: f64) -> Option<u64> {
+        self.quantile_of(p, self.n())
+    }
+
+    /// Number of observations in cells that end at or before the end of the cell holding `x`.
+    pub fn up_to(&self, x: u64) -> u64 {
+        let i = self.cells.partition_point(|c| c.low <= x);
+        i.checked_sub(1).map_or(0, |i| self.cells[i].up_to)
+    }
+}
+
+/// Cells per octave of a coarse histogram, as a power of two.
+const STEP_BITS: u32 = 4;
+/// Coarse cells begin at 2^10 ns (1.02 us); all below is one cell.
+const FLOOR_BITS: u32 = 10;
+/// They end at 2^38 ns (275 s); all beyond is in the last cell.
+const CEILING_BITS: u32 = 38;
+const COARSE: usize = (((CEILING_BITS - FLOOR_BITS) as usize) << STEP_BITS) + 1;
+
+/// A coarse histogram of spans in nanoseconds, 1.8 KB.
+#[derive(Clone, Debug)]
+pub(crate) struct Coarse {
+    counts: Box<[u32; COARSE]>,
+    pub n: u64,
+    pub max: u64,
+}
+
+impl Coarse {
+    pub fn new() -> Coarse {
+        Coarse { counts: Box::new([0; COARSE]), n: 0, max: 0 }
+    }
+
+    #[inline]
+    pub fn push(&mut self, x: u64, count: u32) {
+        let cell = &mut self.counts[index(x)];
+        *cell = cell.saturating_add(count);
+        self.n += u64::from(count);
+        self.max = self.max.max(x);
+    }
+
+    pub fn merge(&mut self, other: &Coarse) {
+        for (a, b) in self.counts.iter_mut().zip(other.counts.iter()) {
+            *a = a.saturating_add(*b);
+        }
+        self.n += other.n;
+        self.max = self.max.max(other.max);
+    }
+
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        self.n = 0;
+        self.max = 0;
+    }
+
+    /// The smallest x with F(x) >= p among `n` observations (those missing here lie beyond), as the middle of its
+    /// cell, never beyond the maximum.
+    pub fn quantile_of(&self, p: f64, n: u64) -> Option<u64> {
+        let rank = ((p * n as f64) * (1.0 - 1e-12)).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (i, &count) in self.counts.iter().enumerate() {
+            seen += u64::from(count);
+            if seen >= rank {
+                return Some(middle(i).min(self.max));
+            }
+        }
+        None
+    }
+
+    pub fn quantile(&self, p: f64) -> Option<u64> {
+        if self.n == 0 { None } else { self.quantile_of(p, self.n) }
+    }
+}
+
+#[inline]
+fn index(x: u64) -> usize {
+    let x = x.clamp(1 << FLOOR_BITS, (1 << CEILING_BITS) - 1);
+    let octave = 63 - x.leading_zeros();
+    let within = (x >> (octave - STEP_BITS)) as usize & ((1 << STEP_BITS) - 1);
+    let cell = (((octave - FLOOR_BITS) as usize) << STEP_BITS) + within;
+    if x == 1 << FLOOR_BITS { 0 } else { cell + 1 }
+}
+
+fn middle(index: usize) -> u64 {
+    if index == 0 {
+        return 1 << (FLOOR_BITS - 1);
+    }
+    let octave = FLOOR_BITS + ((index - 1) >> STEP_BITS) as u32;
+    let within = ((index - 1) & ((1 << STEP_BITS) - 1)) as u64;
+    let width = 1u64 << (octave - STEP_BITS);
+    (1 << octave) + within * width + width / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coarse_cells_stay_within_their_stated_error() {
+        for exponent in 0..2700 {
+            let x = (2f64.powf(f64::from(exponent) / 100.0 + 10.5)) as u64;
+            let told = middle(index(x)) as f64;
+            assert!((told / x as f64 - 1.0).abs() < 0.033, "{x} {told}");
+        }
+        assert_eq!(index(0), 0);
+        assert_eq!(index(u64::MAX), COARSE - 1);
+    }
+
+    #[test]
+    fn a_quantile_is_the_smallest_value_reached() {
+        let mut fine = Fine::new();
+        (1..=100).for_each(|x| fine.push(x, 1));
+        let cells = fine.cells();
+        assert_eq!(cells.n(), 100);
+        for (p, x) in [(0.07, 7), (0.5, 50), (0.501, 51), (0.99, 99), (1.0, 100), (0.0, 1)] {
+            assert_eq!(cells.quantile(p), Some(x), "{p}");
+        }
+        // 100 more beyond: the median is the last one seen, the next one is unknown.
+        assert_eq!(cells.quantile_of(0.5, 200), Some(100));
+        assert_eq!(cells.quantile_of(0.51, 200), None);
+        assert_eq!((cells.up_to(0), cells.up_to(30), cells.up_to(1000)), (0, 30, 100));
+    }
+
+    #[test]
+    fn fine_cells_are_a_thousandth_wide() {
+        let mut fine = Fine::new();
+        for x in [5_000_000u64, 123_456_789_012, 7] {
+            fine.push(x, 2);
+            let told = fine.cells().quantile_of(1.0, 2 * fine.cells().n() / 2).unwrap();
+            assert!((told as f64 / fine.cells().iter().last().unwrap().high as f64 - 1.0).abs() < 0.0006);
+        }
+    }
+}

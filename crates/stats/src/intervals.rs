@@ -1,0 +1,119 @@
+//! 95 % intervals from batch means: 20 equal segments of the measured phase, Student's t.
+//!
+//! Responses of a queue depend on each other over many requests; the segments are long against that, so their means
+//! are nearly independent. Sources: batch means with fixed batches, Conway (1963) and Law and Kelton (2000), section
+//! 9.5.3; the ratio form for batches of unequal size, Cochran (1977), section 6.3; a quantile by batch means of the
+//! indicator inverted through the sample, Iglehart (1976); exact limits of a share, Clopper and Pearson (1934).
+//! Deliberately absent: intervals for independent observations, except as a floor under a share's.
+
+use crate::summary::Interval;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::function::beta::beta_reg;
+use std::sync::LazyLock;
+
+/// Number of segments of the measured phase.
+pub const SEGMENTS: usize = 20;
+
+/// Fewest filled segments that carry an interval.
+pub(crate) const FEWEST_SEGMENTS: usize = 5;
+
+/// The 97.5 % points of t for 0 to 19 degrees of freedom (0 unused).
+static T975: LazyLock<[f64; SEGMENTS]> = LazyLock::new(|| {
+    std::array::from_fn(|degrees| match degrees {
+        0 => f64::INFINITY,
+        _ => StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975)),
+    })
+});
+
+/// The 97.5 % point of Student's t with `degrees` (1 to 19) degrees of freedom.
+pub fn t975(degrees: usize) -> f64 {
+    T975.get(degrees).copied().unwrap_or(f64::INFINITY)
+}
+
+/// Half the width of the 95 % interval of the mean of these values, taken as independent; none for fewer than
+/// [`FEWEST_SEGMENTS`].
+pub(crate) fn half_width(values: &[f64]) -> Option<f64> {
+    let n = values.len();
+    if n < FEWEST_SEGMENTS {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    Some(t975(n - 1) * (squares / (n * (n - 1)) as f64).sqrt())
+}
+
+/// Half the width of the 95 % interval of a ratio of sums, from (numerator, denominator) of each segment. Segments
+/// whose denominator is 0 held nothing and are left out.
+pub(crate) fn ratio_half_width(segments: &[(f64, f64)]) -> Option<f64> {
+    let filled: Vec<_> = segments.iter().filter(|s| s.1 > 0.0).collect();
+    let b = filled.len();
+    if b < FEWEST_SEGMENTS {
+        return None;
+    }
+    let (top, bottom) = filled.iter().fold((0.0, 0.0), |a, s| (a.0 + s.0, a.1 + s.1));
+    let (ratio, size) = (top / bottom, bottom / b as f64);
+    let squares: f64 = filled.iter().map(|s| (s.0 - ratio * s.1) * (s.0 - ratio * s.1)).sum();
+    Some(t975(b - 1) * (squares / (b * (b - 1)) as f64).sqrt() / size)
+}
+
+/// Exact 95 % limits of a share of which `hits` in `n` independent trials were seen.
+pub fn clopper_pearson(hits: u64, n: u64) -> Interval {
+    if n == 0 {
+        return [0.0, 1.0];
+    }
+    let (x, n_f) = (hits as f64, n as f64);
+    // P(X >= hits) grows with the share and P(X <= hits) falls: both limits by bisection.
+    let low = if hits == 0 { 0.0 } else { solve(|p| beta_reg(x, n_f - x + 1.0, p) >= 0.025) };
+    let high = if hits == n { 1.0 } else { solve(|p| beta_reg(x + 1.0, n_f - x, p) >= 0.975) };
+    [low, high]
+}
+
+fn solve(reached: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if reached(middle) { high = middle } else { low = middle }
+    }
+    0.5 * (low + high)
+}
+
+/// A share over segments of (hits, trials): its value and 95 % interval. The interval is that of the segments, and
+/// never narrower than the exact limits for independent trials: 20 segments without a single hit have no spread, yet
+/// 50 trials without a hit do not prove a share under 1 %. None without trials or with too few segments.
+pub(crate) fn share(segments: &[(u64, u64)]) -> Option<(f64, Interval)> {
+    let (hits, n) = segments.iter().fold((0, 0), |a, s| (a.0 + s.0, a.1 + s.1));
+    if n == 0 {
+        return None;
+    }
+    let value = hits as f64 / n as f64;
+    let as_floats: Vec<_> = segments.iter().map(|s| (s.0 as f64, s.1 as f64)).collect();
+    let half = ratio_half_width(&as_floats)?;
+    let exact = clopper_pearson(hits, n);
+    Some((value, [(value - half).min(exact[0]).max(0.0), (value + half).max(exact[1]).min(1.0)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_hit_in_a_few_trials_proves_little() {
+        let (value, interval) = share(&[(0, 3); 17]).unwrap();
+        assert_eq!(value, 0.0);
+        assert!((interval[1] - (1.0 - 0.025f64.powf(1.0 / 51.0))).abs() < 1e-12, "{interval:?}");
+        assert!(share(&[(0, 1000); 20]).unwrap().1[1] < 0.001);
+        assert!(share(&[(0, 1000); 4]).is_none());
+        assert!(share(&[(0, 0); 20]).is_none());
+    }
+
+    #[test]
+    fn hits_in_one_segment_widen_the_interval_beyond_independence() {
+        let mut segments = [(0, 1000); 20];
+        segments[7].0 = 400;
+        let (value, interval) = share(&segments).unwrap();
+        let exact = clopper_pearson(400, 20_000);
+        assert_eq!(value, 0.02);
+        assert!(interval[0] == 0.0 && interval[1] > 0.06, "{interval:?}");
+        assert!(exact[0] > 0.018 && exact[1] < 0.0221, "{exact:?}");
+    }
+}

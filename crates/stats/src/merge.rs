@@ -1,0 +1,162 @@
+//! Merges the workers' streams of instants into one, in order, as far as all of them have reported.
+//!
+//! Deliberately absent: sorting within a source (a source tells its starts in order), and any bound but the
+//! watermark: what waits here is what lies between the slowest source's watermark and the fastest's.
+
+use base::Start;
+use std::collections::VecDeque;
+
+/// Something that happened at an instant. Ties are broken by the second part, then by the source's number.
+pub(crate) trait Timed {
+    fn key(&self) -> (i64, i64);
+}
+
+impl Timed for Start {
+    fn key(&self) -> (i64, i64) {
+        (self.started.0, self.intended.0)
+    }
+}
+
+impl Timed for i64 {
+    fn key(&self) -> (i64, i64) {
+        (*self, 0)
+    }
+}
+
+/// A k-way merge with a watermark per source.
+#[derive(Debug)]
+pub(crate) struct Merge<T> {
+    sources: Vec<Queue<T>>,
+}
+
+#[derive(Debug)]
+struct Queue<T> {
+    waiting: VecDeque<T>,
+    /// Nothing earlier than this will come from this source.
+    watermark: i64,
+}
+
+impl<T: Timed + Copy> Merge<T> {
+    pub fn new(sources: usize) -> Merge<T> {
+        let mut merge = Merge { sources: Vec::new() };
+        merge.grow(sources);
+        merge
+    }
+
+    fn grow(&mut self, sources: usize) {
+        while self.sources.len() < sources {
+            self.sources.push(Queue { waiting: VecDeque::new(), watermark: i64::MIN });
+        }
+    }
+
+    /// Whether items of the only source need not wait for anyone.
+    pub fn is_trivial(&self) -> bool {
+        self.sources.len() == 1
+    }
+
+    pub fn push(&mut self, source: usize, item: T) {
+        self.grow(source + 1);
+        self.sources[source].waiting.push_back(item);
+    }
+
+    /// Nothing earlier than `watermark` will come from `source`. Watermarks never fall.
+    pub fn advance(&mut self, source: usize, watermark: i64) {
+        self.grow(source + 1);
+        let queue = &mut self.sources[source];
+        queue.watermark = queue.watermark.max(watermark);
+    }
+
+    /// The instant up to which every source has reported.
+    pub fn watermark(&self) -> i64 {
+        self.sources.iter().map(|q| q.watermark).min().unwrap_or(i64::MAX)
+    }
+
+    /// Hands out, in order, what lies before the common watermark.
+    pub fn drain(&mut self, take: impl FnMut(T)) {
+        let until = self.watermark();
+        self.drain_before(until, take);
+    }
+
+    /// Hands out everything.
+    pub fn drain_all(&mut self, take: impl FnMut(T)) {
+        self.drain_before(i64::MAX, take);
+    }
+
+    /// The smallest head and the smallest of the others are found by a scan (workers are few); the source is then
+    /// followed until it passes the others, which takes bursts without a scan each.
+    fn drain_before(&mut self, until: i64, mut take: impl FnMut(T)) {
+        loop {
+            let (mut first, mut bound) = (None, ((until, i64::MIN), 0));
+            for (i, queue) in self.sources.iter().enumerate() {
+                let Some(key) = queue.waiting.front().map(|item| (item.key(), i)) else { continue };
+                match first {
+                    Some(best) if best <= key => bound = bound.min(key),
+                    _ => {
+                        bound = first.map_or(bound, |best| bound.min(best));
+                        first = Some(key);
+                    }
+                }
+            }
+            let Some((key, i)) = first else { return };
+            if until != i64::MAX && key.0 >= until {
+                return;
+            }
+            // The smallest is due whatever the bound; its followers as long as they come before all others.
+            let queue = &mut self.sources[i].waiting;
+            while let Some(item) = queue.pop_front() {
+                take(item);
+                if queue.front().is_none_or(|next| (next.key(), i) >= bound) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_is_handed_out_before_all_have_reported() {
+        let mut merge = Merge::new(2);
+        merge.push(0, 5);
+        merge.advance(0, 10);
+        let mut seen = Vec::new();
+        merge.drain(|x| seen.push(x));
+        assert_eq!(seen, []);
+        merge.advance(1, 5);
+        merge.drain(|x: i64| seen.push(x));
+        assert_eq!(seen, [], "5 may still come from source 1");
+        merge.advance(1, 6);
+        merge.drain(|x| seen.push(x));
+        assert_eq!(seen, [5]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_interleaving_comes_out_sorted_and_whole(
+            items in prop::collection::vec((0i64..1000, 0usize..5, prop::bool::ANY), 0..200)
+        ) {
+            let mut by_source: Vec<Vec<i64>> = vec![Vec::new(); 5];
+            items.iter().for_each(|&(at, s, _)| by_source[s].push(at));
+            by_source.iter_mut().for_each(|v| v.sort_unstable());
+            let mut next = [0; 5];
+            let (mut merge, mut seen) = (Merge::new(5), Vec::new());
+            for &(_, s, drain) in &items {
+                let at = by_source[s][next[s]];
+                next[s] += 1;
+                merge.push(s, at);
+                merge.advance(s, at);
+                if drain {
+                    merge.drain(|x| seen.push(x));
+                }
+            }
+            merge.drain_all(|x| seen.push(x));
+            let mut all: Vec<i64> = items.iter().map(|i| i.0).collect();
+            all.sort_unstable();
+            prop_assert_eq!(seen, all);
+        }
+    }
+}

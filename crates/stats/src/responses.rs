@@ -1,0 +1,278 @@
+//! Times of requests, kept per segment of the measured phase, and the percentiles with intervals made of them.
+//!
+//! A request without an answer is censored: the user had waited that long and would have waited longer. A quantile
+//! is told as Q_low, with censored values at the instant they were given up. If it would be more than 1 % larger
+//! (Q_high) were they infinite, it is marked as a lower bound. The mean is that of the time until the answer or
+//! giving up; it is marked as soon as anything is censored. Source: the two ends are those of the empirical law under
+//! right censoring without further assumption (Kaplan and Meier 1958 would assume that giving up is independent of
+//! slowness, which a timeout is not).
+//!
+//! The interval of a quantile is the set of all q with |F(q) - p| within the interval of F(q) by batch means of the
+//! indicator: see `intervals`.
+
+use crate::cells::{Cells, Segment};
+use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, ratio_half_width};
+use crate::moments::Sums;
+use crate::summary::{CurvePoint, Interval, Spread};
+use std::collections::BTreeMap;
+
+/// Observations of one quantity, by segment; nothing is allocated for segments without any.
+#[derive(Debug, Default)]
+pub(crate) struct Strata {
+    segments: [Option<Box<Segment>>; SEGMENTS],
+}
+
+impl Strata {
+    #[inline]
+    pub fn push(&mut self, segment: usize, x: i64, count: u32) {
+        let kept = self.segments[segment].get_or_insert_with(|| Box::new(Segment::new()));
+        kept.push(x.max(0) as u64, count);
+    }
+
+    /// Count and mean within a segment.
+    pub fn mean(&self, segment: usize) -> Option<(u64, f64)> {
+        let sums = self.segments[segment].as_ref()?.sums;
+        sums.mean().map(|mean| (sums.n, mean))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().flatten().map(|s| &**s)
+    }
+}
+
+/// A quantity laid out for quantiles: what was observed, and what was given up.
+pub(crate) struct Sample {
+    /// With censored values at the instant they were given up.
+    low: Cells,
+    /// Without them; `low` is used where there are none.
+    observed: Option<Cells>,
+    by_segment: Vec<Cells>,
+    sums: Vec<Sums>,
+    censored: u64,
+    min: Option<u64>,
+    max: Option<u64>,
+    max_censored: Option<u64>,
+    /// Segments that were complete when the run ended.
+    filled: usize,
+}
+
+/// Names of the percentiles of a block and their shares.
+const PERCENTILES: [(&str, f64); 5] =
+    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
+
+/// A quantile as told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Quantile {
+    pub value: f64,
+    pub lower_bound: bool,
+}
+
+impl Sample {
+    pub fn new(observed: &[&Strata], censored: &[&Strata], filled: usize) -> Sample {
+        let mut sample = Sample {
+            low: Cells::default(),
+            observed: None,
+            by_segment: vec![Cells::default(); SEGMENTS],
+            sums: vec![Sums::default(); SEGMENTS],
+            censored: censored.iter().flat_map(|s| s.iter()).map(|s| s.sums.n).sum(),
+            min: None,
+            max: None,
+            max_censored: censored.iter().flat_map(|s| s.iter()).map(|s| s.max).max(),
+            filled,
+        };
+        for strata in observed.iter().chain(censored) {
+            for (i, kept) in strata.segments.iter().enumerate() {
+                let Some(kept) = kept else { continue };
+                kept.add_to(&mut sample.low);
+                kept.add_to(&mut sample.by_segment[i]);
+                sample.sums[i].merge(&kept.sums);
+                sample.min = Some(sample.min.map_or(kept.min, |m| m.min(kept.min)));
+                sample.max = Some(sample.max.map_or(kept.max, |m| m.max(kept.max)));
+            }
+        }
+        if sample.censored > 0 {
+            let mut cells = Cells::default();
+            observed.iter().flat_map(|s| s.iter()).for_each(|s| s.add_to(&mut cells));
+            sample.observed = Some(cells);
+        }
+        sample
+    }
+
+    pub fn n(&self) -> u64 {
+        self.low.n()
+    }
+
+    fn low(&self, p: f64) -> Option<f64> {
+        let x = self.low.quantile(p)?;
+        Some(x.clamp(self.min?, self.max?) as f64)
+    }
+
+    /// The quantile with every censored value at infinity.
+    fn high(&self, p: f64) -> Option<f64> {
+        let Some(observed) = &self.observed else { return self.low(p) };
+        let x = observed.quantile_of(p, self.n())?;
+        Some(x.clamp(self.min?, self.max?) as f64)
+    }
+
+    pub fn quantile(&self, p: f64) -> Option<Quantile> {
+        let value = self.low(p)?;
+        Some(Quantile { value, lower_bound: self.high(p).is_none_or(|high| high > 1.01 * value) })
+    }
+
+    /// Share of observations up to `x`, and half the width of its interval.
+    fn share_up_to(&self, x: u64) -> Option<(f64, f64)> {
+        let segments: Vec<_> =
+            self.by_segment[..self.filled].iter().map(|s| (s.up_to(x) as f64, s.n() as f64)).collect();
+        Some((self.low.up_to(x) as f64 / self.n() as f64, ratio_half_width(&segments)?))
+    }
+
+    /// The interval of a quantile in the unit of the histogram, or why there is none.
+    fn interval(&self, p: f64) -> Result<Interval, String> {
+        let n = self.n();
+        let beyond = n as f64 * p.min(1.0 - p);
+        if beyond < 10.0 - 1e-6 {
+            return Err(format!("fewer than 10 observations on one side (n = {n})"));
+        }
+        self.too_few()?;
+        if self.quantile(p).is_none_or(|q| q.lower_bound) {
+            return Err("lies among requests that were given up".into());
+        }
+        let cells: Vec<u64> = self.low.iter().map(|c| c.low).collect();
+        // The upper end is the first cell whose share is certainly above p, the lower end the last one that is
+        // certainly below; both by bisection, the share being monotone.
+        let certainly = |above: bool| {
+            cells.partition_point(|&x| {
+                let (share, half) = self.share_up_to(x).unwrap_or((0.0, 1.0));
+                if above { share - half < p } else { share + half < p }
+            })
+        };
+        let (low, high) = (certainly(false), certainly(true));
+        let told = |i: usize| self.low.iter().nth(i).map(|c| c.low + (c.high - c.low) / 2);
+        let (Some(low), Some(high_x)) = (told(low), told(high)) else {
+            return Err(format!("beyond the largest observation (n = {n})"));
+        };
+        // All of the sample lies up to the last cell, whatever p: reached only for want of a larger observation.
+        let before_last = cells.len().checked_sub(2).map_or(0, |i| self.low.up_to(cells[i]));
+        if high + 1 == cells.len() && before_last as f64 >= p * n as f64 {
+            return Err(format!("its upper end lies beyond the largest observation (n = {n})"));
+        }
+        if self.censored > 0 {
+            let share = (self.low.up_to(high_x) as f64 / n as f64).min(1.0);
+            if self.high(share).is_none_or(|q| q > 1.01 * high_x as f64) {
+                return Err("its upper end lies among requests that were given up".into());
+            }
+        }
+        let (min, max) = (self.min.unwrap_or(0), self.max.unwrap_or(u64::MAX));
+        Ok([low.clamp(min, max) as f64, high_x.clamp(min, max) as f64])
+    }
+
+    /// Why there can be no interval from segments.
+    fn too_few(&self) -> Result<(), String> {
+        let filled = self.by_segment[..self.filled].iter().filter(|s| s.n() > 0).count();
+        if filled < FEWEST_SEGMENTS {
+            return Err(format!(
+                "{filled} of {SEGMENTS} segments of the measured phase hold observations, {FEWEST_SEGMENTS} are needed"
+            ));
+        }
+        if self.n() < 30 {
+            return Err(format!("fewer than 30 observations (n = {})", self.n()));
+        }
+        Ok(())
+    }
+
+    fn mean_interval(&self, mean: f64) -> Result<Interval, String> {
+        self.too_few()?;
+        let segments: Vec<_> = self.sums[..self.filled].iter().map(|s| (s.total(), s.n as f64)).collect();
+        let half = ratio_half_width(&segments).ok_or("too few segments hold observations")?;
+        Ok([mean - half, mean + half])
+    }
+
+    /// The block of the document. `scale` turns the histogram's whole numbers into the document's unit; what cannot
+    /// be computed is noted under `path`.
+    pub fn spread(&self, scale: f64, path: &str, not_computed: &mut BTreeMap<String, String>) -> Spread {
+        let n = self.n();
+        if n == 0 {
+            not_computed.insert(path.into(), "no observations".into());
+            return Spread::default();
+        }
+        let mut all = Sums::default();
+        self.sums.iter().for_each(|s| all.merge(s));
+        let mean = all.mean();
+        let mut spread = Spread {
+            n,
+            censored: self.censored,
+            mean: mean.map(|m| m * scale),
+            sd: all.variance().map(|v| v.sqrt() * scale),
+            cov: all.cov2().map(f64::sqrt),
+            min: self.min.map(|x| x as f64 * scale),
+            max: self.max.map(|x| x as f64 * scale),
+            ..Spread::default()
+        };
+        if n < 2 {
+            not_computed.insert(format!("{path}.sd"), "one observation".into());
+        }
+        if self.censored > 0 {
+            spread.lower_bound.insert("mean".into(), true);
+        }
+        if self.max_censored.is_some() && self.max_censored == self.max {
+            spread.lower_bound.insert("max".into(), true);
+        }
+        let mut note = |name: &str, interval: Result<Interval, String>| match interval {
+            Ok([low, high]) => Some([low * scale, high * scale]),
+            Err(reason) => {
+                not_computed.insert(format!("{path}.ci95.{name}"), reason);
+                None
+            }
+        };
+        spread.ci95.mean = note("mean", self.mean_interval(mean.unwrap_or_default()));
+        for (name, p) in PERCENTILES {
+            let quantile = self.quantile(p);
+            let value = quantile.map(|q| q.value * scale);
+            if quantile.is_some_and(|q| q.lower_bound) {
+                spread.lower_bound.insert(name.into(), true);
+            }
+            let interval = note(name, self.interval(p));
+            let (field, ci) = match name {
+                "p50" => (&mut spread.p50, &mut spread.ci95.p50),
+                "p90" => (&mut spread.p90, &mut spread.ci95.p90),
+                "p95" => (&mut spread.p95, &mut spread.ci95.p95),
+                "p99" => (&mut spread.p99, &mut spread.ci95.p99),
+                _ => (&mut spread.p999, &mut spread.ci95.p999),
+            };
+            (*field, *ci) = (value, interval);
+        }
+        spread
+    }
+
+    /// Points of the percentile curve, as far out as 10 observations lie beyond, and the maximum.
+    pub fn curve(&self, scale: f64) -> Vec<CurvePoint> {
+        let n = self.n();
+        let mut points = Vec::new();
+        let mut push = |percentile: f64, q: Option<Quantile>| {
+            if let Some(q) = q {
+                points.push(CurvePoint { percentile, value: q.value * scale, lower_bound: q.lower_bound });
+            }
+        };
+        let fixed = [0.0, 5.0, 10.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0];
+        for percentile in fixed {
+            push(percentile, self.quantile(percentile / 100.0));
+        }
+        // 90, 92.5, 95, 97.5, 99, 99.25 ... : four points for each tenfold rarer tail.
+        let mut tail = 10.0f64;
+        'out: loop {
+            for part in [1.0, 0.75, 0.5, 0.25] {
+                let beyond = tail * part / 100.0;
+                if beyond * (n as f64) < 10.0 {
+                    break 'out;
+                }
+                push(100.0 - tail * part, self.quantile(1.0 - beyond));
+            }
+            tail /= 10.0;
+        }
+        if let Some(max) = self.max {
+            let lower_bound = self.max_censored == self.max;
+            push(100.0, Some(Quantile { value: max as f64, lower_bound }));
+        }
+        points
+    }
+}

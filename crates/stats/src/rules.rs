@@ -1,0 +1,300 @@
+//! The load rules: an effect size, its 95 % interval, a tolerance, and what follows.
+//!
+//! One table ([`RULES`]); the tolerances stand in [`crate::Tolerances`]. Interval inside the limits = pass, outside =
+//! fail, astride = undecided. p-values are shown elsewhere and decide nothing. Deliberately absent: texts for people
+//! (`findings`).
+
+use crate::arrivals::{ArrivalsKept, RULE_WINDOWS, StartSegment};
+use crate::arrivals_summary::ArrivalsResult;
+use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width, share};
+use crate::setup::{Tolerances, Workload};
+use crate::summary::{Interval, Limits, LoadVerdict, RuleOutcome, RuleResult};
+use base::Nanos;
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its name in the document.
+    pub id: &'static str,
+    /// The statistic, over the measured phase.
+    pub statistic: &'static str,
+    /// The workloads that it is for.
+    pub workloads: &'static [Workload],
+    /// What is tolerated.
+    pub limits: fn(&Tolerances) -> Limits,
+    measure: fn(&Evidence) -> Vec<Measurement>,
+}
+
+const ARRIVING: &[Workload] = &[Workload::Open, Workload::Sessions];
+
+const fn at_most(high: f64) -> Limits {
+    Limits { low: None, high: Some(high) }
+}
+
+const fn at_least(low: f64) -> Limits {
+    Limits { low: Some(low), high: None }
+}
+
+const fn within(distance: f64) -> Limits {
+    Limits { low: Some(-distance), high: Some(distance) }
+}
+
+/// Every rule, in the order of the report.
+pub static RULES: [Rule; 6] = [
+    Rule {
+        id: "sent-share",
+        statistic: "started / planned arrivals",
+        workloads: ARRIVING,
+        limits: |t| at_least(1.0 - t.unsent),
+        measure: sent_share,
+    },
+    Rule {
+        id: "late-share",
+        statistic: "share released more than 1 ms after intended, of those that found a connection",
+        workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
+        limits: |t| at_most(t.late),
+        measure: late_share,
+    },
+    Rule {
+        id: "bunching",
+        statistic: "CoV^2(started) - CoV^2(intended) of the same arrivals",
+        workloads: ARRIVING,
+        limits: |t| within(t.bunching),
+        measure: bunching,
+    },
+    Rule {
+        id: "dispersion",
+        statistic: "index of dispersion of counts, started - intended",
+        workloads: ARRIVING,
+        limits: |t| within(t.dispersion),
+        measure: dispersion,
+    },
+    Rule {
+        id: "users-held",
+        statistic: "time average of live users / asked",
+        workloads: &[Workload::Closed],
+        limits: |t| at_least(1.0 - t.users),
+        measure: |_| vec![Measurement::absent("live users are not recorded")],
+    },
+    Rule {
+        id: "all-issued",
+        statistic: "requests issued / asked",
+        workloads: &[Workload::FixedWork],
+        limits: |_| Limits { low: Some(1.0), high: Some(1.0) },
+        measure: |_| vec![Measurement::absent("the number of requests issued is not recorded")],
+    },
+];
+
+/// What the rules are applied to.
+pub(crate) struct Evidence<'a> {
+    pub workload: Workload,
+    pub tolerances: &'a Tolerances,
+    pub kept: &'a ArrivalsKept,
+    pub arrivals: &'a ArrivalsResult,
+    /// Arrivals per segment that never started.
+    pub never: &'a [u64; SEGMENTS],
+    /// Segments that were complete when the run ended.
+    pub filled: usize,
+    pub send_cost: Option<Nanos>,
+}
+
+impl Evidence<'_> {
+    fn segments(&self) -> &[StartSegment] {
+        &self.kept.segments[..]
+    }
+
+    /// Whether one thread's sends, which cannot overlap, make the starts even at this rate.
+    pub fn is_serialised(&self) -> bool {
+        let mean = self.arrivals.gaps.mean();
+        let cost = self.send_cost.map(|c| c.0 as f64 * self.tolerances.serialised_sends);
+        mean.zip(cost).is_some_and(|(mean, cost)| mean < cost)
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Measurement {
+    window: Option<f64>,
+    value: Option<f64>,
+    interval: Option<Interval>,
+    n: u64,
+    reason: Option<String>,
+    /// The statistic cannot be had from this run at all.
+    absent: bool,
+}
+
+impl Measurement {
+    fn absent(reason: &str) -> Measurement {
+        Measurement { reason: Some(reason.into()), absent: true, ..Measurement::default() }
+    }
+
+    fn of_share(segments: &[(u64, u64)], nothing: &str) -> Measurement {
+        let n = segments.iter().map(|s| s.1).sum();
+        let hits: u64 = segments.iter().map(|s| s.0).sum();
+        let Some((value, interval)) = share(segments) else {
+            let value = (n > 0).then(|| hits as f64 / n as f64);
+            let reason = if n == 0 { nothing.into() } else { too_few(n) };
+            return Measurement { value, n, reason: Some(reason), ..Measurement::default() };
+        };
+        Measurement { value: Some(value), interval: Some(interval), n, ..Measurement::default() }
+    }
+}
+
+fn too_few(n: u64) -> String {
+    format!("too few arrivals for an interval (n = {n})")
+}
+
+/// Whether the value is shown to lie inside the limits, outside, or neither.
+pub fn judge(interval: Interval, limits: Limits) -> RuleOutcome {
+    let (low, high) = (limits.low.unwrap_or(f64::NEG_INFINITY), limits.high.unwrap_or(f64::INFINITY));
+    if interval[0] >= low && interval[1] <= high {
+        RuleOutcome::Pass
+    } else if interval[1] < low || interval[0] > high {
+        RuleOutcome::Fail
+    } else {
+        RuleOutcome::Undecided
+    }
+}
+
+/// Applies the whole table.
+pub(crate) fn apply(evidence: &Evidence) -> Vec<RuleResult> {
+    RULES.iter().flat_map(|rule| apply_one(rule, evidence)).collect()
+}
+
+fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
+    let mut limits = (rule.limits)(evidence.tolerances);
+    if !rule.workloads.contains(&evidence.workload) {
+        let reason = match evidence.workload {
+            Workload::Foreign => "there is no plan".to_string(),
+            _ => "not for this kind of workload".to_string(),
+        };
+        return vec![RuleResult {
+            rule: rule.id.into(),
+            limits,
+            reason: Some(reason),
+            ..RuleResult::default()
+        }];
+    }
+    // Where sends cannot overlap, evenness is physics and only bunching is held against the generator.
+    if matches!(rule.id, "bunching" | "dispersion") && evidence.is_serialised() {
+        limits.low = None;
+    }
+    let results = (rule.measure)(evidence).into_iter().map(|m| RuleResult {
+        rule: rule.id.into(),
+        window: m.window,
+        value: m.value,
+        interval: m.interval,
+        limits,
+        outcome: match m.interval {
+            _ if m.absent => RuleOutcome::NotApplicable,
+            Some(interval) => judge(interval, limits),
+            None => RuleOutcome::Undecided,
+        },
+        n: m.n,
+        reason: m.reason.or_else(|| {
+            let interval = m.interval?;
+            let astride = judge(interval, limits) == RuleOutcome::Undecided;
+            astride.then(|| format!("the interval lies astride the limit (n = {})", m.n))
+        }),
+    });
+    results.collect()
+}
+
+/// INVALID if a rule fails, else INCONCLUSIVE if one is undecided, else VALID; none where no rule applies.
+pub fn verdict(rules: &[RuleResult]) -> Option<LoadVerdict> {
+    let any = |outcome| rules.iter().any(|r| r.outcome == outcome);
+    if any(RuleOutcome::Fail) {
+        Some(LoadVerdict::Invalid)
+    } else if any(RuleOutcome::Undecided) {
+        Some(LoadVerdict::Inconclusive)
+    } else {
+        any(RuleOutcome::Pass).then_some(LoadVerdict::Valid)
+    }
+}
+
+fn sent_share(e: &Evidence) -> Vec<Measurement> {
+    let segments: Vec<_> =
+        e.segments().iter().zip(e.never).map(|(s, never)| (s.started, s.started + never)).collect();
+    vec![Measurement::of_share(&segments, "nothing fell due in the measured phase")]
+}
+
+fn late_share(e: &Evidence) -> Vec<Measurement> {
+    let segments: Vec<_> = e.segments().iter().map(|s| (s.late, s.started - s.waited)).collect();
+    vec![Measurement::of_share(&segments, "no arrival found a connection without waiting")]
+}
+
+/// Fewest headways per segment whose CoV is worth comparing.
+const FEWEST_PER_SEGMENT: u64 = 10;
+
+fn bunching(e: &Evidence) -> Vec<Measurement> {
+    let n = e.arrivals.gaps.n;
+    let cov2 = e.arrivals.gaps.cov().map(|c| c * c);
+    let value = cov2.zip(e.arrivals.intended.cov2()).map(|(s, i)| s - i);
+    let differences: Vec<f64> = e.segments()[..e.filled]
+        .iter()
+        .filter_map(|s| Some(s.gaps.cov()?.powi(2) - s.intended.cov2()?))
+        .collect();
+    let needed = FEWEST_PER_SEGMENT * e.filled.max(FEWEST_SEGMENTS) as u64;
+    let half = if n < needed { None } else { half_width(&differences) };
+    let Some((value, half)) = value.zip(half) else {
+        let reason = format!("too few headways for an interval (n = {n}, needed {needed})");
+        return vec![Measurement { value, n, reason: Some(reason), ..Measurement::default() }];
+    };
+    let interval = Some([value - half, value + half]);
+    vec![Measurement { value: Some(value), interval, n, ..Measurement::default() }]
+}
+
+/// One row per window length that fits 30 times.
+fn dispersion(e: &Evidence) -> Vec<Measurement> {
+    let mut rows = Vec::new();
+    for (window, result) in RULE_WINDOWS.iter().zip(&e.arrivals.rule_windows) {
+        let Some(result) = result else { continue };
+        let (value, n) = (result.difference(), result.row.windows);
+        let interval = result.difference_half.map(|half| [value - half, value + half]);
+        let window = Some(window.as_secs_f64());
+        let reason =
+            interval.is_none().then(|| format!("too few segments for an interval (n = {n} windows)"));
+        rows.push(Measurement { window, value: Some(value), interval, n, reason, absent: false });
+    }
+    if rows.is_empty() {
+        let reason = "no window length fits 30 times into the measured phase".to_string();
+        rows.push(Measurement {
+            reason: Some(reason),
+            n: e.arrivals.block.started,
+            ..Measurement::default()
+        });
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inside_passes_outside_fails_astride_is_undecided() {
+        let cases = [
+            ([0.0, 0.005], at_most(0.01), RuleOutcome::Pass),
+            ([0.02, 0.03], at_most(0.01), RuleOutcome::Fail),
+            ([0.005, 0.03], at_most(0.01), RuleOutcome::Undecided),
+            ([0.95, 0.98], at_least(0.99), RuleOutcome::Fail),
+            ([1.0, 1.0], at_least(0.99), RuleOutcome::Pass),
+            ([-0.3, 0.3], within(0.1), RuleOutcome::Undecided),
+            ([-0.3, -0.2], within(0.1), RuleOutcome::Fail),
+            ([-0.3, -0.2], at_most(0.1), RuleOutcome::Pass),
+        ];
+        for (interval, limits, outcome) in cases {
+            assert_eq!(judge(interval, limits), outcome, "{interval:?} {limits:?}");
+        }
+    }
+
+    #[test]
+    fn one_failure_outweighs_all_and_nothing_applicable_is_no_verdict() {
+        let result = |outcome| RuleResult { outcome, ..RuleResult::default() };
+        let (pass, fail) = (result(RuleOutcome::Pass), result(RuleOutcome::Fail));
+        let (undecided, not) = (result(RuleOutcome::Undecided), result(RuleOutcome::NotApplicable));
+        assert_eq!(verdict(&[pass.clone(), not.clone()]), Some(LoadVerdict::Valid));
+        assert_eq!(verdict(&[pass.clone(), undecided.clone()]), Some(LoadVerdict::Inconclusive));
+        assert_eq!(verdict(&[pass, undecided, fail]), Some(LoadVerdict::Invalid));
+        assert_eq!(verdict(&[not]), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! What an analysis must know before the first record, and what it is told after the last.
+//!
+//! Deliberately absent: the scenario. `stats` sees of a plan only what its statistics need: the rate over time and
+//! the law of the gaps.
+
+use crate::summary::{Generator, PlanSummary, Source};
+use base::{Nanos, Profile};
+use std::fmt;
+use std::ops::Range;
+
+/// How the load comes about; decides which rules apply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Workload {
+    /// Requests arrive by a plan, whatever the target does.
+    #[default]
+    Open,
+    /// Sessions arrive by a plan; the steps within follow the answers.
+    Sessions,
+    /// A fixed number of users, each waiting for its answer.
+    Closed,
+    /// A fixed number of requests, as fast as the connections allow.
+    FixedWork,
+    /// Another tool's log: nothing is known of how it was meant.
+    Foreign,
+}
+
+/// The plan as far as the statistics need it.
+pub struct PlanLaw {
+    /// Rate over time of the load that this process sends (its shard's part), from the plan's zero.
+    pub profile: Profile,
+    /// Distribution function of the plan's gaps, scaled to unit mean; none where the gaps have no common law.
+    pub gap_cdf: Option<GapCdf>,
+    /// Coefficient of variation of the plan's gaps: 1 for Poisson, 0 for constant.
+    pub gap_cov: f64,
+    /// Whether the arrivals are a Poisson process.
+    pub poisson: bool,
+}
+
+/// Distribution function of unit-mean gaps.
+pub type GapCdf = Box<dyn Fn(f64) -> f64 + Send + Sync>;
+
+impl fmt::Debug for PlanLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlanLaw")
+            .field("profile", &self.profile)
+            .field("gap_cdf", &self.gap_cdf.is_some())
+            .field("gap_cov", &self.gap_cov)
+            .field("poisson", &self.poisson)
+            .finish()
+    }
+}
+
+/// What an analysis must know before the first record.
+#[derive(Debug)]
+pub struct Setup {
+    /// Labels of the steps; `step` of a record is an index into it.
+    pub labels: Vec<String>,
+    /// Number of sources (workers) that will send batches.
+    pub sources: usize,
+    /// The measured phase: from the end of warm-up to the plan's end, by `intended`.
+    pub measured: Range<Nanos>,
+    /// How the load comes about.
+    pub workload: Workload,
+    /// The plan; none for a foreign file without an expectation.
+    pub plan: Option<PlanLaw>,
+    /// What is tolerated before the load counts as not sent as asked.
+    pub tolerances: Tolerances,
+}
+
+/// Every threshold that a verdict or a finding depends on, in one place.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tolerances {
+    /// Share of planned arrivals that may be missing.
+    pub unsent: f64,
+    /// Share of arrivals that may start late.
+    pub late: f64,
+    /// How long after its intended time an arrival counts as late.
+    pub late_after: Nanos,
+    /// Largest difference of squared CoV, started - intended, either way.
+    pub bunching: f64,
+    /// Largest difference of the index of dispersion, started - intended, either way.
+    pub dispersion: f64,
+    /// Share of users that may be missing on average.
+    pub users: f64,
+    /// Below this many sends per mean headway one thread's sends cannot overlap: evenness is physics.
+    pub serialised_sends: f64,
+    /// Largest distance of the CoV from 1 that still looks independent.
+    pub pattern_cov: f64,
+    /// Largest index of dispersion that still looks independent.
+    pub pattern_dispersion: f64,
+    /// Below this index at long windows a population looks fixed, or (where dispersion alone decides) even.
+    pub low_dispersion: f64,
+    /// Shortest stall worth telling.
+    pub stall: Nanos,
+    /// Share of a worker's time spent handling above which it is saturated.
+    pub saturated: f64,
+    /// Share of failed requests above which `errors` is a warning and not a note.
+    pub errors: f64,
+}
+
+impl Default for Tolerances {
+    fn default() -> Tolerances {
+        Tolerances {
+            unsent: 0.01,
+            late: 0.01,
+            late_after: Nanos::from_millis(1),
+            bunching: 0.1,
+            dispersion: 0.1,
+            users: 0.01,
+            serialised_sends: 10.0,
+            pattern_cov: 0.05,
+            pattern_dispersion: 1.2,
+            low_dispersion: 0.8,
+            stall: Nanos::from_millis(1),
+            saturated: 0.8,
+            errors: 0.01,
+        }
+    }
+}
+
+/// What an analysis is told after the last record.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Where the records came from.
+    pub source: Source,
+    /// Name of the scenario, or of the target.
+    pub name: String,
+    /// Seed of the plan.
+    pub seed: Option<u64>,
+    /// The command line.
+    pub command: Option<String>,
+    /// When the plan's zero was, RFC 3339.
+    pub started_at: Option<String>,
+    /// What was asked for; handed through, and named in texts (connection cap).
+    pub plan: Option<PlanSummary>,
+    /// How the generator fared; handed through, and source of the findings on stalls and saturation.
+    pub generator: Option<Generator>,
+    /// When the run was cut short, if it was. Nothing due later may have been recorded.
+    pub interrupted_at: Option<Nanos>,
+    /// Resolution of the stamps.
+    pub resolution: Option<Nanos>,
+    /// Cost of one send: the least headway that one thread can produce.
+    pub send_cost: Option<Nanos>,
+}

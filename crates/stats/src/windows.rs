@@ -1,0 +1,414 @@
+//! Index of dispersion of counts: variance over mean of the number of arrivals per window.
+//!
+//! Source: Cox and Lewis (1966), "The Statistical Analysis of Series of Events", section 4.5; for Poisson counts the
+//! index is 1 with standard error sqrt(2/(m-1)) over m windows. Where the plan's rate varies over the measured phase
+//! a window's expected count is in proportion to the plan's cumulative rate: the index is then the sum of squared
+//! deviations over the sum of expected counts, which for a constant rate is variance over mean.
+//!
+//! Counting keeps, per window length and twentieth of the windows, three sums; memory does not grow with the run.
+
+use crate::intervals::{SEGMENTS, half_width};
+use crate::summary::{Dispersion, Interval};
+use base::{Nanos, Profile};
+
+/// Fewest windows that carry an index.
+pub(crate) const FEWEST_WINDOWS: u64 = 30;
+
+/// How many arrivals a window leads one to expect, up to a constant factor.
+pub(crate) enum Expected<'a> {
+    /// The same for each.
+    Constant,
+    /// In proportion to the plan's cumulative rate.
+    Varying(&'a Profile),
+}
+
+/// Windows of one length, counting arrivals as started and as intended.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    grid: Grid,
+    started: Stream,
+    intended: Stream,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    start: i64,
+    width: i64,
+    windows: u64,
+}
+
+impl Grid {
+    /// The twentieth that a window belongs to.
+    fn segment(&self, window: u64) -> usize {
+        (window * SEGMENTS as u64 / self.windows.max(1)) as usize
+    }
+
+    fn expected(&self, window: u64, expected: &Expected) -> f64 {
+        match expected {
+            Expected::Constant => 1.0,
+            Expected::Varying(profile) => {
+                let from = self.start + window as i64 * self.width;
+                profile.cumulative(Nanos(from + self.width)) - profile.cumulative(Nanos(from))
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Stream {
+    /// The window being counted, and where it ends.
+    window: u64,
+    edge: i64,
+    count: u64,
+    segments: [Counts; SEGMENTS],
+}
+
+/// Sums over windows: counts c, expected counts m.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    windows: u64,
+    c: f64,
+    cc: f64,
+    cm: f64,
+    m: f64,
+    mm: f64,
+}
+
+impl Counts {
+    fn add(&mut self, c: f64, m: f64) {
+        // A window in a pause of the plan says nothing.
+        if m > 0.0 {
+            self.windows += 1;
+            self.c += c;
+            self.cc += c * c;
+            self.cm += c * m;
+            self.m += m;
+            self.mm += m * m;
+        }
+    }
+
+    fn add_empty(&mut self, windows: u64) {
+        self.windows += windows;
+        self.m += windows as f64;
+        self.mm += windows as f64;
+    }
+
+    fn merge(mut self, other: &Counts) -> Counts {
+        self.windows += other.windows;
+        self.c += other.c;
+        self.cc += other.cc;
+        self.cm += other.cm;
+        self.m += other.m;
+        self.mm += other.mm;
+        self
+    }
+
+    /// Sum of squared deviations from `level` x expected.
+    fn deviations(&self, level: f64) -> f64 {
+        self.cc - 2.0 * level * self.cm + level * level * self.mm
+    }
+}
+
+impl Stream {
+    fn new(grid: &Grid) -> Stream {
+        Stream { window: 0, edge: grid.start + grid.width, count: 0, segments: [Counts::default(); SEGMENTS] }
+    }
+
+    #[inline]
+    fn push(&mut self, at: i64, grid: &Grid, expected: &Expected) {
+        if at >= self.edge {
+            self.close_until(((at - grid.start) / grid.width) as u64, grid, expected);
+        }
+        // What comes before the grid (never) or after its end is not counted.
+        self.count += 1;
+    }
+
+    /// Closes the windows before `next` and opens it.
+    fn close_until(&mut self, next: u64, grid: &Grid, expected: &Expected) {
+        let last = next.min(grid.windows);
+        if self.window < last {
+            let m = grid.expected(self.window, expected);
+            self.segments[grid.segment(self.window)].add(self.count as f64, m);
+            self.skip(self.window + 1, last, grid, expected);
+        }
+        self.window = next;
+        self.edge = grid.start.saturating_add((next as i64 + 1).saturating_mul(grid.width));
+        self.count = 0;
+    }
+
+    /// Empty windows. At a constant rate they are added a segment at a time.
+    fn skip(&mut self, mut window: u64, until: u64, grid: &Grid, expected: &Expected) {
+        while window < until {
+            let segment = grid.segment(window);
+            match expected {
+                Expected::Constant => {
+                    // The first window of the next segment.
+                    let next = ((segment as u64 + 1) * grid.windows).div_ceil(SEGMENTS as u64).min(until);
+                    self.segments[segment].add_empty(next - window);
+                    window = next;
+                }
+                Expected::Varying(_) => {
+                    self.segments[segment].add(0.0, grid.expected(window, expected));
+                    window += 1;
+                }
+            }
+        }
+    }
+}
+
+/// What one window length says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WindowsResult {
+    pub row: Dispersion,
+    /// Index of the arrivals as intended.
+    pub intended: f64,
+    /// Half width of the interval of index(started) - index(intended), from the segments.
+    pub difference_half: Option<f64>,
+}
+
+impl WindowsResult {
+    /// Interval of the index from the sampling error of a variance of near-normal counts.
+    pub fn interval(&self) -> Interval {
+        let half = 1.96 * self.row.index * self.row.se;
+        [self.row.index - half, self.row.index + half]
+    }
+
+    pub fn difference(&self) -> f64 {
+        self.row.index - self.intended
+    }
+}
+
+impl Windows {
+    /// Windows of `width` from `start` on, as many as fit before `end`.
+    pub fn new(width: Nanos, start: Nanos, end: Nanos) -> Windows {
+        let width = width.0.max(1);
+        let windows = ((end.0.saturating_sub(start.0)).max(0) / width) as u64;
+        let grid = Grid { start: start.0, width, windows };
+        Windows { grid, started: Stream::new(&grid), intended: Stream::new(&grid) }
+    }
+
+    #[inline]
+    pub fn started(&mut self, at: i64, expected: &Expected) {
+        self.started.push(at, &self.grid, expected);
+    }
+
+    #[inline]
+    pub fn intended(&mut self, at: i64, expected: &Expected) {
+        self.intended.push(at, &self.grid, expected);
+    }
+
+    /// The result over the windows that are complete at `until`; none with fewer than 30 that expect an arrival.
+    pub fn result(&self, until: Nanos, expected: &Expected) -> Option<WindowsResult> {
+        let complete = ((until.0 - self.grid.start).max(0) / self.grid.width) as u64;
+        let complete = complete.min(self.grid.windows);
+        // The grid keeps its segments: only those that are whole count for intervals.
+        let [s, i] = [&self.started, &self.intended].map(|stream| {
+            let mut stream = stream.clone();
+            if stream.window < complete {
+                stream.close_until(complete, &self.grid, expected);
+            }
+            stream.segments
+        });
+        let total = |segments: &[Counts]| segments.iter().fold(Counts::default(), |a, b| a.merge(b));
+        let (all_s, all_i) = (total(&s), total(&i));
+        let index = |t: &Counts| {
+            let level = t.c / t.m;
+            t.deviations(level) / t.c * t.windows as f64 / (t.windows - 1) as f64
+        };
+        if all_s.windows < FEWEST_WINDOWS || all_s.c == 0.0 {
+            return None;
+        }
+        let has_intended = all_i.c > 0.0;
+        let whole = (0..SEGMENTS).filter(|&j| {
+            let ends = ((j as u64 + 1) * self.grid.windows).div_ceil(SEGMENTS as u64);
+            ends <= complete && s[j].windows > 0
+        });
+        let part = |t: &Counts, all: &Counts| {
+            let level = all.c / all.m;
+            t.deviations(level) / (level * all.m / all.windows as f64) / t.windows as f64
+        };
+        let differences: Vec<f64> = whole
+            .map(|j| part(&s[j], &all_s) - if has_intended { part(&i[j], &all_i) } else { 0.0 })
+            .collect();
+        let intended = if has_intended { index(&all_i) } else { f64::NAN };
+        Some(WindowsResult {
+            row: Dispersion {
+                window: self.grid.width as f64 / 1e9,
+                index: index(&all_s),
+                se: (2.0 / (all_s.windows - 1) as f64).sqrt(),
+                windows: all_s.windows,
+                expected: 1.0,
+                intended: has_intended.then_some(intended),
+            },
+            intended,
+            difference_half: half_width(&differences),
+        })
+    }
+}
+
+/// Counts at windows of 2^16 ns, 2^17 ns ... at once, for logs whose rate is not known beforehand. Each closed window
+/// hands its count to the one twice as long: two steps per arrival on average.
+#[derive(Clone, Debug)]
+pub(crate) struct Ladder {
+    start: i64,
+    length: i64,
+    levels: Vec<Level>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    window: u64,
+    count: u64,
+    c: f64,
+    cc: f64,
+}
+
+const LADDER_BASE_BITS: u32 = 16;
+const LADDER_LEVELS: u32 = 30;
+
+impl Ladder {
+    pub fn new(start: Nanos, end: Nanos) -> Ladder {
+        let length = end.0.saturating_sub(start.0).max(0);
+        Ladder { start: start.0, length, levels: vec![Level::default(); LADDER_LEVELS as usize] }
+    }
+
+    #[inline]
+    pub fn push(&mut self, at: i64) {
+        if at >= self.start && at < self.start + self.length {
+            self.add(0, ((at - self.start) >> LADDER_BASE_BITS) as u64, 1);
+        }
+    }
+
+    fn windows(&self, level: usize) -> u64 {
+        (self.length >> (LADDER_BASE_BITS + level as u32)) as u64
+    }
+
+    fn add(&mut self, mut level: usize, mut window: u64, mut count: u64) {
+        while level < self.levels.len() {
+            let l = &mut self.levels[level];
+            if l.window == window {
+                l.count += count;
+                return;
+            }
+            let closed = *l;
+            (l.window, l.count) = (window, count);
+            self.close(level, closed);
+            (level, window, count) = (level + 1, closed.window >> 1, closed.count);
+            if count == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The last, cut-off window of a level is left out.
+    fn close(&mut self, level: usize, closed: Level) {
+        if closed.window < self.windows(level) {
+            let c = closed.count as f64;
+            self.levels[level].c += c;
+            self.levels[level].cc += c * c;
+        }
+    }
+
+    /// Dispersion at the rung nearest to a window of `width`; none with fewer than 30 windows.
+    pub fn nearest(&self, width: f64) -> Option<WindowsResult> {
+        let mut whole = self.clone();
+        for level in 0..whole.levels.len() {
+            let closed = whole.levels[level];
+            whole.levels[level].count = 0;
+            whole.close(level, closed);
+            if closed.count > 0 {
+                whole.add(level + 1, closed.window >> 1, closed.count);
+            }
+        }
+        let base = f64::from(1u32 << LADDER_BASE_BITS);
+        let level = (width / base).log2().round().clamp(0.0, f64::from(LADDER_LEVELS - 1)) as usize;
+        let (l, windows) = (whole.levels[level], whole.windows(level));
+        if windows < FEWEST_WINDOWS || l.c == 0.0 {
+            return None;
+        }
+        let (w, mean) = (windows as f64, l.c / windows as f64);
+        let row = Dispersion {
+            window: base * 2f64.powi(level as i32) / 1e9,
+            index: (l.cc - l.c * mean) / (w - 1.0) / mean,
+            se: (2.0 / (w - 1.0)).sqrt(),
+            windows,
+            expected: 1.0,
+            intended: None,
+        };
+        Some(WindowsResult { row, intended: f64::NAN, difference_half: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Phase, Rate};
+
+    fn times(n: i64) -> impl Iterator<Item = i64> {
+        (0..n).map(|i| i * 1_000_000 + (i * 7919 % 1009) * 40_000).scan(0, |last: &mut i64, t| {
+            *last = t.max(*last);
+            Some(*last)
+        })
+    }
+
+    fn by_hand(times: impl Iterator<Item = i64>, width: i64, windows: usize) -> f64 {
+        let mut counts = vec![0.0; windows];
+        times.for_each(|t| {
+            if let Some(c) = counts.get_mut((t / width) as usize) {
+                *c += 1.0;
+            }
+        });
+        let mean = counts.iter().sum::<f64>() / windows as f64;
+        counts.iter().map(|c| (c - mean) * (c - mean)).sum::<f64>() / (windows - 1) as f64 / mean
+    }
+
+    #[test]
+    fn streaming_counts_are_those_of_an_array_and_of_the_ladder() {
+        let end = Nanos::from_millis(4_321);
+        for width in [1i64 << 20, 3_333_333, 1 << 24] {
+            let mut windows = Windows::new(Nanos(width), Nanos::ZERO, end);
+            times(4_000).for_each(|t| windows.started(t, &Expected::Constant));
+            let expected = by_hand(times(4_000), width, (end.0 / width) as usize);
+            let got = windows.result(end, &Expected::Constant).unwrap();
+            assert!((got.row.index / expected - 1.0).abs() < 1e-9, "{width} {} {expected}", got.row.index);
+        }
+        let mut ladder = Ladder::new(Nanos::ZERO, end);
+        times(4_000).for_each(|t| ladder.push(t));
+        for bits in [16, 20, 24] {
+            let expected = by_hand(times(4_000), 1 << bits, (end.0 >> bits) as usize);
+            let got = ladder.nearest((1i64 << bits) as f64 * 1.1).unwrap();
+            assert!((got.row.index / expected - 1.0).abs() < 1e-9, "{bits} {} {expected}", got.row.index);
+        }
+    }
+
+    #[test]
+    fn a_flat_profile_written_as_varying_gives_the_same_and_a_pause_counts_for_nothing() {
+        let s = Nanos::from_secs;
+        let flat = Profile::new(&[Phase::hold(s(4), Rate(1000.0))]);
+        let (mut a, mut b) =
+            (Windows::new(Nanos(1 << 22), s(0), s(4)), Windows::new(Nanos(1 << 22), s(0), s(4)));
+        for t in times(3_900) {
+            a.started(t, &Expected::Constant);
+            b.started(t, &Expected::Varying(&flat));
+        }
+        let (a, b) = (
+            a.result(s(4), &Expected::Constant).unwrap(),
+            b.result(s(4), &Expected::Varying(&flat)).unwrap(),
+        );
+        assert!((a.row.index / b.row.index - 1.0).abs() < 1e-9);
+        assert_eq!(a.row.windows, b.row.windows);
+
+        let paused = Profile::new(&[Phase::hold(s(4), Rate(1000.0)), Phase::pause(s(4))]);
+        let mut c = Windows::new(Nanos(1 << 22), s(0), s(8));
+        times(3_900).for_each(|t| c.started(t, &Expected::Varying(&paused)));
+        let c = c.result(s(8), &Expected::Varying(&paused)).unwrap();
+        assert!(c.row.windows - a.row.windows <= 1);
+        assert!((c.row.index / a.row.index - 1.0).abs() < 0.01, "{} {}", c.row.index, a.row.index);
+    }
+
+    #[test]
+    fn too_few_windows_say_nothing() {
+        let windows = Windows::new(Nanos::from_secs(1), Nanos::ZERO, Nanos::from_secs(29));
+        assert!(windows.result(Nanos::from_secs(29), &Expected::Constant).is_none());
+    }
+}
