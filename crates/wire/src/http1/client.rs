@@ -352,3 +352,61 @@ impl ClientConnection for Client {
         self.reusable
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asking(limits: Limits) -> Client {
+        let mut client = Client::new(limits);
+        assert_eq!(client.open(&Request::rendered(&b"x"[..], false, false)), Opened::Stream(StreamId(0)));
+        assert!(client.poll_transmit(Nanos::ZERO, &mut Vec::new()));
+        client
+    }
+
+    /// The kinds of events, for bytes that come one by one.
+    fn trickle(client: &mut Client, bytes: &[u8]) -> Vec<String> {
+        let mut kinds = Vec::new();
+        for byte in bytes {
+            let mut input = std::slice::from_ref(byte);
+            while let Some(event) = client.receive(Nanos::ZERO, &mut input) {
+                kinds.push(format!("{event:?}").split(' ').next().unwrap_or_default().to_owned());
+            }
+        }
+        kinds
+    }
+
+    #[test]
+    fn an_idle_connection_holds_nothing_but_itself() {
+        let mut client = asking(Limits::DEFAULT);
+        let head = format!("HTTP/1.1 200 OK\r\nA: {}\r\nContent-Length: 2\r\n\r\n", "a".repeat(5000));
+        assert_eq!(trickle(&mut client, head.as_bytes()), ["Head"]);
+        assert_eq!(client.assembler.capacity(), 0, "given back before the body");
+        assert_eq!(trickle(&mut client, b"hi"), ["Chunk", "Chunk", "End"]);
+        assert_eq!(client.assembler.capacity(), 0);
+        assert!(client.to_send.is_none());
+        assert!(size_of::<Client>() <= 192, "{} bytes", size_of::<Client>());
+    }
+
+    #[test]
+    fn a_whole_head_is_not_copied() {
+        let mut client = asking(Limits::DEFAULT);
+        let answer = b"HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n\r\n";
+        let Some(Event::Head { head, .. }) = client.receive(Nanos::ZERO, &mut &answer[..]) else {
+            panic!("no head")
+        };
+        assert_eq!(head.header("a").map(<[u8]>::as_ptr), Some(answer[20..].as_ptr()));
+        assert_eq!(client.assembler.capacity(), 0);
+    }
+
+    #[test]
+    fn an_endless_head_ends_at_its_limit_and_is_forgotten() {
+        let mut client = asking(Limits::DEFAULT);
+        let head = [&b"HTTP/1.1 200 OK\r\n"[..], &b"A: b\r\n".repeat(20_000)].concat();
+        let (within, beyond) = head.split_at(64 << 10);
+        assert_eq!(trickle(&mut client, within), [""; 0]);
+        assert!(client.assembler.capacity() <= 2 * (64 << 10));
+        assert_eq!(trickle(&mut client, beyond), ["Reset"]);
+        assert_eq!(client.assembler.capacity(), 0);
+    }
+}
