@@ -1,0 +1,46 @@
+//! Writes a report of a made-up run, to look at one without a target.
+//!
+//! `sample_report PATH [SAMPLE [OUTPUT]]` writes one report (default: the clean run as HTML).
+//! `sample_report --golden FOLDER` writes what the terminal shows of every sample, as the snapshot tests compare it.
+
+#[path = "../tests/samples/mod.rs"]
+mod samples;
+
+use report::Style;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let style = Style { folder: Some("headway-runs/sample".into()), ..Style::default() };
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--golden", folder] => {
+            for (name, make) in samples::ALL {
+                write(&Path::new(folder).join(format!("{name}.txt")), "terminal", &make(), &style)?;
+            }
+            Ok(())
+        }
+        [path] => write(Path::new(path), "html", &samples::clean(), &style),
+        [path, sample] => write(Path::new(path), "html", &find(sample)?, &style),
+        [path, sample, output] => write(Path::new(path), output, &find(sample)?, &style),
+        _ => Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --golden FOLDER".into()),
+    }
+}
+
+fn find(name: &str) -> Result<stats::Summary, String> {
+    let known: Vec<&str> = samples::ALL.iter().map(|(name, _)| *name).collect();
+    let sample = samples::ALL.iter().find(|(known, _)| *known == name);
+    sample
+        .map(|(_, make)| make())
+        .ok_or_else(|| format!("no sample '{name}'; there are {}", known.join(", ")))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the caller writes the bytes, and the example is the caller")]
+fn write(
+    path: &Path,
+    output: &str,
+    summary: &stats::Summary,
+    style: &Style,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let output = report::find(output).ok_or_else(|| format!("no output '{output}'"))?;
+    Ok(std::fs::write(path, output.render(summary, style))?)
+}

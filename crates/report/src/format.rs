@@ -1,0 +1,239 @@
+//! Numbers for people: three significant digits, the unit that fits, thousands separated by commas.
+//!
+//! Deliberately absent: layout, and any unit but those of the summary (seconds, 1/s, bytes).
+
+/// Three significant digits in plain notation with trailing zeros (`1.20`, `12.3`, `0.00123`); whole from 1,000 on,
+/// with separators; scientific below a millionth and from 1e15 on.
+pub fn number(x: f64) -> String {
+    if x == 0.0 {
+        return "0".into();
+    }
+    if !x.is_finite() {
+        return if x.is_nan() {
+            "-".into()
+        } else if x > 0.0 {
+            "inf".into()
+        } else {
+            "-inf".into()
+        };
+    }
+    let (rounded, exponent) = round3(x);
+    if !(-6..15).contains(&exponent) {
+        return format!("{x:.2e}");
+    }
+    if exponent >= 3 {
+        let digits = count(x.abs().round() as u64);
+        return if x < 0.0 { format!("-{digits}") } else { digits };
+    }
+    format!("{rounded:.*}", (2 - exponent).max(0) as usize)
+}
+
+/// A number that somebody chose, and not measured: without trailing zeros (`0.1`, `80`).
+pub fn chosen(x: f64) -> String {
+    let text = number(x);
+    if !text.contains('.') || text.contains('e') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// `x` to three significant digits, and the decimal exponent after rounding (999.7 becomes 1.00e3).
+fn round3(x: f64) -> (f64, i32) {
+    let text = format!("{x:.2e}");
+    let exponent = text.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    (text.parse().unwrap_or(x), exponent)
+}
+
+/// A whole number with thousands separators: `12,345`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Units of time with their length in seconds, each used from its own length on.
+const TIMES: [(f64, &str); 6] =
+    [(3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")];
+
+/// The unit of time in which `seconds` reads best. Minutes begin at 100 s: `83.5 s` says more than `1.39 min`.
+fn time_unit(seconds: f64) -> (f64, &'static str) {
+    let (rounded, _) = round3(seconds.abs());
+    let from = |(length, unit): &(f64, &str)| match *unit {
+        "min" => 100.0,
+        "h" => 6000.0,
+        _ => *length,
+    };
+    TIMES.into_iter().find(|unit| rounded >= from(unit)).unwrap_or((1e-9, "ns"))
+}
+
+/// A span of time: `3.47 ms`, `812 us`, `1.20 s`, `5.00 min`; `0 s` for none.
+pub fn time(seconds: f64) -> String {
+    if seconds == 0.0 || !seconds.is_finite() {
+        return if seconds.is_nan() { "-".into() } else { format!("{} s", number(seconds)) };
+    }
+    let (length, unit) = time_unit(seconds);
+    format!("{} {unit}", number(seconds / length))
+}
+
+/// Two times, the unit said once where it is the same: `3.31 to 3.62 ms`, `812 us to 1.20 ms`.
+pub fn time_range(low: f64, high: f64) -> String {
+    range(&time(low), &time(high))
+}
+
+fn range(low: &str, high: &str) -> String {
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+/// An instant on the run's clock, in seconds: `3.214 s`. Always seconds, so that instants can be compared by eye.
+pub fn instant(seconds: f64) -> String {
+    format!("{seconds:.3} s")
+}
+
+/// Ranges of the run's clock, at most `most` of them: `3.0-4.5 s, 7.0-8.1 s and 3 more`.
+pub fn instants(ranges: &[[f64; 2]], most: usize) -> String {
+    let shown: Vec<String> = ranges
+        .iter()
+        .take(most)
+        .map(|[from, to]| if from == to { format!("{from:.1}") } else { format!("{from:.1}-{to:.1}") })
+        .collect();
+    let more = match ranges.len().saturating_sub(most) {
+        0 => String::new(),
+        n => format!(" and {} more", count(n as u64)),
+    };
+    format!("{} s{more}", shown.join(", "))
+}
+
+/// Events per second: `200/s`.
+pub fn rate(per_second: f64) -> String {
+    format!("{}/s", number(per_second))
+}
+
+/// A share of one as a percentage. Never `100 %` or `0 %` unless it is exactly that: one failure in a million shows.
+pub fn share(x: f64) -> String {
+    let percent = x * 100.0;
+    if !(x > 0.99 && x < 1.0) {
+        return format!("{} %", number(percent));
+    }
+    // Two decimals, and more only where two would round a failure away.
+    let shown = (2..=6).map(|decimals| format!("{percent:.decimals$}")).find(|text| !text.starts_with("100"));
+    shown.map_or_else(|| "> 99.999999 %".into(), |text| format!("{text} %"))
+}
+
+/// `part` of `whole` as a percentage; `-` of nothing.
+pub fn share_of(part: u64, whole: u64) -> String {
+    if whole == 0 { "-".into() } else { share(part as f64 / whole as f64) }
+}
+
+/// A size: `812 B`, `1.50 KiB`, `3.00 MiB`.
+pub fn size(bytes: f64) -> String {
+    let units = [(1e3, 1.0, "B"), (1e6, 1024.0, "KiB"), (1e9, 1_048_576.0, "MiB")];
+    let (_, length, unit) =
+        units.into_iter().find(|&(below, ..)| bytes.abs() < below).unwrap_or((0.0, 1_073_741_824.0, "GiB"));
+    format!("{} {unit}", number(bytes / length))
+}
+
+/// `thing` or `things`: `1 worker`, `2 workers`.
+pub fn plural(n: u64, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{} {thing}s", count(n)) }
+}
+
+/// Text from outside made safe to show anywhere: control characters (terminal escapes among them) and marks that
+/// reorder or hide text become U+FFFD; line breaks and tabs become spaces.
+pub fn visible(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+                '\u{fffd}'
+            }
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits_and_carry_into_the_next_unit() {
+        let check = |seconds: f64, text: &str| assert_eq!(time(seconds), text, "{seconds}");
+        check(0.00347, "3.47 ms");
+        check(0.000812, "812 us");
+        check(1.2, "1.20 s");
+        check(0.000_999_7, "1.00 ms");
+        check(0.999_6, "1.00 s");
+        check(99.96, "1.67 min");
+        check(83.5, "83.5 s");
+        check(300.0, "5.00 min");
+        check(7200.0, "2.00 h");
+        check(1e-9, "1.00 ns");
+        check(-0.000_012, "-12.0 us");
+        check(0.0, "0 s");
+        check(1e300, "2.78e296 h");
+        check(f64::NAN, "-");
+        check(f64::INFINITY, "inf s");
+        assert_eq!(time_range(0.00331, 0.00362), "3.31 to 3.62 ms");
+        assert_eq!(time_range(0.000812, 0.0012), "812 us to 1.20 ms");
+    }
+
+    #[test]
+    fn numbers() {
+        let check = |x: f64, text: &str| assert_eq!(number(x), text, "{x}");
+        check(0.0, "0");
+        check(1.0, "1.00");
+        check(0.998_4, "0.998");
+        check(200.0, "200");
+        check(999.96, "1,000");
+        check(-12_345.6, "-12,346");
+        check(0.001_234, "0.00123");
+        check(1e-9, "1.00e-9");
+        check(1e18, "1.00e18");
+        assert_eq!((chosen(0.1), chosen(80.0), chosen(-0.01)), ("0.1".into(), "80".into(), "-0.01".into()));
+        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(count(999), "999");
+        assert_eq!(rate(12_345.0), "12,345/s");
+        assert_eq!(size(1536.0), "1.50 KiB");
+        assert_eq!(size(812.0), "812 B");
+        assert_eq!(size(1e13), "9,313 GiB");
+        assert_eq!(plural(1, "stall"), "1 stall");
+        assert_eq!(plural(0, "stall"), "0 stalls");
+    }
+
+    #[test]
+    fn a_share_hides_no_failure() {
+        let check = |x: f64, text: &str| assert_eq!(share(x), text, "{x}");
+        check(1.0, "100 %");
+        check(0.0, "0 %");
+        check(0.5, "50.0 %");
+        check(0.999, "99.90 %");
+        check(0.999_17, "99.92 %");
+        check(0.999_999, "99.9999 %");
+        check(0.999_999_999_999, "> 99.999999 %");
+        check(1.2, "120 %");
+        assert_eq!(share_of(1, 1_000_000), "0.000100 %");
+        assert_eq!(share_of(0, 0), "-");
+    }
+
+    #[test]
+    fn ranges_of_the_clock() {
+        assert_eq!(instants(&[[3.0, 4.5], [7.0, 7.0]], 3), "3.0-4.5, 7.0 s");
+        assert_eq!(instants(&[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], 1), "0.0-1.0 s and 2 more");
+        assert_eq!(instant(3.2141), "3.214 s");
+    }
+
+    #[test]
+    fn text_from_outside_cannot_drive_the_terminal() {
+        assert_eq!(visible("a\x1b[2Jb\nc\u{202e}d"), "a\u{fffd}[2Jb c\u{fffd}d");
+    }
+}

@@ -1,0 +1,245 @@
+// The charts. Each builder gets its place in the page and returns the plots that it made, so that they can be drawn
+// anew when the colours or the width change.
+"use strict";
+const summary = JSON.parse(document.getElementById("summary").textContent);
+const marks = JSON.parse(document.getElementById("marks").textContent);
+const generator = summary.generator || { stalls: [] };
+let logTime = true;
+
+// Shades the warm-up and the findings' times behind a plot over time; on the upper plot it numbers them and ticks stalls.
+const timeMarks = (numbered) => (u) => {
+  const { ctx, bbox } = u;
+  const ratio = uPlot.pxRatio;
+  const x = (s) => u.valToPos(s, "x", true);
+  const low = u.scales.x.min, high = u.scales.x.max;
+  const shade = (from, to, fill) => {
+    if (!(to >= low && from <= high)) return null;
+    const left = x(Math.max(from, low));
+    const width = Math.max(2 * ratio, x(Math.min(to, high)) - left);
+    ctx.fillStyle = fill;
+    ctx.fillRect(left, bbox.top, width, bbox.height);
+    return left + width / 2;
+  };
+  ctx.save();
+  const warm = summary.measured.from_s;
+  if (warm > low) {
+    shade(low, warm, faded(style("--three"), 0.1));
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, x(Math.min(warm, high)) - bbox.left, bbox.height);
+    ctx.save();
+    ctx.clip();
+    ctx.beginPath();
+    for (let d = -bbox.height; d < bbox.width; d += 9 * ratio) {
+      ctx.moveTo(bbox.left + d, bbox.top + bbox.height);
+      ctx.lineTo(bbox.left + d + bbox.height, bbox.top);
+    }
+    ctx.strokeStyle = faded(style("--three"), 0.3);
+    ctx.lineWidth = ratio;
+    ctx.stroke();
+    ctx.restore();
+  }
+  for (const mark of marks) {
+    const colour = style(mark.severity === "error" ? "--bad" : mark.severity === "warning" ? "--warn" : "--one");
+    for (const [from, to] of mark.at) {
+      const middle = shade(from, to, faded(colour, 0.13));
+      if (middle === null || !numbered) continue;
+      ctx.fillStyle = colour;
+      ctx.font = "600 " + 11 * ratio + "px system-ui, sans-serif";
+      ctx.textAlign = "center";
+      // Numbers of findings that overlap stand below each other.
+      ctx.fillText(String(mark.number), middle, bbox.top + (4 + 12 * (1 + marks.indexOf(mark) % 4)) * ratio);
+    }
+  }
+  if (numbered) {
+    ctx.fillStyle = style("--bad");
+    for (const stall of generator.stalls) {
+      if (stall.at_s < low || stall.at_s > high) continue;
+      ctx.fillRect(x(stall.at_s) - ratio, bbox.top, 2 * ratio, 7 * ratio);
+    }
+  }
+  ctx.restore();
+};
+
+const overTime = (place) => {
+  const rows = summary.series;
+  const xs = rows.map((row) => (row.from_s + row.to_s) / 2);
+  const per = (row, n) => n / Math.max(row.to_s - row.from_s, 1e-9);
+  const column = (name) => rows.map((row) => (logTime ? positive(row[name]) : row[name]));
+  const end = rows[rows.length - 1].to_s;
+  const scaleX = { time: false, range: (u, low, high) => (low === high ? [rows[0].from_s, end] : [low, high]) };
+  const line = (label, colour, width, extra) =>
+    ({ label, stroke: style(colour), width, points: { show: rows.length < 4 }, ...extra });
+  const value = (u, v) => time(v);
+  const narrow = widthOf(place) < 600;
+  const size = narrow ? 54 : 66;
+  const seconds = { label: "time", value: (u, v) => (v == null ? "-" : v.toFixed(1) + " s") };
+  const above = new uPlot(options(place, narrow ? 240 : 300, {
+    scales: { x: scaleX, y: logTime ? { distr: 3, range: logRange(1e-9) } : { range: (u, low, high) => [0, (high || 1) * 1.05] } },
+    cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
+    series: [seconds, line("max", "--three", 1, { value }), line("p99", "--two", 1.6, { value }), line("p50", "--one", 1.8, { value })],
+    axes: [axis({ values: (u, splits) => splits.map(() => ""), size: 10 }), axis({ values: (u, splits) => splits.map(axisTime), size })],
+    hooks: { drawClear: [timeMarks(true)] },
+  }), [xs, column("max"), column("p99"), column("p50")], place);
+  const rate = (u, v) => (v == null ? "-" : digits(v) + "/s");
+  const below = new uPlot(options(place, narrow ? 150 : 170, {
+    scales: { x: scaleX, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
+    cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
+    series: [
+      seconds,
+      line("started", "--one", 1.4, { value: rate }),
+      line("completed", "--four", 1.4, { value: rate }),
+      line("failed", "--bad", 1.4, { value: rate }),
+    ],
+    axes: [axis({ label: "seconds since the plan's zero" }), axis({ values: (u, splits) => splits.map((v) => v.toLocaleString("en-US") + "/s"), size })],
+    hooks: { drawClear: [timeMarks(false)] },
+  }), [xs, rows.map((r) => per(r, r.started)), rows.map((r) => per(r, r.completed)), rows.map((r) => per(r, r.failed))], place);
+  return [above, below];
+};
+
+// Which share of requests is slower, on a logarithmic axis: each further nine takes the same room.
+const percentiles = (place) => {
+  const side = (p) => 1 / (1 - p / 100);
+  const curve = (points, bound) => {
+    const kept = points.filter((point) => point.percentile < 100 && point.value > 0);
+    const values = kept.map((point, i) => {
+      // The last exact point begins the dashed line too, so that no gap opens between the two.
+      const joins = bound && i + 1 < kept.length && kept[i + 1].lower_bound;
+      return point.lower_bound === bound || joins ? point.value : null;
+    });
+    return [kept.map((point) => side(point.percentile)), values];
+  };
+  const { response, service } = summary.curves.percentiles;
+  const data = uPlot.join([curve(service, false), curve(response, false), curve(response, true)]);
+  const value = (u, v) => time(v);
+  const last = data[0][data[0].length - 1] || 10;
+  const splits = [2, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].filter((x) => x <= last * 1.001);
+  const narrow = widthOf(place) < 600;
+  const series = [
+    { label: "percentile", value: (u, v) => (v == null ? "-" : share(100 * (1 - 1 / v))) },
+    { label: "service", stroke: style("--one"), width: 2, spanGaps: true, points: { show: false }, value },
+    { label: "response", stroke: style("--two"), width: 2, spanGaps: true, points: { show: false }, value },
+  ];
+  if (response.some((point) => point.lower_bound)) {
+    series.push({ label: "response, at least", stroke: style("--two"), width: 2, dash: [6, 5], spanGaps: true, points: { show: false }, value });
+  } else {
+    data.pop();
+  }
+  return [new uPlot(options(place, narrow ? 260 : 340, {
+    scales: { x: { time: false, distr: 3, range: () => [1, Math.max(last, 10)] }, y: { distr: 3, range: logRange(1e-9) } },
+    series,
+    bands: [{ series: [2, 1], fill: faded(style("--two"), 0.1) }],
+    axes: [
+      axis({ splits: () => splits, filter: (u, found) => found, values: (u, found) => found.map((x) => share(100 * (1 - 1 / x))), label: "share of requests at most this slow", space: 30 }),
+      axis({ values: (u, found) => found.map(axisTime), size: narrow ? 54 : 66 }),
+    ],
+  }), data, place)];
+};
+
+const headways = (place) => {
+  const { bins } = summary.curves.headway;
+  const end = bins[bins.length - 1].to;
+  const middle = bins.map((bin) => (bin.from + bin.to) / 2);
+  const top = Math.max(2, ...bins.map((bin) => Math.max(bin.observed, bin.expected)));
+  const whole = (u, v) => (v == null ? "0" : digits(v));
+  return [new uPlot(options(place, 300, {
+    scales: { x: { time: false, range: () => [0, end] }, y: { distr: 3, range: () => [0.5, top * 1.6] } },
+    series: [
+      { label: "mean headways", value: (u, v) => (v == null ? "-" : v.toFixed(2)) },
+      { label: "observed", stroke: style("--one"), fill: faded(style("--one"), 0.35), width: 1, paths: uPlot.paths.bars({ size: [1, Infinity], gap: 1 }), points: { show: false }, value: whole },
+      { label: "expected", stroke: style("--two"), width: 2, points: { show: bins.filter((bin) => bin.expected >= 0.5).length < 3, size: 8 }, value: whole },
+    ],
+    axes: [axis({ label: "headway / mean headway" }), axis({ values: (u, splits) => splits.map((v) => (v >= 1 ? v.toLocaleString("en-US") : "")), size: 66 })],
+  }), [middle, bins.map((bin) => positive(bin.observed)), bins.map((bin) => (bin.expected >= 0.5 ? bin.expected : null))], place)];
+};
+
+const dispersion = (place) => {
+  const rows = [...summary.arrivals.dispersion].sort((a, b) => a.window - b.window);
+  // The standard error is that of an index of 1; that of another index grows with it.
+  const reach = (row) => 2 * row.se * Math.max(row.index, 0);
+  const all = rows.flatMap((row) => [row.index + reach(row), row.index - reach(row), row.expected, row.intended ?? row.expected]);
+  const low = Math.min(...all.filter((v) => v > 0)), high = Math.max(...all, 1.2);
+  const logarithmic = high / Math.max(low, 1e-3) > 12 && high > 3;
+  const floor = logarithmic ? Math.min(0.5, Math.max(low / 1.3, 1e-3)) : 0;
+  const bars = (u) => {
+    const { ctx } = u;
+    ctx.save();
+    ctx.strokeStyle = style("--one");
+    ctx.lineWidth = 1.5 * uPlot.pxRatio;
+    const cap = 5 * uPlot.pxRatio;
+    for (const row of rows) {
+      const x = u.valToPos(row.window, "x", true);
+      const y = (v) => u.valToPos(Math.max(v, floor), "y", true);
+      const top = y(row.index + reach(row)), bottom = y(row.index - reach(row));
+      ctx.beginPath();
+      ctx.moveTo(x, top);
+      ctx.lineTo(x, bottom);
+      for (const end of [top, bottom]) {
+        ctx.moveTo(x - cap, end);
+        ctx.lineTo(x + cap, end);
+      }
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+  const value = (u, v) => (v == null ? "-" : digits(v));
+  const windows = rows.map((row) => row.window);
+  return [new uPlot(options(place, 300, {
+    scales: {
+      x: { time: false, distr: 3, range: () => [windows[0] / 2.5, windows[windows.length - 1] * 2.5] },
+      y: logarithmic ? { distr: 3, range: () => [floor, high * 1.5] } : { range: () => [0, high * 1.1] },
+    },
+    series: [
+      { label: "window", value: (u, v) => time(v) },
+      { label: "expected", stroke: style("--two"), width: 1.6, dash: [7, 5], points: { show: rows.length < 2 }, value },
+      { label: "intended", stroke: style("--three"), width: 0, points: { show: true, size: 9, width: 1.5, fill: style("--paper") }, value },
+      { label: "started", stroke: style("--one"), width: 0, points: { show: true, size: 8, fill: style("--one") }, value },
+    ],
+    axes: [axis({ label: "window", values: (u, splits) => splits.map(axisTime) }), axis({ label: "index of dispersion", values: (u, splits) => splits.map((v) => (v == null ? "" : String(Number(v.toPrecision(3))))), size: 50 })],
+    hooks: { draw: [bars] },
+  }), [windows, rows.map((r) => r.expected), rows.map((r) => r.intended), rows.map((r) => (logarithmic ? positive(r.index) : r.index))], place)];
+};
+
+const builders = { "over-time": overTime, percentiles, headways, dispersion };
+const drawn = new Map();
+const draw = (place) => {
+  for (const plot of drawn.get(place) || []) plot.destroy();
+  try {
+    drawn.set(place, builders[place.dataset.chart](place));
+  } catch (error) {
+    drawn.delete(place);
+    keepError(place.dataset.chart + ": " + error.message);
+    place.textContent = "This chart could not be drawn; its numbers are in the table below.";
+  }
+};
+const places = [...document.querySelectorAll("[data-chart]")];
+const drawAll = () => {
+  places.forEach(draw);
+  page.dataset.rendered = String(drawn.size);
+};
+
+const timePlace = places.find((place) => place.dataset.chart === "over-time");
+if (timePlace) {
+  const tools = document.createElement("div");
+  tools.className = "chart-tools";
+  const toggle = document.createElement("button");
+  toggle.type = "button";
+  toggle.textContent = "logarithmic times";
+  toggle.setAttribute("aria-pressed", String(logTime));
+  toggle.addEventListener("click", () => {
+    logTime = !logTime;
+    toggle.setAttribute("aria-pressed", String(logTime));
+    draw(timePlace);
+  });
+  tools.append(toggle);
+  timePlace.before(tools);
+}
+drawAll();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+addEventListener("beforeprint", () => { page.dataset.printing = "yes"; drawAll(); });
+addEventListener("afterprint", () => { delete page.dataset.printing; drawAll(); });
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth === width || printing()) return;
+  width = innerWidth;
+  drawAll();
+});

@@ -1,0 +1,61 @@
+// Before everything else: an error anywhere on the page is kept where a check (and a reader) can see it.
+"use strict";
+const page = document.documentElement;
+const keepError = (text) => {
+  page.dataset.errors = (page.dataset.errors ? page.dataset.errors + "\n" : "") + text;
+};
+window.addEventListener("error", (event) => keepError(String(event.message)));
+window.addEventListener("securitypolicyviolation", (event) => keepError("policy: " + event.blockedURI));
+
+// Numbers as in the rest of the page: three digits, the unit that fits.
+const digits = (x) => {
+  if (x === 0) return "0";
+  const exponent = Math.floor(Math.log10(Math.abs(x)));
+  if (Math.abs(x) >= 1000) return Math.round(x).toLocaleString("en-US");
+  return x.toFixed(Math.min(12, Math.max(0, 2 - exponent)));
+};
+const timeUnits = [["h", 3600, 6000], ["min", 60, 100], ["s", 1, 1], ["ms", 1e-3, 1e-3], ["us", 1e-6, 1e-6], ["ns", 1e-9, 0]];
+const timeUnit = (s) => timeUnits.find(([, , from]) => Math.abs(s) >= from * 0.9999999);
+const time = (s) => {
+  if (s == null) return "-";
+  if (s === 0) return "0";
+  const [unit, length] = timeUnit(s);
+  return digits(s / length) + " " + unit;
+};
+// On an axis trailing zeros are noise.
+const axisTime = (s) => {
+  if (s == null) return "";
+  if (s === 0) return "0";
+  const [unit, length] = timeUnit(s);
+  return Number((s / length).toPrecision(3)) + " " + unit;
+};
+const share = (p) => (p == null ? "-" : Number(p.toPrecision(6)) + " %");
+
+const style = (name) => getComputedStyle(page).getPropertyValue(name).trim();
+const faded = (colour, alpha) => colour + Math.round(alpha * 255).toString(16).padStart(2, "0");
+const printing = () => page.dataset.printing === "yes";
+const widthOf = (place) => (printing() ? 680 : Math.max(240, place.clientWidth));
+
+// What all charts share. `extra` wins.
+const axis = (extra) => ({
+  stroke: style("--muted"),
+  grid: { stroke: style("--grid"), width: 1 },
+  ticks: { stroke: style("--line"), width: 1, size: 5 },
+  font: "12px system-ui, sans-serif",
+  labelFont: "12px system-ui, sans-serif",
+  labelSize: 20,
+  ...extra,
+});
+const options = (place, height, extra) => ({
+  width: widthOf(place),
+  height,
+  legend: { live: true },
+  cursor: { drag: { x: true, y: false }, points: { size: 6 } },
+  ...extra,
+});
+const logRange = (floor) => (u, low, high) => {
+  if (low == null || !(high > 0)) return [0.001, 1];
+  const from = Math.pow(10, Math.floor(Math.log10(Math.max(low, floor))));
+  return [from, Math.max(from * 10, Math.pow(10, Math.ceil(Math.log10(high * 1.02))))];
+};
+const positive = (value) => (value > 0 ? value : null);

@@ -1,0 +1,198 @@
+//! The only way to write the page: what the program says is `&'static str`, everything else is escaped.
+
+use crate::format::visible;
+use crate::words::Tone;
+use serde::Serialize;
+
+/// Markup so far.
+#[derive(Default)]
+pub(super) struct Markup(String);
+
+/// JSON that may stand inside a script element.
+pub(super) struct ScriptJson(String);
+
+/// `value` as JSON in which no character can end the element or begin a comment, nor end a line of script. All of them
+/// can only occur within strings, where an escape means the same.
+pub(super) fn script_json(value: &impl Serialize) -> ScriptJson {
+    let json = serde_json::to_string(value).expect("a summary is plain data");
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    ScriptJson(out)
+}
+
+impl Markup {
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.0.into_bytes()
+    }
+
+    /// Markup of the program's own.
+    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Markup {
+        self.0.push_str(markup);
+        self
+    }
+
+    pub(super) fn embedded(&mut self, json: &ScriptJson) -> &mut Markup {
+        self.0.push_str(&json.0);
+        self
+    }
+
+    /// Any text, as text.
+    pub(super) fn text(&mut self, text: impl AsRef<str>) -> &mut Markup {
+        for c in visible(text.as_ref()).chars() {
+            match c {
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                '\'' => self.0.push_str("&#39;"),
+                c => self.0.push(c),
+            }
+        }
+        self
+    }
+
+    /// Text whose line breaks matter.
+    pub(super) fn text_lines(&mut self, text: &str) -> &mut Markup {
+        for line in text.lines() {
+            self.text(line).raw("\n");
+        }
+        self
+    }
+
+    /// ` name="value"`, within a tag.
+    pub(super) fn attribute(&mut self, name: &'static str, value: &str) -> &mut Markup {
+        self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
+    }
+
+    pub(super) fn open(&mut self, tag: &'static str, class: &'static str) -> &mut Markup {
+        self.raw("<").raw(tag);
+        if !class.is_empty() {
+            self.attribute("class", class);
+        }
+        self.raw(">")
+    }
+
+    pub(super) fn close(&mut self, tag: &'static str) -> &mut Markup {
+        self.raw("</").raw(tag).raw(">\n")
+    }
+
+    /// An element that holds nothing but text.
+    pub(super) fn element(&mut self, tag: &'static str, class: &'static str, text: &str) -> &mut Markup {
+        self.open(tag, class).text(text).close(tag)
+    }
+
+    /// A section with its heading; `id` is where links lead.
+    pub(super) fn section(&mut self, id: &'static str, title: &'static str) -> &mut Markup {
+        self.raw("<section").attribute("id", id).raw(">\n").element("h2", "", title)
+    }
+
+    /// A table that scrolls sideways by itself where the screen is narrow. The first cell of a row is its heading.
+    pub(super) fn table(&mut self, caption: &str, head: &[Column], rows: &[Vec<Cell>]) {
+        self.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\"")
+            .attribute("aria-label", caption)
+            .raw(">\n");
+        self.raw("<table>\n").element("caption", "", caption).raw("<thead><tr>");
+        for column in head {
+            self.raw("<th scope=\"col\"");
+            if column.number {
+                self.raw(" class=\"number\"");
+            }
+            self.raw(">").text(column.title).raw("</th>");
+        }
+        self.raw("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            self.raw("<tr>");
+            for (i, (cell, column)) in row.iter().zip(head).enumerate() {
+                self.raw(if i == 0 { "<th scope=\"row\"" } else { "<td" });
+                let class = [if column.number { "number" } else { "" }, tone_class(cell.tone)].join(" ");
+                if !class.trim().is_empty() {
+                    self.attribute("class", class.trim());
+                }
+                self.raw(">").text(&cell.text).raw(if i == 0 { "</th>" } else { "</td>" });
+            }
+            self.raw("</tr>\n");
+        }
+        self.raw("</tbody></table>\n</div>\n");
+    }
+
+    /// A table of two columns without a heading line: names and texts.
+    pub(super) fn pairs(&mut self, rows: &[(&str, String)]) {
+        self.raw("<dl>\n");
+        for (name, text) in rows {
+            self.raw("<div>").element("dt", "", name).element("dd", "", text).raw("</div>");
+        }
+        self.raw("</dl>\n");
+    }
+}
+
+/// A column of a table.
+pub(super) struct Column {
+    title: &'static str,
+    number: bool,
+}
+
+/// A column of numbers.
+pub(super) const fn number(title: &'static str) -> Column {
+    Column { title, number: true }
+}
+
+/// A column of words.
+pub(super) const fn word(title: &'static str) -> Column {
+    Column { title, number: false }
+}
+
+/// A cell of a table.
+pub(super) struct Cell {
+    text: String,
+    tone: Tone,
+}
+
+/// A cell in a tone.
+pub(super) fn toned(tone: Tone, text: impl Into<String>) -> Cell {
+    Cell { text: text.into(), tone }
+}
+
+/// A plain cell.
+pub(super) fn cell(text: impl Into<String>) -> Cell {
+    toned(Tone::Plain, text)
+}
+
+/// The class that gives a tone its colour.
+pub(super) const fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Good => "good",
+        Tone::Warn => "warn",
+        Tone::Bad => "bad",
+        Tone::Faint => "faint",
+        Tone::Strong => "strong",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_become_markup() {
+        let mut page = Markup::default();
+        page.element("p", "", "</p><script>\"'&\u{2028}\u{202e}\0\x1b");
+        let shown = String::from_utf8(page.into_bytes()).unwrap();
+        assert_eq!(shown, "<p>&lt;/p&gt;&lt;script&gt;&quot;&#39;&amp; \u{fffd}\u{fffd}\u{fffd}</p>\n");
+    }
+
+    #[test]
+    fn embedded_json_cannot_leave_its_element_and_means_the_same() {
+        let attack = "</script><!--<script>&\u{2028}\u{2029}]]>";
+        let ScriptJson(json) = script_json(&attack);
+        for forbidden in ['<', '>', '&', '\u{2028}', '\u{2029}'] {
+            assert!(!json.contains(forbidden), "{json}");
+        }
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), attack);
+    }
+}

@@ -1,0 +1,107 @@
+//! One page that opens anywhere, offline, today and in ten years: no network, no external file, charts included.
+//!
+//! Every number and sentence stands in the page as text and tables, so that it can be read, searched, printed and
+//! heard without a script; scripts only add the charts. The summary itself is embedded as JSON. The page's policy
+//! (`default-src 'none'`) keeps it from loading anything even if a name found its way around the escaping.
+//!
+//! Deliberately absent: any text from outside that is not escaped ([`markup`] has no way to write one).
+
+mod figures;
+mod markup;
+mod tables;
+mod verdict;
+
+use crate::{Output, Style, words};
+use markup::{Markup, script_json};
+use stats::Summary;
+
+/// The version of the vendored chart library.
+pub const UPLOT_VERSION: &str = "1.6.32";
+
+const UPLOT_JS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.iife.min.js");
+const UPLOT_CSS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.min.css");
+const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
+const PAGE_CSS: &str = include_str!("page.css");
+const KIT_JS: &str = include_str!("kit.js");
+const CHARTS_JS: &str = include_str!("charts.js");
+
+/// The report as one HTML file.
+pub struct Html;
+
+impl Output for Html {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn about(&self) -> &'static str {
+        "a page with charts in one file that opens offline"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "report.html"
+    }
+
+    fn render(&self, summary: &Summary, style: &Style) -> Vec<u8> {
+        let mut page = Markup::default();
+        head(&mut page, summary);
+        page.raw("<body>\n<main>\n");
+        verdict::header(&mut page, summary);
+        verdict::verdict(&mut page, summary);
+        verdict::key_numbers(&mut page, summary);
+        figures::over_time(&mut page, summary);
+        tables::times(&mut page, summary);
+        figures::percentiles(&mut page, summary);
+        tables::arrivals(&mut page, summary);
+        figures::headways(&mut page, summary);
+        figures::dispersion(&mut page, summary);
+        tables::rules(&mut page, summary);
+        tables::outcomes(&mut page, summary);
+        tables::labels(&mut page, summary);
+        tables::users(&mut page, summary);
+        tables::generator(&mut page, summary);
+        tables::settings(&mut page, summary);
+        tables::not_computed(&mut page, summary);
+        tables::repeat(&mut page, summary, style);
+        page.raw("</main>\n");
+        footer(&mut page);
+        scripts(&mut page, summary);
+        page.raw("</body>\n</html>\n");
+        page.into_bytes()
+    }
+}
+
+fn head(page: &mut Markup, summary: &Summary) {
+    page.raw("<!DOCTYPE html>\n<html lang=\"en\"");
+    page.attribute("data-charts", &figures::count(summary).to_string());
+    page.raw(
+        ">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src \
+         'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action \
+         'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta \
+         name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
+    );
+    let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
+    page.element("title", "", &format!("{}: {name} - Headway", words::load(summary).word));
+    page.raw("<style>\n").raw(UPLOT_CSS).raw("\n").raw(PAGE_CSS).raw("</style>\n</head>\n");
+}
+
+fn footer(page: &mut Markup) {
+    page.raw(
+        "<footer>\n<p>Written by Headway, which tests the load before it reports the answer. Charts: uPlot ",
+    );
+    page.text(UPLOT_VERSION);
+    page.raw(" (MIT licence), part of this file. This page loads nothing.</p>\n<details><summary>Licence of uPlot</summary><pre>");
+    page.text_lines(UPLOT_LICENSE);
+    page.raw("</pre></details>\n</footer>\n");
+}
+
+fn scripts(page: &mut Markup, summary: &Summary) {
+    page.raw("<script type=\"application/json\" id=\"summary\">")
+        .embedded(&script_json(summary))
+        .raw("</script>\n");
+    let marks = figures::marks(summary);
+    page.raw("<script type=\"application/json\" id=\"marks\">")
+        .embedded(&script_json(&marks))
+        .raw("</script>\n");
+    page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
+    page.raw(CHARTS_JS).raw("</script>\n");
+}

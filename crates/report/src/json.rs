@@ -1,0 +1,87 @@
+//! The contract itself: `"schema": "headway.summary/1"`, pretty-printed, and the way back.
+//!
+//! Keys stand in the order in which the summary declares them (maps are sorted), so that two documents of the same
+//! run are the same bytes. Deliberately absent: any number that the summary does not hold.
+
+use crate::{Output, Style};
+use stats::Summary;
+use stats::summary::SCHEMA;
+use thiserror::Error;
+
+/// The JSON document.
+pub struct Json;
+
+impl Output for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn about(&self) -> &'static str {
+        "every number, as a stable and versioned document"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "summary.json"
+    }
+
+    fn render(&self, summary: &Summary, _: &Style) -> Vec<u8> {
+        // Only a map with keys that are no strings can fail, and the summary has none.
+        let mut bytes = serde_json::to_vec_pretty(summary).expect("a summary is plain data");
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+/// A document that cannot be shown.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// Not JSON, or not of this shape.
+    #[error("not a headway summary: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// JSON of another shape, or of a later version.
+    #[error("the document's schema is '{found}'; this version reads '{SCHEMA}'")]
+    Schema {
+        /// What the document says, or nothing.
+        found: String,
+    },
+}
+
+/// Reads back what [`Json`] wrote. Fields that are missing take their defaults and unknown ones are skipped, so that
+/// documents of other versions with the same schema stay readable.
+///
+/// # Errors
+/// Not JSON, numbers where texts belong, or another schema.
+pub fn parse(bytes: &[u8]) -> Result<Summary, ReadError> {
+    // The schema is looked at first: a document of another kind should not be told about its third field.
+    let value: serde_json::Value = serde_json::from_slice(bytes)?;
+    let found = value.get("schema").and_then(|schema| schema.as_str()).unwrap_or("");
+    if found != SCHEMA {
+        return Err(ReadError::Schema { found: found.to_owned() });
+    }
+    // From the text and not from the value, because only then do errors name a line.
+    Ok(serde_json::from_slice(bytes)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_last_bit() {
+        let mut summary = Summary { schema: SCHEMA.into(), seed: Some(u64::MAX), ..Summary::default() };
+        summary.response.mean = Some(0.1 + 0.2);
+        summary.response.p50 = Some(1.0 / 3.0);
+        summary.response.max = Some(f64::MIN_POSITIVE);
+        assert_eq!(parse(&Json.render(&summary, &Style::default())).unwrap(), summary);
+    }
+
+    #[test]
+    fn other_documents_are_refused_with_a_reason() {
+        let error = |text: &str| parse(text.as_bytes()).unwrap_err().to_string();
+        assert!(error("{").contains("line 1"), "{}", error("{"));
+        assert!(error("{}").contains("schema is ''"), "{}", error("{}"));
+        assert!(error(r#"{"schema": "headway.summary/2"}"#).contains("headway.summary/2"));
+        let wrong = "{\"schema\": \"headway.summary/1\",\n\"name\": 5}";
+        assert!(error(wrong).contains("line 2"), "{}", error(wrong));
+    }
+}

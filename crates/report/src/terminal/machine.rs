@@ -1,0 +1,134 @@
+//! The end of the page: how the generator fared, what else to know, and how to get this run again.
+
+use super::layout::{Page, WIDTH, span};
+use super::{command, verdict};
+use crate::Style;
+use crate::format::{chosen, count, instant, number, plural, share, time};
+use crate::words::{self, Reason, SATURATED, Tone};
+use stats::Summary;
+
+/// Whether the generator could keep up. Nothing where nothing watched it.
+pub(super) fn generator(page: &mut Page, summary: &Summary) {
+    let Some(generator) = &summary.generator else { return };
+    page.heading("Generator");
+    if let Some([handling, polling, sleeping]) = words::busiest_worker(summary) {
+        let saturated = handling > SATURATED;
+        let state = if saturated { "SATURATED" } else { "not saturated" };
+        let text = format!(
+            "{state} (limit {} % handling). Busiest of {}: handling {}, polling {}, asleep {}.",
+            chosen(SATURATED * 100.0),
+            plural(generator.workers.len() as u64, "worker"),
+            share(handling),
+            share(polling),
+            share(sleeping)
+        );
+        page.labelled("workers", if saturated { Tone::Bad } else { Tone::Plain }, &text);
+    }
+    let waits: Vec<f64> = generator.workers.iter().filter_map(|worker| worker.runqueue_wait).collect();
+    if let Some(worst) = waits.into_iter().reduce(f64::max) {
+        let steal =
+            generator.steal_s.map_or(String::new(), |s| format!("; {} taken by other machines", time(s)));
+        page.labelled(
+            "processor",
+            Tone::Plain,
+            &format!("a worker waited for it {} at most{steal}", time(worst)),
+        );
+    }
+    let text = match generator.stalls.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s)) {
+        None => "none over 1 ms".to_owned(),
+        Some(longest) => {
+            let cause = longest.cause.as_ref().map_or(String::new(), |cause| format!(" ({cause})"));
+            let total: f64 = generator.stalls.iter().map(|stall| stall.length_s).sum();
+            format!(
+                "{} over 1 ms, {} in all; longest {} at {}{cause}",
+                count(generator.stalls.len() as u64),
+                time(total),
+                time(longest.length_s),
+                instant(longest.at_s)
+            )
+        }
+    };
+    page.labelled("stalls", if generator.stalls.is_empty() { Tone::Plain } else { Tone::Warn }, &text);
+    if let Some(cost) = generator.send_cost_s {
+        let least = format!("{}: the least headway that one thread can produce", time(cost));
+        page.labelled("one send", Tone::Plain, &least);
+    }
+    connections(page, summary);
+    if let Some(waiting) = &generator.waiting {
+        page.labelled("waiting", Tone::Plain, waiting);
+    }
+    if generator.same_host_as_target == Some(true) {
+        page.labelled("same host", Tone::Warn, "generator and target share this machine's processors");
+    }
+}
+
+fn connections(page: &mut Page, summary: &Summary) {
+    let Some(generator) = &summary.generator else { return };
+    let mut parts = Vec::new();
+    if let Some(opened) = generator.connections_opened {
+        parts.push(format!("{} opened", count(opened)));
+    }
+    if let Some(cap) = summary.plan.as_ref().and_then(|plan| plan.connections) {
+        parts.push(format!("cap {}", count(cap)));
+    }
+    if let Some(hits) = generator.cap_hits {
+        parts.push(format!("{} found the cap reached", plural(hits, "arrival")));
+    }
+    if !parts.is_empty() {
+        page.labelled("connections", Tone::Plain, &parts.join(", "));
+    }
+}
+
+/// The reasons that did not stand at the top.
+pub(super) fn warnings(page: &mut Page, reasons: &[Reason]) {
+    if reasons.is_empty() {
+        return;
+    }
+    page.heading("Also");
+    for reason in reasons {
+        verdict::reason(page, reason);
+    }
+}
+
+/// Seed, command and folder.
+pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
+    let command = words::repeat(summary, style);
+    if command.is_none() && summary.seed.is_none() && style.folder.is_none() && style.notes.is_empty() {
+        return;
+    }
+    page.heading("Again");
+    if let Some(seed) = summary.seed {
+        // Not separated: it is there to be copied.
+        let version = summary.plan.as_ref().and_then(|plan| plan.version);
+        let version = version.map_or(String::new(), |version| format!(" (plan version {version})"));
+        page.labelled("seed", Tone::Plain, &format!("{seed}{version}"));
+    }
+    if let Some(command) = command {
+        page.labelled("command", Tone::Plain, "");
+        for (i, line) in command::fold(&command, WIDTH, 4).into_iter().enumerate() {
+            let indent = if i == 0 { "    " } else { "" };
+            page.line(&[span(Tone::Strong, format!("{indent}{line}"))]);
+        }
+    }
+    if let Some(folder) = &style.folder {
+        page.labelled("folder", Tone::Plain, folder);
+    }
+    for (name, text) in &style.notes {
+        page.labelled(name, Tone::Plain, text);
+    }
+    if summary.plan.as_ref().is_some_and(|plan| plan.shard.is_some()) {
+        page.labelled(
+            "shard",
+            Tone::Plain,
+            "these numbers are one shard's; merge the run folders for the whole",
+        );
+    }
+    let dropped = summary.arrivals.in_pause;
+    if dropped > 0 {
+        page.labelled(
+            "pauses",
+            Tone::Plain,
+            &format!("{} starts inside a pause count as its beginning", number(dropped as f64)),
+        );
+    }
+}

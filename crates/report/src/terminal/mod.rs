@@ -1,0 +1,51 @@
+//! The summary that is read at a glance when a run ends: at most 80 columns, ASCII of its own, verdict first.
+//!
+//! The order is that of the questions a reader should ask: was this the load I wanted (and if not, why), what was
+//! sent, how long did answers take, how did they end, could the generator keep up, how do I get this again. Colour
+//! repeats what the words say and never says more, so a copy without colour loses nothing.
+//!
+//! Deliberately absent: the terminal itself (its width, whether it is one), and charts; the HTML report has those.
+
+mod command;
+mod layout;
+mod machine;
+mod numbers;
+mod verdict;
+
+pub use layout::WIDTH;
+
+use crate::{Output, Style};
+use layout::Page;
+use stats::Summary;
+
+/// The summary for a terminal.
+pub struct Terminal;
+
+impl Output for Terminal {
+    fn name(&self) -> &'static str {
+        "terminal"
+    }
+
+    fn about(&self) -> &'static str {
+        "a summary to read at a glance, verdict first"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "summary.txt"
+    }
+
+    fn render(&self, summary: &Summary, style: &Style) -> Vec<u8> {
+        let mut page = Page::new(style.colour);
+        // What stands at the top is not said again below.
+        let below = verdict::render(&mut page, summary);
+        numbers::arrivals(&mut page, summary);
+        numbers::times(&mut page, summary);
+        numbers::outcomes(&mut page, summary);
+        numbers::labels(&mut page, summary);
+        numbers::users(&mut page, summary);
+        machine::generator(&mut page, summary);
+        machine::warnings(&mut page, &below);
+        machine::repeat(&mut page, summary, style);
+        page.finish()
+    }
+}

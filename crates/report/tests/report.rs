@@ -1,0 +1,125 @@
+//! Every output shows every sample; what the terminal shows is compared with the snapshots in `golden/`.
+//!
+//! After a change that is meant, write the snapshots anew and look at the difference:
+//! `cargo run -p headway-report --example sample_report -- --golden crates/report/tests/golden`
+
+mod samples;
+
+use report::{ALL, Output, Style, find, parse};
+use stats::Summary;
+use std::collections::BTreeSet;
+
+fn style() -> Style {
+    Style { folder: Some("headway-runs/sample".into()), ..Style::default() }
+}
+
+fn text(output: &str, summary: &Summary, style: &Style) -> String {
+    let bytes = find(output).expect("the output is registered").render(summary, style);
+    String::from_utf8(bytes).expect("an output is UTF-8")
+}
+
+/// Without the sequences that colour a text.
+fn uncoloured(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\x1b') {
+        out.push_str(before);
+        rest = after.split_once('m').expect("a colour ends").1;
+    }
+    out + rest
+}
+
+/// Signs beyond Latin, Greek and Cyrillic may take two columns.
+fn columns(line: &str) -> usize {
+    line.chars().map(|c| if c > '\u{1100}' && c != '\u{fffd}' { 2 } else { 1 }).sum()
+}
+
+#[test]
+fn names_and_files_are_unique_and_described() {
+    let names: BTreeSet<&str> = ALL.iter().map(|output| output.name()).collect();
+    let files: BTreeSet<&str> = ALL.iter().map(|output| output.file_name()).collect();
+    assert_eq!((names.len(), files.len()), (ALL.len(), ALL.len()));
+    for output in ALL {
+        assert!(!output.about().is_empty() && output.about().len() <= 70, "{}", output.name());
+        assert!(find(output.name()).is_some_and(|found| found.name() == output.name()));
+    }
+    assert!(find("morse").is_none());
+}
+
+#[test]
+fn every_output_shows_every_sample_and_always_alike() {
+    let full = Style {
+        colour: true,
+        repeat: Some("headway run x".into()),
+        folder: Some("\x1b[2J".repeat(40)),
+        notes: vec![("thresholds with a long name".into(), "p(99) < 100ms ".repeat(20))],
+    };
+    for (name, make) in samples::ALL {
+        for output in ALL {
+            for style in [&Style::default(), &full] {
+                let summary = make();
+                let bytes = output.render(&summary, style);
+                assert!(!bytes.is_empty(), "{name} as {}", output.name());
+                assert_eq!(bytes, output.render(&summary, style), "{name} as {}", output.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn json_reads_back_equal() {
+    for (name, make) in samples::ALL {
+        let summary = make();
+        let bytes = report::json::Json.render(&summary, &Style::default());
+        assert_eq!(parse(&bytes).expect(name), summary, "{name}");
+    }
+}
+
+#[test]
+fn the_terminal_keeps_to_80_columns_of_safe_text() {
+    for (name, make) in samples::ALL {
+        for colour in [false, true] {
+            let style = Style { colour, folder: Some("\x1b]0;title\x07".repeat(30)), ..style() };
+            let shown = text("terminal", &make(), &style);
+            assert_eq!(shown.contains('\x1b'), colour, "{name}");
+            let plain = uncoloured(&shown);
+            for line in plain.lines() {
+                assert!(columns(line) <= 80, "{name}: {} columns: {line}", columns(line));
+                assert_eq!(line.trim_end(), line, "{name}: blanks at the end");
+                assert!(!line.chars().any(|c| c.is_control()), "{name}: {line:?}");
+            }
+            // Colour says nothing that the words do not.
+            assert_eq!(plain, text("terminal", &make(), &Style { colour: false, ..style }), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_verdict_comes_first_and_an_invalid_run_says_so_at_its_percentiles() {
+    for (name, make) in samples::ALL {
+        let summary = make();
+        let shown = text("terminal", &summary, &style());
+        let first: String = shown.lines().take(5).collect();
+        let word = summary.verdict.load.map(|load| format!("{load:?}").to_uppercase());
+        assert!(first.contains(word.as_deref().unwrap_or("not judged")), "{name}: {first}");
+        let invalid = summary.verdict.load == Some(stats::summary::LoadVerdict::Invalid);
+        let p99 = shown.lines().find(|line| line.contains(" p99  ") && !line.contains("p50")).unwrap_or("");
+        assert_eq!(p99.starts_with("!!"), invalid, "{name}: {p99}");
+    }
+}
+
+macro_rules! golden {
+    ($($name:ident),+) => { $(
+        #[test]
+        fn $name() {
+            let shown = text("terminal", &samples::$name(), &style());
+            let golden = include_str!(concat!("golden/", stringify!($name), ".txt"));
+            assert_eq!(shown, golden, "not as in tests/golden; this file's head says how to renew it\n{shown}");
+        }
+    )+ };
+}
+
+mod golden {
+    use super::{samples, style, text};
+    golden!(clean, constant, saturated, stalled, refused, interrupted, empty, hostile);
+}
