@@ -65,6 +65,9 @@ impl Merged {
     }
 }
 
+/// Rows handed on at a time: a row alone costs a call per column.
+const BLOCK_ROWS: usize = 512;
+
 /// Merges `logs` into a new log at `out`, which appears complete or not at all.
 ///
 /// # Errors
@@ -74,8 +77,9 @@ pub fn merge(logs: &[PathBuf], out: &Path, by: By, limits: Limits) -> Result<Mer
     let (unplaced, file) = Unplaced::beside(out)?;
     let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
     let mut writer = LogWriter::over(Box::new(file), out, merge.metadata(), BATCH_ROWS)?;
-    while let Some(row) = merge.next_row()? {
-        writer.append(&[row])?;
+    let mut rows = Vec::with_capacity(BLOCK_ROWS);
+    while merge.next_block(&mut rows)? {
+        writer.append(&rows)?;
     }
     writer.finish()?;
     unplaced.place()?;
@@ -101,7 +105,7 @@ impl Merge {
     /// The errors of reading, and of writing temporary files.
     pub fn open(logs: &[PathBuf], by: By, limits: Limits, spill_folder: &Path) -> Result<Merge, Error> {
         let heap_rows = limits.rows_in_memory / logs.len().max(1);
-        let mut metadata: Option<Metadata> = None;
+        let mut first = First::default();
         let mut merge = Merge {
             metadata: Metadata::new(),
             by,
@@ -112,15 +116,7 @@ impl Merge {
         let mut runs = Runs::new(spill_folder, by, limits);
         for path in logs {
             let reader = LogReader::open(path)?;
-            let first_zero = metadata.as_ref().map(|first| zero_of(first, path)).transpose()?.flatten();
-            let shift = match (zero_of(reader.metadata(), path)?, first_zero) {
-                (Some(own), Some(first)) => Nanos(own.saturating_sub(first)),
-                // A log that names no zero, as an imported one, is taken to count from the same.
-                _ => Nanos::ZERO,
-            };
-            if metadata.is_none() && !reader.metadata().is_empty() {
-                metadata = Some(reader.metadata().clone());
-            }
+            let shift = first.admit(&reader)?;
             let sorted_by = survey(path, by, heap_rows)?;
             let mut source = Source::new(reader, by, shift, sorted_by.unwrap_or(0));
             if sorted_by.is_some() {
@@ -132,7 +128,7 @@ impl Merge {
             }
         }
         merge.sources.extend(runs.into_sources().map(|source| (None, source)));
-        merge.metadata = metadata.unwrap_or_default();
+        merge.metadata = first.metadata;
         (0..merge.sources.len()).try_for_each(|at| merge.advance(at))?;
         Ok(merge)
     }
@@ -156,6 +152,17 @@ impl Merge {
         self.advance(at)?;
         self.merged.rows += 1;
         Ok(Some(next.row))
+    }
+
+    /// Fills `rows` with the next ones; whether there are any.
+    pub(crate) fn next_block(&mut self, rows: &mut Vec<Record>) -> Result<bool, Error> {
+        rows.clear();
+        while rows.len() < BLOCK_ROWS
+            && let Some(row) = self.next_row()?
+        {
+            rows.push(row);
+        }
+        Ok(!rows.is_empty())
     }
 
     /// What was taken in; complete once the last row has been given.
@@ -188,6 +195,27 @@ impl Iterator for Merge {
 impl std::fmt::Debug for Merge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Merge").field("by", &self.by).field("merged", &self.merged).finish_non_exhaustive()
+    }
+}
+
+/// What the first of several logs says, which then holds for all.
+#[derive(Default)]
+pub(crate) struct First {
+    /// The metadata of the first log that has any: one killed before its head was written has none.
+    pub(crate) metadata: Metadata,
+}
+
+impl First {
+    /// Takes in the next log; how far its rows must be moved to count from the first one's zero.
+    pub(crate) fn admit(&mut self, log: &LogReader) -> Result<Nanos, Error> {
+        if self.metadata.is_empty() {
+            self.metadata.clone_from(log.metadata());
+        }
+        Ok(match (zero_of(&self.metadata, log.path())?, zero_of(log.metadata(), log.path())?) {
+            (Some(first), Some(own)) => Nanos(own.saturating_sub(first)),
+            // A log that names no zero, as an imported one, is taken to count from the same.
+            _ => Nanos::ZERO,
+        })
     }
 }
 

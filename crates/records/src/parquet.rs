@@ -16,14 +16,15 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::schema::types::ColumnPath;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
-use base::Record;
+use base::{Nanos, Record};
 
 use crate::error::Error;
-use crate::merge::{By, Limits, Merge, Merged};
+use crate::merge::{By, First, Limits, Merge, Merged};
 use crate::metadata::{self, Metadata};
 use crate::place::{Unplaced, folder_of};
 use crate::reader::{Ending, LogReader};
 use crate::schema::{self, VERSION};
+use crate::sort::moved;
 use crate::table::Table;
 
 /// Rows in a row group. The writer holds one in memory, encoded; readers skip whole ones by their statistics.
@@ -32,8 +33,8 @@ const GROUP_ROWS: usize = 131_072;
 const BATCH_ROWS: usize = 8_192;
 
 /// Exports `logs` to one Parquet file at `out`: sorted by time if `by` says so ([`merge`](crate::merge())), else one
-/// log after the other. The metadata are those of [`Merge::metadata`], or of the first log. The file appears
-/// complete or not at all.
+/// log after the other. The metadata are those of the first log that has any, and all rows count from its zero. The
+/// file appears complete or not at all.
 ///
 /// # Errors
 /// [`Error::Exists`] if `out` exists; the errors of reading; [`Error::Encode`] and [`Error::Io`] of writing.
@@ -43,8 +44,9 @@ pub fn to_parquet(logs: &[PathBuf], out: &Path, by: Option<By>, limits: Limits) 
         Some(by) => {
             let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
             let mut export = Writer::new(file, merge.metadata(), out)?;
-            while let Some(row) = merge.next_row()? {
-                export.append(&[row])?;
+            let mut rows = Vec::new();
+            while merge.next_block(&mut rows)? {
+                export.append(&rows)?;
             }
             export.close()?;
             merge.merged()
@@ -57,16 +59,22 @@ pub fn to_parquet(logs: &[PathBuf], out: &Path, by: Option<By>, limits: Limits) 
 
 fn append_all(logs: &[PathBuf], file: File, out: &Path) -> Result<Merged, Error> {
     let mut merged = Merged::default();
-    let first = logs.first().map(|path| LogReader::open(path)).transpose()?;
-    let metadata = first.map(|reader| reader.metadata().clone()).unwrap_or_default();
-    let mut export = Writer::new(file, &metadata, out)?;
-    for path in logs {
-        let mut reader = LogReader::open(path)?;
+    let mut first = First::default();
+    let readers = logs.iter().map(|path| LogReader::open(path));
+    let readers: Vec<(LogReader, Nanos)> = readers
+        .map(|reader| reader.and_then(|log| first.admit(&log).map(|shift| (log, shift))))
+        .collect::<Result<_, _>>()?;
+    let mut export = Writer::new(file, &first.metadata, out)?;
+    for (mut reader, shift) in readers {
         while let Some(rows) = reader.next_batch()? {
-            export.append(rows)?;
             merged.rows += rows.len() as u64;
+            if shift == Nanos::ZERO {
+                export.append(rows)?;
+            } else {
+                export.append(&rows.iter().map(|row| moved(*row, shift)).collect::<Vec<_>>())?;
+            }
         }
-        merged.note(path, reader.ending());
+        merged.note(reader.path(), reader.ending());
     }
     export.close()?;
     Ok(merged)

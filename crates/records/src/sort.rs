@@ -114,7 +114,7 @@ impl Source {
 }
 
 /// The row as a log with another zero would have it: instants move, spans do not.
-fn moved(row: Record, shift: Nanos) -> Record {
+pub(crate) fn moved(row: Record, shift: Nanos) -> Record {
     if shift == Nanos::ZERO {
         return row;
     }

@@ -68,17 +68,17 @@ fn a_tail_of_zeros_is_a_tail_that_was_never_written() {
 fn a_bit_flipped_in_any_byte_never_panics() {
     let (bytes, _) = &*LOG;
     let mut damaged = bytes.clone();
-    for at in 0..bytes.len() {
+    for (at, &byte) in bytes.iter().enumerate() {
         // Another bit from byte to byte; the fuzzer has the patience for all of them.
-        damaged[at] ^= 1 << (at * 5 % 8);
+        damaged[at] = byte ^ (1 << (at * 5 % 8));
         // What comes of it depends on the byte; the reader must only give an answer.
         let _ = read(LogReader::from_bytes(&damaged[..]));
-        damaged[at] = bytes[at];
+        damaged[at] = byte;
     }
 }
 
 proptest! {
-    #![proptest_config(cases(3_000))]
+    #![proptest_config(cases(1_000))]
 
     #[test]
     fn many_bytes_changed_never_panic(

@@ -1,6 +1,6 @@
 //! The Parquet export gives back what went in.
 
-use base::Record;
+use base::{Nanos, Record};
 use proptest::prelude::*;
 use records::{By, Ending, Error, Limits, LogReader, Metadata, metadata, to_parquet};
 
@@ -40,4 +40,19 @@ fn an_export_keeps_the_metadata_sorts_if_asked_and_overwrites_nothing() {
     let again = to_parquet(&[log], &out, None, Limits::default());
     assert!(matches!(again, Err(Error::Exists { .. })));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn logs_one_after_the_other_count_from_one_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let zero = |ns: i64| Metadata::from([(metadata::ZERO_UNIX_NS.to_string(), ns.to_string())]);
+    write(&path("a"), &zero(5_000_000), &[&[plain_row(9)]]);
+    write(&path("b"), &zero(2_000_000), &[&[plain_row(9)]]);
+    to_parquet(&[path("a"), path("b")], &path("out"), None, Limits::default()).unwrap();
+    let (rows, _) = read(LogReader::open(&path("out"))).unwrap();
+    assert_eq!(
+        rows.iter().map(|row| row.done - plain_row(9).done).collect::<Vec<_>>(),
+        [0, -3].map(Nanos::from_millis)
+    );
 }
