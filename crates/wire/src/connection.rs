@@ -75,7 +75,8 @@ pub enum Event<'a> {
         /// Without framing.
         data: &'a [u8],
     },
-    /// The answer is complete, and the stream is free again.
+    /// The answer is complete, and the stream is free again if the connection is still reusable. An HTTP/1.1 connection
+    /// is not where more bytes were read than the answer has.
     End {
         /// Of this stream.
         stream: StreamId,

@@ -92,8 +92,11 @@ impl Client {
         Some(Event::Reset { stream: self.stream(), reason })
     }
 
-    fn complete<'e>(&mut self) -> Option<Event<'e>> {
+    /// Ends the stream; `rest` came after the answer. No request can have asked for it, since none could be opened
+    /// before this, so the next one must not take it for its answer.
+    fn complete<'e>(&mut self, rest: &[u8]) -> Option<Event<'e>> {
         self.state = State::Idle;
+        self.reusable &= rest.is_empty();
         Some(Event::End { stream: self.stream(), bytes_received: self.received })
     }
 
@@ -224,7 +227,7 @@ impl Client {
         match decoded {
             Decoded::Data(data) => Some(Event::Chunk { stream: self.stream(), data }),
             Decoded::Partial => None,
-            Decoded::End => self.complete(),
+            Decoded::End => self.complete(bytes),
             Decoded::Broken(error) => self.fail(ResetReason::Protocol(error)),
             Decoded::TooLarge(limit) => self.fail(ResetReason::TooLarge(limit)),
         }
@@ -286,7 +289,7 @@ impl ClientConnection for Client {
             _ => self.assembler.release(),
         }
         match self.state {
-            State::Complete => return self.complete(),
+            State::Complete => return self.complete(bytes),
             State::Failed(reason) => return self.fail(reason),
             State::Over => *bytes = &[],
             _ => {}
@@ -322,7 +325,7 @@ impl ClientConnection for Client {
             State::Over => None,
             State::Idle => self.give_up(),
             State::UntilEnd(_) | State::Complete => {
-                let end = self.complete();
+                let end = self.complete(&[]);
                 // The end was told, and with it that the connection is over.
                 self.give_up();
                 end

@@ -13,7 +13,8 @@ fn get() -> Request {
     Request::builder("GET", "a", "/").build().unwrap()
 }
 
-/// What is told of these bytes followed by the end of the connection, in a short notation; two requests are asked.
+/// What is told of these bytes followed by the end of the connection, in a short notation. A first request is asked
+/// before them, a second one at the bar.
 struct Case {
     name: &'static str,
     method: &'static str,
@@ -36,7 +37,7 @@ const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"; // 40 bytes
 const CASES: &[Case] = &[
     // Ends of bodies.
     case("length", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", &["200", "hi", "end 40", "closed"]),
-    case("two in a row", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 404 \r\nContent-Length: 1\r\n\r\n!", &["200", "hi", "end 40", "404", "!", "end 37", "go away"]),
+    case("two in a row", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi¦HTTP/1.1 404 \r\nContent-Length: 1\r\n\r\n!", &["200", "hi", "end 40", "404", "!", "end 37", "go away"]),
     case("bare line feeds", "GET", "HTTP/1.1 200 OK\nContent-Length: 2\n\nhi", &["200", "hi", "end 37", "closed"]),
     case("no reason", "GET", "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", &["200", "end 35", "closed"]),
     case("chunks", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n3;x=y\r\n ho\r\n0\r\nA: b\r\n\r\n", &["200", "hi ho", "end 77", "closed"]),
@@ -46,10 +47,12 @@ const CASES: &[Case] = &[
     case("coding before chunked", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", &["200", "x", "end 64", "closed"]),
     case("chunks beat length, then closed", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", &["200", "x", "end 77", "go away"]),
     case("chunks in 1.0, then closed", "GET", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", &["200", "x", "end 82", "go away"]),
+    case("answer nobody asked for", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", &["200", "hi", "end 40", "go away"]),
+    case("body nobody asked for", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", &["200", "end 38", "go away"]),
     // No body, whatever the head says.
-    case("HEAD", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", &["200", "end 38", "200", "end 47", "go away"]),
+    case("HEAD", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n¦HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", &["200", "end 38", "200", "end 47", "go away"]),
     case("HEAD of something huge", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n", &["200", "end 40", "closed"]),
-    case("204 and 304", "GET", "HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nHTTP/1.1 304 Same\r\nContent-Length: 7\r\n\r\n", &["204", "end 38", "304", "end 40", "go away"]),
+    case("204 and 304", "GET", "HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\n¦HTTP/1.1 304 Same\r\nContent-Length: 7\r\n\r\n", &["204", "end 38", "304", "end 40", "go away"]),
     // Informational answers.
     case("100 and 103", "GET", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", &["200", "hi", "end 93", "closed"]),
     case("informational only", "GET", "HTTP/1.1 100 Continue\r\n\r\n", &["closed"]),
@@ -88,7 +91,7 @@ const CASES: &[Case] = &[
     case("empty coding", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n", &["transfer-encoding"]),
     case("bad chunk size", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nx\r\n", &["200", "hi", "chunk size"]),
     case("bad chunk end", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi!", &["200", "hi", "chunk end"]),
-    case("stray bytes take the second answer's place", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nhi", &["200", "h", "end 39", "status line"]),
+    case("byte after the answer", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nhi", &["200", "h", "end 39", "go away"]),
     // Limits.
     case("many headers", "GET", "HTTP/1.1 200 OK\r\nA: 1\r\nB: 2\r\nC: 3\r\nContent-Length: 0\r\n\r\n", &["200", "end 56", "closed"]),
     case("too many headers", "GET", "HTTP/1.1 200 OK\r\nA: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\nE: 5\r\n\r\n", &["large headers"]),
@@ -135,16 +138,27 @@ fn short(told: &[Told]) -> Vec<String> {
     told.iter().map(word).collect()
 }
 
-fn tell(case: &Case, cuts: &[usize]) -> Vec<Told> {
-    let requests = [(); 2].map(|()| Request::builder(case.method, "a", "/").build().unwrap());
-    let mut asking = Asking::new(LIMITS, &requests);
-    let mut from = 0;
-    for &cut in cuts.iter().chain([&case.input.len()]) {
-        asking.receive(&case.input.as_bytes()[from..cut]);
-        from = cut;
+/// What is told of an input cut at these offsets. Where it has a bar, a client that is free asks its next request.
+fn tell_all(input: &str, cuts: &[usize], requests: &[Request]) -> Vec<Told> {
+    let mut asking = Asking::new(LIMITS, requests);
+    let mut start = 0;
+    for part in input.split('¦') {
+        let mut from = 0;
+        for cut in cuts.iter().filter_map(|cut| cut.checked_sub(start)).filter(|&cut| cut <= part.len()) {
+            asking.receive(&part.as_bytes()[from..cut]);
+            from = cut;
+        }
+        asking.receive(&part.as_bytes()[from..]);
+        asking.ask();
+        start += part.len();
     }
     asking.end();
     asking.told
+}
+
+fn tell(case: &Case, cuts: &[usize]) -> Vec<Told> {
+    let request = Request::builder(case.method, "a", "/").build().unwrap();
+    tell_all(case.input, cuts, &[request.clone(), request])
 }
 
 #[test]
@@ -177,24 +191,17 @@ proptest! {
     ) {
         let mut input = String::new();
         for (number, from, len) in pieces {
-            let text = CASES[number].input;
+            let text: Vec<char> = CASES[number].input.chars().collect();
             let from = if input.is_empty() { 0 } else { from.min(text.len()) };
-            input.push_str(&text[from..(from + len).min(text.len())]);
+            input.extend(&text[from..(from + len).min(text.len())]);
+            if len % 2 == 0 {
+                input.push('¦');
+            }
         }
         let requests = [get(), get(), get()];
-        let tell = |cuts: &[usize]| {
-            let mut asking = Asking::new(LIMITS, &requests);
-            let mut from = 0;
-            for &cut in cuts.iter().chain([&input.len()]) {
-                asking.receive(&input.as_bytes()[from..cut]);
-                from = cut;
-            }
-            asking.end();
-            asking.told
-        };
         cuts.iter_mut().for_each(|cut| *cut %= input.len() + 1);
         cuts.sort_unstable();
-        prop_assert_eq!(tell(&cuts), tell(&[]));
+        prop_assert_eq!(tell_all(&input, &cuts, &requests), tell_all(&input, &[], &requests));
     }
 }
 
@@ -248,6 +255,13 @@ fn bytes_that_nobody_asked_for_end_the_connection() {
     asking.receive(b"more");
     asking.end();
     assert_eq!(short(&asking.told), ["200", "hi", "end 40", "go away"]);
+
+    // Known at the end of the answer already, before anyone opens the next.
+    let mut asking = Asking::new(LIMITS, &requests);
+    let mut bytes = &[OK, "!"].concat().into_bytes()[..];
+    while !matches!(asking.client.receive(Nanos::ZERO, &mut bytes), Some(Event::End { .. })) {}
+    assert_eq!((bytes, asking.client.is_reusable()), (&b"!"[..], false));
+    assert_eq!(asking.client.open(&get()), Opened::Closed);
 
     let mut client = Client::new(LIMITS);
     let Opened::Stream(stream) = client.open(&get()) else { panic!("blocked") };

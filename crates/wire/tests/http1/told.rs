@@ -28,7 +28,7 @@ pub(crate) fn push_body(told: &mut Vec<Told>, data: &[u8]) {
     }
 }
 
-/// A client that sends its requests one after the other, as soon as it may.
+/// A client that sends its requests one after the other, each when it is told to.
 pub(crate) struct Asking<'r> {
     pub(crate) client: Client,
     requests: std::slice::Iter<'r, Request>,
@@ -44,7 +44,11 @@ impl<'r> Asking<'r> {
         asking
     }
 
-    fn ask(&mut self) {
+    /// Asks the next request, unless one is under way.
+    pub(crate) fn ask(&mut self) {
+        if self.stream.is_some() {
+            return;
+        }
         let free = self.client.free_streams();
         let Some(request) = self.requests.as_slice().first() else { return };
         match self.client.open(request) {
@@ -65,7 +69,6 @@ impl<'r> Asking<'r> {
         while let Some(event) = self.client.receive(Nanos::ZERO, &mut bytes) {
             if note(&mut self.told, self.stream, event) {
                 self.stream = None;
-                self.ask();
             }
         }
         assert!(bytes.is_empty(), "none means that all bytes were consumed");
