@@ -18,6 +18,7 @@ struct Input<'a> {
     ends: bool,
     /// Lengths of the pieces, over and over; 0 is a call without bytes.
     pieces: [u8; 4],
+    /// The answers; where there is a 255, a client that is free asks its next request.
     bytes: &'a [u8],
 }
 
@@ -46,12 +47,27 @@ fn ask(client: &mut Client, asked: &mut u32, input: &Input<'_>) {
     }
 }
 
+/// The pieces of all answers, each with whether it is the last of its answer. `lengths` go round; whole without them.
+fn pieces<'b>(bytes: &'b [u8], lengths: &[usize]) -> Vec<(&'b [u8], bool)> {
+    let mut lengths = lengths.iter().copied().cycle();
+    let mut pieces = Vec::new();
+    for mut answer in bytes.split(|&byte| byte == 255) {
+        while let Some(len) = lengths.next().filter(|&len| len < answer.len()) {
+            let (piece, rest) = answer.split_at(len);
+            pieces.push((piece, false));
+            answer = rest;
+        }
+        pieces.push((answer, true));
+    }
+    pieces
+}
+
 /// What is told of the pieces; also checks what holds of every sequence of events.
-fn tell<'b>(input: &Input<'b>, pieces: impl Iterator<Item = &'b [u8]>, limits: Limits) -> Vec<Told> {
+fn tell(input: &Input<'_>, lengths: &[usize], limits: Limits) -> Vec<Told> {
     let mut client = Client::new(limits);
-    let (mut asked, mut told, mut body) = (0, Vec::new(), 0);
+    let (mut asked, mut told, mut body, mut open) = (0, Vec::new(), 0, true);
     ask(&mut client, &mut asked, input);
-    for mut bytes in pieces {
+    for (mut bytes, last) in pieces(input.bytes, lengths) {
         loop {
             let before = bytes.len();
             let event = client.receive(Nanos::ZERO, &mut bytes);
@@ -81,13 +97,18 @@ fn tell<'b>(input: &Input<'b>, pieces: impl Iterator<Item = &'b [u8]>, limits: L
                 Event::End { bytes_received, .. } => {
                     assert!(bytes_received >= body);
                     told.push(Told::End(bytes_received));
-                    ask(&mut client, &mut asked, input);
+                    assert!(bytes.is_empty() || !client.is_reusable());
+                    open = false;
                 }
                 Event::Reset { reason, .. } => told.push(Told::Reset(reason)),
                 Event::GoAway => told.push(Told::GoAway),
             }
         }
         assert!(bytes.is_empty());
+        if last && !open {
+            open = client.is_reusable();
+            ask(&mut client, &mut asked, input);
+        }
     }
     if input.ends {
         while let Some(event) = client.receive_end(Nanos::ZERO) {
@@ -130,19 +151,11 @@ fn held(input: &Input<'_>, limits: Limits) -> usize {
 
 fuzz_target!(|input: Input<'_>| {
     let limits = if input.small_limits { SMALL } else { Limits::DEFAULT };
-    let whole = tell(&input, std::iter::once(input.bytes), limits);
-    let mut rest = input.bytes;
-    // At least one of the four has a length, or it would never end.
+    let whole = tell(&input, &[], limits);
     let lengths = input.pieces.map(usize::from);
+    // At least one of the four has a length, or it would never end.
     let lengths = if lengths == [0; 4] { [0, 1, 0, 1] } else { lengths };
-    let pieces = lengths.into_iter().cycle().map_while(|len| {
-        let (piece, after) = rest.split_at(len.min(rest.len()));
-        (!rest.is_empty()).then(|| {
-            rest = after;
-            piece
-        })
-    });
-    assert_eq!(tell(&input, pieces, limits), whole);
+    assert_eq!(tell(&input, &lengths, limits), whole);
     // A buffer that grows holds its old self for a moment, and doubles.
     let most = held(&input, limits);
     assert!(most <= 3 * limits.head_bytes + 64, "{most} bytes held");
