@@ -1,1 +1,43 @@
-//! cli
+//! The command line, as a library: what is typed becomes settings, settings become a run, a run becomes a report.
+//!
+//! Arguments come in two steps: as typed ([`args`]), then resolved and checked ([`settings`]). [`execute::execute`] plays
+//! resolved settings and returns a `Summary`; it knows neither the terminal nor how it was called.
+//!
+//! Deliberately absent: statistics, protocols, formats of records. This crate is glue, and no other crate imports it.
+
+pub mod args;
+pub mod collect;
+pub mod commands;
+pub mod execute;
+pub mod exit;
+pub mod interrupt;
+pub mod output;
+pub mod progress;
+pub mod repeat;
+pub mod rundoc;
+pub mod settings;
+
+use clap::Parser;
+use std::ffi::OsString;
+use std::io::Write as _;
+
+/// Runs the command line `argv` and returns the exit code.
+pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    let args = match args::Args::try_parse_from(&argv) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are no errors; their output may meet a closed pipe.
+            let _ = error.print();
+            return if error.use_stderr() { exit::USAGE } else { exit::FINE };
+        }
+    };
+    let words = repeat::words(&argv);
+    match commands::dispatch(args, &words) {
+        Ok(code) => code,
+        Err(failure) => {
+            let _ = writeln!(std::io::stderr(), "headway: {:#}", failure.error);
+            failure.code
+        }
+    }
+}

@@ -1,1 +1,7 @@
-fn main() {}
+//! The binary: arguments in, exit code out. Everything else is the library beside it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(cli::main(std::env::args_os()))
+}

@@ -24,10 +24,15 @@ impl Clock {
     /// Time since the zero; negative before it.
     #[inline]
     pub fn now(&self) -> Nanos {
-        let now = Instant::now();
-        match now.checked_duration_since(self.zero) {
+        self.at(Instant::now())
+    }
+
+    /// An instant of the system's monotonic clock on this one.
+    #[inline]
+    pub fn at(&self, instant: Instant) -> Nanos {
+        match instant.checked_duration_since(self.zero) {
             Some(since) => Nanos(since.as_nanos() as i64),
-            None => Nanos(-((self.zero - now).as_nanos() as i64)),
+            None => Nanos(-((self.zero - instant).as_nanos() as i64)),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use crate::reactor::Waker;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 /// A handle to a run, shared with whoever may stop it. Clones are the same handle.
 #[derive(Clone, Debug, Default)]
@@ -13,12 +14,14 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct Shared {
     asked: AtomicU8,
+    first: OnceLock<Instant>,
     wakers: Mutex<Vec<Waker>>,
 }
 
 impl Control {
     /// Asks to stop; a second call asks to stop at once. Returns how often it has been asked.
     pub fn stop(&self) -> u8 {
+        self.shared.first.get_or_init(Instant::now);
         let before = self.shared.asked.fetch_add(1, Ordering::SeqCst);
         for waker in self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             waker.wake();
@@ -30,6 +33,11 @@ impl Control {
     #[inline]
     pub fn asked(&self) -> u8 {
         self.shared.asked.load(Ordering::Relaxed)
+    }
+
+    /// When it was first asked to stop.
+    pub fn asked_at(&self) -> Option<Instant> {
+        self.shared.first.get().copied()
     }
 
     pub(crate) fn register(&self, waker: Waker) {

@@ -1,0 +1,253 @@
+//! The command line as typed. Nothing is checked here that needs more than the one word; see [`crate::settings`].
+
+use base::units::{self, UnitError};
+use base::{Nanos, Rate, dist};
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use std::path::PathBuf;
+use workload::{Process, Shard, arrivals};
+
+/// Load tests with honest load.
+#[derive(Parser, Debug)]
+#[command(
+    name = "headway",
+    version,
+    about = "Run, audit and report load tests whose load is what it claims to be",
+    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage; 97 INCONCLUSIVE under --strict;\n98 the load was INVALID; 130 interrupted (the report is still written)."
+)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The verbs.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Start a target here, send it 10 s of Poisson load, and report: the newcomer's first command
+    Demo(DemoArgs),
+    /// Send load to a target and report
+    Run(RunArgs),
+    /// Serve the calibrated target: known service law, capacity, faults; logs its arrivals
+    Serve(ServeArgs),
+    /// Print the intended arrivals as CSV: arrival,intended_s,step
+    Plan(PlanArgs),
+    /// Report a recorded run again, or export its records
+    Report(ReportArgs),
+}
+
+/// What the load is: shared by `run` and `plan`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct LoadArgs {
+    /// Arrivals per second, over all threads and connections: 200, 10k, 100/1s, 30/1m [default: 50/s]
+    #[arg(short = 'R', long, short_alias = 'q', aliases = ["qps", "rps"], value_parser = units::parse_rate, value_name = "RATE")]
+    pub rate: Option<Rate>,
+    /// How long to hold the rate; ramp and warm-up come before it [default: 10s]
+    #[arg(short = 'd', long, short_alias = 'z', value_parser = units::parse_time, value_name = "TIME")]
+    pub duration: Option<Nanos>,
+    /// Stop after so many requests of the hold (needs a rate)
+    #[arg(short = 'n', long, value_parser = units::parse_count, value_name = "N")]
+    pub requests: Option<u64>,
+    /// The arrival process
+    #[arg(long, value_parser = Process::parse, default_value = "poisson", value_name = "PROCESS", help = arrivals_help())]
+    pub arrivals: Process,
+    /// Seed of every random draw [default: a new one, printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Rise linearly to the rate over this time first (sent, not counted)
+    #[arg(long, value_parser = units::parse_time, default_value = "0s", value_name = "TIME")]
+    pub ramp: Nanos,
+    /// Hold the rate for this time before counting
+    #[arg(long, value_parser = units::parse_time, default_value = "0s", value_name = "TIME")]
+    pub warmup: Nanos,
+    /// Send only shard i of N of the plan (i from 0): one of N machines
+    #[arg(long, value_parser = Shard::parse, default_value = "0/1", value_name = "i/N")]
+    pub shard: Shard,
+    #[command(flatten)]
+    pub later: LaterArgs,
+}
+
+/// Flags whose workloads this version does not play: they end in an error that says so.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct LaterArgs {
+    /// Users of a closed workload
+    #[arg(short = 'u', long, hide = true, value_name = "N")]
+    pub users: Option<String>,
+    /// Think time of users
+    #[arg(long, hide = true, value_name = "DIST")]
+    pub think: Option<String>,
+    /// Thresholds in k6's grammar
+    #[arg(long, hide = true, value_name = "THRESHOLD")]
+    pub threshold: Vec<String>,
+}
+
+/// `headway run`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct RunArgs {
+    /// Where to: http://host:port/path, https://..., or unix:/path/to/socket:/path
+    #[arg(value_name = "URL")]
+    pub target: String,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// Most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
+    #[arg(short = 'c', long, value_parser = units::parse_count, value_name = "N")]
+    pub connections: Option<u64>,
+    /// Worker threads [default: 1 if the target is this machine, else cores - 1]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
+    /// Begin at this time (RFC 3339) or in so long (+5s): several machines can begin together
+    #[arg(long, value_name = "TIME|+5s")]
+    pub start_at: Option<String>,
+    /// A header, 'Name: value'; may be given several times
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    pub headers: Vec<String>,
+    /// The method [default: GET, or POST with a body]
+    #[arg(short = 'm', long, value_name = "METHOD")]
+    pub method: Option<String>,
+    /// The body
+    #[arg(short = 'b', long, value_name = "TEXT", conflicts_with = "body_file")]
+    pub body: Option<String>,
+    /// The body, from a file
+    #[arg(long, value_name = "FILE")]
+    pub body_file: Option<PathBuf>,
+    /// Accept any TLS certificate
+    #[arg(short = 'k', long)]
+    pub insecure: bool,
+    /// How long an answer may take, from being sent
+    #[arg(long, value_parser = units::parse_time, default_value = "30s", value_name = "TIME")]
+    pub timeout: Nanos,
+    /// How long a connection may take, TLS included
+    #[arg(long, value_parser = units::parse_time, default_value = "5s", value_name = "TIME")]
+    pub connect_timeout: Nanos,
+    /// How long an arrival may wait for a connection at the cap before it is shed [default: --timeout]
+    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
+    pub max_wait: Option<Nanos>,
+    /// Largest body of an answer
+    #[arg(long, value_parser = units::parse_size, default_value = "64MiB", value_name = "SIZE")]
+    pub max_body: u64,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What becomes of a run's results.
+#[derive(ClapArgs, Debug, Clone, Default)]
+pub struct OutputArgs {
+    /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write the summary as JSON to a new file, or to standard output (-) in place of the report
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// No progress, and no report but the verdict's exit code
+    #[arg(long)]
+    pub quiet: bool,
+    /// Keep no record of single requests
+    #[arg(long)]
+    pub no_log: bool,
+    /// Exit with 97 if the verdict is INCONCLUSIVE
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// `headway demo`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct DemoArgs {
+    /// Arrivals per second, at most 1000
+    #[arg(short = 'R', long, value_parser = units::parse_rate, default_value = "500/s", value_name = "RATE")]
+    pub rate: Rate,
+    /// Seed of every random draw [default: a new one, printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `headway serve`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct ServeArgs {
+    /// Where to listen: host:port (port 0 takes a free one), or unix:/path/to/socket
+    #[arg(short = 'l', long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    pub listen: String,
+    /// Time that each request takes of one server, as a distribution
+    #[arg(long, default_value = "exp(1ms)", value_name = "DIST", help = service_help())]
+    pub service: String,
+    /// Servers that share the queue
+    #[arg(long, default_value_t = 1, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub servers: u32,
+    /// How many requests may wait; past it the answer is 503 [default: no limit]
+    #[arg(long, value_name = "N")]
+    pub queue: Option<usize>,
+    /// Stop all service regularly: every=10s,for=1s
+    #[arg(long, value_name = "STALL", value_parser = base::station::Stalls::parse)]
+    pub stall: Option<base::station::Stalls>,
+    /// Share of requests answered with 500, 0 to 1
+    #[arg(long, default_value = "0", value_name = "SHARE", value_parser = parse_share)]
+    pub error_rate: f64,
+    /// Size of the answer's body
+    #[arg(long, default_value = "16", value_name = "SIZE", value_parser = parse_body_size)]
+    pub body: u64,
+    /// Write when each request came to a new file (CSV)
+    #[arg(long, value_name = "FILE")]
+    pub arrivals_log: Option<PathBuf>,
+    /// Seed of the service times and errors [default: a new one, printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Stop by itself after this time
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
+    pub stop_after: Option<Nanos>,
+}
+
+/// `headway plan`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct PlanArgs {
+    /// Where to; only named here, nothing is sent
+    #[arg(value_name = "URL")]
+    pub target: Option<String>,
+    #[command(flatten)]
+    pub load: LoadArgs,
+}
+
+/// `headway report`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct ReportArgs {
+    /// The run folder (or the records.arrow in it)
+    #[arg(value_name = "RUN", required = true)]
+    pub run: PathBuf,
+    /// Compute the summary again from the records, even if one is there
+    #[arg(long)]
+    pub recompute: bool,
+    /// Write the summary as JSON to a new file, or to standard output (-) in place of the report
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Write the HTML report to a new file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Export the records to a new Parquet file
+    #[arg(long, value_name = "FILE")]
+    pub parquet: Option<PathBuf>,
+    /// Exit with 97 if the verdict is INCONCLUSIVE
+    #[arg(long)]
+    pub strict: bool,
+}
+
+fn arrivals_help() -> String {
+    let lines = arrivals::ALL.iter().map(|f| format!("{}: {}", f.usage(), f.about()));
+    format!("The arrival process. {}", lines.collect::<Vec<_>>().join("; "))
+}
+
+fn service_help() -> String {
+    let lines = dist::ALL.iter().map(|f| format!("{}({})", f.name(), f.arguments().join(",")));
+    format!("Time that each request takes of one server: {}", lines.collect::<Vec<_>>().join(" "))
+}
+
+fn parse_share(text: &str) -> Result<f64, UnitError> {
+    units::parse_number(text)
+        .ok()
+        .filter(|x| (0.0..=1.0).contains(x))
+        .ok_or_else(|| UnitError::new(text, "a share: a number from 0 to 1"))
+}
+
+fn parse_body_size(text: &str) -> Result<u64, UnitError> {
+    const MOST: u64 = 1 << 30;
+    let size = units::parse_size(text)?;
+    if size <= MOST { Ok(size) } else { Err(UnitError::new(text, "a size of at most 1GiB")) }
+}

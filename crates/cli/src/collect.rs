@@ -1,0 +1,130 @@
+//! The collector: one thread that takes the workers' batches, writes the log, keeps the statistics, and says once a
+//! second how things stand. The workers never wait for it unless it falls hopelessly behind, which shows as lag.
+
+use base::{Batch, Batcher, Nanos, Snapshot};
+use records::LogWriter;
+use stats::Analysis;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Rows per batch: enough to make handing over cheap, few enough not to hold up a worker on the same core.
+const ROWS_PER_BATCH: usize = 512;
+
+/// Batches that may wait for the collector.
+const QUEUE: usize = 512;
+
+/// A snapshot is taken, and the log handed to the system, this often.
+const EVERY: Nanos = Nanos::from_secs(1);
+
+/// What watches a run: progress, a live view, exporters. Called from the collector's thread.
+pub trait Observer: Send {
+    /// Once a second while the run lasts.
+    fn snapshot(&mut self, snapshot: &Snapshot);
+}
+
+/// Watches nothing.
+impl Observer for () {
+    fn snapshot(&mut self, _: &Snapshot) {}
+}
+
+/// Used batches, to be filled again.
+type Spare = Arc<Mutex<Vec<Batch>>>;
+
+/// The workers' end.
+#[derive(Debug)]
+pub struct Intake {
+    sender: SyncSender<Batch>,
+    spare: Spare,
+}
+
+impl Intake {
+    /// The sink of worker `source`.
+    pub fn sink(&self, source: u32) -> Batcher<impl FnMut(Batch) -> Batch + use<>> {
+        let (sender, spare) = (self.sender.clone(), self.spare.clone());
+        Batcher::new(source as u16, ROWS_PER_BATCH, move |batch| {
+            // The collector outlives the workers; if it came down, its panic is what gets told.
+            let _ = sender.send(batch);
+            spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        })
+    }
+}
+
+/// What the collector leaves behind.
+#[derive(Debug)]
+pub struct Collected {
+    /// The statistics, all records in.
+    pub analysis: Analysis,
+    /// Rows in the log.
+    pub rows_written: u64,
+    /// The first error of the log, if there was one.
+    pub log_failure: Option<records::Error>,
+    /// Rows that the log has lost.
+    pub rows_lost: u64,
+}
+
+/// The collector, before it runs.
+#[derive(Debug)]
+pub struct Collector {
+    receiver: Receiver<Batch>,
+    spare: Spare,
+    analysis: Analysis,
+    log: Option<LogWriter>,
+    log_failure: Option<records::Error>,
+}
+
+/// A collector that feeds `analysis` and `log`, and the workers' end of it.
+pub fn collector(analysis: Analysis, log: Option<LogWriter>) -> (Intake, Collector) {
+    let (sender, receiver) = sync_channel(QUEUE);
+    let spare = Spare::default();
+    let intake = Intake { sender, spare: spare.clone() };
+    (intake, Collector { receiver, spare, analysis, log, log_failure: None })
+}
+
+impl Collector {
+    /// Collects until every worker is done (the intake and its sinks are gone). `now` tells the plan's time.
+    pub fn run(mut self, now: impl Fn() -> Nanos, observer: &mut dyn Observer) -> Collected {
+        live::host::give_way();
+        let mut next = EVERY;
+        loop {
+            let wait = (next - now()).max(Nanos::ZERO);
+            match self.receiver.recv_timeout(Duration::from_nanos(wait.0 as u64)) {
+                Ok(batch) => self.take(batch),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let at = now();
+            if at >= next {
+                // A plan that begins later has nothing to show yet, and a stopped process has seconds to skip.
+                next = Nanos(at.0.max(0) / EVERY.0 * EVERY.0) + EVERY;
+                let flushed = self.log.as_mut().map_or(Ok(()), LogWriter::flush);
+                self.note(flushed);
+                observer.snapshot(&self.analysis.snapshot(at));
+            }
+        }
+        let finished = self.log.as_mut().map_or(Ok(()), LogWriter::finish);
+        self.note(finished);
+        Collected {
+            rows_written: self.log.as_ref().map_or(0, LogWriter::rows_written),
+            rows_lost: self.log.as_ref().map_or(0, LogWriter::rows_lost),
+            analysis: self.analysis,
+            log_failure: self.log_failure,
+        }
+    }
+
+    fn take(&mut self, mut batch: Batch) {
+        self.analysis.batch(&batch);
+        let appended = self.log.as_mut().map_or(Ok(()), |log| log.append(&batch.records));
+        self.note(appended);
+        batch.starts.clear();
+        batch.records.clear();
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
+    }
+
+    /// The run goes on without its log: the statistics are still worth having. The first error is told at the end.
+    fn note(&mut self, result: Result<(), records::Error>) {
+        if let Err(error) = result {
+            self.log_failure.get_or_insert(error);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `headway demo`: an embedded target, ten seconds of Poisson load, a report, and where to go from there.
+
+use super::run::play;
+use crate::args::DemoArgs;
+use crate::exit::{self, Failure};
+use crate::settings::{Load, RunSettings};
+use anyhow::anyhow;
+use base::dist;
+use base::{Nanos, Rate};
+use live::serve::{Server, Settings};
+use live::{Address, Control};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::thread;
+use workload::{Limits, Plan, Process, Request, Target};
+
+const MOST: Rate = Rate(1000.0);
+const HOLD: Nanos = Nanos::from_secs(10);
+/// Mean service time of the embedded target: at the default rate of 500/s it is busy half of the time.
+const SERVICE: Nanos = Nanos::from_millis(1);
+
+pub(super) fn demo(args: &DemoArgs) -> Result<u8, Failure> {
+    if args.rate > MOST {
+        return Err(Failure::usage(anyhow!("demo -R {} is more than {MOST}: use headway run", args.rate)));
+    }
+    let seed = args.seed.unwrap_or_else(crate::settings::new_seed);
+    let service = dist::parse(&format!("exp({SERVICE})"), &|_| Ok(Vec::new())).map_err(Failure::usage)?;
+    let target_settings =
+        Settings { service, servers: 1, queue: None, stalls: None, error_rate: 0.0, body_bytes: 16, seed };
+    let stop_target = Control::default();
+    let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let server = Server::bind(&loopback, target_settings, None, stop_target.clone())?;
+    let url = format!("http://{}/", server.address());
+    let settings = settings(args, &url, seed)?;
+    let rho = args.rate.0 * SERVICE.as_secs_f64();
+    let notes = notes(rho);
+    let code = thread::scope(|scope| {
+        let serving = scope.spawn(|| server.run());
+        let code = play(&settings, &notes);
+        stop_target.stop();
+        let served = serving.join();
+        served.map_err(|_| anyhow!("the embedded target panicked"))??;
+        code
+    })?;
+    // The demo has shown what it is to show, whatever the verdict on a machine that may be busy.
+    let shown = [exit::INVALID, exit::INCONCLUSIVE];
+    Ok(if shown.contains(&code) && !args.output.strict { exit::FINE } else { code })
+}
+
+fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failure> {
+    let zero = Nanos::ZERO;
+    let plan = Plan::ramp_and_hold(seed, Process::Poisson, args.rate, zero, zero, HOLD);
+    let target = Target::parse(url)?;
+    let timeout = Nanos::from_secs(30);
+    Ok(RunSettings {
+        request: Request::get(&target.path),
+        target,
+        load: Load { plan, rate: args.rate, hold: HOLD, ramp: zero, warmup: zero, assumed: Vec::new() },
+        limits: Limits {
+            connections: live::host::default_connections(),
+            max_wait: timeout,
+            timeout,
+            connect_timeout: Nanos::from_secs(5),
+        },
+        max_body: wire::Limits::DEFAULT.body_bytes,
+        threads: None,
+        insecure: false,
+        start: None,
+        output: args.output.clone(),
+        words: ["headway", "demo", "-R"]
+            .iter()
+            .map(|w| (*w).to_owned())
+            .chain([args.rate.to_string()])
+            .collect(),
+    })
+}
+
+fn notes(rho: f64) -> Vec<String> {
+    let mut notes = vec![format!(
+        "The embedded target is one server with exponential service of mean {SERVICE} (M/M/1, {:.0} % busy).",
+        100.0 * rho
+    )];
+    if rho < 1.0 {
+        let mean_ms = SERVICE.as_secs_f64() * 1e3 / (1.0 - rho);
+        notes.push(format!(
+            "In the long run theory says: mean {mean_ms:.2} ms, p50 {:.2}, p99 {:.2}, before the loopback's own time.",
+            mean_ms * std::f64::consts::LN_2,
+            mean_ms * 100f64.ln()
+        ));
+    } else {
+        notes.push(
+            "It is asked for more than it can do: response times grow for as long as the run lasts."
+                .to_owned(),
+        );
+    }
+    notes.push("Try next:".to_owned());
+    notes.push("  headway run http://127.0.0.1:PORT/path -R 200 -d 30s      your own service".to_owned());
+    notes.push(
+        "  headway serve --service 'exp(1ms)' --stall every=5s,for=1s   a target that stalls".to_owned(),
+    );
+    notes.push("  headway run --help".to_owned());
+    notes
+}

@@ -1,0 +1,60 @@
+//! `headway run`: load against a real system, and the report.
+
+use crate::args::RunArgs;
+use crate::collect::Observer;
+use crate::execute::execute;
+use crate::exit::{self, Failure};
+use crate::interrupt;
+use crate::output;
+use crate::progress::Progress;
+use crate::settings::{RunSettings, must_be_new};
+use live::Control;
+use std::io::Write as _;
+
+pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
+    let settings = RunSettings::resolve(args, words).map_err(Failure::usage)?;
+    play(&settings, &[])
+}
+
+/// Plays a run and shows its report, with `notes` below it; returns the exit code.
+pub(super) fn play(settings: &RunSettings, notes: &[String]) -> Result<u8, Failure> {
+    must_be_new("--json", settings.output.json.as_ref()).map_err(Failure::usage)?;
+    let control = Control::default();
+    interrupt::steer(&control)?;
+    let quiet = settings.output.quiet;
+    let plan = &settings.load.plan;
+    if !quiet {
+        let assumed = match settings.load.assumed.as_slice() {
+            [] => String::new(),
+            some => format!(" (nothing was said, so {})", some.join(" ")),
+        };
+        let shard = match plan.shard {
+            workload::Shard::WHOLE => String::new(),
+            shard => format!(", shard {shard}"),
+        };
+        let _ = writeln!(
+            std::io::stderr(),
+            "headway: {} at {} for {}{shard}, {}, seed {}{assumed}",
+            settings.target,
+            settings.load.rate,
+            settings.load.hold,
+            plan.process,
+            plan.seed,
+        );
+    }
+    let mut progress = (!quiet).then(|| Progress::new(plan.end()));
+    let observer: &mut dyn Observer = match &mut progress {
+        Some(progress) => progress,
+        None => &mut (),
+    };
+    let executed = execute(settings, &control, observer)?;
+    if let Some(progress) = &progress {
+        progress.finish();
+    }
+    output::deliver(&executed.summary, &settings.output, Some(executed.folder.path()), notes)?;
+    let code = exit::of_summary(&executed.summary, settings.output.strict);
+    if exit::unreachable(&executed.summary) {
+        let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.target);
+    }
+    Ok(if executed.log_failure.is_some() { exit::FAILED } else { code })
+}

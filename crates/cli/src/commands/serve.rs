@@ -1,0 +1,82 @@
+//! `headway serve`: the calibrated target.
+
+use crate::args::ServeArgs;
+use crate::exit::{FINE, Failure};
+use crate::interrupt;
+use crate::settings::{listen_address, must_be_new, new_seed};
+use anyhow::Context as _;
+use base::dist;
+use live::Control;
+use live::serve::{ArrivalsLog, Server, Settings};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::thread;
+use std::time::Duration;
+
+pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
+    let seed = args.seed.unwrap_or_else(new_seed);
+    let service = dist::parse(&args.service, &times_in_file).map_err(Failure::usage)?;
+    let settings = Settings {
+        service,
+        servers: args.servers,
+        queue: args.queue,
+        stalls: args.stall,
+        error_rate: args.error_rate,
+        body_bytes: args.body,
+        seed,
+    };
+    let address = listen_address(&args.listen).map_err(Failure::usage)?;
+    must_be_new("--arrivals-log", args.arrivals_log.as_ref()).map_err(Failure::usage)?;
+    let log = match &args.arrivals_log {
+        None => None,
+        Some(path) => {
+            let file = File::create_new(path)
+                .with_context(|| format!("--arrivals-log {} cannot be made", path.display()))?;
+            Some(ArrivalsLog::new(Box::new(file))?)
+        }
+    };
+    let control = Control::default();
+    interrupt::steer(&control)?;
+    let described = format!("{} x {}", settings.servers, settings.service);
+    let server = Server::bind(&address, settings, log, control.clone())
+        .with_context(|| format!("cannot listen at {}", args.listen))?;
+    let _ = writeln!(
+        io::stderr(),
+        "headway: serving at {} with {described}, seed {seed}; Ctrl-C stops",
+        server.address()
+    );
+    if let Some(after) = args.stop_after {
+        let control = control.clone();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_nanos(after.0 as u64));
+            control.stop();
+        });
+    }
+    let report = server.run()?;
+    let _ = writeln!(
+        io::stderr(),
+        "headway: served {} requests on {} connections: {} ok, {} errors, {} rejected, {} malformed, {} abandoned; {} connections refused",
+        report.requests,
+        report.connections,
+        report.ok,
+        report.errors,
+        report.rejected,
+        report.malformed,
+        report.abandoned,
+        report.refused,
+    );
+    Ok(FINE)
+}
+
+/// The times in a file, one a line, with their units; empty lines and comments (#) are passed over.
+fn times_in_file(path: &str) -> Result<Vec<f64>, String> {
+    let text = fs::read_to_string(path).map_err(|e| format!("a file that can be read ({e})"))?;
+    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
+    lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(number, line)| {
+            let time = base::units::parse_time(line);
+            time.map(base::Nanos::as_secs_f64).map_err(|e| format!("a file of times: line {number}: {e}"))
+        })
+        .collect()
+}

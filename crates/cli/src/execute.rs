@@ -1,0 +1,230 @@
+//! Plays resolved settings live: resolves the name, makes the run folder, runs workers and collector, and returns the
+//! summary. Knows neither the terminal nor how it was called.
+
+use crate::collect::{Observer, collector};
+use crate::exit::Failure;
+use crate::rundoc::{self, RunDocument};
+use crate::settings::{RunSettings, Start};
+use anyhow::{Context as _, anyhow};
+use base::Nanos;
+use live::tls::TlsSetup;
+use live::{Clock, Control, RunReport};
+use records::{LogWriter, Metadata, RunFolder, metadata};
+use stats::Summary;
+use stats::setup::Facts;
+use stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
+use std::path::Path;
+use std::thread;
+
+/// How long after everything is ready the plan's zero lies, so that no worker is late for it.
+const LEAD: Nanos = Nanos::from_millis(20);
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Executed {
+    /// What it came to.
+    pub summary: Summary,
+    /// Where its results are.
+    pub folder: RunFolder,
+    /// Why the log is not whole, if it is not.
+    pub log_failure: Option<records::Error>,
+}
+
+/// Plays the run to its end.
+///
+/// # Errors
+/// What keeps the run from taking place: an unknown name, no roots for TLS, a run folder that is taken (exit 2 where
+/// the user can mend it). Requests that fail are records.
+pub fn execute(
+    settings: &RunSettings,
+    control: &Control,
+    observer: &mut dyn Observer,
+) -> Result<Executed, Failure> {
+    let request = settings.wire_request().map_err(Failure::usage)?;
+    let address = live::resolve(&settings.target.endpoint)?.swap_remove(0);
+    let tls =
+        settings.target.tls.then(|| TlsSetup::new(settings.target.host(), settings.insecure)).transpose()?;
+    let local = address.is_local();
+    let threads = live::run::workers(
+        settings.threads.unwrap_or_else(|| default_threads(local)),
+        settings.load.plan.shard.split(settings.limits.connections),
+    );
+    let folder = run_folder(settings)?;
+    let clock = clock(settings.start).map_err(Failure::usage)?;
+    let document = RunDocument::new(settings, threads, clock.unix_nanos(Nanos::ZERO));
+    folder.write_new(records::folder::PLAN, &document.json()?)?;
+    let log = match settings.output.no_log {
+        true => None,
+        false => Some(LogWriter::create(&folder.records(), &log_metadata(&document)?)?),
+    };
+
+    let plan = &settings.load.plan;
+    let analysis = stats::Analysis::new(rundoc::setup(plan, threads as usize));
+    let (intake, collector) = collector(analysis, log);
+    let config = live::Config {
+        plan: plan.clone(),
+        address,
+        tls,
+        request,
+        answer_limits: wire::Limits { body_bytes: settings.max_body, ..wire::Limits::DEFAULT },
+        limits: settings.limits,
+        threads,
+        clock,
+        control: control.clone(),
+    };
+    let (report, collected) = thread::scope(|scope| {
+        let collecting = scope.spawn(|| collector.run(|| clock.now(), observer));
+        let report = live::run(&config, |worker| intake.sink(worker));
+        drop(intake);
+        (report, collecting.join())
+    });
+    let (report, collected) = (report?, collected.map_err(|_| anyhow!("the collector panicked"))?);
+
+    let stopped_early = control.asked() > 0 && report.ended < plan.end();
+    let facts = Facts {
+        source: Source::Live,
+        name: document.name.clone(),
+        seed: Some(plan.seed),
+        command: Some(document.command.clone()),
+        started_at: Some(document.started_at.clone()),
+        plan: Some(document.asked.clone()),
+        generator: Some(generator(&report, local)),
+        interrupted_at: stopped_early.then(|| control.asked_at().map_or(report.ended, |at| clock.at(at))),
+        resolution: Some(Nanos(1)),
+        send_cost: send_cost(&report),
+    };
+    let mut summary = collected.analysis.finish(facts);
+    name_causes(&mut summary, &report);
+    if let Some(error) = &collected.log_failure {
+        summary.verdict.findings.push(log_finding(error, collected.rows_lost));
+    }
+    folder.write_new(records::folder::SUMMARY, &report::json::render(&summary))?;
+    folder.write_new(records::folder::REPORT, &report::html::render(&summary))?;
+    Ok(Executed { summary, folder, log_failure: collected.log_failure })
+}
+
+fn default_threads(local: bool) -> u32 {
+    if local { 1 } else { live::host::cores().saturating_sub(1).max(1) }
+}
+
+fn run_folder(settings: &RunSettings) -> Result<RunFolder, Failure> {
+    match &settings.output.out {
+        // A folder that is taken is the user's to name anew.
+        Some(path) => RunFolder::create_exact(path).map_err(|error| match error {
+            records::Error::Exists { .. } => Failure::usage(anyhow!(error).context("--out")),
+            other => other.into(),
+        }),
+        None => {
+            let stamp = jiff::Zoned::now().strftime("%Y%m%dT%H%M%S").to_string();
+            Ok(RunFolder::create(Path::new("headway-runs"), &settings.name(), &stamp)?)
+        }
+    }
+}
+
+fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
+    let ahead = match start {
+        None => LEAD,
+        Some(Start::In(ahead)) => ahead,
+        Some(Start::AtUnix(at)) => {
+            let ahead = at - live::clock::unix_now();
+            if ahead < 0 {
+                return Err(anyhow!("--start-at lies {} in the past", Nanos(-(ahead as i64))));
+            }
+            Nanos(i64::try_from(ahead).context("--start-at lies too far ahead")?)
+        }
+    };
+    Ok(Clock::starting_in(ahead))
+}
+
+fn log_metadata(document: &RunDocument) -> anyhow::Result<Metadata> {
+    let entries = [
+        (metadata::SEED, document.plan.seed.to_string()),
+        (metadata::PLAN, serde_json::to_string(&document.plan)?),
+        (metadata::STEPS, serde_json::to_string(&document.asked.steps)?),
+        (metadata::ZERO_UNIX_NS, document.zero_unix_ns.to_string()),
+        (metadata::COMMAND, document.command.clone()),
+    ];
+    Ok(entries.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
+}
+
+fn send_cost(report: &RunReport) -> Option<Nanos> {
+    let sends: u64 = report.workers.iter().map(|w| w.sends).sum();
+    let time: Nanos = report.workers.iter().map(|w| w.send_time).sum();
+    (sends > 0).then(|| Nanos(time.0 / sends as i64))
+}
+
+fn generator(report: &RunReport, local: bool) -> Generator {
+    let seconds = Nanos::as_secs_f64;
+    let polling: Nanos = report.workers.iter().map(|w| w.polling).sum();
+    let all: Nanos = report.workers.iter().map(|w| w.polling + w.handling + w.sleeping).sum();
+    let stalls = report.workers.iter().enumerate().flat_map(|(i, w)| {
+        w.stalls.iter().map(move |s| Stall {
+            at_s: seconds(s.at),
+            length_s: seconds(s.length),
+            worker: i as u32,
+            cause: Some(
+                match s.doing {
+                    live::watch::Doing::Handling => "while handling",
+                    live::watch::Doing::Polling => "while polling",
+                    live::watch::Doing::Sleeping => "woken late",
+                }
+                .to_owned(),
+            ),
+        })
+    });
+    Generator {
+        workers: report
+            .workers
+            .iter()
+            .map(|w| WorkerTime {
+                handling: seconds(w.handling),
+                polling: seconds(w.polling),
+                sleeping: seconds(w.sleeping),
+                runqueue_wait: w.runqueue_wait.map(seconds),
+            })
+            .collect(),
+        stalls: stalls.collect(),
+        steal_s: report.stolen.map(seconds),
+        same_host_as_target: Some(local),
+        send_cost_s: send_cost(report).map(seconds),
+        connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
+        waiting: Some(format!(
+            "sleeping until 50 us before the due time, then polling: {:.1} % of a core",
+            100.0 * seconds(polling) / (seconds(all) / report.workers.len() as f64).max(1e-9)
+        )),
+        ..Generator::default()
+    }
+}
+
+/// Says in the summary what lay behind each kind of failure: the first message of each.
+fn name_causes(summary: &mut Summary, report: &RunReport) {
+    let mut messages = std::collections::BTreeMap::new();
+    for worker in &report.workers {
+        for (outcome, text) in &worker.messages {
+            messages.entry(*outcome).or_insert(text);
+        }
+    }
+    for (outcome, text) in messages {
+        let n = summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
+        if n > 0 {
+            summary.verdict.findings.push(Finding {
+                id: format!("cause-{}", outcome.name()),
+                severity: Severity::Info,
+                text: format!("The first request that ended as {}: {text}.", outcome.name()),
+                n,
+                ..Finding::default()
+            });
+        }
+    }
+}
+
+fn log_finding(error: &records::Error, rows_lost: u64) -> Finding {
+    Finding {
+        id: "log-lost".to_owned(),
+        severity: Severity::Warning,
+        text: format!("The log has lost {rows_lost} rows ({error}); the statistics have all of them."),
+        value: Some(rows_lost as f64),
+        n: rows_lost,
+        ..Finding::default()
+    }
+}

@@ -1,0 +1,87 @@
+//! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 98, 99, 97, 0 wins.
+
+use stats::Summary;
+use stats::summary::LoadVerdict;
+
+/// All went well.
+pub const FINE: u8 = 0;
+/// It could not be done: target unreachable, input or output failed.
+pub const FAILED: u8 = 1;
+/// The command line or a scenario is wrong.
+pub const USAGE: u8 = 2;
+/// The verdict on the load is INCONCLUSIVE, and `--strict` was given.
+pub const INCONCLUSIVE: u8 = 97;
+/// The load was INVALID.
+pub const INVALID: u8 = 98;
+/// Interrupted by the user; the report is written all the same.
+pub const INTERRUPTED: u8 = 130;
+
+/// An error and the code it ends in.
+#[derive(Debug)]
+pub struct Failure {
+    /// What to say.
+    pub error: anyhow::Error,
+    /// How to exit.
+    pub code: u8,
+}
+
+impl Failure {
+    /// The user asked for what cannot be asked for.
+    pub fn usage(error: impl Into<anyhow::Error>) -> Failure {
+        Failure { error: error.into(), code: USAGE }
+    }
+}
+
+/// Whatever failed on the way, unless said otherwise, could not be done.
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure { error: error.into(), code: FAILED }
+    }
+}
+
+/// The code that a summary leads to.
+pub fn of_summary(summary: &Summary, strict: bool) -> u8 {
+    if unreachable(summary) {
+        return FAILED;
+    }
+    if summary.measured.interrupted {
+        return INTERRUPTED;
+    }
+    match summary.verdict.load {
+        Some(LoadVerdict::Invalid) => INVALID,
+        Some(LoadVerdict::Inconclusive) if strict => INCONCLUSIVE,
+        _ => FINE,
+    }
+}
+
+/// Requests ended, and not one of them in an established connection.
+pub fn unreachable(summary: &Summary) -> bool {
+    let all: u64 = summary.outcomes.values().sum();
+    let never = ["refused", "connect-timeout", "dns", "tls"];
+    let failed: u64 = never.iter().filter_map(|o| summary.outcomes.get(*o)).sum();
+    all > 0 && failed > 0 && failed == all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(load: LoadVerdict, interrupted: bool, outcomes: &[(&str, u64)]) -> Summary {
+        let mut s = Summary::default();
+        s.verdict.load = Some(load);
+        s.measured.interrupted = interrupted;
+        s.outcomes = outcomes.iter().map(|&(o, n)| (o.to_owned(), n)).collect();
+        s
+    }
+
+    #[test]
+    fn the_gravest_reason_wins() {
+        use LoadVerdict::*;
+        assert_eq!(of_summary(&summary(Valid, false, &[("ok", 3)]), true), FINE);
+        assert_eq!(of_summary(&summary(Inconclusive, false, &[]), true), INCONCLUSIVE);
+        assert_eq!(of_summary(&summary(Inconclusive, false, &[]), false), FINE);
+        assert_eq!(of_summary(&summary(Invalid, false, &[("ok", 1), ("refused", 1)]), false), INVALID);
+        assert_eq!(of_summary(&summary(Invalid, true, &[]), false), INTERRUPTED);
+        assert_eq!(of_summary(&summary(Invalid, true, &[("refused", 2)]), false), FAILED);
+    }
+}

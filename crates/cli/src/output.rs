@@ -1,0 +1,56 @@
+//! Where reports go: standard output, files, and how a terminal is treated.
+
+use crate::args::OutputArgs;
+use anyhow::{Context as _, Result};
+use stats::Summary;
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+
+/// Shows a summary as asked: JSON to its file or to standard output, else the terminal report unless quiet.
+///
+/// # Errors
+/// The file exists or cannot be written; a closed pipe is no error.
+pub fn deliver(
+    summary: &Summary,
+    output: &OutputArgs,
+    folder: Option<&Path>,
+    notes: &[String],
+) -> Result<()> {
+    match output.json.as_deref() {
+        Some(path) if path.as_os_str() == "-" => return print(&report::json::render(summary)),
+        Some(path) => write_new(path, &report::json::render(summary))?,
+        None => {}
+    }
+    if output.quiet {
+        return Ok(());
+    }
+    print(&report::terminal::render(summary, &style(folder, notes)))
+}
+
+/// How the terminal report looks here: colour only where a person sees it and has not declined it.
+fn style(folder: Option<&Path>, notes: &[String]) -> report::Style {
+    let declined = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    report::Style {
+        colour: io::stdout().is_terminal() && !declined,
+        folder: folder.map(|f| f.display().to_string()),
+        notes: notes.to_vec(),
+    }
+}
+
+fn print(bytes: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a new file; one that exists stays as it is.
+///
+/// # Errors
+/// It exists, or cannot be written.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = File::create_new(path).with_context(|| format!("{} cannot be made", path.display()))?;
+    file.write_all(bytes).with_context(|| format!("{} cannot be written", path.display()))
+}
