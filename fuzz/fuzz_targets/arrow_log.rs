@@ -3,10 +3,17 @@
 
 #![no_main]
 
+mod memory;
+
 use libfuzzer_sys::fuzz_target;
 use records::{Ending, LogReader};
 
 fuzz_target!(|bytes: &[u8]| {
+    let ((), most) = memory::measure(|| read(bytes));
+    assert!(most <= 100 * bytes.len() + (1 << 20), "{most} bytes of memory for {}", bytes.len());
+});
+
+fn read(bytes: &[u8]) {
     let Ok(mut reader) = LogReader::from_bytes(bytes) else { return };
     let mut rows = 0;
     loop {
@@ -24,8 +31,10 @@ fuzz_target!(|bytes: &[u8]| {
     // The narrowest row that a log can hold still has its key, of eight bytes.
     assert!(rows <= bytes.len() / 8);
     match reader.ending() {
-        Some(Ending::Truncated { at, bytes_left_over }) => assert_eq!(at + bytes_left_over, bytes.len() as u64),
+        Some(Ending::Truncated { at, bytes_left_over }) => {
+            assert_eq!(at + bytes_left_over, bytes.len() as u64)
+        }
         Some(Ending::Complete) => {}
         None => panic!("read to its end, and yet without one"),
     }
-});
+}

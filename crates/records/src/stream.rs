@@ -16,8 +16,9 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
-use arrow_ipc::{Endianness, Message, MessageHeader, MetadataVersion, root_as_message};
+use arrow_ipc::{Endianness, Message, MessageHeader, MetadataVersion, root_as_message_with_opts};
 use arrow_schema::{Schema, SchemaRef};
+use flatbuffers::VerifierOptions;
 
 use crate::error::Error;
 use crate::reader::Ending;
@@ -112,7 +113,7 @@ impl Stream {
     fn decode(&mut self, frame: &Frame) -> Result<Option<RecordBatch>, Error> {
         let path = self.path.clone();
         let corrupt = |why: &dyn std::fmt::Display| Error::corrupt(&path, frame.at, why);
-        let message = root_as_message(&frame.metadata).map_err(|why| corrupt(&why))?;
+        let message = parse(&frame.metadata).map_err(|why| corrupt(&why))?;
         let body = self.take_body(frame)?;
         let head = self.head.as_ref().ok_or_else(|| corrupt(&"a batch before the schema"))?;
         let version = message.version();
@@ -235,8 +236,16 @@ impl Stream {
     }
 }
 
+/// The message, verified. Its tables may point to one another's parts, so that a few bytes can stand for gigabytes
+/// once each part is copied out; as written by anyone, a message says hardly anything twice.
+fn parse(metadata: &[u8]) -> Result<Message<'_>, String> {
+    let max_apparent_size = metadata.len() * 4 + (16 << 10);
+    let options = VerifierOptions { max_apparent_size, ..VerifierOptions::default() };
+    root_as_message_with_opts(&options, metadata).map_err(|why| why.to_string())
+}
+
 fn body_length(metadata: &[u8]) -> Result<u64, String> {
-    let message = root_as_message(metadata).map_err(|why| why.to_string())?;
+    let message = parse(metadata)?;
     if message.version() != MetadataVersion::V5 {
         return Err(format!("Arrow metadata of version {:?}; only V5 is read", message.version()));
     }
@@ -244,7 +253,7 @@ fn body_length(metadata: &[u8]) -> Result<u64, String> {
 }
 
 fn read_head(metadata: &[u8]) -> Result<Head, String> {
-    let message: Message<'_> = root_as_message(metadata).map_err(|why| why.to_string())?;
+    let message = parse(metadata)?;
     let said = message.header_as_schema().ok_or("an Arrow stream that does not begin with its schema")?;
     if said.endianness() != Endianness::Little {
         return Err("big-endian; only little-endian logs are read".to_string());
@@ -303,5 +312,49 @@ fn check_offsets(words: &arrow_ipc::RecordBatch<'_>) -> Result<(), String> {
             Err(format!("a dictionary with {} bytes of offsets", offsets.length()))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_ipc::{FieldArgs, MessageArgs, SchemaArgs};
+    use flatbuffers::FlatBufferBuilder;
+
+    use super::*;
+
+    /// A schema of `fields` columns that are all the same table, with a name of `length` bytes.
+    fn one_for_all(fields: usize, length: usize) -> Vec<u8> {
+        let mut builder = FlatBufferBuilder::new();
+        let name = builder.create_string(&"x".repeat(length));
+        let type_type = arrow_ipc::Type::Int;
+        let int = arrow_ipc::Int::create(&mut builder, &arrow_ipc::IntArgs { bitWidth: 64, is_signed: true });
+        let field = FieldArgs {
+            name: Some(name),
+            type_type,
+            type_: Some(int.as_union_value()),
+            ..FieldArgs::default()
+        };
+        let field = arrow_ipc::Field::create(&mut builder, &field);
+        let fields = builder.create_vector(&vec![field; fields]);
+        let schema = SchemaArgs { fields: Some(fields), ..SchemaArgs::default() };
+        let schema = arrow_ipc::Schema::create(&mut builder, &schema);
+        let message = MessageArgs {
+            version: MetadataVersion::V5,
+            header_type: MessageHeader::Schema,
+            header: Some(schema.as_union_value()),
+            ..MessageArgs::default()
+        };
+        let message = Message::create(&mut builder, &message);
+        builder.finish(message, None);
+        builder.finished_data().to_vec()
+    }
+
+    #[test]
+    fn a_schema_that_unfolds_to_gigabytes_is_refused() {
+        assert!(read_head(&one_for_all(3, 10)).is_ok_and(|head| head.schema.fields().len() == 3));
+        let folded = one_for_all(10_000, 200_000);
+        assert!(folded.len() < 300_000);
+        let why = read_head(&folded).err().unwrap();
+        assert!(why.contains("Apparent size"), "{why}");
     }
 }
