@@ -49,7 +49,7 @@ pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -152,13 +152,19 @@ pub fn visible(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
-                '\u{fffd}'
-            }
-            c if c.is_control() => '\u{fffd}',
+            c if hidden(c) => '\u{fffd}',
             c => c,
         })
         .collect()
+}
+
+/// Whether a character acts instead of being seen: controls, and marks without width that hide or reorder text.
+pub fn hidden(c: char) -> bool {
+    let invisible = matches!(
+        c,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    invisible || c.is_control()
 }
 
 #[cfg(test)]

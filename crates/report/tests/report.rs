@@ -108,6 +108,49 @@ fn the_verdict_comes_first_and_an_invalid_run_says_so_at_its_percentiles() {
     }
 }
 
+/// The text of the page's first element that begins with `open`, up to `close`.
+fn between<'a>(page: &'a str, open: &str, close: &str) -> &'a str {
+    let start = page.find(open).expect("the page has the element") + open.len();
+    &page[start..start + page[start..].find(close).expect("the element ends")]
+}
+
+#[test]
+fn no_text_from_outside_becomes_part_of_the_page() {
+    let tags = |page: &str| {
+        let lower = page.to_lowercase();
+        ["<script", "</script", "<img", "<!--", "onerror=\"", "<style"].map(|tag| lower.matches(tag).count())
+    };
+    let page = text("html", &samples::hostile(), &style());
+    assert_eq!(tags(&page), tags(&text("html", &samples::saturated(), &style())));
+    for forbidden in ['\u{2028}', '\u{2029}', '\u{202e}', '\0', '\x1b', '\x07'] {
+        assert!(!page.contains(forbidden), "{forbidden:?}");
+    }
+}
+
+#[test]
+fn the_page_holds_the_whole_document_and_reaches_for_nothing() {
+    for (name, make) in samples::ALL {
+        let page = text("html", &make(), &style());
+        let json = between(&page, "<script type=\"application/json\" id=\"summary\">", "</script>");
+        assert_eq!(parse(json.as_bytes()).expect(name), make(), "{name}");
+        assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"), "{name}");
+        assert!(page.contains(&format!("uPlot {}", report::html::UPLOT_VERSION)), "{name}");
+    }
+    let page = text("html", &samples::clean(), &style());
+    for reach in [" src=", " href=", "@import", "url(", "fetch(", "XMLHttpRequest"] {
+        assert!(!page.contains(reach), "{reach}");
+    }
+}
+
+#[test]
+fn the_page_counts_the_charts_it_holds() {
+    let charts =
+        |summary: &Summary| between(&text("html", summary, &style()), "data-charts=\"", "\"").to_owned();
+    assert_eq!(charts(&samples::clean()), "4");
+    assert_eq!(charts(&samples::refused()), "3");
+    assert_eq!(charts(&samples::empty()), "0");
+}
+
 macro_rules! golden {
     ($($name:ident),+) => { $(
         #[test]

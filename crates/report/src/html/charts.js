@@ -47,7 +47,7 @@ const timeMarks = (numbered) => (u) => {
       ctx.font = "600 " + 11 * ratio + "px system-ui, sans-serif";
       ctx.textAlign = "center";
       // Numbers of findings that overlap stand below each other.
-      ctx.fillText(String(mark.number), middle, bbox.top + (4 + 12 * (1 + marks.indexOf(mark) % 4)) * ratio);
+      ctx.fillText(String(mark.number), middle, bbox.top + (8 + 12 * (1 + marks.indexOf(mark) % 4)) * ratio);
     }
   }
   if (numbered) {
@@ -86,11 +86,11 @@ const overTime = (place) => {
     cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
     series: [
       seconds,
-      line("started", "--one", 1.4, { value: rate }),
+      line("started", "--one", 1.4, { value: rate, fill: faded(style("--one"), 0.12) }),
       line("completed", "--four", 1.4, { value: rate }),
       line("failed", "--bad", 1.4, { value: rate }),
     ],
-    axes: [axis({ label: "seconds since the plan's zero" }), axis({ values: (u, splits) => splits.map((v) => v.toLocaleString("en-US") + "/s"), size })],
+    axes: [axis({ label: "seconds since the plan's zero", size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
     hooks: { drawClear: [timeMarks(false)] },
   }), [xs, rows.map((r) => per(r, r.started)), rows.map((r) => per(r, r.completed)), rows.map((r) => per(r, r.failed))], place);
   return [above, below];
@@ -129,7 +129,7 @@ const percentiles = (place) => {
     series,
     bands: [{ series: [2, 1], fill: faded(style("--two"), 0.1) }],
     axes: [
-      axis({ splits: () => splits, filter: (u, found) => found, values: (u, found) => found.map((x) => share(100 * (1 - 1 / x))), label: "share of requests at most this slow", space: 30 }),
+      axis({ splits: () => splits, filter: (u, found) => found, values: (u, found) => found.map((x) => share(100 * (1 - 1 / x))), label: "share of requests at most this slow", size: 32, space: 30 }),
       axis({ values: (u, found) => found.map(axisTime), size: narrow ? 54 : 66 }),
     ],
   }), data, place)];
@@ -148,7 +148,7 @@ const headways = (place) => {
       { label: "observed", stroke: style("--one"), fill: faded(style("--one"), 0.35), width: 1, paths: uPlot.paths.bars({ size: [1, Infinity], gap: 1 }), points: { show: false }, value: whole },
       { label: "expected", stroke: style("--two"), width: 2, points: { show: bins.filter((bin) => bin.expected >= 0.5).length < 3, size: 8 }, value: whole },
     ],
-    axes: [axis({ label: "headway / mean headway" }), axis({ values: (u, splits) => splits.map((v) => (v >= 1 ? v.toLocaleString("en-US") : "")), size: 66 })],
+    axes: [axis({ label: "headway / mean headway", size: 32 }), axis({ values: (u, splits) => splits.map((v) => (v >= 1 ? axisCount(v) : "")), size: 66 })],
   }), [middle, bins.map((bin) => positive(bin.observed)), bins.map((bin) => (bin.expected >= 0.5 ? bin.expected : null))], place)];
 };
 
@@ -194,7 +194,7 @@ const dispersion = (place) => {
       { label: "intended", stroke: style("--three"), width: 0, points: { show: true, size: 9, width: 1.5, fill: style("--paper") }, value },
       { label: "started", stroke: style("--one"), width: 0, points: { show: true, size: 8, fill: style("--one") }, value },
     ],
-    axes: [axis({ label: "window", values: (u, splits) => splits.map(axisTime) }), axis({ label: "index of dispersion", values: (u, splits) => splits.map((v) => (v == null ? "" : String(Number(v.toPrecision(3))))), size: 50 })],
+    axes: [axis({ label: "window", size: 32, values: (u, splits) => splits.map(axisTime) }), axis({ label: "index of dispersion", values: (u, splits) => splits.map((v) => (v == null ? "" : String(Number(v.toPrecision(3))))), size: 50 })],
     hooks: { draw: [bars] },
   }), [windows, rows.map((r) => r.expected), rows.map((r) => r.intended), rows.map((r) => (logarithmic ? positive(r.index) : r.index))], place)];
 };

@@ -3,7 +3,7 @@
 //! A figure without data is left out; [`count`] tells how many the script has to draw, so that a check can tell a
 //! chart that failed from one that was never due.
 
-use super::markup::{Cell, Column, Markup, cell, number, toned};
+use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use crate::format::{count as counted, number as three_digits, plural, time};
 use crate::words::{self, Tone};
 use stats::Summary;
@@ -84,7 +84,7 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
     figure(page, "over-time", "Response time over the run", &caption);
     let (rows, caption) = series_rows(&summary.series);
     let head = [
-        word_column("from (s)"),
+        word("from (s)"),
         number("started"),
         number("completed"),
         number("failed"),
@@ -94,10 +94,6 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
         number("max"),
     ];
     details(page, &caption, &head, &rows);
-}
-
-const fn word_column(title: &'static str) -> Column {
-    super::markup::word(title)
 }
 
 fn series_rows(series: &[SeriesRow]) -> (Vec<Vec<Cell>>, String) {
@@ -157,7 +153,7 @@ pub(super) fn percentiles(page: &mut Markup, summary: &Summary) {
         .iter()
         .map(|&p| vec![cell(format!("{p:.4} %")), at(&curves.response, p), at(&curves.service, p)])
         .collect();
-    let head = [word_column("percentile"), number("response"), number("service")];
+    let head = [word("percentile"), number("response"), number("service")];
     details(page, "Percentiles of response and service time", &head, &rows);
 }
 
@@ -187,7 +183,7 @@ pub(super) fn headways(page: &mut Markup, summary: &Summary) {
             ]
         })
         .collect();
-    let head = [word_column("mean headways"), number("observed"), number("expected")];
+    let head = [word("mean headways"), number("observed"), number("expected")];
     details(page, "Headways", &head, &rows);
 }
 
@@ -215,7 +211,7 @@ pub(super) fn dispersion(page: &mut Markup, summary: &Summary) {
         })
         .collect();
     let head = [
-        word_column("window"),
+        word("window"),
         number("index"),
         number("standard error of an index of 1"),
         number("expected"),

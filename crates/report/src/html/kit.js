@@ -22,13 +22,14 @@ const time = (s) => {
   const [unit, length] = timeUnit(s);
   return digits(s / length) + " " + unit;
 };
-// On an axis trailing zeros are noise.
+// On an axis trailing zeros are noise, and decades of minutes are not round.
 const axisTime = (s) => {
   if (s == null) return "";
   if (s === 0) return "0";
-  const [unit, length] = timeUnit(s);
-  return Number((s / length).toPrecision(3)) + " " + unit;
+  const [unit, length] = Math.abs(s) >= 1 ? ["s", 1] : timeUnit(s);
+  return Number((s / length).toPrecision(3)).toLocaleString("en-US") + " " + unit;
 };
+const axisCount = (v) => (v >= 1e6 ? v / 1e6 + "M" : v >= 1e4 ? v / 1e3 + "k" : v.toLocaleString("en-US"));
 const share = (p) => (p == null ? "-" : Number(p.toPrecision(6)) + " %");
 
 const style = (name) => getComputedStyle(page).getPropertyValue(name).trim();
@@ -49,7 +50,8 @@ const axis = (extra) => ({
 const options = (place, height, extra) => ({
   width: widthOf(place),
   height,
-  legend: { live: true },
+  // Solid marks: an outlined square says little about a thin line.
+  legend: { live: true, markers: { width: 0, fill: (u, i) => u.series[i].stroke(u, i) } },
   cursor: { drag: { x: true, y: false }, points: { size: 6 } },
   ...extra,
 });

@@ -1,6 +1,6 @@
 //! The only way to write the page: what the program says is `&'static str`, everything else is escaped.
 
-use crate::format::visible;
+use crate::format::{hidden, visible};
 use crate::words::Tone;
 use serde::Serialize;
 
@@ -18,7 +18,9 @@ pub(super) fn script_json(value: &impl Serialize) -> ScriptJson {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            '<' | '>' | '&' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            // All of these have four digits.
+            c if hidden(c) => out.push_str(&format!("\\u{:04x}", c as u32)),
             c => out.push(c),
         }
     }
@@ -43,8 +45,12 @@ impl Markup {
 
     /// Any text, as text.
     pub(super) fn text(&mut self, text: impl AsRef<str>) -> &mut Markup {
-        for c in visible(text.as_ref()).chars() {
+        let text = visible(text.as_ref());
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
             match c {
+                // A percent sign stays on the line of its number.
+                ' ' if chars.peek() == Some(&'%') => self.0.push_str("&nbsp;"),
                 '&' => self.0.push_str("&amp;"),
                 '<' => self.0.push_str("&lt;"),
                 '>' => self.0.push_str("&gt;"),

@@ -8,6 +8,7 @@
 
 mod figures;
 mod markup;
+mod run;
 mod tables;
 mod verdict;
 
@@ -58,10 +59,10 @@ impl Output for Html {
         tables::outcomes(&mut page, summary);
         tables::labels(&mut page, summary);
         tables::users(&mut page, summary);
-        tables::generator(&mut page, summary);
-        tables::settings(&mut page, summary);
-        tables::not_computed(&mut page, summary);
-        tables::repeat(&mut page, summary, style);
+        run::generator(&mut page, summary);
+        run::settings(&mut page, summary);
+        run::not_computed(&mut page, summary);
+        run::repeat(&mut page, summary, style);
         page.raw("</main>\n");
         footer(&mut page);
         scripts(&mut page, summary);

@@ -1,18 +1,12 @@
-//! Every number of the summary as a table, with its n and its interval where it has one.
+//! What was sent and what came back, every number as a table with its n, and its interval where it has one.
 
 use super::markup::{Cell, Markup, cell, number, toned, word};
-use crate::Style;
-use crate::format::{
-    chosen, count, instant, number as digits, plural, rate, share, share_of, size, time, time_range,
-};
+use crate::format::{count, number as digits, plural, rate, share_of, size, time, time_range};
 use crate::words::{self, Tone};
 use stats::Summary;
-use stats::summary::{Intervals, Spread, Tail, WorkerTime};
+use stats::summary::{Interval, Intervals, Spread, Tail};
 
-/// Stalls that are listed; the longest first.
-const MOST_STALLS: usize = 50;
-
-fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
+pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or("-".into(), show)
 }
 
@@ -23,6 +17,28 @@ fn bounded(value: Option<f64>, lower: bool, show: fn(f64) -> String) -> Cell {
         None => toned(Tone::Faint, "-"),
     }
 }
+
+/// A column of the table of times, and how its numbers are shown.
+struct Block<'a> {
+    title: &'static str,
+    spread: &'a Spread,
+    show: fn(f64) -> String,
+    range: fn(f64, f64) -> String,
+}
+
+/// A statistic's name in the document, its title, its value and its interval.
+type Statistic = (&'static str, &'static str, fn(&Spread) -> Option<f64>, fn(&Intervals) -> Option<Interval>);
+
+const STATISTICS: [Statistic; 8] = [
+    ("mean", "mean", |block| block.mean, |ci| ci.mean),
+    ("min", "min", |block| block.min, |_| None),
+    ("p50", "p50", |block| block.p50, |ci| ci.p50),
+    ("p90", "p90", |block| block.p90, |ci| ci.p90),
+    ("p95", "p95", |block| block.p95, |ci| ci.p95),
+    ("p99", "p99", |block| block.p99, |ci| ci.p99),
+    ("p999", "p99.9", |block| block.p999, |ci| ci.p999),
+    ("max", "max", |block| block.max, |_| None),
+];
 
 /// One table per block would hide what belongs together: blocks are columns, statistics are rows.
 pub(super) fn times(page: &mut Markup, summary: &Summary) {
@@ -37,58 +53,40 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
          service time from when it was sent. Intervals are 95 % and allow for the dependence between successive \
          requests.",
     );
-    let blocks = [&summary.response, &summary.response_ok, &summary.service, &summary.first_byte]
-        .map(|block| (block, time as fn(f64) -> String));
-    let head = [
-        word(""),
-        number("response"),
-        number("successes alone"),
-        number("service"),
-        number("first byte"),
-        number("answer size"),
+    let of_time = |title, spread| Block { title, spread, show: time, range: time_range };
+    let blocks = [
+        of_time("response", &summary.response),
+        of_time("successes alone", &summary.response_ok),
+        of_time("service", &summary.service),
+        of_time("first byte", &summary.first_byte),
+        Block {
+            title: "answer size",
+            spread: &summary.bytes,
+            show: size,
+            range: |low, high| format!("{} to {}", size(low), size(high)),
+        },
     ];
-    let blocks: Vec<(&Spread, fn(f64) -> String)> =
-        blocks.into_iter().chain([(&summary.bytes, size as fn(f64) -> String)]).collect();
-    type Pick = fn(&Spread) -> Option<f64>;
-    type PickInterval = fn(&Intervals) -> Option<[f64; 2]>;
-    let rows: [(&str, &str, Pick, PickInterval); 8] = [
-        ("mean", "mean", |b| b.mean, |i| i.mean),
-        ("min", "min", |b| b.min, |_| None),
-        ("p50", "p50", |b| b.p50, |i| i.p50),
-        ("p90", "p90", |b| b.p90, |i| i.p90),
-        ("p95", "p95", |b| b.p95, |i| i.p95),
-        ("p99", "p99", |b| b.p99, |i| i.p99),
-        ("p999", "p99.9", |b| b.p999, |i| i.p999),
-        ("max", "max", |b| b.max, |_| None),
-    ];
-    let mut table = Vec::new();
-    for (name, title, value, interval) in rows {
-        let of = |(block, show): &(&Spread, fn(f64) -> String)| {
-            bounded(value(block), block.lower_bound.contains_key(name), *show)
-        };
-        table.push(std::iter::once(cell(title)).chain(blocks.iter().map(of)).collect());
-        if blocks.iter().any(|(block, _)| interval(&block.ci95).is_some()) {
-            // Sizes have no intervals worth a line; where one is given it is shown all the same.
-            let of = |(block, show): &(&Spread, fn(f64) -> String)| {
-                let shown = interval(&block.ci95).map_or(String::new(), |[low, high]| {
-                    if block.n == summary.bytes.n && std::ptr::eq(*block, &summary.bytes) {
-                        format!("{} to {}", show(low), show(high))
-                    } else {
-                        time_range(low, high)
-                    }
-                });
-                toned(Tone::Faint, shown)
-            };
-            table.push(
-                std::iter::once(toned(Tone::Faint, "95 % interval")).chain(blocks.iter().map(of)).collect(),
-            );
+    let head: Vec<_> =
+        std::iter::once(word("")).chain(blocks.iter().map(|block| number(block.title))).collect();
+    let row = |title: Cell, of: &dyn Fn(&Block<'_>) -> Cell| -> Vec<Cell> {
+        std::iter::once(title).chain(blocks.iter().map(of)).collect()
+    };
+    let mut rows = Vec::new();
+    for (name, title, value, interval) in STATISTICS {
+        rows.push(row(cell(title), &|block| {
+            bounded(value(block.spread), block.spread.lower_bound.contains_key(name), block.show)
+        }));
+        if blocks.iter().any(|block| interval(&block.spread.ci95).is_some()) {
+            rows.push(row(toned(Tone::Faint, "95 % interval"), &|block| {
+                let shown = interval(&block.spread.ci95).map(|[low, high]| (block.range)(low, high));
+                toned(Tone::Faint, shown.unwrap_or_default())
+            }));
         }
     }
-    let of = |pick: fn(&Spread) -> String| blocks.iter().map(move |(block, _)| cell(pick(block)));
-    table.push(std::iter::once(cell("CoV")).chain(of(|b| dash(b.cov, digits))).collect());
-    table.push(std::iter::once(cell("without an answer")).chain(of(|b| count(b.censored))).collect());
-    table.push(std::iter::once(cell("n")).chain(of(|b| count(b.n))).collect());
-    page.table("Times and sizes", &head, &table);
+    rows.push(row(cell("CoV"), &|block| cell(dash(block.spread.cov, digits))));
+    rows.push(row(cell("without an answer"), &|block| cell(count(block.spread.censored))));
+    rows.push(row(cell("n"), &|block| cell(count(block.spread.n))));
+    page.table("Times and sizes", &head, &rows);
     if summary.response.censored > 0 {
         let text = format!(
             "{} never got an answer. They count as longer than when they were given up; a number that falls among them \
@@ -328,158 +326,4 @@ pub(super) fn users(page: &mut Markup, summary: &Summary) {
         );
         page.raw("</section>\n");
     }
-}
-
-/// How the generator fared.
-pub(super) fn generator(page: &mut Markup, summary: &Summary) {
-    let Some(generator) = &summary.generator else { return };
-    page.section("generator", "The generator itself");
-    let row = |(i, worker): (usize, &WorkerTime)| {
-        let total = worker.handling + worker.polling + worker.sleeping;
-        let part = |x: f64| if total > 0.0 { share(x / total) } else { "-".into() };
-        let saturated = total > 0.0 && worker.handling / total > words::SATURATED;
-        vec![
-            cell(format!("worker {i}")),
-            toned(if saturated { Tone::Bad } else { Tone::Plain }, part(worker.handling)),
-            cell(part(worker.polling)),
-            cell(part(worker.sleeping)),
-            cell(dash(worker.runqueue_wait, time)),
-            toned(
-                if saturated { Tone::Bad } else { Tone::Good },
-                if saturated { "SATURATED" } else { "kept up" },
-            ),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = generator.workers.iter().enumerate().map(row).collect();
-    let head = [
-        word(""),
-        number("handling"),
-        number("polling"),
-        number("asleep"),
-        number("waiting for a processor"),
-        word(""),
-    ];
-    page.table("Where the workers' time went", &head, &rows);
-    let yes = |value: Option<bool>| {
-        value.map_or("unknown".into(), |yes| {
-            if yes { "yes: they share its processors" } else { "no" }.to_owned()
-        })
-    };
-    let counted = |value: Option<u64>| value.map_or("-".into(), count);
-    page.pairs(&[
-        ("stalls over 1 ms", count(generator.stalls.len() as u64)),
-        ("taken by other machines", dash(generator.steal_s, time)),
-        ("on the target's machine", yes(generator.same_host_as_target)),
-        ("cost of one send", dash(generator.send_cost_s, time)),
-        ("connections opened", counted(generator.connections_opened)),
-        ("arrivals that found the cap reached", counted(generator.cap_hits)),
-        ("waiting for the due time", generator.waiting.clone().unwrap_or_else(|| "-".into())),
-    ]);
-    if !generator.stalls.is_empty() {
-        let mut stalls: Vec<_> = generator.stalls.iter().collect();
-        stalls.sort_by(|a, b| b.length_s.total_cmp(&a.length_s));
-        let row = |stall: &&stats::summary::Stall| {
-            let cause = stall.cause.clone().unwrap_or_else(|| "unknown".into());
-            vec![
-                cell(instant(stall.at_s)),
-                cell(time(stall.length_s)),
-                cell(stall.worker.to_string()),
-                cell(cause),
-            ]
-        };
-        let rows: Vec<Vec<Cell>> = stalls.iter().take(MOST_STALLS).map(row).collect();
-        let caption = format!("The longest {} of {}", rows.len(), plural(stalls.len() as u64, "stall"));
-        page.table(&caption, &[word("at"), number("length"), number("worker"), word("cause")], &rows);
-    }
-    page.raw("</section>\n");
-}
-
-/// What was asked for.
-pub(super) fn settings(page: &mut Markup, summary: &Summary) {
-    let measured = &summary.measured;
-    page.section("settings", "Settings");
-    let mut pairs = Vec::new();
-    if let Some(plan) = &summary.plan {
-        let span = |name, value: Option<f64>| value.map(|value| (name, time(value)));
-        let counted = |name, value: Option<u64>| value.map(|value| (name, count(value)));
-        let worded = |name, value: &Option<String>| value.clone().map(|value| (name, value));
-        pairs.extend(worded("target", &plan.target));
-        pairs.push(("arrival process", plan.process.clone()));
-        pairs.extend(plan.rate.map(|per_second| ("rate", rate(per_second))));
-        pairs.extend(
-            [span("hold", plan.duration_s), span("warm-up", plan.warmup_s), span("ramp", plan.ramp_s)]
-                .into_iter()
-                .flatten(),
-        );
-        if !plan.phases.is_empty() {
-            let phase = |phase: &stats::summary::PlanPhase| {
-                let warmup = if phase.warmup { " (warm-up)" } else { "" };
-                format!("{} from {} to {}{warmup}", time(phase.length_s), rate(phase.from), rate(phase.to))
-            };
-            pairs.push(("phases", plan.phases.iter().map(phase).collect::<Vec<_>>().join("; ")));
-        }
-        pairs
-            .extend([counted("requests", plan.requests), counted("users", plan.users)].into_iter().flatten());
-        pairs.extend(worded("think time", &plan.think));
-        pairs.extend(counted("connection cap", plan.connections));
-        pairs.extend(plan.threads.map(|threads| ("worker threads", threads.to_string())));
-        pairs.extend(worded("shard", &plan.shard));
-        pairs.extend(
-            [
-                span("timeout", plan.timeout_s),
-                span("connect timeout", plan.connect_timeout_s),
-                span("longest wait for a connection", plan.max_wait_s),
-            ]
-            .into_iter()
-            .flatten(),
-        );
-        if !plan.steps.is_empty() {
-            pairs.push(("steps", plan.steps.join(", ")));
-        }
-    }
-    pairs.push((
-        "measured",
-        format!("from {} to {} of the plan's clock", instant(measured.from_s), instant(measured.to_s)),
-    ));
-    pairs.push((
-        "arrivals due",
-        format!(
-            "{} within, {} before (warm-up), {} after",
-            count(measured.n),
-            count(measured.warmup),
-            count(measured.after)
-        ),
-    ));
-    pairs.push(("saturation limit", format!("{} % of a worker's time", chosen(words::SATURATED * 100.0))));
-    page.pairs(&pairs);
-    page.raw("</section>\n");
-}
-
-/// Why a number is missing.
-pub(super) fn not_computed(page: &mut Markup, summary: &Summary) {
-    if summary.not_computed.is_empty() {
-        return;
-    }
-    page.section("missing", "Numbers that could not be computed");
-    let rows: Vec<Vec<Cell>> =
-        summary.not_computed.iter().map(|(path, reason)| vec![cell(path), cell(reason)]).collect();
-    page.table("Paths in the JSON document, and why", &[word("number"), word("reason")], &rows);
-    page.raw("</section>\n");
-}
-
-/// Seed, command, folder.
-pub(super) fn repeat(page: &mut Markup, summary: &Summary, style: &Style) {
-    page.section("again", "How to repeat it");
-    let mut pairs: Vec<(&str, String)> = Vec::new();
-    pairs.extend(summary.seed.map(|seed| ("seed", seed.to_string())));
-    let version = summary.plan.as_ref().and_then(|plan| plan.version);
-    pairs.extend(version.map(|version| ("plan version", version.to_string())));
-    pairs.extend(style.folder.clone().map(|folder| ("run folder", folder)));
-    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
-    page.pairs(&pairs);
-    match words::repeat(summary, style) {
-        Some(command) => page.element("pre", "command", &command),
-        None => page.element("p", "faint", "The command is not known."),
-    };
-    page.raw("</section>\n");
 }

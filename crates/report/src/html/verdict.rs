@@ -28,9 +28,9 @@ pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
         );
     }
     page.raw("<div class=\"answers\">\n");
-    answer(page, "Was the load sent as asked?", &load);
-    answer(page, "Do requests start like those of independent users?", &words::pattern(summary));
-    answer(page, "How did the requests end?", &words::answers(summary));
+    answer(page, "Sent as asked?", &load);
+    answer(page, "Like independent users?", &words::pattern(summary));
+    answer(page, "Answered?", &words::answers(summary));
     page.raw("</div>\n");
     if let Some(text) = words::interruption(summary) {
         page.element("p", "warn", &text);

@@ -87,11 +87,14 @@ fn bounded(value: Option<f64>, lower_bound: bool) -> String {
     }
 }
 
+/// Few things by key, in the order in which they came.
+type Keyed<T> = Vec<(String, T)>;
+
 /// Reasons for missing numbers, each said once, with what they speak of: `response` or `intervals of response`, and
 /// the numbers' names.
 struct Footnotes<'a> {
     summary: &'a Summary,
-    said: Vec<(String, Vec<(String, Vec<&'static str>)>)>,
+    said: Keyed<Keyed<Vec<&'static str>>>,
 }
 
 impl Footnotes<'_> {
@@ -118,13 +121,13 @@ impl Footnotes<'_> {
     }
 }
 
-/// The list kept under `key` and its place; few keys, in the order in which they came.
-fn entry<T>(lists: &mut Vec<(String, Vec<T>)>, key: String) -> (usize, &mut Vec<T>) {
-    let place = lists.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-        lists.push((key, Vec::new()));
-        lists.len() - 1
+/// What is kept under `key`, and its place.
+fn entry<T: Default>(kept: &mut Keyed<T>, key: String) -> (usize, &mut T) {
+    let place = kept.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+        kept.push((key, T::default()));
+        kept.len() - 1
     });
-    (place, &mut lists[place].1)
+    (place, &mut kept[place].1)
 }
 
 /// A line of the table of times: name in the document, name for people, value, interval.

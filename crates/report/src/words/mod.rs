@@ -3,12 +3,17 @@
 //! Plain words for somebody who has never heard of a dispersion index, and the number behind each of them. Absent:
 //! layout and colour (an output maps [`Tone`] to its own), and any decision: the verdict is the summary's.
 
-use crate::format::{chosen, count, instant, number, plural, rate, share, share_of, time};
+mod reasons;
+
+pub use reasons::{
+    Reason, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title, rule_value,
+    severity,
+};
+
+use crate::format::{count, instant, plural, rate, share_of, time};
 use base::Outcome;
 use stats::Summary;
-use stats::summary::{
-    Finding, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Source, Verdict,
-};
+use stats::summary::{LoadVerdict, Pattern, RuleOutcome, Source};
 use std::collections::BTreeMap;
 
 /// How a statement is to be coloured.
@@ -183,193 +188,6 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::Unfinished) => "the run ended before the answer",
         Some(Outcome::Unsent) => "the run ended before it could start",
         None => "",
-    }
-}
-
-/// A reason of the verdict, or a thing to know: from a finding, or from a rule that no finding speaks of.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Reason {
-    /// Identifier of the finding or rule.
-    pub id: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// Effect and cause.
-    pub text: String,
-    /// The number behind it: value, interval, limit, n. May be empty.
-    pub evidence: String,
-    /// When; empty means throughout.
-    pub at: Vec<[f64; 2]>,
-    /// What to do next, where that is known.
-    pub next: Option<&'static str>,
-}
-
-/// Everything that a reader should know, the most severe first. A rule that failed or is open without a finding of
-/// its name becomes a reason too, so that no verdict stands without one.
-pub fn reasons(summary: &Summary) -> Vec<Reason> {
-    let Verdict { findings, rules, .. } = &summary.verdict;
-    let mut reasons: Vec<Reason> = findings.iter().map(|finding| from_finding(finding, rules)).collect();
-    for rule in rules {
-        let open = matches!(rule.outcome, RuleOutcome::Fail | RuleOutcome::Undecided);
-        if open && !findings.iter().any(|finding| finding.id == rule.rule) {
-            reasons.push(from_rule(rule));
-        }
-    }
-    // Stable: within one severity the order is the verdict's own.
-    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.severity));
-    reasons
-}
-
-fn from_finding(finding: &Finding, rules: &[RuleResult]) -> Reason {
-    // The rule of the same name knows its unit; a finding's value has the unit that its text names.
-    let mut same = rules.iter().filter(|rule| rule.rule == finding.id && rule.value == finding.value);
-    let evidence = match (same.next(), finding.value) {
-        (Some(rule), Some(_)) => evidence(rule),
-        (None, Some(value)) => {
-            let mut parts = vec![format!("value {}", number(value))];
-            if let Some([low, high]) = finding.interval {
-                parts.push(format!("95 % interval {} to {}", number(low), number(high)));
-            }
-            if let Some(limit) = finding.limit {
-                parts.push(format!("limit {}", chosen(limit)));
-            }
-            if finding.n > 0 {
-                parts.push(format!("n = {}", count(finding.n)));
-            }
-            parts.join("; ")
-        }
-        (_, None) => String::new(),
-    };
-    Reason {
-        id: finding.id.clone(),
-        severity: finding.severity,
-        text: finding.text.clone(),
-        evidence,
-        at: finding.at.clone(),
-        next: next_step(&finding.id),
-    }
-}
-
-fn evidence(rule: &RuleResult) -> String {
-    format!("{}; tolerated: {}; n = {}", rule_value(rule), rule_limits(rule), count(rule.n))
-}
-
-fn from_rule(rule: &RuleResult) -> Reason {
-    let failed = rule.outcome == RuleOutcome::Fail;
-    let what = if failed { "is outside of what is tolerated" } else { "could not be decided" };
-    let reason = rule.reason.as_ref().map_or(String::new(), |reason| format!(" ({reason})"));
-    Reason {
-        id: rule.rule.clone(),
-        severity: if failed { Severity::Error } else { Severity::Warning },
-        text: format!("The rule on {} {what}{reason}.", rule_title(rule)),
-        evidence: evidence(rule),
-        at: Vec::new(),
-        next: if failed {
-            next_step(&rule.rule)
-        } else {
-            Some("A longer run, or a higher rate, decides it.")
-        },
-    }
-}
-
-/// What to do about a finding or a broken rule; nothing for one that this version does not know.
-fn next_step(id: &str) -> Option<&'static str> {
-    Some(match id {
-        "sent-share" => "Lower the rate, or raise -c, --threads or --max-wait until every arrival starts.",
-        "late" | "late-share" => {
-            "Give the generator idle cores (--threads, another machine), or lower the rate."
-        }
-        "saturated" => "Lower the rate, add --threads, or split the plan over machines with --shard.",
-        "bunching" | "dispersion" => "Look for stalls of the generator, free its cores, then run again.",
-        "serialised" => "Add --threads: one thread cannot send twice within one send.",
-        "feedback" => "Raise -c if the cap held arrivals back; else the target did, and its times show it.",
-        "users-held" => {
-            "Check why users stopped: failures early in their journey, or a cap below the users asked for."
-        }
-        "all-issued" => "Let the run finish, or ask for fewer requests.",
-        "same-host" => "Put the generator on another machine, or pin both to cores of their own.",
-        "stalls" | "stall" => "Free the generator's cores: the system took them away for that long.",
-        _ => return None,
-    })
-}
-
-/// The name of a rule in words.
-pub fn rule_title(rule: &RuleResult) -> String {
-    match (rule.rule.as_str(), rule.window) {
-        ("sent-share", _) => "the share of arrivals that started".into(),
-        ("late-share", _) => "the share released over 1 ms late".into(),
-        ("bunching", _) => "bunching (CoV^2 started - intended)".into(),
-        ("dispersion", Some(window)) => format!("dispersion in windows of {}", time(window)),
-        ("users-held", _) => "the share of users held".into(),
-        ("all-issued", _) => "the number of requests issued".into(),
-        (other, _) => format!("'{other}'"),
-    }
-}
-
-/// Shares read better as percentages; the other statistics have no unit.
-fn rule_number(rule: &RuleResult, x: f64) -> String {
-    match rule.rule.as_str() {
-        "sent-share" | "late-share" | "users-held" => share(x),
-        "all-issued" if x >= 0.0 && x.fract() == 0.0 => count(x as u64),
-        _ => number(x),
-    }
-}
-
-/// The statistic with its interval: `0.0123, 95 % interval 0.01 to 0.02`.
-pub fn rule_value(rule: &RuleResult) -> String {
-    match (rule.value, rule.interval) {
-        (None, _) => "no value".into(),
-        (Some(value), None) => rule_number(rule, value),
-        (Some(value), Some(_)) => {
-            format!("{}, 95 % interval {}", rule_number(rule, value), rule_interval(rule))
-        }
-    }
-}
-
-/// The interval of a rule alone, or `-`.
-pub fn rule_interval(rule: &RuleResult) -> String {
-    rule.interval.map_or("-".into(), |[low, high]| {
-        format!("{} to {}", rule_number(rule, low), rule_number(rule, high))
-    })
-}
-
-/// The statistic of a rule alone, or `-`.
-pub fn rule_statistic(rule: &RuleResult) -> String {
-    rule.value.map_or("-".into(), |value| rule_number(rule, value))
-}
-
-/// What a rule tolerates: `at most 1 %`, `-0.1 to 0.1`.
-pub fn rule_limits(rule: &RuleResult) -> String {
-    let shown = |x: f64| match rule.rule.as_str() {
-        "sent-share" | "late-share" | "users-held" => format!("{} %", chosen(x * 100.0)),
-        "all-issued" => rule_number(rule, x),
-        _ => chosen(x),
-    };
-    let Limits { low, high } = rule.limits;
-    match (low, high) {
-        (None, None) => "anything".into(),
-        (Some(low), None) => format!("at least {}", shown(low)),
-        (None, Some(high)) => format!("at most {}", shown(high)),
-        (Some(low), Some(high)) if low == high => format!("exactly {}", shown(low)),
-        (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
-    }
-}
-
-/// The word for what a rule says, and its tone.
-pub fn rule_outcome(outcome: RuleOutcome) -> (&'static str, Tone) {
-    match outcome {
-        RuleOutcome::Pass => ("pass", Tone::Good),
-        RuleOutcome::Fail => ("FAIL", Tone::Bad),
-        RuleOutcome::Undecided => ("undecided", Tone::Warn),
-        RuleOutcome::NotApplicable => ("n/a", Tone::Faint),
-    }
-}
-
-/// The word for a severity, and its tone.
-pub fn severity(severity: Severity) -> (&'static str, Tone) {
-    match severity {
-        Severity::Error => ("error", Tone::Bad),
-        Severity::Warning => ("warning", Tone::Warn),
-        Severity::Info => ("note", Tone::Plain),
     }
 }
 

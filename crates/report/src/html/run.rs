@@ -1,0 +1,166 @@
+//! The run itself: how the generator fared, what was asked of it, what is missing, and how to get it again.
+
+use super::markup::{Cell, Markup, cell, number, toned, word};
+use super::tables::dash;
+use crate::Style;
+use crate::format::{chosen, count, instant, plural, rate, share, time};
+use crate::words::{self, Tone};
+use stats::Summary;
+use stats::summary::WorkerTime;
+
+/// Stalls that are listed; the longest first.
+const MOST_STALLS: usize = 50;
+
+/// How the generator fared.
+pub(super) fn generator(page: &mut Markup, summary: &Summary) {
+    let Some(generator) = &summary.generator else { return };
+    page.section("generator", "The generator itself");
+    let row = |(i, worker): (usize, &WorkerTime)| {
+        let total = worker.handling + worker.polling + worker.sleeping;
+        let part = |x: f64| if total > 0.0 { share(x / total) } else { "-".into() };
+        let saturated = total > 0.0 && worker.handling / total > words::SATURATED;
+        vec![
+            cell(format!("worker {i}")),
+            toned(if saturated { Tone::Bad } else { Tone::Plain }, part(worker.handling)),
+            cell(part(worker.polling)),
+            cell(part(worker.sleeping)),
+            cell(dash(worker.runqueue_wait, time)),
+            toned(
+                if saturated { Tone::Bad } else { Tone::Good },
+                if saturated { "SATURATED" } else { "kept up" },
+            ),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = generator.workers.iter().enumerate().map(row).collect();
+    let head = [
+        word(""),
+        number("handling"),
+        number("polling"),
+        number("asleep"),
+        number("waiting for a processor"),
+        word(""),
+    ];
+    page.table("Where the workers' time went", &head, &rows);
+    let yes = |value: Option<bool>| {
+        value.map_or("unknown".into(), |yes| {
+            if yes { "yes: they share its processors" } else { "no" }.to_owned()
+        })
+    };
+    let counted = |value: Option<u64>| value.map_or("-".into(), count);
+    page.pairs(&[
+        ("stalls over 1 ms", count(generator.stalls.len() as u64)),
+        ("taken by other machines", dash(generator.steal_s, time)),
+        ("on the target's machine", yes(generator.same_host_as_target)),
+        ("cost of one send", dash(generator.send_cost_s, time)),
+        ("connections opened", counted(generator.connections_opened)),
+        ("arrivals that found the cap reached", counted(generator.cap_hits)),
+        ("waiting for the due time", generator.waiting.clone().unwrap_or_else(|| "-".into())),
+    ]);
+    if !generator.stalls.is_empty() {
+        let mut stalls: Vec<_> = generator.stalls.iter().collect();
+        stalls.sort_by(|a, b| b.length_s.total_cmp(&a.length_s));
+        let row = |stall: &&stats::summary::Stall| {
+            let cause = stall.cause.clone().unwrap_or_else(|| "unknown".into());
+            vec![
+                cell(instant(stall.at_s)),
+                cell(time(stall.length_s)),
+                cell(stall.worker.to_string()),
+                cell(cause),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = stalls.iter().take(MOST_STALLS).map(row).collect();
+        let caption = format!("The longest {} of {}", rows.len(), plural(stalls.len() as u64, "stall"));
+        page.table(&caption, &[word("at"), number("length"), number("worker"), word("cause")], &rows);
+    }
+    page.raw("</section>\n");
+}
+
+/// What was asked for.
+pub(super) fn settings(page: &mut Markup, summary: &Summary) {
+    let measured = &summary.measured;
+    page.section("settings", "Settings");
+    let mut pairs = Vec::new();
+    if let Some(plan) = &summary.plan {
+        let span = |name, value: Option<f64>| value.map(|value| (name, time(value)));
+        let counted = |name, value: Option<u64>| value.map(|value| (name, count(value)));
+        let worded = |name, value: &Option<String>| value.clone().map(|value| (name, value));
+        pairs.extend(worded("target", &plan.target));
+        pairs.push(("arrival process", plan.process.clone()));
+        pairs.extend(plan.rate.map(|per_second| ("rate", rate(per_second))));
+        pairs.extend(
+            [span("hold", plan.duration_s), span("warm-up", plan.warmup_s), span("ramp", plan.ramp_s)]
+                .into_iter()
+                .flatten(),
+        );
+        if !plan.phases.is_empty() {
+            let phase = |phase: &stats::summary::PlanPhase| {
+                let warmup = if phase.warmup { " (warm-up)" } else { "" };
+                format!("{} from {} to {}{warmup}", time(phase.length_s), rate(phase.from), rate(phase.to))
+            };
+            pairs.push(("phases", plan.phases.iter().map(phase).collect::<Vec<_>>().join("; ")));
+        }
+        pairs
+            .extend([counted("requests", plan.requests), counted("users", plan.users)].into_iter().flatten());
+        pairs.extend(worded("think time", &plan.think));
+        pairs.extend(counted("connection cap", plan.connections));
+        pairs.extend(plan.threads.map(|threads| ("worker threads", threads.to_string())));
+        pairs.extend(worded("shard", &plan.shard));
+        pairs.extend(
+            [
+                span("timeout", plan.timeout_s),
+                span("connect timeout", plan.connect_timeout_s),
+                span("longest wait for a connection", plan.max_wait_s),
+            ]
+            .into_iter()
+            .flatten(),
+        );
+        if !plan.steps.is_empty() {
+            pairs.push(("steps", plan.steps.join(", ")));
+        }
+    }
+    pairs.push((
+        "measured",
+        format!("from {} to {} of the plan's clock", instant(measured.from_s), instant(measured.to_s)),
+    ));
+    pairs.push((
+        "arrivals due",
+        format!(
+            "{} within, {} before (warm-up), {} after",
+            count(measured.n),
+            count(measured.warmup),
+            count(measured.after)
+        ),
+    ));
+    pairs.push(("saturation limit", format!("{} % of a worker's time", chosen(words::SATURATED * 100.0))));
+    page.pairs(&pairs);
+    page.raw("</section>\n");
+}
+
+/// Why a number is missing.
+pub(super) fn not_computed(page: &mut Markup, summary: &Summary) {
+    if summary.not_computed.is_empty() {
+        return;
+    }
+    page.section("missing", "Numbers that could not be computed");
+    let rows: Vec<Vec<Cell>> =
+        summary.not_computed.iter().map(|(path, reason)| vec![cell(path), cell(reason)]).collect();
+    page.table("Paths in the JSON document, and why", &[word("number"), word("reason")], &rows);
+    page.raw("</section>\n");
+}
+
+/// Seed, command, folder.
+pub(super) fn repeat(page: &mut Markup, summary: &Summary, style: &Style) {
+    page.section("again", "How to repeat it");
+    let mut pairs: Vec<(&str, String)> = Vec::new();
+    pairs.extend(summary.seed.map(|seed| ("seed", seed.to_string())));
+    let version = summary.plan.as_ref().and_then(|plan| plan.version);
+    pairs.extend(version.map(|version| ("plan version", version.to_string())));
+    pairs.extend(style.folder.clone().map(|folder| ("run folder", folder)));
+    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
+    page.pairs(&pairs);
+    match words::repeat(summary, style) {
+        Some(command) => page.element("pre", "command", &command),
+        None => page.element("p", "faint", "The command is not known."),
+    };
+    page.raw("</section>\n");
+}
