@@ -4,7 +4,7 @@
 //! heard without a script; scripts only add the charts. The summary itself is embedded as JSON. The page's policy
 //! (`default-src 'none'`) keeps it from loading anything even if a name found its way around the escaping.
 //!
-//! Deliberately absent: any text from outside that is not escaped ([`markup`] has no way to write one).
+//! Deliberately absent: any text from outside that is not escaped (`markup` has no way to write one).
 
 mod figures;
 mod markup;

@@ -3,9 +3,10 @@
 use super::layout::{Page, WIDTH, span};
 use super::{command, verdict};
 use crate::Style;
-use crate::format::{chosen, count, instant, number, plural, share, time};
+use crate::format::{chosen, count, instant, plural, share, time};
 use crate::words::{self, Reason, SATURATED, Tone};
 use stats::Summary;
+use stats::summary::Severity;
 
 /// Whether the generator could keep up. Nothing where nothing watched it.
 pub(super) fn generator(page: &mut Page, summary: &Summary) {
@@ -79,13 +80,18 @@ fn connections(page: &mut Page, summary: &Summary) {
     }
 }
 
+/// Notes that say what the numbers above have shown already. As warnings they are worth their lines.
+const SHOWN_ABOVE: [&str; 4] = ["errors", "censored", "stall", "same-host"];
+
 /// The reasons that did not stand at the top.
 pub(super) fn warnings(page: &mut Page, reasons: &[Reason]) {
-    if reasons.is_empty() {
-        return;
+    let shown =
+        |reason: &&Reason| reason.severity == Severity::Info && SHOWN_ABOVE.contains(&reason.id.as_str());
+    let mut left = reasons.iter().filter(|reason| !shown(reason)).peekable();
+    if left.peek().is_some() {
+        page.heading("Also");
     }
-    page.heading("Also");
-    for reason in reasons {
+    for reason in left {
         verdict::reason(page, reason);
     }
 }
@@ -121,14 +127,6 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
             "shard",
             Tone::Plain,
             "these numbers are one shard's; merge the run folders for the whole",
-        );
-    }
-    let dropped = summary.arrivals.in_pause;
-    if dropped > 0 {
-        page.labelled(
-            "pauses",
-            Tone::Plain,
-            &format!("{} starts inside a pause count as its beginning", number(dropped as f64)),
         );
     }
 }

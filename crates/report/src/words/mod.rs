@@ -233,9 +233,10 @@ pub fn subject(summary: &Summary) -> String {
     format!("{name}: {}", parts.join(", "))
 }
 
-/// What an interrupted run lost; nothing for one that ran to its end.
+/// What an interrupted run lost; nothing for one that ran to its end, or where a finding says so already.
 pub fn interruption(summary: &Summary) -> Option<String> {
-    summary.measured.interrupted.then(|| {
+    let told = summary.verdict.findings.iter().any(|finding| finding.id == "interrupted");
+    (summary.measured.interrupted && !told).then(|| {
         format!(
             "Interrupted at {}: the numbers cover what fell due before that, {}.",
             instant(summary.measured.to_s),

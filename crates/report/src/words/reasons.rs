@@ -31,7 +31,7 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = findings.iter().map(|finding| from_finding(finding, rules)).collect();
     for rule in rules {
         let open = matches!(rule.outcome, RuleOutcome::Fail | RuleOutcome::Undecided);
-        if open && !findings.iter().any(|finding| finding.id == rule.rule) {
+        if open && !told(rule, findings) {
             reasons.push(from_rule(rule));
         }
     }
@@ -41,8 +41,11 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
 }
 
 fn from_finding(finding: &Finding, rules: &[RuleResult]) -> Reason {
-    // The rule of the same name knows its unit; a finding's value has the unit that its text names.
-    let mut same = rules.iter().filter(|rule| rule.rule == finding.id && rule.value == finding.value);
+    // The rule behind it knows its unit; a finding's value has the unit that its text names.
+    let mut same = rules.iter().filter(|rule| {
+        rule.value == finding.value
+            && (rule.rule == finding.id || covered(&finding.id).contains(&rule.rule.as_str()))
+    });
     let evidence = match (same.next(), finding.value) {
         (Some(rule), Some(_)) => evidence(rule),
         (None, Some(value)) => {
@@ -92,23 +95,46 @@ fn from_rule(rule: &RuleResult) -> Reason {
     }
 }
 
-/// What to do about a finding or a broken rule; nothing for one that this version does not know.
+/// The rules that a finding speaks of.
+fn covered(finding: &str) -> &'static [&'static str] {
+    match finding {
+        "unsent" => &["sent-share"],
+        "late" => &["late-share"],
+        "bunched" | "smoothed" | "serialised" => &["bunching", "dispersion"],
+        _ => &[],
+    }
+}
+
+/// Whether some finding tells what a rule has to tell.
+fn told(rule: &RuleResult, findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| {
+        finding.id == rule.rule
+            || covered(&finding.id).contains(&rule.rule.as_str())
+            || (finding.id == "short-run" && rule.outcome == RuleOutcome::Undecided)
+    })
+}
+
+/// What to do about a finding or a broken rule; nothing where its text says so, or for one that this version does not
+/// know.
 fn next_step(id: &str) -> Option<&'static str> {
     Some(match id {
-        "sent-share" => "Lower the rate, or raise -c, --threads or --max-wait until every arrival starts.",
+        "unsent" | "sent-share" => {
+            "Lower the rate, or raise -c, --threads or --max-wait until every arrival starts."
+        }
         "late" | "late-share" => {
             "Give the generator idle cores (--threads, another machine), or lower the rate."
         }
-        "saturated" => "Lower the rate, add --threads, or split the plan over machines with --shard.",
-        "bunching" | "dispersion" => "Look for stalls of the generator, free its cores, then run again.",
-        "serialised" => "Add --threads: one thread cannot send twice within one send.",
-        "feedback" => "Raise -c if the cap held arrivals back; else the target did, and its times show it.",
+        "bunched" | "bunching" | "dispersion" => {
+            "Look for stalls of the generator, free its cores, then run again."
+        }
+        "smoothed" => {
+            "Look for what paces requests on the way: a proxy, a rate limiter, too few connections."
+        }
         "users-held" => {
             "Check why users stopped: failures early in their journey, or a cap below the users asked for."
         }
         "all-issued" => "Let the run finish, or ask for fewer requests.",
         "same-host" => "Put the generator on another machine, or pin both to cores of their own.",
-        "stalls" | "stall" => "Free the generator's cores: the system took them away for that long.",
         _ => return None,
     })
 }

@@ -111,15 +111,12 @@ pub fn constant() -> Summary {
     summary.command =
         Some("headway run http://127.0.0.1:8080/bars -R 200/s -d 60s --arrivals constant".into());
     summary.verdict.findings = vec![Finding {
-        id: "even-starts".into(),
+        id: "fixed-population".into(),
         severity: Severity::Info,
-        text: "Requests start at equal distances. Independent users do not, so queues at the target look shorter \
-               than they would with them."
-            .into(),
-        value: Some(0.004),
-        interval: Some([0.003_8, 0.004_2]),
-        limit: Some(0.95),
-        n: 11_999,
+        text: "Counts over 1 s vary less than independent users' would (index 0.02 instead of 1).".into(),
+        value: Some(0.02),
+        limit: Some(0.5),
+        n: 60,
         ..Finding::default()
     }];
     summary
@@ -180,7 +177,7 @@ pub fn saturated() -> Summary {
             ..Finding::default()
         },
         Finding {
-            id: "late-share".into(),
+            id: "late".into(),
             severity: Severity::Error,
             text: "12.3 % of the arrivals were released more than 1 ms after they were due.".into(),
             value: Some(0.123),
@@ -190,7 +187,7 @@ pub fn saturated() -> Summary {
             n: started,
         },
         Finding {
-            id: "stalls".into(),
+            id: "stall".into(),
             severity: Severity::Warning,
             text: "3 stalls of a worker over 1 ms, 1.44 s in all.".into(),
             value: Some(1.44),
@@ -255,7 +252,7 @@ pub fn stalled() -> Summary {
         point.lower_bound = true;
     }
     summary.verdict.findings = vec![Finding {
-        id: "target-stalled".into(),
+        id: "feedback".into(),
         severity: Severity::Warning,
         text: "No answer came back for 6.9 s although 1,384 requests were due: the target stood still."
             .into(),
