@@ -212,7 +212,7 @@ impl Analysis {
     }
 
     fn requests_into(&self, summary: &mut Summary, filled: usize, missing: &mut BTreeMap<String, String>) {
-        const NS: f64 = 1e-9;
+        const NS: f64 = 1e9;
         let r = &self.requests;
         let response = Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled);
         let service = Sample::new(&[&r.service], &[&r.service_censored], filled);
@@ -363,18 +363,18 @@ impl LabelKept {
     }
 
     fn summary(&self) -> LabelSummary {
-        const NS: f64 = 1e-9;
+        const NS: f64 = 1e9;
         let n = self.sums.n;
         let mut all = self.observed.clone();
         all.merge(&self.censored);
         let mut response = Spread {
             n,
             censored: self.censored.n,
-            mean: self.sums.mean().map(|m| m * NS),
-            sd: self.sums.variance().map(|v| v.sqrt() * NS),
+            mean: self.sums.mean().map(|m| m / NS),
+            sd: self.sums.variance().map(|v| v.sqrt() / NS),
             cov: self.sums.cov2().map(f64::sqrt),
-            min: (n > 0).then_some(self.min as f64 * NS),
-            max: (n > 0).then_some(all.max as f64 * NS),
+            min: (n > 0).then_some(self.min as f64 / NS),
+            max: (n > 0).then_some(all.max as f64 / NS),
             ..Spread::default()
         };
         let mut bounds = Vec::new();
@@ -385,7 +385,7 @@ impl LabelKept {
             if high.is_none_or(|high| high as f64 > 1.01 * low as f64) {
                 bounds.push(name);
             }
-            Some(low as f64 * NS)
+            Some(low as f64 / NS)
         };
         response.p50 = quantile("p50", 0.5);
         response.p90 = quantile("p90", 0.9);
@@ -410,7 +410,7 @@ fn outcomes(counts: &[u64]) -> BTreeMap<String, u64> {
 
 fn tail(kept: &Fine, path: &str, missing: &mut BTreeMap<String, String>) -> Tail {
     let cells = kept.cells();
-    let quantile = |p| cells.quantile(p).map(|x| x.min(kept.max) as f64 * 1e-9);
+    let quantile = |p| cells.quantile(p).map(|x| x.min(kept.max) as f64 / 1e9);
     if cells.n() == 0 {
         missing.insert(path.into(), "no observations".into());
     }
@@ -419,7 +419,7 @@ fn tail(kept: &Fine, path: &str, missing: &mut BTreeMap<String, String>) -> Tail
         p50: quantile(0.5),
         p99: quantile(0.99),
         p999: quantile(0.999),
-        max: (cells.n() > 0).then_some(kept.max as f64 * 1e-9),
+        max: (cells.n() > 0).then_some(kept.max as f64 / 1e9),
         ..Tail::default()
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct ArrivalsResult {
     pub curve: Option<HeadwayCurve>,
 }
 
-const NS: f64 = 1e-9;
+const NS: f64 = 1e9;
 
 /// Bins of the headway histogram, over this many mean headways.
 const BINS: usize = 64;
@@ -55,7 +55,7 @@ pub(crate) fn arrivals_result(
     if kept.compares {
         block.intended = Some(Intended {
             n: intended.n,
-            rate: intended.mean().filter(|&m| m > 0.0).map(|m| 1.0 / (m * NS)),
+            rate: intended.mean().filter(|&m| m > 0.0).map(|m| NS / m),
             cov: intended.cov2().map(f64::sqrt),
         });
     }
@@ -63,7 +63,7 @@ pub(crate) fn arrivals_result(
     let rate = plan.and_then(|p| kept.mean_rate(p));
     let scale = match (&rescaled_cells, rate) {
         (Some(_), _) => RESCALED_UNIT,
-        (None, Some(rate)) => rate * NS,
+        (None, Some(rate)) => rate / NS,
         (None, None) => gaps.mean().filter(|&m| m > 0.0).map_or(1.0, |m| 1.0 / m),
     };
     let law_cells = rescaled_cells.as_ref().unwrap_or(&cells);
@@ -93,14 +93,14 @@ pub(crate) fn arrivals_result(
 }
 
 fn headways(kept: &ArrivalsKept, gaps: &Moments, cells: &Cells, started: u64) -> Arrivals {
-    let extreme = |x: u64| (gaps.n > 0).then_some(x as f64 * NS);
-    let quantile = |p| cells.quantile(p).map(|x| x.clamp(kept.min, kept.max) as f64 * NS);
+    let extreme = |x: u64| (gaps.n > 0).then_some(x as f64 / NS);
+    let quantile = |p| cells.quantile(p).map(|x| x.clamp(kept.min, kept.max) as f64 / NS);
     Arrivals {
         n: gaps.n,
         started,
-        rate: gaps.mean().filter(|&m| m > 0.0).map(|m| 1.0 / (m * NS)),
-        headway_mean: gaps.mean().map(|m| m * NS),
-        headway_sd: gaps.sd().map(|s| s * NS),
+        rate: gaps.mean().filter(|&m| m > 0.0).map(|m| NS / m),
+        headway_mean: gaps.mean().map(|m| m / NS),
+        headway_sd: gaps.sd().map(|s| s / NS),
         cov: gaps.cov(),
         cov_se: gaps.cov_se(),
         cov_se_poisson: (gaps.n > 0).then(|| 1.0 / (gaps.n as f64).sqrt()),
@@ -171,12 +171,12 @@ fn by_label(kept: &ArrivalsKept, whole: &Arrivals, labels: &[String]) -> BTreeMa
 
 fn of_label(kept: &LabelGaps) -> LabelArrivals {
     let gaps = &kept.moments;
-    let quantile = |p| kept.cells.quantile(p).map(|x| x.max(kept.min) as f64 * NS);
+    let quantile = |p| kept.cells.quantile(p).map(|x| x.max(kept.min) as f64 / NS);
     LabelArrivals {
         n: gaps.n,
-        rate: gaps.mean().filter(|&m| m > 0.0).map(|m| 1.0 / (m * NS)),
-        headway_mean: gaps.mean().map(|m| m * NS),
-        headway_sd: gaps.sd().map(|s| s * NS),
+        rate: gaps.mean().filter(|&m| m > 0.0).map(|m| NS / m),
+        headway_mean: gaps.mean().map(|m| m / NS),
+        headway_sd: gaps.sd().map(|s| s / NS),
         cov: gaps.cov(),
         cov_se: gaps.cov_se(),
         cov_se_poisson: (gaps.n > 0).then(|| 1.0 / (gaps.n as f64).sqrt()),
@@ -184,8 +184,8 @@ fn of_label(kept: &LabelGaps) -> LabelArrivals {
         p90: quantile(0.9),
         p95: quantile(0.95),
         p99: quantile(0.99),
-        min: (gaps.n > 0).then_some(kept.min as f64 * NS),
-        max: (gaps.n > 0).then_some(kept.cells.max as f64 * NS),
+        min: (gaps.n > 0).then_some(kept.min as f64 / NS),
+        max: (gaps.n > 0).then_some(kept.cells.max as f64 / NS),
         lag1: kept.lag1.autocorrelation(gaps),
     }
 }
@@ -213,5 +213,5 @@ fn curve(cells: &Cells, scale: f64, gaps: &Moments, plan: Option<&PlanLaw>) -> O
         bins.get_mut((middle / width) as usize).unwrap_or(&mut tail).observed += cell.count;
     }
     let name = if cdf.is_some() { "plan" } else { "exponential" };
-    Some(HeadwayCurve { n, law: name.into(), unit_s: gaps.mean * NS, bins, tail })
+    Some(HeadwayCurve { n, law: name.into(), unit_s: gaps.mean / NS, bins, tail })
 }

@@ -28,8 +28,8 @@ impl Fine {
 
     pub fn cells(&self) -> Cells {
         let mut cells = Cells::default();
-        cells.add_all([&self.hist]);
-        cells
+        cells.add(&self.hist);
+        cells.settle()
     }
 }
 
@@ -59,10 +59,6 @@ impl Segment {
         self.min = self.min.min(x);
         self.max = self.max.max(x);
     }
-
-    pub fn add_to(&self, cells: &mut Cells) {
-        cells.add_all([&self.hist]);
-    }
 }
 
 /// A histogram laid out in order, for quantiles and shares.
@@ -81,17 +77,17 @@ pub(crate) struct Cell {
 }
 
 impl Cells {
-    fn add_all<'a, T: hdrhistogram::Counter + 'a>(
-        &mut self,
-        hists: impl IntoIterator<Item = &'a Histogram<T>>,
-    ) {
-        for hist in hists {
-            self.cells.extend(hist.iter_recorded().map(|v| {
-                let high = v.value_iterated_to();
-                Cell { low: hist.lowest_equivalent(high), high, count: v.count_at_value().as_u64(), up_to: 0 }
-            }));
-        }
-        // The cell borders are the same in all histograms of three digits, so equal cells merge by their end.
+    fn add(&mut self, hist: &Histogram<impl hdrhistogram::Counter>) {
+        // Few cells of the many between are filled, and beyond the maximum none.
+        self.cells.extend(hist.iter_recorded().map(|v| {
+            let high = v.value_iterated_to();
+            Cell { low: hist.lowest_equivalent(high), high, count: v.count_at_value().as_u64(), up_to: 0 }
+        }));
+    }
+
+    /// Puts the cells of several histograms together. The cells of all histograms of three digits have the same
+    /// borders, so equal ones merge by their end.
+    fn settle(mut self) -> Cells {
         self.cells.sort_unstable_by_key(|c| c.high);
         self.cells.dedup_by(|next, kept| {
             let same = next.high == kept.high;
@@ -103,6 +99,20 @@ impl Cells {
             total += cell.count;
             cell.up_to = total;
         }
+        self
+    }
+
+    /// The cells of several segments together.
+    pub fn of_segments<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Cells {
+        let mut cells = Cells::default();
+        segments.into_iter().for_each(|s| cells.add(&s.hist));
+        cells.settle()
+    }
+
+    pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Cells>) -> Cells {
+        let mut cells = Cells::default();
+        parts.into_iter().for_each(|p| cells.cells.extend(&p.cells));
+        cells.settle()
     }
 
     pub fn n(&self) -> u64 {

@@ -286,7 +286,7 @@ fn serialised(case: &Case) -> Option<Finding> {
     let (evidence, arrivals) = (case.evidence, &case.evidence.arrivals);
     let cost = evidence.send_cost.filter(|_| evidence.is_serialised())?.as_secs_f64();
     let rule = case.rules("bunching").next().filter(|r| r.value.is_some_and(|v| v < 0.0))?;
-    let mean = arrivals.gaps.mean()? * 1e-9;
+    let mean = arrivals.gaps.mean()? / 1e9;
     let text = format!(
         "One thread cannot send twice within {} and the mean headway is {}, so about {} of the headways are stretched \
          to that. This is physics at this rate and not a defect; more threads lower it.",
@@ -327,7 +327,7 @@ fn feedback(case: &Case) -> Option<Finding> {
             "{} of the arrivals found no free connection and waited, up to {}. The load then followed the target's \
              pace. The cause is not the generator but {cause}.",
             percent(share),
-            span(kept.wait_max as f64 * 1e-9)
+            span(kept.wait_max as f64 / 1e9)
         ),
         value: Some(share),
         limit: Some(case.evidence.tolerances.late),

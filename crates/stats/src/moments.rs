@@ -132,6 +132,9 @@ impl Moments {
 
     /// Standard error of the CoV of independent values, by the delta method.
     pub fn cov_se(&self) -> Option<f64> {
+        if self.n > 3 && self.m2 == 0.0 {
+            return Some(0.0);
+        }
         let (cov, g, k) = (self.cov()?, self.skewness()?, self.kurtosis()?);
         Some(cov * (((k - 1.0) / 4.0 + cov * cov - g * cov) / self.n as f64).max(0.0).sqrt())
     }

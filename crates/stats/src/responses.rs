@@ -7,8 +7,8 @@
 //! right censoring without further assumption (Kaplan and Meier 1958 would assume that giving up is independent of
 //! slowness, which a timeout is not).
 //!
-//! The interval of a quantile is the set of all q with |F(q) - p| within the interval of F(q) by batch means of the
-//! indicator: see `intervals`.
+//! The interval of a quantile is the set of all q for which p lies within the interval of F(q) by batch means of the
+//! indicator (see `intervals`), taken on the scale of the logit (delta method), which is less skewed in the tail.
 
 use crate::cells::{Cells, Segment};
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, ratio_half_width};
@@ -60,6 +60,10 @@ pub(crate) struct Sample {
 const PERCENTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
+fn logit(share: f64) -> f64 {
+    (share / (1.0 - share)).ln()
+}
+
 /// A quantile as told.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Quantile {
@@ -69,33 +73,28 @@ pub(crate) struct Quantile {
 
 impl Sample {
     pub fn new(observed: &[&Strata], censored: &[&Strata], filled: usize) -> Sample {
-        let mut sample = Sample {
-            low: Cells::default(),
-            observed: None,
-            by_segment: vec![Cells::default(); SEGMENTS],
-            sums: vec![Sums::default(); SEGMENTS],
-            censored: censored.iter().flat_map(|s| s.iter()).map(|s| s.sums.n).sum(),
-            min: None,
-            max: None,
+        let all = || observed.iter().chain(censored);
+        let by_segment: Vec<Cells> = (0..SEGMENTS)
+            .map(|i| Cells::of_segments(all().filter_map(|s| s.segments[i].as_deref())))
+            .collect();
+        let sums = (0..SEGMENTS).map(|i| {
+            let mut sums = Sums::default();
+            all().filter_map(|s| s.segments[i].as_deref()).for_each(|s| sums.merge(&s.sums));
+            sums
+        });
+        let censored_n: u64 = censored.iter().flat_map(|s| s.iter()).map(|s| s.sums.n).sum();
+        let of_observed = || Cells::of_segments(observed.iter().flat_map(|s| s.iter()));
+        Sample {
+            low: Cells::merged(&by_segment),
+            observed: (censored_n > 0).then(of_observed),
+            sums: sums.collect(),
+            by_segment,
+            censored: censored_n,
+            min: all().flat_map(|s| s.iter()).map(|s| s.min).min(),
+            max: all().flat_map(|s| s.iter()).map(|s| s.max).max(),
             max_censored: censored.iter().flat_map(|s| s.iter()).map(|s| s.max).max(),
             filled,
-        };
-        for strata in observed.iter().chain(censored) {
-            for (i, kept) in strata.segments.iter().enumerate() {
-                let Some(kept) = kept else { continue };
-                kept.add_to(&mut sample.low);
-                kept.add_to(&mut sample.by_segment[i]);
-                sample.sums[i].merge(&kept.sums);
-                sample.min = Some(sample.min.map_or(kept.min, |m| m.min(kept.min)));
-                sample.max = Some(sample.max.map_or(kept.max, |m| m.max(kept.max)));
-            }
         }
-        if sample.censored > 0 {
-            let mut cells = Cells::default();
-            observed.iter().flat_map(|s| s.iter()).for_each(|s| s.add_to(&mut cells));
-            sample.observed = Some(cells);
-        }
-        sample
     }
 
     pub fn n(&self) -> u64 {
@@ -143,7 +142,12 @@ impl Sample {
         let certainly = |above: bool| {
             cells.partition_point(|&x| {
                 let (share, half) = self.share_up_to(x).unwrap_or((0.0, 1.0));
-                if above { share - half < p } else { share + half < p }
+                // On the scale of the logit: in the tail a share's error is skewed, and where few bursts were seen
+                // both the share beyond and its spread come out too small together.
+                let odds = share * (1.0 - share);
+                let (distance, half) =
+                    if odds > 0.0 { (logit(share) - logit(p), half / odds) } else { (share - p, 0.0) };
+                if above { distance < half } else { distance < -half }
             })
         };
         let (low, high) = (certainly(false), certainly(true));
@@ -187,9 +191,9 @@ impl Sample {
         Ok([mean - half, mean + half])
     }
 
-    /// The block of the document. `scale` turns the histogram's whole numbers into the document's unit; what cannot
+    /// The block of the document. `unit` is how many of the histogram's whole numbers make one of the document's; what cannot
     /// be computed is noted under `path`.
-    pub fn spread(&self, scale: f64, path: &str, not_computed: &mut BTreeMap<String, String>) -> Spread {
+    pub fn spread(&self, unit: f64, path: &str, not_computed: &mut BTreeMap<String, String>) -> Spread {
         let n = self.n();
         if n == 0 {
             not_computed.insert(path.into(), "no observations".into());
@@ -201,11 +205,11 @@ impl Sample {
         let mut spread = Spread {
             n,
             censored: self.censored,
-            mean: mean.map(|m| m * scale),
-            sd: all.variance().map(|v| v.sqrt() * scale),
+            mean: mean.map(|m| m / unit),
+            sd: all.variance().map(|v| v.sqrt() / unit),
             cov: all.cov2().map(f64::sqrt),
-            min: self.min.map(|x| x as f64 * scale),
-            max: self.max.map(|x| x as f64 * scale),
+            min: self.min.map(|x| x as f64 / unit),
+            max: self.max.map(|x| x as f64 / unit),
             ..Spread::default()
         };
         if n < 2 {
@@ -218,7 +222,7 @@ impl Sample {
             spread.lower_bound.insert("max".into(), true);
         }
         let mut note = |name: &str, interval: Result<Interval, String>| match interval {
-            Ok([low, high]) => Some([low * scale, high * scale]),
+            Ok([low, high]) => Some([low / unit, high / unit]),
             Err(reason) => {
                 not_computed.insert(format!("{path}.ci95.{name}"), reason);
                 None
@@ -227,7 +231,7 @@ impl Sample {
         spread.ci95.mean = note("mean", self.mean_interval(mean.unwrap_or_default()));
         for (name, p) in PERCENTILES {
             let quantile = self.quantile(p);
-            let value = quantile.map(|q| q.value * scale);
+            let value = quantile.map(|q| q.value / unit);
             if quantile.is_some_and(|q| q.lower_bound) {
                 spread.lower_bound.insert(name.into(), true);
             }
@@ -245,12 +249,12 @@ impl Sample {
     }
 
     /// Points of the percentile curve, as far out as 10 observations lie beyond, and the maximum.
-    pub fn curve(&self, scale: f64) -> Vec<CurvePoint> {
+    pub fn curve(&self, unit: f64) -> Vec<CurvePoint> {
         let n = self.n();
         let mut points = Vec::new();
         let mut push = |percentile: f64, q: Option<Quantile>| {
             if let Some(q) = q {
-                points.push(CurvePoint { percentile, value: q.value * scale, lower_bound: q.lower_bound });
+                points.push(CurvePoint { percentile, value: q.value / unit, lower_bound: q.lower_bound });
             }
         };
         let fixed = [0.0, 5.0, 10.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0];

@@ -1,0 +1,7 @@
+//! Tests through the public interface: goldens of scipy, coverage of the intervals, rules, and conservation.
+
+mod coverage;
+mod goldens;
+mod rules;
+mod runs;
+mod world;

@@ -1,0 +1,165 @@
+//! Makes runs: what a source would have told, without one.
+
+use base::random::{Draws, Stream};
+use base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
+use stats::summary::{Finding, RuleOutcome, RuleResult};
+use stats::{Analysis, Facts, PlanLaw, Setup, Summary, Tolerances, Workload};
+
+pub const MS: i64 = 1_000_000;
+
+/// A run in the making: requests in order of `started`.
+#[derive(Clone)]
+pub struct World {
+    pub measured: std::ops::Range<Nanos>,
+    pub workload: Workload,
+    pub phases: Vec<Phase>,
+    pub poisson: bool,
+    pub labels: Vec<String>,
+    pub records: Vec<Record>,
+    pub facts: Facts,
+}
+
+pub fn draws(seed: u64) -> Draws {
+    Stream::new(seed, "test").item(0)
+}
+
+pub fn exponential(draws: &mut Draws) -> f64 {
+    -draws.open01().ln()
+}
+
+/// An answered request.
+pub fn answered(k: u64, intended: i64, started: i64, response: i64) -> Record {
+    Record {
+        started: Nanos(started).into(),
+        sent: Nanos(started).into(),
+        first_byte: Nanos(intended + response).into(),
+        bytes_received: 100,
+        ..Record::never_started(k, Nanos(intended), Nanos(intended + response), Outcome::Ok)
+    }
+}
+
+impl World {
+    /// No requests yet; a hold of `seconds` at `rate`, all of it measured.
+    pub fn empty(rate: f64, seconds: i64) -> World {
+        World {
+            measured: Nanos::ZERO..Nanos::from_secs(seconds),
+            workload: Workload::Open,
+            phases: vec![Phase::hold(Nanos::from_secs(seconds), Rate(rate))],
+            poisson: true,
+            labels: vec!["only".into()],
+            records: Vec::new(),
+            facts: Facts::default(),
+        }
+    }
+
+    /// Poisson arrivals that start 2 us late and are answered in an exponential 3 ms.
+    pub fn poisson(rate: f64, seconds: i64, seed: u64) -> World {
+        let mut world = World::empty(rate, seconds);
+        let (mut at, mut k) = (0.0, 0);
+        let mut draws = draws(seed);
+        loop {
+            at += exponential(&mut draws) / rate * 1e9;
+            let due = at as i64;
+            if due >= world.measured.end.0 {
+                return world;
+            }
+            let response = 100_000 + (exponential(&mut draws) * 3e6) as i64;
+            world.records.push(answered(k, due, due + 2_000, response));
+            k += 1;
+        }
+    }
+
+    /// Evenly spaced arrivals, started on time.
+    pub fn constant(rate: f64, seconds: i64) -> World {
+        let mut world = World::empty(rate, seconds);
+        world.poisson = false;
+        let n = (rate * seconds as f64) as i64;
+        world.records = (0..n)
+            .map(|k| answered(k as u64, (k as f64 * 1e9 / rate) as i64, (k as f64 * 1e9 / rate) as i64, MS))
+            .collect();
+        world
+    }
+
+    /// Changes each request; starts are put into order again.
+    pub fn with(mut self, change: impl FnMut(&mut Record)) -> World {
+        self.records.iter_mut().for_each(change);
+        self
+    }
+
+    pub fn setup(&self, sources: usize) -> Setup {
+        let poisson = self.poisson;
+        let plan = (self.workload != Workload::Foreign).then(|| PlanLaw {
+            profile: Profile::new(&self.phases),
+            gap_cdf: poisson.then(|| -> stats::GapCdf { Box::new(|x: f64| -(-x).exp_m1()) }),
+            gap_cov: if poisson { 1.0 } else { 0.0 },
+            poisson,
+        });
+        Setup {
+            labels: self.labels.clone(),
+            sources,
+            measured: self.measured.clone(),
+            workload: self.workload,
+            plan,
+            tolerances: Tolerances::default(),
+        }
+    }
+
+    pub fn analyse(&self) -> Summary {
+        self.analyse_over(1)
+    }
+
+    /// Splits the run over sources and hands batches over in an order that no clock would.
+    pub fn analyse_over(&self, sources: usize) -> Summary {
+        let mut analysis = Analysis::new(self.setup(sources));
+        self.feed(&mut analysis, sources);
+        analysis.finish(self.facts.clone())
+    }
+
+    pub fn feed(&self, analysis: &mut Analysis, sources: usize) {
+        let of = |s: usize| self.records.iter().filter(move |r| r.k as usize % sources == s);
+        let mut queues: Vec<_> = (0..sources)
+            .map(|s| {
+                let mut started: Vec<&Record> = of(s).filter(|r| r.started.is_some()).collect();
+                started.sort_by_key(|r| r.started.get());
+                let mut ended: Vec<&Record> = of(s).collect();
+                ended.sort_by_key(|r| r.done);
+                (started.into_iter().peekable(), ended.into_iter().peekable())
+            })
+            .collect();
+        let mut watermarks = vec![0i64; sources];
+        let mut draws = draws(7);
+        let mut live: Vec<usize> = (0..sources).collect();
+        while !live.is_empty() {
+            let pick = (draws.bits() % live.len() as u64) as usize;
+            let s = live[pick];
+            watermarks[s] += (draws.open01() * 500.0) as i64 * MS;
+            let until = Nanos(watermarks[s]);
+            let (started, ended) = &mut queues[s];
+            let mut batch = Batch { source: s as u16, watermark: until, ..Batch::default() };
+            while let Some(r) = started.next_if(|r| r.started.get() < Some(until)) {
+                let at = r.started.get().unwrap();
+                batch.starts.push(Start { intended: r.intended, started: at, wait: r.wait, step: r.step });
+            }
+            while let Some(r) = ended.next_if(|r| r.done < until) {
+                batch.records.push(*r);
+            }
+            if started.peek().is_none() && ended.peek().is_none() {
+                batch.last = true;
+                live.swap_remove(pick);
+            }
+            analysis.batch(&batch);
+        }
+    }
+}
+
+pub fn rule<'a>(summary: &'a Summary, id: &str) -> &'a RuleResult {
+    summary.verdict.rules.iter().find(|r| r.rule == id).unwrap()
+}
+
+pub fn outcome(summary: &Summary, id: &str) -> RuleOutcome {
+    rule(summary, id).outcome
+}
+
+pub fn finding<'a>(summary: &'a Summary, id: &str) -> Option<&'a Finding> {
+    summary.verdict.findings.iter().find(|f| f.id == id)
+}
