@@ -193,7 +193,7 @@ pub(super) fn dispersion(page: &mut Markup, summary: &Summary) {
         return;
     }
     let caption = "Variance over mean of the number of starts per window: 1 for independent users, above when bunched, \
-                   below when even. Bars: 2 standard errors either way. Dashed line: what the plan leads one to expect.";
+                   below when even. Bars: 2 standard errors of an index of that size, either way. Dashed line: what the plan leads one to expect.";
     figure(page, "dispersion", "Dispersion by window", caption);
     let rows: Vec<Vec<Cell>> = summary
         .arrivals
