@@ -27,6 +27,8 @@ impl Timed for i64 {
 #[derive(Debug)]
 pub(crate) struct Merge<T> {
     sources: Vec<Queue<T>>,
+    /// Kept between calls for its memory.
+    due: Vec<T>,
 }
 
 #[derive(Debug)]
@@ -38,7 +40,7 @@ struct Queue<T> {
 
 impl<T: Timed + Copy> Merge<T> {
     pub fn new(sources: usize) -> Merge<T> {
-        let mut merge = Merge { sources: Vec::new() };
+        let mut merge = Merge { sources: Vec::new(), due: Vec::new() };
         merge.grow(sources);
         merge
     }
@@ -82,34 +84,16 @@ impl<T: Timed + Copy> Merge<T> {
         self.drain_before(i64::MAX, take);
     }
 
-    /// The smallest head and the smallest of the others are found by a scan (workers are few); the source is then
-    /// followed until it passes the others, which takes bursts without a scan each.
-    fn drain_before(&mut self, until: i64, mut take: impl FnMut(T)) {
-        loop {
-            let (mut first, mut bound) = (None, ((until, i64::MIN), 0));
-            for (i, queue) in self.sources.iter().enumerate() {
-                let Some(key) = queue.waiting.front().map(|item| (item.key(), i)) else { continue };
-                match first {
-                    Some(best) if best <= key => bound = bound.min(key),
-                    _ => {
-                        bound = first.map_or(bound, |best| bound.min(best));
-                        first = Some(key);
-                    }
-                }
-            }
-            let Some((key, i)) = first else { return };
-            if until != i64::MAX && key.0 >= until {
-                return;
-            }
-            // The smallest is due whatever the bound; its followers as long as they come before all others.
-            let queue = &mut self.sources[i].waiting;
-            while let Some(item) = queue.pop_front() {
-                take(item);
-                if queue.front().is_none_or(|next| (next.key(), i) >= bound) {
-                    break;
-                }
-            }
+    /// Gathers what is due from all sources and sorts it: the sort finds the sources' ascending runs and merges
+    /// them, and being stable leaves ties in the order of the sources. (Looking at all heads for each item costs ten times as much: those
+    /// branches cannot be predicted.)
+    fn drain_before(&mut self, until: i64, take: impl FnMut(T)) {
+        for queue in &mut self.sources {
+            let due = queue.waiting.partition_point(|item| until == i64::MAX || item.key().0 < until);
+            self.due.extend(queue.waiting.drain(..due));
         }
+        self.due.sort_by_key(Timed::key);
+        self.due.drain(..).for_each(take);
     }
 }
 

@@ -43,6 +43,7 @@ fn coverage(replications: u64, seconds: i64) -> [u64; 5] {
 #[test]
 #[ignore = "a quarter of a minute in release mode; the short one below runs always"]
 fn intervals_hold_the_truth_in_500_replications() {
+    // SECONDS=25 shows what short runs are worth.
     let seconds = std::env::var("SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(100);
     let held = coverage(500, seconds);
     println!("mean p50 p90 p95 p99: {held:?} of 500");
