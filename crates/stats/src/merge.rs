@@ -85,8 +85,8 @@ impl<T: Timed + Copy> Merge<T> {
     }
 
     /// Gathers what is due from all sources and sorts it: the sort finds the sources' ascending runs and merges
-    /// them, and being stable leaves ties in the order of the sources. (Looking at all heads for each item costs ten times as much: those
-    /// branches cannot be predicted.)
+    /// them, and being stable leaves ties in the order of the sources. (Comparing all heads for each item costs ten
+    /// times as much: its branches cannot be predicted.)
     fn drain_before(&mut self, until: i64, take: impl FnMut(T)) {
         for queue in &mut self.sources {
             let due = queue.waiting.partition_point(|item| until == i64::MAX || item.key().0 < until);
