@@ -26,7 +26,7 @@ pub enum Command {
     /// Start a target here, send it 10 s of Poisson load, and report: the newcomer's first command
     Demo(DemoArgs),
     /// Send load to a target and report
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Serve the calibrated target: known service law, capacity, faults; logs its arrivals
     Serve(ServeArgs),
     /// Print the intended arrivals as CSV: arrival,intended_s,step
@@ -62,6 +62,7 @@ pub struct LoadArgs {
     /// Send only shard i of N of the plan (i from 0): one of N machines
     #[arg(long, value_parser = Shard::parse, default_value = "0/1", value_name = "i/N")]
     pub shard: Shard,
+    /// Flags of workloads to come.
     #[command(flatten)]
     pub later: LaterArgs,
 }
@@ -86,6 +87,7 @@ pub struct RunArgs {
     /// Where to: http://host:port/path, https://..., or unix:/path/to/socket:/path
     #[arg(value_name = "URL")]
     pub target: String,
+    /// What the load is.
     #[command(flatten)]
     pub load: LoadArgs,
     /// Most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
@@ -124,6 +126,7 @@ pub struct RunArgs {
     /// Largest body of an answer
     #[arg(long, value_parser = units::parse_size, default_value = "64MiB", value_name = "SIZE")]
     pub max_body: u64,
+    /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -157,6 +160,7 @@ pub struct DemoArgs {
     /// Seed of every random draw [default: a new one, printed]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -202,6 +206,7 @@ pub struct PlanArgs {
     /// Where to; only named here, nothing is sent
     #[arg(value_name = "URL")]
     pub target: Option<String>,
+    /// What the load is.
     #[command(flatten)]
     pub load: LoadArgs,
 }

@@ -3,6 +3,7 @@
 
 use crate::collect::{Observer, collector};
 use crate::exit::Failure;
+use crate::output::render;
 use crate::rundoc::{self, RunDocument};
 use crate::settings::{RunSettings, Start};
 use anyhow::{Context as _, anyhow};
@@ -10,8 +11,8 @@ use base::Nanos;
 use live::tls::TlsSetup;
 use live::{Clock, Control, RunReport};
 use records::{LogWriter, Metadata, RunFolder, metadata};
+use stats::Facts;
 use stats::Summary;
-use stats::setup::Facts;
 use stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
 use std::path::Path;
 use std::thread;
@@ -98,8 +99,9 @@ pub fn execute(
     if let Some(error) = &collected.log_failure {
         summary.verdict.findings.push(log_finding(error, collected.rows_lost));
     }
-    folder.write_new(records::folder::SUMMARY, &report::json::render(&summary))?;
-    folder.write_new(records::folder::REPORT, &report::html::render(&summary))?;
+    let style = report::Style::default();
+    folder.write_new(records::folder::SUMMARY, &render("json", &summary, &style))?;
+    folder.write_new(records::folder::REPORT, &render("html", &summary, &style))?;
     Ok(Executed { summary, folder, log_failure: collected.log_failure })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::args::OutputArgs;
 use anyhow::{Context as _, Result};
+use report::Style;
 use stats::Summary;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -15,27 +16,37 @@ pub fn deliver(
     summary: &Summary,
     output: &OutputArgs,
     folder: Option<&Path>,
-    notes: &[String],
+    notes: &[(String, String)],
 ) -> Result<()> {
     match output.json.as_deref() {
-        Some(path) if path.as_os_str() == "-" => return print(&report::json::render(summary)),
-        Some(path) => write_new(path, &report::json::render(summary))?,
+        Some(path) if path.as_os_str() == "-" => return print(&render("json", summary, &Style::default())),
+        Some(path) => write_new(path, &render("json", summary, &Style::default()))?,
         None => {}
     }
     if output.quiet {
         return Ok(());
     }
-    print(&report::terminal::render(summary, &style(folder, notes)))
+    print(&render("terminal", summary, &style(folder, notes)))
 }
 
 /// How the terminal report looks here: colour only where a person sees it and has not declined it.
-fn style(folder: Option<&Path>, notes: &[String]) -> report::Style {
+fn style(folder: Option<&Path>, notes: &[(String, String)]) -> Style {
     let declined = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-    report::Style {
+    Style {
         colour: io::stdout().is_terminal() && !declined,
         folder: folder.map(|f| f.display().to_string()),
         notes: notes.to_vec(),
+        ..Style::default()
     }
+}
+
+/// A summary in the output of that name (see [`report::ALL`]).
+///
+/// # Panics
+/// If there is no output of that name: a defect of this program.
+pub fn render(name: &str, summary: &Summary, style: &Style) -> Vec<u8> {
+    let output = report::find(name).unwrap_or_else(|| panic!("no output is called {name}"));
+    output.render(summary, style)
 }
 
 fn print(bytes: &[u8]) -> Result<()> {

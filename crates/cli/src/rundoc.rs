@@ -3,8 +3,8 @@
 use crate::settings::{Load, RunSettings};
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
-use stats::setup::{PlanLaw, Setup, Tolerances, Workload};
 use stats::summary::PlanSummary;
+use stats::{PlanLaw, Setup, Tolerances, Workload};
 use std::path::Path;
 use workload::Plan;
 
@@ -94,7 +94,7 @@ pub fn setup(plan: &Plan, sources: usize) -> Setup {
     let whole = plan.shard == workload::Shard::WHOLE;
     // A thinned Poisson process is Poisson; of other processes a shard's gaps have no simple law.
     let has_law = process.gap_cdf(1.0).is_some() && (whole || is_poisson(plan));
-    let gap_cdf: Option<stats::setup::GapCdf> =
+    let gap_cdf: Option<stats::GapCdf> =
         has_law.then(|| Box::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
     Setup {
         labels: vec![STEP.to_owned()],

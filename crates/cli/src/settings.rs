@@ -246,8 +246,12 @@ impl RunSettings {
     /// # Errors
     /// A method, header or path that HTTP does not allow.
     pub fn wire_request(&self) -> Result<wire::Request> {
-        let mut builder =
-            wire::Request::builder(&self.request.method, &self.target.authority, &self.request.path);
+        let default_port = if self.target.tls { 443 } else { 80 };
+        let (host, port) = match &self.target.endpoint {
+            Endpoint::Tcp { host, port } => (host.as_str(), Some(*port).filter(|&p| p != default_port)),
+            Endpoint::Unix(_) => (self.target.authority.as_str(), None),
+        };
+        let mut builder = wire::Request::builder(&self.request.method, host, &self.request.path).port(port);
         for (name, value) in &self.request.headers {
             builder = builder.header(name, value);
         }

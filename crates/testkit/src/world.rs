@@ -91,6 +91,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
             }
             while let Some(action) = self.client.poll(self.now) {
                 self.act(action);
+                self.handle_one();
             }
             self.client.tick(self.now);
             if self.client.is_done() {
@@ -105,20 +106,10 @@ impl<S: RecordSink, T: Target> World<S, T> {
             }
             assert!(next < Nanos::MAX, "nothing will ever happen, and the client is not done");
             self.now = self.generator.wake(next.max(self.now));
-            while let Some(&Reverse((at, number))) = self.calendar.peek() {
-                if at > self.now {
-                    break;
-                }
-                self.calendar.pop();
-                let (id, life, event) = self.happenings[number as usize];
-                if self.lives[id as usize] == life {
-                    let action = self.client.on(id, event, self.now);
-                    self.spend(self.generator.event_cost);
-                    action.into_iter().for_each(|a| self.act(a));
-                    // An honest loop looks for due arrivals after every event, not only when idle.
-                    while let Some(action) = self.client.poll(self.now) {
-                        self.act(action);
-                    }
+            // An honest loop looks for due arrivals after every event, not only when idle.
+            while self.handle_one() {
+                if let Some(action) = self.client.poll(self.now) {
+                    self.act(action);
                 }
             }
             idle_rounds = if self.now == before { idle_rounds + 1 } else { 0 };
@@ -136,6 +127,23 @@ impl<S: RecordSink, T: Target> World<S, T> {
     /// The target.
     pub fn target(&mut self) -> &mut T {
         &mut self.target
+    }
+
+    /// Tells the client of the next thing that has happened by now, if there is one.
+    fn handle_one(&mut self) -> bool {
+        match self.calendar.peek() {
+            Some(&Reverse((at, number))) if at <= self.now => {
+                self.calendar.pop();
+                let (id, life, event) = self.happenings[number as usize];
+                if self.lives[id as usize] == life {
+                    let action = self.client.on(id, event, self.now);
+                    self.spend(self.generator.event_cost);
+                    action.into_iter().for_each(|a| self.act(a));
+                }
+                true
+            }
+            _ => false,
+        }
     }
 
     fn spend(&mut self, cost: Nanos) {

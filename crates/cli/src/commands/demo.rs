@@ -74,29 +74,24 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
     })
 }
 
-fn notes(rho: f64) -> Vec<String> {
-    let mut notes = vec![format!(
-        "The embedded target is one server with exponential service of mean {SERVICE} (M/M/1, {:.0} % busy).",
-        100.0 * rho
-    )];
-    if rho < 1.0 {
+/// What the newcomer is told below the report: the truth it can be held against, and what to try next.
+fn notes(rho: f64) -> Vec<(String, String)> {
+    let note = |name: &str, text: String| (name.to_owned(), text);
+    let truth = if rho < 1.0 {
         let mean_ms = SERVICE.as_secs_f64() * 1e3 / (1.0 - rho);
-        notes.push(format!(
-            "In the long run theory says: mean {mean_ms:.2} ms, p50 {:.2}, p99 {:.2}, before the loopback's own time.",
+        format!(
+            "M/M/1, {:.0} % busy: mean {mean_ms:.2} ms, p50 {:.2} ms, p99 {:.2} ms",
+            100.0 * rho,
             mean_ms * std::f64::consts::LN_2,
             mean_ms * 100f64.ln()
-        ));
+        )
     } else {
-        notes.push(
-            "It is asked for more than it can do: response times grow for as long as the run lasts."
-                .to_owned(),
-        );
-    }
-    notes.push("Try next:".to_owned());
-    notes.push("  headway run http://127.0.0.1:PORT/path -R 200 -d 30s      your own service".to_owned());
-    notes.push(
-        "  headway serve --service 'exp(1ms)' --stall every=5s,for=1s   a target that stalls".to_owned(),
-    );
-    notes.push("  headway run --help".to_owned());
-    notes
+        "asked for more than it can do: response times grow with the run".to_owned()
+    };
+    vec![
+        note("theory", truth),
+        note("try next", "headway run http://127.0.0.1:PORT/path -R 200 -d 30s".to_owned()),
+        note("", "headway serve --service 'exp(1ms)' --stall every=5s,for=1s".to_owned()),
+        note("", "headway run --help".to_owned()),
+    ]
 }

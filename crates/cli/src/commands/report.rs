@@ -9,8 +9,8 @@ use crate::settings::must_be_new;
 use anyhow::{Context as _, Result};
 use base::{Batch, Nanos, Start};
 use records::{By, Limits, Merge, RunFolder};
+use stats::Facts;
 use stats::Summary;
-use stats::setup::Facts;
 use stats::summary::{Finding, Severity, Source};
 use std::fs;
 use std::io::Write as _;
@@ -26,7 +26,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let stored = args.run.join(records::folder::SUMMARY);
     let (summary, folder) = if stored.is_file() && !args.recompute {
         let text = fs::read(&stored).with_context(|| format!("{} cannot be read", stored.display()))?;
-        let summary = ::report::json::parse(&text)
+        let summary = ::report::parse(&text)
             .with_context(|| format!("{} is not a summary this version reads", stored.display()))?;
         (summary, args.run.clone())
     } else {
@@ -39,7 +39,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         let _ = writeln!(std::io::stderr(), "headway: {} rows to {}", merged.rows, out.display());
     }
     if let Some(out) = &args.html {
-        output::write_new(out, &::report::html::render(&summary))?;
+        output::write_new(out, &output::render("html", &summary, &::report::Style::default()))?;
     }
     let show = OutputArgs { json: args.json.clone(), ..OutputArgs::default() };
     output::deliver(&summary, &show, Some(&folder), &[])?;
@@ -73,7 +73,7 @@ fn recompute(run: &RunFolder) -> Result<Summary> {
     batch.last = true;
     analysis.batch(&batch);
     let merged = merge.merged();
-    let whole = merged.is_complete();
+    let whole = merged.truncated.is_empty();
     let facts = Facts {
         source: Source::Live,
         name: document.name,

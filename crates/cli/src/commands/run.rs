@@ -17,7 +17,7 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
 }
 
 /// Plays a run and shows its report, with `notes` below it; returns the exit code.
-pub(super) fn play(settings: &RunSettings, notes: &[String]) -> Result<u8, Failure> {
+pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result<u8, Failure> {
     must_be_new("--json", settings.output.json.as_ref()).map_err(Failure::usage)?;
     let control = Control::default();
     interrupt::steer(&control)?;

@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: what the bytes mean, timers (the caller knows when it wants to be woken), and the clock.
 
+mod events;
 mod receive;
 mod socket;
 
@@ -94,7 +95,7 @@ pub struct Reactor {
     listener: Option<Listener>,
     sockets: Vec<Option<Socket>>,
     lives: u32,
-    events: Vec<epoll::Event>,
+    events: events::Events,
     at: usize,
     /// What is left to do for `events[at]`.
     current: Option<epoll::EventFlags>,
@@ -119,7 +120,7 @@ impl Reactor {
             listener: None,
             sockets: Vec::new(),
             lives: 0,
-            events: Vec::with_capacity(EVENTS_PER_WAIT),
+            events: events::Events::with_capacity(EVENTS_PER_WAIT),
             at: 0,
             current: None,
             early: VecDeque::new(),
@@ -255,9 +256,9 @@ impl Reactor {
             .map(|t| Timespec { tv_sec: t.0.max(0) / 1_000_000_000, tv_nsec: t.0.max(0) % 1_000_000_000 });
         self.at = 0;
         self.current = None;
-        self.events.clear();
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), timeout.as_ref()) {
-            Ok(_) => Ok(!self.events.is_empty()),
+        self.events.0.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events.0), timeout.as_ref()) {
+            Ok(_) => Ok(!self.events.0.is_empty()),
             Err(Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
@@ -269,7 +270,7 @@ impl Reactor {
         if let Some(early) = self.early.pop_front() {
             return Some(early);
         }
-        while let Some(event) = self.events.get(self.at) {
+        while let Some(event) = self.events.0.get(self.at) {
             let data = event.data.u64();
             let mut flags = self.current.unwrap_or(event.flags);
             let completion = match data {

@@ -94,8 +94,8 @@ pub struct Client<S> {
     last_start: Nanos,
     /// When waiting for answers ends.
     give_up_at: Nanos,
-    /// Since when arrivals have been held back by the cap, if they are.
-    blocked_since: Option<Nanos>,
+    /// Since when the cap has been reached, as long as an arrival that fell due meanwhile is still to start.
+    full_since: Option<Nanos>,
     stopping: bool,
     shard: u16,
     sink: S,
@@ -116,7 +116,7 @@ impl<S: RecordSink> Client<S> {
             last_start: plan.end() + GRACE,
             give_up_at: plan.end().saturating_add(limits.timeout),
             limits,
-            blocked_since: None,
+            full_since: None,
             stopping: false,
             shard: shard.index() as u16,
             sink,
@@ -164,6 +164,10 @@ impl<S: RecordSink> Client<S> {
     /// Something happened to a connection; the answer is what to do about it at once.
     #[inline]
     pub fn on(&mut self, id: ConnectionId, event: Event, now: Nanos) -> Option<Action> {
+        if event != Event::Closed && !self.pool.is_busy(id) {
+            // Its request was given up (cancelled, unfinished), and the connection is about to be closed.
+            return None;
+        }
         match event {
             Event::FirstByte => {
                 let request = self.pool.request_mut(id);
@@ -179,10 +183,10 @@ impl<S: RecordSink> Client<S> {
                 self.finish(id, outcome, now);
                 if reusable {
                     self.pool.release(id);
+                    self.came_free(now);
                     return None;
                 }
-                self.pool.close(id);
-                Some(Action::Close(id))
+                Some(self.close(id, now))
             }
             Event::Sent(bytes) => {
                 self.pool.request_mut(id).bytes_sent = bytes;
@@ -199,8 +203,7 @@ impl<S: RecordSink> Client<S> {
             }
             Event::ConnectFailed(outcome) => {
                 self.finish(id, outcome, now);
-                self.pool.close(id);
-                Some(Action::Close(id))
+                Some(self.close(id, now))
             }
             Event::Closed => {
                 self.pool.retire_idle(id);
@@ -274,14 +277,15 @@ impl<S: RecordSink> Client<S> {
             record.sent = now.into();
             record.reused = true;
             self.pool.reuse(id, record, now.saturating_add(self.limits.timeout));
+            self.note_full(now);
             return Some(Action::Send(id, 0));
         }
         if self.pool.can_open() {
             let record = self.begin(arrival, now);
             let id = self.pool.open(record, now.saturating_add(self.limits.connect_timeout));
+            self.note_full(now);
             return Some(Action::Open(id));
         }
-        self.blocked_since.get_or_insert(now);
         let mut next = Some(arrival);
         while let Some(arrival) = next.filter(|a| a.intended.saturating_add(self.limits.max_wait) <= now) {
             self.write_never_started(arrival, now, Outcome::Shed);
@@ -291,20 +295,29 @@ impl<S: RecordSink> Client<S> {
         None
     }
 
+    /// After a start: the cap may be reached now, or nobody be held back any more.
+    #[inline]
+    fn note_full(&mut self, now: Nanos) {
+        let waiting = self.next.is_some_and(|next| next.intended <= now);
+        self.full_since = match (self.pool.can_start(), waiting) {
+            (false, true) => self.full_since.or(Some(now)),
+            (false, false) => Some(now),
+            (true, true) => self.full_since,
+            (true, false) => None,
+        };
+    }
+
     /// An arrival starts: its record so far, told to the sink.
     #[inline]
     fn begin(&mut self, arrival: Arrival, now: Nanos) -> Record {
         self.flush_run();
-        // It waited for the cap from when it was due, or from when the cap was reached if that was later, until now:
-        // what was late before the cap was reached is the generator's lateness.
-        let wait = match self.blocked_since {
+        // It waited from when it was due, or from when the cap was reached if that was later: what was late before the
+        // cap was reached is the generator's lateness.
+        let wait = match self.full_since {
             Some(since) => (now - arrival.intended.max(since)).max(Nanos::ZERO),
             None => Nanos::ZERO,
         };
         self.advance();
-        if self.next.is_none_or(|next| next.intended > now) {
-            self.blocked_since = None;
-        }
         self.sink.start(Start { intended: arrival.intended, started: now, wait, step: 0 });
         Record {
             started: now.into(),
@@ -318,7 +331,7 @@ impl<S: RecordSink> Client<S> {
     fn never_start(&mut self, arrival: Arrival, now: Nanos) {
         if arrival.intended <= self.last_start {
             let waited_out =
-                arrival.intended.saturating_add(self.limits.max_wait) <= now && self.blocked_since.is_some();
+                arrival.intended.saturating_add(self.limits.max_wait) <= now && self.full_since.is_some();
             let outcome = if waited_out { Outcome::Shed } else { Outcome::Unsent };
             self.write_never_started(arrival, now, outcome);
             self.advance();
@@ -368,8 +381,21 @@ impl<S: RecordSink> Client<S> {
             _ => Outcome::Timeout,
         };
         self.finish(id, outcome, now);
+        self.close(id, now)
+    }
+
+    fn close(&mut self, id: ConnectionId, now: Nanos) -> Action {
         self.pool.close(id);
+        self.came_free(now);
         Action::Close(id)
+    }
+
+    /// A connection can be had again: unless an arrival has been waiting for it, nobody was held back.
+    #[inline]
+    fn came_free(&mut self, now: Nanos) {
+        if self.full_since.is_some() && self.next.is_none_or(|next| next.intended > now) {
+            self.full_since = None;
+        }
     }
 
     /// No arrivals are left: idle connections are closed one by one, and at the end of patience the rest.

@@ -86,6 +86,13 @@ impl Pool {
         self.slots.iter().enumerate().filter(|(_, s)| busy(s)).map(|(i, _)| i as ConnectionId).collect()
     }
 
+    /// Whether it carries a request, or is being opened for one.
+    #[inline]
+    pub(super) fn is_busy(&self, id: ConnectionId) -> bool {
+        matches!(self.phase(id), Phase::Opening | Phase::Busy)
+    }
+
+    #[inline]
     pub(super) fn phase(&self, id: ConnectionId) -> Phase {
         self.slots[id as usize].phase
     }

@@ -1,0 +1,39 @@
+//! Short ways to make plans and worlds.
+
+use base::sink::Kept;
+use base::{Nanos, Outcome, Rate};
+use testkit::{Connect, Generator, Scripted, Target, World};
+use workload::{Client, Limits, Plan, Process, Shard};
+
+pub const LIMITS: Limits = Limits {
+    connections: 1_000,
+    max_wait: Nanos::from_secs(30),
+    timeout: Nanos::from_secs(30),
+    connect_timeout: Nanos::from_secs(5),
+};
+
+pub fn plan(process: Process, rate: f64, seconds: i64, seed: u64) -> Plan {
+    Plan::ramp_and_hold(seed, process, Rate(rate), Nanos::ZERO, Nanos::ZERO, Nanos::from_secs(seconds))
+}
+
+/// Plays a plan against a target and keeps everything.
+pub fn play(plan: &Plan, limits: Limits, target: impl Target, generator: Generator) -> Kept {
+    let client = Client::new(plan, Shard::WHOLE, limits, Kept::default());
+    let mut world = World::new(client, target, generator);
+    world.run();
+    std::mem::take(world.finish())
+}
+
+/// A target that connects at once and answers by a function of the instant and the number.
+pub fn answers<R: FnMut(Nanos, u64) -> testkit::Answer>(request: R) -> impl Target {
+    Scripted { connect: |_| Connect::After(Nanos::ZERO), request }
+}
+
+pub fn count(kept: &Kept, outcome: Outcome) -> u64 {
+    kept.records.iter().filter(|r| r.outcome == outcome).map(|r| u64::from(r.count)).sum()
+}
+
+/// Requests in all, each counted once.
+pub fn total(kept: &Kept) -> u64 {
+    kept.records.iter().map(|r| u64::from(r.count)).sum()
+}

@@ -1,0 +1,6 @@
+//! Tests that cross crates, in virtual time.
+
+mod client;
+mod common;
+mod queue;
+mod verdict;
