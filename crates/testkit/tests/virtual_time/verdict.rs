@@ -1,1 +1,210 @@
-//! (below)
+//! The verdict, on loads whose defects are known: what the generator did is set, and the verdict must say so.
+
+use crate::common::{LIMITS, answers, plan};
+use base::sink::Kept;
+use base::{Batch, Nanos, Phase, Profile, Rate};
+use stats::summary::{Finding, LoadVerdict, Pattern, RuleOutcome, Summary};
+use stats::{Analysis, Facts, PlanLaw, Setup, Tolerances, Workload};
+use std::sync::Arc;
+use testkit::{Answer, Generator, Target, World};
+use workload::{Client, Limits, Plan, Process, Shard};
+
+const MS: fn(i64) -> Nanos = Nanos::from_millis;
+const US: fn(i64) -> Nanos = Nanos::from_micros;
+
+fn setup(plan: &Plan, sources: usize) -> Setup {
+    let process = plan.process;
+    Setup {
+        labels: vec!["request".to_owned()],
+        sources,
+        measured: plan.measured_from..plan.end(),
+        workload: Workload::Open,
+        plan: Some(PlanLaw {
+            profile: plan.own_profile(),
+            gap_cdf: Some(Box::new(move |x| process.gap_cdf(x).unwrap())),
+            gap_cov: process.gap_cov(),
+            poisson: process == Process::Poisson,
+        }),
+        tolerances: Tolerances::default(),
+    }
+}
+
+/// Plays the plan on so many workers, each with the same defects and a target of its own.
+fn judge_with<T: Target>(
+    plan: &Plan,
+    limits: Limits,
+    workers: u32,
+    generator: &Generator,
+    target: impl Fn() -> T,
+) -> Summary {
+    let mut analysis = Analysis::new(setup(plan, workers as usize));
+    for source in 0..workers {
+        let shard = Shard::new(source, workers).unwrap();
+        let client = Client::new(plan, shard, limits, Kept::default());
+        let mut world = World::new(client, target(), generator.clone());
+        world.run();
+        let kept = std::mem::take(world.finish());
+        let watermark = Nanos::MAX;
+        let source = source as u16;
+        analysis.batch(&Batch { source, starts: kept.starts, records: kept.records, watermark, last: true });
+    }
+    let send_cost = (generator.action_cost > Nanos::ZERO).then_some(generator.action_cost);
+    analysis.finish(Facts { send_cost, seed: Some(plan.seed), ..Facts::default() })
+}
+
+fn judge(plan: &Plan, generator: &Generator) -> Summary {
+    judge_with(plan, LIMITS, 1, generator, || answers(|_, _| Answer::ok(US(100))))
+}
+
+fn finding<'a>(summary: &'a Summary, id: &str) -> &'a Finding {
+    let ids: Vec<&str> = summary.verdict.findings.iter().map(|f| f.id.as_str()).collect();
+    summary.verdict.findings.iter().find(|f| f.id == id).unwrap_or_else(|| panic!("no {id} among {ids:?}"))
+}
+
+fn failed(summary: &Summary) -> Vec<&str> {
+    let failed = summary.verdict.rules.iter().filter(|r| r.outcome == RuleOutcome::Fail);
+    failed.map(|r| r.rule.as_str()).collect()
+}
+
+#[test]
+fn a_perfect_generator_is_valid_and_the_pattern_is_the_plans() {
+    for (process, pattern) in [
+        (Process::Poisson, Pattern::Independent),
+        (Process::PoissonFixedN, Pattern::Independent),
+        (Process::Constant, Pattern::Even),
+        (Process::Uniform, Pattern::Even),
+        (Process::Gamma { cov: 2.5 }, Pattern::Bunched),
+    ] {
+        for workers in [1, 4] {
+            let summary =
+                judge_with(&plan(process, 1_000.0, 60, 5), LIMITS, workers, &Generator::default(), || {
+                    answers(|_, _| Answer::ok(US(100)))
+                });
+            assert_eq!(
+                summary.verdict.load,
+                Some(LoadVerdict::Valid),
+                "{process} {:?}",
+                summary.verdict.rules
+            );
+            assert_eq!(summary.verdict.pattern, pattern, "{process} on {workers}");
+        }
+    }
+}
+
+#[test]
+fn ramps_and_pauses_do_not_spoil_the_verdict() {
+    let s = Nanos::from_secs;
+    let phases = [
+        Phase::ramp(s(20), Rate(100.0), Rate(1_500.0)),
+        Phase::pause(s(5)),
+        Phase::hold(s(20), Rate(1_500.0)),
+        Phase::ramp(s(10), Rate(1_500.0), Rate(200.0)),
+    ];
+    let plan = Plan { profile: Arc::new(Profile::new(&phases)), ..plan(Process::Poisson, 1.0, 1, 8) };
+    let summary = judge(&plan, &Generator::default());
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
+    assert_eq!(summary.verdict.pattern, Pattern::Independent);
+    let ks = summary.arrivals.ks.plan.unwrap();
+    assert!(ks.p > 1e-4, "{ks:?}");
+}
+
+#[test]
+fn a_generator_that_sends_too_little_is_invalid() {
+    let summary = judge(
+        &plan(Process::Poisson, 2_000.0, 20, 1),
+        &Generator { action_cost: MS(1), ..Generator::default() },
+    );
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
+    assert!(failed(&summary).contains(&"sent-share"), "{:?}", failed(&summary));
+    let unsent = finding(&summary, "unsent");
+    let share = summary.arrivals.started as f64 / summary.measured.n as f64;
+    assert!(share < 0.55, "{share}");
+    assert!(unsent.n > 0 && !unsent.text.is_empty());
+    // No arrival is forgotten: what was not sent is counted.
+    let all: u64 = summary.outcomes.values().sum();
+    assert_eq!(all, plan(Process::Poisson, 2_000.0, 20, 1).arrivals().count() as u64);
+}
+
+#[test]
+fn pauses_of_the_generator_make_it_late_and_are_dated() {
+    let second = |s: i64| Nanos::from_secs(s);
+    let pauses = (1..12).map(|i| (second(5 * i), second(5 * i) + MS(500))).collect();
+    let summary = judge(&plan(Process::Poisson, 500.0, 60, 2), &Generator { pauses, ..Generator::default() });
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
+    assert!(failed(&summary).contains(&"late-share"), "{:?}", failed(&summary));
+    let late = finding(&summary, "late");
+    for i in 1..12 {
+        let at = f64::from(5 * i) + 0.25;
+        assert!(late.at.iter().any(|&[from, to]| from <= at && at <= to), "{at} s is not in {:?}", late.at);
+    }
+    assert!(!late.at.iter().any(|&[from, to]| from <= 2.5 && 2.5 <= to), "{:?}", late.at);
+}
+
+#[test]
+fn one_pause_of_half_a_second_is_told_even_where_it_decides_nothing() {
+    let pauses = vec![(Nanos::from_secs(4), Nanos::from_secs(4) + MS(500))];
+    let summary = judge(&plan(Process::Poisson, 500.0, 10, 2), &Generator { pauses, ..Generator::default() });
+    assert_ne!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
+    let late = finding(&summary, "late");
+    assert!(late.at.iter().any(|&[from, to]| from <= 4.25 && 4.25 <= to), "{:?}", late.at);
+}
+
+#[test]
+fn timer_ticks_bunch_what_was_to_be_independent() {
+    let summary =
+        judge(&plan(Process::Poisson, 2_000.0, 30, 3), &Generator { tick: MS(10), ..Generator::default() });
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
+    let failed = failed(&summary);
+    assert!(
+        failed.contains(&"bunching") && failed.contains(&"dispersion") && failed.contains(&"late-share"),
+        "{failed:?}"
+    );
+    assert_eq!(summary.verdict.pattern, Pattern::Bunched);
+    assert!(summary.arrivals.cov.unwrap() > 3.0, "{:?}", summary.arrivals.cov);
+    // A hundred microseconds of tick at the same rate do no harm.
+    let summary =
+        judge(&plan(Process::Poisson, 200.0, 60, 3), &Generator { tick: US(100), ..Generator::default() });
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
+}
+
+/// One thread cannot send twice within one send: where the mean headway is not ten sends, evenness is physics.
+#[test]
+fn sends_one_after_the_other_are_physics_and_are_named() {
+    let generator = Generator { action_cost: US(40), ..Generator::default() };
+    let summary = judge(&plan(Process::Poisson, 8_000.0, 20, 4), &generator);
+    assert!(!failed(&summary).contains(&"bunching"), "{:?}", summary.verdict.rules);
+    finding(&summary, "serialised");
+    let slow = judge(&plan(Process::Poisson, 500.0, 60, 4), &generator);
+    assert!(slow.verdict.findings.iter().all(|f| f.id != "serialised"));
+}
+
+/// Waiting at the cap is the target's doing or the user's: `feedback`, not lateness.
+#[test]
+fn waiting_at_the_cap_is_feedback_and_not_lateness() {
+    let limits = Limits { connections: 5, ..LIMITS };
+    let target = || answers(|now, _| Answer::ok(if now < Nanos::from_secs(10) { MS(1) } else { MS(12) }));
+    let summary = judge_with(&plan(Process::Poisson, 500.0, 20, 6), limits, 1, &Generator::default(), target);
+    let feedback = finding(&summary, "feedback");
+    assert!(feedback.value.unwrap() > 0.3, "{feedback:?}");
+    assert!(!failed(&summary).contains(&"late-share"), "{:?}", failed(&summary));
+    assert!(summary.lag.max.unwrap() < 1e-3, "{:?}", summary.lag);
+    assert!(summary.blocked.p99.unwrap() > 0.05, "{:?}", summary.blocked);
+}
+
+/// Response times count from when a request was due: a target that stands still for a second shows it.
+#[test]
+fn a_stalled_target_shows_in_the_percentiles_of_a_valid_load() {
+    let target = || {
+        answers(|now: Nanos, _| match now.0 % 10_000_000_000 {
+            into if into < 1_000_000_000 => Answer::ok(Nanos(1_000_000_000 - into)),
+            _ => Answer::ok(US(100)),
+        })
+    };
+    let limits = Limits { connections: 5_000, ..LIMITS };
+    let summary =
+        judge_with(&plan(Process::Poisson, 1_000.0, 60, 7), limits, 1, &Generator::default(), target);
+    assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
+    // One second in ten, uniformly within it: p95 = 500 ms, p99 = 900 ms.
+    let (p95, p99) = (summary.response.p95.unwrap(), summary.response.p99.unwrap());
+    assert!((p95 - 0.5).abs() < 0.03 && (p99 - 0.9).abs() < 0.02, "{p95} {p99}");
+}
