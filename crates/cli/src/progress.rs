@@ -54,7 +54,11 @@ impl Observer for Progress {
 }
 
 fn line(s: &Snapshot, end: Nanos) -> String {
-    let ms = |t: Option<Nanos>| t.map_or("-".to_owned(), |t| format!("{:.2}", t.as_secs_f64() * 1e3));
+    let ms = |t: Option<Nanos>| match t.map(|t| t.as_secs_f64() * 1e3) {
+        None => "-".to_owned(),
+        Some(ms) if ms < 100.0 => format!("{ms:.2}"),
+        Some(ms) => format!("{ms:.0}"),
+    };
     let waiting = s.started.saturating_sub(s.ended);
     format!(
         "{:.0}/{:.0} s  {}/s  p50 {} p99 {} ms  in flight {waiting}  failed {}",
@@ -85,6 +89,6 @@ mod tests {
         };
         let text = line(&snapshot, Nanos::from_secs(3600));
         assert!(text.len() <= 80, "{} {text}", text.len());
-        assert!(text.contains("123456/s") && text.contains("p99 12345.00 ms"));
+        assert!(text.contains("123456/s") && text.contains("p99 12345 ms"));
     }
 }

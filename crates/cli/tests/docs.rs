@@ -1,0 +1,42 @@
+//! `docs/reference.md` is derived from the registries: what is registered is documented, and nothing else.
+//!
+//! `HEADWAY_DOCS=write cargo test -p headway --test docs` writes it anew.
+
+use std::fs;
+use std::path::Path;
+
+fn reference() -> String {
+    let mut out = String::from(
+        "# Reference\n\nDerived from the registries in the code by `HEADWAY_DOCS=write cargo test -p headway --test docs`; do not edit.\n",
+    );
+    out.push_str("\n## Arrival processes\n\n`--arrivals PROCESS`; gaps are scaled to the rate.\n\n| process | what it is |\n|---|---|\n");
+    for family in workload::arrivals::ALL {
+        out.push_str(&format!("| `{}` | {} |\n", family.usage(), family.about()));
+    }
+    out.push_str("\n## Distributions\n\nWherever a time may be random (`serve --service`). Times carry units: `250us 10ms 1.5s 2m 1h`.\n\n| distribution | what it is | example |\n|---|---|---|\n");
+    for family in base::dist::ALL {
+        let usage = format!("{}({})", family.name(), family.arguments().join(", "));
+        out.push_str(&format!("| `{usage}` | {} | `{}` |\n", family.about(), family.example()));
+    }
+    out.push_str("\n## Outcomes\n\nHow a request that fell due ended; each ends in exactly one: ");
+    let names: Vec<String> = base::Outcome::ALL.iter().map(|o| format!("`{}`", o.name())).collect();
+    out.push_str(&format!("{}.\n", names.join(", ")));
+    out.push_str("\n## Outputs\n\n| output | what it is |\n|---|---|\n");
+    for output in report::ALL {
+        out.push_str(&format!("| {} | {} |\n", output.name(), output.about()));
+    }
+    out.push_str("\n## Columns of `records.arrow`\n\nAn Arrow IPC stream; instants are nanoseconds since the plan's zero.\n\n");
+    out.push_str(&records::schema::markdown());
+    out
+}
+
+#[test]
+fn the_reference_is_what_is_registered() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference.md");
+    let expected = reference();
+    if std::env::var("HEADWAY_DOCS").is_ok_and(|v| v == "write") {
+        fs::write(&path, &expected).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "docs/reference.md is not up to date: see the head of this test");
+}
