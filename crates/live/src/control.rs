@@ -22,7 +22,10 @@ impl Control {
     /// Asks to stop; a second call asks to stop at once. Returns how often it has been asked.
     pub fn stop(&self) -> u8 {
         self.shared.first.get_or_init(Instant::now);
-        let before = self.shared.asked.fetch_add(1, Ordering::SeqCst);
+        // However often: it never counts back to none.
+        let more = |asked: u8| Some(asked.saturating_add(1));
+        let (Ok(before) | Err(before)) =
+            self.shared.asked.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
         for waker in self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             waker.wake();
         }
