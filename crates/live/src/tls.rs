@@ -108,7 +108,7 @@ impl Session {
         self.tls.is_handshaking()
     }
 
-    /// Takes in what the socket received and appends the plain bytes to `plain`.
+    /// Takes in what the socket received and appends the plain bytes to `plain`, also those before an error.
     pub(crate) fn receive(
         &mut self,
         mut bytes: &[u8],
@@ -116,7 +116,14 @@ impl Session {
     ) -> Result<Inbound, rustls::Error> {
         while !bytes.is_empty() {
             let taken = self.tls.read_tls(&mut bytes).map_err(|e| rustls::Error::General(e.to_string()))?;
-            let state = self.tls.process_new_packets()?;
+            let state = match self.tls.process_new_packets() {
+                Ok(state) => state,
+                Err(error) => {
+                    // It ends by saying that there is no more yet.
+                    let _ = self.tls.reader().read_to_end(plain);
+                    return Err(error);
+                }
+            };
             let from = plain.len();
             plain.resize(from + state.plaintext_bytes_to_read(), 0);
             self.tls

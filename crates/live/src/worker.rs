@@ -217,6 +217,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn send_request(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
         let connection = self.connections[id as usize].as_mut()?;
         connection.stage = Stage::InFlight;
+        connection.status = 0;
         let mut out = self.spare.pop().unwrap_or_default();
         out.clear();
         if !matches!(connection.wire.open(&self.shared.request), Opened::Stream(_)) {
@@ -232,19 +233,15 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             }
         }
         self.client.on(id, Event::Sent(bytes), now);
-        self.submit(id, out, now)
+        self.submit(id, out);
+        None
     }
 
     /// Hands bytes to the socket.
     #[inline]
-    fn submit(&mut self, id: ConnectionId, bytes: Vec<u8>, now: Nanos) -> Option<Action> {
-        match self.reactor.send(id, bytes) {
-            Ok(Submitted::Done(buffer)) => {
-                self.spare.push(buffer);
-                None
-            }
-            Ok(Submitted::Pending) => None,
-            Err(error) => self.failed(id, &error, now),
+    fn submit(&mut self, id: ConnectionId, bytes: Vec<u8>) {
+        if let Submitted::Done(buffer) = self.reactor.send(id, bytes) {
+            self.spare.push(buffer);
         }
     }
 
@@ -275,7 +272,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             Completion::Received(id, bytes, _) => self.received(id, &buffer[..bytes], now),
             Completion::Connected(id, Ok(())) => self.connected(id, now),
             Completion::Connected(id, Err(error)) => self.connect_failed(id, &error, now),
-            Completion::Ended(id) => self.ended(id, now),
+            Completion::Ended(id) => self.hung_up(id, now),
             Completion::Failed(id, error) => self.failed(id, &error, now),
             Completion::Sent(_, buffer) => {
                 self.spare.push(buffer);
@@ -300,7 +297,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             Ok(session) => connection.tls = Some(Box::new(session)),
             Err(error) => return self.handshake_failed(id, &error.to_string(), now),
         }
-        self.flush_tls(id, now)
+        self.flush_tls(id);
+        None
     }
 
     fn handshake_failed(&mut self, id: ConnectionId, why: &str, now: Nanos) -> Option<Action> {
@@ -309,17 +307,19 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     /// Sends what TLS itself has to say.
-    fn flush_tls(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
-        let connection = self.connections[id as usize].as_mut()?;
+    fn flush_tls(&mut self, id: ConnectionId) {
+        let Some(Some(Connection { tls: Some(tls), .. })) = self.connections.get_mut(id as usize) else {
+            return;
+        };
         let mut out = self.spare.pop().unwrap_or_default();
         out.clear();
         // Writing to a vector does not fail.
-        let _ = connection.tls.as_mut()?.transmit(&mut out);
+        let _ = tls.transmit(&mut out);
         if out.is_empty() {
             self.spare.push(out);
-            return None;
+        } else {
+            self.submit(id, out);
         }
-        self.submit(id, out, now)
     }
 
     #[inline]
@@ -336,27 +336,29 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let mut plain = std::mem::take(&mut self.plain);
         plain.clear();
         let inbound = tls.receive(bytes, &mut plain);
-        let agreed = connection.stage == Stage::Handshake && !tls.is_handshaking();
+        let agreed = inbound.is_ok() && connection.stage == Stage::Handshake && !tls.is_handshaking();
         // Alerts about a certificate we refuse go out too.
-        let mut action = self.flush_tls(id, now);
-        if action.is_none() {
-            action = match &inbound {
-                Err(error) if self.stage(id) == Some(Stage::Handshake) => {
-                    self.handshake_failed(id, &error.to_string(), now)
-                }
-                Err(error) => self.broken(id, Outcome::Tls, &error.to_string(), now),
-                Ok(_) if agreed => self.agreed(id, now),
-                Ok(_) => None,
-            };
-        }
+        self.flush_tls(id);
+        let mut action = if agreed { self.agreed(id, now) } else { None };
+        // What was received before TLS ended, well or badly, counts.
         if action.is_none() && !plain.is_empty() {
             action = self.answer(id, &plain, now);
         }
-        if action.is_none() && matches!(inbound, Ok(Inbound::Closed)) {
-            action = self.ended(id, now);
-        }
         self.plain = plain;
-        action
+        match (action, inbound) {
+            (Some(action), _) => Some(action),
+            (None, Ok(Inbound::Open)) => None,
+            (None, Ok(Inbound::Closed)) => self.ended(id, now),
+            (None, Err(error)) => self.tls_failed(id, &error.to_string(), now),
+        }
+    }
+
+    fn tls_failed(&mut self, id: ConnectionId, why: &str, now: Nanos) -> Option<Action> {
+        match self.stage(id)? {
+            Stage::Connecting | Stage::Handshake => self.handshake_failed(id, why, now),
+            Stage::InFlight => self.broken(id, Outcome::Tls, why, now),
+            Stage::Idle => self.client.on(id, Event::Closed, now),
+        }
     }
 
     /// TLS is agreed on: the connection is ready, and its first request goes out.
@@ -388,7 +390,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 }
                 wire::Event::Chunk { .. } => continue,
                 wire::Event::End { bytes_received, .. } => {
-                    let reusable = connection.wire.is_reusable();
+                    // Answered before all of it was sent: the next request would queue behind the rest.
+                    let reusable = connection.wire.is_reusable() && !self.reactor.is_sending(id);
                     finished(connection, &mut self.client, id, bytes_received, reusable, now)
                 }
                 wire::Event::Reset { reason, .. } => return self.reset(id, reason, now),
@@ -410,6 +413,18 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         self.broken(id, outcome, &reason.to_string(), now)
     }
 
+    /// The socket says that the target sends no more.
+    fn hung_up(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+        let connection = self.connections[id as usize].as_ref()?;
+        if connection.tls.is_some() && connection.stage == Stage::InFlight {
+            // TLS has not said so: anybody on the way could have cut the answer short.
+            let why = "the connection was closed without the end of TLS, before the answer was complete";
+            return self.broken(id, Outcome::Reset, why, now);
+        }
+        self.ended(id, now)
+    }
+
+    /// The target says that it sends no more.
     fn ended(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
         match self.stage(id)? {
             Stage::Connecting | Stage::Handshake => {
@@ -454,10 +469,11 @@ fn connect_outcome(error: &io::Error) -> Outcome {
             | Errno::NFILE
             | Errno::NOBUFS
             | Errno::NOMEM
+            | Errno::NOSPC
+            | Errno::AGAIN
             | Errno::ADDRNOTAVAIL
             | Errno::ADDRINUSE
-            | Errno::PERM
-            | Errno::ACCESS,
+            | Errno::PERM,
         ) => Outcome::LocalLimit,
         Some(Errno::TIMEDOUT) => Outcome::ConnectTimeout,
         Some(Errno::CONNRESET | Errno::PIPE) => Outcome::Reset,

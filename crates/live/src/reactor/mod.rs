@@ -4,6 +4,10 @@
 //! (standing, from the moment a socket is connected or accepted), accept (standing). Here epoll emulates it, edge
 //! triggered, so that a socket costs one `epoll_ctl` in its life; a send is tried at once and usually completes there.
 //!
+//! Sockets take turns: one that fills the whole buffer is read on only after all others that have something, and after
+//! the caller has had its say. And what came in before a send failed is told before the failure: a target that answers
+//! early and closes (413 to a large body) has answered.
+//!
 //! Deliberately absent: what the bytes mean, timers (the caller knows when it wants to be woken), and the clock.
 
 mod events;
@@ -59,7 +63,7 @@ pub struct KernelStamp(pub i128);
 /// What became of a send.
 #[derive(Debug)]
 pub enum Submitted {
-    /// All bytes were taken; the buffer comes back.
+    /// Nothing is left to do with the bytes; the buffer comes back.
     Done(Vec<u8>),
     /// The rest follows when the socket can take it; the buffer comes back with [`Completion::Sent`].
     Pending,
@@ -85,6 +89,8 @@ struct Socket {
     connecting: bool,
     /// What could not be sent at once, and how much of it has been since.
     unsent: Option<(Vec<u8>, usize)>,
+    /// Why sending failed, until all that was received has been told.
+    broken: Option<io::Error>,
     stamped: bool,
 }
 
@@ -97,10 +103,12 @@ pub struct Reactor {
     lives: u32,
     events: events::Events,
     at: usize,
-    /// What is left to do for `events[at]`.
-    current: Option<epoll::EventFlags>,
-    /// Completions that came of submitting itself.
-    early: VecDeque<Completion>,
+    /// The event under way: whose, and what is left to do.
+    current: Option<(u64, epoll::EventFlags)>,
+    /// Sockets that have something left although epoll, being edge-triggered, has said so before.
+    ready: VecDeque<(u64, epoll::EventFlags)>,
+    /// How many of them have their turn before the next wait.
+    turns: usize,
     kernel_stamps: bool,
 }
 
@@ -123,7 +131,8 @@ impl Reactor {
             events: events::Events::with_capacity(EVENTS_PER_WAIT),
             at: 0,
             current: None,
-            early: VecDeque::new(),
+            ready: VecDeque::new(),
+            turns: 0,
             kernel_stamps,
         })
     }
@@ -173,16 +182,11 @@ impl Reactor {
     /// It failed at once: no descriptor, no port, no route, or refused.
     pub fn connect(&mut self, token: Token, address: &Address) -> io::Result<()> {
         let fd = socket::open(address)?;
-        let established = match socket::connect(&fd, address) {
-            Ok(()) => true,
-            Err(Errno::INPROGRESS) => false,
-            Err(error) => return Err(error.into()),
-        };
-        self.insert(token, fd, !established)?;
-        if established {
-            self.early.push_back(Completion::Connected(token, Ok(())));
+        match socket::connect(&fd, address) {
+            // Also one that stands at once (a Unix socket's) is told of by its first event.
+            Ok(()) | Err(Errno::INPROGRESS) => self.insert(token, fd, true),
+            Err(error) => Err(error.into()),
         }
-        Ok(())
     }
 
     /// Takes on a connected socket.
@@ -200,34 +204,40 @@ impl Reactor {
         let life = self.lives;
         let flags =
             epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
-        let data = epoll::EventData::new_u64(u64::from(life) << 32 | u64::from(token));
-        epoll::add(&self.epoll, &fd, data, flags)?;
+        epoll::add(&self.epoll, &fd, epoll::EventData::new_u64(name(token, life)), flags)?;
         let index = token as usize;
         if self.sockets.len() <= index {
             self.sockets.resize_with(index + 1, || None);
         }
-        self.sockets[index] = Some(Socket { fd, life, connecting, unsent: None, stamped });
+        self.sockets[index] = Some(Socket { fd, life, connecting, unsent: None, broken: None, stamped });
         Ok(())
     }
 
-    /// Sends these bytes. One send of a socket at a time: the next only after this one completed.
-    ///
-    /// # Errors
-    /// The socket failed; [`Completion::Failed`] does not follow.
-    pub fn send(&mut self, token: Token, bytes: Vec<u8>) -> io::Result<Submitted> {
+    /// Sends these bytes, after those of earlier sends that have not completed. Should the socket fail,
+    /// [`Completion::Failed`] says so, after what it had received before.
+    pub fn send(&mut self, token: Token, bytes: Vec<u8>) -> Submitted {
         let Some(socket) = self.sockets.get_mut(token as usize).and_then(Option::as_mut) else {
-            return Err(io::ErrorKind::NotConnected.into());
+            return Submitted::Done(bytes);
         };
+        if socket.broken.is_some() {
+            return Submitted::Done(bytes);
+        }
         if let Some((waiting, _)) = &mut socket.unsent {
             waiting.extend_from_slice(&bytes);
-            return Ok(Submitted::Pending);
+            return Submitted::Pending;
         }
-        let sent = send_some(socket, &bytes, 0)?;
-        if sent == bytes.len() {
-            return Ok(Submitted::Done(bytes));
+        match send_some(socket, &bytes, 0) {
+            Ok(sent) if sent == bytes.len() => Submitted::Done(bytes),
+            Ok(sent) => {
+                socket.unsent = Some((bytes, sent));
+                Submitted::Pending
+            }
+            Err(error) => {
+                socket.broken = Some(error);
+                self.ready.push_back((name(token, socket.life), epoll::EventFlags::IN));
+                Submitted::Done(bytes)
+            }
         }
-        socket.unsent = Some((bytes, sent));
-        Ok(Submitted::Pending)
     }
 
     /// Whether a send of this socket has not completed.
@@ -249,17 +259,15 @@ impl Reactor {
     /// The system call failed; a signal is not an error.
     #[inline]
     pub fn wait(&mut self, timeout: Option<Nanos>) -> io::Result<bool> {
-        if !self.early.is_empty() {
-            return Ok(true);
-        }
+        let timeout = if self.ready.is_empty() { timeout } else { Some(Nanos::ZERO) };
         let timeout = timeout
             .map(|t| Timespec { tv_sec: t.0.max(0) / 1_000_000_000, tv_nsec: t.0.max(0) % 1_000_000_000 });
         self.at = 0;
         self.current = None;
+        self.turns = self.ready.len();
         self.events.0.clear();
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events.0), timeout.as_ref()) {
-            Ok(_) => Ok(!self.events.0.is_empty()),
-            Err(Errno::INTR) => Ok(false),
+            Ok(_) | Err(Errno::INTR) => Ok(!self.events.0.is_empty() || self.turns > 0),
             Err(error) => Err(error.into()),
         }
     }
@@ -267,12 +275,8 @@ impl Reactor {
     /// The next completion, if there is one without waiting. Received bytes are put at the front of `buffer`.
     #[inline]
     pub fn next(&mut self, buffer: &mut [u8]) -> Option<Completion> {
-        if let Some(early) = self.early.pop_front() {
-            return Some(early);
-        }
-        while let Some(event) = self.events.0.get(self.at) {
-            let data = event.data.u64();
-            let mut flags = self.current.unwrap_or(event.flags);
+        loop {
+            let (data, mut flags) = self.current.take().or_else(|| self.next_event())?;
             let completion = match data {
                 WAKER => {
                     flags = epoll::EventFlags::empty();
@@ -281,17 +285,23 @@ impl Reactor {
                 LISTENER => self.accept(&mut flags),
                 _ => self.socket_event(data, &mut flags, buffer),
             };
-            if flags.is_empty() {
-                self.at += 1;
-                self.current = None;
-            } else {
-                self.current = Some(flags);
+            if !flags.is_empty() {
+                self.current = Some((data, flags));
             }
             if completion.is_some() {
                 return completion;
             }
         }
-        None
+    }
+
+    #[inline]
+    fn next_event(&mut self) -> Option<(u64, epoll::EventFlags)> {
+        if let Some(event) = self.events.0.get(self.at) {
+            self.at += 1;
+            return Some((event.data.u64(), event.flags));
+        }
+        self.turns = self.turns.checked_sub(1)?;
+        self.ready.pop_front()
     }
 
     fn drain_waker(&self) -> Option<Completion> {
@@ -357,8 +367,8 @@ impl Reactor {
                     Ok(sent) if sent == bytes.len() => return Some(Completion::Sent(token, bytes)),
                     Ok(sent) => socket.unsent = Some((bytes, sent)),
                     Err(error) => {
-                        *flags = epoll::EventFlags::empty();
-                        return Some(Completion::Failed(token, error));
+                        socket.broken = Some(error);
+                        flags.insert(epoll::EventFlags::IN);
                     }
                 }
             }
@@ -372,29 +382,34 @@ impl Reactor {
             return None;
         }
         match receive(&socket.fd, buffer, socket.stamped) {
-            Ok(Received { bytes: 0, .. }) => {
-                *flags = epoll::EventFlags::empty();
-                Some(Completion::Ended(token))
-            }
-            Ok(Received { bytes, stamp }) => {
-                // A short read has emptied the socket: unless the peer has closed, the next edge tells of more.
-                let closing = epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR;
-                if bytes < buffer.len() && !flags.intersects(closing) {
+            Err(Errno::INTR) => None,
+            Ok(Received { bytes, stamp }) if bytes > 0 => {
+                // A short read has emptied the socket: unless it has ended, the next edge tells of more.
+                let ending = epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR;
+                if bytes == buffer.len() {
+                    self.ready.push_back((data, *flags));
+                    *flags = epoll::EventFlags::empty();
+                } else if !flags.intersects(ending) && socket.broken.is_none() {
                     *flags = epoll::EventFlags::empty();
                 }
                 Some(Completion::Received(token, bytes, stamp))
             }
-            Err(Errno::AGAIN) => {
+            nothing => {
                 *flags = epoll::EventFlags::empty();
-                None
-            }
-            Err(Errno::INTR) => None,
-            Err(error) => {
-                *flags = epoll::EventFlags::empty();
-                Some(Completion::Failed(token, error.into()))
+                match (socket.broken.take(), nothing) {
+                    (Some(error), _) => Some(Completion::Failed(token, error)),
+                    (None, Ok(_)) => Some(Completion::Ended(token)),
+                    (None, Err(Errno::AGAIN)) => None,
+                    (None, Err(error)) => Some(Completion::Failed(token, error.into())),
+                }
             }
         }
     }
+}
+
+/// What epoll calls a socket.
+fn name(token: Token, life: u32) -> u64 {
+    u64::from(life) << 32 | u64::from(token)
 }
 
 /// Sends from `from` on, as much as the socket takes; how far it came.

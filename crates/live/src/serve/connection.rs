@@ -37,4 +37,11 @@ impl Connection {
             ended: false,
         }
     }
+
+    /// Appends `100 Continue` if it is wanted.
+    pub(super) fn send_continue(&mut self, out: &mut Vec<u8>) {
+        if std::mem::take(&mut self.continue_wanted) {
+            self.http.send_continue(out);
+        }
+    }
 }

@@ -243,7 +243,6 @@ impl Server {
         stamp: Option<KernelStamp>,
     ) -> io::Result<()> {
         let Some(connection) = self.connections[token as usize].as_mut() else { return Ok(()) };
-        let mut continues = Vec::new();
         while let Some(event) = connection.http.receive(&mut bytes) {
             match event {
                 wire::http1::ServerEvent::Request { expect_continue, .. } => {
@@ -287,10 +286,12 @@ impl Server {
                 }
             }
         }
-        if connection.continue_wanted {
-            connection.continue_wanted = false;
-            connection.http.send_continue(&mut continues);
-            self.submit(token, continues);
+        // With earlier answers under way it follows the last of them.
+        if connection.continue_wanted && connection.replies.is_empty() {
+            let mut out = self.spare.pop().unwrap_or_default();
+            out.clear();
+            connection.send_continue(&mut out);
+            self.submit(token, out);
         }
         Ok(())
     }
@@ -329,15 +330,16 @@ impl Server {
                 connection.ended = true;
             }
         }
+        if connection.replies.is_empty() {
+            connection.send_continue(&mut out);
+        }
         self.submit(token, out);
         self.close_if_over(token);
     }
 
     fn submit(&mut self, token: Token, bytes: Vec<u8>) {
-        match self.reactor.send(token, bytes) {
-            Ok(Submitted::Done(buffer)) => self.spare.push(buffer),
-            Ok(Submitted::Pending) => {}
-            Err(_) => self.close(token),
+        if let Submitted::Done(buffer) = self.reactor.send(token, bytes) {
+            self.spare.push(buffer);
         }
     }
 
