@@ -1,0 +1,179 @@
+"""What goes to standard output, and what must go nowhere."""
+
+import base64
+import json
+import os
+import pty
+import select
+import time
+import urllib.parse
+
+from harness import HEADWAY, Serve, all_ended, check, code_of, contains, environment, equal, expect, headway, run, spawn, stop
+
+LOAD = ["-R", "200", "-d", "1s"]
+SPREAD = "n mean sd cov min p50 p90 p95 p99 p999 max ci95".split()
+# Of the contract of headway.summary/1: block: keys that it must have.
+CONTRACT = {
+    "": "schema units source name seed plan verdict arrivals rate lag blocked response response_ok service first_byte "
+        "bytes outcomes by_label closed thread_groups series curves generator not_computed".split(),
+    "units": "time rate size".split(),
+    "verdict": "load pattern findings".split(),
+    "arrivals": "n rate headway_mean headway_sd cov cov_se cov_se_poisson p50 p90 p95 p99 min max lag1 ks dispersion "
+                "resolution by_label".split(),
+    "arrivals.ks": ["plan", "exponential"],
+    "arrivals.ks.plan": ["d", "p"],
+    "arrivals.ks.exponential": ["d", "p"],
+    "rate": "offered started completed".split(),
+    "lag": "n p50 p99 p999 max".split(),
+    "blocked": "n p50 p99 p999 max".split(),
+    "response": SPREAD, "response_ok": SPREAD, "service": SPREAD, "first_byte": SPREAD, "bytes": SPREAD,
+    "curves": ["percentiles", "headway"],
+    "generator": "workers stalls same_host_as_target".split(),
+}
+
+
+def block(document, path):
+    for name in filter(None, path.split(".")):
+        document = document[name]
+    return document
+
+
+@check("output: --json - is one document on stdout, schema headway.summary/1, with every block of the contract")
+def contract(tmp):
+    with Serve("--service", "exp(1ms)", "--servers", "2", tmp=tmp) as serve:
+        ended = run(serve.url, *LOAD, "--json", "-", tmp=tmp)
+    document = json.loads(ended.out)
+    equal(document, ended.summary, "stdout, against summary.json")
+    equal(document["schema"], "headway.summary/1", "schema")
+    equal(document["units"], {"time": "s", "rate": "1/s", "size": "B"}, "units")
+    equal(document["source"], "live", "source")
+    wrong = [
+        f"{path or 'the document'} lacks {missing}"
+        for path, keys in CONTRACT.items()
+        if (missing := [k for k in keys if k not in block(document, path)])
+    ]
+    for path in ["lag", "blocked", "response", "service", "arrivals", "arrivals.intended", "curves.headway"]:
+        if not isinstance(block(document, path).get("n"), int):
+            wrong.append(f"{path} has no n")
+    for row in document["arrivals"]["dispersion"]:
+        if missing := [k for k in ("window", "index", "se", "windows", "expected") if k not in row]:
+            wrong.append(f"a row of arrivals.dispersion lacks {missing}")
+    for found in document["verdict"]["findings"]:
+        if missing := [k for k in ("id", "severity", "text", "value", "interval", "limit", "at", "n") if k not in found]:
+            wrong.append(f"finding {found.get('id')} lacks {missing}")
+    for worker in document["generator"]["workers"]:
+        if missing := [k for k in ("handling", "polling", "sleeping", "runqueue_wait") if k not in worker]:
+            wrong.append(f"a worker lacks {missing}")
+    for path in ["arrivals", "rate", "lag", "blocked", "response", "response_ok", "service", "first_byte", "bytes"]:
+        for name, value in block(document, path).items():
+            if value is None and f"{path}.{name}" not in document["not_computed"]:
+                wrong.append(f"{path}.{name} is null without a reason in not_computed")
+        for name, value in (block(document, path).get("ci95") or {}).items():
+            if value is None and f"{path}.ci95.{name}" not in document["not_computed"]:
+                wrong.append(f"{path}.ci95.{name} is null without a reason in not_computed")
+    for label, entry in document["by_label"].items():
+        if not {"response", "outcomes"} <= set(entry):
+            wrong.append(f"by_label.{label} lacks response or outcomes")
+    expect(not wrong, "\n".join(wrong))
+
+
+@check("output: --quiet prints nothing at all; progress goes to stderr alone; no colours off a terminal")
+def quiet(tmp):
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:
+        silent = run(serve.url, *LOAD, "--quiet", tmp=tmp, name="quiet")
+        silent.exits(code_of(silent.summary))
+        equal((silent.out, silent.err), ("", ""), "stdout and stderr of --quiet")
+        both = run(serve.url, *LOAD, "--quiet", "--json", "-", tmp=tmp, name="both")
+        equal(json.loads(both.out), both.summary, "--quiet --json -")
+        loud = run(serve.url, "-R", "100", "-d", "6s", tmp=tmp, name="loud")
+        all_ended(loud, "ok")
+    expect("\x1b" not in loud.out + loud.err and "\r" not in loud.out + loud.err, "control codes off a terminal")
+    expect(len(loud.err.splitlines()) >= 2, f"no progress on stderr: {loud.err!r}")
+    expect(all(len(line) <= 100 for line in loud.err.splitlines()), "a line of stderr is over 100 columns")
+    wide = [line for line in loud.out.splitlines() if len(line) > 80 and str(tmp) not in line]
+    expect(not wide, f"lines over 80 columns: {wide[:3]}")
+
+
+def on_a_terminal(arguments, cwd, env):
+    """What a command prints on a terminal."""
+    ours, theirs = pty.openpty()
+    process = spawn([HEADWAY, *arguments], cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    text, deadline = b"", time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if select.select([ours], [], [], 1)[0]:
+            try:
+                data = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not data:
+                break
+            text += data
+    os.close(ours)
+    process.wait(10)
+    stop(process)
+    return text.decode("utf-8", "replace")
+
+
+@check("output: on a terminal it is coloured, with NO_COLOR it is not")
+def colours(tmp):
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:
+        all_ended(run(serve.url, *LOAD, tmp=tmp), "ok")
+    shown = on_a_terminal(["report", tmp / "run"], tmp, environment(TERM="xterm"))
+    contains(shown, "\x1b[", "a report on a terminal")
+    plain = on_a_terminal(["report", tmp / "run"], tmp, environment(TERM="xterm", NO_COLOR="1"))
+    expect("\x1b[" not in plain, "escape codes in spite of NO_COLOR")
+    contains(plain, "LOAD     ", "the plain report")
+
+
+@check("output: a closed pipe ends a report quietly")
+def closed_pipe(tmp):
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:
+        ended = run(serve.url, *LOAD, tmp=tmp)
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = spawn([HEADWAY, "report", ended.folder], cwd=tmp, stdout=writer, stderr=open(tmp / "err", "wb"))
+    os.close(writer)
+    code = process.wait(30)
+    stop(process)
+    equal((code, (tmp / "err").read_text()), (code_of(ended.summary), ""), "exit and stderr")
+
+
+@check("secrets: an Authorization header, a cookie, URL credentials and bodies are in no file of the run, nor printed")
+def secrets(tmp):
+    password = "pw/d0rmouse"
+    plain = {"s3cr3t", "c00kie", "b0dy", "d0rmouse", urllib.parse.quote(password, safe="")}
+    hidden = [*plain, base64.b64encode(f"alice:{password}".encode()).decode()]
+    log = tmp / "seen"
+    with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:
+        address = serve.url.removeprefix("http://")
+        for name, url, arguments in [
+            ("header", serve.url, ["-H", "Authorization: Bearer s3cr3t", "-H", "Cookie: session=c00kie", "-b", "pin=b0dy"]),
+            ("joined", serve.url, ["-HAuthorization: Bearer s3cr3t", "--header=Cookie: session=c00kie", "--body=pin=b0dy"]),
+            ("key", serve.url, ["-H", "X-Api-Key: s3cr3t", "-H", "Proxy-Authorization: Basic s3cr3t", "-H", "X-Auth-Token: s3cr3t"]),
+            ("url", f"http://alice:{urllib.parse.quote(password, safe='')}@{address}", []),
+            ("bare", f"alice:{urllib.parse.quote(password, safe='')}@{address}", []),
+        ]:
+            ended = run(url, "-R", "50", "-d", "500ms", *arguments, tmp=tmp, name=name)
+            all_ended(ended, "ok")
+            again = headway("report", ended.folder, "--recompute", "--html", tmp / f"{name}.html", cwd=tmp)
+            texts = {"stdout": ended.out, "stderr": ended.err, "report": again.out + again.err}
+            texts |= {p.name: p.read_bytes().decode("latin-1") for p in [*ended.folder.iterdir(), tmp / f"{name}.html"]}
+            found = [f"{secret} in {where}" for where, text in texts.items() for secret in hidden if secret in text]
+            log.open("a").writelines(f"{name}: {f}\n" for f in found)
+    found = log.read_text()
+    expect(not found, found)
+
+
+@check("secrets: a mistake in a command does not print them either")
+def secrets_in_errors(tmp):
+    for arguments in [
+        ["run", "http://alice:d0rmouse@127.0.0.1:99999/"],
+        ["run", "alice:d0rmouse@127.0.0.1:99999/"],
+        ["run", "http://alice:d0rmouse@127.0.0.1:1/", "-R", "10", "-d", "200ms", "--out", tmp / "refused"],
+        ["run", "http://127.0.0.1:1/", "-H", "Authorization Bearer d0rmouse"],
+        ["run", "http://127.0.0.1:1/", "-H", "Authorization: Bearer d0rmouse\r\n"],
+    ]:
+        ended = headway(*arguments, cwd=tmp)
+        expect(ended.code in (1, 2), f"expected exit 1 or 2; {ended}")
+        expect("d0rmouse" not in ended.out + ended.err, f"the password is printed; {ended}")

@@ -1,0 +1,89 @@
+"""What is typed wrong ends in exit 2, says on stderr what would be accepted, and prints nothing on stdout."""
+
+import socket
+
+from harness import check, contains, equal, expect, headway
+
+URL = "http://127.0.0.1:9/"
+# Arguments, and what the message must hold: the value or flag at fault, and what would be accepted.
+WRONG = [
+    (["run", URL, "-n", "10"], ["-n without -R", "give -R RATE"]),
+    (["run", URL, "-u", "5"], ["--users", "give -R RATE"]),
+    (["run", URL, "--threshold", "p(99)<100"], ["--threshold", "not in this version"]),
+    (["run", "scenario.yaml"], ["scenario.yaml", "give a URL"]),
+    (["run", URL, "-R", "fast"], ["'fast'", "200/s"]),
+    (["run", URL, "-R", "0"], ["'0'", "200/s"]),
+    (["run", URL, "-R", "-5"], ["-5"]),
+    (["run", URL, "-d", "5"], ["'5'", "1.5s"]),
+    (["run", URL, "-d", "0s"], ["0s", "above zero"]),
+    (["run", URL, "-H", "nonsense"], ["'nonsense'", "Name: value"]),
+    (["run", URL, "-H", "A: b\r\nC: d"], ["line break"]),
+    (["run", URL, "--arrivals", "posson"], ["'posson'", "did you mean poisson?", "gamma(COV)"]),
+    (["run", URL, "--arrivals", "gamma(-1)"], ["gamma(-1)"]),
+    (["run", URL, "--seed", "x"], ["--seed", "number"]),
+    (["run", URL, "--seed", "-1"], ["-1"]),
+    (["run", URL, "--seed", "9007199254740992"], ["9007199254740992", "below 2^53"]),
+    (["run", URL, "--shard", "3/3"], ["'3/3'", "0/4"]),
+    (["run", URL, "-c", "0"], ["-c 0", "from 1 up"]),
+    (["run", URL, "--threads", "0"], ["--threads 0", "from 1 up"]),
+    (["run", URL, "--timeout", "0s"], ["--timeout 0s", "above zero"]),
+    (["run", URL, "--max-body", "big"], ["'big'", "10KiB"]),
+    (["run", URL, "--start-at", "noon"], ["noon", "+5s"]),
+    (["run", URL, "--body-file", "no-such-file"], ["no-such-file"]),
+    (["run", URL, "-m", "GE T"], ["GE T"]),
+    (["run", "ftp://127.0.0.1/"], ["ftp", "http://"]),
+    (["run", "http://"], ["http://"]),
+    (["run", URL, "--no-such-flag"], ["--no-such-flag"]),
+    (["run"], ["<URL>"]),
+    (["frobnicate"], ["frobnicate"]),
+    (["demo", "-R", "5000"], ["5000", "headway run"]),
+    (["plan", "-R", "fast"], ["'fast'", "200/s"]),
+    (["plan", "--arrivals", "posson"], ["did you mean poisson?"]),
+    (["serve", "--service", "foo(1)"], ["'foo(1)'", "exp(10ms)"]),
+    (["serve", "--stall", "often"], ["'often'", "every=10s,for=1s"]),
+    (["serve", "--error-rate", "2"], ["'2'", "0 to 1"]),
+    (["serve", "--listen", "nowhere"], ["'nowhere'", "127.0.0.1:8080"]),
+]
+
+
+@check("usage: each of many mistakes exits 2, names what would be accepted, on stderr alone")
+def mistakes(tmp):
+    wrong = []
+    for arguments, parts in WRONG:
+        ended = headway(*arguments, cwd=tmp)
+        if ended.code != 2:
+            wrong.append(f"expected exit 2; {ended}")
+        elif missing := [p for p in parts if p not in ended.err]:
+            wrong.append(f"message lacks {missing}; {ended}")
+        elif ended.out:
+            wrong.append(f"stdout is not empty: {ended.out[:200]!r}; {ended}")
+    expect(not wrong, "\n".join(wrong))
+    equal([p.name for p in tmp.iterdir()], [], "files that the mistakes left behind")
+
+
+@check("usage: what cannot be done exits 1 and says why: unknown name, no such run, port taken")
+def cannot(tmp):
+    for arguments, part in [
+        (["run", "http://no-such-host.invalid/", "-R", "10", "-d", "1s"], "no-such-host.invalid"),
+        (["report", "no-such-run"], "no-such-run"),
+    ]:
+        ended = headway(*arguments, cwd=tmp).exits(1)
+        contains(ended.err, part, "message")
+        equal(ended.out, "", "stdout")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        contains(headway("serve", "--listen", address, cwd=tmp).exits(1).err, address, "message")
+    equal([p.name for p in tmp.iterdir()], [], "files left behind")
+
+
+@check("usage: --help and --version go to stdout, within 100 columns; a bare run says what it assumes")
+def help_and_version(tmp):
+    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"]):
+        ended = headway(*verb, "--help", cwd=tmp).exits(0)
+        contains(ended.out, "Usage: headway", f"help of {verb}")
+        equal(ended.err, "", f"stderr of {verb} --help")
+        long = [line for line in ended.out.splitlines() if len(line) > 100]
+        expect(not long, f"help of {verb} is too wide: {long[:3]}")
+    expect(headway("--version", cwd=tmp).exits(0).out.startswith("headway "), "--version names no version")
+    ended = headway("run", "http://127.0.0.1:1/", "-d", "200ms", cwd=tmp)
+    contains(ended.err, "-R 50/s", "what a bare URL assumes")

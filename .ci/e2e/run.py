@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""End-to-end checks: the release binary against real servers on this machine.
+
+    run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
+
+One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset and pyarrow. HEADWAY names another
+binary than target/release/headway. A check never asserts that a run was fast or its load VALID: that is the machine's
+affair. Many checks hold for any verdict and then check that the exit code is that verdict's.
+"""
+
+import atexit
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+
+import harness
+
+MODULES = [
+    "check_usage", "check_plan", "check_demo", "check_nginx", "check_tls", "check_serve", "check_records",
+    "check_verdict", "check_interrupt", "check_bad_targets", "check_output",
+]
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    atexit.register(harness.stop_all)
+    for name in MODULES:
+        __import__(name)
+    patterns = [p for p in sys.argv[1:] if not p.startswith("-")]
+    chosen = [(t, f) for t, f in harness.CHECKS if not patterns or any(p in t for p in patterns)]
+    if "--list" in sys.argv:
+        print("\n".join(title for title, _ in chosen))
+        return 0
+    if not harness.HEADWAY.is_file():
+        sys.exit(f"{harness.HEADWAY} is not there: cargo build --release, or set HEADWAY")
+    harness.ARTIFACTS.mkdir(parents=True, exist_ok=True)
+
+    count = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+    began = time.monotonic()
+    for title, function in chosen:
+        at = time.monotonic()
+        # A short path, for unix sockets have room for about a hundred bytes.
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="headway-e2e-"))
+        word, why = "PASS", []
+        harness.NOTES.clear()
+        try:
+            function(folder)
+        except harness.Skipped as reason:
+            word, why = "SKIP", [str(reason)]
+        except harness.Failed as failure:
+            word, why = "FAIL", str(failure).splitlines()
+        except Exception:
+            word, why = "FAIL", traceback.format_exc().splitlines()
+        finally:
+            harness.stop_all()
+            shutil.rmtree(folder, ignore_errors=True)
+        count[word] += 1
+        print(f"{word}  {title}  ({time.monotonic() - at:.1f} s)", flush=True)
+        for line in [*harness.NOTES, *why]:
+            print(f"      {line}", flush=True)
+    skipped = f", {count['SKIP']} skipped" if count["SKIP"] else ""
+    print(f"{count['PASS']} passed, {count['FAIL']} failed{skipped}  ({time.monotonic() - began:.0f} s)")
+    return 1 if count["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
