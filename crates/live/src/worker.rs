@@ -71,6 +71,10 @@ pub(crate) struct Worker<'a, S> {
     report: WorkerReport,
     stops_heard: u8,
     tick_at: Nanos,
+    /// Whether all that had happened was handled since the last connection was opened. While answers lie unread, a
+    /// connection may already be free, and opening one costs ten times a look: without this, catching up after a stall
+    /// opens connections by the hundred, is late for that, and opens more.
+    looked: bool,
 }
 
 impl<'a, S: RecordSink> Worker<'a, S> {
@@ -87,6 +91,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             report: WorkerReport::default(),
             stops_heard: 0,
             tick_at: Nanos(i64::MIN),
+            looked: false,
         })
     }
 
@@ -136,6 +141,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             };
             self.report.lap(doing, before, now, meant);
 
+            self.looked = false;
             while let Some(completion) = self.reactor.next(buffer) {
                 let before = now;
                 now = self.shared.clock.now();
@@ -143,6 +149,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 now = self.start_due(now, STARTS_PER_EVENT);
                 self.report.lap(Doing::Handling, before, now, Nanos::ZERO);
             }
+            self.looked = true;
         }
     }
 
@@ -150,7 +157,11 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     #[inline]
     fn start_due(&mut self, mut now: Nanos, most: u32) -> Nanos {
         for _ in 0..most {
+            if self.client.would_open() && !self.looked {
+                break;
+            }
             let Some(action) = self.client.poll(now) else { break };
+            self.looked &= !matches!(action, Action::Open(_));
             self.act(action, now);
             let before = now;
             now = self.shared.clock.now();

@@ -161,6 +161,13 @@ impl<S: RecordSink> Client<S> {
         self.next.is_some() && self.pool.can_start()
     }
 
+    /// Whether the next start would open a connection, because none is idle. A world that may not have heard yet of
+    /// answers that came does well to look first: opening costs many times a look.
+    #[inline]
+    pub fn would_open(&self) -> bool {
+        !self.pool.has_idle()
+    }
+
     /// Something happened to a connection; the answer is what to do about it at once.
     #[inline]
     pub fn on(&mut self, id: ConnectionId, event: Event, now: Nanos) -> Option<Action> {

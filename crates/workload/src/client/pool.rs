@@ -68,8 +68,13 @@ impl Pool {
     }
 
     #[inline]
+    pub(super) fn has_idle(&self) -> bool {
+        !self.idle.is_empty()
+    }
+
+    #[inline]
     pub(super) fn can_start(&self) -> bool {
-        !self.idle.is_empty() || self.can_open()
+        self.has_idle() || self.can_open()
     }
 
     #[inline]
