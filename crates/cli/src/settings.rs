@@ -26,6 +26,8 @@ pub struct Load {
     pub rate: Rate,
     /// The length of the hold.
     pub hold: Nanos,
+    /// How many requests the hold was made to last for, if it was.
+    pub requests: Option<u64>,
     /// The ramp before it.
     pub ramp: Nanos,
     /// The warm-up before it.
@@ -83,7 +85,7 @@ impl Load {
         if plan.profile.total() > MOST_ARRIVALS {
             bail!("{} for {hold} is more than 1e12 arrivals: lower the rate or the duration", rate);
         }
-        Ok(Load { plan, rate, hold, ramp: args.ramp, warmup: args.warmup, assumed })
+        Ok(Load { plan, rate, hold, requests: args.requests, ramp: args.ramp, warmup: args.warmup, assumed })
     }
 
     /// The plan as the summary shows it, without what only a run knows.
@@ -100,6 +102,7 @@ impl Load {
             process: plan.process.to_string(),
             gap_cov: Some(plan.process.thinned_cov(plan.shard.count())),
             rate: Some(self.rate.0),
+            requests: self.requests,
             duration_s: Some(self.hold.as_secs_f64()),
             warmup_s: Some(self.warmup.as_secs_f64()),
             ramp_s: Some(self.ramp.as_secs_f64()),

@@ -29,8 +29,11 @@ fn side(interval: Interval, low: f64, high: f64) -> Side {
     }
 }
 
+/// With the larger of the sample's own error and the null error under Poisson: a few dozen headways of independent
+/// users can look regular, and then also look sure of it.
 fn cov_interval(moments: &Moments) -> Option<Interval> {
-    let (cov, se) = (moments.cov()?, moments.cov_se()?);
+    let null = 1.0 / (moments.n as f64).sqrt();
+    let (cov, se) = (moments.cov()?, moments.cov_se()?.max(null));
     Some([cov - 1.96 * se, cov + 1.96 * se])
 }
 

@@ -54,7 +54,15 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
     Ok(RunSettings {
         request: Request::get(&target.path),
         target,
-        load: Load { plan, rate: args.rate, hold: HOLD, ramp: zero, warmup: zero, assumed: Vec::new() },
+        load: Load {
+            plan,
+            rate: args.rate,
+            hold: HOLD,
+            requests: None,
+            ramp: zero,
+            warmup: zero,
+            assumed: Vec::new(),
+        },
         limits: Limits {
             connections: live::host::default_connections(),
             max_wait: timeout,

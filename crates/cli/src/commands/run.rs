@@ -32,12 +32,15 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
             workload::Shard::WHOLE => String::new(),
             shard => format!(", shard {shard}"),
         };
+        let length = match settings.load.requests {
+            Some(n) => format!("{n} requests"),
+            None => settings.load.hold.to_string(),
+        };
         let _ = writeln!(
             std::io::stderr(),
-            "headway: {} at {} for {}{shard}, {}, seed {}{assumed}",
+            "headway: {} at {} for {length}{shard}, {}, seed {}{assumed}",
             settings.target,
             settings.load.rate,
-            settings.load.hold,
             plan.process,
             plan.seed,
         );

@@ -245,3 +245,15 @@ fn blurred_stamps_leave_the_pattern_to_dispersion() {
     assert!(summary.arrivals.cov.unwrap() > 1.2);
     assert_eq!(summary.verdict.pattern, Pattern::Independent);
 }
+
+/// A hundred headways of independent users look regular or bunched often enough by chance: the pattern must not be sure of
+/// it more often than its 95 % promise, within 4 standard errors of 200 trials.
+#[test]
+fn short_runs_of_independent_users_are_seldom_called_anything_else() {
+    let called = |seed: u64| World::poisson(100.0, 1, seed).analyse().verdict.pattern;
+    let wrong = (0..200).filter(|&seed| matches!(called(seed), Pattern::Even | Pattern::Bunched)).count();
+    let most = 200.0 * 0.05 + 4.0 * (200.0f64 * 0.05 * 0.95).sqrt();
+    assert!(wrong as f64 <= most, "{wrong} of 200");
+    // And yet a metronome shows within a second.
+    assert_eq!(World::constant(100.0, 1).analyse().verdict.pattern, Pattern::Even);
+}
