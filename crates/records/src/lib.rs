@@ -19,6 +19,7 @@ pub mod reader;
 pub mod schema;
 pub mod writer;
 
+mod export;
 mod place;
 mod runs;
 mod sort;
@@ -27,8 +28,10 @@ mod table;
 
 pub use error::Error;
 pub use folder::RunFolder;
-pub use merge::{By, Limits, Merge, Merged, merge};
+pub use merge::{Merge, Merged, merge};
 pub use metadata::Metadata;
 pub use parquet::to_parquet;
-pub use reader::{Ending, LogReader};
+pub use reader::LogReader;
+pub use sort::{By, Limits};
+pub use stream::Ending;
 pub use writer::LogWriter;

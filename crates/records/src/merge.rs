@@ -16,35 +16,11 @@ use base::{Nanos, Record};
 use crate::error::Error;
 use crate::metadata::{self, Metadata};
 use crate::place::{Unplaced, folder_of};
-use crate::reader::{Ending, LogReader};
+use crate::reader::LogReader;
 use crate::runs::Runs;
-use crate::sort::{Ordered, Source, survey};
+use crate::sort::{By, Limits, Ordered, Source, survey};
+use crate::stream::Ending;
 use crate::writer::{BATCH_ROWS, LogWriter};
-
-/// The time to sort by. Rows of equal time follow in the order of `k` and then of their other fields.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum By {
-    /// When the request was due.
-    Intended,
-    /// When it started; one that never did stands at the time when it was due.
-    Started,
-}
-
-/// Bounds on what a merge may use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Rows held in memory for sorting, over all logs; at about 140 bytes each. At least one per log.
-    pub rows_in_memory: usize,
-    /// Sorted runs merged at a time, at about 200 KB of memory and one descriptor each; at least 2.
-    pub runs_at_once: usize,
-}
-
-/// 500,000 rows (70 MB) sort a log of 10,000 requests a second with answers of up to 50 s in passing.
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { rows_in_memory: 500_000, runs_at_once: 100 }
-    }
-}
 
 /// What a merge or an export took in.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -1,30 +1,26 @@
 //! The Parquet export: smaller than the log by an order of magnitude, read by everything, and written only after
 //! the run, because a Parquet file without its last bytes is no Parquet file.
 //!
-//! Deliberately absent: a guard against hostile bytes like the stream's. An export is read back for convenience; what
-//! crate `parquet` rejects is an error, and its checks are all there are.
+//! Deliberately absent: reading it back (module `export`).
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use ::parquet::arrow::ArrowWriter;
-use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::schema::types::ColumnPath;
-use arrow_array::RecordBatch;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::DataType;
 use base::{Nanos, Record};
 
 use crate::error::Error;
-use crate::merge::{By, First, Limits, Merge, Merged};
+use crate::merge::{First, Merge, Merged};
 use crate::metadata::{self, Metadata};
 use crate::place::{Unplaced, folder_of};
-use crate::reader::{Ending, LogReader};
+use crate::reader::LogReader;
 use crate::schema::{self, VERSION};
-use crate::sort::moved;
+use crate::sort::{By, Limits, moved};
 use crate::table::Table;
 
 /// Rows in a row group. The writer holds one in memory, encoded; readers skip whole ones by their statistics.
@@ -126,39 +122,4 @@ fn properties(metadata: &Metadata) -> WriterProperties {
             .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
     }
     builder.build()
-}
-
-/// A Parquet file being read, by the same steps as a stream.
-pub(crate) struct Export {
-    path: PathBuf,
-    schema: SchemaRef,
-    batches: ParquetRecordBatchReader,
-    ended: bool,
-}
-
-impl Export {
-    pub(crate) fn open(file: File, path: &Path) -> Result<Export, Error> {
-        let wrong = |why| Error::corrupt(path, 0, why);
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(wrong)?;
-        let schema = builder.schema().clone();
-        let is_known = |name: &str| schema::ALL.iter().any(|column| column.name() == name);
-        let known = (0..schema.fields().len()).filter(|&at| is_known(schema.field(at).name()));
-        let mask = ProjectionMask::roots(builder.parquet_schema(), known);
-        let batches = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(wrong)?;
-        Ok(Export { path: path.to_path_buf(), schema, batches, ended: false })
-    }
-
-    pub(crate) fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    pub(crate) fn ending(&self) -> Option<Ending> {
-        self.ended.then_some(Ending::Complete)
-    }
-
-    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let batch = self.batches.next().transpose().map_err(|why| Error::corrupt(&self.path, 0, why))?;
-        self.ended = batch.is_none();
-        Ok(batch)
-    }
 }

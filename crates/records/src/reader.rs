@@ -12,24 +12,10 @@ use arrow_schema::Schema;
 use base::Record;
 
 use crate::error::Error;
+use crate::export::Export;
 use crate::metadata::{self, Metadata};
-use crate::parquet::Export;
 use crate::schema::{self, Column, VERSION};
-use crate::stream::{Bytes, Stream};
-
-/// How a log ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ending {
-    /// With its end mark: the writer finished.
-    Complete,
-    /// Without: the writer was killed, the disk was full, or the run is still going on.
-    Truncated {
-        /// Where the last complete batch ends, in bytes from the start of the file.
-        at: u64,
-        /// Bytes of an incomplete batch after it.
-        bytes_left_over: u64,
-    },
-}
+use crate::stream::{Bytes, Ending, Stream};
 
 /// A log or a Parquet export being read.
 pub struct LogReader {

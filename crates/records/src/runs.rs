@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use base::{Nanos, Record};
 
 use crate::error::Error;
-use crate::merge::{By, Limits};
 use crate::metadata::Metadata;
 use crate::reader::LogReader;
-use crate::sort::{Ordered, Source};
+use crate::sort::{By, Limits, Ordered, Source};
 use crate::writer::{LogWriter, Medium};
 
 /// Rows in a batch of a run. Small, because as many are in memory as there are runs being merged.

@@ -21,8 +21,21 @@ use arrow_schema::{Schema, SchemaRef};
 use flatbuffers::VerifierOptions;
 
 use crate::error::Error;
-use crate::reader::Ending;
 use crate::schema;
+
+/// How a log ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// With its end mark: the writer finished.
+    Complete,
+    /// Without: the writer was killed, the disk was full, or the run is still going on.
+    Truncated {
+        /// Where the last complete batch ends, in bytes from the start of the file.
+        at: u64,
+        /// Bytes of an incomplete batch after it.
+        bytes_left_over: u64,
+    },
+}
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 

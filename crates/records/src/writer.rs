@@ -240,8 +240,9 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::reader::{Ending, LogReader};
+    use crate::reader::LogReader;
     use crate::schema;
+    use crate::stream::Ending;
 
     /// A disk of `room` bytes; at `stuck` it cannot even be cut.
     #[derive(Clone, Default)]
