@@ -401,8 +401,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 }
                 wire::Event::Chunk { .. } => continue,
                 wire::Event::End { bytes_received, .. } => {
-                    // Answered before all of it was sent: the next request would queue behind the rest.
-                    let reusable = connection.wire.is_reusable() && !self.reactor.is_sending(id);
+                    // Not if it was answered before all of it was sent (the next request would queue behind the
+                    // rest), nor if the end that came with the answer is still to be read.
+                    let reusable = connection.wire.is_reusable() && self.reactor.is_sound(id);
                     finished(connection, &mut self.client, id, bytes_received, reusable, now)
                 }
                 wire::Event::Reset { reason, .. } => return self.reset(id, reason, now),

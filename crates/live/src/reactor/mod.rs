@@ -35,6 +35,10 @@ const WAKER: u64 = u64::MAX;
 const LISTENER: u64 = u64::MAX - 1;
 const EVENTS_PER_WAIT: usize = 256;
 
+/// The peer has closed, or the socket failed.
+const ENDING: epoll::EventFlags =
+    epoll::EventFlags::RDHUP.union(epoll::EventFlags::HUP).union(epoll::EventFlags::ERR);
+
 /// What an operation came to.
 #[derive(Debug)]
 pub enum Completion {
@@ -91,6 +95,8 @@ struct Socket {
     unsent: Option<(Vec<u8>, usize)>,
     /// Why sending failed, until all that was received has been told.
     broken: Option<io::Error>,
+    /// Epoll has said that the peer has closed or the socket failed, though there may be something to read before that.
+    ending: bool,
     stamped: bool,
 }
 
@@ -147,6 +153,10 @@ impl Reactor {
     /// # Errors
     /// The descriptor cannot be watched.
     pub fn listen(&mut self, listener: Listener) -> io::Result<()> {
+        if self.kernel_stamps {
+            // Its connections inherit it: bytes may come before they are accepted. Asked again there for the answer.
+            receive::ask_for_stamps(listener.as_fd());
+        }
         self.watch_listener(&listener)?;
         self.listener = Some(listener);
         Ok(())
@@ -209,7 +219,8 @@ impl Reactor {
         if self.sockets.len() <= index {
             self.sockets.resize_with(index + 1, || None);
         }
-        self.sockets[index] = Some(Socket { fd, life, connecting, unsent: None, broken: None, stamped });
+        self.sockets[index] =
+            Some(Socket { fd, life, connecting, unsent: None, broken: None, ending: false, stamped });
         Ok(())
     }
 
@@ -240,9 +251,17 @@ impl Reactor {
         }
     }
 
-    /// Whether a send of this socket has not completed.
+    /// Whether a send of this socket has neither completed nor been told to have failed.
     pub fn is_sending(&self, token: Token) -> bool {
-        matches!(self.sockets.get(token as usize), Some(Some(socket)) if socket.unsent.is_some())
+        matches!(self.sockets.get(token as usize), Some(Some(s)) if s.unsent.is_some() || s.broken.is_some())
+    }
+
+    /// Whether this socket can be sent on, and at once: nothing is unsent, and it is not known to end, although
+    /// [`Completion::Ended`] or [`Completion::Failed`] may be still to come.
+    #[inline]
+    pub fn is_sound(&self, token: Token) -> bool {
+        matches!(self.sockets.get(token as usize),
+            Some(Some(s)) if s.unsent.is_none() && s.broken.is_none() && !s.ending)
     }
 
     /// Closes a socket and forgets it; nothing more is told of it.
@@ -360,6 +379,7 @@ impl Reactor {
             }
             return Some(Completion::Connected(token, result));
         }
+        socket.ending |= flags.intersects(ENDING);
         if flags.contains(epoll::EventFlags::OUT) {
             flags.remove(epoll::EventFlags::OUT);
             if let Some((bytes, from)) = socket.unsent.take() {
@@ -373,11 +393,7 @@ impl Reactor {
                 }
             }
         }
-        let readable = epoll::EventFlags::IN
-            | epoll::EventFlags::RDHUP
-            | epoll::EventFlags::HUP
-            | epoll::EventFlags::ERR;
-        if !flags.intersects(readable) {
+        if !flags.intersects(ENDING | epoll::EventFlags::IN) {
             *flags = epoll::EventFlags::empty();
             return None;
         }
@@ -385,11 +401,10 @@ impl Reactor {
             Err(Errno::INTR) => None,
             Ok(Received { bytes, stamp }) if bytes > 0 => {
                 // A short read has emptied the socket: unless it has ended, the next edge tells of more.
-                let ending = epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR;
                 if bytes == buffer.len() {
                     self.ready.push_back((data, *flags));
                     *flags = epoll::EventFlags::empty();
-                } else if !flags.intersects(ending) && socket.broken.is_none() {
+                } else if !flags.intersects(ENDING) && socket.broken.is_none() {
                     *flags = epoll::EventFlags::empty();
                 }
                 Some(Completion::Received(token, bytes, stamp))

@@ -4,7 +4,7 @@
 #![expect(unsafe_code, reason = "control messages with time stamps have no safe wrapper")]
 
 use super::KernelStamp;
-use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
@@ -14,12 +14,12 @@ pub(super) struct Received {
 }
 
 /// Asks the kernel to stamp what this socket receives; false where it does not (Unix sockets, other systems).
-pub(super) fn ask_for_stamps(fd: &OwnedFd) -> bool {
+pub(super) fn ask_for_stamps(fd: impl AsFd) -> bool {
     let on: libc::c_int = 1;
     // SAFETY: the descriptor is open, and the option's value is a c_int that lives through the call.
     let result = unsafe {
         libc::setsockopt(
-            fd.as_raw_fd(),
+            fd.as_fd().as_raw_fd(),
             libc::SOL_SOCKET,
             libc::SO_TIMESTAMPNS,
             (&raw const on).cast(),
