@@ -1,0 +1,244 @@
+//! A run and what it left behind, checked for what holds of every run.
+
+use base::sink::Kept;
+use base::{Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use live::tls::TlsSetup;
+use live::{Address, Clock, Config, Control, RunReport};
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+use workload::{Limits, Plan, Process, Shard};
+
+/// Far beyond what any of these tests takes: who needs this long hangs.
+pub const HANG: Duration = Duration::from_secs(20);
+
+/// Runs the body, and fails if it hangs.
+pub fn guarded<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tell, told) = channel();
+    let thread = thread::spawn(move || {
+        let _ = tell.send(body());
+    });
+    match told.recv_timeout(HANG) {
+        Ok(value) => value,
+        Err(RecvTimeoutError::Timeout) => panic!("hangs"),
+        Err(RecvTimeoutError::Disconnected) => match thread.join() {
+            Err(panic) => resume_unwind(panic),
+            Ok(()) => unreachable!("it tells before it ends"),
+        },
+    }
+}
+
+/// What happens after each start and each record: who watches may stop the run.
+pub type Watch = Arc<dyn Fn(&Kept) + Send + Sync>;
+
+struct Shared(Arc<Mutex<Kept>>, Option<Watch>);
+
+impl Shared {
+    fn tell(&self, what: impl FnOnce(&mut Kept)) {
+        let mut kept = self.0.lock().unwrap();
+        what(&mut kept);
+        if let Some(watch) = &self.1 {
+            watch(&kept);
+        }
+    }
+}
+
+impl RecordSink for Shared {
+    fn start(&mut self, start: Start) {
+        self.tell(|kept| kept.start(start));
+    }
+    fn record(&mut self, record: Record) {
+        self.tell(|kept| kept.record(record));
+    }
+    fn tick(&mut self, _: Nanos) {}
+    fn finish(&mut self, now: Nanos) {
+        self.tell(|kept| kept.finish(now));
+    }
+}
+
+/// A short run: evenly spaced arrivals, 30 in 0.3 s unless said otherwise.
+pub struct Load {
+    pub rate: f64,
+    pub length: Nanos,
+    pub shard: Shard,
+    pub threads: u32,
+    pub limits: Limits,
+    pub request: wire::Request,
+    pub answer_limits: wire::Limits,
+    pub tls: Option<TlsSetup>,
+    pub ahead: Nanos,
+    pub control: Control,
+    pub watch: Option<Watch>,
+}
+
+impl Default for Load {
+    fn default() -> Load {
+        Load {
+            rate: 100.0,
+            length: Nanos::from_millis(300),
+            shard: Shard::WHOLE,
+            threads: 1,
+            limits: Limits {
+                connections: 50,
+                max_wait: Nanos::from_secs(10),
+                timeout: Nanos::from_secs(10),
+                connect_timeout: Nanos::from_secs(10),
+            },
+            request: wire::Request::builder("GET", "localhost", "/").build().unwrap(),
+            answer_limits: wire::Limits::DEFAULT,
+            tls: None,
+            ahead: Nanos::from_millis(5),
+            control: Control::default(),
+            watch: None,
+        }
+    }
+}
+
+impl Load {
+    /// So many arrivals, ten milliseconds apart.
+    pub fn of(arrivals: u32) -> Load {
+        Load { length: Nanos::from_millis(i64::from(arrivals) * 10), ..Load::default() }
+    }
+
+    pub fn connections(mut self, connections: u32) -> Load {
+        self.limits.connections = connections;
+        self
+    }
+
+    /// Patience with answers and with connections.
+    pub fn patience(mut self, ms: i64) -> Load {
+        self.limits.timeout = Nanos::from_millis(ms);
+        self.limits.connect_timeout = Nanos::from_millis(ms);
+        self
+    }
+
+    pub fn plan(&self) -> Plan {
+        // A pause at the end costs no time, and leaves those that come last all the patience that there is.
+        let half_a_gap = Nanos::from_secs_f64(0.5 / self.rate);
+        let phases = [
+            Phase::hold(self.length + half_a_gap, Rate(self.rate)),
+            Phase::hold(Nanos::from_secs(5), Rate(0.0)),
+        ];
+        Plan {
+            seed: 7,
+            process: Process::Constant,
+            profile: Arc::new(Profile::new(&phases)),
+            measured_from: Nanos::ZERO,
+            shard: self.shard,
+        }
+    }
+
+    /// Plays it, unchecked.
+    pub fn play(self, address: &Address) -> Ran {
+        let plan = self.plan();
+        let config = Config {
+            plan: plan.clone(),
+            address: address.clone(),
+            tls: self.tls,
+            request: self.request,
+            answer_limits: self.answer_limits,
+            limits: self.limits,
+            threads: self.threads,
+            clock: Clock::starting_in(self.ahead),
+            control: self.control,
+        };
+        let sinks = Mutex::new(Vec::new());
+        let report = live::run(&config, |_| {
+            let kept = Arc::new(Mutex::new(Kept::default()));
+            sinks.lock().unwrap().push(kept.clone());
+            Shared(kept, self.watch.clone())
+        });
+        let mut ran = Ran {
+            plan,
+            records: Vec::new(),
+            starts: Vec::new(),
+            report: report.unwrap(),
+            clock: config.clock,
+        };
+        for kept in sinks.into_inner().unwrap() {
+            let kept = kept.lock().unwrap();
+            assert!(kept.finished.is_some(), "a worker that does not finish its sink");
+            assert!(kept.starts.is_sorted_by_key(|s| (s.intended, s.started)), "starts in order");
+            assert!(kept.records.is_sorted_by_key(|r| r.done), "records in order of completion");
+            ran.starts.extend_from_slice(&kept.starts);
+            ran.records.extend_from_slice(&kept.records);
+        }
+        ran.records.sort_by_key(|r| r.k);
+        ran
+    }
+
+    /// Plays it to its end: every arrival of the plan ends as one record.
+    pub fn run(self, address: &Address) -> Ran {
+        let ran = self.play(address);
+        ran.check();
+        let planned: Vec<u64> = ran.plan.arrivals().map(|a| a.k).collect();
+        assert_eq!(ran.keys(), planned);
+        ran
+    }
+}
+
+/// What a run left behind.
+pub struct Ran {
+    pub plan: Plan,
+    /// By arrival.
+    pub records: Vec<Record>,
+    pub starts: Vec<Start>,
+    pub report: RunReport,
+    pub clock: Clock,
+}
+
+impl Ran {
+    /// The arrivals that have a record, as often as they have one.
+    pub fn keys(&self) -> Vec<u64> {
+        self.records.iter().flat_map(|r| r.k..r.k + u64::from(r.count)).collect()
+    }
+
+    /// What holds of every run, also one that was stopped.
+    pub fn check(&self) {
+        assert!(self.keys().is_sorted_by(|a, b| a < b), "an arrival with two records");
+        let started = self.records.iter().filter(|r| r.started.is_some()).count();
+        assert_eq!(self.starts.len(), started, "every start was told, once");
+        for r in &self.records {
+            let stamps = [Some(r.intended), r.started.get(), r.sent.get(), r.first_byte.get(), Some(r.done)];
+            assert!(stamps.into_iter().flatten().is_sorted(), "stamps out of order: {r:?}");
+            assert!(!r.sent.is_some() || r.started.is_some(), "sent, never started: {r:?}");
+            assert!(!r.outcome.answered() || (r.first_byte.is_some() && r.bytes_received > 0), "{r:?}");
+            assert!(!r.reused || !r.connect.is_some(), "a used connection needs no opening: {r:?}");
+            assert_eq!(r.bytes_sent > 0, r.sent.is_some(), "{r:?}");
+            assert_eq!(r.status == 0, r.status < 100, "{r:?}");
+        }
+    }
+
+    /// How many ended how.
+    pub fn outcomes(&self) -> BTreeMap<Outcome, usize> {
+        let mut outcomes = BTreeMap::new();
+        for r in &self.records {
+            *outcomes.entry(r.outcome).or_insert(0) += r.count as usize;
+        }
+        outcomes
+    }
+
+    /// Fails unless all ended like that.
+    pub fn all(self, outcome: Outcome) -> Ran {
+        let expected = BTreeMap::from([(outcome, self.records.iter().map(|r| r.count as usize).sum())]);
+        let other = self.records.iter().find(|r| r.outcome != outcome);
+        assert_eq!(self.outcomes(), expected, "{} {other:?}", self.messages());
+        assert!(!self.records.is_empty());
+        self
+    }
+
+    /// The messages behind the failures, of all workers.
+    pub fn messages(&self) -> String {
+        format!("{:?}", self.report.workers.iter().map(|w| &w.messages).collect::<Vec<_>>())
+    }
+
+    /// Fails unless a message says that.
+    pub fn says(self, text: &str) -> Ran {
+        let messages = self.messages();
+        assert!(messages.to_lowercase().contains(&text.to_lowercase()), "{text:?} is not in {messages}");
+        self
+    }
+}

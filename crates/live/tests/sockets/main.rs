@@ -1,0 +1,18 @@
+//! The live world over real sockets, all of them this machine's: against the calibrated target, against targets that
+//! misbehave, with TLS, and interrupted.
+//!
+//! No test asserts how long anything took, only that waiting was not cut short; each is ended by a watchdog should it
+//! hang.
+
+mod bad_answers;
+mod bad_connections;
+mod harness;
+mod interrupts;
+mod limits;
+mod many;
+mod scripted;
+mod served;
+mod served_raw;
+mod tls;
+mod tls_bad;
+mod tls_server;

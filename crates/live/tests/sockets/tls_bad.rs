@@ -1,0 +1,144 @@
+//! TLS that goes wrong, each time for a reason that is told.
+
+use crate::harness::guarded;
+use crate::scripted::{Scripted, read_request, read_to_end, reset, send_last};
+use crate::tls::{OK, answer_all, load};
+use crate::tls_server::{Authority, Certificate, GOOD, TlsStream};
+use base::Outcome;
+use live::tls::TlsSetup;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+
+#[test]
+fn a_certificate_that_does_not_hold_is_refused_and_said_why() {
+    guarded(|| {
+        let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
+        let expired = Certificate { expired: true, ..GOOD };
+        let elsewhere = Certificate { name: "elsewhere.test", ..GOOD };
+        for (authority, certificate, why) in [
+            (&ours, expired, "expired"),
+            (&ours, elsewhere, "elsewhere.test"),
+            (&theirs, GOOD, "UnknownIssuer"),
+        ] {
+            let target = authority.server(certificate, answer_all);
+            let ran = load(&ours, "localhost").run(&target.address).all(Outcome::Tls).says(why);
+            assert!(ran.records.iter().all(|r| r.started.is_some() && !r.sent.is_some() && r.status == 0));
+            let mut insecure = load(&ours, "localhost");
+            insecure.tls = Some(TlsSetup::new("localhost", true).unwrap());
+            insecure.run(&target.address).all(Outcome::Ok);
+        }
+    });
+}
+
+#[test]
+fn what_is_not_tls_is_a_tls_error() {
+    guarded(|| {
+        let authority = Authority::new("ours");
+        for garbage in ["HTTP/1.1 400 Bad Request\r\n\r\n", "\0\0\0\0\0\0\0\0\0\0", "SSH-2.0-OpenSSH_9.9\r\n"]
+        {
+            let target = Scripted::new(move |_, mut stream| {
+                stream.read_exact(&mut [0; 5]).unwrap();
+                stream.write_all(garbage.as_bytes()).unwrap();
+                read_to_end(&mut stream);
+            });
+            load(&authority, "localhost").run(&target.address).all(Outcome::Tls);
+        }
+    });
+}
+
+#[test]
+fn a_target_that_leaves_during_the_handshake_is_a_tls_error() {
+    guarded(|| {
+        let authority = Authority::new("ours");
+        let leave: [fn(TcpStream); 3] = [
+            // The end of the stream, then a reset for what is left unread.
+            |stream| drop(stream.shutdown(Shutdown::Write)),
+            |mut stream| {
+                let _ = stream.read(&mut [0; 100]);
+                reset(stream);
+            },
+            // The beginning of a record that never ends.
+            |stream| send_last(&stream, b"\x16\x03\x03\x01\0"),
+        ];
+        for leave in leave {
+            let target = Scripted::new(move |_, stream| leave(stream));
+            load(&authority, "localhost").run(&target.address).all(Outcome::Tls).says("handshake");
+        }
+    });
+}
+
+#[test]
+fn a_handshake_that_hangs_is_a_connect_timeout() {
+    guarded(|| {
+        let authority = Authority::new("ours");
+        let target = Scripted::new(|_, mut stream| read_to_end(&mut stream));
+        let ran =
+            load(&authority, "localhost").patience(100).run(&target.address).all(Outcome::ConnectTimeout);
+        assert!(ran.records.iter().all(|r| !r.sent.is_some()));
+    });
+}
+
+/// Without the end of TLS, anybody on the way can have cut an answer short.
+#[test]
+fn an_answer_that_tcp_ends_is_not_complete() {
+    guarded(|| {
+        let authority = Authority::new("ours");
+        for answer in
+            ["HTTP/1.1 200 OK\r\n\r\nall of it?", "HTTP/1.0 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\n", ""]
+        {
+            let target = authority.server(GOOD, move |stream| {
+                read_request(stream);
+                stream.write_all(answer.as_bytes()).and_then(|()| stream.flush()).unwrap();
+                stream.sock.shutdown(Shutdown::Write).unwrap();
+                read_to_end(&mut stream.sock);
+            });
+            load(&authority, "localhost")
+                .run(&target.address)
+                .all(Outcome::Reset)
+                .says("without the end of TLS");
+        }
+    });
+}
+
+/// What TLS brings in one read: an answer, and after it something that is no TLS.
+#[test]
+fn an_answer_counts_that_came_before_tls_broke() {
+    fn then_garbage(stream: &mut TlsStream, answer: &[u8]) {
+        if !read_request(stream) {
+            return;
+        }
+        stream.conn.writer().write_all(answer).unwrap();
+        let mut out = Vec::new();
+        while stream.conn.wants_write() {
+            stream.conn.write_tls(&mut out).unwrap();
+        }
+        out.extend_from_slice(b"this is no record of TLS");
+        stream.sock.write_all(&out).unwrap();
+        read_to_end(&mut stream.sock);
+    }
+    guarded(|| {
+        let authority = Authority::new("ours");
+        let target = authority.server(GOOD, |stream| then_garbage(stream, OK));
+        let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Ok);
+        assert!(ran.records.iter().all(|r| !r.reused), "a connection that broke is not used again");
+        let half = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi";
+        let target = authority.server(GOOD, |stream| then_garbage(stream, half));
+        let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Tls);
+        assert!(ran.records.iter().all(|r| r.status == 200 && r.first_byte.is_some()));
+    });
+}
+
+/// In TLS 1.3 the server can refuse the client after the client thinks that all is agreed.
+#[test]
+fn a_refusal_after_the_handshake_is_a_tls_error() {
+    guarded(|| {
+        let authority = Authority::new("ours");
+        let target = authority.server(GOOD, |stream| {
+            read_request(stream);
+            stream.sock.write_all(b"\x17\x03\x03\0\x13this is not sealed.").unwrap();
+            read_to_end(&mut stream.sock);
+        });
+        let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Tls).says("decrypt");
+        assert!(ran.records.iter().all(|r| r.sent.is_some() && !r.first_byte.is_some()));
+    });
+}
