@@ -10,6 +10,7 @@ pub mod address;
 pub mod clock;
 pub mod control;
 pub mod host;
+mod outcome;
 pub mod reactor;
 pub mod run;
 pub mod serve;

@@ -8,11 +8,11 @@ use crate::address::Address;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::host;
+use crate::outcome::connect_outcome;
 use crate::reactor::{Completion, Reactor, Submitted};
 use crate::tls::{Inbound, Session, TlsSetup};
 use crate::watch::{Doing, WorkerReport};
 use base::{Nanos, Outcome, RecordSink};
-use rustix::io::Errno;
 use std::io;
 use std::num::NonZeroU64;
 use wire::{ClientConnection, Opened, ResetReason, http1};
@@ -471,24 +471,4 @@ fn finished<S: RecordSink>(
     let status = connection.status;
     let outcome = if status >= 400 { Outcome::Status } else { Outcome::Ok };
     client.on(id, Event::Done { outcome, status, bytes_received, reusable }, now)
-}
-
-/// Which outcome a failure to connect is.
-fn connect_outcome(error: &io::Error) -> Outcome {
-    match Errno::from_io_error(error) {
-        Some(
-            Errno::MFILE
-            | Errno::NFILE
-            | Errno::NOBUFS
-            | Errno::NOMEM
-            | Errno::NOSPC
-            | Errno::AGAIN
-            | Errno::ADDRNOTAVAIL
-            | Errno::ADDRINUSE
-            | Errno::PERM,
-        ) => Outcome::LocalLimit,
-        Some(Errno::TIMEDOUT) => Outcome::ConnectTimeout,
-        Some(Errno::CONNRESET | Errno::PIPE) => Outcome::Reset,
-        _ => Outcome::Refused,
-    }
 }
