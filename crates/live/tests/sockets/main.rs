@@ -10,6 +10,7 @@ mod harness;
 mod interrupts;
 mod limits;
 mod many;
+mod reactor;
 mod scripted;
 mod served;
 mod served_raw;

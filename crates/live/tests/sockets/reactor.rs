@@ -1,0 +1,152 @@
+//! The reactor by itself: what it tells, in which order, and of whom.
+
+use crate::harness::{HANG, guarded};
+use base::Nanos;
+use live::Address;
+use live::reactor::{Completion, Reactor, Submitted, Token};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Instant;
+
+struct Target(TcpListener, Address);
+
+fn target() -> Target {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::Tcp(listener.local_addr().unwrap());
+    Target(listener, address)
+}
+
+/// Completions until one is wanted, and all that came before it.
+fn until(reactor: &mut Reactor, buffer: &mut [u8], wanted: impl Fn(&Completion) -> bool) -> Vec<Completion> {
+    let (mut seen, began) = (Vec::new(), Instant::now());
+    loop {
+        while let Some(completion) = reactor.next(buffer) {
+            let over = wanted(&completion);
+            seen.push(completion);
+            if over {
+                return seen;
+            }
+        }
+        assert!(began.elapsed() < HANG, "{seen:?}");
+        reactor.wait(Some(Nanos::from_secs(1))).unwrap();
+    }
+}
+
+/// A connection of the reactor, and its other end.
+fn connected(reactor: &mut Reactor, token: Token, target: &Target) -> TcpStream {
+    reactor.connect(token, &target.1).unwrap();
+    let (peer, _) = target.0.accept().unwrap();
+    until(reactor, &mut [0; 16], |c| matches!(c, Completion::Connected(t, Ok(())) if *t == token));
+    peer
+}
+
+#[test]
+fn a_token_used_again_hears_nothing_of_its_earlier_socket() {
+    guarded(|| {
+        let (mut reactor, target) = (Reactor::new(false).unwrap(), target());
+        let mut first = connected(&mut reactor, 0, &target);
+        let mut other = connected(&mut reactor, 1, &target);
+        // Both have something, in one batch; the first to be told of closes the other and takes its name again.
+        first.write_all(b"old").unwrap();
+        other.write_all(b"old").unwrap();
+        drop((first, other));
+        reactor.wait(None).unwrap();
+        let mut buffer = [0; 16];
+        let Some(Completion::Received(token, 3, _)) = reactor.next(&mut buffer) else { panic!("bytes came") };
+        let again = 1 - token;
+        reactor.close(token);
+        reactor.close(again);
+        let mut fresh = {
+            reactor.connect(again, &target.1).unwrap();
+            target.0.accept().unwrap().0
+        };
+        fresh.write_all(b"fresh").unwrap();
+        let seen = until(&mut reactor, &mut buffer, |c| matches!(c, Completion::Received(..)));
+        assert!(
+            matches!(seen[..], [Completion::Connected(a, Ok(())), Completion::Received(b, 5, _)] if a == again && b == again),
+            "{seen:?}"
+        );
+    });
+}
+
+#[test]
+fn a_unix_socket_closed_before_it_was_told_of_is_not_told_of() {
+    guarded(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let mut reactor = Reactor::new(false).unwrap();
+        let address = Address::Unix(path);
+        for _ in 0..3 {
+            reactor.connect(7, &address).unwrap();
+            reactor.close(7);
+        }
+        reactor.connect(7, &address).unwrap();
+        for _ in 0..3 {
+            drop(listener.accept().unwrap());
+        }
+        let (mut last, _) = listener.accept().unwrap();
+        last.write_all(b"x").unwrap();
+        let seen = until(&mut reactor, &mut [0; 16], |c| matches!(c, Completion::Received(..)));
+        assert!(
+            matches!(seen[..], [Completion::Connected(7, Ok(())), Completion::Received(7, 1, _)]),
+            "{seen:?}"
+        );
+    });
+}
+
+#[test]
+fn a_socket_with_much_to_read_lets_the_others_have_their_turn() {
+    guarded(|| {
+        let (mut reactor, target) = (Reactor::new(false).unwrap(), target());
+        let mut much = connected(&mut reactor, 0, &target);
+        let mut little = connected(&mut reactor, 1, &target);
+        much.write_all(&[0; 100_000]).unwrap();
+        drop(much);
+        little.write_all(b"x").unwrap();
+        let mut buffer = [0; 100];
+        let seen = until(&mut reactor, &mut buffer, |c| matches!(c, Completion::Received(1, ..)));
+        assert!(seen.len() <= 3, "{} came first", seen.len());
+        // None of the rest is lost, and the end comes last.
+        let rest = until(&mut reactor, &mut buffer, |c| matches!(c, Completion::Ended(0)));
+        let bytes = |c: &Completion| match c {
+            Completion::Received(0, bytes, _) => *bytes,
+            _ => 0,
+        };
+        assert_eq!(seen.iter().chain(&rest).map(bytes).sum::<usize>(), 100_000);
+    });
+}
+
+#[test]
+fn what_came_before_a_send_failed_is_told_before_the_failure() {
+    guarded(|| {
+        let (mut reactor, target) = (Reactor::new(false).unwrap(), target());
+        let mut peer = connected(&mut reactor, 0, &target);
+        assert!(matches!(reactor.send(0, vec![b'x'; 50_000_000]), Submitted::Pending));
+        assert!(reactor.is_sending(0) && !reactor.is_sound(0));
+        peer.read_exact(&mut [0; 10]).unwrap();
+        peer.write_all(b"enough").unwrap();
+        // With the rest unread: a reset.
+        drop(peer);
+        let seen = until(&mut reactor, &mut [0; 100], |c| {
+            matches!(c, Completion::Failed(0, _) | Completion::Ended(0))
+        });
+        assert!(matches!(seen[..], [Completion::Received(0, 6, _), Completion::Failed(0, _)]), "{seen:?}");
+        // On a socket that has failed there is nothing to wait for.
+        assert!(matches!(reactor.send(0, b"more".to_vec()), Submitted::Done(_)));
+        assert!(matches!(reactor.send(5, b"nobody".to_vec()), Submitted::Done(_)));
+    });
+}
+
+#[test]
+fn another_thread_can_wake_it() {
+    guarded(|| {
+        let mut reactor = Reactor::new(false).unwrap();
+        let waker = reactor.waker();
+        let waking = std::thread::spawn(move || waker.wake());
+        let seen = until(&mut reactor, &mut [0; 1], |c| matches!(c, Completion::Woken));
+        assert_eq!(seen.len(), 1);
+        waking.join().unwrap();
+        assert!(reactor.next(&mut [0; 1]).is_none());
+    });
+}
