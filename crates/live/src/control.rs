@@ -47,3 +47,20 @@ impl Control {
         self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impatience_never_counts_back_to_none() {
+        let control = Control::default();
+        assert_eq!((control.asked(), control.asked_at()), (0, None));
+        assert_eq!((control.stop(), control.stop()), (1, 2));
+        let first = control.asked_at();
+        for _ in 0..300 {
+            control.stop();
+        }
+        assert_eq!((control.asked(), control.asked_at()), (u8::MAX, first));
+    }
+}
