@@ -56,7 +56,7 @@ fn a_target_that_closes_idle_connections_costs_nothing_but_new_ones() {
 fn what_waits_does_not_go_out_on_a_connection_that_ends() {
     guarded(|| {
         let target = Scripted::answering_once(OK);
-        let load = Load { rate: 5_000.0, length: Nanos::from_millis(20), ..Load::default() };
+        let load = Load { rate: 100_000.0, length: Nanos::from_millis(1), ..Load::default() };
         let ran = load.connections(1).run(&target.address);
         let outcomes = ran.outcomes();
         let ok = outcomes[&Outcome::Ok];
