@@ -36,6 +36,10 @@ def cpu():
             shown(ratio[n])] for n in sorted(rows, key=ratio.get)])
 
 
+def microseconds(seconds):
+    return None if seconds is None else 1e6 * seconds
+
+
 def dispersion_gap(summary, window):
     for row in summary["arrivals"]["dispersion"]:
         if math.isclose(row["window"], window):
@@ -63,7 +67,7 @@ def rate():
             rows.append([f"{share:.0%}", shown(share * most, 0), f"{verdicts.count('VALID')} of {ROUNDS}",
                          shown(median([dispersion_gap(r, 0.001) for r in results]), 3),
                          shown(median([dispersion_gap(r, 0.01) for r in results]), 3),
-                         shown(1e6 * median([r["lag"]["p99"] for r in results]), 0),
+                         shown(microseconds(median([r["lag"]["p99"] for r in results])), 0),
                          shown(100 * median([r["generator"]["workers"][0]["handling"] for r in results])
                                / 6, 0), ", ".join(failed) or "-"])
     table(["of wrk", "rate", "VALID", "dispersion 1 ms - plan", "10 ms - plan", "lag p99 us",
@@ -81,7 +85,7 @@ def lag():
             worker = [r["generator"]["workers"][0] for r in results]
             share = [100 * w["polling"] / (w["polling"] + w["sleeping"] + w["handling"]) for w in worker]
             rows.append([shown(per_second, 0)]
-                        + [shown(1e6 * median([r["lag"][q] for r in results]), 2) for q in ("p50", "p99", "p999")]
+                        + [shown(microseconds(median([r["lag"][q] for r in results])), 2) for q in ("p50", "p99", "p999")]
                         + [shown(median(share), 1)])
     table(["rate", "p50 us", "p99 us", "p99.9 us", "polling, % of a core"], rows)
 
