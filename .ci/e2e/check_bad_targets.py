@@ -126,7 +126,11 @@ def cap(tmp):
     summary = ended.summary
     conserved(summary)
     ended.exits(code_of(summary))
-    expect({"shed", "timeout"} <= set(summary["outcomes"]) <= {"shed", "timeout", "unsent"}, f"outcomes: {summary['outcomes']}")
+    # An arrival due before the plan's end may start within 10 ms after it (workload::client, GRACE). It is then awaited
+    # for less than the whole timeout, and ends as unfinished: at most one on each connection.
+    seen = summary["outcomes"]
+    expect({"shed", "timeout"} <= set(seen) <= {"shed", "timeout", "unsent", "unfinished"}, f"outcomes: {seen}")
+    expect(seen.get("unfinished", 0) <= 4, f"{seen} with 4 connections")
     expect(summary["outcomes"]["timeout"] <= 16, f"{summary['outcomes']} with 4 connections of a second each")
     expect(bad.accepted <= 16, f"{bad.accepted} connections: a timed-out one is replaced by one")
     expect(summary["verdict"]["load"] != "VALID", "most of the load was never sent, and the verdict is VALID")
