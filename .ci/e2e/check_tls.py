@@ -3,7 +3,7 @@
 import os
 
 from certificates import Authority
-from harness import Nginx, all_ended, check, contains, environment, equal, expect, finding, free_port, run
+from harness import Nginx, all_ended, check, contains, environment, equal, expect, finding, free_port, has_ipv6, run
 
 LOAD = ["-R", "100", "-d", "1s"]
 KINDS = ["good", "expired", "misnamed"]
@@ -22,8 +22,12 @@ class Site:
         certificates["old"] = certificates["good"]
         self.port = {kind: free_port() for kind in certificates}
         self.access = tmp / "access.log"
+        # The name localhost may be either address.
+        def six(port):
+            return f"listen [::1]:{port} ssl;" if has_ipv6() else ""
+
         servers = "".join(
-            f"server {{ listen 127.0.0.1:{self.port[kind]} ssl; {certificates[kind]} "
+            f"server {{ listen 127.0.0.1:{self.port[kind]} ssl; {six(self.port[kind])} {certificates[kind]} "
             f'ssl_protocols TLSv1.{2 if kind == "old" else 3}; location / {{ return 200 "fine\\n"; }} }}'
             for kind in certificates
         )
