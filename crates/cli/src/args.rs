@@ -51,7 +51,7 @@ pub struct LoadArgs {
     #[arg(long, value_parser = Process::parse, default_value = "poisson", value_name = "PROCESS", help = arrivals_help())]
     pub arrivals: Process,
     /// Seed of every random draw [default: a new one, printed]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = parse_seed, value_name = "N")]
     pub seed: Option<u64>,
     /// Rise linearly to the rate over this time first (sent, not counted)
     #[arg(long, value_parser = units::parse_time, default_value = "0s", value_name = "TIME")]
@@ -158,7 +158,7 @@ pub struct DemoArgs {
     #[arg(short = 'R', long, value_parser = units::parse_rate, default_value = "500/s", value_name = "RATE")]
     pub rate: Rate,
     /// Seed of every random draw [default: a new one, printed]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = parse_seed, value_name = "N")]
     pub seed: Option<u64>,
     /// What becomes of the results.
     #[command(flatten)]
@@ -193,7 +193,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub arrivals_log: Option<PathBuf>,
     /// Seed of the service times and errors [default: a new one, printed]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = parse_seed, value_name = "N")]
     pub seed: Option<u64>,
     /// Stop by itself after this time
     #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
@@ -242,6 +242,13 @@ fn arrivals_help() -> String {
 fn service_help() -> String {
     let lines = dist::ALL.iter().map(|f| format!("{}({})", f.name(), f.arguments().join(",")));
     format!("Time that each request takes of one server: {}", lines.collect::<Vec<_>>().join(" "))
+}
+
+/// Seeds stay below 2^53, so that every reader of JSON keeps their digits.
+fn parse_seed(text: &str) -> Result<u64, UnitError> {
+    text.trim().parse().ok().filter(|&seed| seed < 1 << 53).ok_or_else(|| {
+        UnitError::new(text, "a seed: write a whole number from 0 to 9007199254740991 (2^53 - 1)")
+    })
 }
 
 fn parse_share(text: &str) -> Result<f64, UnitError> {

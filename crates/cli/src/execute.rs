@@ -27,8 +27,8 @@ pub struct Executed {
     pub summary: Summary,
     /// Where its results are.
     pub folder: RunFolder,
-    /// Why the log is not whole, if it is not.
-    pub log_failure: Option<records::Error>,
+    /// What of its results could not be written, if anything.
+    pub failures: Vec<records::Error>,
 }
 
 /// Plays the run to its end.
@@ -42,7 +42,7 @@ pub fn execute(
     observer: &mut dyn Observer,
 ) -> Result<Executed, Failure> {
     let request = settings.wire_request().map_err(Failure::usage)?;
-    let address = live::resolve(&settings.target.endpoint)?.swap_remove(0);
+    let address = live::address::reachable(live::resolve(&settings.target.endpoint)?);
     let tls =
         settings.target.tls.then(|| TlsSetup::new(settings.target.host(), settings.insecure)).transpose()?;
     let local = address.is_local();
@@ -100,9 +100,12 @@ pub fn execute(
         summary.verdict.findings.push(log_finding(error, collected.rows_lost));
     }
     let style = report::Style::default();
-    folder.write_new(records::folder::SUMMARY, &render("json", &summary, &style))?;
-    folder.write_new(records::folder::REPORT, &render("html", &summary, &style))?;
-    Ok(Executed { summary, folder, log_failure: collected.log_failure })
+    let files = [(records::folder::SUMMARY, "json"), (records::folder::REPORT, "html")];
+    // A full disk must not keep the report from being shown.
+    let written = files.map(|(name, output)| folder.write_new(name, &render(output, &summary, &style)));
+    let failures =
+        collected.log_failure.into_iter().chain(written.into_iter().filter_map(Result::err)).collect();
+    Ok(Executed { summary, folder, failures })
 }
 
 fn default_threads(local: bool) -> u32 {

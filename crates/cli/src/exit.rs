@@ -39,6 +39,19 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
+/// An error and its causes on one line; a cause that the text before it already tells is not told again.
+pub fn in_words(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 /// The code that a summary leads to.
 pub fn of_summary(summary: &Summary, strict: bool) -> u8 {
     if unreachable(summary) {
@@ -72,6 +85,12 @@ mod tests {
         s.measured.interrupted = interrupted;
         s.outcomes = outcomes.iter().map(|&(o, n)| (o.to_owned(), n)).collect();
         s
+    }
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = anyhow::anyhow!("no such file").context("x.csv: no such file").context("--out");
+        assert_eq!(in_words(&error), "--out: x.csv: no such file");
     }
 
     #[test]

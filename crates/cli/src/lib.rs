@@ -36,7 +36,7 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
     match commands::dispatch(args, &words) {
         Ok(code) => code,
         Err(failure) => {
-            let _ = writeln!(std::io::stderr(), "headway: {:#}", failure.error);
+            let _ = writeln!(std::io::stderr(), "headway: {}", exit::in_words(&failure.error));
             failure.code
         }
     }

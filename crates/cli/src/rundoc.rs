@@ -2,6 +2,7 @@
 
 use crate::settings::{Load, RunSettings};
 use anyhow::{Context as _, Result};
+use base::Nanos;
 use serde::{Deserialize, Serialize};
 use stats::summary::PlanSummary;
 use stats::{PlanLaw, Setup, Tolerances, Workload};
@@ -99,7 +100,8 @@ pub fn setup(plan: &Plan, sources: usize) -> Setup {
     Setup {
         labels: vec![STEP.to_owned()],
         sources,
-        measured: plan.measured_from..plan.end(),
+        // An arrival may be due at the very end, as the last of evenly spaced ones is.
+        measured: plan.measured_from..plan.end() + Nanos(1),
         workload: Workload::Open,
         plan: Some(PlanLaw {
             profile: plan.own_profile(),

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use base::{Nanos, Rate};
 use stats::summary::{PlanPhase, PlanSummary};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use workload::target::Endpoint;
 use workload::{Limits, Plan, Request, Shard, Target};
 
@@ -13,6 +13,9 @@ use workload::{Limits, Plan, Request, Shard, Target};
 pub const DEFAULT_RATE: Rate = Rate(50.0);
 /// The length of a run that names none.
 pub const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
+
+/// A default cap below this is worth a word: it is likely to hold the load back.
+const FEW_CONNECTIONS: u32 = 100;
 
 /// More arrivals than anybody means: a month at a million a second is 2.6e12.
 const MOST_ARRIVALS: f64 = 1e12;
@@ -59,9 +62,6 @@ impl Load {
             DEFAULT_RATE
         });
         let seed = args.seed.unwrap_or_else(new_seed);
-        if seed >= 1 << 53 {
-            bail!("--seed {seed} is too large: write a whole number below 2^53 (9007199254740992)");
-        }
         let build = |hold: Nanos| {
             let mut plan = Plan::ramp_and_hold(seed, args.arrivals, rate, args.ramp, args.warmup, hold);
             plan.shard = args.shard;
@@ -186,16 +186,24 @@ impl RunSettings {
             bail!("'{}' is a scenario file, which this version does not play yet: give a URL", args.target);
         }
         let target = Target::parse(&args.target)?;
-        let load = Load::resolve(&args.load)?;
+        let mut load = Load::resolve(&args.load)?;
         let connections = match args.connections {
-            None => live::host::default_connections(),
+            None => {
+                let default = live::host::default_connections();
+                if default < FEW_CONNECTIONS {
+                    let limit = live::host::descriptor_limit();
+                    load.assumed
+                        .push(format!("-c {default} (this process may open {limit} files: raise ulimit -n)"));
+                }
+                default
+            }
             Some(0) => bail!("-c 0 lets nothing through: write a number from 1 up"),
             Some(c) => u32::try_from(c).ok().filter(|&c| c <= 10_000_000).ok_or_else(|| {
                 anyhow!("-c {c} is more than this machine could ever open: write at most 10m")
             })?,
         };
         let room = live::host::descriptor_limit().saturating_sub(50);
-        if u64::from(connections) > room {
+        if args.connections.is_some() && u64::from(connections) > room {
             bail!(
                 "-c {connections} needs more descriptors than the {room} this process may still open: lower -c, or raise ulimit -n"
             );
@@ -225,7 +233,7 @@ impl RunSettings {
             timeout: args.timeout,
             connect_timeout: args.connect_timeout,
         };
-        Ok(RunSettings {
+        let settings = RunSettings {
             request: request(args, &target)?,
             target,
             load,
@@ -236,7 +244,10 @@ impl RunSettings {
             start: args.start_at.as_deref().map(start).transpose()?,
             output: args.output.clone(),
             words: words.to_vec(),
-        })
+        };
+        // What HTTP does not allow is found now, not when the run begins.
+        settings.wire_request()?;
+        Ok(settings)
     }
 
     /// A short name for the run.
@@ -320,6 +331,22 @@ pub fn must_be_new(flag: &str, path: Option<&PathBuf>) -> Result<()> {
     }
 }
 
+/// A folder for results must not be there yet, or be empty.
+///
+/// # Errors
+/// It holds something, or is a file.
+pub fn must_be_empty(flag: &str, path: Option<&Path>) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let taken = path.exists() && !fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if taken {
+        bail!(
+            "{flag} {} exists and is not empty: Headway overwrites no results; name a new folder",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
 /// Reads where to listen.
 ///
 /// # Errors
@@ -400,7 +427,8 @@ mod tests {
         assert!(error("h -c 1 --shard 1/2").contains("no connection for shard 1/2"));
         assert!(error("h -H nonsense").contains("Name: value"));
         assert!(error("h --start-at noon").contains("+5s"));
-        assert!(error("h --seed 9007199254740992").contains("below 2^53"));
+        assert!(error("h --seed 9007199254740992").contains("2^53"));
+        assert!(error("h --seed x").contains("a whole number"));
         assert!(error("h --arrivals posson").contains("did you mean poisson?"));
         assert!(error("h -R 1g -d 1000h").contains("1e12"));
     }
@@ -413,6 +441,6 @@ mod tests {
         let text = String::from_utf8_lossy(rendered.bytes()).into_owned();
         assert!(text.contains("Authorization: Basic bWU6cHc="), "{text}");
         assert!(text.contains("X-A: b") && text.ends_with("\r\n\r\nx=1"), "{text}");
-        assert!(resolve("h -m GE,T").unwrap().wire_request().is_err());
+        assert!(error("h -m GE,T").contains("GE,T"));
     }
 }

@@ -1,7 +1,8 @@
 //! Names to addresses, before the plan's zero and off the workers.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
+use std::time::Duration;
 use thiserror::Error;
 use workload::target::Endpoint;
 
@@ -60,4 +61,21 @@ pub fn resolve(endpoint: &Endpoint) -> Result<Vec<Address>, ResolveError> {
             if addresses.is_empty() { Err(error("it has no address".to_owned())) } else { Ok(addresses) }
         }
     }
+}
+
+/// How long one of several addresses may take to answer before the next is tried.
+const TRY_FOR: Duration = Duration::from_secs(2);
+
+/// The first of a name's addresses that takes a connection, or the first if none does: a name may lead to an address
+/// that nobody listens at (`localhost` to ::1). An only address is not tried. One run goes to one address.
+///
+/// # Panics
+/// If there is none.
+pub fn reachable(mut addresses: Vec<Address>) -> Address {
+    let answers = |address: &Address| match address {
+        Address::Tcp(at) => TcpStream::connect_timeout(at, TRY_FOR).is_ok(),
+        Address::Unix(_) => true,
+    };
+    let at = if addresses.len() > 1 { addresses.iter().position(answers).unwrap_or(0) } else { 0 };
+    addresses.swap_remove(at)
 }

@@ -141,12 +141,15 @@ impl fmt::Debug for Target {
     }
 }
 
-/// A URL as typed, with user and password replaced.
+/// A URL as typed, with or without its scheme, with user and password replaced.
 pub fn redact_url(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let (scheme, rest) = match text.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), text),
+    };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     match rest[..end].rfind('@') {
-        Some(at) => format!("{scheme}://{}@{}", crate::request::REDACTED, &rest[at + 1..]),
+        Some(at) => format!("{scheme}{}@{}", crate::request::REDACTED, &rest[at + 1..]),
         None => text.to_owned(),
     }
 }
@@ -197,6 +200,10 @@ mod tests {
         assert_eq!(target.authorization.as_deref(), Some("Basic bWU6cEBzcw=="));
         assert!(!format!("{target:?} {target}").contains("ss@"));
         assert_eq!(redact_url("http://me:pw@host/p@q"), "http://<redacted>@host/p@q");
+        assert_eq!(redact_url("me:pw@host:80/p@q"), "<redacted>@host:80/p@q");
+        assert_eq!(redact_url("host:80/p@q"), "host:80/p@q");
+        let error = Target::parse("me:pw@127.0.0.1:99999/").unwrap_err().to_string();
+        assert!(!error.contains("pw"), "{error}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output;
 use crate::progress::Progress;
-use crate::settings::{RunSettings, must_be_new};
+use crate::settings::{RunSettings, must_be_empty, must_be_new};
 use live::Control;
 use std::io::Write as _;
 
@@ -19,6 +19,7 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
 /// Plays a run and shows its report, with `notes` below it; returns the exit code.
 pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result<u8, Failure> {
     must_be_new("--json", settings.output.json.as_ref()).map_err(Failure::usage)?;
+    must_be_empty("--out", settings.output.out.as_deref()).map_err(Failure::usage)?;
     let control = Control::default();
     interrupt::steer(&control)?;
     let quiet = settings.output.quiet;
@@ -59,5 +60,8 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     if exit::unreachable(&executed.summary) {
         let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.target);
     }
-    Ok(if executed.log_failure.is_some() { exit::FAILED } else { code })
+    for failure in &executed.failures {
+        let _ = writeln!(std::io::stderr(), "headway: {failure}");
+    }
+    Ok(if executed.failures.is_empty() { code } else { exit::FAILED })
 }

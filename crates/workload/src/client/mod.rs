@@ -114,7 +114,7 @@ impl<S: RecordSink> Client<S> {
             arrivals,
             pool: Pool::new(limits.connections),
             last_start: plan.end() + GRACE,
-            give_up_at: plan.end().saturating_add(limits.timeout),
+            give_up_at: (plan.end() + GRACE).saturating_add(limits.timeout),
             limits,
             full_since: None,
             stopping: false,
