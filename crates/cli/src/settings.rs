@@ -61,6 +61,9 @@ impl Load {
             assumed.push("-R 50/s".to_owned());
             DEFAULT_RATE
         });
+        if args.shard != Shard::WHOLE && args.seed.is_none() {
+            bail!("--shard {} needs --seed: all shards must draw the same plan", args.shard);
+        }
         let seed = args.seed.unwrap_or_else(new_seed);
         let build = |hold: Nanos| {
             let mut plan = Plan::ramp_and_hold(seed, args.arrivals, rate, args.ramp, args.warmup, hold);
@@ -424,7 +427,8 @@ mod tests {
         assert!(error("h -c 0").contains("from 1 up"));
         assert!(error("h -c 9m").contains("ulimit"));
         assert!(error("h -c 2 --threads 3").contains("each needs a connection"));
-        assert!(error("h -c 1 --shard 1/2").contains("no connection for shard 1/2"));
+        assert!(error("h -c 1 --shard 1/2 --seed 1").contains("no connection for shard 1/2"));
+        assert!(error("h --shard 0/2").contains("needs --seed"));
         assert!(error("h -H nonsense").contains("Name: value"));
         assert!(error("h --start-at noon").contains("+5s"));
         assert!(error("h --seed 9007199254740992").contains("2^53"));

@@ -4,6 +4,7 @@ use crate::address::Address;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::host;
+use crate::reactor::Reactor;
 use crate::tls::TlsSetup;
 use crate::watch::WorkerReport;
 use crate::worker::{Shared, Worker};
@@ -88,16 +89,17 @@ where
     let stolen_before = host::stolen();
     let shards =
         (0..threads).map(|j| config.plan.shard.part(j, threads)).collect::<Result<Vec<Shard>, _>>()?;
+    let reactors = (0..threads).map(|_| Reactor::new(false)).collect::<Result<Vec<_>, _>>()?;
     let results = thread::scope(|scope| {
-        let worker = |(j, &shard): (usize, &Shard)| {
+        let worker = |((j, &shard), reactor): ((usize, &Shard), Reactor)| {
             let (shared, sink) = (&shared, &sink);
             scope.spawn(move || {
                 let limits = Limits { connections: shard.split(config.limits.connections), ..config.limits };
                 let client = Client::new(&config.plan, shard, limits, sink(j as u32));
-                Worker::new(shared, client)?.run()
+                Worker::new(shared, client, reactor).run()
             })
         };
-        let running: Vec<_> = shards.iter().enumerate().map(worker).collect();
+        let running: Vec<_> = shards.iter().enumerate().zip(reactors).map(worker).collect();
         running.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
     });
     let mut report = RunReport { ended: config.clock.now(), ..RunReport::default() };

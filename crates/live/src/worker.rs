@@ -78,10 +78,11 @@ pub(crate) struct Worker<'a, S> {
 }
 
 impl<'a, S: RecordSink> Worker<'a, S> {
-    pub(crate) fn new(shared: &'a Shared, client: Client<S>) -> io::Result<Worker<'a, S>> {
-        let reactor = Reactor::new(false)?;
+    /// A worker on that reactor, which stands before any worker runs: a shard must not be missing because the system
+    /// had no descriptor left for it.
+    pub(crate) fn new(shared: &'a Shared, client: Client<S>, reactor: Reactor) -> Worker<'a, S> {
         shared.control.register(reactor.waker());
-        Ok(Worker {
+        Worker {
             shared,
             client,
             reactor,
@@ -92,7 +93,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             stops_heard: 0,
             tick_at: Nanos(i64::MIN),
             looked: false,
-        })
+        }
     }
 
     /// Plays the shard to its end.
