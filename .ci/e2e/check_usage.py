@@ -22,7 +22,7 @@ WRONG = [
     (["run", URL, "--arrivals", "gamma(-1)"], ["gamma(-1)"]),
     (["run", URL, "--seed", "x"], ["--seed", "number"]),
     (["run", URL, "--seed", "-1"], ["-1"]),
-    (["run", URL, "--seed", "9007199254740992"], ["9007199254740992", "below 2^53"]),
+    (["run", URL, "--seed", "9007199254740992"], ["9007199254740992", "2^53 - 1"]),
     (["run", URL, "--shard", "3/3"], ["'3/3'", "0/4"]),
     (["run", URL, "-c", "0"], ["-c 0", "from 1 up"]),
     (["run", URL, "--threads", "0"], ["--threads 0", "from 1 up"]),
