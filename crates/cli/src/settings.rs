@@ -298,7 +298,9 @@ fn request(args: &RunArgs, target: &Target) -> Result<Request> {
     let mut headers = Vec::with_capacity(args.headers.len() + 1);
     for header in &args.headers {
         let (name, value) = header.split_once(':').ok_or_else(|| {
-            anyhow!("-H '{}' is not a header: write 'Name: value'", workload::request::redact_header(header))
+            // What follows the first word may be a secret.
+            let first = header.split_whitespace().next().unwrap_or("");
+            anyhow!("-H '{first}...' is not a header: write 'Name: value'")
         })?;
         headers.push((name.trim().to_owned(), value.trim().to_owned()));
     }
@@ -328,7 +330,7 @@ fn start(text: &str) -> Result<Start> {
 pub fn must_be_new(flag: &str, path: Option<&PathBuf>) -> Result<()> {
     match path {
         Some(path) if path.as_os_str() != "-" && path.exists() => {
-            bail!("{flag} {} exists: Headway overwrites no results; name a new file", path.display())
+            bail!("{flag} {} exists and is never overwritten; choose another name", path.display())
         }
         _ => Ok(()),
     }
@@ -343,7 +345,7 @@ pub fn must_be_empty(flag: &str, path: Option<&Path>) -> Result<()> {
     let taken = path.exists() && !fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if taken {
         bail!(
-            "{flag} {} exists and is not empty: Headway overwrites no results; name a new folder",
+            "{flag} {} exists, is not empty, and is never overwritten; choose another name",
             path.display()
         );
     }
