@@ -183,7 +183,8 @@ def witness():
 def mm1():
     """The same M/M/1 target at 800/s through each tool."""
     print("## The same queue through each tool\n")
-    print("`headway serve --service 'exp(1ms)'` at 800/s, 60 s: M/M/1 at 80 %, for Poisson arrivals mean 5 ms, "
+    seconds = int(os.environ.get("MM1_SECONDS", "60"))
+    print(f"`headway serve --service 'exp(1ms)'` at 800/s, {seconds} s: M/M/1 at 80 %, for Poisson arrivals mean 5 ms, "
           "p50 3.47, p99 23.0. Milliseconds as each tool reports them.\n")
     rows = [["theory (M/M/1)", "5.00", "3.47", "23.03", ""]]
     with serve("--service", "const(0s)") as url:
@@ -191,7 +192,7 @@ def mm1():
     overhead = [1e3 * s[q] for q in ("mean", "p50", "p99")]
     for seed in (1, 2, 3):
         with serve("--service", "exp(1ms)", "--seed", str(seed)) as url:
-            s = headway(url, "-R", "800", "-d", "60s", "--warmup", "2s", "--seed", str(seed)).summary["response"]
+            s = headway(url, "-R", "800", "-d", f"{seconds}s", "--warmup", "2s", "--seed", str(seed)).summary["response"]
         intervals = [s["ci95"][q] for q in ("mean", "p50", "p99")]
         text = ", ".join(f"{1e3 * lo:.2f} to {1e3 * hi:.2f}" if lo else "-" for lo, hi in
                          [i or (None, None) for i in intervals])
@@ -200,7 +201,7 @@ def mm1():
     for name in ("fortio", "oha", "oha --latency-correction", "k6", "h2load"):
         if tool(name.split()[0]):
             with serve("--service", "exp(1ms)", "--seed", "1") as url:
-                rows.append([name, *(shown(v) for v in peers.at_rate(name, url, 800, 60)), ""])
+                rows.append([name, *(shown(v) for v in peers.at_rate(name, url, 800, seconds)), ""])
     table(["tool", "mean", "p50", "p99", "95 % intervals of mean, p50, p99"], rows)
 
 

@@ -299,8 +299,9 @@ fn request(args: &RunArgs, target: &Target) -> Result<Request> {
     for header in &args.headers {
         let (name, value) = header.split_once(':').ok_or_else(|| {
             // What follows the first word may be a secret.
-            let first = header.split_whitespace().next().unwrap_or("");
-            anyhow!("-H '{first}...' is not a header: write 'Name: value'")
+            let (first, more) =
+                header.trim().split_once(' ').map_or((header.as_str(), ""), |(f, _)| (f, " ..."));
+            anyhow!("-H '{first}{more}' is not a header: write 'Name: value'")
         })?;
         headers.push((name.trim().to_owned(), value.trim().to_owned()));
     }
