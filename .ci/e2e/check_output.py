@@ -170,7 +170,7 @@ def secrets_in_errors(tmp):
     for arguments in [
         ["run", "http://alice:d0rmouse@127.0.0.1:99999/"],
         ["run", "alice:d0rmouse@127.0.0.1:99999/"],
-        ["run", "http://alice:d0rmouse@127.0.0.1:1/", "-R", "10", "-d", "200ms", "--out", tmp / "refused"],
+        ["run", "http://alice:d0rmouse@127.0.0.1:1/", "-R", "100", "-d", "200ms", "--arrivals", "constant", "--out", tmp / "refused"],
         ["run", "http://127.0.0.1:1/", "-H", "Authorization Bearer d0rmouse"],
         ["run", "http://127.0.0.1:1/", "-H", "Authorization: Bearer d0rmouse\r\n"],
     ]:
