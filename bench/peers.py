@@ -5,7 +5,7 @@ import os
 import re
 import tempfile
 
-from tools import milliseconds, number, run, tool
+from tools import number, run, tool
 
 K6_SATURATE = """
 import http from 'k6/http';
@@ -79,6 +79,3 @@ def at_rate(name, url, rate, seconds):
                 times = sorted(int(line.split()[2]) / 1e3 for line in f)
         return sum(times) / len(times), times[len(times) // 2], times[len(times) * 99 // 100]
     raise ValueError(name)
-
-
-__all__ = ["at_rate", "milliseconds", "saturate"]

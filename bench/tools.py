@@ -3,8 +3,6 @@
 import contextlib
 import json
 import os
-import re
-import resource
 import shutil
 import signal
 import socket
@@ -88,7 +86,6 @@ class Used:
 
 def run(command, timeout=200):
     """Runs a generator on its core."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen(["taskset", "-c", GENERATOR_CORE, *command], stdout=out, stderr=err)
         end = time.time() + timeout
@@ -102,7 +99,6 @@ def run(command, timeout=200):
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0), err.seek(0)
         texts = out.read(), err.read()
-    del before
     return Used(*texts, process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 
 
@@ -124,12 +120,6 @@ def median(values):
 
 def number(text):
     return float(text.replace(",", ""))
-
-
-def milliseconds(text):
-    """`1.23ms`, `850us`, `1.2s`, `5` (ms) as milliseconds."""
-    value, unit = re.fullmatch(r"([\d.]+)\s*([a-zµ]*)", text.strip()).groups()
-    return float(value) * {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "": 1.0}[unit]
 
 
 def table(head, rows):

@@ -194,7 +194,8 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         send_cost_s: send_cost(report).map(seconds),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
         waiting: Some(format!(
-            "sleeping until 50 us before the due time, then polling: {:.1} % of a core",
+            "sleeping until {} before the due time, then polling: {:.1} % of a core",
+            live::clock::UP_BEFORE,
             100.0 * seconds(polling) / (seconds(all) / report.workers.len() as f64).max(1e-9)
         )),
         ..Generator::default()

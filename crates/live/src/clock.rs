@@ -3,6 +3,9 @@
 use base::Nanos;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// How long before a due instant a thread is up, to poll for the rest: sleeping is good to some 20-50 us.
+pub const UP_BEFORE: Nanos = Nanos::from_micros(50);
+
 /// Monotonic time since a plan's zero, which may lie ahead. Copies agree with each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

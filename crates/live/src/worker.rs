@@ -5,7 +5,7 @@
 //! nothing could be sent, and the core belongs to others.
 
 use crate::address::Address;
-use crate::clock::Clock;
+use crate::clock::{Clock, UP_BEFORE};
 use crate::control::Control;
 use crate::host;
 use crate::outcome::connect_outcome;
@@ -18,9 +18,6 @@ use std::num::NonZeroU64;
 use wire::{ClientConnection, Opened, ResetReason, http1};
 use workload::client::ConnectionId;
 use workload::{Action, Client, Event};
-
-/// How long before a due instant the worker is up: sleeping is good to some 20-50 us.
-const UP_BEFORE: Nanos = Nanos::from_micros(50);
 
 /// The sink hears the time at least this often.
 const TICK: Nanos = Nanos::from_millis(50);

@@ -13,7 +13,7 @@ mod log;
 pub use log::ArrivalsLog;
 
 use crate::address::Address;
-use crate::clock::Clock;
+use crate::clock::{Clock, UP_BEFORE};
 use crate::control::Control;
 use crate::reactor::{Completion, KernelStamp, Listener, Reactor, Submitted, Token};
 use base::Nanos;
@@ -26,9 +26,6 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::num::NonZeroU64;
 use wire::http1::{Rendered, Response};
-
-/// How long before a departure the server is up: sleeping is good to some 20-50 us.
-const UP_BEFORE: Nanos = Nanos::from_micros(50);
 
 /// How long it takes no connections after the system refused one.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
