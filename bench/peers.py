@@ -31,11 +31,16 @@ def k6(script):
             return used, json.load(f)["metrics"]
 
 
+def wrk(url, connections, seconds):
+    """That many connections as fast as they go: what it used, and how many requests it made."""
+    used = run([tool("wrk"), "-t1", f"-c{connections}", f"-d{seconds}s", url])
+    return used, number(re.search(r"(\d+) requests in", used.out).group(1))
+
+
 def saturate(name, url, seconds):
     """64 connections as fast as they go: what it used, and how many requests it made."""
     if name == "wrk":
-        used = run([tool("wrk"), "-t1", "-c64", f"-d{seconds}s", url])
-        return used, number(re.search(r"(\d+) requests in", used.out).group(1))
+        return wrk(url, 64, seconds)
     if name == "h2load":
         used = run([tool("h2load"), "--h1", "-t1", "-c64", f"-D{seconds}", url])
         return used, number(re.search(r"(\d+) succeeded", used.out).group(1))
