@@ -1,0 +1,30 @@
+//! Other tools' results files and servers' access logs, all to [`base::Record`]s.
+//!
+//! ```text
+//! file, stdin ──> source (gz, zst; progress) ──> formats::find(head) ──> Reader::read(bytes) ──> Rows
+//!                                                                             │
+//!                                            stamps (start or end, by row order) ──> batches of Record
+//! ```
+//!
+//! One file per format in [`formats`] and the slice [`formats::ALL`]. A reader sees bytes and no files, so it can be
+//! fuzzed and tested on strings; only [`source`] opens anything, and the formats that are databases.
+//!
+//! Deliberately absent: statistics, sorting, and any knowledge of what the records are for.
+
+pub mod error;
+pub mod format;
+pub mod formats;
+pub mod names;
+pub mod options;
+pub mod rows;
+pub mod source;
+
+mod file;
+mod order;
+
+pub use error::Error;
+pub use file::{File, Finished};
+pub use format::{Clock, Facts, Format, Reader, Stamps};
+pub use names::Names;
+pub use options::Options;
+pub use rows::{Rows, Tables, Unreadable};
