@@ -109,6 +109,8 @@ pub fn setup(plan: &Plan, sources: usize) -> Setup {
             gap_cov: process.thinned_cov(plan.shard.count()),
             poisson: is_poisson(plan),
         }),
+        resolution: Nanos(1),
+        rate: None,
         tolerances: Tolerances::default(),
     }
 }

@@ -27,6 +27,8 @@ fn main() {
             gap_cov: 1.0,
             poisson: true,
         }),
+        resolution: Nanos(1),
+        rate: None,
         tolerances: Tolerances::default(),
     });
     // The median round: on a busy machine the mean tells of the neighbours.

@@ -125,7 +125,8 @@ fn distances(
     plan: Option<&PlanLaw>,
     not_computed: &mut BTreeMap<String, String>,
 ) -> KsPair {
-    let mut pair = KsPair { plan: None, exponential: ks::against_fitted_exponential(cells, scale, mean) };
+    let mut pair =
+        KsPair { exponential: ks::against_fitted_exponential(cells, scale, mean), ..KsPair::default() };
     let reason = match plan {
         None => "there is no plan",
         // Every clock differs from a metronome: the distance from one point is near 1/2 or 1, and says nothing.

@@ -11,6 +11,7 @@
 //! of workers gives the numbers of one. Deliberately absent: clocks, files, sockets, threads, and any knowledge of
 //! where the records came from. Time comes in with the records.
 
+pub mod audit;
 pub mod intervals;
 pub mod ks;
 pub mod queueing;

@@ -63,6 +63,10 @@ pub struct Setup {
     pub workload: Workload,
     /// The plan; none for a foreign file without an expectation.
     pub plan: Option<PlanLaw>,
+    /// What the stamps resolve: windows are whole multiples of it, and at least ten of it long.
+    pub resolution: Nanos,
+    /// Starts per second of the judged stream, where no plan tells: windows are made to fit it.
+    pub rate: Option<f64>,
     /// What is tolerated before the load counts as not sent as asked.
     pub tolerances: Tolerances,
 }

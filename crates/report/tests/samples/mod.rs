@@ -402,6 +402,7 @@ fn arrivals(n: u64, cov: f64, asked: f64) -> Arrivals {
         ks: KsPair {
             plan: Some(Ks { d: 0.0061, p: 0.76, n: n - 1, cell_error: 0.001, scaled: 0.67 }),
             exponential: Some(Ks { d: 0.0064, p: 0.41, n: n - 1, cell_error: 0.001, scaled: 0.7 }),
+            exponential_as_stamped: None,
         },
         dispersion: dispersion(n, |i| [0.998, 1.011, 0.973, 1.09][i], 1.0),
         resolution: Some(1e-9),

@@ -100,6 +100,8 @@ impl World {
             measured: self.measured.clone(),
             workload: self.workload,
             plan,
+            resolution: Nanos(1),
+            rate: None,
             tolerances: Tolerances::default(),
         }
     }

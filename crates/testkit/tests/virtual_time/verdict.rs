@@ -25,6 +25,8 @@ fn setup(plan: &Plan, sources: usize) -> Setup {
             gap_cov: process.gap_cov(),
             poisson: process == Process::Poisson,
         }),
+        resolution: Nanos(1),
+        rate: None,
         tolerances: Tolerances::default(),
     }
 }

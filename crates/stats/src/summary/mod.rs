@@ -11,6 +11,17 @@
 //!
 //! Deliberately absent: any computation, and any formatting for people.
 
+mod arrivals;
+mod audit;
+mod generator;
+
+pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
+pub use audit::{
+    AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, Offset, Resolution, Stream, Tables,
+    UnreadableRow,
+};
+pub use generator::{Generator, Stall, WorkerTime};
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -77,6 +88,8 @@ pub struct Summary {
     pub series: Vec<SeriesRow>,
     /// Points to draw.
     pub curves: Curves,
+    /// What an audit adds: the files, tables by label, counts against Poisson; none for a live run's own report.
+    pub audit: Option<Audit>,
     /// How the generator itself fared; none where nothing watched it.
     pub generator: Option<Generator>,
     /// Why a number is null: its path in this document, and the reason in words.
@@ -318,148 +331,6 @@ pub struct Measured {
     pub interrupted: bool,
 }
 
-/// Headways and dispersion of the arrivals by their `started` stamps.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Arrivals {
-    /// Number of headways.
-    pub n: u64,
-    /// Number of arrivals that started.
-    pub started: u64,
-    /// Headways per second of their total length.
-    pub rate: Option<f64>,
-    /// Mean headway.
-    pub headway_mean: Option<f64>,
-    /// Standard deviation of headways (n - 1).
-    pub headway_sd: Option<f64>,
-    /// Coefficient of variation: 1 for independent users, 0 for a metronome.
-    pub cov: Option<f64>,
-    /// Standard error of `cov` from the sample's own moments (delta method).
-    pub cov_se: Option<f64>,
-    /// Standard error of `cov` if the arrivals are Poisson: 1/sqrt(n).
-    pub cov_se_poisson: Option<f64>,
-    /// Skewness of headways (2 for exponential ones).
-    pub skewness: Option<f64>,
-    /// Kurtosis of headways, not the excess (9 for exponential ones).
-    pub kurtosis: Option<f64>,
-    /// Median headway.
-    pub p50: Option<f64>,
-    /// 90th percentile.
-    pub p90: Option<f64>,
-    /// 95th percentile.
-    pub p95: Option<f64>,
-    /// 99th percentile.
-    pub p99: Option<f64>,
-    /// Shortest headway.
-    pub min: Option<f64>,
-    /// Longest headway.
-    pub max: Option<f64>,
-    /// Autocorrelation of successive headways.
-    pub lag1: Option<f64>,
-    /// Kolmogorov-Smirnov distances.
-    pub ks: KsPair,
-    /// Index of dispersion of counts, one row per window.
-    pub dispersion: Vec<Dispersion>,
-    /// Resolution of the `started` stamps.
-    pub resolution: Option<f64>,
-    /// Starts that lay inside a pause of the plan and were counted as its beginning.
-    pub in_pause: u64,
-    /// The same arrivals as they were intended; none where the records carry no plan.
-    pub intended: Option<Intended>,
-    /// Headways between arrivals of the same label.
-    pub by_label: BTreeMap<String, LabelArrivals>,
-}
-
-/// Moments of the intended headways of the same arrivals.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Intended {
-    /// Number of headways.
-    pub n: u64,
-    /// Headways per second.
-    pub rate: Option<f64>,
-    /// Coefficient of variation.
-    pub cov: Option<f64>,
-}
-
-/// Headways of one label.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LabelArrivals {
-    /// Number of headways.
-    pub n: u64,
-    /// Headways per second.
-    pub rate: Option<f64>,
-    /// Mean headway.
-    pub headway_mean: Option<f64>,
-    /// Standard deviation.
-    pub headway_sd: Option<f64>,
-    /// Coefficient of variation.
-    pub cov: Option<f64>,
-    /// Its standard error (delta method).
-    pub cov_se: Option<f64>,
-    /// Its standard error if Poisson.
-    pub cov_se_poisson: Option<f64>,
-    /// Median headway.
-    pub p50: Option<f64>,
-    /// 90th percentile.
-    pub p90: Option<f64>,
-    /// 95th percentile.
-    pub p95: Option<f64>,
-    /// 99th percentile.
-    pub p99: Option<f64>,
-    /// Shortest headway.
-    pub min: Option<f64>,
-    /// Longest headway.
-    pub max: Option<f64>,
-    /// Autocorrelation of successive headways.
-    pub lag1: Option<f64>,
-}
-
-/// The two Kolmogorov-Smirnov distances.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct KsPair {
-    /// Rescaled headways against the plan's own gap law, rate known (Kolmogorov's distribution).
-    pub plan: Option<Ks>,
-    /// Headways against an exponential of the same mean (Stephens' modification).
-    pub exponential: Option<Ks>,
-}
-
-/// One Kolmogorov-Smirnov distance.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Ks {
-    /// Largest distance between the two distribution functions, at the histogram's cell edges.
-    pub d: f64,
-    /// Probability of a distance this large by chance; shown, and decides nothing.
-    pub p: f64,
-    /// Number of headways.
-    pub n: u64,
-    /// How much larger the exact distance may be: the most that the expected law changes within one cell.
-    pub cell_error: f64,
-    /// Stephens' modified statistic where the mean was fitted (5 % point 1.094), else sqrt(n) d (5 % point 1.358).
-    pub scaled: f64,
-}
-
-/// Index of dispersion of counts in windows of one length: variance over mean.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Dispersion {
-    /// Length of a window.
-    pub window: f64,
-    /// Index of the arrivals as they started.
-    pub index: f64,
-    /// Standard error of an index of 1: sqrt(2/(windows - 1)).
-    pub se: f64,
-    /// Number of windows.
-    pub windows: u64,
-    /// What the plan's law leads one to expect: 1 for Poisson and where there is no plan, else the intended index.
-    pub expected: f64,
-    /// Index of the same arrivals as they were intended; null where there is no plan.
-    pub intended: Option<f64>,
-}
-
 /// Requests per second over the measured phase.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -562,28 +433,54 @@ pub struct LabelSummary {
 pub struct Closed {
     /// Number of responses behind it.
     pub n: u64,
-    /// Users.
+    /// Users (threads) that the records name.
     pub users: Option<f64>,
-    /// Mean think time Z.
+    /// Mean response time R.
+    pub response: Option<f64>,
+    /// Mean think time Z: as asked for, else as recovered from the records.
     pub think: Option<f64>,
+    /// Standard deviation of the recovered think times.
+    pub think_sd: Option<f64>,
+    /// Smallest recovered think time.
+    pub think_min: Option<f64>,
+    /// Largest recovered think time.
+    pub think_max: Option<f64>,
+    /// Number of recovered think times.
+    pub think_n: u64,
     /// R/(Z+R): the share of a user's cycle spent waiting.
     pub rort: Option<f64>,
-    /// rate x (Z+R), the number of users by Little's law.
+    /// rate x (Z+R), the number of users by Little's law (Little 1961).
     pub n_little: Option<f64>,
+    /// Think time that would bring R/(Z+R) to 3 % at the same rate.
+    pub think_for_3_percent: Option<f64>,
+    /// Users that would then be needed for the same rate.
+    pub users_for_3_percent: Option<f64>,
+    /// Most requests in flight at once.
+    pub in_flight_max: Option<u64>,
+    /// Share of the time in which at least 95 % of the users were waiting for an answer.
+    pub all_waiting: Option<f64>,
 }
 
-/// A group of users that a foreign file names.
+/// The first k users (threads) of a foreign file together: how the CoV grows with their number.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadGroup {
-    /// Its name.
+    /// Its name: `1-20`.
     pub name: String,
+    /// Users in it.
+    pub users: u64,
     /// Number of headways.
     pub n: u64,
     /// Requests per second.
     pub rate: Option<f64>,
+    /// Mean headway.
+    pub headway_mean: Option<f64>,
+    /// Standard deviation of headways (n - 1).
+    pub headway_sd: Option<f64>,
     /// Coefficient of variation of its headways.
     pub cov: Option<f64>,
+    /// Its standard error (delta method).
+    pub cov_se: Option<f64>,
 }
 
 /// What happened between two instants.
@@ -670,54 +567,4 @@ pub struct HeadwayBin {
     pub observed: u64,
     /// Headways to expect.
     pub expected: f64,
-}
-
-/// How the generator itself fared. The caller fills it.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Generator {
-    /// One entry per worker thread.
-    pub workers: Vec<WorkerTime>,
-    /// Times at which a worker did not run though it had work, longer than 1 ms.
-    pub stalls: Vec<Stall>,
-    /// Processor time taken by other machines on the same host, if the system tells.
-    pub steal_s: Option<f64>,
-    /// Whether generator and target share a machine.
-    pub same_host_as_target: Option<bool>,
-    /// Measured cost of one send: the least headway that one thread can produce.
-    pub send_cost_s: Option<f64>,
-    /// Arrivals that found the connection cap reached.
-    pub cap_hits: Option<u64>,
-    /// Connections opened.
-    pub connections_opened: Option<u64>,
-    /// How workers wait for the next due time, in words (`sleeping until 50 us before, then polling`).
-    pub waiting: Option<String>,
-}
-
-/// Where a worker thread's time went, in seconds.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct WorkerTime {
-    /// Handling events and sending.
-    pub handling: f64,
-    /// Polling for the next due time.
-    pub polling: f64,
-    /// Asleep.
-    pub sleeping: f64,
-    /// Ready to run and waiting for a processor.
-    pub runqueue_wait: Option<f64>,
-}
-
-/// A time at which a worker stood still.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Stall {
-    /// When it began, in seconds since the plan's zero.
-    pub at_s: f64,
-    /// How long it lasted.
-    pub length_s: f64,
-    /// Which worker.
-    pub worker: u32,
-    /// Why, if known.
-    pub cause: Option<String>,
 }

@@ -1,0 +1,93 @@
+//! The first pass: what must be known of a load before its headways can be judged.
+
+use base::{Kind, Nanos, Record};
+use std::ops::Range;
+
+/// Counts and extremes over rows in any order.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// First start, if there was any.
+    pub first: Option<Nanos>,
+    /// Last start.
+    pub last: Option<Nanos>,
+    /// Latest end.
+    pub last_done: Option<Nanos>,
+    /// Requests.
+    pub requests: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Requests by label.
+    pub by_label: Vec<u64>,
+    /// Greatest common divisor of all distances between starts, in nanoseconds; 0 before two different ones.
+    grid: u64,
+}
+
+impl Survey {
+    /// Takes a row.
+    #[inline]
+    pub fn push(&mut self, record: &Record) {
+        match record.kind {
+            Kind::Session => self.sessions += 1,
+            Kind::Attempt => return,
+            Kind::Request => {
+                self.requests += 1;
+                let step = usize::from(record.step);
+                if step >= self.by_label.len() {
+                    self.by_label.resize(step + 1, 0);
+                }
+                self.by_label[step] += 1;
+            }
+        }
+        let at = record.started.get().unwrap_or(record.intended);
+        let first = *self.first.get_or_insert(at);
+        if self.grid != 1 {
+            self.grid = gcd(self.grid, at.0.abs_diff(first.0));
+        }
+        self.first = Some(first.min(at));
+        self.last = Some(self.last.map_or(at, |last| last.max(at)));
+        self.last_done = Some(self.last_done.map_or(record.done, |done| done.max(record.done)));
+    }
+
+    /// The grid that all starts lie on: every distance between two of them is a whole multiple of it. At least 1 ns.
+    pub fn grid(&self) -> Nanos {
+        Nanos(self.grid.clamp(1, i64::MAX as u64) as i64)
+    }
+
+    /// From the first start to just after the last; none without any.
+    pub fn span(&self) -> Option<Range<Nanos>> {
+        Some(self.first?..self.last? + Nanos(1))
+    }
+}
+
+/// Greatest common divisor (Euclid); that of 0 and x is x.
+#[inline]
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    // Once the grid is found nearly all distances are multiples of it: one division.
+    if a != 0 && b.is_multiple_of(a) {
+        return a;
+    }
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Outcome;
+
+    #[test]
+    fn the_grid_is_what_all_distances_share() {
+        let mut survey = Survey::default();
+        for at in [1_000_003_i64, 1_050_003, 980_003, 1_120_003] {
+            let at = Nanos(at);
+            let row = Record { started: at.into(), step: 2, ..Record::never_started(0, at, at, Outcome::Ok) };
+            survey.push(&row);
+        }
+        assert_eq!(survey.grid(), Nanos(10_000));
+        assert_eq!(survey.span(), Some(Nanos(980_003)..Nanos(1_120_004)));
+        assert_eq!(survey.by_label, [0, 0, 4]);
+        assert_eq!(Survey::default().grid(), Nanos(1));
+    }
+}

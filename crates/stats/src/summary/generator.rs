@@ -1,0 +1,53 @@
+//! The document's block on the generator itself.
+
+use serde::{Deserialize, Serialize};
+
+/// How the generator itself fared. The caller fills it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Generator {
+    /// One entry per worker thread.
+    pub workers: Vec<WorkerTime>,
+    /// Times at which a worker did not run though it had work, longer than 1 ms.
+    pub stalls: Vec<Stall>,
+    /// Processor time taken by other machines on the same host, if the system tells.
+    pub steal_s: Option<f64>,
+    /// Whether generator and target share a machine.
+    pub same_host_as_target: Option<bool>,
+    /// Measured cost of one send: the least headway that one thread can produce.
+    pub send_cost_s: Option<f64>,
+    /// Arrivals that found the connection cap reached.
+    pub cap_hits: Option<u64>,
+    /// Connections opened.
+    pub connections_opened: Option<u64>,
+    /// How workers wait for the next due time, in words (`sleeping until 50 us before, then polling`).
+    pub waiting: Option<String>,
+}
+
+/// Where a worker thread's time went, in seconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkerTime {
+    /// Handling events and sending.
+    pub handling: f64,
+    /// Polling for the next due time.
+    pub polling: f64,
+    /// Asleep.
+    pub sleeping: f64,
+    /// Ready to run and waiting for a processor.
+    pub runqueue_wait: Option<f64>,
+}
+
+/// A time at which a worker stood still.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stall {
+    /// When it began, in seconds since the plan's zero.
+    pub at_s: f64,
+    /// How long it lasted.
+    pub length_s: f64,
+    /// Which worker.
+    pub worker: u32,
+    /// Why, if known.
+    pub cause: Option<String>,
+}
