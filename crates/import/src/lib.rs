@@ -20,7 +20,10 @@ pub mod rows;
 pub mod source;
 
 mod file;
+mod lines;
+mod numbers;
 mod order;
+mod outcome;
 
 pub use error::Error;
 pub use file::{File, Finished};
