@@ -1,7 +1,7 @@
 //! Numbers out of fields: exact, without allocating, and without floating point.
 
-/// Most digits that are read: all such numbers fit.
-const MOST_DIGITS: usize = 18;
+/// Digits of the largest number.
+const MOST_DIGITS: usize = 19;
 
 /// A whole number, with a minus sign perhaps.
 #[inline]
@@ -17,15 +17,16 @@ fn unsigned(digits: &[u8]) -> Option<i64> {
     if digits.is_empty() || digits.len() > MOST_DIGITS {
         return None;
     }
-    let mut n = 0;
+    let mut n = 0_u64;
     for &b in digits {
         let digit = b.wrapping_sub(b'0');
         if digit > 9 {
             return None;
         }
-        n = n * 10 + i64::from(digit);
+        // Nineteen nines fit into a u64.
+        n = n * 10 + u64::from(digit);
     }
-    Some(n)
+    i64::try_from(n).ok()
 }
 
 /// A decimal number times ten to the power of `places`, what is finer cut off: `decimal(b"1.5", 9)` reads seconds as
@@ -82,8 +83,10 @@ mod tests {
     #[test]
     fn whole_numbers() {
         assert_eq!(int(b"1331859604094"), Some(1_331_859_604_094));
+        assert_eq!(int(b"1700000000123456789"), Some(1_700_000_000_123_456_789));
+        assert_eq!(int(b"9223372036854775807"), Some(i64::MAX));
         assert_eq!(int(b"-7"), Some(-7));
-        for no in ["", "-", "+1", "1 ", "1.0", "0x1", "1234567890123456789", "\u{663}"] {
+        for no in ["", "-", "+1", "1 ", "1.0", "0x1", "9223372036854775808", "00000000000000000001", "\u{663}"] {
             assert_eq!(int(no.as_bytes()), None, "{no:?}");
         }
     }
