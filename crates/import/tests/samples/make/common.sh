@@ -25,10 +25,11 @@ need() {
     done
 }
 
-# start_target [OPTION...]: `headway serve` on a free port of the loopback; sets $port and $url.
+# start_target [OPTION...]: `headway serve` on a free port of the loopback, by default with exp(2ms) at 4 servers ($service,
+# $servers); sets $port and $url.
 start_target() {
     [ -x "$headway" ] || { echo "$0: no binary at $headway; run cargo build --release or set HEADWAY" >&2; exit 1; }
-    "$headway" serve --service 'exp(2ms)' --servers 4 --seed 1 -l 127.0.0.1:0 --stop-after 20m "$@" 2>"$work/serve.log" &
+    "$headway" serve --service "${service:-exp(2ms)}" --servers "${servers:-4}" --seed 1 -l 127.0.0.1:0 --stop-after 20m "$@" 2>"$work/serve.log" &
     target_pid=$!
     local i
     for i in $(seq 100); do
