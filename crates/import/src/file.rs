@@ -182,7 +182,12 @@ impl File {
         let left_out = std::mem::take(&mut rows.left_out);
         let share = unreadable as f64 / (self.rows_read + unreadable).max(1) as f64;
         if unreadable > 0 && (self.rows_read == 0 || (share > TOO_MANY && !lenient)) {
-            return Err(Error::TooManyUnreadable { path: self.path, rows: self.rows_read, unreadable, examples });
+            return Err(Error::TooManyUnreadable {
+                path: self.path,
+                rows: self.rows_read,
+                unreadable,
+                examples,
+            });
         }
         let stamps_how = match facts.stamps {
             Stamps::Start => "the format stamps starts".to_owned(),

@@ -24,6 +24,7 @@ mod lines;
 mod numbers;
 mod order;
 mod outcome;
+mod stamps;
 
 pub use error::Error;
 pub use file::{File, Finished};

@@ -1,13 +1,13 @@
 //! Names as numbers: labels, users, generators, in the order in which they first came.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
-/// A table of names. Finding a name costs a hash, or less if it is the one before.
+/// A table of names. Finding a name costs a hash of a few nanoseconds and allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     names: Vec<String>,
-    index: HashMap<Box<[u8]>, u32>,
-    last: Option<(Box<[u8]>, u32)>,
+    index: HashMap<Box<[u8]>, u32, BuildHasherDefault<Folded>>,
 }
 
 impl Names {
@@ -15,31 +15,17 @@ impl Names {
     /// shown, not in what is compared.
     #[inline]
     pub fn index(&mut self, name: &[u8]) -> u32 {
-        if let Some((last, index)) = &self.last
-            && **last == *name
-        {
-            return *index;
+        match self.index.get(name) {
+            Some(&index) => index,
+            None => self.add(name),
         }
-        self.look_up(name)
     }
 
-    fn look_up(&mut self, name: &[u8]) -> u32 {
-        let index = match self.index.get(name) {
-            Some(&index) => index,
-            None => {
-                let index = self.names.len() as u32;
-                self.names.push(String::from_utf8_lossy(name).into_owned());
-                self.index.insert(name.into(), index);
-                index
-            }
-        };
-        match &mut self.last {
-            Some((last, i)) if last.len() == name.len() => {
-                last.copy_from_slice(name);
-                *i = index;
-            }
-            last => *last = Some((name.into(), index)),
-        }
+    #[cold]
+    fn add(&mut self, name: &[u8]) -> u32 {
+        let index = self.names.len() as u32;
+        self.names.push(String::from_utf8_lossy(name).into_owned());
+        self.index.insert(name.into(), index);
         index
     }
 
@@ -59,15 +45,65 @@ impl Names {
     }
 }
 
+/// Eight bytes at a time, each multiplied to 128 bits and folded. The standard library's hash defends against names
+/// chosen to collide, which a results file of one's own has no reason to hold, and costs several times more.
+#[derive(Default)]
+struct Folded(u64);
+
+impl Folded {
+    #[inline]
+    fn mix(&mut self, word: u64) {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let wide = u128::from(self.0.rotate_left(23) ^ word ^ ODD) * u128::from(0xd6e8_feb8_6659_fd93_u64);
+        self.0 = (wide as u64) ^ (wide >> 64) as u64;
+    }
+}
+
+impl Hasher for Folded {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.mix(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            self.mix(rest.iter().fold(0, |word, &b| word << 8 | u64::from(b)));
+        }
+    }
+
+    #[inline]
+    fn write_usize(&mut self, n: usize) {
+        self.mix(n as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+    use std::hash::{BuildHasher, BuildHasherDefault};
 
     #[test]
     fn names_keep_their_numbers() {
         let mut names = Names::default();
-        let numbers: Vec<_> = [&b"a"[..], b"b", b"b", b"a", b"ccc", b"\xff", b"\xff"].map(|n| names.index(n)).to_vec();
-        assert_eq!(numbers, [0, 1, 1, 0, 2, 3, 3]);
-        assert_eq!(names.as_slice(), ["a", "b", "ccc", "\u{fffd}"]);
+        let numbers: Vec<_> = [&b"a"[..], b"b", b"b", b"a", b"ccc", b"\xff", b"\xff", b"", b"\0"]
+            .map(|n| names.index(n))
+            .to_vec();
+        assert_eq!(numbers, [0, 1, 1, 0, 2, 3, 3, 4, 5]);
+        assert_eq!(names.as_slice()[..4], ["a", "b", "ccc", "\u{fffd}"]);
+    }
+
+    /// The upper and lower bits alone, which hash tables use, tell similar names apart as well as chance does.
+    #[test]
+    fn similar_names_do_not_collide() {
+        let hash = |name: &str| BuildHasherDefault::<Folded>::default().hash_one(name.as_bytes());
+        const N: usize = 1 << 14;
+        for part in [|h: u64| h >> 44, |h: u64| h & 0xf_ffff] {
+            let seen: HashSet<u64> = (0..N).map(|i| part(hash(&format!("Thread Group 1-{i}")))).collect();
+            // Of n names in m places n^2/2m are expected to collide: 128, with a standard error of 11.
+            assert!((85..172).contains(&(N - seen.len())), "{}", N - seen.len());
+        }
     }
 }

@@ -52,7 +52,9 @@ impl Order {
                  file sorted by its stamps looks the same"
             )
         } else if self.says_starts() {
-            format!("starts: rows are in the order of stamp + elapsed ({end} of {n} fall back), not of the stamps ({stamp} do)")
+            format!(
+                "starts: rows are in the order of stamp + elapsed ({end} of {n} fall back), not of the stamps ({stamp} do)"
+            )
         } else {
             format!(
                 "taken for starts, the tool's default: the order of the rows does not tell ({stamp} of {n} stamps fall back, \

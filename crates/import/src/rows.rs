@@ -54,7 +54,10 @@ impl Rows {
         self.unreadable += 1;
         if self.examples.len() < SHOWN {
             let shown = &found[..found.len().min(SHOWN_BYTES)];
-            let mut text: String = String::from_utf8_lossy(shown).chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+            let mut text: String = String::from_utf8_lossy(shown)
+                .chars()
+                .map(|c| if c.is_control() { '?' } else { c })
+                .collect();
             if shown.len() < found.len() {
                 text.push_str("...");
             }

@@ -1,0 +1,386 @@
+//! Instants as tools write them: numbers since the Unix epoch (or the tool's own zero) in s, ms, us or ns, and dates.
+//!
+//! Dates are read by shape and not by a pattern: three groups of digits for the day, then hours, minutes, seconds, a
+//! fraction perhaps, a zone perhaps. That covers ISO 8601, RFC 3339 and the patterns people set in Java tools
+//! (`yyyy/MM/dd HH:mm:ss.SSS`, `dd.MM.yyyy HH:mm:ss`). Month names are left to the formats that use them.
+
+use crate::format::Clock;
+use crate::numbers::{decimal, int, places};
+use base::Nanos;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+/// 1990-01-01 and 2200-01-01, UTC: what lies outside is not when a load test ran.
+const EARLIEST: i64 = 631_152_000 * 1_000_000_000;
+const LATEST: i64 = 7_258_118_400 * 1_000_000_000;
+/// Ten years after a tool's own zero.
+const LATEST_RELATIVE: i64 = 315_576_000 * 1_000_000_000;
+
+/// What counts as an instant, for messages.
+pub(crate) const EXPECTED: &str = "a time between 1990 and 2200";
+
+/// Unit of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unit {
+    /// Seconds.
+    S,
+    /// Milliseconds.
+    Ms,
+    /// Microseconds.
+    Us,
+    /// Nanoseconds.
+    Ns,
+}
+
+impl Unit {
+    pub(crate) const ALL: [Unit; 4] = [Unit::S, Unit::Ms, Unit::Us, Unit::Ns];
+
+    /// Its symbol.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Unit::S => "s",
+            Unit::Ms => "ms",
+            Unit::Us => "us",
+            Unit::Ns => "ns",
+        }
+    }
+
+    /// Ten to this power nanoseconds.
+    pub(crate) const fn power(self) -> u32 {
+        match self {
+            Unit::S => 9,
+            Unit::Ms => 6,
+            Unit::Us => 3,
+            Unit::Ns => 0,
+        }
+    }
+
+    /// A span in this unit; a fraction is cut off at nanoseconds.
+    #[inline]
+    pub(crate) fn span(self, text: &[u8]) -> Option<Nanos> {
+        decimal(text, self.power()).map(Nanos)
+    }
+
+    /// What the last of so many digits behind the point is worth; 1 ns at least.
+    pub(crate) fn resolution(self, places: u32) -> Nanos {
+        Nanos(10_i64.pow(self.power().saturating_sub(places)))
+    }
+}
+
+/// How an instant is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    /// A number.
+    Number(Unit),
+    /// A date and a time of day.
+    Date(Day),
+}
+
+/// Order of the three numbers of a day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Day {
+    /// 2012-03-15
+    YearFirst,
+    /// 15.03.2012
+    DayFirst,
+    /// 03/15/2012
+    MonthFirst,
+}
+
+impl Shape {
+    /// By the look of one value: a number's unit by its size, a date's order by which number can be what.
+    pub(crate) fn guess(text: &[u8]) -> Option<Shape> {
+        if let Some(fields) = Split::of(text) {
+            let [a, _, _] = fields.day;
+            return Some(Shape::Date(match () {
+                () if fields.year_first => Day::YearFirst,
+                () if fields.separator == b'/' && a <= 12 => Day::MonthFirst,
+                () => Day::DayFirst,
+            }));
+        }
+        let number = decimal(text, 0)?;
+        let unit = match number {
+            0..10_000_000_000 => Unit::S,
+            0..10_000_000_000_000 => Unit::Ms,
+            0..10_000_000_000_000_000 => Unit::Us,
+            _ => Unit::Ns,
+        };
+        let at = unit.span(text)?;
+        (EARLIEST..LATEST).contains(&at.0).then_some(Shape::Number(unit))
+    }
+}
+
+/// Year, month, day, hour, minute; and seconds east of UTC, if they are written beside.
+type Minute = ([i16; 5], Option<i64>);
+
+/// Reads instants of one shape.
+#[derive(Clone, Debug)]
+pub(crate) struct StampReader {
+    shape: Shape,
+    clock: Clock,
+    zone: TimeZone,
+    /// A minute of a day in a zone, and when it began.
+    minute: Option<(Minute, i64)>,
+    /// Most digits behind the point so far.
+    places: u32,
+}
+
+impl StampReader {
+    /// Instants of that shape, local ones in that zone. `first` is one of them: if it is a number too small to be a
+    /// time of this age, they count from the tool's own zero.
+    pub(crate) fn new(shape: Shape, zone: TimeZone, first: &[u8]) -> StampReader {
+        let small = |unit: Unit| unit.span(first).is_some_and(|at| (0..EARLIEST).contains(&at.0));
+        let clock = match shape {
+            Shape::Number(unit) if small(unit) => Clock::Relative,
+            _ => Clock::Unix,
+        };
+        StampReader { shape, clock, zone, minute: None, places: 0 }
+    }
+
+    /// The instant; none if it is not of the shape, or absurd.
+    #[inline]
+    pub(crate) fn read(&mut self, text: &[u8]) -> Option<Nanos> {
+        let at = match self.shape {
+            Shape::Number(unit) => match int(text) {
+                Some(n) => n.checked_mul(10_i64.pow(unit.power()))?,
+                None => self.fraction(unit, text)?,
+            },
+            Shape::Date(day) => self.date(day, text)?,
+        };
+        let possible = match self.clock {
+            Clock::Unix => EARLIEST..LATEST,
+            Clock::Relative => 0..LATEST_RELATIVE,
+        };
+        possible.contains(&at).then_some(Nanos(at))
+    }
+
+    fn fraction(&mut self, unit: Unit, text: &[u8]) -> Option<i64> {
+        let at = decimal(text, unit.power())?;
+        self.places = self.places.max(places(text));
+        Some(at)
+    }
+
+    fn date(&mut self, order: Day, text: &[u8]) -> Option<i64> {
+        let fields = Split::of(text)?;
+        let [a, b, c] = fields.day;
+        let (year, month, day) = match order {
+            Day::YearFirst => (a, b, c),
+            Day::DayFirst => (c, b, a),
+            Day::MonthFirst => (c, a, b),
+        };
+        let century = if year < 100 { 2000 } else { 0 };
+        let [hour, minute, second] = fields.time;
+        let local = [year + century, month, day, hour, minute];
+        let began = match self.minute {
+            Some((known, began)) if known == (local, fields.offset) => began,
+            _ => {
+                let began = self.begin(local, fields.offset)?;
+                self.minute = Some(((local, fields.offset), began));
+                began
+            }
+        };
+        self.places = self.places.max(fields.places);
+        // 60 is a leap second.
+        if !(0..=60).contains(&second) {
+            return None;
+        }
+        began.checked_add(i64::from(second))?.checked_mul(1_000_000_000)?.checked_add(fields.nanos)
+    }
+
+    /// When a minute began, in seconds since 1970.
+    fn begin(&self, [year, month, day, hour, minute]: [i16; 5], offset: Option<i64>) -> Option<i64> {
+        let small = |n: i16| i8::try_from(n).ok();
+        let local =
+            DateTime::new(year, small(month)?, small(day)?, small(hour)?, small(minute)?, 0, 0).ok()?;
+        match offset {
+            Some(offset) => Some(TimeZone::UTC.to_timestamp(local).ok()?.as_second() - offset),
+            None => Some(self.zone.to_timestamp(local).ok()?.as_second()),
+        }
+    }
+
+    /// What they count from.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// What the last digit seen is worth.
+    pub(crate) fn resolution(&self) -> Nanos {
+        match self.shape {
+            Shape::Number(unit) => unit.resolution(self.places),
+            Shape::Date(_) => Unit::S.resolution(self.places),
+        }
+    }
+
+    /// The shape in words.
+    pub(crate) fn words(&self) -> String {
+        match (self.shape, self.clock) {
+            (Shape::Number(unit), Clock::Unix) => format!("{} since 1970", unit.name()),
+            (Shape::Number(unit), Clock::Relative) => format!("{} since the tool's own zero", unit.name()),
+            (Shape::Date(day), _) => {
+                let order = match day {
+                    Day::YearFirst => "year first",
+                    Day::DayFirst => "day first",
+                    Day::MonthFirst => "month first",
+                };
+                let zone = self.zone.iana_name().unwrap_or("the zone given");
+                format!("dates, {order}, in {zone} where they name no zone")
+            }
+        }
+    }
+}
+
+/// A date and time of day, cut into numbers.
+struct Split {
+    day: [i16; 3],
+    year_first: bool,
+    separator: u8,
+    time: [i16; 3],
+    nanos: i64,
+    places: u32,
+    /// Seconds east of UTC.
+    offset: Option<i64>,
+}
+
+impl Split {
+    fn of(text: &[u8]) -> Option<Split> {
+        let mut rest = text;
+        let mut numbers = [0; 6];
+        let mut separator = 0;
+        let mut year_first = false;
+        for (i, number) in numbers.iter_mut().enumerate() {
+            if i > 0 {
+                let &b = rest.first()?;
+                let fits = match i {
+                    1 | 2 => matches!(b, b'-' | b'/' | b'.'),
+                    3 => matches!(b, b'T' | b't' | b' ' | b'_'),
+                    _ => b == b':',
+                };
+                if !fits {
+                    return None;
+                }
+                separator = if i == 1 { b } else { separator };
+                rest = &rest[1..];
+            }
+            let digits = rest.iter().take(5).take_while(|b| b.is_ascii_digit()).count();
+            if !(1..=4).contains(&digits) || (digits > 2 && i != 0 && i != 2) {
+                return None;
+            }
+            year_first |= i == 0 && digits == 4;
+            *number = int(&rest[..digits]).and_then(|n| i16::try_from(n).ok())?;
+            rest = &rest[digits..];
+        }
+        let (mut nanos, mut digits) = (0, 0);
+        if let Some((b'.' | b',', fraction)) = rest.split_first() {
+            digits = fraction.iter().take_while(|b| b.is_ascii_digit()).count();
+            if digits == 0 {
+                return None;
+            }
+            let kept = digits.min(9);
+            nanos = int(&fraction[..kept])? * 10_i64.pow(9 - kept as u32);
+            rest = &fraction[digits..];
+        }
+        let [a, b, c, hour, minute, second] = numbers;
+        Some(Split {
+            day: [a, b, c],
+            year_first,
+            separator,
+            time: [hour, minute, second],
+            nanos,
+            places: digits as u32,
+            offset: offset(rest)?,
+        })
+    }
+}
+
+/// `Z`, `+01:00`, `-0330`, or nothing.
+fn offset(text: &[u8]) -> Option<Option<i64>> {
+    let text = text.strip_prefix(b" ").unwrap_or(text);
+    let (sign, digits) = match text {
+        [] => return Some(None),
+        b"Z" | b"z" | b"UTC" | b"GMT" => return Some(Some(0)),
+        [b'+', digits @ ..] => (1, digits),
+        [b'-', digits @ ..] => (-1, digits),
+        _ => return None,
+    };
+    let (hours, minutes) = match digits {
+        [h1, h2] => ([*h1, *h2], *b"00"),
+        [h1, h2, b':', m1, m2] | [h1, h2, m1, m2] => ([*h1, *h2], [*m1, *m2]),
+        _ => return None,
+    };
+    let (hours, minutes) = (int(&hours)?, int(&minutes)?);
+    ((0..24).contains(&hours) && (0..60).contains(&minutes))
+        .then_some(Some(sign * (hours * 3600 + minutes * 60)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    fn read(text: &str, zone: &str) -> Option<(i64, i64)> {
+        let zone = TimeZone::get(zone).unwrap();
+        let mut stamps = StampReader::new(Shape::guess(text.as_bytes())?, zone, text.as_bytes());
+        let at = stamps.read(text.as_bytes())?;
+        Some((at.0, stamps.resolution().0))
+    }
+
+    #[test]
+    fn shapes_are_guessed() {
+        const AT: i64 = 1_331_861_403_100_000_000;
+        for (text, zone, resolution) in [
+            ("1331861403.1", "UTC", 100_000_000),
+            ("1331861403.100000", "UTC", 1000),
+            ("1331861403100", "UTC", 1_000_000),
+            ("1331861403100.0", "UTC", 100_000),
+            ("1331861403100000", "UTC", 1000),
+            ("1331861403100000000", "UTC", 1),
+            ("2012-03-16T01:30:03.100Z", "Asia/Tokyo", 1_000_000),
+            ("2012-03-16T01:30:03.1", "UTC", 100_000_000),
+            ("2012-03-16 01:30:03,100000", "UTC", 1000),
+            ("2012-03-15T18:30:03.1-07:00", "UTC", 100_000_000),
+            ("2012-03-16T07:00:03.1 +0530", "UTC", 100_000_000),
+            ("2012/03/15 18:30:03.100", "America/Los_Angeles", 1_000_000),
+            ("16.03.2012 01:30:03.100", "UTC", 1_000_000),
+            ("03/16/2012 01:30:03.100", "UTC", 1_000_000),
+            ("16/03/12 01:30:03.100", "UTC", 1_000_000),
+        ] {
+            assert_eq!(read(text, zone), Some((AT, resolution)), "{text}");
+        }
+        assert_eq!(read("2012/03/16 01:30:03", "UTC"), Some((AT - 100_000_000, 1_000_000_000)));
+        for no in
+            ["", "0.5", "12", "631151999", "-1331861403100", "2012-13-01 00:00:00", "2012-03-16", "true"]
+        {
+            assert_eq!(read(no, "UTC"), None, "{no:?}");
+        }
+    }
+
+    #[test]
+    fn a_relative_clock_is_one_that_begins_small() {
+        let mut stamps = StampReader::new(Shape::Number(Unit::S), TimeZone::UTC, b"0.25");
+        assert_eq!((stamps.clock(), stamps.read(b"0.25")), (Clock::Relative, Some(Nanos(250_000_000))));
+        assert_eq!((stamps.read(b"-1"), stamps.read(b"1700000000")), (None, None));
+        assert_eq!(stamps.words(), "s since the tool's own zero");
+    }
+
+    proptest! {
+        #[test]
+        fn dates_are_read_as_jiff_does(ms in 631_152_000_000_i64..4_000_000_000_000, zone in 0usize..3) {
+            let zone = TimeZone::get(["UTC", "Europe/Berlin", "Australia/Lord_Howe"][zone]).unwrap();
+            let at = Timestamp::from_millisecond(ms).unwrap();
+            let local = at.to_zoned(zone.clone()).datetime();
+            let expected = zone.to_timestamp(local).unwrap().as_nanosecond() as i64;
+            let text = local.strftime("%Y/%m/%d %H:%M:%S%.3f").to_string();
+            let mut stamps = StampReader::new(Shape::Date(Day::YearFirst), zone, text.as_bytes());
+            prop_assert_eq!(stamps.read(text.as_bytes()), Some(Nanos(expected)));
+            prop_assert_eq!(stamps.read(text.as_bytes()), Some(Nanos(expected)));
+            let utc = at.to_string();
+            prop_assert_eq!(stamps.read(utc.as_bytes()), Some(Nanos(ms * 1_000_000)));
+        }
+
+        #[test]
+        fn nothing_panics(text in "[0-9:/. TZ+-]{0,32}") {
+            read(&text, "Europe/Berlin");
+        }
+    }
+}
