@@ -25,6 +25,8 @@ mod numbers;
 mod order;
 mod outcome;
 mod stamps;
+#[cfg(test)]
+mod testing;
 
 pub use error::Error;
 pub use file::{File, Finished};

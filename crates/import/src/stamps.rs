@@ -16,6 +16,21 @@ const LATEST: i64 = 7_258_118_400 * 1_000_000_000;
 /// Ten years after a tool's own zero.
 const LATEST_RELATIVE: i64 = 315_576_000 * 1_000_000_000;
 
+/// A longer span is not one request.
+const LONGEST: Nanos = Nanos::from_secs(24 * 3600);
+
+/// The span if it is not negative and at most a day.
+#[inline]
+pub(crate) fn span(nanos: i64) -> Option<Nanos> {
+    (0..=LONGEST.0).contains(&nanos).then_some(Nanos(nanos))
+}
+
+/// The instant, so many nanoseconds since 1970, if it is possible.
+#[inline]
+pub(crate) fn unix(nanos: i64) -> Option<Nanos> {
+    (EARLIEST..LATEST).contains(&nanos).then_some(Nanos(nanos))
+}
+
 /// What counts as an instant, for messages.
 pub(crate) const EXPECTED: &str = "a time between 1990 and 2200";
 
@@ -55,10 +70,10 @@ impl Unit {
         }
     }
 
-    /// A span in this unit; a fraction is cut off at nanoseconds.
+    /// A span written in this unit, not negative and at most a day; cut off at nanoseconds.
     #[inline]
     pub(crate) fn span(self, text: &[u8]) -> Option<Nanos> {
-        decimal(text, self.power()).map(Nanos)
+        decimal(text, self.power()).and_then(span)
     }
 
     /// What the last of so many digits behind the point is worth; 1 ns at least.
@@ -105,8 +120,7 @@ impl Shape {
             0..10_000_000_000_000_000 => Unit::Us,
             _ => Unit::Ns,
         };
-        let at = unit.span(text)?;
-        (EARLIEST..LATEST).contains(&at.0).then_some(Shape::Number(unit))
+        unix(decimal(text, unit.power())?).map(|_| Shape::Number(unit))
     }
 }
 
@@ -129,7 +143,7 @@ impl StampReader {
     /// Instants of that shape, local ones in that zone. `first` is one of them: if it is a number too small to be a
     /// time of this age, they count from the tool's own zero.
     pub(crate) fn new(shape: Shape, zone: TimeZone, first: &[u8]) -> StampReader {
-        let small = |unit: Unit| unit.span(first).is_some_and(|at| (0..EARLIEST).contains(&at.0));
+        let small = |unit: Unit| decimal(first, unit.power()).is_some_and(|at| (0..EARLIEST).contains(&at));
         let clock = match shape {
             Shape::Number(unit) if small(unit) => Clock::Relative,
             _ => Clock::Unix,
@@ -147,11 +161,10 @@ impl StampReader {
             },
             Shape::Date(day) => self.date(day, text)?,
         };
-        let possible = match self.clock {
-            Clock::Unix => EARLIEST..LATEST,
-            Clock::Relative => 0..LATEST_RELATIVE,
-        };
-        possible.contains(&at).then_some(Nanos(at))
+        match self.clock {
+            Clock::Unix => unix(at),
+            Clock::Relative => (0..LATEST_RELATIVE).contains(&at).then_some(Nanos(at)),
+        }
     }
 
     fn fraction(&mut self, unit: Unit, text: &[u8]) -> Option<i64> {

@@ -2,11 +2,17 @@
 //!
 //! Adding one = copy a neighbour, add its module and one line to [`ALL`], add a sample to `tests/samples`.
 
+pub mod jmeter_csv;
+
+mod jmeter_row;
+
 use crate::format::Format;
 use crate::options::Options;
 
 /// Every format, the pickiest first.
-pub static ALL: &[&dyn Format] = &[];
+pub static ALL: &[&dyn Format] = &[
+    &jmeter_csv::JmeterCsv,
+];
 
 /// The format of a file that begins with `head`.
 pub(crate) fn find(head: &[u8], _options: &Options) -> Option<&'static dyn Format> {

@@ -1,0 +1,209 @@
+use super::*;
+use crate::testing::{read, read_with};
+use base::{Outcome, Stamp};
+use proptest::prelude::*;
+
+const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,\
+                      sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+const ROW: &str = "1795265793558,93,home,200,OK,Users 1-3,text,true,,81,118,5,5,http://127.0.0.1/,84,0,38";
+
+fn text(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// `line: expected` of the unreadable rows.
+fn bad(rows: &Rows) -> Vec<String> {
+    assert_eq!(rows.unreadable, rows.examples.len() as u64);
+    rows.examples.iter().map(|e| format!("{}: {}", e.line, e.expected)).collect()
+}
+
+#[test]
+fn a_row_becomes_a_record() {
+    let (rows, facts) = read(&JmeterCsv, &text(&[HEADER, ROW]));
+    let [r] = rows.records[..] else { panic!("{rows:?}") };
+    let start = Nanos::from_millis(1_795_265_793_558);
+    let after = |ms| start + Nanos::from_millis(ms);
+    assert_eq!((r.k, r.intended, r.started, r.sent), (0, start, start.into(), start.into()));
+    assert_eq!((r.first_byte, r.done), (after(84).into(), after(93)));
+    assert_eq!((r.connect, r.tls), (Nanos::from_millis(38).into(), Stamp::NONE));
+    assert_eq!((r.bytes_received, r.bytes_sent, r.status, r.outcome), (81, 118, 200, Outcome::Ok));
+    assert_eq!(rows.tables.labels.as_slice(), ["home"]);
+    assert_eq!(rows.tables.users.as_slice(), ["Users 1-3"]);
+    assert!(facts.users && facts.bytes && facts.ends && facts.missing.is_empty() && facts.finer.is_none());
+    assert_eq!(facts.stamps, Stamps::Ambiguous);
+    assert_eq!((facts.resolution, facts.format.as_str()), (Nanos::from_millis(1), "JMeter CSV"));
+}
+
+#[test]
+fn any_columns_in_any_order() {
+    let rows = "success;elapsed;Hostname;timeStamp\nfalse;5;b;1331861403100\ntrue;6;;1331861403101\n";
+    let (rows, facts) = read(&JmeterCsv, rows);
+    let [a, b] = rows.records[..] else { panic!("{rows:?}") };
+    assert_eq!((a.k, a.done - a.intended, a.outcome), (0, Nanos::from_millis(5), Outcome::Check));
+    assert_eq!((b.k, b.first_byte, b.connect, b.outcome), (1, Stamp::NONE, Stamp::NONE, Outcome::Ok));
+    assert_eq!(rows.tables.generators.as_slice(), ["b"]);
+    assert!(!facts.users && !facts.bytes);
+}
+
+#[test]
+fn the_aggregate_report() {
+    let rows = text(&[
+        "1331861403100,18,010_Home,200,OK,Thread Group 1-6,text,true,18078,13",
+        "1331861405554,16,010_Home,200,OK,Thread Group 1-2,text,true,18078,11",
+        "1331861407598,132,012_Home_jpg,200,OK,Thread Group 1-8,bin,true,141994,0",
+    ]);
+    let (rows, facts) = read(&JmeterCsv, &rows);
+    assert_eq!(rows.records.len(), 3);
+    assert_eq!(rows.records[1].first_byte, Nanos::from_millis(1_331_861_405_565).into());
+    assert_eq!(rows.records[2].first_byte, Stamp::NONE);
+    assert_eq!(rows.records.iter().map(|r| (r.step, r.user)).collect::<Vec<_>>(), [(0, 0), (0, 1), (1, 2)]);
+    assert_eq!(facts.format, "JMeter CSV without a header");
+}
+
+#[test]
+fn dates_instead_of_milliseconds() {
+    let options = Options { zone: TimeZone::get("America/Los_Angeles").unwrap(), ..Options::default() };
+    for (stamp, ms, resolution) in [
+        ("2012/03/15 18:30:03.100", 1_331_861_403_100, 1),
+        ("2012-03-15 18:30:03", 1_331_861_403_000, 1000),
+        ("2012-03-16T01:30:03.1Z", 1_331_861_403_100, 100),
+    ] {
+        let rows = format!("timeStamp\telapsed\n{stamp}\t7\n");
+        let (rows, facts) = read_with(&JmeterCsv, &options, rows.as_bytes(), &[]).unwrap();
+        assert_eq!(rows.records[0].intended, Nanos::from_millis(ms), "{stamp}");
+        assert_eq!(facts.resolution, Nanos::from_millis(resolution), "{stamp}");
+        assert!(
+            facts.format.starts_with("JMeter CSV, dates, year first, in America/Los_Angeles"),
+            "{facts:?}"
+        );
+    }
+}
+
+#[test]
+fn rows_that_cannot_be_read() {
+    const SHORT: &str = "1331861403100,18,Home,200,OK,Group 1-6,text,true,18078,13";
+    let (rows, _) = read(&JmeterCsv, &text(&[SHORT, ROW, SHORT, HEADER, "", "x\0", "1331861403100,18,Ho"]));
+    assert_eq!(rows.records.len(), 2);
+    assert_eq!(rows.records[1].k, 1);
+    assert_eq!(
+        bad(&rows),
+        [
+            "2: 10 columns as in the first row, not 17",
+            "4: 10 columns as in the first row, not 17",
+            "6: 10 columns as in the first row, not 1",
+            "7: 10 columns as in the first row, not 3",
+        ]
+    );
+    let (rows, _) = read(
+        &JmeterCsv,
+        &text(&[
+            "label,elapsed,timeStamp,success",
+            "a,1,1331861403100,true",
+            "a,-1,1331861403100,true",
+            "a,86400001,1331861403100,true",
+            "a,1,,true",
+            "a,1,1331861403100,TRUE",
+            "\"a\n\",1,7258118400000,true",
+        ]),
+    );
+    assert_eq!(rows.records.len(), 1);
+    assert_eq!(
+        bad(&rows),
+        [
+            "3: whole milliseconds from 0 to a day as elapsed",
+            "4: whole milliseconds from 0 to a day as elapsed",
+            "5: a time between 1990 and 2200 as timeStamp (column 3)",
+            "6: true or false as success",
+            "7: a time between 1990 and 2200 as timeStamp (column 3)",
+        ]
+    );
+}
+
+#[test]
+fn a_header_that_comes_again_is_left_out() {
+    let again = format!("\u{feff}{HEADER}");
+    let (rows, _) = read(&JmeterCsv, &text(&[HEADER, ROW, HEADER, ROW, &again, ROW, "timeStamp,elapsed"]));
+    assert_eq!(rows.records.len(), 3);
+    assert_eq!(rows.left_out, [("headers repeated further down", 2)]);
+    assert_eq!(bad(&rows), ["7: 17 columns as in the header, not 2"]);
+}
+
+#[test]
+fn transactions_are_left_out_if_their_samples_are_there() {
+    let row = |stamp: u64, label: &str, thread: u64| {
+        let message =
+            if label == "visit" { "\"Number of samples in transaction : 2, failing : 0\"" } else { "OK" };
+        format!("{stamp},9,{label},200,{message},T {thread},text,true,1,1")
+    };
+    let at = 1_331_861_403_000;
+    let lines = [
+        row(at + 1, "home", 1),
+        row(at + 2, "home", 2),
+        row(at + 20, "search", 1),
+        row(at, "visit", 1),
+        // This thread's only sample was before its transaction began.
+        row(at + 30, "visit", 2),
+        // Here transactions are all there is.
+        row(at + 40, "visit", 3),
+    ];
+    let (rows, _) = read(&JmeterCsv, &text(&lines.each_ref().map(String::as_str)));
+    let kept: Vec<_> = rows.records.iter().map(|r| (r.k, r.step)).collect();
+    assert_eq!(kept, [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2)]);
+    assert_eq!(rows.left_out, [("transactions whose samples are rows too", 1)]);
+}
+
+proptest! {
+    #[test]
+    fn cuts_do_not_matter(cuts in proptest::collection::vec(0usize..400, 0..8), crlf: bool) {
+        let mut cuts = cuts;
+        cuts.sort_unstable();
+        let quoted = ROW.replace("OK", "\"wanted \"\"200\"\",\ngot something else\"");
+        let mut text = text(&[HEADER, &quoted, "junk", ROW, HEADER]);
+        if crlf {
+            text = text.replace('\n', "\r\n");
+        }
+        let (whole, facts) = read(&JmeterCsv, &text);
+        prop_assert_eq!((whole.records.len(), whole.unreadable), (2, 1));
+        let (cut, cut_facts) = read_with(&JmeterCsv, &Options::default(), text.as_bytes(), &cuts).unwrap();
+        prop_assert_eq!((cut.records, cut.examples, cut.left_out), (whole.records, whole.examples, whole.left_out));
+        prop_assert_eq!(cut_facts, facts);
+    }
+
+    #[test]
+    fn nothing_panics(text in "((timeStamp|elapsed|success|[0-9]{13}|[0-9]{0,3}|true|[\",\n|;])){0,40}") {
+        read(&JmeterCsv, &text);
+    }
+}
+
+/// `cargo test --release -p headway-import -- --ignored speed --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for i in 0..2_000_000_u64 {
+        let (at, label, thread) = (1_331_861_403_100 + i * 7, i * 31 % 11, i * 97 % 200);
+        writeln!(
+            text,
+            "{at},{},0{label}0_Home_jpg,200,OK,Thread Group 1-{thread},text,true,18{:03},13",
+            i % 150,
+            i % 997
+        )
+        .unwrap();
+    }
+    for block in [64 << 10, 256 << 10, 1 << 20] {
+        let mut reader = JmeterCsv.reader(Path::new("test"), &Options::default()).unwrap();
+        let mut rows = Rows::default();
+        let (mut at, mut n) = (0, 0);
+        let begun = std::time::Instant::now();
+        while at < text.len() {
+            let end = (at + block).min(text.len());
+            at += reader.read(&text.as_bytes()[at..end], end == text.len(), &mut rows).unwrap();
+            n += rows.records.len();
+            rows.records.clear();
+        }
+        let mb_per_s = text.len() as f64 / 1e6 / begun.elapsed().as_secs_f64();
+        println!("{n} rows of {} bytes in blocks of {} KiB: {mb_per_s:.0} MB/s", text.len() / n, block >> 10);
+        assert_eq!(n, 2_000_000);
+    }
+}

@@ -1,0 +1,208 @@
+//! What both of JMeter's formats say of one sample, and what becomes of it.
+
+use crate::numbers::int;
+use crate::outcome;
+use crate::rows::Rows;
+use crate::stamps;
+use base::{Kind, Nanos, Outcome, Record};
+
+/// Beginning of the message of a transaction controller's sample.
+const TRANSACTION: &[u8] = b"Number of samples in transaction";
+
+/// One sample, its numbers read.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<'a> {
+    pub stamp: Nanos,
+    pub elapsed: Nanos,
+    /// Until the first byte; zero if not known.
+    pub latency: Nanos,
+    /// Until connected; zero if it was or is not known.
+    pub connect: Nanos,
+    pub label: &'a [u8],
+    pub code: &'a [u8],
+    pub message: &'a [u8],
+    pub thread: Option<&'a [u8]>,
+    pub success: Option<bool>,
+    pub bytes: u64,
+    pub sent: u64,
+    pub host: &'a [u8],
+}
+
+/// A span in whole milliseconds, at most a day.
+#[inline]
+pub(super) fn span(text: &[u8]) -> Option<Nanos> {
+    stamps::span(int(text)?.checked_mul(1_000_000)?)
+}
+
+/// The same where it may be missing: then it is zero.
+#[inline]
+pub(super) fn span_or_none(text: &[u8]) -> Option<Nanos> {
+    if text.is_empty() { Some(Nanos::ZERO) } else { span(text) }
+}
+
+/// A number of bytes; zero if missing.
+#[inline]
+pub(super) fn bytes(text: &[u8]) -> Option<u64> {
+    if text.is_empty() { Some(0) } else { u64::try_from(int(text)?).ok() }
+}
+
+/// `true` or `false`.
+#[inline]
+pub(super) fn truth(text: &[u8]) -> Option<bool> {
+    match text {
+        b"true" => Some(true),
+        b"false" => Some(false),
+        _ => None,
+    }
+}
+
+/// Turns samples into records and keeps transactions apart from the samples they consist of.
+#[derive(Default)]
+pub(super) struct Samples {
+    /// Rows so far.
+    k: u64,
+    /// Stamp of the last sample of each thread that is no transaction.
+    last: Vec<i64>,
+}
+
+impl Samples {
+    /// Adds one.
+    ///
+    /// A transaction controller adds a sample of its own after those it consists of, with an earlier stamp: it is no
+    /// request. If it is set to write only itself, no such samples come before, and it is the request.
+    #[inline]
+    pub(super) fn push(&mut self, sample: &Sample<'_>, rows: &mut Rows) {
+        let user = sample.thread.map_or(0, |thread| rows.user(thread));
+        let at = user as usize;
+        if at >= self.last.len() {
+            self.last.resize(at + 1, i64::MIN);
+        }
+        if !sample.message.starts_with(TRANSACTION) {
+            self.last[at] = sample.stamp.0;
+        } else if self.last[at] >= sample.stamp.0 {
+            return rows.leave_out("transactions whose samples are rows too");
+        }
+        let (status, outcome) = outcome(sample.success, sample.code, sample.message);
+        let Sample { stamp, elapsed, latency, connect, .. } = *sample;
+        let shard = match sample.host {
+            b"" => rows.generator,
+            host => rows.tables.generators.index(host).min(u32::from(u16::MAX)) as u16,
+        };
+        let step = rows.step(sample.label);
+        rows.records.push(Record {
+            k: self.k,
+            intended: stamp,
+            started: stamp.into(),
+            sent: stamp.into(),
+            first_byte: (latency > Nanos::ZERO).then(|| stamp + latency).into(),
+            done: stamp + elapsed,
+            wait: Nanos::ZERO,
+            connect: (connect > Nanos::ZERO).then_some(connect).into(),
+            tls: None.into(),
+            bytes_received: sample.bytes,
+            bytes_sent: sample.sent,
+            count: 1,
+            user,
+            repeat: 0,
+            connection: u32::MAX,
+            step,
+            attempt: 0,
+            shard,
+            status,
+            outcome,
+            kind: Kind::Request,
+            reused: false,
+        });
+        self.k += 1;
+    }
+}
+
+/// Status code (0 if there is none) and outcome. `success` is JMeter's own word; without it the code decides.
+#[inline]
+fn outcome(success: Option<bool>, code: &[u8], message: &[u8]) -> (u16, Outcome) {
+    let status = match code {
+        [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
+            u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0')
+        }
+        _ => 0,
+    };
+    let outcome = match (success, status) {
+        (Some(true), _) => Outcome::Ok,
+        // Answered with a good status, or by a sampler that has none (JDBC, Java): an assertion failed.
+        (Some(false), 1..400) => Outcome::Check,
+        (_, 1..) => outcome::from_status(status),
+        (None, 0) if code.is_empty() => Outcome::Ok,
+        _ => failed(code, message),
+    };
+    (status, outcome)
+}
+
+/// Without a status: `Non HTTP response code: java.net.ConnectException`, and more in the message.
+#[cold]
+fn failed(code: &[u8], message: &[u8]) -> Outcome {
+    const NO_ANSWER: &[u8] = b"Non HTTP response";
+    if code.starts_with(NO_ANSWER) || message.starts_with(NO_ANSWER) {
+        outcome::from_error_text(&[code, b" ", message].concat())
+    } else {
+        Outcome::Check
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes() {
+        let non_http = |class: &str| format!("Non HTTP response code: {class}");
+        for (success, code, message, expected) in [
+            (Some(true), "200", "OK", (200, Outcome::Ok)),
+            (Some(true), "404", "ignored", (404, Outcome::Ok)),
+            (Some(true), "", "", (0, Outcome::Ok)),
+            (Some(false), "500", "", (500, Outcome::Status)),
+            (Some(false), "200", "OK", (200, Outcome::Check)),
+            (Some(false), "", "Test failed", (0, Outcome::Check)),
+            (None, "503", "", (503, Outcome::Status)),
+            (None, "301", "", (301, Outcome::Ok)),
+            (None, "", "", (0, Outcome::Ok)),
+            (Some(false), &non_http("java.net.ConnectException"), "", (0, Outcome::Refused)),
+            (
+                Some(false),
+                &non_http("java.net.SocketTimeoutException"),
+                "Non HTTP response message: Read timed out",
+                (0, Outcome::Timeout),
+            ),
+            (
+                Some(false),
+                &non_http("java.net.SocketTimeoutException"),
+                "Non HTTP response message: connect timed out",
+                (0, Outcome::ConnectTimeout),
+            ),
+            (None, &non_http("java.net.UnknownHostException"), "", (0, Outcome::Dns)),
+            (Some(false), &non_http("javax.net.ssl.SSLException"), "", (0, Outcome::Tls)),
+            (Some(false), &non_http("java.net.SocketException"), "", (0, Outcome::Reset)),
+            (
+                Some(false),
+                "Non HTTP response code: org.apache.http.NoHttpResponseException",
+                "",
+                (0, Outcome::Reset),
+            ),
+        ] {
+            assert_eq!(
+                outcome(success, code.as_bytes(), message.as_bytes()),
+                expected,
+                "{success:?} {code} {message}"
+            );
+        }
+    }
+
+    #[test]
+    fn absurd_numbers_are_none() {
+        assert_eq!((span(b"0"), span(b"86400000")), (Some(Nanos(0)), Some(Nanos::from_secs(86_400))));
+        for no in ["-1", "86400001", "9223372036854775807", "1.5", " 1"] {
+            assert_eq!(span(no.as_bytes()), None, "{no}");
+        }
+        assert_eq!((span(b""), span_or_none(b""), span_or_none(b"x")), (None, Some(Nanos(0)), None));
+        assert_eq!((bytes(b""), bytes(b"81"), bytes(b"-1"), bytes(b"null")), (Some(0), Some(81), None, None));
+    }
+}
