@@ -51,6 +51,14 @@ pub enum Error {
         /// Where the starts are to be had.
         instead: &'static str,
     },
+    /// It is a database that cannot be read.
+    #[error("{}: {why}", path.display())]
+    Database {
+        /// Which file.
+        path: PathBuf,
+        /// Why, from the database.
+        why: String,
+    },
     /// An option does not fit.
     #[error("{option} {value:?}: {expected}")]
     Option {

@@ -2,16 +2,36 @@
 //!
 //! Adding one = copy a neighbour, add its module and one line to [`ALL`], add a sample to `tests/samples`.
 
+pub mod gatling_binary;
+pub mod gatling_text;
 pub mod jmeter_csv;
+pub mod k6_csv;
+pub mod k6_json;
+pub mod oha_csv;
+pub mod oha_sqlite;
+pub mod vegeta_csv;
+pub mod vegeta_json;
 
+mod gatling;
 mod jmeter_row;
+mod k6;
+mod request;
+mod vegeta;
 
 use crate::format::Format;
 use crate::options::Options;
 
 /// Every format, the pickiest first.
 pub static ALL: &[&dyn Format] = &[
+    &gatling_binary::GatlingBinary,
+    &gatling_text::GatlingText,
     &jmeter_csv::JmeterCsv,
+    &k6_csv::K6Csv,
+    &k6_json::K6Json,
+    &oha_csv::OhaCsv,
+    &oha_sqlite::OhaSqlite,
+    &vegeta_csv::VegetaCsv,
+    &vegeta_json::VegetaJson,
 ];
 
 /// The format of a file that begins with `head`.
