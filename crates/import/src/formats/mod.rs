@@ -2,16 +2,24 @@
 //!
 //! Adding one = copy a neighbour, add its module and one line to [`ALL`], add a sample to `tests/samples`.
 
+pub mod access_log;
+pub mod fortio_log;
 pub mod gatling_binary;
 pub mod gatling_text;
+pub mod h2load;
+pub mod headway_arrivals;
 pub mod jmeter_csv;
 pub mod k6_csv;
 pub mod k6_json;
+pub mod locust_requests;
 pub mod oha_csv;
 pub mod oha_sqlite;
+pub mod refused;
 pub mod vegeta_csv;
 pub mod vegeta_json;
 
+#[cfg(test)]
+mod check;
 mod gatling;
 mod jmeter_row;
 mod k6;
@@ -26,6 +34,12 @@ pub static ALL: &[&dyn Format] = &[
     &gatling_binary::GatlingBinary,
     &gatling_text::GatlingText,
     &jmeter_csv::JmeterCsv,
+    &locust_requests::LocustRequests,
+    &headway_arrivals::HeadwayArrivals,
+    &headway_arrivals::HeadwayPlan,
+    &fortio_log::FortioLog,
+    &h2load::H2load,
+    &access_log::AccessLog,
     &k6_csv::K6Csv,
     &k6_json::K6Json,
     &oha_csv::OhaCsv,
@@ -36,7 +50,7 @@ pub static ALL: &[&dyn Format] = &[
 
 /// The format of a file that begins with `head`.
 pub(crate) fn find(head: &[u8], _options: &Options) -> Option<&'static dyn Format> {
-    ALL.iter().copied().find(|format| format.recognise(head))
+    ALL.iter().copied().find(|format| format.recognise(head)).or_else(|| refused::find(head))
 }
 
 /// What is known, for an error message.

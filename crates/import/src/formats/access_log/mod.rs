@@ -1,0 +1,352 @@
+//! Access logs of nginx, Apache and Envoy, by the server's own format string or, for the formats they ship with, by
+//! content.
+//!
+//! | server | stamp | start |
+//! |---|---|---|
+//! | nginx | when the line is written | that less `$request_time` |
+//! | Apache | when the request was received, unless `end:` | the stamp |
+//! | Envoy | when the request's first byte came | the stamp |
+//!
+//! A log without the time taken has no ends, and where its stamps are ends they must stand for starts. Clients'
+//! addresses are not users: thousands may share one. Deliberately absent: structured (JSON) logs other than by a format
+//! string that spells them, and what stands behind an address.
+
+mod apache;
+mod envoy;
+mod moment;
+mod nginx;
+mod pattern;
+mod strftime;
+#[cfg(test)]
+mod tests;
+
+use crate::error::Error;
+use crate::format::{Facts, Format, Reader, Stamps};
+use crate::formats::request;
+use crate::lines::Lines;
+use crate::options::Options;
+use crate::outcome;
+use crate::rows::Rows;
+use crate::stamps;
+use base::{Nanos, Outcome};
+use jiff::tz::TimeZone;
+use memchr::memchr;
+use pattern::{Field, Pattern, Values, Wrong};
+use std::path::Path;
+
+/// Access logs.
+pub struct AccessLog;
+
+impl Format for AccessLog {
+    fn name(&self) -> &'static str {
+        "access-log"
+    }
+
+    fn about(&self) -> &'static str {
+        "nginx, Apache and Envoy access logs: their default formats, others by --log-format"
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        // The first line may have lost its beginning in a rotation.
+        let shipped = shipped();
+        let mut lines = Lines::new(head, true, 0);
+        std::iter::from_fn(|| lines.next())
+            .take(3)
+            .any(|line| shipped.iter().any(|layout| layout.lay(line).is_some()))
+    }
+
+    fn reader(&self, _path: &Path, options: &Options) -> Result<Box<dyn Reader>, Error> {
+        let layouts = match &options.log_format {
+            Some(format) => vec![Layout::given(format)?],
+            None => shipped(),
+        };
+        Ok(Box::new(LogReader {
+            layouts,
+            decided: options.log_format.is_some(),
+            zone: options.zone.clone(),
+            lines: 0,
+            k: 0,
+            digit: None,
+            label: Vec::new(),
+        }))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Server {
+    Nginx,
+    Apache,
+    Envoy,
+    /// nginx and Apache write the same by default.
+    NginxOrApache,
+}
+
+/// A format of a server.
+struct Layout {
+    server: Server,
+    name: &'static str,
+    pattern: Pattern,
+    /// There may be more at the end of the line.
+    more: bool,
+}
+
+const COMMON: &str = "%h %l %u %t \"%r\" %>s %b";
+const COMBINED: &str = "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\"";
+const VHOST_COMBINED: &str = "%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\"";
+const NGINX_MAIN: &str = "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \
+                          \"$http_user_agent\" \"$http_x_forwarded_for\"";
+const ENVOY: &str = "[%START_TIME%] \"%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%\" %RESPONSE_CODE% \
+                     %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% %REQ(X-ENVOY-UPSTREAM-SERVICE-TIME)% \
+                     \"%REQ(X-FORWARDED-FOR)%\" \"%REQ(USER-AGENT)%\" \"%REQ(X-REQUEST-ID)%\" \"%REQ(:AUTHORITY)%\" \
+                     \"%UPSTREAM_HOST%\"";
+
+/// What is recognised without a format string: the fullest first.
+const SHIPPED: [(Server, &str, &str, bool); 6] = [
+    (Server::Envoy, "Envoy access log, default format", ENVOY, false),
+    (Server::Apache, "Apache access log, vhost_combined format", VHOST_COMBINED, false),
+    (Server::Nginx, "nginx access log, main format", NGINX_MAIN, false),
+    (Server::NginxOrApache, "access log, combined format", COMBINED, false),
+    (Server::NginxOrApache, "access log, common format", COMMON, false),
+    (Server::NginxOrApache, "access log, common format and more", COMMON, true),
+];
+
+fn shipped() -> Vec<Layout> {
+    let layout = |(server, name, format, more)| {
+        compile(server, format).ok().map(|pattern| Layout { server, name, pattern, more })
+    };
+    SHIPPED.into_iter().filter_map(layout).collect()
+}
+
+fn compile(server: Server, format: &str) -> Result<Pattern, Wrong> {
+    match server {
+        Server::Nginx => nginx::compile(format),
+        Server::Apache | Server::NginxOrApache => apache::compile(format),
+        Server::Envoy => envoy::compile(format),
+    }
+}
+
+impl Layout {
+    /// The format that the user gave, as it stands in the server's configuration.
+    fn given(format: &str) -> Result<Layout, Error> {
+        let format = &*unescaped(format);
+        let refused =
+            |expected: String| Error::Option { option: "--log-format", value: format.to_owned(), expected };
+        let wrong = |wrong: Wrong| {
+            refused(format!("at character {}: {}", format[..wrong.at].chars().count() + 1, wrong.what))
+        };
+        let (server, name) = if format.contains('$') && !envoy::is_spoken(format) {
+            (Server::Nginx, "nginx access log")
+        } else if envoy::is_spoken(format) {
+            (Server::Envoy, "Envoy access log")
+        } else if format.contains('%') {
+            (Server::Apache, "Apache access log")
+        } else {
+            return Err(refused(
+                "expected nginx's $variables, Apache's %directives or Envoy's %COMMANDS%, as in the server's configuration".into(),
+            ));
+        };
+        let pattern = compile(server, format).map_err(wrong)?;
+        if !pattern.fields().any(|field| matches!(field, Field::Started(_) | Field::Ended(_))) {
+            return Err(refused(format!(
+                "no time is in it: without {} nothing is known of when requests came",
+                times(server)
+            )));
+        }
+        Ok(Layout { server, name, pattern, more: false })
+    }
+
+    fn lay<'a>(&self, line: &'a [u8]) -> Option<Values<'a>> {
+        self.pattern.lay(line, self.more)
+    }
+
+    fn has(&self, wanted: impl Fn(Field) -> bool) -> bool {
+        self.pattern.fields().any(wanted)
+    }
+
+    fn stamps_starts(&self) -> bool {
+        self.has(|field| matches!(field, Field::Started(_)))
+    }
+
+    fn takes_time(&self) -> bool {
+        self.has(|field| matches!(field, Field::Took { .. }))
+    }
+
+    fn knows_ends(&self) -> bool {
+        self.takes_time() || (self.stamps_starts() && self.has(|field| matches!(field, Field::Ended(_))))
+    }
+
+    fn finer(&self) -> &'static str {
+        match self.server {
+            Server::Nginx => "log_format with $msec $request_time",
+            Server::Apache => "LogFormat with %{usec}t %D",
+            Server::Envoy => "%START_TIME(%s.%6f)% %COMMON_DURATION(DS_RX_BEG:DS_TX_END:us)%",
+            Server::NginxOrApache => {
+                "nginx: log_format with $msec $request_time; Apache: LogFormat with %{usec}t %D"
+            }
+        }
+    }
+
+    fn missing(&self) -> Vec<String> {
+        let mut missing = vec!["What never reached the server is not in its log.".to_owned()];
+        if self.server == Server::NginxOrApache {
+            missing.push(
+                "nginx stamps the end and Apache the start in this format, and the log has no time taken: stamps stand for starts."
+                    .into(),
+            );
+        } else if !self.knows_ends() {
+            missing.push(match (self.stamps_starts(), self.server) {
+                (true, _) => "The log has no time taken: response times are unknown.".into(),
+                (false, Server::Nginx) => "The log has no $request_time: ends stand for starts.".into(),
+                (false, _) => "The log has no time taken: ends stand for starts.".to_owned(),
+            });
+        }
+        if self.more {
+            missing.push(
+                "What follows the bytes in each line is not read: give the server's --log-format.".into(),
+            );
+        }
+        missing
+    }
+}
+
+fn times(server: Server) -> &'static str {
+    match server {
+        Server::Nginx => "$msec, $time_iso8601 or $time_local",
+        Server::Apache | Server::NginxOrApache => "%t or %{usec}t",
+        Server::Envoy => "%START_TIME%",
+    }
+}
+
+/// Without the backslashes of a configuration file, before quotes and in the names of tabs and line ends.
+fn unescaped(format: &str) -> String {
+    let format = format.trim_end();
+    let format = format.strip_suffix("\\n").unwrap_or(format);
+    format.replace("\\\"", "\"").replace("\\t", "\t")
+}
+
+struct LogReader {
+    /// What the log may be; once `decided` the first one is it.
+    layouts: Vec<Layout>,
+    decided: bool,
+    zone: TimeZone,
+    lines: u64,
+    k: u64,
+    /// The finest last digit of the rows so far.
+    digit: Option<Nanos>,
+    label: Vec<u8>,
+}
+
+impl LogReader {
+    /// Adds that request; false if its times are missing or out of all bounds.
+    fn push(&mut self, values: &Values<'_>, rows: &mut Rows) -> bool {
+        let Some((started, done, digit)) = self.span(values) else { return false };
+        let mut record = request::between(rows.generator, started, done);
+        record.k = self.k;
+        let first_byte = values.first_byte.and_then(|(ns, _)| stamps::span(ns));
+        record.first_byte = first_byte.map(|span| started + span).into();
+        record.status = values.status.unwrap_or(0);
+        record.outcome = match values.status {
+            _ if values.aborted => Outcome::Reset,
+            // nginx: the client went before the answer.
+            Some(499) => Outcome::Reset,
+            Some(status) => outcome::from_status(status),
+            // A format without the status.
+            None => Outcome::Ok,
+        };
+        record.bytes_received = values.bytes_out.or(values.body_bytes_out).unwrap_or(0);
+        record.bytes_sent = values.bytes_in.unwrap_or(0);
+        record.connection = values.connection.and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX);
+        record.reused = values.reused;
+        self.name(values);
+        record.step = rows.step(&self.label);
+        rows.records.push(record);
+        self.k += 1;
+        self.digit = Some(self.digit.map_or(digit, |known| known.min(digit)));
+        true
+    }
+
+    /// Start, end, and what the start's last digit is worth.
+    fn span(&self, values: &Values<'_>) -> Option<(Nanos, Nanos, Nanos)> {
+        let layout = &self.layouts[0];
+        let took = match values.took {
+            Some((ns, digit)) => Some((stamps::span(ns)?, Nanos(digit))),
+            None if layout.takes_time() => return None,
+            None => None,
+        };
+        if layout.stamps_starts() {
+            let (started, digit) = values.started.finish(&self.zone)?;
+            let done = match took {
+                Some((took, _)) => started + took,
+                None if layout.knows_ends() => values.ended.finish(&self.zone)?.0,
+                None => started,
+            };
+            stamps::span((done - started).0)?;
+            return Some((started, done, digit));
+        }
+        let (done, digit) = values.ended.finish(&self.zone)?;
+        let (took, coarse) = took.unwrap_or((Nanos::ZERO, Nanos(1)));
+        Some((done - took, done, digit.max(coarse)))
+    }
+
+    /// Puts the request's label together: method and path without the query.
+    fn name(&mut self, values: &Values<'_>) {
+        let (mut method, mut path) = (values.method, values.path);
+        if let Some(line) = values.request_line {
+            let mut words = line.splitn(3, |&b| b == b' ');
+            (method, path) = match (words.next(), words.next()) {
+                // Where the line names both they are as they were sent, not decoded.
+                (Some(method), Some(path)) => (Some(method), Some(path)),
+                _ if path.is_some() => (method, path),
+                // A connection closed or timed out before it sent one, or not HTTP.
+                _ => (Some(&b"(no request line)"[..]), None),
+            };
+        }
+        let path = path.map(|path| &path[..memchr(b'?', path).unwrap_or(path.len())]);
+        self.label.clear();
+        match (method, path) {
+            (Some(method), Some(path)) => {
+                self.label.extend_from_slice(method);
+                self.label.push(b' ');
+                self.label.extend_from_slice(path);
+            }
+            (Some(one), None) | (None, Some(one)) => self.label.extend_from_slice(one),
+            (None, None) => self.label.extend_from_slice(b"request"),
+        }
+    }
+}
+
+impl Reader for LogReader {
+    fn read(&mut self, bytes: &[u8], last: bool, rows: &mut Rows) -> Result<usize, Error> {
+        let mut lines = Lines::new(bytes, last, self.lines);
+        while let Some(line) = lines.next() {
+            if !self.decided
+                && let Some(fits) = self.layouts.iter().position(|layout| layout.lay(line).is_some())
+            {
+                self.layouts.swap(0, fits);
+                self.decided = true;
+            }
+            match self.layouts[0].lay(line) {
+                Some(values) if self.push(&values, rows) => {}
+                Some(_) => rows.bad(lines.line(), line, "a time between 1990 and 2200 and up to a day taken"),
+                None => rows.bad(lines.line(), line, format!("a line of the {}", self.layouts[0].name)),
+            }
+        }
+        self.lines = lines.passed();
+        Ok(lines.taken())
+    }
+
+    fn facts(&self) -> Facts {
+        let layout = &self.layouts[0];
+        let bytes = |field| matches!(field, Field::BytesOut | Field::BodyBytesOut);
+        Facts {
+            format: layout.name.to_owned(),
+            stamps: if layout.stamps_starts() { Stamps::Start } else { Stamps::End },
+            resolution: self.digit.unwrap_or(Nanos::from_secs(1)),
+            ends: layout.knows_ends(),
+            bytes: layout.has(bytes),
+            missing: layout.missing(),
+            finer: Some(layout.finer()),
+            ..Facts::default()
+        }
+    }
+}
