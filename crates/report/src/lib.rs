@@ -2,11 +2,14 @@
 //!
 //! One file or folder per output and the slice [`ALL`]; help texts, error messages and the conformance test iterate
 //! it. Adding an output = copy a neighbour, add one line to the slice. What several outputs say alike lives beside
-//! them: numbers in [`mod@format`], sentences in [`words`].
+//! them: numbers in [`mod@format`], sentences in [`words`]. Tables for other programs are several files and so no
+//! [`Output`]: [`mod@csv`].
 //!
 //! Deliberately absent: computing statistics (every number comes from the summary), files, clocks, the terminal, and
 //! the environment. Whether to use colour is the caller's decision, and the caller writes the bytes.
 
+mod brady;
+pub mod csv;
 pub mod format;
 pub mod html;
 pub mod json;

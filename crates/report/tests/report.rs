@@ -151,6 +151,61 @@ fn the_page_counts_the_charts_it_holds() {
     assert_eq!(charts(&samples::empty()), "0");
 }
 
+fn csv(name: &str, summary: &Summary) -> String {
+    let files = report::csv::files(summary);
+    let (_, content) = files.into_iter().find(|(file, _)| *file == name).expect("the table has rows");
+    String::from_utf8(content).expect("CSV is UTF-8")
+}
+
+#[test]
+fn brady_s_tables_of_test_1830_are_printed_as_his_tool_prints_them() {
+    let summary = samples::audit_brady();
+    for (name, published) in [
+        ("arr.csv", include_str!("golden/brady/arr.csv")),
+        ("agg.csv", include_str!("golden/brady/agg.csv")),
+        ("byte.csv", include_str!("golden/brady/byte.csv")),
+        ("rt_1st.csv", include_str!("golden/brady/rt_1st.csv")),
+        ("thread_groups.csv", include_str!("golden/brady/thread_groups.csv")),
+    ] {
+        let written = csv(name, &summary);
+        let (head, rows) = written.split_once('\n').expect("there is a heading");
+        assert_eq!(rows, published, "{name}");
+        assert_eq!(head.split(',').count(), published.lines().next().map_or(0, |row| row.split(',').count()));
+    }
+}
+
+#[test]
+fn csv_files_read_back_with_a_heading_and_all_digits() {
+    for (name, make) in samples::ALL {
+        let summary = make();
+        let files = report::csv::files(&summary);
+        let names: BTreeSet<&str> = files.iter().map(|(file, _)| *file).collect();
+        assert_eq!(names.len(), files.len(), "{name}");
+        for (file, content) in &files {
+            let mut reader = csv_reader(content);
+            let width = reader.headers().expect(file).len();
+            let rows: Vec<_> = reader.records().map(|row| row.expect(file)).collect();
+            assert!(!rows.is_empty() && rows.iter().all(|row| row.len() == width), "{name}: {file}");
+        }
+    }
+    let summary = samples::audit_1830();
+    let names: Vec<&str> = report::csv::files(&summary).iter().map(|(file, _)| *file).collect();
+    let all = "headways.csv response.csv first_byte.csv bytes.csv bandwidth.csv thread_groups.csv dispersion.csv \
+               counts.csv headway_histogram.csv";
+    assert_eq!(names.join(" "), all);
+    let total = csv("headways.csv", &summary);
+    let mut reader = csv_reader(total.as_bytes());
+    let place = reader.headers().unwrap().iter().position(|name| name == "mean_s").unwrap();
+    let last = reader.records().last().unwrap().unwrap();
+    assert_eq!(&last[0], "Total");
+    let audit = summary.audit.unwrap();
+    assert_eq!(last[place].parse::<f64>().ok(), audit.tables.headways.last().unwrap().mean);
+}
+
+fn csv_reader(content: &[u8]) -> ::csv::Reader<&[u8]> {
+    ::csv::Reader::from_reader(content)
+}
+
 macro_rules! golden {
     ($($name:ident),+) => { $(
         #[test]

@@ -1,7 +1,13 @@
 //! Summaries made by hand, one for each thing that a report must show well. They are plausible, not computed: a
 //! report does no statistics, so its samples need none.
 
+mod audits;
 mod parts;
+
+pub use audits::{
+    audit_1830, audit_brady, audit_bunched, audit_coarse, audit_empty, audit_even, audit_hostile,
+    audit_merged, audit_sessions,
+};
 
 use parts::{block, curves, dispersion, generator, outcomes, plan, rule, series, tail};
 use stats::Summary;
@@ -23,6 +29,15 @@ pub const ALL: &[Sample] = &[
     ("interrupted", interrupted),
     ("empty", empty),
     ("hostile", hostile),
+    ("audit_1830", audit_1830),
+    ("audit_brady", audit_brady),
+    ("audit_even", audit_even),
+    ("audit_coarse", audit_coarse),
+    ("audit_bunched", audit_bunched),
+    ("audit_sessions", audit_sessions),
+    ("audit_merged", audit_merged),
+    ("audit_empty", audit_empty),
+    ("audit_hostile", audit_hostile),
 ];
 
 /// A Poisson run in which all went well: VALID and independent.
