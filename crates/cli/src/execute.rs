@@ -93,6 +93,7 @@ pub fn execute(
         interrupted_at: stopped_early.then(|| control.asked_at().map_or(report.ended, |at| clock.at(at))),
         resolution: Some(Nanos(1)),
         send_cost: send_cost(&report),
+        finer: None,
     };
     let mut summary = collected.analysis.finish(facts);
     name_causes(&mut summary, &report);

@@ -8,18 +8,17 @@
 
 use crate::arrivals::ArrivalsKept;
 use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
-use crate::cells::{Coarse, Fine};
+use crate::cells::Fine;
 use crate::findings::{Case, find_all};
-use crate::intervals::SEGMENTS;
 use crate::merge::Merge;
-use crate::moments::Sums;
 use crate::pattern::pattern;
-use crate::phase::{Measured, Ranges};
-use crate::responses::{Sample, Strata};
+use crate::phase::Measured;
+use crate::requests::{LabelKept, Requests, outcomes};
+use crate::responses::Sample;
 use crate::rules::{self, Evidence};
 use crate::series::{Recent, Series};
-use crate::setup::{Facts, Setup, Workload};
-use crate::summary::{self, Curves, LabelSummary, PercentileCurves, RateSummary, Spread, Summary, Tail};
+use crate::setup::{Facts, Foreign, Setup, Workload};
+use crate::summary::{self, Curves, LabelSummary, PercentileCurves, RateSummary, Summary, Tail};
 use base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start};
 use std::collections::BTreeMap;
 
@@ -42,47 +41,23 @@ pub struct Analysis {
     ended_of_started: u64,
 }
 
-/// What is kept of the requests that ended and were due in the measured phase.
-#[derive(Debug)]
-struct Requests {
-    ok: Strata,
-    answered: Strata,
-    censored: Strata,
-    service: Strata,
-    service_censored: Strata,
-    first_byte: Strata,
-    bytes: Strata,
-    blocked: Fine,
-    outcomes: [u64; Outcome::ALL.len()],
-    never: [u64; SEGMENTS],
-    never_at: Ranges,
-    failed_at: Ranges,
-    labels: Vec<LabelKept>,
-    warmup: u64,
-    after: u64,
-}
-
-#[derive(Debug)]
-struct LabelKept {
-    observed: Coarse,
-    censored: Coarse,
-    sums: Sums,
-    min: u64,
-    outcomes: [u64; Outcome::ALL.len()],
-}
-
 impl Analysis {
     /// An analysis that expects batches of `setup.sources` sources.
     pub fn new(setup: Setup) -> Analysis {
+        let foreign = (setup.workload == Workload::Foreign).then(Foreign::default);
+        Analysis::with(setup, foreign)
+    }
+
+    /// An analysis of another tool's rows if `foreign`.
+    pub(crate) fn with(setup: Setup, foreign: Option<Foreign>) -> Analysis {
         let measured = Measured::new(&setup.measured);
-        let compares = setup.workload != Workload::Foreign || setup.plan.is_some();
-        let labels = setup.labels.len();
+        let arrivals = ArrivalsKept::new(measured, &setup, foreign);
         Analysis {
             measured,
             starts: Merge::new(setup.sources.max(1)),
             intended: Merge::new(setup.sources.max(1)),
-            arrivals: ArrivalsKept::new(measured, setup.plan.as_ref(), labels, compares, &setup.tolerances),
-            requests: Requests::new(labels),
+            requests: Requests::new(setup.labels.len(), arrivals.compares),
+            arrivals,
             series: Series::new(),
             recent: Recent::new(),
             started_all: 0,
@@ -97,6 +72,23 @@ impl Analysis {
         for record in &batch.records {
             self.take_record(record);
         }
+    }
+
+    /// Takes a start of the only source, in the order of time. Batches are for many sources, and for those who watch.
+    #[inline]
+    pub(crate) fn start(&mut self, start: &Start) {
+        let plan = self.setup.plan.as_ref();
+        self.series.started(start.started);
+        self.arrivals.started(start, plan);
+        self.arrivals.intended(start.intended.0, plan);
+        self.started_all += 1;
+    }
+
+    /// Takes a request of the only source.
+    #[inline]
+    pub(crate) fn request(&mut self, record: &Record) {
+        self.series.record(record);
+        self.count_request(record);
     }
 
     fn take_starts(&mut self, batch: &Batch) {
@@ -138,6 +130,11 @@ impl Analysis {
         }
         self.recent.record(record);
         self.series.record(record);
+        self.count_request(record);
+    }
+
+    #[inline]
+    fn count_request(&mut self, record: &Record) {
         self.ended_of_started += u64::from(record.started.is_some());
         let count = u64::from(record.count);
         match self.measured.segment(record.intended) {
@@ -159,6 +156,7 @@ impl Analysis {
         let plan = setup.plan.as_ref();
         starts.drain_all(|start| arrivals.started(&start, plan));
         intended.drain_all(|at| arrivals.intended(at, plan));
+        arrivals.settle();
 
         let until = facts.interrupted_at.map_or(self.measured.end, |at| at.min(self.measured.end));
         let until = until.max(self.measured.start);
@@ -177,6 +175,9 @@ impl Analysis {
         summary.curves.headway = arrivals.curve.clone();
         self.requests_into(&mut summary, filled, &mut missing);
         self.rates_into(&mut summary, until);
+        if !self.arrivals.compares {
+            missing.insert("rate.offered".into(), rules::NOT_DUE.into());
+        }
         summary.not_computed = missing;
         self.verdict_into(&mut summary, &facts, &arrivals, filled);
         summary
@@ -221,8 +222,9 @@ impl Analysis {
         summary.service = service.spread(NS, "service", missing);
         summary.first_byte = Sample::new(&[&r.first_byte], &[], filled).spread(NS, "first_byte", missing);
         summary.bytes = Sample::new(&[&r.bytes], &[], filled).spread(1.0, "bytes", missing);
-        summary.lag = tail(&self.arrivals.lag, "lag", missing);
-        summary.blocked = tail(&r.blocked, "blocked", missing);
+        let nothing = if self.arrivals.compares { "no observations" } else { rules::NOT_DUE };
+        summary.lag = tail(&self.arrivals.lag, "lag", nothing, missing);
+        summary.blocked = tail(&r.blocked, "blocked", nothing, missing);
         summary.outcomes = outcomes(&r.outcomes);
         let percentiles = PercentileCurves { response: response.curve(NS), service: service.curve(NS) };
         summary.curves = Curves { percentiles, headway: summary.curves.headway.take() };
@@ -242,7 +244,8 @@ impl Analysis {
         let answered = Outcome::ALL.iter().zip(&self.requests.outcomes).filter(|(o, _)| o.answered());
         summary.rate = RateSummary {
             n: summary.measured.n,
-            offered: per_second(summary.measured.n),
+            // Where instants of being due are copies of the starts, nothing is known of what was offered.
+            offered: per_second(summary.measured.n).filter(|_| self.arrivals.compares),
             started: per_second(summary.arrivals.started),
             completed: per_second(answered.map(|(_, &n)| n).sum()),
         };
@@ -255,6 +258,7 @@ impl Analysis {
         let evidence = Evidence {
             workload: self.setup.workload,
             tolerances,
+            plan: self.setup.plan.as_ref(),
             kept: &self.arrivals,
             arrivals,
             never: &self.requests.never,
@@ -270,7 +274,7 @@ impl Analysis {
             };
             summary.not_computed.insert("verdict.load".into(), reason.into());
         }
-        let (pattern, fixed_population) = pattern(arrivals, tolerances, facts.resolution, send_cost);
+        let (pattern, fixed_population) = pattern(arrivals, tolerances, send_cost);
         summary.verdict.pattern = pattern;
         let case = Case {
             evidence: &evidence,
@@ -287,132 +291,11 @@ impl Analysis {
     }
 }
 
-impl Requests {
-    fn new(labels: usize) -> Requests {
-        let strata = Strata::default;
-        Requests {
-            ok: strata(),
-            answered: strata(),
-            censored: strata(),
-            service: strata(),
-            service_censored: strata(),
-            first_byte: strata(),
-            bytes: strata(),
-            blocked: Fine::new(),
-            outcomes: [0; Outcome::ALL.len()],
-            never: [0; SEGMENTS],
-            never_at: Ranges::default(),
-            failed_at: Ranges::default(),
-            labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new()).collect(),
-            warmup: 0,
-            after: 0,
-        }
-    }
-
-    #[inline]
-    fn push(&mut self, record: &Record, segment: usize) {
-        let (outcome, count) = (record.outcome, record.count);
-        self.outcomes[outcome as usize] += u64::from(count);
-        let response = record.response().0;
-        let strata = match outcome {
-            Outcome::Ok => &mut self.ok,
-            _ if outcome.answered() => &mut self.answered,
-            _ => &mut self.censored,
-        };
-        strata.push(segment, response, count);
-        self.blocked.push(record.blocked().0.max(0) as u64, u64::from(count));
-        if outcome.answered() {
-            self.bytes.push(segment, record.bytes_received.min(i64::MAX as u64) as i64, count);
-        }
-        if let (Some(sent), Some(first_byte)) = (record.sent.get(), record.first_byte.get()) {
-            self.first_byte.push(segment, (first_byte - sent).0, count);
-            let service = if outcome.answered() { &mut self.service } else { &mut self.service_censored };
-            service.push(segment, (record.done - sent).0, count);
-        }
-        if !record.started.is_some() {
-            self.never[segment] += u64::from(count);
-            self.never_at.push(record.intended.0, record.intended.0);
-        }
-        if outcome != Outcome::Ok {
-            self.failed_at.push(record.intended.0, record.done.0);
-        }
-        if let Some(label) = self.labels.get_mut(usize::from(record.step)) {
-            label.push(outcome, response.max(0) as u64, count);
-        }
-    }
-}
-
-impl LabelKept {
-    fn new() -> LabelKept {
-        LabelKept {
-            observed: Coarse::new(),
-            censored: Coarse::new(),
-            sums: Sums::default(),
-            min: u64::MAX,
-            outcomes: [0; Outcome::ALL.len()],
-        }
-    }
-
-    #[inline]
-    fn push(&mut self, outcome: Outcome, response: u64, count: u32) {
-        self.outcomes[outcome as usize] += u64::from(count);
-        let cells = if outcome.answered() { &mut self.observed } else { &mut self.censored };
-        cells.push(response, count);
-        self.sums.push(response, u64::from(count));
-        self.min = self.min.min(response);
-    }
-
-    fn summary(&self) -> LabelSummary {
-        const NS: f64 = 1e9;
-        let n = self.sums.n;
-        let mut all = self.observed.clone();
-        all.merge(&self.censored);
-        let mut response = Spread {
-            n,
-            censored: self.censored.n,
-            mean: self.sums.mean().map(|m| m / NS),
-            sd: self.sums.variance().map(|v| v.sqrt() / NS),
-            cov: self.sums.cov2().map(f64::sqrt),
-            min: (n > 0).then_some(self.min as f64 / NS),
-            max: (n > 0).then_some(all.max as f64 / NS),
-            ..Spread::default()
-        };
-        let mut bounds = Vec::new();
-        let mut quantile = |name: &'static str, p: f64| {
-            let low = all.quantile(p)?.max(self.min);
-            let high = if self.censored.n == 0 { Some(low) } else { self.observed.quantile_of(p, n) };
-            // Cells are 6 % wide here, so a later cell and not 1 % is what tells the two apart.
-            if high.is_none_or(|high| high as f64 > 1.01 * low as f64) {
-                bounds.push(name);
-            }
-            Some(low as f64 / NS)
-        };
-        response.p50 = quantile("p50", 0.5);
-        response.p90 = quantile("p90", 0.9);
-        response.p95 = quantile("p95", 0.95);
-        response.p99 = quantile("p99", 0.99);
-        response.p999 = quantile("p999", 0.999);
-        if self.censored.n > 0 {
-            bounds.push("mean");
-            if self.censored.max >= self.observed.max {
-                bounds.push("max");
-            }
-        }
-        response.lower_bound = bounds.into_iter().map(|name| (name.to_string(), true)).collect();
-        LabelSummary { n, response, outcomes: outcomes(&self.outcomes) }
-    }
-}
-
-fn outcomes(counts: &[u64]) -> BTreeMap<String, u64> {
-    let named = Outcome::ALL.iter().zip(counts).filter(|(_, n)| **n > 0);
-    named.map(|(outcome, &n)| (outcome.name().to_string(), n)).collect()
-}
-
-fn tail(kept: &Fine, path: &str, missing: &mut BTreeMap<String, String>) -> Tail {
+fn tail(kept: &Fine, path: &str, nothing: &str, missing: &mut BTreeMap<String, String>) -> Tail {
     let cells = kept.cells();
     let quantile = |p| cells.quantile(p).map(|x| x.min(kept.max) as f64 / 1e9);
     if cells.n() == 0 {
-        missing.insert(path.into(), "no observations".into());
+        missing.insert(path.into(), nothing.into());
     }
     Tail {
         n: cells.n(),

@@ -5,29 +5,25 @@
 //! numbers of the document, which `arrivals_summary` makes of what is kept here.
 
 use crate::cells::{Coarse, Fine};
+use crate::dither::Dither;
 use crate::intervals::SEGMENTS;
 use crate::moments::{Lag1, Moments, Sums};
 use crate::phase::{Measured, Ranges};
-use crate::setup::{PlanLaw, Tolerances};
-use crate::windows::{Expected, Ladder, Windows};
+use crate::setup::{Foreign, PlanLaw, Setup};
+use crate::windows::{Expected, Lengths, Windows};
 use base::{Nanos, Start};
 
 /// One unit of the rescaled-gap histogram is this share of a mean headway: cells are then at most 1/1000 of a gap
 /// wide, as those of the plain one.
 pub(crate) const RESCALED_UNIT: f64 = 1.0 / (1u64 << 24) as f64;
 
-/// Lengths of the windows that the load rule on dispersion looks at.
-pub(crate) const RULE_WINDOWS: [Nanos; 4] =
-    [Nanos::from_millis(1), Nanos::from_millis(10), Nanos::from_millis(100), Nanos::from_secs(1)];
-
-/// How many mean headways the windows of the pattern are long.
-pub(crate) const PATTERN_WINDOWS: [f64; 2] = [10.0, 100.0];
-
 #[derive(Debug)]
 pub(crate) struct ArrivalsKept {
     measured: Measured,
-    /// Whether intended times are known apart from the starts: everywhere but in another tool's log.
+    /// Whether intended times are known apart from the starts: everywhere but in most other tools' logs.
     pub compares: bool,
+    /// Step of the grid that the stamps lie on.
+    pub grid: Nanos,
     late_after: i64,
     /// The neighbour before in the stream of starts: when it started, and whether it is in the measured phase.
     before: Option<(i64, bool)>,
@@ -38,8 +34,12 @@ pub(crate) struct ArrivalsKept {
     pub max: u64,
     pub lag1: Lag1,
     pub rescaled: Option<Rescaled>,
+    /// Of another tool's log with a grid.
+    pub dither: Option<Dither>,
     pub windows: Vec<Windows>,
-    pub ladder: Option<Ladder>,
+    /// Where in `windows` those of the fixed lengths end, and where those of the pattern are.
+    pub fixed_windows: usize,
+    pub pattern_windows: [Option<usize>; 2],
     pub labels: Vec<LabelGaps>,
     pub lag: Fine,
     pub late: Ranges,
@@ -101,27 +101,28 @@ impl LabelGaps {
 }
 
 impl ArrivalsKept {
-    pub fn new(
-        measured: Measured,
-        plan: Option<&PlanLaw>,
-        labels: usize,
-        compares: bool,
-        tolerances: &Tolerances,
-    ) -> ArrivalsKept {
-        let (start, end) = (measured.start, measured.end);
-        let mut windows: Vec<_> = RULE_WINDOWS.iter().map(|&w| Windows::new(w, start, end)).collect();
-        let mut ladder = None;
-        match plan.and_then(|p| measured.mean_rate(&p.profile)) {
-            Some(rate) => windows.extend(
-                PATTERN_WINDOWS.map(|gaps| Windows::new(Nanos::from_secs_f64(gaps / rate), start, end)),
-            ),
-            None => ladder = Some(Ladder::new(start, end)),
-        }
+    pub fn new(measured: Measured, setup: &Setup, foreign: Option<Foreign>) -> ArrivalsKept {
+        let plan = setup.plan.as_ref();
+        let rate = plan.and_then(|p| measured.mean_rate(&p.profile)).or(setup.rate);
+        let lengths = Lengths::new(setup.resolution, rate, foreign.is_some());
+        let window = |w: Nanos| Windows::new(w, measured.start, measured.end);
+        let mut windows: Vec<_> = lengths.fixed.iter().map(|&w| window(w)).collect();
+        let fixed_windows = windows.len();
+        let pattern_windows = lengths.pattern.map(|length| {
+            let length = length?;
+            let same = windows.iter().position(|w| w.width() == length);
+            Some(same.unwrap_or_else(|| {
+                windows.push(window(length));
+                windows.len() - 1
+            }))
+        });
         let varies = plan.is_some_and(|p| !measured.has_constant_rate(&p.profile));
+        let labels = setup.labels.len();
         ArrivalsKept {
             measured,
-            compares,
-            late_after: tolerances.late_after.0,
+            compares: foreign.is_none_or(|f| f.intended),
+            grid: setup.resolution.max(Nanos(1)),
+            late_after: setup.tolerances.late_after.0,
             before: None,
             before_intended: None,
             segments: [StartSegment::default(); SEGMENTS],
@@ -134,8 +135,10 @@ impl ArrivalsKept {
                 gaps: Fine::new(),
                 moments: Moments::default(),
             }),
+            dither: foreign.and_then(|f| Dither::new(setup.resolution, f.dither_seed)),
             windows,
-            ladder,
+            fixed_windows,
+            pattern_windows,
             labels: if labels > 1 { vec![LabelGaps::new(); labels] } else { Vec::new() },
             lag: Fine::new(),
             late: Ranges::default(),
@@ -174,9 +177,15 @@ impl ArrivalsKept {
             self.max = self.max.max(gap);
         } else {
             self.lag1.interrupt();
+            if let Some(dither) = &mut self.dither {
+                dither.interrupt();
+            }
         }
         if segment.is_none() {
             return;
+        }
+        if let Some(dither) = &mut self.dither {
+            dither.push(at);
         }
         let expected = self.expected(plan);
         if let Some((rescaled, plan)) = self.rescaled.as_mut().zip(plan) {
@@ -197,9 +206,6 @@ impl ArrivalsKept {
         for windows in &mut self.windows {
             windows.started(at, &expected);
         }
-        if let Some(ladder) = &mut self.ladder {
-            ladder.push(at);
-        }
         if let Some(label) = self.labels.get_mut(usize::from(start.step)) {
             label.push(start.started.0);
         }
@@ -208,6 +214,9 @@ impl ArrivalsKept {
     fn count(&mut self, start: &Start, segment: usize) {
         let kept = &mut self.segments[segment];
         kept.started += 1;
+        if !self.compares {
+            return;
+        }
         let (due, started, wait) = (start.intended.0, start.started.0, start.wait.0);
         if wait > 0 {
             kept.waited += 1;
@@ -226,6 +235,9 @@ impl ArrivalsKept {
     /// An arrival, in the order of `intended`.
     #[inline]
     pub fn intended(&mut self, at: i64, plan: Option<&PlanLaw>) {
+        if !self.compares {
+            return;
+        }
         let Some(segment) = self.measured.segment(Nanos(at)) else {
             self.before_intended = None;
             return;
@@ -234,11 +246,15 @@ impl ArrivalsKept {
             self.segments[segment].intended.push((at - before).max(0) as u64, 1);
         }
         let expected = self.expected(plan);
-        // In another tool's log the intended times are a copy of the starts.
-        if self.compares {
-            for windows in &mut self.windows {
-                windows.intended(at, &expected);
-            }
+        for windows in &mut self.windows {
+            windows.intended(at, &expected);
+        }
+    }
+
+    /// To be called after the last arrival.
+    pub fn settle(&mut self) {
+        if let Some(dither) = &mut self.dither {
+            dither.settle();
         }
     }
 
@@ -249,6 +265,11 @@ impl ArrivalsKept {
 }
 
 impl ArrivalsKept {
+    /// Arrivals that the plan leads one to expect over the measured phase.
+    pub fn expected_count(&self, plan: &PlanLaw) -> f64 {
+        plan.profile.cumulative(self.measured.end) - plan.profile.cumulative(self.measured.start)
+    }
+
     /// The plan's mean rate over the measured phase.
     pub fn mean_rate(&self, plan: &PlanLaw) -> Option<f64> {
         self.measured.mean_rate(&plan.profile)

@@ -1,13 +1,20 @@
-//! The document's block on arrivals, and the headway histogram, from what `arrivals` kept.
+//! The document's block on arrivals, from what `arrivals` kept.
+//!
+//! Stamps cut off to a grid of step q add to the spread of headways. Counts of a Poisson process of rate r per step of the
+//! grid are independent, so with a = r q and p = 1 - exp(-a) the mean square of the headways between stamps is
+//! a (2 - p)/p = a coth(a/2) times their squared mean: 2 + a^2/6 - a^4/360 ... instead of 2 (for any law with a density
+//! the first term is that of Sheppard 1898: each stamp adds q^2/12 to the variance). Where that matters the squared CoV
+//! is told less a^2/6.
 //!
 //! Deliberately absent: any verdict on them.
 
-use crate::arrivals::{ArrivalsKept, LabelGaps, PATTERN_WINDOWS, RESCALED_UNIT, RULE_WINDOWS};
+use crate::arrivals::{ArrivalsKept, LabelGaps, RESCALED_UNIT};
 use crate::cells::Cells;
+use crate::headway_curve::curve;
 use crate::ks;
 use crate::moments::{Moments, Sums};
 use crate::setup::PlanLaw;
-use crate::summary::{Arrivals, HeadwayBin, HeadwayCurve, Intended, KsPair, LabelArrivals};
+use crate::summary::{Arrivals, HeadwayCurve, Intended, KsPair, LabelArrivals};
 use crate::windows::WindowsResult;
 use base::Nanos;
 use std::collections::BTreeMap;
@@ -16,11 +23,14 @@ use std::collections::BTreeMap;
 pub(crate) struct ArrivalsResult {
     pub block: Arrivals,
     pub gaps: Moments,
-    /// Moments on the scale of the plan's rate, in mean headways, where that differs by more than a factor.
-    pub rescaled: Option<Moments>,
+    /// CoV on the scale of the plan's rate, corrected for the grid of the stamps, and its standard error.
+    pub cov: Option<(f64, f64)>,
+    /// Whether the mean headway is under two steps of the stamps' grid: headways then tell of the grid.
+    pub coarse: bool,
     pub intended: Sums,
-    /// The windows of the load rule: 1 ms, 10 ms, 100 ms, 1 s.
-    pub rule_windows: Vec<Option<WindowsResult>>,
+    /// The windows of fixed length, which the load rule looks at: 1 ms, 10 ms, 100 ms, 1 s (of foreign logs 10 s and 60 s
+    /// too), as far as the grid of the stamps and the length of the run allow.
+    pub rule_windows: Vec<WindowsResult>,
     /// Windows of 10 and of 100 mean headways.
     pub pattern_windows: [Option<WindowsResult>; 2],
     pub curve: Option<HeadwayCurve>,
@@ -28,9 +38,12 @@ pub(crate) struct ArrivalsResult {
 
 const NS: f64 = 1e9;
 
-/// Bins of the headway histogram, over this many mean headways.
-const BINS: usize = 64;
-const BINS_SPAN: f64 = 8.0;
+/// From this mean headway down, in steps of the stamps' grid, headways tell of the grid.
+const COARSE: f64 = 2.0;
+
+/// The distance of stamps as they stand is told beside the dithered one from this value of rate x q x sqrt(n) on: the
+/// ties alone then take up a good part of the 5 % point.
+const TIES_MATTER: f64 = 0.3;
 
 pub(crate) fn arrivals_result(
     kept: &ArrivalsKept,
@@ -59,6 +72,9 @@ pub(crate) fn arrivals_result(
             cov: intended.cov2().map(f64::sqrt),
         });
     }
+    let grid = kept.grid.0 as f64;
+    let coarse = kept.grid > Nanos(1) && gaps.n > 0 && gaps.mean < COARSE * grid;
+    let cov = correct(&mut block, &gaps, rescaled.as_ref(), if coarse { 0.0 } else { grid });
     // Without a plan the argument of a law is the headway in mean headways.
     let rate = plan.and_then(|p| kept.mean_rate(p));
     let scale = match (&rescaled_cells, rate) {
@@ -68,28 +84,58 @@ pub(crate) fn arrivals_result(
     };
     let law_cells = rescaled_cells.as_ref().unwrap_or(&cells);
     let mean = rescaled.map_or(gaps.mean * scale, |m| m.mean);
-    block.ks = distances(law_cells, scale, mean, plan, not_computed);
+    block.ks = match (&kept.dither, &rescaled) {
+        (Some(dither), None) if gaps.n > 0 => {
+            let cells = dither.gaps.cells();
+            let mut pair = distances(&cells, scale, dither.mean(gaps.n) * scale, plan, not_computed);
+            let ties = grid / gaps.mean * (gaps.n as f64).sqrt();
+            let as_stamped = || ks::against_fitted_exponential(law_cells, scale, mean);
+            pair.exponential_as_stamped = (ties > TIES_MATTER).then(as_stamped).flatten();
+            pair
+        }
+        _ => distances(law_cells, scale, mean, plan, not_computed),
+    };
 
     let expected = kept.expected(plan);
     let results: Vec<_> = kept.windows.iter().map(|w| w.result(until, &expected)).collect();
-    let rule_windows = results[..RULE_WINDOWS.len()].to_vec();
-    let pattern_windows = match &kept.ladder {
-        Some(ladder) => PATTERN_WINDOWS.map(|gaps_long| ladder.nearest(gaps.mean()? * gaps_long)),
-        None => std::array::from_fn(|i| results.get(RULE_WINDOWS.len() + i).cloned().flatten()),
-    };
+    let pattern_windows = kept.pattern_windows.map(|i| results.get(i?).cloned().flatten());
     let poisson = plan.is_none_or(|p| p.poisson);
-    block.dispersion = rule_windows.iter().chain(&pattern_windows).flatten().map(|w| w.row).collect();
+    block.dispersion = results.iter().flatten().map(|w| w.row).collect();
     for row in &mut block.dispersion {
-        row.expected = if poisson { 1.0 } else { row.intended.unwrap_or(1.0) };
+        // Without recorded instants the plan's law in the limit of long windows (Cox 1962, section 4.5).
+        let law = plan.map_or(1.0, |p| p.gap_cov * p.gap_cov);
+        row.expected = if poisson { 1.0 } else { row.intended.unwrap_or(law) };
     }
     block.dispersion.sort_by(|a, b| a.window.total_cmp(&b.window));
-    block.dispersion.dedup_by(|a, b| a.window == b.window);
+    let rule_windows = results.into_iter().take(kept.fixed_windows).flatten().collect();
     if block.dispersion.is_empty() {
         not_computed.insert("arrivals.dispersion".into(), "no window length fits 30 times".into());
     }
     block.by_label = by_label(kept, &block, labels);
-    let curve = curve(law_cells, scale, &gaps, plan);
-    ArrivalsResult { block, gaps, rescaled, intended, rule_windows, pattern_windows, curve }
+    let on_grid = (kept.grid > Nanos(1) && rescaled.is_none()).then_some(kept.grid);
+    let curve = curve(law_cells, scale, &gaps, plan, on_grid);
+    ArrivalsResult { block, gaps, cov, coarse, intended, rule_windows, pattern_windows, curve }
+}
+
+/// Corrects the CoV of the block for stamps on a grid of this step where that matters, which is where its effect on the
+/// CoV exceeds half the standard error. Returns the CoV on the scale of the plan's rate and its standard error, corrected
+/// in the same way.
+fn correct(
+    block: &mut Arrivals,
+    gaps: &Moments,
+    rescaled: Option<&Moments>,
+    grid: f64,
+) -> Option<(f64, f64)> {
+    let (raw, se) = (block.cov?, block.cov_se?);
+    let a = grid / gaps.mean;
+    let matters = grid > 1.0 && a * a / 12.0 > 0.5 * se;
+    let corrected = |cov: f64| if matters { (cov * cov - a * a / 6.0).max(0.0).sqrt() } else { cov };
+    block.cov = Some(corrected(raw));
+    block.cov_as_stamped = matters.then_some(raw);
+    match rescaled {
+        Some(rescaled) => Some((corrected(rescaled.cov()?), rescaled.cov_se()?)),
+        None => Some((corrected(raw), se)),
+    }
 }
 
 fn headways(kept: &ArrivalsKept, gaps: &Moments, cells: &Cells, started: u64) -> Arrivals {
@@ -189,30 +235,4 @@ fn of_label(kept: &LabelGaps) -> LabelArrivals {
         max: (gaps.n > 0).then_some(kept.cells.max as f64 / NS),
         lag1: kept.lag1.autocorrelation(gaps),
     }
-}
-
-/// Headways in bins of an eighth of a mean headway, and what the plan's law (else an exponential one) expects there.
-fn curve(cells: &Cells, scale: f64, gaps: &Moments, plan: Option<&PlanLaw>) -> Option<HeadwayCurve> {
-    let n = cells.n();
-    if n == 0 {
-        return None;
-    }
-    let cdf = plan.and_then(|p| p.gap_cdf.as_ref());
-    let law = |x: f64| cdf.map_or_else(|| -(-x).exp_m1(), |f| f(x));
-    let width = BINS_SPAN / BINS as f64;
-    let expected = |from: f64, to: f64| (law(to) - law(from)) * n as f64;
-    let mut bins: Vec<_> = (0..BINS)
-        .map(|i| {
-            let (from, to) = (i as f64 * width, (i + 1) as f64 * width);
-            HeadwayBin { from, to: Some(to), observed: 0, expected: expected(from, to) }
-        })
-        .collect();
-    let beyond = n as f64 * (1.0 - law(BINS_SPAN));
-    let mut tail = HeadwayBin { from: BINS_SPAN, to: None, observed: 0, expected: beyond };
-    for cell in cells.iter() {
-        let middle = 0.5 * (cell.low as f64 + cell.high as f64 + 1.0) * scale;
-        bins.get_mut((middle / width) as usize).unwrap_or(&mut tail).observed += cell.count;
-    }
-    let name = if cdf.is_some() { "plan" } else { "exponential" };
-    Some(HeadwayCurve { n, law: name.into(), unit_s: gaps.mean / NS, bins, tail })
 }

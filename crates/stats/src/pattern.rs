@@ -2,12 +2,13 @@
 //!
 //! CoV of headways within 1 +- 0.05 and dispersion under 1.2 at windows of 10 and of 100 mean headways: independent;
 //! above: bunched; CoV below: even. Each comparison is made with the 95 % interval; where one that matters lies
-//! astride, the pattern is undecided. Where the mean headway is under ten sends, or twice the resolution of the
-//! stamps, the CoV is an artefact and dispersion alone decides. Deliberately absent: whether the pattern was asked
-//! for; an even load can be VALID.
+//! astride, the pattern is undecided. Where the mean headway is under ten sends, the CoV is an artefact of the sender and
+//! dispersion alone decides. Where it is under two steps of the grid that the stamps lie on, only counts in windows of ten
+//! steps or more mean anything: independent then needs an index near 1 at the shorter window, for without headways
+//! nothing else tells independent arrivals from a constant rate. Deliberately absent: whether the pattern was asked for;
+//! an even load can be VALID.
 
 use crate::arrivals_summary::ArrivalsResult;
-use crate::moments::Moments;
 use crate::setup::Tolerances;
 use crate::summary::{Interval, Pattern};
 use base::Nanos;
@@ -31,23 +32,22 @@ fn side(interval: Interval, low: f64, high: f64) -> Side {
 
 /// With the larger of the sample's own error and the null error under Poisson: a few dozen headways of independent
 /// users can look regular, and then also look sure of it.
-fn cov_interval(moments: &Moments) -> Option<Interval> {
-    let null = 1.0 / (moments.n as f64).sqrt();
-    let (cov, se) = (moments.cov()?, moments.cov_se()?.max(null));
-    Some([cov - 1.96 * se, cov + 1.96 * se])
+fn cov_interval(arrivals: &ArrivalsResult) -> Option<Interval> {
+    let null = 1.0 / (arrivals.gaps.n as f64).sqrt();
+    let (cov, se) = arrivals.cov?;
+    let half = 1.96 * se.max(null);
+    Some([cov - half, cov + half])
 }
 
-/// The pattern, and whether the population looks fixed: a CoV of 1, yet fewer fluctuations over long windows than
-/// independent users have.
+/// The pattern, and whether the population looks fixed: as independent users over short windows, yet with fewer
+/// fluctuations over long ones.
 pub(crate) fn pattern(
     arrivals: &ArrivalsResult,
     tolerances: &Tolerances,
-    resolution: Option<Nanos>,
     send_cost: Option<Nanos>,
 ) -> (Pattern, bool) {
     let Some(mean) = arrivals.gaps.mean() else { return (Pattern::NotApplicable, false) };
-    let sends = send_cost.map_or(0.0, |c| c.0 as f64 * tolerances.serialised_sends);
-    let blurred = mean < sends || resolution.is_some_and(|q| mean < 2.0 * q.0 as f64);
+    let blurred = send_cost.is_some_and(|c| mean < c.0 as f64 * tolerances.serialised_sends);
     let (low, high) = (tolerances.low_dispersion, tolerances.pattern_dispersion);
     let windows = arrivals
         .pattern_windows
@@ -58,9 +58,16 @@ pub(crate) fn pattern(
         .pattern_windows
         .each_ref()
         .map(|w| w.as_ref().is_some_and(|w| side(w.interval(), f64::NEG_INFINITY, high) == Side::Inside));
+    if arrivals.coarse {
+        return match windows {
+            _ if windows.contains(&Side::Above) => (Pattern::Bunched, false),
+            [Side::Below, Side::Below] => (Pattern::Even, false),
+            [Side::Inside, long] if under[1] => (Pattern::Independent, long == Side::Below),
+            _ => (Pattern::Undecided, false),
+        };
+    }
     let one = tolerances.pattern_cov;
-    let moments = arrivals.rescaled.as_ref().unwrap_or(&arrivals.gaps);
-    let cov = cov_interval(moments).map_or(Side::Astride, |i| side(i, 1.0 - one, 1.0 + one));
+    let cov = cov_interval(arrivals).map_or(Side::Astride, |i| side(i, 1.0 - one, 1.0 + one));
 
     let bunched = windows.contains(&Side::Above) || (!blurred && cov == Side::Above);
     let all_under = under == [true, true];

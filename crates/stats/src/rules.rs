@@ -4,10 +4,12 @@
 //! fail, astride = undecided. p-values are shown elsewhere and decide nothing. Deliberately absent: texts for people
 //! (`findings`).
 
-use crate::arrivals::{ArrivalsKept, RULE_WINDOWS, StartSegment};
+mod law;
+
+use crate::arrivals::{ArrivalsKept, StartSegment};
 use crate::arrivals_summary::ArrivalsResult;
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width, share};
-use crate::setup::{Tolerances, Workload};
+use crate::setup::{PlanLaw, Tolerances, Workload};
 use crate::summary::{Interval, Limits, LoadVerdict, RuleOutcome, RuleResult};
 use base::Nanos;
 
@@ -24,6 +26,9 @@ pub struct Rule {
     pub limits: fn(&Tolerances) -> Limits,
     measure: fn(&Evidence) -> Vec<Measurement>,
 }
+
+/// Why what rests on recorded instants of being due cannot be told.
+pub(crate) const NOT_DUE: &str = "the file does not tell when requests were due";
 
 const ARRIVING: &[Workload] = &[Workload::Open, Workload::Sessions];
 
@@ -89,6 +94,7 @@ pub static RULES: [Rule; 6] = [
 pub(crate) struct Evidence<'a> {
     pub workload: Workload,
     pub tolerances: &'a Tolerances,
+    pub plan: Option<&'a PlanLaw>,
     pub kept: &'a ArrivalsKept,
     pub arrivals: &'a ArrivalsResult,
     /// Arrivals per segment that never started.
@@ -101,6 +107,19 @@ pub(crate) struct Evidence<'a> {
 impl Evidence<'_> {
     fn segments(&self) -> &[StartSegment] {
         &self.kept.segments[..]
+    }
+
+    /// The law that another tool's load is expected to follow, where its rows do not tell when requests were due.
+    pub fn expectation(&self) -> Option<&PlanLaw> {
+        self.plan.filter(|_| self.workload == Workload::Foreign && !self.kept.compares)
+    }
+
+    /// Another tool's load that is held to a plan is held to it as an open one.
+    fn workload(&self) -> Workload {
+        match self.workload {
+            Workload::Foreign if self.plan.is_some() => Workload::Open,
+            workload => workload,
+        }
     }
 
     /// Whether one thread's sends, which cannot overlap, make the starts even at this rate.
@@ -162,8 +181,8 @@ pub(crate) fn apply(evidence: &Evidence) -> Vec<RuleResult> {
 
 fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
     let mut limits = (rule.limits)(evidence.tolerances);
-    if !rule.workloads.contains(&evidence.workload) {
-        let reason = match evidence.workload {
+    if !rule.workloads.contains(&evidence.workload()) {
+        let reason = match evidence.workload() {
             Workload::Foreign => "there is no plan".to_string(),
             _ => "not for this kind of workload".to_string(),
         };
@@ -178,7 +197,15 @@ fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
     if matches!(rule.id, "bunching" | "dispersion") && evidence.is_serialised() {
         limits.low = None;
     }
-    let results = (rule.measure)(evidence).into_iter().map(|m| RuleResult {
+    let law = evidence.expectation();
+    if law.is_some() {
+        limits = law::limits(rule.id, limits);
+    }
+    let measured = match law {
+        Some(law) => law::measure(rule.id, evidence, law),
+        None => (rule.measure)(evidence),
+    };
+    let results = measured.into_iter().map(|m| RuleResult {
         rule: rule.id.into(),
         window: m.window,
         value: m.value,
@@ -246,15 +273,18 @@ fn bunching(e: &Evidence) -> Vec<Measurement> {
 /// One row per window length that fits 30 times.
 fn dispersion(e: &Evidence) -> Vec<Measurement> {
     let mut rows = Vec::new();
-    for (window, result) in RULE_WINDOWS.iter().zip(&e.arrivals.rule_windows) {
-        let Some(result) = result else { continue };
+    for result in &e.arrivals.rule_windows {
         let (value, n) = (result.difference(), result.row.windows);
         let interval = result.difference_half.map(|half| [value - half, value + half]);
-        let window = Some(window.as_secs_f64());
+        let window = Some(result.row.window);
         let reason =
             interval.is_none().then(|| format!("too few segments for an interval (n = {n} windows)"));
         rows.push(Measurement { window, value: Some(value), interval, n, reason, absent: false });
     }
+    or_no_window(rows, e)
+}
+
+fn or_no_window(mut rows: Vec<Measurement>, e: &Evidence) -> Vec<Measurement> {
     if rows.is_empty() {
         let reason = "no window length fits 30 times into the measured phase".to_string();
         rows.push(Measurement {

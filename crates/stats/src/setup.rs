@@ -71,6 +71,15 @@ pub struct Setup {
     pub tolerances: Tolerances,
 }
 
+/// What is known of another tool's rows beyond [`Setup`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Foreign {
+    /// Seed of the dither.
+    pub dither_seed: u64,
+    /// Whether the rows tell when their requests were due, and not only when they started.
+    pub intended: bool,
+}
+
 /// Every threshold that a verdict or a finding depends on, in one place.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerances {
@@ -145,4 +154,6 @@ pub struct Facts {
     pub resolution: Option<Nanos>,
     /// Cost of one send: the least headway that one thread can produce.
     pub send_cost: Option<Nanos>,
+    /// What to set in the tool that wrote a foreign file for finer stamps.
+    pub finer: Option<String>,
 }

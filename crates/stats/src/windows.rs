@@ -14,6 +14,44 @@ use base::{Nanos, Profile};
 /// Fewest windows that carry an index.
 pub(crate) const FEWEST_WINDOWS: u64 = 30;
 
+/// Lengths of the windows that every load is looked at with, and the load rule on dispersion.
+const FIXED: [Nanos; 4] =
+    [Nanos::from_millis(1), Nanos::from_millis(10), Nanos::from_millis(100), Nanos::from_secs(1)];
+
+/// Longer ones for another tool's log: such tests often last for hours.
+const FIXED_FOREIGN: [Nanos; 2] = [Nanos::from_secs(10), Nanos::from_secs(60)];
+
+/// How many mean headways the windows of the pattern are long.
+const PATTERN: [f64; 2] = [10.0, 100.0];
+
+/// Windows shorter than so many grid steps of the stamps count the grid and not the arrivals.
+const FEWEST_STEPS: i64 = 10;
+
+/// Which windows to count in. All are whole multiples of the stamps' grid and at least ten steps of it long.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lengths {
+    /// Of every load; those too short for the grid are left out.
+    pub fixed: Vec<Nanos>,
+    /// Of the pattern: 10 and 100 mean headways; none where the rate is not known beforehand.
+    pub pattern: [Option<Nanos>; 2],
+}
+
+impl Lengths {
+    pub fn new(grid: Nanos, rate: Option<f64>, foreign: bool) -> Lengths {
+        let grid = grid.0.max(1);
+        let whole = |length: Nanos| length.0.saturating_add(grid / 2) / grid * grid;
+        let least = grid.saturating_mul(FEWEST_STEPS);
+        let more: &[Nanos] = if foreign { &FIXED_FOREIGN } else { &[] };
+        let fixed = FIXED.iter().chain(more).map(|&w| Nanos(whole(w))).filter(|w| w.0 >= least);
+        let rate = rate.filter(|&r| r > 0.0 && r.is_finite());
+        Lengths {
+            fixed: fixed.collect(),
+            pattern: PATTERN
+                .map(|gaps| rate.map(|rate| Nanos(whole(Nanos::from_secs_f64(gaps / rate)).max(least)))),
+        }
+    }
+}
+
 /// How many arrivals a window leads one to expect, up to a constant factor.
 pub(crate) enum Expected<'a> {
     /// The same for each.
@@ -187,6 +225,10 @@ impl Windows {
         Windows { grid, started: Stream::new(&grid), intended: Stream::new(&grid) }
     }
 
+    pub fn width(&self) -> Nanos {
+        Nanos(self.grid.width)
+    }
+
     #[inline]
     pub fn started(&mut self, at: i64, expected: &Expected) {
         self.started.push(at, &self.grid, expected);
@@ -246,99 +288,6 @@ impl Windows {
     }
 }
 
-/// Counts at windows of 2^16 ns, 2^17 ns ... at once, for logs whose rate is not known beforehand. Each closed window
-/// hands its count to the one twice as long: two steps per arrival on average.
-#[derive(Clone, Debug)]
-pub(crate) struct Ladder {
-    start: i64,
-    length: i64,
-    levels: Vec<Level>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Level {
-    window: u64,
-    count: u64,
-    c: f64,
-    cc: f64,
-}
-
-const LADDER_BASE_BITS: u32 = 16;
-const LADDER_LEVELS: u32 = 30;
-
-impl Ladder {
-    pub fn new(start: Nanos, end: Nanos) -> Ladder {
-        let length = end.0.saturating_sub(start.0).max(0);
-        Ladder { start: start.0, length, levels: vec![Level::default(); LADDER_LEVELS as usize] }
-    }
-
-    #[inline]
-    pub fn push(&mut self, at: i64) {
-        if at >= self.start && at < self.start + self.length {
-            self.add(0, ((at - self.start) >> LADDER_BASE_BITS) as u64, 1);
-        }
-    }
-
-    fn windows(&self, level: usize) -> u64 {
-        (self.length >> (LADDER_BASE_BITS + level as u32)) as u64
-    }
-
-    fn add(&mut self, mut level: usize, mut window: u64, mut count: u64) {
-        while level < self.levels.len() {
-            let l = &mut self.levels[level];
-            if l.window == window {
-                l.count += count;
-                return;
-            }
-            let closed = *l;
-            (l.window, l.count) = (window, count);
-            self.close(level, closed);
-            (level, window, count) = (level + 1, closed.window >> 1, closed.count);
-            if count == 0 {
-                return;
-            }
-        }
-    }
-
-    /// The last, cut-off window of a level is left out.
-    fn close(&mut self, level: usize, closed: Level) {
-        if closed.window < self.windows(level) {
-            let c = closed.count as f64;
-            self.levels[level].c += c;
-            self.levels[level].cc += c * c;
-        }
-    }
-
-    /// Dispersion at the rung nearest to a window of `width`; none with fewer than 30 windows.
-    pub fn nearest(&self, width: f64) -> Option<WindowsResult> {
-        let mut whole = self.clone();
-        for level in 0..whole.levels.len() {
-            let closed = whole.levels[level];
-            whole.levels[level].count = 0;
-            whole.close(level, closed);
-            if closed.count > 0 {
-                whole.add(level + 1, closed.window >> 1, closed.count);
-            }
-        }
-        let base = f64::from(1u32 << LADDER_BASE_BITS);
-        let level = (width / base).log2().round().clamp(0.0, f64::from(LADDER_LEVELS - 1)) as usize;
-        let (l, windows) = (whole.levels[level], whole.windows(level));
-        if windows < FEWEST_WINDOWS || l.c == 0.0 {
-            return None;
-        }
-        let (w, mean) = (windows as f64, l.c / windows as f64);
-        let row = Dispersion {
-            window: base * 2f64.powi(level as i32) / 1e9,
-            index: (l.cc - l.c * mean) / (w - 1.0) / mean,
-            se: (2.0 / (w - 1.0)).sqrt(),
-            windows,
-            expected: 1.0,
-            intended: None,
-        };
-        Some(WindowsResult { row, intended: f64::NAN, difference_half: None })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -363,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn streaming_counts_are_those_of_an_array_and_of_the_ladder() {
+    fn streaming_counts_are_those_of_an_array() {
         let end = Nanos::from_millis(4_321);
         for width in [1i64 << 20, 3_333_333, 1 << 24] {
             let mut windows = Windows::new(Nanos(width), Nanos::ZERO, end);
@@ -371,13 +320,6 @@ mod tests {
             let expected = by_hand(times(4_000), width, (end.0 / width) as usize);
             let got = windows.result(end, &Expected::Constant).unwrap();
             assert!((got.row.index / expected - 1.0).abs() < 1e-9, "{width} {} {expected}", got.row.index);
-        }
-        let mut ladder = Ladder::new(Nanos::ZERO, end);
-        times(4_000).for_each(|t| ladder.push(t));
-        for bits in [16, 20, 24] {
-            let expected = by_hand(times(4_000), 1 << bits, (end.0 >> bits) as usize);
-            let got = ladder.nearest((1i64 << bits) as f64 * 1.1).unwrap();
-            assert!((got.row.index / expected - 1.0).abs() < 1e-9, "{bits} {} {expected}", got.row.index);
         }
     }
 
@@ -404,6 +346,21 @@ mod tests {
         let c = c.result(s(8), &Expected::Varying(&paused)).unwrap();
         assert!(c.row.windows - a.row.windows <= 1);
         assert!((c.row.index / a.row.index - 1.0).abs() < 0.01, "{} {}", c.row.index, a.row.index);
+    }
+
+    #[test]
+    fn windows_lie_on_the_grid_and_span_ten_steps_of_it() {
+        let ms = Nanos::from_millis;
+        let live = Lengths::new(Nanos(1), Some(300.0), false);
+        assert_eq!(live.fixed, FIXED);
+        assert_eq!(live.pattern, [Some(Nanos(33_333_333)), Some(Nanos(333_333_333))]);
+        let foreign = Lengths::new(ms(1), Some(300.0), true);
+        assert_eq!(foreign.fixed, [ms(10), ms(100), ms(1_000), ms(10_000), ms(60_000)]);
+        assert_eq!(foreign.pattern, [Some(ms(33)), Some(ms(333))]);
+        let coarse = Lengths::new(ms(1_000), Some(100.0), true);
+        assert_eq!(coarse.fixed, [ms(10_000), ms(60_000)]);
+        assert_eq!(coarse.pattern, [Some(ms(10_000)), Some(ms(10_000))]);
+        assert_eq!(Lengths::new(Nanos(1), None, true).pattern, [None, None]);
     }
 
     #[test]

@@ -240,10 +240,11 @@ fn blurred_stamps_leave_the_pattern_to_dispersion() {
         r.started = r.intended.into();
         r.sent = Stamp::NONE;
     });
-    world.facts.resolution = Some(Nanos(MS));
+    world.resolution = Nanos(MS);
     let summary = world.analyse();
-    assert!(summary.arrivals.cov.unwrap() > 1.2);
+    assert!(summary.arrivals.cov.unwrap() > 1.2 && summary.arrivals.cov_as_stamped.is_none());
     assert_eq!(summary.verdict.pattern, Pattern::Independent);
+    assert!(finding(&summary, "coarse-stamps").unwrap().text.contains("windows of 10 ms and more"));
 }
 
 /// A hundred headways of independent users look regular or bunched often enough by chance: the pattern must not be sure of

@@ -16,6 +16,8 @@ pub struct World {
     pub poisson: bool,
     pub labels: Vec<String>,
     pub records: Vec<Record>,
+    /// Step of the grid that stamps lie on.
+    pub resolution: Nanos,
     pub facts: Facts,
 }
 
@@ -48,6 +50,7 @@ impl World {
             poisson: true,
             labels: vec!["only".into()],
             records: Vec::new(),
+            resolution: Nanos(1),
             facts: Facts::default(),
         }
     }
@@ -100,8 +103,9 @@ impl World {
             measured: self.measured.clone(),
             workload: self.workload,
             plan,
-            resolution: Nanos(1),
-            rate: None,
+            resolution: self.resolution,
+            rate: (self.workload == Workload::Foreign)
+                .then(|| self.records.len() as f64 / (self.measured.end - self.measured.start).as_secs_f64()),
             tolerances: Tolerances::default(),
         }
     }

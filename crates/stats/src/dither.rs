@@ -1,0 +1,108 @@
+//! Stamps spread over the step of the grid that they were cut off to, for statistics that cannot take ties.
+//!
+//! A stamp cut off to a grid of step q may have been anywhere in [stamp, stamp + q): a uniform draw puts it there
+//! again. Arrivals of a Poisson process are then distributed as before they were cut off, because given their number in
+//! a step they lie in it independently and uniformly. Of other traffic the spread hides what happened within a step, so
+//! nothing is ever decided by it.
+
+use crate::cells::Fine;
+use base::Nanos;
+use base::random::Stream;
+
+/// Name of the random stream of the spread.
+const DITHER: &str = "dither";
+
+/// Headways of dithered stamps.
+#[derive(Debug)]
+pub(crate) struct Dither {
+    step: i64,
+    draws: Stream,
+    k: u64,
+    /// The stamps of one step of the grid, already spread, and where the step ends.
+    waiting: Vec<i64>,
+    edge: i64,
+    before: Option<i64>,
+    pub gaps: Fine,
+    total: u64,
+}
+
+impl Dither {
+    /// None where stamps are as fine as instants can be told.
+    pub fn new(step: Nanos, seed: u64) -> Option<Dither> {
+        (step > Nanos(1)).then(|| Dither {
+            step: step.0,
+            draws: Stream::new(seed, DITHER),
+            k: 0,
+            waiting: Vec::new(),
+            edge: i64::MIN,
+            before: None,
+            gaps: Fine::new(),
+            total: 0,
+        })
+    }
+
+    /// A stamp, not before the last one.
+    #[inline]
+    pub fn push(&mut self, at: i64) {
+        if at >= self.edge {
+            self.settle();
+            self.edge = at.saturating_add(self.step);
+        }
+        let share = u128::from(self.draws.bits(self.k, 0)) * self.step as u128;
+        self.k += 1;
+        self.waiting.push(at + (share >> 64) as i64);
+    }
+
+    /// The next stamp does not follow the last one.
+    pub fn interrupt(&mut self) {
+        self.settle();
+        self.before = None;
+    }
+
+    /// Orders what waits. To be called after the last stamp.
+    pub fn settle(&mut self) {
+        if let [_, _, ..] = self.waiting[..] {
+            self.waiting.sort_unstable();
+        }
+        for at in self.waiting.drain(..) {
+            if let Some(before) = self.before {
+                let gap = (at - before).max(0) as u64;
+                self.gaps.push(gap, 1);
+                self.total += gap;
+            }
+            self.before = Some(at);
+        }
+    }
+
+    /// Mean headway in nanoseconds; NaN without any.
+    pub fn mean(&self, n: u64) -> f64 {
+        self.total as f64 / n as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_of_one_step_are_spread_over_it_and_put_into_order() {
+        let mut dither = Dither::new(Nanos(1000), 5).unwrap();
+        for step in 0..2_000 {
+            (0..10).for_each(|_| dither.push(step * 1000));
+        }
+        dither.settle();
+        let cells = dither.gaps.cells();
+        assert_eq!(cells.n(), 19_999);
+        // Ten in a step of 1000: a mean of 100, and no gap as long as two steps.
+        assert!((dither.mean(cells.n()) - 100.0).abs() < 0.1);
+        assert!(dither.gaps.max < 2_000 && cells.quantile(0.5).unwrap() > 50);
+        // An interruption takes one headway away.
+        let mut apart = Dither::new(Nanos(1000), 5).unwrap();
+        [0, 5_000].iter().for_each(|&at| {
+            apart.push(at);
+            apart.interrupt();
+        });
+        assert_eq!(apart.gaps.cells().n(), 0);
+        assert!(Dither::new(Nanos(1), 5).is_none());
+    }
+}

@@ -1,0 +1,200 @@
+//! What a reader must know about the run: effect, when, and cause, in words a performance engineer respects.
+//!
+//! One function per finding, all listed in [`ALL`]; each sees the same [`Case`] and says at most one thing. [`load`] holds
+//! those on how the load left, [`pattern`] those on the pattern of its starts, [`run`] the rest.
+//! Deliberately absent: the verdict itself (`rules`, `pattern`), and what only an audit can tell (`audit`).
+
+mod load;
+mod pattern;
+mod run;
+
+use crate::intervals::SEGMENTS;
+use crate::phase::Ranges;
+use crate::rules::Evidence;
+use crate::setup::{Facts, Workload};
+use crate::summary::{Finding, Generator, RuleOutcome, RuleResult, Severity, Stall, Summary};
+use base::Outcome;
+
+/// All that findings are made from.
+pub(crate) struct Case<'a> {
+    pub evidence: &'a Evidence<'a>,
+    pub facts: &'a Facts,
+    /// The document so far: everything but the findings.
+    pub summary: &'a Summary,
+    pub fixed_population: bool,
+    /// When arrivals fell due that never started, and when requests failed.
+    pub unsent_at: &'a Ranges,
+    pub failed_at: &'a Ranges,
+    /// Mean service time and number of requests per segment.
+    pub service: [Option<(u64, f64)>; SEGMENTS],
+    /// Arrivals that started and of which no record told the end.
+    pub unaccounted: u64,
+}
+
+type Find = fn(&Case) -> Option<Finding>;
+
+/// Every finding there is: its id, and how it is found.
+pub(crate) static ALL: [(&str, Find); 20] = [
+    ("interrupted", run::interrupted),
+    ("unsent", load::unsent),
+    ("off-rate", load::off_rate),
+    ("late", load::late),
+    ("bunched", load::bunched),
+    ("smoothed", load::smoothed),
+    ("serialised", load::serialised),
+    ("feedback", load::feedback),
+    ("stall", run::stall),
+    ("saturated", run::saturated),
+    ("local-limit", run::local_limit),
+    ("unaccounted", run::unaccounted),
+    ("disordered", run::disordered),
+    ("coarse-stamps", pattern::coarse_stamps),
+    ("short-run", run::short_run),
+    ("censored", run::censored),
+    ("errors", run::errors),
+    ("fixed-population", pattern::fixed_population),
+    ("in-pause", run::in_pause),
+    ("same-host", run::same_host),
+];
+
+/// All findings of a run, the most severe first.
+pub(crate) fn find_all(case: &Case) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = ALL
+        .iter()
+        .filter_map(|(id, find)| find(case).map(|finding| Finding { id: (*id).into(), ..finding }))
+        .collect();
+    by_severity(&mut findings);
+    findings
+}
+
+/// The most severe first; within one severity the order stays.
+pub(crate) fn by_severity(findings: &mut [Finding]) {
+    findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+}
+
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let digits = if percent >= 10.0 || percent == 0.0 { 0 } else { usize::from(percent < 1.0) + 1 };
+    format!("{percent:.digits$} %")
+}
+
+pub(crate) fn span(seconds: f64) -> String {
+    let (value, unit) = match seconds.abs() {
+        s if s < 1e-6 => (seconds * 1e9, "ns"),
+        s if s < 1e-3 => (seconds * 1e6, "us"),
+        s if s < 1.0 => (seconds * 1e3, "ms"),
+        _ => (seconds, "s"),
+    };
+    let digits = if value.abs() >= 100.0 { 0 } else { usize::from(value.abs() < 10.0) + 1 };
+    let text = format!("{value:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {unit}")
+}
+
+fn severity(outcome: RuleOutcome) -> Severity {
+    if outcome == RuleOutcome::Fail { Severity::Error } else { Severity::Warning }
+}
+
+impl Case<'_> {
+    fn rules<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a RuleResult> {
+        self.summary.verdict.rules.iter().filter(move |r| r.rule == id)
+    }
+
+    fn count(&self, outcome: Outcome) -> u64 {
+        self.summary.outcomes.get(outcome.name()).copied().unwrap_or(0)
+    }
+
+    fn generator(&self) -> Option<&Generator> {
+        self.summary.generator.as_ref()
+    }
+
+    /// Whether the load is another tool's.
+    fn is_foreign(&self) -> bool {
+        self.evidence.workload == Workload::Foreign
+    }
+
+    /// Stalls worth telling that overlap the measured phase.
+    fn stalls(&self) -> Vec<&Stall> {
+        let (from, to) = (self.summary.measured.from_s, self.summary.measured.to_s);
+        let least = self.evidence.tolerances.stall.as_secs_f64();
+        let stalls = self.generator().map_or(&[][..], |g| &g.stalls);
+        stalls.iter().filter(|s| s.length_s > least && s.at_s < to && s.at_s + s.length_s > from).collect()
+    }
+
+    /// Workers that spend more than the tolerated share of their time handling, and the largest such share.
+    fn saturated_workers(&self) -> (u64, f64) {
+        let limit = self.evidence.tolerances.saturated;
+        let shares = self.generator().into_iter().flat_map(|g| &g.workers).map(|w| {
+            let total = w.handling + w.polling + w.sleeping;
+            if total > 0.0 { w.handling / total } else { 0.0 }
+        });
+        shares.filter(|&s| s > limit).fold((0, 0.0), |(n, most), s| (n + 1, f64::max(most, s)))
+    }
+
+    /// Why the generator may have been late.
+    fn own_cause(&self) -> String {
+        let stalls = self.stalls();
+        let (saturated, most) = self.saturated_workers();
+        if saturated > 0 {
+            let share = percent(most);
+            format!(
+                "a worker was busy handling for {share} of its time: give it more threads or a lower rate"
+            )
+        } else if let Some(longest) = longest(&stalls) {
+            let (n, longest) = (stalls.len(), span(longest.length_s));
+            format!(
+                "its threads stood still {n} times, the longest for {longest}: other work on this machine or a busy host"
+            )
+        } else if self.generator().is_some_and(|g| g.workers.iter().any(|w| w.runqueue_wait > Some(0.0))) {
+            "its threads waited for a processor that other work held".into()
+        } else if self.is_foreign() {
+            "the file does not tell why".into()
+        } else {
+            "the cause was not recorded; look for other work on the generator's machine".into()
+        }
+    }
+}
+
+fn longest<'a>(stalls: &[&'a Stall]) -> Option<&'a Stall> {
+    stalls.iter().copied().max_by(|a, b| a.length_s.total_cmp(&b.length_s))
+}
+
+fn of_rule(rule: &RuleResult, text: String) -> Finding {
+    Finding {
+        severity: severity(rule.outcome),
+        text,
+        value: rule.value,
+        interval: rule.interval,
+        limit: match (rule.value, rule.limits.low, rule.limits.high) {
+            (Some(v), Some(low), Some(high)) => Some(if v < 0.0 { low } else { high }),
+            (_, low, high) => high.or(low),
+        },
+        n: rule.n,
+        ..Finding::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(
+            (percent(0.5), percent(0.0123), percent(0.0012)),
+            ("50 %".into(), "1.2 %".into(), "0.12 %".into())
+        );
+        assert_eq!(
+            (span(0.00235), span(12.0), span(2.5e-6)),
+            ("2.35 ms".into(), "12 s".into(), "2.5 us".into())
+        );
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids: Vec<_> = ALL.iter().map(|f| f.0).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ALL.len());
+    }
+}

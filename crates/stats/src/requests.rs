@@ -1,0 +1,168 @@
+//! What is kept of the requests that ended and were due in the measured phase: times by outcome and by segment, and
+//! times and outcomes by label.
+//!
+//! Deliberately absent: anything that needs their order.
+
+use crate::cells::{Coarse, Fine};
+use crate::intervals::SEGMENTS;
+use crate::moments::Sums;
+use crate::phase::Ranges;
+use crate::responses::Strata;
+use crate::summary::{LabelSummary, Spread};
+use base::{Outcome, Record};
+use std::collections::BTreeMap;
+
+/// What is kept of the requests that ended and were due in the measured phase.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    /// Whether rows tell how long a request was held back.
+    compares: bool,
+    pub ok: Strata,
+    pub answered: Strata,
+    pub censored: Strata,
+    pub service: Strata,
+    pub service_censored: Strata,
+    pub first_byte: Strata,
+    pub bytes: Strata,
+    pub blocked: Fine,
+    pub outcomes: [u64; Outcome::ALL.len()],
+    pub never: [u64; SEGMENTS],
+    pub never_at: Ranges,
+    pub failed_at: Ranges,
+    pub labels: Vec<LabelKept>,
+    pub warmup: u64,
+    pub after: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct LabelKept {
+    observed: Coarse,
+    censored: Coarse,
+    sums: Sums,
+    min: u64,
+    outcomes: [u64; Outcome::ALL.len()],
+}
+
+impl Requests {
+    pub fn new(labels: usize, compares: bool) -> Requests {
+        let strata = Strata::default;
+        Requests {
+            compares,
+            ok: strata(),
+            answered: strata(),
+            censored: strata(),
+            service: strata(),
+            service_censored: strata(),
+            first_byte: strata(),
+            bytes: strata(),
+            blocked: Fine::new(),
+            outcomes: [0; Outcome::ALL.len()],
+            never: [0; SEGMENTS],
+            never_at: Ranges::default(),
+            failed_at: Ranges::default(),
+            labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new()).collect(),
+            warmup: 0,
+            after: 0,
+        }
+    }
+
+    #[inline]
+    pub fn push(&mut self, record: &Record, segment: usize) {
+        let (outcome, count) = (record.outcome, record.count);
+        self.outcomes[outcome as usize] += u64::from(count);
+        let response = record.response().0;
+        let strata = match outcome {
+            Outcome::Ok => &mut self.ok,
+            _ if outcome.answered() => &mut self.answered,
+            _ => &mut self.censored,
+        };
+        strata.push(segment, response, count);
+        if self.compares {
+            self.blocked.push(record.blocked().0.max(0) as u64, u64::from(count));
+        }
+        if outcome.answered() {
+            self.bytes.push(segment, record.bytes_received.min(i64::MAX as u64) as i64, count);
+        }
+        if let (Some(sent), Some(first_byte)) = (record.sent.get(), record.first_byte.get()) {
+            self.first_byte.push(segment, (first_byte - sent).0, count);
+            let service = if outcome.answered() { &mut self.service } else { &mut self.service_censored };
+            service.push(segment, (record.done - sent).0, count);
+        }
+        if !record.started.is_some() {
+            self.never[segment] += u64::from(count);
+            self.never_at.push(record.intended.0, record.intended.0);
+        }
+        if outcome != Outcome::Ok {
+            self.failed_at.push(record.intended.0, record.done.0);
+        }
+        if let Some(label) = self.labels.get_mut(usize::from(record.step)) {
+            label.push(outcome, response.max(0) as u64, count);
+        }
+    }
+}
+
+impl LabelKept {
+    fn new() -> LabelKept {
+        LabelKept {
+            observed: Coarse::new(),
+            censored: Coarse::new(),
+            sums: Sums::default(),
+            min: u64::MAX,
+            outcomes: [0; Outcome::ALL.len()],
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, outcome: Outcome, response: u64, count: u32) {
+        self.outcomes[outcome as usize] += u64::from(count);
+        let cells = if outcome.answered() { &mut self.observed } else { &mut self.censored };
+        cells.push(response, count);
+        self.sums.push(response, u64::from(count));
+        self.min = self.min.min(response);
+    }
+
+    pub fn summary(&self) -> LabelSummary {
+        const NS: f64 = 1e9;
+        let n = self.sums.n;
+        let mut all = self.observed.clone();
+        all.merge(&self.censored);
+        let mut response = Spread {
+            n,
+            censored: self.censored.n,
+            mean: self.sums.mean().map(|m| m / NS),
+            sd: self.sums.variance().map(|v| v.sqrt() / NS),
+            cov: self.sums.cov2().map(f64::sqrt),
+            min: (n > 0).then_some(self.min as f64 / NS),
+            max: (n > 0).then_some(all.max as f64 / NS),
+            ..Spread::default()
+        };
+        let mut bounds = Vec::new();
+        let mut quantile = |name: &'static str, p: f64| {
+            let low = all.quantile(p)?.max(self.min);
+            let high = if self.censored.n == 0 { Some(low) } else { self.observed.quantile_of(p, n) };
+            // Cells are 6 % wide here, so a later cell and not 1 % is what tells the two apart.
+            if high.is_none_or(|high| high as f64 > 1.01 * low as f64) {
+                bounds.push(name);
+            }
+            Some(low as f64 / NS)
+        };
+        response.p50 = quantile("p50", 0.5);
+        response.p90 = quantile("p90", 0.9);
+        response.p95 = quantile("p95", 0.95);
+        response.p99 = quantile("p99", 0.99);
+        response.p999 = quantile("p999", 0.999);
+        if self.censored.n > 0 {
+            bounds.push("mean");
+            if self.censored.max >= self.observed.max {
+                bounds.push("max");
+            }
+        }
+        response.lower_bound = bounds.into_iter().map(|name| (name.to_string(), true)).collect();
+        LabelSummary { n, response, outcomes: outcomes(&self.outcomes) }
+    }
+}
+
+pub(crate) fn outcomes(counts: &[u64]) -> BTreeMap<String, u64> {
+    let named = Outcome::ALL.iter().zip(counts).filter(|(_, n)| **n > 0);
+    named.map(|(outcome, &n)| (outcome.name().to_string(), n)).collect()
+}

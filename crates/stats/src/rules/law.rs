@@ -1,0 +1,94 @@
+//! The load rules for a load of which only the starts are known: held to the law of the plan it is expected to follow,
+//! instead of to recorded instants of being due.
+//!
+//! A sample is never its law: what a sound load of this length shows by chance is in the interval (the counts' own variance,
+//! the standard error of the CoV, that of the index), so a short file is undecided and not wrong. Sources: the variance of
+//! the number of renewals, cov^2 times its mean, Cox (1962), "Renewal Theory", section 4.5.
+
+use super::{Evidence, Measurement, NOT_DUE, or_no_window};
+use crate::setup::PlanLaw;
+use crate::summary::Limits;
+
+/// A constant rate expects an index of 0 only of windows that hold many headways: a start that crosses the border of a
+/// window adds up to half its inverse count.
+const LONG_FOR_CONSTANT: f64 = 10.0;
+/// Of other renewal processes the index nears cov^2 from here on.
+const LONG_FOR_RENEWAL: f64 = 100.0;
+
+/// As the rule's, but more starts than expected are as wrong as fewer.
+pub(super) fn limits(rule: &str, limits: Limits) -> Limits {
+    match limits.low {
+        Some(low) if rule == "sent-share" => Limits { low: Some(low), high: Some(2.0 - low) },
+        _ => limits,
+    }
+}
+
+pub(super) fn measure(rule: &str, e: &Evidence, law: &PlanLaw) -> Vec<Measurement> {
+    match rule {
+        "sent-share" => vec![sent_share(e, law)],
+        "bunching" => vec![bunching(e, law)],
+        "dispersion" => dispersion(e, law),
+        _ => vec![Measurement::absent(NOT_DUE)],
+    }
+}
+
+fn sent_share(e: &Evidence, law: &PlanLaw) -> Measurement {
+    let n = e.arrivals.block.started;
+    let expected = e.kept.expected_count(law);
+    if expected < 1.0 {
+        let reason = format!("less than one start is expected (n = {n})");
+        return Measurement { n, reason: Some(reason), ..Measurement::default() };
+    }
+    let value = n as f64 / expected;
+    // A constant rate is one start more or less, by where the stretch begins.
+    let half = 1.96 * (law.gap_cov * expected.sqrt()).max(1.0) / expected;
+    Measurement {
+        value: Some(value),
+        interval: Some([value - half, value + half]),
+        n,
+        ..Measurement::default()
+    }
+}
+
+fn bunching(e: &Evidence, law: &PlanLaw) -> Measurement {
+    let n = e.arrivals.gaps.n;
+    let value = e.arrivals.cov.map(|(cov, se)| (cov * cov - law.gap_cov * law.gap_cov, 2.0 * cov * se));
+    let (value, se) = match value {
+        Some(value) if !e.arrivals.coarse => value,
+        _ => {
+            let reason = match e.arrivals.coarse {
+                true => "the stamps are too coarse for headways".to_owned(),
+                false => format!("too few headways for an interval (n = {n})"),
+            };
+            return Measurement { n, reason: Some(reason), ..Measurement::default() };
+        }
+    };
+    let half = 1.96 * se;
+    Measurement {
+        value: Some(value),
+        interval: Some([value - half, value + half]),
+        n,
+        ..Measurement::default()
+    }
+}
+
+fn dispersion(e: &Evidence, law: &PlanLaw) -> Vec<Measurement> {
+    let rate = e.kept.mean_rate(law).unwrap_or(0.0);
+    let (expected, least) = match law {
+        PlanLaw { poisson: true, .. } => (1.0, 0.0),
+        PlanLaw { gap_cov, .. } if *gap_cov == 0.0 => (0.0, LONG_FOR_CONSTANT),
+        PlanLaw { gap_cov, .. } => (gap_cov * gap_cov, LONG_FOR_RENEWAL),
+    };
+    let long = e.arrivals.rule_windows.iter().filter(|w| w.row.window * rate >= least);
+    let rows = long.map(|w| {
+        let [low, high] = w.interval();
+        Measurement {
+            window: Some(w.row.window),
+            value: Some(w.row.index - expected),
+            interval: Some([low - expected, high - expected]),
+            n: w.row.windows,
+            ..Measurement::default()
+        }
+    });
+    or_no_window(rows.collect(), e)
+}
