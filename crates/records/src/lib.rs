@@ -3,6 +3,7 @@
 //! While a run lasts, its records go to an Arrow IPC stream ([`LogWriter`]), one write per batch, so that a kill -9
 //! or a full disk costs at most the rows not yet flushed and [`LogReader`] reads to the last complete batch.
 //! Afterwards logs can be merged in the order of time ([`merge()`]) and exported to Parquet ([`to_parquet`]).
+//! Rows that come in no order and go nowhere but through memory are put in order by a [`Spool`].
 //! [`RunFolder`] names the files and never overwrites one.
 //!
 //! The columns are one table, [`schema::ALL`]: writer, reader, documentation and tests derive from it.
@@ -17,6 +18,7 @@ pub mod metadata;
 pub mod parquet;
 pub mod reader;
 pub mod schema;
+pub mod spool;
 pub mod writer;
 
 mod export;
@@ -33,5 +35,6 @@ pub use metadata::Metadata;
 pub use parquet::to_parquet;
 pub use reader::LogReader;
 pub use sort::{By, Limits};
+pub use spool::Spool;
 pub use stream::Ending;
 pub use writer::LogWriter;
