@@ -16,6 +16,7 @@ pub mod oha_csv;
 pub mod oha_sqlite;
 pub mod refused;
 pub mod vegeta_csv;
+pub mod vegeta_gob;
 pub mod vegeta_json;
 
 #[cfg(test)]
@@ -45,6 +46,7 @@ pub static ALL: &[&dyn Format] = &[
     &oha_csv::OhaCsv,
     &oha_sqlite::OhaSqlite,
     &vegeta_csv::VegetaCsv,
+    &vegeta_gob::VegetaGob,
     &vegeta_json::VegetaJson,
 ];
 
