@@ -190,7 +190,7 @@ impl Samples {
         record.outcome = open.outcome;
         // Without the tag it is known by the sample alone.
         if open.outcome == Outcome::Ok && seen(FAILED) && value(FAILED) > Nanos::ZERO {
-            record.outcome = if open.status >= 400 { Outcome::Status } else { Outcome::Check };
+            record.outcome = if (1..400).contains(&open.status) { Outcome::Check } else { Outcome::Status };
         }
         if duration + before > Nanos::ZERO {
             record.sent = (open.end - duration).into();
@@ -285,6 +285,10 @@ fn outcome_of(tags: &Tags<'_>) -> (u16, Outcome) {
         (1..400, b"false") => Outcome::Check,
         (1.., _) => outcome::from_status(status),
         (0, b"true") if tags.error.is_empty() => Outcome::Ok,
+        // The tags were switched off.
+        (0, b"") if [tags.status, tags.error, tags.error_code].iter().all(|tag| tag.is_empty()) => {
+            Outcome::Ok
+        }
         (0, _) => from_error_code(tags),
     };
     (status, outcome)
@@ -357,6 +361,7 @@ mod tests {
         );
         check("0", "false", "1000", "EOF", Outcome::Reset);
         check("", "", "", "request timeout", Outcome::Timeout);
+        check("", "", "", "", Outcome::Ok);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! k6 `--out csv=...`: one row per sample (see [`super::k6`] for how they make requests), columns by the header.
+//! k6 `--out csv=...`: one row per sample (see `k6.rs` for how they make requests), columns by the header.
 //!
 //! The stamps are whole seconds unless `K6_CSV_TIME_FORMAT` says otherwise; the unit is seen from the digits.
 

@@ -1,4 +1,4 @@
-//! k6 `--out json=...`: an object per line, samples (`"type":"Point"`) among descriptions of metrics. See [`super::k6`]
+//! k6 `--out json=...`: an object per line, samples (`"type":"Point"`) among descriptions of metrics. See `k6.rs`
 //! for how samples make requests. Stamps are RFC 3339 with up to nine digits behind the second.
 
 use super::k6::{Metric, Sample, Samples, Tags};
