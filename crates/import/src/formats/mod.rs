@@ -9,6 +9,7 @@ pub mod gatling_text;
 pub mod h2load;
 pub mod headway_arrivals;
 pub mod jmeter_csv;
+pub mod jmeter_xml;
 pub mod k6_csv;
 pub mod k6_json;
 pub mod locust_requests;
@@ -35,6 +36,7 @@ pub static ALL: &[&dyn Format] = &[
     &gatling_binary::GatlingBinary,
     &gatling_text::GatlingText,
     &jmeter_csv::JmeterCsv,
+    &jmeter_xml::JmeterXml,
     &locust_requests::LocustRequests,
     &headway_arrivals::HeadwayArrivals,
     &headway_arrivals::HeadwayPlan,

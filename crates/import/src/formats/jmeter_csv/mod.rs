@@ -72,7 +72,13 @@ impl Reader for JmeterCsvReader {
         while self.table.is_none() {
             match Layout::of(&lines) {
                 First::Known(layout) => self.table = Some(Table::new(layout, &mut lines)),
-                First::Incomplete => break,
+                First::Incomplete => {
+                    if last {
+                        // Blank lines.
+                        lines.next();
+                    }
+                    break;
+                }
                 First::Unknown => {
                     let line = lines.next().unwrap_or_default();
                     rows.bad(
