@@ -1,6 +1,6 @@
 //! h2load's `--log-file`: start in microseconds since the epoch, status (-1 for a failed stream), microseconds until the
 //! end of the answer, separated by tabs; more columns may come and are not read (tried with nghttp2 1.52.0: requests
-//! whose connection could not be opened are not in the file).
+//! whose connection could not be opened, or broke before the answer, are not in the file).
 
 use super::request;
 use crate::error::Error;
@@ -72,7 +72,7 @@ impl Reader for Log {
             tool: Some("h2load".into()),
             resolution: Nanos::from_micros(1),
             ends: true,
-            missing: vec!["Requests whose connection could not be opened are not in it.".into()],
+            missing: vec!["Requests whose connection could not be opened, or broke, are not in it.".into()],
             ..Facts::default()
         }
     }

@@ -88,6 +88,12 @@ struct Layout {
     pattern: Pattern,
     /// There may be more at the end of the line.
     more: bool,
+    /// Whether a start is in it, else an end.
+    stamps_starts: bool,
+    /// Whether the time taken is in it.
+    takes_time: bool,
+    /// Whether a start and an end are, or one of them and the time taken.
+    knows_ends: bool,
 }
 
 const COMMON: &str = "%h %l %u %t \"%r\" %>s %b";
@@ -112,7 +118,7 @@ const SHIPPED: [(Server, &str, &str, bool); 6] = [
 
 fn shipped() -> Vec<Layout> {
     let layout = |(server, name, format, more)| {
-        compile(server, format).ok().map(|pattern| Layout { server, name, pattern, more })
+        compile(server, format).ok().map(|pattern| Layout::new(server, name, pattern, more))
     };
     SHIPPED.into_iter().filter_map(layout).collect()
 }
@@ -126,6 +132,14 @@ fn compile(server: Server, format: &str) -> Result<Pattern, Wrong> {
 }
 
 impl Layout {
+    fn new(server: Server, name: &'static str, pattern: Pattern, more: bool) -> Layout {
+        let has = |wanted: fn(Field) -> bool| pattern.fields().any(wanted);
+        let stamps_starts = has(|field| matches!(field, Field::Started(_)));
+        let takes_time = has(|field| matches!(field, Field::Took { .. }));
+        let knows_ends = takes_time || (stamps_starts && has(|field| matches!(field, Field::Ended(_))));
+        Layout { server, name, pattern, more, stamps_starts, takes_time, knows_ends }
+    }
+
     /// The format that the user gave, as it stands in the server's configuration.
     fn given(format: &str) -> Result<Layout, Error> {
         let format = &*unescaped(format);
@@ -152,7 +166,7 @@ impl Layout {
                 times(server)
             )));
         }
-        Ok(Layout { server, name, pattern, more: false })
+        Ok(Layout::new(server, name, pattern, false))
     }
 
     fn lay<'a>(&self, line: &'a [u8]) -> Option<Values<'a>> {
@@ -161,18 +175,6 @@ impl Layout {
 
     fn has(&self, wanted: impl Fn(Field) -> bool) -> bool {
         self.pattern.fields().any(wanted)
-    }
-
-    fn stamps_starts(&self) -> bool {
-        self.has(|field| matches!(field, Field::Started(_)))
-    }
-
-    fn takes_time(&self) -> bool {
-        self.has(|field| matches!(field, Field::Took { .. }))
-    }
-
-    fn knows_ends(&self) -> bool {
-        self.takes_time() || (self.stamps_starts() && self.has(|field| matches!(field, Field::Ended(_))))
     }
 
     fn finer(&self) -> &'static str {
@@ -193,12 +195,19 @@ impl Layout {
                 "nginx stamps the end and Apache the start in this format, and the log has no time taken: stamps stand for starts."
                     .into(),
             );
-        } else if !self.knows_ends() {
-            missing.push(match (self.stamps_starts(), self.server) {
+        } else if !self.knows_ends {
+            missing.push(match (self.stamps_starts, self.server) {
                 (true, _) => "The log has no time taken: response times are unknown.".into(),
                 (false, Server::Nginx) => "The log has no $request_time: ends stand for starts.".into(),
                 (false, _) => "The log has no time taken: ends stand for starts.".to_owned(),
             });
+        }
+        let finest_ns = self.pattern.fields().filter_map(|field| match field {
+            Field::Took { unit_ns } => Some(unit_ns),
+            _ => None,
+        });
+        if self.server == Server::Apache && finest_ns.min() == Some(1_000_000_000) {
+            missing.push("The time taken is in whole seconds (%T); %D has microseconds.".into());
         }
         if self.more {
             missing.push(
@@ -270,14 +279,15 @@ impl LogReader {
         let layout = &self.layouts[0];
         let took = match values.took {
             Some((ns, digit)) => Some((stamps::span(ns)?, Nanos(digit))),
-            None if layout.takes_time() => return None,
+            // Envoy has none (`-`) for a request that was never answered; its start counts none the less.
+            None if layout.takes_time && !layout.stamps_starts => return None,
             None => None,
         };
-        if layout.stamps_starts() {
+        if layout.stamps_starts {
             let (started, digit) = values.started.finish(&self.zone)?;
             let done = match took {
                 Some((took, _)) => started + took,
-                None if layout.knows_ends() => values.ended.finish(&self.zone)?.0,
+                None if layout.knows_ends && !layout.takes_time => values.ended.finish(&self.zone)?.0,
                 None => started,
             };
             stamps::span((done - started).0)?;
@@ -290,27 +300,27 @@ impl LogReader {
 
     /// Puts the request's label together: method and path without the query.
     fn name(&mut self, values: &Values<'_>) {
-        let (mut method, mut path) = (values.method, values.path);
-        if let Some(line) = values.request_line {
-            let mut words = line.splitn(3, |&b| b == b' ');
-            (method, path) = match (words.next(), words.next()) {
-                // Where the line names both they are as they were sent, not decoded.
-                (Some(method), Some(path)) => (Some(method), Some(path)),
-                _ if path.is_some() => (method, path),
-                // A connection closed or timed out before it sent one, or not HTTP.
-                _ => (Some(&b"(no request line)"[..]), None),
-            };
+        let named = values.request_line.is_some() || values.method.is_some() || values.path.is_some();
+        let sent = |text: &&[u8]| !text.is_empty() && *text != b"-";
+        let (mut method, mut path) = (values.method.filter(sent), values.path.filter(sent));
+        let mut words = values.request_line.unwrap_or_default().splitn(3, |&b| b == b' ');
+        if let (Some(first), Some(second)) = (words.next(), words.next()) {
+            // As they were sent, not decoded.
+            (method, path) = (Some(first), Some(second));
         }
-        let path = path.map(|path| &path[..memchr(b'?', path).unwrap_or(path.len())]);
         self.label.clear();
-        match (method, path) {
-            (Some(method), Some(path)) => {
-                self.label.extend_from_slice(method);
+        if let Some(method) = method {
+            self.label.extend_from_slice(method);
+        }
+        if let Some(path) = path {
+            if method.is_some() {
                 self.label.push(b' ');
-                self.label.extend_from_slice(path);
             }
-            (Some(one), None) | (None, Some(one)) => self.label.extend_from_slice(one),
-            (None, None) => self.label.extend_from_slice(b"request"),
+            self.label.extend_from_slice(&path[..memchr(b'?', path).unwrap_or(path.len())]);
+        }
+        if self.label.is_empty() {
+            // A connection closed or timed out before it sent one, or not HTTP.
+            self.label.extend_from_slice(if named { b"(no request line)" } else { b"request" });
         }
     }
 }
@@ -340,9 +350,9 @@ impl Reader for LogReader {
         let bytes = |field| matches!(field, Field::BytesOut | Field::BodyBytesOut);
         Facts {
             format: layout.name.to_owned(),
-            stamps: if layout.stamps_starts() { Stamps::Start } else { Stamps::End },
+            stamps: if layout.stamps_starts { Stamps::Start } else { Stamps::End },
             resolution: self.digit.unwrap_or(Nanos::from_secs(1)),
-            ends: layout.knows_ends(),
+            ends: layout.knows_ends,
             bytes: layout.has(bytes),
             missing: layout.missing(),
             finer: Some(layout.finer()),

@@ -162,6 +162,11 @@ fn apache_units_and_prefixes() {
         assert_eq!((shown[0].0, shown[0].1), (at, took), "{format}");
         assert_eq!((facts.resolution.0, facts.stamps, facts.ends), (resolution, stamps, true), "{format}");
         assert_eq!(shown[0].5, "request");
+        assert_eq!(
+            facts.missing.iter().any(|m| m.contains("whole seconds")),
+            format.ends_with(" %T"),
+            "{format}"
+        );
     }
 }
 
@@ -183,6 +188,8 @@ fn envoy_times() {
     let (shown, _, facts) = read(Some(fine), "1795265740.000007 1500 GET /x 200 12\n");
     assert_eq!(shown, [row(7000, 1_500_000, 200, Outcome::Ok, 12, "GET /x")]);
     assert_eq!(facts.resolution.0, 1000);
+    let aborted = "1795265740.000007 - - - 0 0\n";
+    assert_eq!(read(Some(fine), aborted).0, [row(7000, 0, 0, Outcome::Reset, 0, "(no request line)")]);
     let dated = "%START_TIME(%Y/%m/%dT%T.%3f%z)% %DURATION%";
     assert_eq!(
         read(Some(dated), "2026/11/21T13:55:40.004+0100 5").0,
