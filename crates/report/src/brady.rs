@@ -35,18 +35,26 @@ pub(crate) enum Table {
     FirstByte,
 }
 
-/// One of his tables; none where there are no rows.
-pub(crate) fn table(audit: &Audit, table: Table) -> Option<Grid> {
+/// What the summary knows for one of his tables: all labels and the total.
+pub(crate) fn columns(audit: &Audit, table: Table) -> &[Column] {
     let tables = &audit.tables;
-    let columns = match table {
+    match table {
         Table::Arrivals => &tables.headways,
         Table::Response => &tables.response,
         Table::Bytes => &tables.bytes,
         Table::FirstByte => &tables.first_byte,
-    };
+    }
+}
+
+/// One of his tables over those labels; none where there are no rows.
+pub(crate) fn table<'a>(
+    audit: &Audit,
+    table: Table,
+    columns: impl IntoIterator<Item = &'a Column>,
+) -> Option<Grid> {
     // He has no line for a label that came once: it has no headway.
-    let rows: Vec<_> =
-        columns.iter().filter(|column| column.n > 0).map(|column| row(column, table)).collect();
+    let columns = columns.into_iter().filter(|column| column.n > 0);
+    let rows: Vec<_> = columns.map(|column| row(column, table)).collect();
     let spread = if table == Table::Arrivals { "cv" } else { "vmr" };
     let mut head: Vec<String> =
         ["label", "n", "tps", "median", "mean", "sdev", spread].map(str::to_owned).into();
@@ -128,9 +136,10 @@ mod tests {
         let one = Column { label: "once".into(), ..Column::default() };
         let mut audit = Audit::default();
         audit.tables.headways = vec![one.clone()];
-        assert!(table(&audit, Table::Arrivals).is_none());
+        assert!(table(&audit, Table::Arrivals, columns(&audit, Table::Arrivals)).is_none());
         audit.tables.response = vec![Column { n: 1, mean: Some(0.25), ..one }];
-        let grid = table(&audit, Table::Response).expect("one row");
+        let rows = columns(&audit, Table::Response);
+        let grid = table(&audit, Table::Response, rows).expect("one row");
         assert_eq!(grid.rows, [["once", "1", "", "", "250.00", "0.00", "0.00", "", "", "0.00", ""]]);
     }
 }

@@ -81,6 +81,17 @@ pub fn time(seconds: f64) -> String {
     format!("{} {unit}", number(seconds / length))
 }
 
+/// A time that somebody chose, and not measured: `100 ms`, `1 s`.
+pub fn chosen_time(seconds: f64) -> String {
+    let text = time(seconds);
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') && !number.contains('e') => {
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
 /// Two times, the unit said once where it is the same: `3.31 to 3.62 ms`, `812 us to 1.20 ms`.
 pub fn time_range(low: f64, high: f64) -> String {
     range(&time(low), &time(high))
@@ -189,6 +200,10 @@ mod tests {
         check(1e300, "2.78e296 h");
         check(f64::NAN, "-");
         check(f64::INFINITY, "inf s");
+        assert_eq!(
+            (chosen_time(1.0), chosen_time(0.1), chosen_time(0.063)),
+            ("1 s".into(), "100 ms".into(), "63 ms".into())
+        );
         assert_eq!(time_range(0.00331, 0.00362), "3.31 to 3.62 ms");
         assert_eq!(time_range(0.000812, 0.0012), "812 us to 1.20 ms");
     }

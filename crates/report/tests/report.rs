@@ -101,6 +101,14 @@ fn the_verdict_comes_first_and_an_invalid_run_says_so_at_its_percentiles() {
         let shown = text("terminal", &summary, &style());
         let first: String = shown.lines().take(5).collect();
         let word = summary.verdict.load.map(|load| format!("{load:?}").to_uppercase());
+        if summary.audit.is_some() {
+            let pattern = report::words::pattern(&summary).word;
+            let top = shown.lines().find(|line| line.starts_with("  ")).expect("there is an answer");
+            assert!(top.starts_with("  PATTERN") && top.contains(pattern), "{name}: {top}");
+            let expected = summary.verdict.load.is_some() || summary.plan.is_some();
+            assert_eq!(shown.contains("\n  LOAD "), expected, "{name}");
+            continue;
+        }
         assert!(first.contains(word.as_deref().unwrap_or("not judged")), "{name}: {first}");
         let invalid = summary.verdict.load == Some(stats::summary::LoadVerdict::Invalid);
         let p99 = shown.lines().find(|line| line.contains(" p99  ") && !line.contains("p50")).unwrap_or("");
@@ -220,4 +228,6 @@ macro_rules! golden {
 mod golden {
     use super::{samples, style, text};
     golden!(clean, constant, saturated, stalled, refused, interrupted, empty, hostile);
+    golden!(audit_1830, audit_brady, audit_even, audit_coarse, audit_bunched, audit_sessions, audit_merged);
+    golden!(audit_empty, audit_hostile);
 }

@@ -44,7 +44,7 @@ pub fn files(summary: &Summary) -> Vec<(&'static str, Vec<u8>)> {
             ("rt_1st.csv", Table::FirstByte),
         ];
         for (name, table) in his {
-            add(name, brady::table(audit, table).map(his_labels));
+            add(name, brady::table(audit, table, brady::columns(audit, table)).map(his_labels));
         }
         add("bandwidth.csv", Some(by_label(&MEASURES[4], &audit.tables, &audit.percentiles)));
         add("thread_groups.csv", brady::groups(summary));

@@ -99,7 +99,8 @@ pub(super) fn warnings(page: &mut Page, reasons: &[Reason]) {
 /// Seed, command and folder.
 pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
     let command = words::repeat(summary, style);
-    if command.is_none() && summary.seed.is_none() && style.folder.is_none() && style.notes.is_empty() {
+    let nothing = style.folder.is_none() && style.notes.is_empty() && summary.audit.is_none();
+    if command.is_none() && summary.seed.is_none() && nothing {
         return;
     }
     page.heading("Again");
@@ -108,6 +109,10 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
         let version = summary.plan.as_ref().and_then(|plan| plan.version);
         let version = version.map_or(String::new(), |version| format!(" (plan version {version})"));
         page.labelled("seed", Tone::Plain, &format!("{seed}{version}"));
+    }
+    if let Some(audit) = &summary.audit {
+        let seed = format!("{}: stamps are spread over their resolution by it", audit.dither_seed);
+        page.labelled("dither seed", Tone::Plain, &seed);
     }
     if let Some(command) = command {
         page.labelled("command", Tone::Plain, "");

@@ -2,11 +2,14 @@
 //!
 //! The order is that of the questions a reader should ask: was this the load I wanted (and if not, why), what was
 //! sent, how long did answers take, how did they end, could the generator keep up, how do I get this again. Colour
-//! repeats what the words say and never says more, so a copy without colour loses nothing.
+//! repeats what the words say and never says more, so a copy without colour loses nothing. An audit asks other
+//! questions and has a page of its own.
 //!
 //! Deliberately absent: the terminal itself (its width, whether it is one), and charts; the HTML report has those.
 
+mod audit;
 mod command;
+mod grid;
 mod layout;
 mod machine;
 mod numbers;
@@ -36,6 +39,10 @@ impl Output for Terminal {
 
     fn render(&self, summary: &Summary, style: &Style) -> Vec<u8> {
         let mut page = Page::new(style.colour);
+        if let Some(found) = &summary.audit {
+            audit::render(&mut page, summary, found, style);
+            return page.finish();
+        }
         // What stands at the top is not said again below.
         let below = verdict::render(&mut page, summary);
         numbers::arrivals(&mut page, summary);

@@ -38,7 +38,7 @@ pub(super) fn render(page: &mut Page, summary: &Summary) -> Vec<Reason> {
 }
 
 /// `LOAD     INVALID        the load was not sent as asked`
-fn answer(page: &mut Page, question: &str, answer: &Answer) {
+pub(super) fn answer(page: &mut Page, question: &str, answer: &Answer) {
     let (name, word) = (11, 14);
     // The meaning wraps under itself, so that the words stay a column of their own.
     for (i, line) in super::layout::wrap(&answer.meaning, WIDTH - name - word).into_iter().enumerate() {

@@ -3,6 +3,7 @@
 //! Plain words for somebody who has never heard of a dispersion index, and the number behind each of them. Absent:
 //! layout and colour (an output maps [`Tone`] to its own), and any decision: the verdict is the summary's.
 
+pub mod audit;
 mod reasons;
 
 pub use reasons::{
@@ -10,7 +11,7 @@ pub use reasons::{
     severity,
 };
 
-use crate::format::{count, instant, plural, rate, share_of, time};
+use crate::format::{count, instant, number, plural, rate, share_of, time};
 use base::Outcome;
 use stats::Summary;
 use stats::summary::{LoadVerdict, Pattern, RuleOutcome, Source};
@@ -84,9 +85,10 @@ pub fn load(summary: &Summary) -> Answer {
 pub fn pattern(summary: &Summary) -> Answer {
     let asked = summary.plan.as_ref().and_then(|plan| plan.gap_cov);
     let as_asked = |is: bool| if is { ", as the plan asks" } else { "" };
+    let judged = audit::judged(summary);
     let (word, tone, meaning) = match summary.verdict.pattern {
         Pattern::Independent => {
-            ("independent", Tone::Good, "the requests start like those of independent users".to_owned())
+            ("independent", Tone::Good, format!("the {judged} start like those of independent users"))
         }
         Pattern::Bunched => {
             let same = as_asked(asked.is_some_and(|cov| cov > 1.05));
@@ -105,11 +107,19 @@ pub fn pattern(summary: &Summary) -> Answer {
             )
         }
         Pattern::Undecided => {
-            ("undecided", Tone::Plain, "too few arrivals to tell; a longer run decides".to_owned())
+            let coarse = summary.audit.as_ref().filter(|audit| audit::is_coarse(audit));
+            let why = match coarse.and_then(|audit| audit.resolution.rate_x_q) {
+                Some(x) => {
+                    let share = number(x);
+                    format!("the stamps are too coarse to tell: {share} {judged} share one on average")
+                }
+                None => "too few arrivals to tell; a longer run decides".to_owned(),
+            };
+            ("undecided", Tone::Plain, why)
         }
         Pattern::NotApplicable => ("n/a", Tone::Plain, "no starts to judge".to_owned()),
     };
-    Answer { word, meaning, tone }
+    Answer { word, meaning: meaning + &audit::evidence(summary), tone }
 }
 
 /// How the requests ended: the share of successes, and what the others ended in.
@@ -119,7 +129,10 @@ pub fn answers(summary: &Summary) -> Answer {
     if total == 0 {
         return Answer {
             word: "none",
-            meaning: "no request fell due, so there is nothing to report".into(),
+            meaning: match summary.audit {
+                Some(_) => "the files hold no request".into(),
+                None => "no request fell due, so there is nothing to report".into(),
+            },
             tone: Tone::Warn,
         };
     }

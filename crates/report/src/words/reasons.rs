@@ -29,11 +29,15 @@ pub struct Reason {
 pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let Verdict { findings, rules, .. } = &summary.verdict;
     let mut reasons: Vec<Reason> = findings.iter().map(|finding| from_finding(finding, rules)).collect();
+    let foreign = summary.audit.is_some();
     for rule in rules {
         let open = matches!(rule.outcome, RuleOutcome::Fail | RuleOutcome::Undecided);
         if open && !told(rule, findings) {
             reasons.push(from_rule(rule));
         }
+    }
+    for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
+        reason.next = if foreign { next_of_audit(&reason.id) } else { next_step(&reason.id) };
     }
     // Stable: within one severity the order is the verdict's own.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.severity));
@@ -69,7 +73,7 @@ fn from_finding(finding: &Finding, rules: &[RuleResult]) -> Reason {
         text: finding.text.clone(),
         evidence,
         at: finding.at.clone(),
-        next: next_step(&finding.id),
+        next: None,
     }
 }
 
@@ -87,11 +91,7 @@ fn from_rule(rule: &RuleResult) -> Reason {
         text: format!("The rule on {} {what}{reason}.", rule_title(rule)),
         evidence: evidence(rule),
         at: Vec::new(),
-        next: if failed {
-            next_step(&rule.rule)
-        } else {
-            Some("A longer run, or a higher rate, decides it.")
-        },
+        next: (!failed).then_some("A longer run, or a higher rate, decides it."),
     }
 }
 
@@ -111,6 +111,23 @@ fn told(rule: &RuleResult, findings: &[Finding]) -> bool {
         finding.id == rule.rule
             || covered(&finding.id).contains(&rule.rule.as_str())
             || (finding.id == "short-run" && rule.outcome == RuleOutcome::Undecided)
+    })
+}
+
+/// What to do about a finding on another tool's load, whose options are not ours; nothing where its text says so.
+fn next_of_audit(id: &str) -> Option<&'static str> {
+    Some(match id {
+        "coarse-stamps" => {
+            "Have the tool write finer stamps (its option stands with the file, where there is one)."
+        }
+        "constant-rate" => {
+            "To imitate users, have the tool draw its headways at random (Poisson arrivals), or use many users with \
+             random think times."
+        }
+        "generator-pauses" => {
+            "Give the generator memory and idle cores, look at its garbage collection, then run again."
+        }
+        _ => return None,
     })
 }
 

@@ -74,6 +74,15 @@ fn foreign(name: &str, n: u64, rate: f64, cov: f64, audit: Audit) -> Summary {
     arrivals.rate = Some(rate);
     arrivals.headway_mean = Some(1.0 / rate);
     arrivals.headway_sd = Some(cov / rate);
+    for (quantile, in_means) in [
+        (&mut arrivals.p50, 0.7),
+        (&mut arrivals.p90, 2.3),
+        (&mut arrivals.p95, 3.0),
+        (&mut arrivals.p99, 4.6),
+        (&mut arrivals.max, 13.8),
+    ] {
+        *quantile = Some(in_means / rate);
+    }
     arrivals.resolution = Some(audit.resolution.grid_s);
     for row in &mut arrivals.dispersion {
         row.intended = None;
@@ -259,6 +268,7 @@ pub fn audit_coarse() -> Summary {
     summary.arrivals.cov_as_stamped = Some(8.1);
     summary.arrivals.cov = None;
     summary.arrivals.cov_se = None;
+    summary.arrivals.lag1 = None;
     summary.arrivals.dispersion = Vec::new();
     summary.curves.headway = None;
     summary.verdict.pattern = Pattern::Undecided;
@@ -337,6 +347,7 @@ pub fn audit_sessions() -> Summary {
     audit.outside = 36;
     audit.tables = tables(&["list".into(), "add".into(), "pay".into()], 36_000, 60.0, 1.31);
     let mut summary = foreign("simulation.log", 12_000, 20.0, 1.004, audit);
+    summary.outcomes = outcomes(&[("ok", 36_000)]);
     summary.verdict.findings = vec![Finding {
         id: "sessions-judged".into(),
         text: "The pattern is that of 12,000 sessions: requests within one follow each other.".into(),
