@@ -36,7 +36,6 @@ impl<'a> Lines<'a> {
 
     /// The next line that is not blank, without its end.
     #[inline]
-    #[expect(clippy::should_implement_trait, reason = "named like Csv::next, which cannot be an Iterator")]
     pub(crate) fn next(&mut self) -> Option<&'a [u8]> {
         loop {
             let line = self.cut(memchr(b'\n', &self.bytes[self.at..]), 1)?;

@@ -95,11 +95,11 @@ pub(crate) enum Shape {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Day {
     /// 2012-03-15
-    YearFirst,
+    Ymd,
     /// 15.03.2012
-    DayFirst,
+    Dmy,
     /// 03/15/2012
-    MonthFirst,
+    Mdy,
 }
 
 impl Shape {
@@ -108,16 +108,16 @@ impl Shape {
         if let Some(fields) = Split::of(text) {
             let [a, _, _] = fields.day;
             return Some(Shape::Date(match () {
-                () if fields.year_first => Day::YearFirst,
-                () if fields.separator == b'/' && a <= 12 => Day::MonthFirst,
-                () => Day::DayFirst,
+                () if fields.year_first => Day::Ymd,
+                () if fields.separator == b'/' && a <= 12 => Day::Mdy,
+                () => Day::Dmy,
             }));
         }
         let number = decimal(text, 0)?;
         let unit = match number {
-            0..10_000_000_000 => Unit::S,
-            0..10_000_000_000_000 => Unit::Ms,
-            0..10_000_000_000_000_000 => Unit::Us,
+            ..10_000_000_000 => Unit::S,
+            10_000_000_000..10_000_000_000_000 => Unit::Ms,
+            10_000_000_000_000..10_000_000_000_000_000 => Unit::Us,
             _ => Unit::Ns,
         };
         unix(decimal(text, unit.power())?).map(|_| Shape::Number(unit))
@@ -177,9 +177,9 @@ impl StampReader {
         let fields = Split::of(text)?;
         let [a, b, c] = fields.day;
         let (year, month, day) = match order {
-            Day::YearFirst => (a, b, c),
-            Day::DayFirst => (c, b, a),
-            Day::MonthFirst => (c, a, b),
+            Day::Ymd => (a, b, c),
+            Day::Dmy => (c, b, a),
+            Day::Mdy => (c, a, b),
         };
         let century = if year < 100 { 2000 } else { 0 };
         let [hour, minute, second] = fields.time;
@@ -231,9 +231,9 @@ impl StampReader {
             (Shape::Number(unit), Clock::Relative) => format!("{} since the tool's own zero", unit.name()),
             (Shape::Date(day), _) => {
                 let order = match day {
-                    Day::YearFirst => "year first",
-                    Day::DayFirst => "day first",
-                    Day::MonthFirst => "month first",
+                    Day::Ymd => "year first",
+                    Day::Dmy => "day first",
+                    Day::Mdy => "month first",
                 };
                 let zone = self.zone.iana_name().unwrap_or("the zone given");
                 format!("dates, {order}, in {zone} where they name no zone")
@@ -384,7 +384,7 @@ mod tests {
             let local = at.to_zoned(zone.clone()).datetime();
             let expected = zone.to_timestamp(local).unwrap().as_nanosecond() as i64;
             let text = local.strftime("%Y/%m/%d %H:%M:%S%.3f").to_string();
-            let mut stamps = StampReader::new(Shape::Date(Day::YearFirst), zone, text.as_bytes());
+            let mut stamps = StampReader::new(Shape::Date(Day::Ymd), zone, text.as_bytes());
             prop_assert_eq!(stamps.read(text.as_bytes()), Some(Nanos(expected)));
             prop_assert_eq!(stamps.read(text.as_bytes()), Some(Nanos(expected)));
             let utc = at.to_string();

@@ -3,6 +3,7 @@
 //! Adding one = copy a neighbour, add its module and one line to [`ALL`], add a sample to `tests/samples`.
 
 pub mod access_log;
+pub mod columns;
 pub mod fortio_log;
 pub mod gatling_binary;
 pub mod gatling_text;
@@ -50,11 +51,18 @@ pub static ALL: &[&dyn Format] = &[
     &vegeta_csv::VegetaCsv,
     &vegeta_gob::VegetaGob,
     &vegeta_json::VegetaJson,
+    &columns::Columns,
 ];
 
-/// The format of a file that begins with `head`.
-pub(crate) fn find(head: &[u8], _options: &Options) -> Option<&'static dyn Format> {
-    ALL.iter().copied().find(|format| format.recognise(head)).or_else(|| refused::find(head))
+/// The format of a file that begins with `head`. `--columns` decides it; `--log-format` does where no tool's format is
+/// recognised, so that a tool's file and the target's log can be read together.
+pub(crate) fn find(head: &[u8], options: &Options) -> Option<&'static dyn Format> {
+    if options.columns.is_some() {
+        return Some(&columns::Columns);
+    }
+    let known = ALL.iter().copied().find(|format| format.recognise(head)).or_else(|| refused::find(head));
+    let log = options.log_format.as_ref().map(|_| &access_log::AccessLog as &dyn Format);
+    known.or(log)
 }
 
 /// What is known, for an error message.
