@@ -40,7 +40,7 @@ struct K6JsonReader {
 }
 
 fn stamps() -> StampReader {
-    StampReader::new(Shape::Date(Day::YearFirst), TimeZone::UTC, b"")
+    StampReader::new(Shape::Date(Day::Ymd), TimeZone::UTC, b"")
 }
 
 #[derive(Deserialize)]

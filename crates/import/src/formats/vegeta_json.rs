@@ -29,7 +29,7 @@ impl Format for VegetaJson {
     }
 
     fn reader(&self, _: &Path, _: &Options) -> Result<Box<dyn Reader>, Error> {
-        let stamps = StampReader::new(Shape::Date(Day::YearFirst), TimeZone::UTC, b"");
+        let stamps = StampReader::new(Shape::Date(Day::Ymd), TimeZone::UTC, b"");
         Ok(Box::new(VegetaJsonReader { passed: 0, hits: Hits::default(), stamps }))
     }
 }
