@@ -33,9 +33,39 @@ impl Fine {
     }
 }
 
-#[expect(clippy::expect_used, reason = "three digits are within the 0..=5 that the constructor accepts")]
 fn fresh<T: hdrhistogram::Counter>() -> Histogram<T> {
-    Histogram::new(3).expect("valid precision")
+    of_digits(3)
+}
+
+#[expect(clippy::expect_used, reason = "the constructor accepts 0 to 5 digits")]
+fn of_digits<T: hdrhistogram::Counter>(digits: u8) -> Histogram<T> {
+    Histogram::new(digits.min(5)).expect("valid precision")
+}
+
+/// A histogram of 32-bit counts to a chosen number of significant digits. Of five digits, whole numbers up to 262,143 are
+/// exact; of three, up to 2,047; of two, up to 255.
+#[derive(Clone, Debug)]
+pub(crate) struct Digits {
+    hist: Histogram<u32>,
+}
+
+impl Digits {
+    pub fn new(digits: u8) -> Digits {
+        Digits { hist: of_digits(digits) }
+    }
+
+    #[inline]
+    pub fn push(&mut self, x: u64) {
+        // It grows as needed, so recording cannot fail.
+        let _ = self.hist.record_n(x, 1);
+    }
+
+    /// The cells of several histograms of as many digits together.
+    pub fn cells<'a>(all: impl IntoIterator<Item = &'a Digits>) -> Cells {
+        let mut cells = Cells::default();
+        all.into_iter().for_each(|d| cells.add(&d.hist));
+        cells.settle()
+    }
 }
 
 /// A fine histogram of 32-bit counts with exact extremes: one per segment and quantity.
@@ -134,6 +164,12 @@ impl Cells {
 
     pub fn quantile(&self, p: f64) -> Option<u64> {
         self.quantile_of(p, self.n())
+    }
+
+    /// The value at a place of the sorted sample, counted from 0.
+    pub fn nth(&self, place: u64) -> Option<u64> {
+        let i = self.cells.partition_point(|c| c.up_to <= place);
+        self.cells.get(i).map(|c| c.low + (c.high - c.low) / 2)
     }
 
     /// Number of observations in cells that end at or before the end of the cell holding `x`.
@@ -252,6 +288,17 @@ mod tests {
         assert_eq!(cells.quantile_of(0.5, 200), Some(100));
         assert_eq!(cells.quantile_of(0.51, 200), None);
         assert_eq!((cells.up_to(0), cells.up_to(30), cells.up_to(1000)), (0, 30, 100));
+    }
+
+    #[test]
+    fn five_digits_tell_whole_numbers_as_they_are() {
+        let (mut some, mut others) = (Digits::new(5), Digits::new(5));
+        for x in 0..=262_143 {
+            if x % 3 == 0 { some.push(x) } else { others.push(x) }
+        }
+        let cells = Digits::cells([&some, &others]);
+        assert!((0..=262_143).step_by(7).all(|x| cells.nth(x) == Some(x)));
+        assert_eq!((cells.nth(262_144), cells.quantile(0.5)), (None, Some(131_071)));
     }
 
     #[test]

@@ -6,14 +6,24 @@
 //!
 //! Deliberately absent: files, sorting, and what a row was before it became a [`base::Record`].
 
+mod closed;
+mod counts;
+mod extent;
 mod survey;
+mod tables;
+mod threads;
 
 pub use survey::Survey;
 
 use crate::analysis::Analysis;
-use crate::setup::{Facts, Setup};
-use crate::summary::{Stream, Summary};
-use base::{Batch, Kind, Nanos, Record, Start};
+use crate::findings::by_severity;
+use crate::setup::{Facts, Foreign, Setup};
+use crate::summary::{Audit, Finding, RateSummary, Resolution, Severity, Spread, Stream, Summary};
+use base::{Kind, Nanos, Record, Start};
+use closed::InFlight;
+use counts::Counts;
+use tables::{Rows, Tables};
+use threads::Threads;
 
 /// How quantiles in the tables are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,6 +34,16 @@ pub enum QuantileRule {
     /// As Brady's tool takes them: the value at place int(p (n - 0.5)) of the sorted sample, counted from 0, and the lower
     /// median (Brady 2012).
     Brady,
+}
+
+impl QuantileRule {
+    /// In words, as the document tells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            QuantileRule::Smallest => "smallest x with F(x) >= p",
+            QuantileRule::Brady => "brady",
+        }
+    }
 }
 
 /// What an audit must know before its second pass.
@@ -43,6 +63,8 @@ pub struct AuditSetup {
     pub ends: bool,
     /// Whether bytes are known.
     pub bytes: bool,
+    /// Whether the rows tell when their requests were due, and not only when they started.
+    pub intended: bool,
     /// Starts of the judged stream within the selected stretch, from the survey.
     pub starts: u64,
     /// What the last digit of a stamp is worth.
@@ -59,51 +81,194 @@ pub struct AuditSetup {
     pub count_interval: Option<Nanos>,
 }
 
-/// Rows handed to the analysis at a time.
-const BATCH: usize = 256;
-
 /// The second pass.
 #[derive(Debug)]
 pub struct Auditor {
+    measured: std::ops::Range<Nanos>,
     stream: Stream,
+    ends: bool,
+    rows: Rows,
+    /// Whether several labels share a row.
+    collapsed: bool,
+    outside: u64,
+    sessions: u64,
     analysis: Analysis,
-    batch: Batch,
+    tables: Tables,
+    threads: Option<Threads>,
+    in_flight: InFlight,
+    counts: Option<Counts>,
+    /// The block so far: what the setup says.
+    block: Audit,
+    grid: Nanos,
 }
 
 impl Auditor {
     /// An audit, before its second pass.
-    pub fn new(setup: AuditSetup) -> Auditor {
-        Auditor { stream: setup.stream, analysis: Analysis::new(setup.setup), batch: Batch::default() }
+    pub fn new(mut audit: AuditSetup) -> Auditor {
+        let rows = Rows::new(&audit.setup.labels, &audit.label_counts);
+        let collapsed = rows.names.len() != audit.setup.labels.len();
+        if collapsed {
+            audit.setup.labels.clone_from(&rows.names);
+        }
+        let measured = audit.setup.measured.clone();
+        let seconds = (measured.end - measured.start).as_secs_f64();
+        let counted = (seconds > 0.0).then(|| audit.starts as f64 / seconds);
+        audit.setup.rate = audit.setup.rate.or(counted);
+        let grid = audit.setup.resolution.max(Nanos(1));
+        let block = Audit {
+            stream: audit.stream,
+            dither_seed: audit.dither_seed,
+            resolution: Resolution { digit_s: audit.digit.as_secs_f64(), ..Resolution::default() },
+            quantile_rule: audit.quantiles.name().into(),
+            percentiles: audit.percentiles.clone(),
+            generators: audit.generators.clone(),
+            ..Audit::default()
+        };
+        let foreign = Foreign { dither_seed: audit.dither_seed, intended: audit.intended };
+        Auditor {
+            stream: audit.stream,
+            ends: audit.ends,
+            collapsed,
+            outside: 0,
+            sessions: 0,
+            tables: Tables::new(&audit, rows.names.clone()),
+            threads: Threads::new(&audit),
+            in_flight: InFlight::default(),
+            counts: Counts::new(&measured, grid, audit.setup.rate, audit.count_interval),
+            measured,
+            rows,
+            block,
+            grid,
+            analysis: Analysis::with(audit.setup, Some(foreign)),
+        }
     }
 
-    /// Takes a row, in the order of `started` (of `intended` where it never started), sessions and requests alike.
+    /// Takes a row, in the order of `started` (of `intended` where it never started), sessions and requests alike. Rows
+    /// that fell due outside of the selected stretch are counted, and in no other number.
     #[inline]
     pub fn row(&mut self, record: &Record) {
-        let judged = match self.stream {
-            Stream::Requests => Kind::Request,
-            Stream::Sessions => Kind::Session,
+        if !self.measured.contains(&record.intended) {
+            self.outside += u64::from(record.count);
+            return;
+        }
+        match record.kind {
+            Kind::Request => self.request(record),
+            Kind::Session => {
+                self.sessions += 1;
+                if let (Stream::Sessions, Some(started)) = (self.stream, record.started.get()) {
+                    // Labels are of requests.
+                    self.judged(started, record, u16::MAX);
+                }
+            }
+            Kind::Attempt => {}
+        }
+    }
+
+    fn request(&mut self, record: &Record) {
+        let row = self.rows.of(record.step);
+        self.tables.push(row, record);
+        if self.collapsed {
+            self.analysis.request(&Record { step: row, ..*record });
+        } else {
+            self.analysis.request(record);
+        }
+        let Some(started) = record.started.get() else { return };
+        if self.stream == Stream::Requests {
+            self.judged(started, record, row);
+        }
+        if let Some(threads) = &mut self.threads {
+            threads.push(started, record);
+        }
+        if self.ends {
+            self.in_flight.push(started, record);
+        }
+    }
+
+    /// A start of the stream whose pattern is judged.
+    #[inline]
+    fn judged(&mut self, started: Nanos, record: &Record, step: u16) {
+        self.analysis.start(&Start { intended: record.intended, started, wait: record.wait, step });
+        if let Some(counts) = &mut self.counts {
+            counts.push(started);
+        }
+    }
+
+    /// Sums up. The caller fills what only it knows: the files, times of day, what was selected.
+    pub fn finish(self, facts: Facts) -> Summary {
+        let mut summary = self.analysis.finish(facts);
+        let mut block = self.block;
+        let (requests, seconds) = self.tables.requests();
+        block.outside = self.outside;
+        block.tables = self.tables.finish();
+        block.counts = self.counts.and_then(Counts::finish);
+        block.users = self.threads.as_ref().map(Threads::users);
+        let rate_x_q = summary.arrivals.rate.map(|rate| rate * self.grid.as_secs_f64());
+        block.resolution = Resolution {
+            grid_s: self.grid.as_secs_f64(),
+            rate_x_q,
+            headways_decide: rate_x_q.is_some_and(|x| x <= 0.5),
+            coarse_labels: self.tables.coarse_labels(),
+            ..block.resolution
         };
-        if let Some(started) = record.started.get().filter(|_| record.kind == judged) {
-            let intended = record.intended;
-            self.batch.starts.push(Start { intended, started, wait: Nanos::ZERO, step: record.step });
+        if let Some(threads) = &self.threads {
+            let left_out;
+            (summary.thread_groups, left_out) = threads.groups();
+            if left_out > 0 {
+                let reason = format!("{left_out} more groups were asked for than are told");
+                summary.not_computed.insert("thread_groups".into(), reason);
+            }
         }
-        self.batch.records.push(*record);
-        if self.batch.records.len() >= BATCH {
-            self.flush(record.started.get().unwrap_or(record.intended), false);
+        if self.ends {
+            let rate = seconds.map(|s| requests as f64 / s);
+            let closed = self.in_flight.closed(self.threads.as_ref(), rate, &mut summary.not_computed);
+            summary.closed = Some(closed);
+        } else {
+            without_ends(&mut summary);
         }
+        if self.stream == Stream::Sessions {
+            of_sessions(&mut summary, requests, self.sessions, seconds_of(&self.measured));
+        }
+        summary.audit = Some(block);
+        by_severity(&mut summary.verdict.findings);
+        summary
     }
+}
 
-    fn flush(&mut self, watermark: Nanos, last: bool) {
-        self.batch.watermark = watermark;
-        self.batch.last = last;
-        self.analysis.batch(&self.batch);
-        self.batch.starts.clear();
-        self.batch.records.clear();
-    }
+fn seconds_of(stretch: &std::ops::Range<Nanos>) -> f64 {
+    (stretch.end - stretch.start).as_secs_f64()
+}
 
-    /// Sums up. The caller fills what only it knows: the files, names, times of day.
-    pub fn finish(mut self, facts: Facts) -> Summary {
-        self.flush(Nanos(i64::MAX), true);
-        self.analysis.finish(facts)
+/// Takes out what rests on the ends of requests.
+fn without_ends(summary: &mut Summary) {
+    const PARTS: [&str; 4] = ["response", "response_ok", "service", "closed"];
+    let of = |path: &str| PARTS.contains(&path.split('.').next().unwrap_or_default());
+    summary.not_computed.retain(|path, _| !of(path));
+    for path in PARTS {
+        summary.not_computed.insert(path.into(), "the file does not tell when requests ended".into());
     }
+    summary.response = Spread::default();
+    summary.response_ok = Spread::default();
+    summary.service = Spread::default();
+    summary.curves.percentiles = Default::default();
+    summary.by_label.values_mut().for_each(|label| label.response = Spread::default());
+    for row in &mut summary.series {
+        (row.n, row.p50, row.p99, row.max) = (0, None, None, None);
+    }
+}
+
+/// Where sessions are judged, rates are still those of requests, and headways by label stand in the tables alone.
+fn of_sessions(summary: &mut Summary, requests: u64, sessions: u64, seconds: f64) {
+    summary.arrivals.by_label.clear();
+    let per_second = (seconds > 0.0).then(|| requests as f64 / seconds);
+    summary.rate = RateSummary { n: requests, offered: None, started: per_second, ..summary.rate };
+    summary.verdict.findings.push(Finding {
+        id: "sessions-judged".into(),
+        severity: Severity::Info,
+        text: format!(
+            "The pattern is that of the starts of {sessions} sessions. The {requests} requests within them follow from each \
+             other and could not be independent; their headways are in the tables."
+        ),
+        n: sessions,
+        ..Finding::default()
+    });
 }
