@@ -85,6 +85,12 @@ impl File {
             found: shown(head),
             known: formats::known(),
         })?;
+        if format.opens_itself()
+            && let Some(kind) = source.compression
+        {
+            let why = format!("a {} database, {kind}-compressed: decompress it first", format.name());
+            return Err(Error::Database { path: path.to_path_buf(), why });
+        }
         let reader = format.reader(path, options)?;
         let held = (reader.facts().stamps == Stamps::Ambiguous).then(Vec::new);
         Ok(File {
@@ -116,26 +122,21 @@ impl File {
         rows.records.clear();
         while !self.ended {
             self.read_block(rows)?;
-            let Some(held) = &mut self.held else {
-                if self.ends {
-                    rows.records.iter_mut().for_each(to_starts);
-                }
-                if rows.records.is_empty() {
+            self.rows_read += count(&rows.records);
+            if let Some(mut held) = self.held.take() {
+                self.order.push(&rows.records, self.reader.facts().users);
+                held.append(&mut rows.records);
+                if held.len() < ROWS_TO_DECIDE && !self.ended {
+                    self.held = Some(held);
                     continue;
                 }
-                self.rows_read += count(&rows.records);
-                return Ok(true);
-            };
-            self.order.push(&rows.records);
-            held.append(&mut rows.records);
-            if held.len() >= ROWS_TO_DECIDE || self.ended {
                 self.ends = self.order.says_ends();
-                let mut decided = self.held.take().unwrap_or_default();
-                if self.ends {
-                    decided.iter_mut().for_each(to_starts);
-                }
-                self.rows_read += count(&decided);
-                rows.records = decided;
+                rows.records = held;
+            }
+            if self.ends {
+                rows.records.iter_mut().for_each(to_starts);
+            }
+            if !rows.records.is_empty() {
                 return Ok(true);
             }
         }
@@ -218,4 +219,132 @@ fn count(records: &[Record]) -> u64 {
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Nanos, Outcome};
+    use std::fs;
+    use std::io::Write;
+
+    const ROW: &str = "1331861403100,18,Home,200,OK,Group 1-6,text,true,18078,13\n";
+
+    fn read(path: &Path, options: &Options, lenient: bool) -> Result<(Vec<Record>, Finished), Error> {
+        let mut file = File::open(path, options, Progress::default())?;
+        let mut rows = Rows::default();
+        let mut records = Vec::new();
+        while file.next(&mut rows)? {
+            assert!(!rows.records.is_empty());
+            records.append(&mut rows.records);
+        }
+        assert!(!file.next(&mut rows)?);
+        let finished = file.finish(&mut rows, lenient)?;
+        assert_eq!((rows.unreadable, rows.left_out.len(), rows.examples.len()), (0, 0, 0));
+        Ok((records, finished))
+    }
+
+    fn written(bytes: &[u8], lenient: bool) -> Result<(Vec<Record>, Finished), String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), bytes).unwrap();
+        let name = file.path().display().to_string();
+        read(file.path(), &Options::default(), lenient).map_err(|e| e.to_string().replace(&name, "FILE"))
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_compression_do_not_matter() {
+        let (plain, _) = written(ROW.repeat(3).as_bytes(), false).unwrap();
+        assert_eq!(plain.len(), 3);
+        let (marked, _) = written(format!("\u{feff}{}", ROW.repeat(3)).as_bytes(), false).unwrap();
+        assert_eq!(marked, plain);
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(ROW.repeat(3).as_bytes()).unwrap();
+        let (unpacked, finished) = written(&gz.finish().unwrap(), false).unwrap();
+        assert_eq!((unpacked, finished.compression), (plain, Some("gz")));
+        assert_eq!((finished.format, finished.rows, finished.unreadable), ("jmeter-csv", 3, 0));
+    }
+
+    #[test]
+    fn files_that_cannot_be_audited() {
+        for (bytes, expected) in [
+            (&b""[..], "FILE is empty: there is nothing to audit"),
+            (b"\xef\xbb\xbf", "FILE is empty"),
+            (
+                b"\x7fELF\x02\x01\0\n\xff",
+                "FILE: not a results file that Headway knows; it begins with \"?ELF??",
+            ),
+            (b"a,b\n1,2\n", "it begins with \"a,b?1,2?\".\nKnown are: "),
+        ] {
+            let message = written(bytes, false).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn unreadable_rows_are_an_error_beyond_one_in_a_hundred() {
+        let text = |good: usize| format!("{}oops\n", ROW.repeat(good)).into_bytes();
+        let (records, finished) = written(&text(99), false).unwrap();
+        assert_eq!((records.len(), finished.rows, finished.unreadable), (99, 99, 1));
+        assert_eq!(finished.examples[0].line, 100);
+        let message = written(&text(98), false).unwrap_err();
+        assert!(
+            message.starts_with("FILE: 1 of 99 rows cannot be read, more than 1 %; --lenient"),
+            "{message}"
+        );
+        assert!(
+            message.ends_with("\n  FILE:99: \"oops\": expected 10 columns as in the first row, not 1"),
+            "{message}"
+        );
+        assert_eq!(written(&text(98), true).unwrap().1.unreadable, 1);
+        // With a header only, or rows that are all unreadable.
+        assert_eq!(written(b"timeStamp,elapsed\n", false).unwrap().0.len(), 0);
+        let message = written(b"timeStamp,elapsed\nx,y\n", true).unwrap_err();
+        assert!(message.starts_with("FILE: 1 of 1 rows"), "{message}");
+    }
+
+    #[test]
+    fn stamps_of_ends_become_starts_from_the_first_row_on() {
+        // More rows than are held back, in the order of their ends.
+        let rows = ROWS_TO_DECIDE as i64 + 20_000;
+        let mut text = String::new();
+        for i in 0..rows {
+            let end = 1_331_861_403_100 + i * 10;
+            let taken = 20 + (i * 7) % 30;
+            text.push_str(&format!("{end},{taken},Home,200,OK,T-{},text,true,1,1\n", i % 5));
+        }
+        let (records, finished) = written(text.as_bytes(), false).unwrap();
+        assert_eq!((finished.facts.stamps, finished.rows), (Stamps::End, rows as u64));
+        assert!(
+            finished.stamps_how.starts_with("ends: rows are in the order of the stamps (0 of "),
+            "{finished:?}"
+        );
+        for (i, r) in (0_i64..).zip(&records) {
+            let end = Nanos::from_millis(1_331_861_403_100 + i * 10);
+            assert_eq!((r.k, r.done, r.outcome), (i as u64, end, Outcome::Ok));
+            assert_eq!(r.started.get(), Some(end - Nanos::from_millis(20 + (i * 7) % 30)));
+        }
+    }
+
+    #[test]
+    fn a_row_longer_than_a_block_is_read_and_one_without_an_end_is_not() {
+        let long = ROW.replace("Home", &"x".repeat(3 * BLOCK));
+        let (records, _) = written(format!("{ROW}{long}{ROW}").as_bytes(), false).unwrap();
+        assert_eq!(records.len(), 3);
+        let endless = format!("{ROW}{}", "x".repeat(LONGEST_ROW + 2 * BLOCK));
+        let message = written(endless.as_bytes(), false).unwrap_err();
+        assert!(
+            message.starts_with("FILE:2: \"xxxx") && message.ends_with("a row within 64 MiB"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn columns_decide_the_format() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), ROW).unwrap();
+        let options = Options { columns: Some("start=1,label=6".to_owned()), ..Options::default() };
+        let (records, finished) = read(file.path(), &options, false).unwrap();
+        assert_eq!((records.len(), finished.format, finished.facts.stamps), (1, "columns", Stamps::Start));
+        assert_eq!(finished.stamps_how, "the format stamps starts");
+    }
 }

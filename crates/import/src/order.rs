@@ -1,65 +1,130 @@
-//! Start or end? Tools write a row when the request is over. If the rows are in the order of stamp + time taken, the
-//! stamps are starts; if they are in the order of the stamps themselves although those differ in how long they took,
-//! the stamps are ends.
+//! Start or end? Two witnesses, where a tool can stamp either.
 //!
-//! A file that somebody has sorted by its stamps looks like one of ends; where both orders hold equally well, nothing
-//! can be said, and the tool's default is taken.
+//! A *thread* sends one request after the other. If the stamps are starts, none lies before the end of the request
+//! before; if they are ends, none does so after its time taken is subtracted. The wrong reading makes requests of a thread
+//! overlap wherever it paused for less than a request takes.
+//!
+//! The *rows* are written when requests are over. If they are in the order of stamp + time taken, the stamps are starts;
+//! if they are in the order of the stamps themselves although those differ in how long they took, the stamps are ends. A
+//! file that somebody has sorted by its stamps looks like one of ends, so the threads are heard first.
+//!
+//! Where neither tells, the tool's default is taken: starts.
 
 use base::{Record, Stamp};
+use std::collections::HashMap;
 
 /// Evidence, gathered over the first rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    before: Option<(i64, i64)>,
-    pairs: u64,
-    stamp_falls: u64,
-    end_falls: u64,
+    before: Option<Row>,
+    rows: Contest,
+    /// The row before of each thread, by generator and user.
+    threads: HashMap<(u16, u32), Row>,
+    requests: Contest,
 }
 
-/// One order must have this many times fewer falls than the other to be believed.
+/// One row as it would be read: its stamp taken for the start.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    stamp: i64,
+    taken: i64,
+}
+
+/// How often each reading is contradicted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Contest {
+    pairs: u64,
+    against_starts: u64,
+    against_ends: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Says {
+    Starts,
+    Ends,
+    Nothing,
+}
+
+/// One reading must be contradicted this many times as often as the other for the other to be believed.
 const CLEARLY: u64 = 4;
-/// And there must be at least so many falls to judge by.
-const FEWEST_FALLS: u64 = 10;
+/// And at least so often.
+const FEWEST: u64 = 10;
+
+impl Contest {
+    fn push(&mut self, against_starts: bool, against_ends: bool) {
+        self.pairs += 1;
+        self.against_starts += u64::from(against_starts);
+        self.against_ends += u64::from(against_ends);
+    }
+
+    fn says(&self) -> Says {
+        let clear = |less: u64, more: u64| more >= FEWEST && less * CLEARLY < more;
+        if clear(self.against_starts, self.against_ends) {
+            Says::Starts
+        } else if clear(self.against_ends, self.against_starts) {
+            Says::Ends
+        } else {
+            Says::Nothing
+        }
+    }
+}
 
 impl Order {
-    pub(crate) fn push(&mut self, records: &[Record]) {
+    /// Hears more rows. `users`: whether they name their threads.
+    pub(crate) fn push(&mut self, records: &[Record], users: bool) {
         for r in records {
             let Some(stamp) = r.started.get() else { continue };
-            let now = (stamp.0, r.done.0);
-            if let Some(before) = self.before.replace(now) {
-                self.pairs += 1;
-                self.stamp_falls += u64::from(now.0 < before.0);
-                self.end_falls += u64::from(now.1 < before.1);
+            let row = Row { stamp: stamp.0, taken: (r.done - stamp).0 };
+            if let Some(before) = self.before.replace(row) {
+                self.rows.push(row.stamp + row.taken < before.stamp + before.taken, row.stamp < before.stamp);
+            }
+            if users && let Some(before) = self.threads.insert((r.shard, r.user), row) {
+                self.requests
+                    .push(row.stamp < before.stamp + before.taken, row.stamp - row.taken < before.stamp);
             }
         }
     }
 
     /// Whether the stamps are ends.
     pub(crate) fn says_ends(&self) -> bool {
-        self.end_falls >= FEWEST_FALLS && self.stamp_falls * CLEARLY < self.end_falls
-    }
-
-    fn says_starts(&self) -> bool {
-        self.stamp_falls >= FEWEST_FALLS && self.end_falls * CLEARLY < self.stamp_falls
+        match self.requests.says() {
+            Says::Nothing => self.rows.says() == Says::Ends,
+            says => says == Says::Ends,
+        }
     }
 
     /// How it was decided.
     pub(crate) fn words(&self) -> String {
-        let (n, stamp, end) = (self.pairs, self.stamp_falls, self.end_falls);
-        if self.says_ends() {
-            format!(
-                "ends: rows are in the order of the stamps ({stamp} of {n} fall back), not of stamp + elapsed ({end} do); a \
-                 file sorted by its stamps looks the same"
-            )
-        } else if self.says_starts() {
-            format!(
-                "starts: rows are in the order of stamp + elapsed ({end} of {n} fall back), not of the stamps ({stamp} do)"
-            )
-        } else {
-            format!(
-                "taken for starts, the tool's default: the order of the rows does not tell ({stamp} of {n} stamps fall back, \
-                 {end} of stamp + elapsed)"
-            )
+        let Contest { pairs, against_starts, against_ends } = self.requests;
+        match self.requests.says() {
+            Says::Starts => {
+                return format!(
+                    "starts: read so, requests of one thread overlap {against_starts} times in {pairs}, read as ends \
+                     {against_ends} times"
+                );
+            }
+            Says::Ends => {
+                return format!(
+                    "ends: read so, requests of one thread overlap {against_ends} times in {pairs}, read as starts \
+                     {against_starts} times"
+                );
+            }
+            Says::Nothing => {}
+        }
+        let Contest { pairs, against_starts, against_ends } = self.rows;
+        match self.rows.says() {
+            Says::Ends => format!(
+                "ends: rows are in the order of the stamps ({against_ends} of {pairs} fall back), not of stamp + elapsed \
+                 ({against_starts} do); a file sorted by its stamps looks the same"
+            ),
+            Says::Starts => format!(
+                "starts: rows are in the order of stamp + elapsed ({against_starts} of {pairs} fall back), not of the stamps \
+                 ({against_ends} do)"
+            ),
+            Says::Nothing => format!(
+                "taken for starts, the tool's default: neither threads nor the order of the rows tell ({against_ends} of \
+                 {pairs} stamps fall back, {against_starts} of stamp + elapsed)"
+            ),
         }
     }
 }
@@ -73,4 +138,88 @@ pub(crate) fn to_starts(record: &mut Record) {
     record.sent = back(record.sent);
     record.first_byte = back(record.first_byte);
     record.done -= shift;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Nanos, Outcome};
+
+    /// Requests of `threads` threads with varying times taken, each pausing `pause`, in the order of their ends.
+    fn requests(threads: u32, pause: i64) -> Vec<Record> {
+        let mut records = Vec::new();
+        for user in 0..threads {
+            let mut at = i64::from(user) * 3;
+            for i in 0..200_i64 {
+                let taken = 5 + (i * 37 + i64::from(user) * 11) % 50;
+                let mut record = Record::never_started(0, Nanos(at), Nanos(at + taken), Outcome::Ok);
+                record.started = Nanos(at).into();
+                record.first_byte = Nanos(at + 1).into();
+                record.user = user;
+                records.push(record);
+                at += taken + pause;
+            }
+        }
+        records.sort_by_key(|r| r.done);
+        records
+    }
+
+    /// As a file that stamps ends is read before it is known that it does.
+    fn as_ends(records: &[Record]) -> Vec<Record> {
+        let mut records = records.to_vec();
+        for r in &mut records {
+            let taken = r.done - r.started.get().unwrap();
+            r.intended += taken;
+            r.started = r.done.into();
+            r.done += taken;
+        }
+        records
+    }
+
+    fn decided(records: &[Record], users: bool) -> (bool, String) {
+        let mut order = Order::default();
+        records.chunks(7).for_each(|chunk| order.push(chunk, users));
+        (order.says_ends(), order.words().split(':').next().unwrap().to_owned())
+    }
+
+    #[test]
+    fn threads_tell_whatever_the_order_of_rows() {
+        let starts = requests(5, 2);
+        let ends = as_ends(&starts);
+        assert_eq!(decided(&starts, true), (false, "starts".into()));
+        assert_eq!(decided(&ends, true), (true, "ends".into()));
+        let sorted = |records: &[Record]| {
+            let mut records = records.to_vec();
+            records.sort_by_key(|r| r.started.get());
+            records
+        };
+        assert_eq!(decided(&sorted(&starts), true), (false, "starts".into()));
+        assert_eq!(decided(&sorted(&ends), true), (true, "ends".into()));
+    }
+
+    #[test]
+    fn the_order_of_rows_tells_where_threads_do_not() {
+        let starts = requests(5, 1000);
+        let ends = as_ends(&starts);
+        for users in [true, false] {
+            assert_eq!(decided(&starts, users), (false, "starts".into()));
+            assert_eq!(decided(&ends, users), (true, "ends".into()));
+        }
+    }
+
+    #[test]
+    fn nothing_tells_of_one_thread_that_pauses() {
+        for records in [requests(1, 1000), as_ends(&requests(1, 1000)), Vec::new()] {
+            assert_eq!(decided(&records, true), (false, "taken for starts, the tool's default".into()));
+        }
+    }
+
+    #[test]
+    fn ends_become_starts() {
+        let started = requests(2, 5);
+        let mut ends = as_ends(&started);
+        ends.iter_mut().for_each(to_starts);
+        let times = |r: &Record| (r.intended, r.started, r.done);
+        assert!(ends.iter().map(times).eq(started.iter().map(times)));
+    }
 }
