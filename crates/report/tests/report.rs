@@ -151,12 +151,31 @@ fn the_page_holds_the_whole_document_and_reaches_for_nothing() {
 }
 
 #[test]
+fn the_page_of_an_audit_has_every_file_and_every_label() {
+    let summary = samples::audit_merged();
+    let page = text("html", &summary, &style());
+    let audit = summary.audit.as_ref().expect("it is an audit");
+    for column in &audit.tables.headways {
+        assert!(page.contains(&format!("scope=\"row\">{}<", column.label)) || column.label == "Total");
+    }
+    for name in ["north.jtl", "south.jtl", "line 17: 17 fields; expected 10 fields, as in the header"] {
+        assert!(page.contains(name), "{name}");
+    }
+    assert!(between(&page, "class=\"answers\"", "</section>").contains("Sent as expected?"));
+    assert!(!text("html", &samples::audit_even(), &style()).contains("Sent as"));
+    assert!(text("html", &samples::audit_brady(), &style()).contains(">119.68</td>"));
+}
+
+#[test]
 fn the_page_counts_the_charts_it_holds() {
     let charts =
         |summary: &Summary| between(&text("html", summary, &style()), "data-charts=\"", "\"").to_owned();
     assert_eq!(charts(&samples::clean()), "4");
     assert_eq!(charts(&samples::refused()), "3");
     assert_eq!(charts(&samples::empty()), "0");
+    assert_eq!(charts(&samples::audit_1830()), "6");
+    assert_eq!(charts(&samples::audit_coarse()), "2");
+    assert_eq!(charts(&samples::audit_empty()), "0");
 }
 
 fn csv(name: &str, summary: &Summary) -> String {

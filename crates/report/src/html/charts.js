@@ -90,7 +90,7 @@ const overTime = (place) => {
       line("completed", "--four", 1.4, { value: rate }),
       line("failed", "--bad", 1.4, { value: rate }),
     ],
-    axes: [axis({ label: "seconds since the plan's zero", size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
+    axes: [axis({ label: summary.audit ? "seconds since the first start" : "seconds since the plan's zero", size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
     hooks: { drawClear: [timeMarks(false)] },
   }), [xs, rows.map((r) => per(r, r.started)), rows.map((r) => per(r, r.completed)), rows.map((r) => per(r, r.failed))], place);
   return [above, below];
@@ -109,25 +109,26 @@ const percentiles = (place) => {
     return [kept.map((point) => side(point.percentile)), values];
   };
   const { response, service } = summary.curves.percentiles;
-  const data = uPlot.join([curve(service, false), curve(response, false), curve(response, true)]);
+  // Of a foreign file both are the same.
+  const served = !summary.audit;
+  const bounded = response.some((point) => point.lower_bound);
+  const kept = [served && curve(service, false), curve(response, false), bounded && curve(response, true)];
+  const data = uPlot.join(kept.filter(Boolean));
   const value = (u, v) => time(v);
   const last = data[0][data[0].length - 1] || 10;
   const splits = [2, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].filter((x) => x <= last * 1.001);
   const narrow = widthOf(place) < 600;
   const series = [
     { label: "percentile", value: (u, v) => (v == null ? "-" : share(100 * (1 - 1 / v))) },
-    { label: "service", stroke: style("--one"), width: 2, spanGaps: true, points: { show: false }, value },
-    { label: "response", stroke: style("--two"), width: 2, spanGaps: true, points: { show: false }, value },
   ];
-  if (response.some((point) => point.lower_bound)) {
-    series.push({ label: "response, at least", stroke: style("--two"), width: 2, dash: [6, 5], spanGaps: true, points: { show: false }, value });
-  } else {
-    data.pop();
-  }
+  const curved = (label, colour, extra) => series.push({ label, stroke: style(colour), width: 2, spanGaps: true, points: { show: false }, value, ...extra });
+  if (served) curved("service", "--one");
+  curved("response", "--two");
+  if (bounded) curved("response, at least", "--two", { dash: [6, 5] });
   return [new uPlot(options(place, narrow ? 260 : 340, {
     scales: { x: { time: false, distr: 3, range: () => [1, Math.max(last, 10)] }, y: { distr: 3, range: logRange(1e-9) } },
     series,
-    bands: [{ series: [2, 1], fill: faded(style("--two"), 0.1) }],
+    bands: served ? [{ series: [2, 1], fill: faded(style("--two"), 0.1) }] : [],
     axes: [
       axis({ splits: () => splits, filter: (u, found) => found, values: (u, found) => found.map((x) => share(100 * (1 - 1 / x))), label: "share of requests at most this slow", size: 32, space: 30 }),
       axis({ values: (u, found) => found.map(axisTime), size: narrow ? 54 : 66 }),
@@ -183,6 +184,7 @@ const dispersion = (place) => {
   };
   const value = (u, v) => (v == null ? "-" : digits(v));
   const windows = rows.map((row) => row.window);
+  const planned = rows.some((row) => row.intended != null);
   return [new uPlot(options(place, 300, {
     scales: {
       x: { time: false, distr: 3, range: () => [windows[0] / 2.5, windows[windows.length - 1] * 2.5] },
@@ -191,15 +193,17 @@ const dispersion = (place) => {
     series: [
       { label: "window", value: (u, v) => time(v) },
       { label: "expected", stroke: style("--two"), width: 1.6, dash: [7, 5], points: { show: rows.length < 2 }, value },
-      { label: "intended", stroke: style("--three"), width: 0, points: { show: true, size: 9, width: 1.5, fill: style("--paper") }, value },
+      ...(planned ? [{ label: "intended", stroke: style("--three"), width: 0, points: { show: true, size: 9, width: 1.5, fill: style("--paper") }, value }] : []),
       { label: "started", stroke: style("--one"), width: 0, points: { show: true, size: 8, fill: style("--one") }, value },
     ],
     axes: [axis({ label: "window", size: 32, values: (u, splits) => splits.map(axisTime) }), axis({ label: "index of dispersion", values: (u, splits) => splits.map((v) => (v == null ? "" : String(Number(v.toPrecision(3))))), size: 50 })],
     hooks: { draw: [bars] },
-  }), [windows, rows.map((r) => r.expected), rows.map((r) => r.intended), rows.map((r) => (logarithmic ? positive(r.index) : r.index))], place)];
+  }), [windows, rows.map((r) => r.expected), ...(planned ? [rows.map((r) => r.intended)] : []), rows.map((r) => (logarithmic ? positive(r.index) : r.index))], place)];
 };
 
 const builders = { "over-time": overTime, percentiles, headways, dispersion };
+// Of an audit's page; audit.js is absent on any other.
+if (summary.audit) Object.assign(builders, { counts, groups });
 const drawn = new Map();
 const draw = (place) => {
   for (const plot of drawn.get(place) || []) plot.destroy();

@@ -4,20 +4,35 @@
 //! chart that failed from one that was never due.
 
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
-use crate::format::{count as counted, number as three_digits, plural, time};
+use crate::format::{chosen_time, count as counted, number as three_digits, plural, rate, time};
 use crate::words::{self, Tone};
 use stats::Summary;
-use stats::summary::{CurvePoint, SeriesRow};
+use stats::summary::{Audit, CurvePoint, SeriesRow};
 
 /// Rows of the series that are shown as a table; of a longer run, the slowest ones.
 const MOST_ROWS: usize = 300;
 
 /// Number of charts that the page holds.
 pub(super) fn count(summary: &Summary) -> usize {
-    [has_series(summary), has_percentiles(summary), has_headways(summary), has_dispersion(summary)]
-        .into_iter()
-        .filter(|&has| has)
-        .count()
+    let has = [
+        has_series(summary),
+        has_percentiles(summary),
+        has_headways(summary),
+        has_dispersion(summary),
+        has_counts(summary),
+        has_groups(summary),
+    ];
+    has.into_iter().filter(|&has| has).count()
+}
+
+fn has_counts(summary: &Summary) -> bool {
+    let counts = summary.audit.as_ref().and_then(|audit| audit.counts.as_ref());
+    counts.is_some_and(|curve| curve.bins.len() > 1)
+}
+
+/// One group shows no growth. Only an audit's page has the chart.
+fn has_groups(summary: &Summary) -> bool {
+    summary.audit.is_some() && summary.thread_groups.iter().filter(|group| group.cov.is_some()).count() > 1
 }
 
 fn has_series(summary: &Summary) -> bool {
@@ -26,7 +41,12 @@ fn has_series(summary: &Summary) -> bool {
 
 fn has_percentiles(summary: &Summary) -> bool {
     let curves = &summary.curves.percentiles;
-    curves.response.len() > 1 || curves.service.len() > 1
+    curves.response.len() > 1 || (shows_service(summary) && curves.service.len() > 1)
+}
+
+/// Of a foreign file, service and response time are the same: nothing says when a request was due.
+fn shows_service(summary: &Summary) -> bool {
+    summary.audit.is_none()
 }
 
 fn has_headways(summary: &Summary) -> bool {
@@ -127,10 +147,11 @@ pub(super) fn percentiles(page: &mut Markup, summary: &Summary) {
         return;
     }
     let curves = &summary.curves.percentiles;
-    let mut caption = "Response time counts from when a request was due, service time from when it was sent: the gap \
+    let service = "Response time counts from when a request was due, service time from when it was sent: the gap \
                        between the curves is waiting before the request could leave. Each curve ends where fewer than \
-                       10 observations lie beyond."
-        .to_owned();
+                       10 observations lie beyond.";
+    let alone = "Response time. The curve ends where fewer than 10 observations lie beyond.";
+    let mut caption = if shows_service(summary) { service } else { alone }.to_owned();
     if curves.response.iter().any(|point| point.lower_bound) {
         caption.push_str(" Dashed: a lower bound, because some requests never got an answer.");
     }
@@ -154,7 +175,9 @@ pub(super) fn percentiles(page: &mut Markup, summary: &Summary) {
         .map(|&p| vec![cell(format!("{p:.4} %")), at(&curves.response, p), at(&curves.service, p)])
         .collect();
     let head = [word("percentile"), number("response"), number("service")];
-    details(page, "Percentiles of response and service time", &head, &rows);
+    // A table shows as many columns as it has headings.
+    let head = if shows_service(summary) { &head[..] } else { &head[..2] };
+    details(page, "Percentiles", head, &rows);
 }
 
 /// Histogram of headways against its law.
@@ -192,9 +215,13 @@ pub(super) fn dispersion(page: &mut Markup, summary: &Summary) {
     if !has_dispersion(summary) {
         return;
     }
-    let caption = "Variance over mean of the number of starts per window: 1 for independent users, above when bunched, \
-                   below when even. Bars: 2 standard errors of an index of that size, either way. Dashed line: what the plan leads one to expect.";
-    figure(page, "dispersion", "Dispersion by window", caption);
+    let dashed =
+        if summary.plan.is_some() { "what the plan leads one to expect" } else { "independent users" };
+    let caption = format!(
+        "Variance over mean of the number of starts per window: 1 for independent users, above when bunched, below when \
+         even. Bars: 2 standard errors of an index of that size, either way. Dashed line: {dashed}."
+    );
+    figure(page, "dispersion", "Dispersion by window", &caption);
     let rows: Vec<Vec<Cell>> = summary
         .arrivals
         .dispersion
@@ -219,4 +246,58 @@ pub(super) fn dispersion(page: &mut Markup, summary: &Summary) {
         number("windows"),
     ];
     details(page, "Index of dispersion of counts", &head, &rows);
+}
+
+/// Starts per interval against Poisson counts.
+pub(super) fn counts(page: &mut Markup, audit: &Audit) {
+    let Some(curve) = audit.counts.as_ref().filter(|curve| curve.bins.len() > 1) else { return };
+    let caption = format!(
+        "How many starts fell in each of {} intervals of {}. Bars: observed; line: Poisson counts of the same mean ({}). \
+         Variance over mean is {} (1 for independent users); {} intervals are empty. The last bar holds all above.",
+        counted(curve.n),
+        chosen_time(curve.interval_s),
+        three_digits(curve.mean),
+        three_digits(curve.vmr),
+        counted(curve.empty)
+    );
+    figure(page, "counts", "Starts per interval against Poisson", &caption);
+    let rows: Vec<Vec<Cell>> = curve
+        .bins
+        .iter()
+        .map(|bin| {
+            vec![cell(counted(bin.count)), cell(counted(bin.observed)), cell(three_digits(bin.expected))]
+        })
+        .collect();
+    let head = [word("starts"), number("intervals observed"), number("expected")];
+    details(page, "Starts per interval", &head, &rows);
+}
+
+/// CoV by number of users.
+pub(super) fn groups(page: &mut Markup, summary: &Summary) {
+    if !has_groups(summary) {
+        return;
+    }
+    let caption = "Coefficient of variation of the headways of the first users together. Each alone may be regular; the \
+                   more there are, the closer their starts come to independent ones (1, dashed). Bars: 2 standard \
+                   errors either way.";
+    figure(page, "groups", "CoV by number of users", caption);
+    let rows: Vec<Vec<Cell>> = summary
+        .thread_groups
+        .iter()
+        .map(|group| {
+            vec![
+                cell(&group.name),
+                cell(counted(group.users)),
+                cell(counted(group.n)),
+                or_dash(group.rate, rate),
+                or_dash(group.headway_mean, time),
+                or_dash(group.headway_sd, time),
+                or_dash(group.cov, three_digits),
+                or_dash(group.cov_se, three_digits),
+            ]
+        })
+        .collect();
+    let titles = ["users", "headways", "rate", "mean", "standard deviation", "CoV", "standard error"];
+    let head: Vec<Column> = std::iter::once(word("group")).chain(titles.map(number)).collect();
+    details(page, "Groups of users", &head, &rows);
 }

@@ -2,7 +2,9 @@
 
 use crate::format::{hidden, visible};
 use crate::words::Tone;
+use crate::words::audit::Fact;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Markup so far.
 #[derive(Default)]
@@ -108,7 +110,7 @@ impl Markup {
             if column.number {
                 self.raw(" class=\"number\"");
             }
-            self.raw(">").text(column.title).raw("</th>");
+            self.raw(">").text(&column.title).raw("</th>");
         }
         self.raw("</tr></thead>\n<tbody>\n");
         for row in rows {
@@ -134,22 +136,32 @@ impl Markup {
         }
         self.raw("</dl>\n");
     }
+
+    /// Facts as pairs, below each other: their texts are sentences.
+    pub(super) fn facts(&mut self, facts: &[Fact]) {
+        self.raw("<dl class=\"facts\">\n");
+        for fact in facts {
+            self.raw("<div>").element("dt", "", fact.name);
+            self.element("dd", tone_class(fact.tone), &fact.text).raw("</div>");
+        }
+        self.raw("</dl>\n");
+    }
 }
 
 /// A column of a table.
 pub(super) struct Column {
-    title: &'static str,
+    title: Cow<'static, str>,
     number: bool,
 }
 
 /// A column of numbers.
-pub(super) const fn number(title: &'static str) -> Column {
-    Column { title, number: true }
+pub(super) fn number(title: impl Into<Cow<'static, str>>) -> Column {
+    Column { title: title.into(), number: true }
 }
 
 /// A column of words.
-pub(super) const fn word(title: &'static str) -> Column {
-    Column { title, number: false }
+pub(super) fn word(title: impl Into<Cow<'static, str>>) -> Column {
+    Column { title: title.into(), number: false }
 }
 
 /// A cell of a table.

@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: any text from outside that is not escaped (`markup` has no way to write one).
 
+mod audit;
 mod figures;
 mod markup;
 mod run;
@@ -24,6 +25,7 @@ const UPLOT_CSS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.min.css");
 const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
 const PAGE_CSS: &str = include_str!("page.css");
 const KIT_JS: &str = include_str!("kit.js");
+const AUDIT_JS: &str = include_str!("audit.js");
 const CHARTS_JS: &str = include_str!("charts.js");
 
 /// The report as one HTML file.
@@ -49,18 +51,13 @@ impl Output for Html {
         verdict::header(&mut page, summary);
         verdict::verdict(&mut page, summary);
         verdict::key_numbers(&mut page, summary);
-        figures::over_time(&mut page, summary);
-        tables::times(&mut page, summary);
-        figures::percentiles(&mut page, summary);
-        tables::arrivals(&mut page, summary);
-        figures::headways(&mut page, summary);
-        figures::dispersion(&mut page, summary);
-        tables::rules(&mut page, summary);
-        tables::outcomes(&mut page, summary);
-        tables::labels(&mut page, summary);
-        tables::users(&mut page, summary);
-        run::generator(&mut page, summary);
-        run::settings(&mut page, summary);
+        match &summary.audit {
+            Some(found) => audit::sections(&mut page, summary, found),
+            None => sections(&mut page, summary),
+        }
+        if summary.audit.is_none() || summary.plan.is_some() {
+            run::settings(&mut page, summary);
+        }
         run::not_computed(&mut page, summary);
         run::repeat(&mut page, summary, style);
         page.raw("</main>\n");
@@ -69,6 +66,21 @@ impl Output for Html {
         page.raw("</body>\n</html>\n");
         page.into_bytes()
     }
+}
+
+/// What a run or a simulation shows between the verdict and its settings.
+fn sections(page: &mut Markup, summary: &Summary) {
+    figures::over_time(page, summary);
+    tables::times(page, summary);
+    figures::percentiles(page, summary);
+    tables::arrivals(page, summary);
+    figures::headways(page, summary);
+    figures::dispersion(page, summary);
+    tables::rules(page, summary);
+    tables::outcomes(page, summary);
+    tables::labels(page, summary);
+    tables::users(page, summary);
+    run::generator(page, summary);
 }
 
 fn head(page: &mut Markup, summary: &Summary) {
@@ -81,7 +93,9 @@ fn head(page: &mut Markup, summary: &Summary) {
          name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
     );
     let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
-    page.element("title", "", &format!("{}: {name} - Headway", words::load(summary).word));
+    let pattern = summary.audit.is_some() && summary.verdict.load.is_none();
+    let answer = if pattern { words::pattern(summary) } else { words::load(summary) };
+    page.element("title", "", &format!("{}: {name} - Headway", answer.word));
     page.raw("<style>\n").raw(UPLOT_CSS).raw("\n").raw(PAGE_CSS).raw("</style>\n</head>\n");
 }
 
@@ -104,5 +118,8 @@ fn scripts(page: &mut Markup, summary: &Summary) {
         .embedded(&script_json(&marks))
         .raw("</script>\n");
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
+    if summary.audit.is_some() {
+        page.raw(AUDIT_JS).raw("</script>\n<script>\n");
+    }
     page.raw(CHARTS_JS).raw("</script>\n");
 }

@@ -153,6 +153,7 @@ pub(super) fn repeat(page: &mut Markup, summary: &Summary, style: &Style) {
     page.section("again", "How to repeat it");
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(summary.seed.map(|seed| ("seed", seed.to_string())));
+    pairs.extend(summary.audit.as_ref().map(|audit| ("dither seed", audit.dither_seed.to_string())));
     let version = summary.plan.as_ref().and_then(|plan| plan.version);
     pairs.extend(version.map(|version| ("plan version", version.to_string())));
     pairs.extend(style.folder.clone().map(|folder| ("run folder", folder)));

@@ -1,5 +1,6 @@
 //! The top of the page: what was run, the verdict with everything that a reader must know, and the key numbers.
 
+use super::audit;
 use super::markup::{Markup, tone_class};
 use crate::format::{instants, rate, share, share_of, time};
 use crate::words::{self, Answer, Tone};
@@ -19,17 +20,29 @@ pub(super) fn header(page: &mut Markup, summary: &Summary) {
 /// Both answers and how the requests ended, then every finding.
 pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
     let load = words::load(summary);
-    page.raw("<section id=\"verdict\"").attribute("class", &format!("verdict edge-{}", edge(load.tone)));
+    let audited = summary.audit.is_some();
+    let edge = if audited { audit::edge(summary) } else { edge(load.tone) };
+    page.raw("<section id=\"verdict\"").attribute("class", &format!("verdict edge-{edge}"));
     page.raw(" aria-labelledby=\"verdict-title\">\n<h2 id=\"verdict-title\">Verdict</h2>\n");
     if summary.verdict.load == Some(LoadVerdict::Invalid) {
-        page.raw(
+        page.raw(if audited {
+            "<p class=\"alarm\" role=\"alert\"><strong>INVALID LOAD.</strong> The files do not hold the load that was \
+             expected. Their percentiles describe another load: do not plan on them.</p>\n"
+        } else {
             "<p class=\"alarm\" role=\"alert\"><strong>INVALID LOAD.</strong> This run did not send what was asked \
-             for. Its percentiles describe another load: do not plan on them.</p>\n",
-        );
+             for. Its percentiles describe another load: do not plan on them.</p>\n"
+        });
     }
     page.raw("<div class=\"answers\">\n");
-    answer(page, "Sent as asked?", &load);
-    answer(page, "Like independent users?", &words::pattern(summary));
+    if audited {
+        answer(page, "Like independent users?", &words::pattern(summary));
+        if summary.verdict.load.is_some() || summary.plan.is_some() {
+            answer(page, "Sent as expected?", &load);
+        }
+    } else {
+        answer(page, "Sent as asked?", &load);
+        answer(page, "Like independent users?", &words::pattern(summary));
+    }
     answer(page, "Answered?", &words::answers(summary));
     page.raw("</div>\n");
     if let Some(text) = words::interruption(summary) {
@@ -94,22 +107,29 @@ pub(super) fn key_numbers(page: &mut Markup, summary: &Summary) {
     let asked = asked.map_or(String::new(), |asked| format!("of {} asked", rate(asked)));
     let share_sent = words::asked(summary)
         .map_or(String::new(), |n| format!(", {}", share_of(summary.arrivals.started, n)));
-    let tiles = [
-        ("Rate sent", summary.rate.started.map_or("-".into(), rate), asked + &share_sent),
-        ("Response p50", bounded("p50", response.p50), "from due to done".into()),
-        ("Response p99", bounded("p99", response.p99), "from due to done".into()),
-        (
-            "Failed",
-            share_of(failed, total),
-            format!("{} of {}", crate::format::count(failed), crate::format::count(total)),
-        ),
-        ("Release lag p99", summary.lag.p99.map_or("-".into(), time), "the generator's own lateness".into()),
-        (
-            "Busiest worker",
-            words::busiest_worker(summary).map_or("-".into(), |[handling, ..]| share(handling)),
-            "of its time handling events".into(),
-        ),
-    ];
+    let run = || {
+        vec![
+            ("Rate sent", summary.rate.started.map_or("-".into(), rate), asked + &share_sent),
+            ("Response p50", bounded("p50", response.p50), "from due to done".into()),
+            ("Response p99", bounded("p99", response.p99), "from due to done".into()),
+            (
+                "Failed",
+                share_of(failed, total),
+                format!("{} of {}", crate::format::count(failed), crate::format::count(total)),
+            ),
+            (
+                "Release lag p99",
+                summary.lag.p99.map_or("-".into(), time),
+                "the generator's own lateness".into(),
+            ),
+            (
+                "Busiest worker",
+                words::busiest_worker(summary).map_or("-".into(), |[handling, ..]| share(handling)),
+                "of its time handling events".into(),
+            ),
+        ]
+    };
+    let tiles = summary.audit.as_ref().map_or_else(run, |found| audit::tiles(summary, found));
     page.raw("<section aria-label=\"Key numbers\" class=\"tiles\">\n");
     for (title, value, note) in tiles {
         page.raw("<div>").element("p", "tile-title", title).element("p", "tile-value", &value);

@@ -2,12 +2,11 @@
 //! report does no statistics, so its samples need none.
 
 mod audits;
+mod odd_audits;
 mod parts;
 
-pub use audits::{
-    audit_1830, audit_brady, audit_bunched, audit_coarse, audit_empty, audit_even, audit_hostile,
-    audit_merged, audit_sessions,
-};
+pub use audits::{audit_1830, audit_brady, audit_bunched, audit_coarse, audit_even, audit_sessions};
+pub use odd_audits::{audit_empty, audit_hostile, audit_merged};
 
 use parts::{block, curves, dispersion, generator, outcomes, plan, rule, series, tail};
 use stats::Summary;

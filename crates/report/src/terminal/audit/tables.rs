@@ -142,11 +142,14 @@ fn response(page: &mut Page, summary: &Summary, audit: &Audit) {
     }
 }
 
+/// Name, columns, and how its numbers are shown.
+type Measure<'a> = (&'static str, &'a [Column], fn(f64) -> String);
+
 /// First byte, bytes and bandwidth, in total.
 fn others(page: &mut Page, audit: &Audit) {
     let tables = &audit.tables;
     let speed = |bytes: f64| format!("{}/s", size(bytes));
-    let measures: [(&str, &[Column], fn(f64) -> String); 3] = [
+    let measures: [Measure<'_>; 3] = [
         ("first byte", &tables.first_byte, time),
         ("bytes", &tables.bytes, size),
         ("bandwidth", &tables.bandwidth, speed),
