@@ -116,9 +116,8 @@ fn table(page: &mut Markup, summary: &Summary, audit: &Audit, measure: &Measure<
     if let Some(caveat) = words::caveat(summary).filter(|_| measure.id == "response") {
         page.element("p", "caveat", caveat);
     }
-    // Rate and failures are those of the requests, whatever is measured of them.
-    let failures = measure.id == "response";
-    let rated = headways || failures;
+    // Rate and failures are those of the requests, whatever is measured of them: each is shown once.
+    let (rated, failures) = (headways, measure.id == "response");
     let mut head = vec![word("label"), number("n")];
     head.extend(rated.then(|| number("rate")));
     head.extend(["median", "mean", "sd", "CoV \u{b1} se"].map(number));
