@@ -7,7 +7,7 @@
 use crate::cells::{Coarse, Fine};
 use crate::dither::Dither;
 use crate::intervals::SEGMENTS;
-use crate::moments::{Lag1, Moments, Sums};
+use crate::moments::{Gathered, Lag1, Sums};
 use crate::phase::{Measured, Ranges};
 use crate::setup::{Foreign, PlanLaw, Setup};
 use crate::windows::{Expected, Lengths, Windows};
@@ -55,7 +55,7 @@ pub(crate) struct StartSegment {
     pub started: u64,
     pub waited: u64,
     pub late: u64,
-    pub gaps: Moments,
+    pub gaps: Gathered,
     pub intended: Sums,
 }
 
@@ -65,13 +65,13 @@ pub(crate) struct StartSegment {
 pub(crate) struct Rescaled {
     before: f64,
     pub gaps: Fine,
-    pub moments: Moments,
+    pub moments: Gathered,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct LabelGaps {
     before: Option<i64>,
-    pub moments: Moments,
+    pub moments: Gathered,
     pub lag1: Lag1,
     pub cells: Coarse,
     pub min: u64,
@@ -81,7 +81,7 @@ impl LabelGaps {
     fn new() -> LabelGaps {
         LabelGaps {
             before: None,
-            moments: Moments::default(),
+            moments: Gathered::default(),
             lag1: Lag1::default(),
             cells: Coarse::new(),
             min: u64::MAX,
@@ -133,7 +133,7 @@ impl ArrivalsKept {
             rescaled: varies.then(|| Rescaled {
                 before: 0.0,
                 gaps: Fine::new(),
-                moments: Moments::default(),
+                moments: Gathered::default(),
             }),
             dither: foreign.and_then(|f| Dither::new(setup.resolution, f.dither_seed)),
             windows,

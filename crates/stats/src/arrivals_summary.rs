@@ -54,13 +54,13 @@ pub(crate) fn arrivals_result(
 ) -> ArrivalsResult {
     let (mut gaps, mut intended) = (Moments::default(), Sums::default());
     for segment in &kept.segments {
-        gaps.merge(&segment.gaps);
+        gaps.merge(&segment.gaps.moments());
         intended.merge(&segment.intended);
     }
     let started = kept.segments.iter().map(|s| s.started).sum();
     let cells = kept.gaps.cells();
     let rescaled_cells = kept.rescaled.as_ref().map(|r| r.gaps.cells());
-    let rescaled = kept.rescaled.as_ref().map(|r| r.moments);
+    let rescaled = kept.rescaled.as_ref().map(|r| r.moments.moments());
     let mut block = headways(kept, &gaps, &cells, started);
     if gaps.n == 0 {
         not_computed.insert("arrivals".into(), format!("no headways ({started} arrivals started)"));
@@ -217,7 +217,7 @@ fn by_label(kept: &ArrivalsKept, whole: &Arrivals, labels: &[String]) -> BTreeMa
 }
 
 fn of_label(kept: &LabelGaps) -> LabelArrivals {
-    let gaps = &kept.moments;
+    let gaps = &kept.moments.moments();
     let quantile = |p| kept.cells.quantile(p).map(|x| x.max(kept.min) as f64 / NS);
     LabelArrivals {
         n: gaps.n,

@@ -73,6 +73,7 @@ fn stamped_beyond(beyond: impl Fn(f64) -> f64, x: f64, step: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::cells::Fine;
+    use crate::moments::Gathered;
     use base::random::{Stream, open01};
 
     /// Exponential headways of mean 10 ms cut off to 3 ms: bins are single steps, and each holds what is expected within 5
@@ -81,7 +82,7 @@ mod tests {
     fn stamped_headways_fall_into_bins_of_whole_steps_as_expected() {
         let (draws, step, mean) = (Stream::new(1, "test"), 3_000_000i64, 1e7);
         let (mut at, mut before) = (0.0, 0i64);
-        let (mut fine, mut gaps) = (Fine::new(), Moments::default());
+        let (mut fine, mut gaps) = (Fine::new(), Gathered::default());
         for k in 0..200_000 {
             at += -open01(draws.bits(k, 0)).ln() * mean;
             let stamp = at as i64 / step * step;
@@ -89,6 +90,7 @@ mod tests {
             gaps.push((stamp - before) as f64);
             before = stamp;
         }
+        let gaps = gaps.moments();
         let curve = curve(&fine.cells(), 1.0 / gaps.mean, &gaps, None, Some(Nanos(step))).unwrap();
         assert_eq!(curve.bins.len(), 27);
         for bin in curve.bins.iter().chain([&curve.tail]) {

@@ -3,6 +3,9 @@
 //! Sources: one-pass central moments, single and pairwise, from Pébay (2008), "Formulas for robust, one-pass parallel
 //! computation of covariances and arbitrary-order statistical moments", eqs. 2.1-3.1; the standard error of a
 //! coefficient of variation by the delta method (Cramér 1946, section 27.7).
+//!
+//! One pass is dear in divisions: [`Gathered`] sums plain powers around a value near the mean over some thousand values,
+//! in which little cancels, and merges such blocks pairwise.
 
 /// Count, sum and sum of squares of whole numbers, exact: the same bits in whatever order they came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -68,21 +71,6 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    #[inline]
-    pub fn push(&mut self, x: f64) {
-        let before = self.n as f64;
-        self.n += 1;
-        let n = self.n as f64;
-        let delta = x - self.mean;
-        let step = delta / n;
-        let term = delta * step * before;
-        self.mean += step;
-        self.m4 +=
-            term * step * step * (n * n - 3.0 * n + 3.0) + 6.0 * step * step * self.m2 - 4.0 * step * self.m3;
-        self.m3 += term * step * (n - 2.0) - 3.0 * step * self.m2;
-        self.m2 += term;
-    }
-
     pub fn merge(&mut self, b: &Moments) {
         if b.n == 0 {
             return;
@@ -140,6 +128,64 @@ impl Moments {
     }
 }
 
+/// Takes values one by one and makes [`Moments`] of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gathered {
+    whole: Moments,
+    /// Sums of powers of x - shift over the block that is being filled.
+    shift: f64,
+    sums: [f64; 4],
+    n: u32,
+    full: u32,
+}
+
+/// Values in the first block, whose shift is no better than its first value, and in the later ones.
+const FIRST_BLOCK: u32 = 32;
+const BLOCK: u32 = 4_096;
+
+impl Gathered {
+    #[inline]
+    pub fn push(&mut self, x: f64) {
+        if self.n == self.full {
+            self.next_block(x);
+        }
+        let d = x - self.shift;
+        let d2 = d * d;
+        self.n += 1;
+        self.sums[0] += d;
+        self.sums[1] += d2;
+        self.sums[2] += d2 * d;
+        self.sums[3] += d2 * d2;
+    }
+
+    #[cold]
+    fn next_block(&mut self, x: f64) {
+        self.whole = self.moments();
+        let begun = self.whole.n > 0;
+        self.shift = if begun { self.whole.mean } else { x };
+        self.full = if begun { BLOCK } else { FIRST_BLOCK };
+        self.sums = [0.0; 4];
+        self.n = 0;
+    }
+
+    /// The moments of all values so far.
+    pub fn moments(&self) -> Moments {
+        let mut whole = self.whole;
+        if self.n > 0 {
+            let n = f64::from(self.n);
+            let [a, b, c, d] = self.sums.map(|sum| sum / n);
+            whole.merge(&Moments {
+                n: u64::from(self.n),
+                mean: self.shift + a,
+                m2: n * (b - a * a).max(0.0),
+                m3: n * (c - 3.0 * a * b + 2.0 * a * a * a),
+                m4: n * (d - 4.0 * a * c + 6.0 * a * a * b - 3.0 * a.powi(4)).max(0.0),
+            });
+        }
+        whole
+    }
+}
+
 /// Autocorrelation of successive values. Sums are taken around the first value, so that little cancels.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lag1 {
@@ -184,17 +230,42 @@ impl Lag1 {
 mod tests {
     use super::*;
 
+    fn gathered(values: &[f64]) -> Moments {
+        let mut gathered = Gathered::default();
+        values.iter().for_each(|&x| gathered.push(x));
+        gathered.moments()
+    }
+
+    #[test]
+    fn moments_in_blocks_are_those_of_the_definition() {
+        let mut values: Vec<f64> = (0..20_000).map(|i| f64::from(i * 7919 % 9973).powf(1.3) + 1e4).collect();
+        // A first value that is no good as a shift.
+        values[0] = 3e6;
+        for n in [1, 2, 31, 32, 33, 34, 4_128, 4_129, 20_000] {
+            let (values, n) = (&values[..n], n as f64);
+            let mean = values.iter().sum::<f64>() / n;
+            let central = |p: i32| values.iter().map(|x| (x - mean).powi(p)).sum::<f64>();
+            let got = gathered(values);
+            // Cancellation is judged on the scale of the values' own spread.
+            let sd = (central(2) / n).sqrt();
+            for (got, exact, scale) in [
+                (got.mean, mean, mean),
+                (got.m2, central(2), n * sd.powi(2)),
+                (got.m3, central(3), n * sd.powi(3)),
+                (got.m4, central(4), n * sd.powi(4)),
+            ] {
+                assert!((got - exact).abs() <= 1e-9 * scale, "{n}: {got} {exact}");
+            }
+        }
+        assert_eq!(gathered(&[17_991.0; 10_000]).sd(), Some(0.0));
+    }
+
     #[test]
     fn merged_moments_are_those_of_the_whole() {
         let values: Vec<f64> = (0..1000).map(|i| f64::from(i * 7919 % 997).powf(1.3)).collect();
-        let mut whole = Moments::default();
-        values.iter().for_each(|&x| whole.push(x));
+        let whole = gathered(&values);
         let mut merged = Moments::default();
-        for part in values.chunks(137) {
-            let mut m = Moments::default();
-            part.iter().for_each(|&x| m.push(x));
-            merged.merge(&m);
-        }
+        values.chunks(137).for_each(|part| merged.merge(&gathered(part)));
         for (a, b) in [
             (whole.cov(), merged.cov()),
             (whole.skewness(), merged.skewness()),
@@ -216,10 +287,10 @@ mod tests {
 
     #[test]
     fn too_few_values_give_nothing() {
-        let mut m = Moments::default();
-        assert_eq!((m.mean(), m.sd(), m.cov_se()), (None, None, None));
-        m.push(3.0);
-        assert_eq!((m.mean(), m.sd()), (Some(3.0), None));
+        let none = gathered(&[]);
+        assert_eq!((none.mean(), none.sd(), none.cov_se()), (None, None, None));
+        let one = gathered(&[3.0]);
+        assert_eq!((one.mean(), one.sd()), (Some(3.0), None));
         assert_eq!(Sums::default().variance(), None);
     }
 }

@@ -11,6 +11,7 @@
 use crate::arrivals_summary::ArrivalsResult;
 use crate::setup::Tolerances;
 use crate::summary::{Interval, Pattern};
+use crate::windows::{PATTERN, WindowsResult};
 use base::Nanos;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,19 @@ fn cov_interval(arrivals: &ArrivalsResult) -> Option<Interval> {
     Some([cov - half, cov + half])
 }
 
+/// The shortest window, of 100 mean headways or more, in which the counts vary clearly less than independent users' would.
+pub(crate) fn fixed_from<'a>(
+    arrivals: &'a ArrivalsResult,
+    tolerances: &Tolerances,
+) -> Option<&'a WindowsResult> {
+    let least = PATTERN[1] * arrivals.gaps.mean()? / 1e9;
+    let long = arrivals.pattern_windows.iter().flatten().chain(&arrivals.rule_windows);
+    // Rounding to the grid may have made the window of the pattern a little shorter.
+    long.filter(|w| w.row.window > 0.9 * least)
+        .filter(|w| side(w.interval(), tolerances.low_dispersion, f64::INFINITY) == Side::Below)
+        .min_by(|a, b| a.row.window.total_cmp(&b.row.window))
+}
+
 /// The pattern, and whether the population looks fixed: as independent users over short windows, yet with fewer
 /// fluctuations over long ones.
 pub(crate) fn pattern(
@@ -62,7 +76,9 @@ pub(crate) fn pattern(
         return match windows {
             _ if windows.contains(&Side::Above) => (Pattern::Bunched, false),
             [Side::Below, Side::Below] => (Pattern::Even, false),
-            [Side::Inside, long] if under[1] => (Pattern::Independent, long == Side::Below),
+            [Side::Inside, _] if under[1] => {
+                (Pattern::Independent, fixed_from(arrivals, tolerances).is_some())
+            }
             _ => (Pattern::Undecided, false),
         };
     }
@@ -71,7 +87,7 @@ pub(crate) fn pattern(
 
     let bunched = windows.contains(&Side::Above) || (!blurred && cov == Side::Above);
     let all_under = under == [true, true];
-    let fixed = !bunched && !blurred && cov == Side::Inside && windows[1] == Side::Below;
+    let fixed = !bunched && !blurred && cov == Side::Inside && fixed_from(arrivals, tolerances).is_some();
     let pattern = match cov {
         _ if bunched => Pattern::Bunched,
         // Dispersion alone: as regular as a metronome at both windows is even.

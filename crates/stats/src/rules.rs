@@ -258,7 +258,7 @@ fn bunching(e: &Evidence) -> Vec<Measurement> {
     let value = cov2.zip(e.arrivals.intended.cov2()).map(|(s, i)| s - i);
     let differences: Vec<f64> = e.segments()[..e.filled]
         .iter()
-        .filter_map(|s| Some(s.gaps.cov()?.powi(2) - s.intended.cov2()?))
+        .filter_map(|s| Some(s.gaps.moments().cov()?.powi(2) - s.intended.cov2()?))
         .collect();
     let needed = FEWEST_PER_SEGMENT * e.filled.max(FEWEST_SEGMENTS) as u64;
     let half = if n < needed { None } else { half_width(&differences) };

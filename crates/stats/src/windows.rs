@@ -22,7 +22,7 @@ const FIXED: [Nanos; 4] =
 const FIXED_FOREIGN: [Nanos; 2] = [Nanos::from_secs(10), Nanos::from_secs(60)];
 
 /// How many mean headways the windows of the pattern are long.
-const PATTERN: [f64; 2] = [10.0, 100.0];
+pub(crate) const PATTERN: [f64; 2] = [10.0, 100.0];
 
 /// Windows shorter than so many grid steps of the stamps count the grid and not the arrivals.
 const FEWEST_STEPS: i64 = 10;

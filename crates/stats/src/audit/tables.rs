@@ -9,7 +9,7 @@
 use super::extent::Extent;
 use super::{AuditSetup, QuantileRule};
 use crate::cells::{Cells, Digits};
-use crate::moments::Moments;
+use crate::moments::{Gathered, Moments};
 use crate::summary::{self, Column};
 use base::{Nanos, Outcome, Record};
 
@@ -95,7 +95,7 @@ struct Gaps {
 /// One quantity of one label.
 #[derive(Clone, Debug)]
 struct Measure {
-    moments: Moments,
+    moments: Gathered,
     hist: Digits,
     min: u64,
     max: u64,
@@ -103,7 +103,7 @@ struct Measure {
 
 impl Measure {
     fn new(digits: u8) -> Measure {
-        Measure { moments: Moments::default(), hist: Digits::new(digits), min: u64::MAX, max: 0 }
+        Measure { moments: Gathered::default(), hist: Digits::new(digits), min: u64::MAX, max: 0 }
     }
 
     #[inline]
@@ -197,7 +197,7 @@ impl Tables {
     /// Labels whose own headways tell of the stamps' grid: under two steps of it on average.
     pub fn coarse_labels(&self) -> u64 {
         let coarse = |row: &&Row| {
-            let gaps = &row.gaps.measure.moments;
+            let gaps = row.gaps.measure.moments.moments();
             self.grid > 1 && gaps.n > 0 && gaps.mean < 2.0 * self.grid as f64
         };
         self.rows.iter().flatten().map(|row| &**row).filter(coarse).count() as u64
@@ -220,7 +220,7 @@ impl Tables {
         let rows: Vec<&Row> = order.iter().map(|(_, row)| *row).collect();
         let table = |of: fn(&Row) -> &Measure, total: Option<&Measure>, scale: f64, step: u64| {
             let all = total.map_or_else(|| rows.iter().map(|row| of(row)).collect(), |total| vec![total]);
-            if rows.is_empty() || (total.is_none() && all.iter().all(|m| m.moments.n == 0)) {
+            if rows.is_empty() || (total.is_none() && all.iter().all(|m| m.moments.moments().n == 0)) {
                 return Vec::new();
             }
             let labels = order
@@ -255,7 +255,7 @@ impl Tables {
         (scale, step): (f64, u64),
     ) -> Column {
         let mut moments = Moments::default();
-        measures.iter().for_each(|m| moments.merge(&m.moments));
+        measures.iter().for_each(|m| moments.merge(&m.moments.moments()));
         let min = measures.iter().map(|m| m.min).min().unwrap_or(u64::MAX);
         let max = measures.iter().map(|m| m.max).max().unwrap_or(0);
         let n = moments.n;

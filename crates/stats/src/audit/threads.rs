@@ -6,7 +6,7 @@
 
 use super::AuditSetup;
 use super::extent::Extent;
-use crate::moments::Moments;
+use crate::moments::Gathered;
 use crate::summary::ThreadGroup;
 use base::{Nanos, Record};
 
@@ -27,7 +27,7 @@ pub(super) struct Threads {
     seen: u32,
     groups: Vec<Group>,
     left_out: usize,
-    think: Moments,
+    think: Gathered,
     think_min: f64,
     think_max: f64,
     follow: u64,
@@ -48,7 +48,7 @@ struct Group {
     size: u64,
     users: u64,
     before: Option<Nanos>,
-    gaps: Moments,
+    gaps: Gathered,
     extent: Extent,
 }
 
@@ -74,7 +74,7 @@ impl Threads {
         let (sizes, left_out) = sizes(&setup.by_threads, (named * generators) as u64);
         let extent = Extent::new(setup.quantiles, setup.digit);
         let group =
-            |size| Group { size, users: 0, before: None, gaps: Moments::default(), extent: extent.clone() };
+            |size| Group { size, users: 0, before: None, gaps: Gathered::default(), extent: extent.clone() };
         Some(Threads {
             named,
             grid: setup.setup.resolution.0.max(1),
@@ -83,7 +83,7 @@ impl Threads {
             seen: 0,
             groups: sizes.into_iter().map(group).collect(),
             left_out,
-            think: Moments::default(),
+            think: Gathered::default(),
             think_min: f64::INFINITY,
             think_max: 0.0,
             follow: 0,
@@ -136,7 +136,8 @@ impl Threads {
 
     /// The recovered think times, or why there are none.
     pub fn think(&self) -> Result<Think, String> {
-        let n = self.think.n;
+        let think = self.think.moments();
+        let n = think.n;
         if self.overlap as f64 > OVERLAPPING * self.follow as f64 {
             let (overlap, follow) = (self.overlap, self.follow);
             return Err(format!(
@@ -149,8 +150,8 @@ impl Threads {
         const NS: f64 = 1e9;
         Ok(Think {
             n,
-            mean: self.think.mean().map(|x| x / NS),
-            sd: self.think.sd().map(|x| x / NS),
+            mean: think.mean().map(|x| x / NS),
+            sd: think.sd().map(|x| x / NS),
             min: Some(self.think_min / NS),
             max: Some(self.think_max / NS),
         })
@@ -165,7 +166,7 @@ impl Threads {
             if users == 0 || told.last().is_some_and(|before| before.users == users) {
                 continue;
             }
-            let gaps = &group.gaps;
+            let gaps = group.gaps.moments();
             told.push(ThreadGroup {
                 name: if users == 1 { "1".into() } else { format!("1-{users}") },
                 users,

@@ -1,6 +1,7 @@
 //! Findings on the pattern of the starts, whatever load was asked for.
 
 use super::{Case, span};
+use crate::pattern::fixed_from;
 use crate::summary::{Dispersion, Finding, Severity};
 
 /// Upper end of the interval of an index: 1.96 of its own standard errors above.
@@ -10,10 +11,18 @@ fn upper(row: &Dispersion) -> f64 {
 
 pub(super) fn fixed_population(case: &Case) -> Option<Finding> {
     let arrivals = case.evidence.arrivals;
-    let long = arrivals.pattern_windows[1].as_ref().filter(|_| case.fixed_population)?;
-    // The rows are in the order of their windows.
-    let below = arrivals.block.dispersion.iter().rev().take_while(|row| upper(row) < 1.0);
-    let from = below.last().unwrap_or(&long.row);
+    let long = fixed_from(arrivals, case.evidence.tolerances).filter(|_| case.fixed_population)?;
+    // The rows are in the order of their windows. Of those from which on the index is certainly below 1 the first of round
+    // length is told.
+    let below: Vec<f64> = arrivals
+        .block
+        .dispersion
+        .iter()
+        .rev()
+        .map_while(|row| (upper(row) < 1.0).then_some(row.window))
+        .collect();
+    let round = |window: &f64| arrivals.rule_windows.iter().any(|w| w.row.window == *window);
+    let from = below.into_iter().rev().find(round).unwrap_or(long.row.window).min(long.row.window);
     let looks = if arrivals.coarse { "Short windows look" } else { "Headways look" };
     Some(Finding {
         severity: Severity::Info,
@@ -21,7 +30,7 @@ pub(super) fn fixed_population(case: &Case) -> Option<Finding> {
             "{looks} independent, yet from {} up counts vary less than independent users' would (index {:.2} instead of 1 \
              over {}): a fixed number of users, as in every closed test. Slow phases of the target are then met with \
              fewer requests.",
-            span(from.window),
+            span(from),
             long.row.index,
             span(long.row.window)
         ),
