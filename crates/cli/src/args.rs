@@ -1,5 +1,9 @@
 //! The command line as typed. Nothing is checked here that needs more than the one word; see [`crate::settings`].
 
+mod audit;
+
+pub use audit::{AuditArgs, AuditOutput, Expect, LabArgs, Quantiles, Shift, Stamps};
+
 use base::units::{self, UnitError};
 use base::{Nanos, Rate, dist};
 use clap::{Args as ClapArgs, Parser, Subcommand};
@@ -12,7 +16,7 @@ use workload::{Process, Shard, arrivals};
     name = "headway",
     version,
     about = "Run, audit and report load tests whose load is what it claims to be",
-    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage; 97 INCONCLUSIVE under --strict;\n98 the load was INVALID; 130 interrupted (the report is still written)."
+    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 INCONCLUSIVE under --strict; 98 the load was INVALID; 130 interrupted (the report is\nstill written)."
 )]
 pub struct Args {
     /// What to do.
@@ -31,8 +35,12 @@ pub enum Command {
     Serve(ServeArgs),
     /// Print the intended arrivals as CSV: arrival,intended_s,step
     Plan(PlanArgs),
+    /// Judge any tool's results: was this load what it claims to be?
+    Audit(Box<AuditArgs>),
     /// Report a recorded run again, or export its records
     Report(ReportArgs),
+    /// Repeat a published experiment, its figures beside the published ones
+    Lab(LabArgs),
 }
 
 /// What the load is: shared by `run` and `plan`.

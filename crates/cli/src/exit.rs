@@ -7,7 +7,7 @@ use stats::summary::LoadVerdict;
 pub const FINE: u8 = 0;
 /// It could not be done: target unreachable, input or output failed.
 pub const FAILED: u8 = 1;
-/// The command line or a scenario is wrong.
+/// The command line, a scenario or a file that was given is wrong.
 pub const USAGE: u8 = 2;
 /// The verdict on the load is INCONCLUSIVE, and `--strict` was given.
 pub const INCONCLUSIVE: u8 = 97;
@@ -60,6 +60,15 @@ pub fn of_summary(summary: &Summary, strict: bool) -> u8 {
     if summary.measured.interrupted {
         return INTERRUPTED;
     }
+    of_verdict(summary, strict)
+}
+
+/// The code that an audit leads to: a file in which all requests failed is a file that was read.
+pub fn of_audit(summary: &Summary, strict: bool) -> u8 {
+    of_verdict(summary, strict)
+}
+
+fn of_verdict(summary: &Summary, strict: bool) -> u8 {
     match summary.verdict.load {
         Some(LoadVerdict::Invalid) => INVALID,
         Some(LoadVerdict::Inconclusive) if strict => INCONCLUSIVE,
@@ -102,5 +111,8 @@ mod tests {
         assert_eq!(of_summary(&summary(Invalid, false, &[("ok", 1), ("refused", 1)]), false), INVALID);
         assert_eq!(of_summary(&summary(Invalid, true, &[]), false), INTERRUPTED);
         assert_eq!(of_summary(&summary(Invalid, true, &[("refused", 2)]), false), FAILED);
+        assert_eq!(of_audit(&summary(Valid, false, &[("refused", 2)]), false), FINE);
+        assert_eq!(of_audit(&summary(Invalid, false, &[]), false), INVALID);
+        assert_eq!(of_audit(&Summary::default(), true), FINE);
     }
 }

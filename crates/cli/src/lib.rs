@@ -6,11 +6,13 @@
 //! Deliberately absent: statistics, protocols, formats of records. This crate is glue, and no other crate imports it.
 
 pub mod args;
+pub mod audit;
 pub mod collect;
 pub mod commands;
 pub mod execute;
 pub mod exit;
 pub mod interrupt;
+pub mod labs;
 pub mod output;
 pub mod progress;
 pub mod repeat;

@@ -49,7 +49,11 @@ pub fn render(name: &str, summary: &Summary, style: &Style) -> Vec<u8> {
     output.render(summary, style)
 }
 
-fn print(bytes: &[u8]) -> Result<()> {
+/// Prints to standard output; a closed pipe is no error.
+///
+/// # Errors
+/// Standard output takes nothing more.
+pub fn print(bytes: &[u8]) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),

@@ -34,21 +34,32 @@ pub fn words(argv: &[OsString]) -> Vec<String> {
     out
 }
 
-/// The command that repeats the run: with its seed, and without the folder that now exists.
+/// Flags that name what is written. It now exists, and nothing is overwritten.
+const WRITTEN: [&str; 5] = ["--out", "--json", "--html", "--csv", "--failures"];
+
+/// The command that repeats the run: with its seed, and without what it has written.
 pub fn command(words: &[String], seed: u64) -> String {
+    let kept = command_as_it_was(words);
+    if words.iter().any(|w| w == "--seed" || w.starts_with("--seed=")) {
+        return kept;
+    }
+    format!("{kept} --seed {seed}")
+}
+
+/// The command without what it has written; of what needs no seed to be repeated.
+pub fn command_as_it_was(words: &[String]) -> String {
     let mut kept: Vec<String> = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--out" | "--json" => {
+            w if WRITTEN.contains(&w) => {
                 words.next();
             }
-            w if w.starts_with("--out=") || w.starts_with("--json=") => {}
+            w if WRITTEN
+                .iter()
+                .any(|flag| w.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))) => {}
             _ => kept.push(quote(word)),
         }
-    }
-    if !kept.iter().any(|w| w == "--seed" || w.starts_with("--seed=")) {
-        kept.push(format!("--seed {seed}"));
     }
     kept.join(" ")
 }

@@ -2,12 +2,12 @@
 
 use crate::settings::{Load, RunSettings};
 use anyhow::{Context as _, Result};
-use base::Nanos;
+use base::{Nanos, Profile};
 use serde::{Deserialize, Serialize};
 use stats::summary::PlanSummary;
 use stats::{PlanLaw, Setup, Tolerances, Workload};
 use std::path::Path;
-use workload::Plan;
+use workload::{Plan, Process, Shard};
 
 /// The document.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -91,30 +91,25 @@ impl RunDocument {
 
 /// What the statistics need to know of a plan before the first record.
 pub fn setup(plan: &Plan, sources: usize) -> Setup {
-    let process = plan.process;
-    let whole = plan.shard == workload::Shard::WHOLE;
-    // A thinned Poisson process is Poisson; of other processes a shard's gaps have no simple law.
-    let has_law = process.gap_cdf(1.0).is_some() && (whole || is_poisson(plan));
-    let gap_cdf: Option<stats::GapCdf> =
-        has_law.then(|| Box::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
     Setup {
         labels: vec![STEP.to_owned()],
         sources,
         // An arrival may be due at the very end, as the last of evenly spaced ones is.
         measured: plan.measured_from..plan.end() + Nanos(1),
         workload: Workload::Open,
-        plan: Some(PlanLaw {
-            profile: plan.own_profile(),
-            gap_cdf,
-            gap_cov: process.thinned_cov(plan.shard.count()),
-            poisson: is_poisson(plan),
-        }),
+        plan: Some(law(plan.process, plan.own_profile(), plan.shard)),
         resolution: Nanos(1),
         rate: None,
         tolerances: Tolerances::default(),
     }
 }
 
-fn is_poisson(plan: &Plan) -> bool {
-    matches!(plan.process, workload::Process::Poisson | workload::Process::PoissonFixedN)
+/// What the statistics need to know of the arrivals that one shard of a process brings at the rate of `profile`.
+pub fn law(process: Process, profile: Profile, shard: Shard) -> PlanLaw {
+    let poisson = matches!(process, Process::Poisson | Process::PoissonFixedN);
+    // A thinned Poisson process is Poisson; of other processes a shard's gaps have no simple law.
+    let has_law = process.gap_cdf(1.0).is_some() && (shard == Shard::WHOLE || poisson);
+    let gap_cdf: Option<stats::GapCdf> =
+        has_law.then(|| Box::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
+    PlanLaw { profile, gap_cdf, gap_cov: process.thinned_cov(shard.count()), poisson }
 }

@@ -21,6 +21,14 @@ fn reference() -> String {
     out.push_str("\n## Outcomes\n\nHow a request that fell due ended; each ends in exactly one: ");
     let names: Vec<String> = base::Outcome::ALL.iter().map(|o| format!("`{}`", o.name())).collect();
     out.push_str(&format!("{}.\n", names.join(", ")));
+    out.push_str("\n## Formats that `headway audit` reads\n\nRecognised by their content, in this order; gz and zst too.\n\n| format | what it is |\n|---|---|\n");
+    for format in import::formats::ALL {
+        out.push_str(&format!("| `{}` | {} |\n", format.name(), format.about()));
+    }
+    out.push_str("\n## Labs\n\n`headway lab NAME`\n\n| lab | what it repeats |\n|---|---|\n");
+    for lab in cli::labs::ALL {
+        out.push_str(&format!("| `{}` | {} |\n", lab.name(), lab.about()));
+    }
     out.push_str("\n## Outputs\n\n| output | what it is |\n|---|---|\n");
     for output in report::ALL {
         out.push_str(&format!("| {} | {} |\n", output.name(), output.about()));

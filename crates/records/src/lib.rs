@@ -35,6 +35,6 @@ pub use metadata::Metadata;
 pub use parquet::to_parquet;
 pub use reader::LogReader;
 pub use sort::{By, Limits};
-pub use spool::Spool;
+pub use spool::{Spool, Spooled};
 pub use stream::Ending;
 pub use writer::LogWriter;

@@ -1,6 +1,8 @@
 //! One file per verb.
 
+mod audit;
 mod demo;
+mod lab;
 mod plan;
 mod report;
 mod run;
@@ -19,6 +21,8 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Run(args) => run::run(&args, words),
         Command::Serve(args) => serve::serve(&args),
         Command::Plan(args) => plan::plan(&args),
+        Command::Audit(args) => audit::audit(&args, words),
         Command::Report(args) => report::report(&args),
+        Command::Lab(args) => lab::lab(&args),
     }
 }

@@ -163,6 +163,11 @@ impl Spooled {
         self.rows == 0
     }
 
+    /// Bytes of packed rows in memory.
+    pub fn in_memory(&self) -> usize {
+        self.in_memory
+    }
+
     /// Bytes in the temporary file; 0 if all is in memory.
     pub fn on_disk(&self) -> u64 {
         self.on_disk

@@ -1,0 +1,248 @@
+//! The flags of `headway audit` and `headway lab`, as typed.
+
+use super::parse_seed;
+use base::units::{self, UnitError};
+use base::{Nanos, Rate};
+use clap::{Args as ClapArgs, ValueEnum};
+use jiff::tz::TimeZone;
+use std::path::PathBuf;
+use workload::Process;
+
+/// `headway audit`.
+#[derive(ClapArgs, Debug, Clone)]
+#[command(after_help = formats_help())]
+pub struct AuditArgs {
+    /// Results files, access logs, run folders; - is standard input; several are merged by time, each is a generator
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Leave out what started earlier than this after the first start
+    #[arg(long, value_parser = units::parse_time, default_value = "0s", value_name = "TIME", help_heading = "Which rows")]
+    pub from: Nanos,
+    /// Leave out what started later than this after --from
+    #[arg(long = "for", value_parser = units::parse_time, value_name = "TIME", help_heading = "Which rows")]
+    pub span: Option<Nanos>,
+    /// Leave out requests that failed
+    #[arg(long, help_heading = "Which rows")]
+    pub success_only: bool,
+    /// Judge the starts of sessions (users, iterations) [default: if there are any]
+    #[arg(long, conflicts_with = "requests", help_heading = "Which rows")]
+    pub sessions: bool,
+    /// Judge the starts of requests, even if there are sessions
+    #[arg(long, help_heading = "Which rows")]
+    pub requests: bool,
+    /// What the stamps of a file are whose format leaves it open
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = "How to read them")]
+    pub stamps: Stamps,
+    /// Move every row by its own response time: add judges the ends of requests instead of the starts
+    #[arg(long, value_enum, value_name = "HOW", help_heading = "How to read them")]
+    pub shift_by_response: Option<Shift>,
+    /// Which column of a CSV file of no known tool holds what: start=ts,elapsed=ms,label=name,thread=worker
+    #[arg(long, value_name = "LIST", help_heading = "How to read them")]
+    pub columns: Option<String>,
+    /// The format string of an access log, as in the server's configuration [default: the server's own]
+    #[arg(long, value_name = "FORMAT", help_heading = "How to read them")]
+    pub log_format: Option<String>,
+    /// Time zone of local times that name none: Europe/Berlin
+    #[arg(long, value_parser = parse_zone, default_value = "UTC", value_name = "ZONE", help_heading = "How to read them")]
+    pub zone: TimeZone,
+    /// Go on if more than 1 % of a file's rows cannot be read
+    #[arg(long, help_heading = "How to read them")]
+    pub lenient: bool,
+    /// What the load was meant to be: poisson,rate=500/s; the exit code is 98 if it was not that
+    #[arg(long, value_parser = parse_expect, value_name = "PROCESS,rate=RATE", help_heading = "What to compute")]
+    pub expect: Option<Expect>,
+    /// Sizes of the groups of users whose CoV is told [default: 1,2,5,10,20,50 ... and all]
+    #[arg(long, value_delimiter = ',', value_parser = parse_group, value_name = "N,N,...", help_heading = "What to compute")]
+    pub by_threads: Vec<u64>,
+    /// Percentiles of the tables
+    #[arg(long, value_delimiter = ',', value_parser = parse_percentile, default_value = "90,95,99", value_name = "P,P,...", help_heading = "What to compute")]
+    pub percentiles: Vec<f64>,
+    /// How medians and percentiles of the tables are taken
+    #[arg(long, value_enum, default_value_t, value_name = "RULE", help_heading = "What to compute")]
+    pub quantiles: Quantiles,
+    /// Length of the intervals that arrivals are counted in [default: twice the mean headway]
+    #[arg(long, value_parser = parse_interval, value_name = "TIME", help_heading = "What to compute")]
+    pub counts_per: Option<Nanos>,
+    /// Seed of the draws that spread stamps over their resolution
+    #[arg(long, value_parser = parse_seed, default_value = "1", value_name = "N", help_heading = "What to compute")]
+    pub seed: u64,
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub output: AuditOutput,
+}
+
+/// What becomes of an audit's results.
+#[derive(ClapArgs, Debug, Clone, Default)]
+pub struct AuditOutput {
+    /// Write the summary as JSON to a new file, or to standard output (-) in place of the report
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+    /// Write the HTML report to a new file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+    /// Write the tables as CSV files to a new folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub csv: Option<PathBuf>,
+    /// Write the failed requests as CSV to a new file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub failures: Option<PathBuf>,
+    /// No progress, and no report but the exit code
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
+    /// Exit with 97 if the verdict on the load (--expect) is INCONCLUSIVE
+    #[arg(long, help_heading = "Output")]
+    pub strict: bool,
+}
+
+/// What the stamps of a file are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum Stamps {
+    /// Told from the order of the rows
+    #[default]
+    Auto,
+    /// Starts of requests
+    Start,
+    /// Ends of requests
+    End,
+}
+
+/// Which way rows move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Shift {
+    /// Later
+    Add,
+    /// Earlier
+    Subtract,
+}
+
+/// How quantiles are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum Quantiles {
+    /// Smallest x with F(x) >= p
+    #[default]
+    Smallest,
+    /// As Brady's tool (2012) takes them, and his tables
+    Brady,
+}
+
+/// What a load was meant to be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Expect {
+    /// The arrival process.
+    pub process: Process,
+    /// Its rate.
+    pub rate: Rate,
+}
+
+/// `headway lab`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct LabArgs {
+    /// Which experiment [default: list them]
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Seed of every random draw
+    #[arg(long, value_parser = parse_seed, default_value = "1", value_name = "N")]
+    pub seed: u64,
+    /// Repeat it so many times, each with draws of its own, for mean and range of every number
+    #[arg(long, value_parser = units::parse_count, default_value = "1000", value_name = "N")]
+    pub replications: u64,
+    /// Write the numbers as JSON to a new file, or to standard output (-) in place of the report
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+}
+
+fn formats_help() -> String {
+    let rows = import::formats::ALL.iter().map(|f| format!("  {:<18}{}", f.name(), f.about()));
+    format!("Formats, recognised by their content (gz and zst too):\n{}", rows.collect::<Vec<_>>().join("\n"))
+}
+
+fn parse_expect(text: &str) -> Result<Expect, UnitError> {
+    let bad = |why: &str| {
+        UnitError::new(text, format!("an expectation{why}: write for example poisson,rate=500/s"))
+    };
+    let (mut process, mut rate) = (None, None);
+    for part in split_outside_brackets(text) {
+        let before = match part.trim().split_once('=') {
+            Some(("rate", value)) => rate.replace(units::parse_rate(value)?).is_some(),
+            Some((name, _)) => return Err(bad(&format!(" ('{name}' is not rate)"))),
+            None => process.replace(Process::parse(part)?).is_some(),
+        };
+        if before {
+            return Err(bad(" (something is named twice)"));
+        }
+    }
+    match (process, rate) {
+        (Some(process), Some(rate)) => Ok(Expect { process, rate }),
+        (None, _) => Err(bad(" (the process is missing)")),
+        (_, None) => Err(bad(" (the rate is missing)")),
+    }
+}
+
+/// The parts between commas that stand in no brackets.
+fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth <= 0
+    })
+}
+
+fn parse_zone(text: &str) -> Result<TimeZone, UnitError> {
+    TimeZone::get(text).map_err(|_| {
+        UnitError::new(text, "a time zone: write a name such as UTC, Europe/Berlin or America/Los_Angeles")
+    })
+}
+
+fn parse_group(text: &str) -> Result<u64, UnitError> {
+    units::parse_count(text)
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| UnitError::new(text, "a number of users: write for example 1,2,5,10"))
+}
+
+fn parse_percentile(text: &str) -> Result<f64, UnitError> {
+    units::parse_number(text).ok().filter(|&p| p > 0.0 && p < 100.0).ok_or_else(|| {
+        UnitError::new(text, "a percentile: write numbers above 0 and below 100, such as 90,95,99.9")
+    })
+}
+
+fn parse_interval(text: &str) -> Result<Nanos, UnitError> {
+    let time = units::parse_time(text)?;
+    if time > Nanos::ZERO { Ok(time) } else { Err(UnitError::new(text, "a time above zero, such as 100ms")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expectations() {
+        let expect = |text: &str| parse_expect(text).map_err(|e| e.to_string());
+        assert_eq!(expect("poisson,rate=500/s"), Ok(Expect { process: Process::Poisson, rate: Rate(500.0) }));
+        let gamma = Expect { process: Process::Gamma { cov: 2.5 }, rate: Rate(2.0) };
+        assert_eq!(expect("rate=120/1m, gamma(2.5)"), Ok(gamma));
+        for (text, part) in [
+            ("poisson", "the rate is missing"),
+            ("rate=5", "the process is missing"),
+            ("posson,rate=5", "did you mean poisson?"),
+            ("poisson,rate=fast", "a rate"),
+            ("poisson,rate=5,rate=6", "named twice"),
+            ("poisson,constant,rate=5", "named twice"),
+            ("poisson,cov=5", "'cov' is not rate"),
+            ("", "an arrival process"),
+        ] {
+            let error = expect(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        assert!(parse_percentile("100").is_err() && parse_percentile("0").is_err());
+        assert_eq!(parse_percentile("99.9"), Ok(99.9));
+        assert!(parse_group("0").is_err() && parse_group("1.5").is_err());
+        assert!(parse_interval("0s").is_err());
+        assert!(parse_zone("Europe/Berlin").is_ok());
+        assert!(parse_zone("Mars/Olympus").unwrap_err().to_string().contains("Europe/Berlin"));
+    }
+}

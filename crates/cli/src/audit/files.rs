@@ -1,0 +1,80 @@
+//! What the report tells of the files, and what else of an audit only its caller knows.
+
+use super::judge::Chosen;
+use super::read::Read;
+use super::setup::Stretch;
+use super::{AuditSettings, offsets};
+use crate::exit::Failure;
+use base::Nanos;
+use import::{Clock, Facts, Finished, Stamps};
+use stats::Summary;
+use stats::summary::{AuditFile, Stream, UnreadableRow};
+use std::path::Path;
+
+/// Another tool's file; the rows of each kind are counted by the survey.
+pub(super) fn of_results(finished: &Finished) -> AuditFile {
+    let examples = finished.examples.iter().map(|e| UnreadableRow {
+        line: e.line,
+        found: e.found.clone(),
+        expected: e.expected.clone(),
+    });
+    AuditFile {
+        format: finished.format.to_owned(),
+        compression: finished.compression.map(str::to_owned),
+        stamps_how: finished.stamps_how.clone(),
+        unreadable: finished.unreadable,
+        examples: examples.collect(),
+        left_out: finished.left_out.iter().map(|&(why, n)| (why.to_owned(), n)).collect(),
+        ..of_facts(&finished.facts)
+    }
+}
+
+/// The log of a run.
+pub(super) fn of_run(log: &Path, facts: &Facts) -> AuditFile {
+    let parquet = log.extension().is_some_and(|e| e == "parquet");
+    AuditFile {
+        format: if parquet { "headway-parquet" } else { "headway-run" }.to_owned(),
+        stamps_how: "the run's own clock, read just before the first system call of each request".to_owned(),
+        ..of_facts(facts)
+    }
+}
+
+fn of_facts(facts: &Facts) -> AuditFile {
+    AuditFile {
+        description: facts.format.clone(),
+        tool: facts.tool.clone(),
+        stamps: if facts.stamps == Stamps::End { "end" } else { "start" }.to_owned(),
+        digit_s: facts.resolution.as_secs_f64(),
+        missing: facts.missing.clone(),
+        finer: facts.finer.map(str::to_owned),
+        ..AuditFile::default()
+    }
+}
+
+/// Fills in what only the caller knows.
+pub(super) fn into_summary(
+    summary: &mut Summary,
+    settings: &AuditSettings,
+    read: &Read,
+    stretch: &Stretch,
+    stream: Stream,
+    chosen: &Chosen,
+) -> Result<(), Failure> {
+    let offsets = offsets::offsets(read)?;
+    let audit = summary.audit.get_or_insert_default();
+    audit.files = read.files.iter().map(|f| f.file.clone()).collect();
+    audit.stream = stream;
+    audit.first_start = instant(read.clock, stretch.zero);
+    audit.selected = stretch.selected;
+    audit.success_only = settings.success_only;
+    audit.outside = chosen.outside;
+    audit.generators = read.generators.as_slice().to_vec();
+    audit.offsets = offsets;
+    Ok(())
+}
+
+/// An instant of the Unix clock in RFC 3339; none on another clock.
+pub(super) fn instant(clock: Clock, at: Nanos) -> Option<String> {
+    let timestamp = jiff::Timestamp::from_nanosecond(i128::from(at.0)).ok();
+    timestamp.filter(|_| clock == Clock::Unix).map(|t| t.to_string())
+}

@@ -1,0 +1,184 @@
+//! The second pass: the rows of all files by time, those selected, to the auditor.
+
+use super::AuditSettings;
+use super::failures::Failures;
+use super::input::{is_session, later};
+use super::progress::Bar;
+use super::read::Read;
+use super::setup::Stretch;
+use crate::exit::Failure;
+use anyhow::anyhow;
+use base::{Nanos, Outcome, Record};
+use records::spool::InOrder;
+use stats::audit::{AuditSetup, Auditor};
+use stats::summary::Stream;
+use stats::{Facts, Summary};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+/// Rows that are handed over at a time.
+const ROWS: usize = 4_096;
+/// Batches that may wait between the two threads.
+const QUEUE: usize = 8;
+
+/// What a selection leaves.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    /// Starts of the judged stream.
+    pub starts: u64,
+    /// Requests by label.
+    pub by_label: Vec<u64>,
+    /// Rows that are left out.
+    pub outside: u64,
+}
+
+/// Counts what is selected. Without a selection the surveys know.
+pub(super) fn count(
+    settings: &AuditSettings,
+    read: &Read,
+    stretch: &Stretch,
+    stream: Stream,
+) -> Result<Chosen, Failure> {
+    let mut chosen = Chosen { by_label: vec![0; read.labels.len()], ..Chosen::default() };
+    if !settings.selects() {
+        for file in &read.files {
+            chosen.starts += file.of(stream).rows;
+            for (sum, n) in chosen.by_label.iter_mut().zip(&file.requests.survey.by_label) {
+                *sum += n;
+            }
+        }
+        return Ok(chosen);
+    }
+    let mut rows = Merged::new(read, stretch.zero)?;
+    while let Some(record) = rows.next()? {
+        if !stretch.measured.contains(&record.intended) || (settings.success_only && failed(&record)) {
+            chosen.outside += 1;
+            continue;
+        }
+        let session = is_session(&record) == Some(true);
+        if session == (stream == Stream::Sessions) && record.started.is_some() {
+            chosen.starts += 1;
+        }
+        if let Some(n) = chosen.by_label.get_mut(usize::from(record.step)).filter(|_| !session) {
+            *n += 1;
+        }
+    }
+    Ok(chosen)
+}
+
+/// Judges what is selected.
+pub(super) fn judge(
+    settings: &AuditSettings,
+    read: &Read,
+    stretch: &Stretch,
+    setup: AuditSetup,
+    facts: Facts,
+) -> Result<Summary, Failure> {
+    let mut failures = settings
+        .output
+        .failures
+        .as_deref()
+        .map(|path| Failures::create(path, read, stretch.zero, setup.users.clone()))
+        .transpose()?;
+    let mut bar = Bar::of_rows(settings.output.quiet, read.files.iter().map(|f| f.spooled.len()).sum());
+    let mut auditor = Auditor::new(setup);
+    thread::scope(|scope| {
+        let (full, batches) = sync_channel::<Vec<Record>>(QUEUE);
+        let (empty, spare) = sync_channel::<Vec<Record>>(QUEUE + 2);
+        let merging = scope.spawn(move || -> Result<(), records::Error> {
+            let mut rows = Merged::new(read, stretch.zero)?;
+            loop {
+                let mut batch = spare.try_recv().unwrap_or_default();
+                batch.clear();
+                while batch.len() < ROWS
+                    && let Some(record) = rows.next()?
+                {
+                    batch.push(record);
+                }
+                if batch.is_empty() || full.send(batch).is_err() {
+                    return Ok(());
+                }
+            }
+        });
+        let mut seen = 0;
+        while let Ok(batch) = batches.recv() {
+            for record in batch.iter().filter(|r| stretch.measured.contains(&r.intended)) {
+                if failed(record) {
+                    if let Some(failures) = &mut failures {
+                        failures.row(record)?;
+                    }
+                    if settings.success_only {
+                        continue;
+                    }
+                }
+                auditor.row(record);
+            }
+            seen += batch.len() as u64;
+            bar.set(seen);
+            // Where the other thread is done there is nothing to be filled again.
+            let _ = empty.try_send(batch);
+        }
+        merging.join().map_err(|_| anyhow!("the thread that merges the rows panicked"))??;
+        Ok::<(), Failure>(())
+    })?;
+    bar.finish();
+    failures.map_or(Ok(()), Failures::finish)?;
+    Ok(auditor.finish(facts))
+}
+
+fn at(record: &Record) -> Nanos {
+    record.started.get().unwrap_or(record.intended)
+}
+
+fn failed(record: &Record) -> bool {
+    is_session(record) == Some(false) && record.outcome != Outcome::Ok
+}
+
+/// The rows of all files in the order of their starts, those of one instant in the order of the files. Instants count
+/// from the first start, users over all files.
+struct Merged<'a> {
+    files: Vec<Source<'a>>,
+    heads: BinaryHeap<Reverse<(Nanos, usize)>>,
+    zero: Nanos,
+}
+
+struct Source<'a> {
+    rows: InOrder<'a>,
+    head: Option<Record>,
+    first_user: u32,
+}
+
+impl<'a> Merged<'a> {
+    fn new(read: &'a Read, zero: Nanos) -> Result<Merged<'a>, records::Error> {
+        let mut merged = Merged { files: Vec::new(), heads: BinaryHeap::new(), zero };
+        let mut first_user = 0;
+        for (i, file) in read.files.iter().enumerate() {
+            let mut rows = file.spooled.in_order()?;
+            let head = rows.next()?;
+            merged.heads.extend(head.as_ref().map(|head| Reverse((at(head), i))));
+            merged.files.push(Source { rows, head, first_user });
+            first_user += file.users.len() as u32;
+        }
+        Ok(merged)
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<Option<Record>, records::Error> {
+        let Some(mut top) = self.heads.peek_mut() else { return Ok(None) };
+        let Reverse((_, i)) = *top;
+        let source = &mut self.files[i];
+        let Some(mut record) = source.head.take() else { return Ok(None) };
+        source.head = source.rows.next()?;
+        match &source.head {
+            Some(head) => *top = Reverse((at(head), i)),
+            None => {
+                std::collections::binary_heap::PeekMut::pop(top);
+            }
+        }
+        later(&mut record, Nanos(-self.zero.0));
+        record.user = record.user.saturating_add(source.first_user);
+        Ok(Some(record))
+    }
+}

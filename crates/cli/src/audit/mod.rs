@@ -1,0 +1,81 @@
+//! The audit's pipeline: files in, a summary out.
+//!
+//! ```text
+//! file ──> input (import::File, or a run's log) ──> batches ──> read: spool and surveys, one of each per file
+//!                                                                │
+//!                  setup: grid, rate, stretch, expectation <─────┤
+//!                                   │                            v
+//!                                   └──> judge: spools merged by time ──> selection ──> stats::audit::Auditor
+//! ```
+//!
+//! Either pass uses two threads: one reads (or merges), the other takes in. Memory is bounded by the spool and by what
+//! the auditor keeps, not by the length of the files.
+//!
+//! Deliberately absent: the terminal's report and the exit code, which are the command's.
+
+mod failures;
+mod files;
+mod input;
+mod judge;
+mod offsets;
+mod progress;
+mod read;
+mod settings;
+mod setup;
+
+pub use settings::AuditSettings;
+
+use crate::exit::Failure;
+use anyhow::anyhow;
+use stats::Summary;
+use stats::summary::Stream;
+
+/// Audits the files that the settings name.
+///
+/// # Errors
+/// A file that cannot be read or audited (exit 2, naming it), a selection that selects nothing, a full disk.
+pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
+    let read = read::read_all(settings)?;
+    let stream = stream(settings, &read)?;
+    let stretch = setup::Stretch::new(settings, &read, stream)?;
+    let chosen = judge::count(settings, &read, &stretch, stream)?;
+    if chosen.starts == 0 {
+        return Err(Failure::usage(nothing_chosen(settings, &read, stream)));
+    }
+    let setup = setup::setup(settings, &read, &stretch, stream, &chosen);
+    let facts = setup::facts(settings, &read, &stretch);
+    let mut summary = judge::judge(settings, &read, &stretch, setup, facts)?;
+    files::into_summary(&mut summary, settings, &read, &stretch, stream, &chosen)?;
+    Ok(summary)
+}
+
+/// Sessions where a file shows any, because requests of one session depend on each other; else requests.
+fn stream(settings: &AuditSettings, read: &read::Read) -> Result<Stream, Failure> {
+    let has_sessions = read.files.iter().any(|f| f.sessions.rows > 0);
+    match settings.stream {
+        Some(Stream::Sessions) if !has_sessions => Err(Failure::usage(anyhow!(
+            "--sessions: there are none in these files (Gatling's users, k6's iterations and Headway's sessions are)"
+        ))),
+        Some(stream) => Ok(stream),
+        None if has_sessions => Ok(Stream::Sessions),
+        None => Ok(Stream::Requests),
+    }
+}
+
+fn nothing_chosen(settings: &AuditSettings, read: &read::Read, stream: Stream) -> anyhow::Error {
+    let what = match stream {
+        Stream::Requests => "request",
+        Stream::Sessions => "session",
+    };
+    let starts: u64 = read.files.iter().map(|f| f.of(stream).rows).sum();
+    let Some((first, last)) = read.span().filter(|_| starts > 0) else {
+        return anyhow!("there is not one {what} in {}", settings.names());
+    };
+    if !settings.selects() {
+        return anyhow!("not one {what} in {} was started", settings.names());
+    }
+    anyhow!(
+        "--from, --for and --success-only leave none of {starts} {what}s: they cover {} from the first start on",
+        last - first
+    )
+}

@@ -1,0 +1,232 @@
+//! The first pass: every file read once, its rows kept in the order of time and surveyed on the way.
+
+use super::AuditSettings;
+use super::input::{Input, by_response, is_session, one_clock};
+use super::progress::Bar;
+use crate::args::Shift;
+use crate::exit::Failure;
+use anyhow::anyhow;
+use base::{Nanos, Record};
+use import::{Clock, Facts, Names, Rows, Stamps};
+use records::spool::MEMORY;
+use records::{Spool, Spooled};
+use stats::audit::Survey;
+use stats::summary::{AuditFile, Stream};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// Batches that may wait between the two threads.
+const QUEUE: usize = 4;
+
+/// All files, read.
+pub(super) struct Read {
+    pub files: Vec<FileRead>,
+    pub labels: Names,
+    pub generators: Names,
+    pub clock: Clock,
+}
+
+/// One file, read.
+pub(super) struct FileRead {
+    pub file: AuditFile,
+    pub facts: Facts,
+    pub spooled: Spooled,
+    pub requests: Seen,
+    pub sessions: Seen,
+    /// Names of its users by number; empty where it names none.
+    pub users: Vec<String>,
+}
+
+/// What was seen of one stream of one file.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub rows: u64,
+    pub survey: Survey,
+    /// First and last instant at which one was due: when it started, where the file knows no other.
+    pub due: Option<(Nanos, Nanos)>,
+}
+
+impl Seen {
+    fn push(&mut self, record: &Record) {
+        self.rows += 1;
+        self.survey.push(record);
+        let at = record.intended;
+        self.due = Some(self.due.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
+    }
+}
+
+impl FileRead {
+    pub(super) fn of(&self, stream: Stream) -> &Seen {
+        match stream {
+            Stream::Requests => &self.requests,
+            Stream::Sessions => &self.sessions,
+        }
+    }
+}
+
+impl Read {
+    /// When the first and the last of all rows were due.
+    pub(super) fn span(&self) -> Option<(Nanos, Nanos)> {
+        let due = || self.files.iter().flat_map(|f| [f.requests.due, f.sessions.due]).flatten();
+        Some((due().map(|d| d.0).min()?, due().map(|d| d.1).max()?))
+    }
+}
+
+/// Reads all files.
+pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
+    let progress = import::source::Progress::default();
+    let mut bar = Bar::new(settings.output.quiet, &settings.files, progress.clone());
+    let mut rows = Rows::default();
+    let mut files: Vec<FileRead> = Vec::new();
+    for path in &settings.files {
+        let mut input = Input::open(path, &settings.options, progress.clone())?;
+        let name = path.as_os_str().as_encoded_bytes();
+        rows.generator = rows.tables.generators.index(name).min(u32::from(u16::MAX)) as u16;
+        let used: usize = files.iter().map(|f| f.spooled.in_memory()).sum();
+        let keeper = Keeper::new(MEMORY.saturating_sub(used), settings.shift);
+        let kept = read_one(&mut input, &mut rows, keeper, &mut bar)?;
+        let mut ended = input.finish(&mut rows, settings.lenient)?;
+        let kept = restamped(settings, kept, &mut ended)?;
+        ended.file.path = path.display().to_string();
+        ended.file.rows = kept.requests.rows;
+        ended.file.sessions = kept.sessions.rows;
+        let users = std::mem::take(&mut rows.tables.users);
+        files.push(FileRead {
+            users: if ended.facts.users { users.as_slice().to_vec() } else { Vec::new() },
+            file: ended.file,
+            facts: ended.facts,
+            spooled: kept.spool.finish()?,
+            requests: kept.requests,
+            sessions: kept.sessions,
+        });
+        bar.file_done(path);
+    }
+    bar.finish();
+    if settings.stamps.is_some() && files.iter().all(|f| !f.file.stamps_how.starts_with(BY_USER)) {
+        return Err(Failure::usage(anyhow!(
+            "--stamps: the formats of these files leave no choice ({}: {})",
+            files[0].file.format,
+            files[0].file.stamps_how
+        )));
+    }
+    let clocks: Vec<_> = files.iter().map(|f| (f.file.path.clone(), f.facts.clock)).collect();
+    let clock = one_clock(&clocks)?;
+    if clock == Clock::Relative && files.len() > 1 {
+        for file in &mut files {
+            file.file.missing.push(
+                "Its time counts from the tool's own beginning: the files are laid over each other as if they had begun \
+                 together."
+                    .to_owned(),
+            );
+        }
+    }
+    Ok(Read { files, labels: rows.tables.labels, generators: rows.tables.generators, clock })
+}
+
+/// Parses on this thread and keeps on another.
+fn read_one(input: &mut Input, rows: &mut Rows, keeper: Keeper, bar: &mut Bar) -> Result<Keeper, Failure> {
+    thread::scope(|scope| {
+        let (full, batches) = sync_channel::<Vec<Record>>(QUEUE);
+        let (empty, spare) = sync_channel(QUEUE + 2);
+        let keeping = scope.spawn(move || keeper.keep(&batches, &empty));
+        let read = loop {
+            match input.next(rows) {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(failure) => break Err(failure),
+            }
+            let fresh = spare.try_recv().unwrap_or_default();
+            if full.send(std::mem::replace(&mut rows.records, fresh)).is_err() {
+                // The other thread has ended early: its error is the one to tell.
+                break Ok(());
+            }
+            bar.tick();
+        };
+        drop(full);
+        let kept = keeping.join().map_err(|_| anyhow!("the thread that keeps the rows panicked"))??;
+        read.map(|()| kept)
+    })
+}
+
+/// How a file's stamps are said to be known if the user has said it.
+const BY_USER: &str = "--stamps";
+
+/// Takes the user's word for what ambiguous stamps are.
+fn restamped(
+    settings: &AuditSettings,
+    kept: Keeper,
+    ended: &mut super::input::Ended,
+) -> Result<Keeper, Failure> {
+    let Some(wanted) = settings.stamps.filter(|_| ended.ambiguous) else { return Ok(kept) };
+    let (word, way) = match wanted {
+        Stamps::End => ("end", Shift::Subtract),
+        _ => ("start", Shift::Add),
+    };
+    ended.file.stamps_how =
+        format!("{BY_USER} {word} says so; without it the order of the rows: {}", ended.file.stamps_how);
+    if ended.facts.stamps == wanted {
+        return Ok(kept);
+    }
+    ended.facts.stamps = wanted;
+    ended.file.stamps = word.to_owned();
+    let spooled = kept.spool.finish()?;
+    let mut moved = Keeper::new(MEMORY.saturating_sub(spooled.in_memory()), None);
+    let mut in_order = spooled.in_order()?;
+    while let Some(mut record) = in_order.next()? {
+        by_response(&mut record, way);
+        moved.push(&record)?;
+    }
+    Ok(moved)
+}
+
+/// Takes rows in any order.
+struct Keeper {
+    spool: Spool,
+    requests: Seen,
+    sessions: Seen,
+    shift: Option<Shift>,
+}
+
+impl Keeper {
+    fn new(memory: usize, shift: Option<Shift>) -> Keeper {
+        let spool = Spool::new(&std::env::temp_dir(), memory);
+        Keeper { spool, requests: Seen::default(), sessions: Seen::default(), shift }
+    }
+
+    fn keep(
+        mut self,
+        batches: &Receiver<Vec<Record>>,
+        empty: &SyncSender<Vec<Record>>,
+    ) -> Result<Keeper, records::Error> {
+        while let Ok(mut batch) = batches.recv() {
+            for record in &mut batch {
+                if let Some(way) = self.shift {
+                    by_response(record, way);
+                }
+                self.push(record)?;
+            }
+            batch.clear();
+            // Where the reader has gone there is nothing to be filled again.
+            let _ = empty.try_send(batch);
+        }
+        Ok(self)
+    }
+
+    #[inline]
+    fn push(&mut self, record: &Record) -> Result<(), records::Error> {
+        match is_session(record) {
+            Some(false) => self.requests.push(record),
+            Some(true) => self.sessions.push(record),
+            None => return Ok(()),
+        }
+        self.spool.push(record)
+    }
+}
+
+/// Bytes of a file on disk; none of standard input and of what is no plain file.
+pub(super) fn size(path: &Path) -> Option<u64> {
+    let log = path.join(records::folder::RECORDS);
+    let path = if path.is_dir() { log.as_path() } else { path };
+    std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len())
+}

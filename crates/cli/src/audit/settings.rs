@@ -1,0 +1,188 @@
+//! The arguments of an audit, resolved and checked.
+
+use crate::args::{AuditArgs, AuditOutput, Expect, Quantiles, Shift, Stamps};
+use crate::repeat;
+use crate::settings::{must_be_empty, must_be_new};
+use anyhow::{Result, bail};
+use base::Nanos;
+use stats::audit::QuantileRule;
+use stats::summary::Stream;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// An audit, resolved.
+#[derive(Clone, Debug)]
+pub struct AuditSettings {
+    /// The files, each once.
+    pub files: Vec<PathBuf>,
+    /// What the user says about them.
+    pub options: import::Options,
+    /// What ambiguous stamps are; none: told from the order of the rows.
+    pub stamps: Option<import::Stamps>,
+    /// Whether and how every row moves by its own response time.
+    pub shift: Option<Shift>,
+    /// Whether a file may hold more than 1 % unreadable rows.
+    pub lenient: bool,
+    /// What is left out, from the first start on.
+    pub from: Nanos,
+    /// Length of what is not left out; none: to the end.
+    pub span: Option<Nanos>,
+    /// Whether failed requests are left out.
+    pub success_only: bool,
+    /// Which stream is judged; none: sessions if there are any.
+    pub stream: Option<Stream>,
+    /// What the load was meant to be.
+    pub expect: Option<Expect>,
+    /// Sizes of the groups of users.
+    pub by_threads: Vec<u64>,
+    /// Percentiles of the tables.
+    pub percentiles: Vec<f64>,
+    /// Their rule.
+    pub quantiles: QuantileRule,
+    /// Length of the intervals of the count curve.
+    pub count_interval: Option<Nanos>,
+    /// Seed of the dither.
+    pub seed: u64,
+    /// What becomes of the results.
+    pub output: AuditOutput,
+    /// The command that repeats the audit.
+    pub command: String,
+}
+
+impl AuditSettings {
+    /// Resolves what `headway audit` was given.
+    ///
+    /// # Errors
+    /// Whatever the user can mend, in words: a file named twice, an output that exists.
+    pub fn resolve(args: &AuditArgs, words: &[String]) -> Result<AuditSettings> {
+        each_once(&args.files)?;
+        let output = &args.output;
+        for (flag, path) in
+            [("--json", &output.json), ("--html", &output.html), ("--failures", &output.failures)]
+        {
+            must_be_new(flag, path.as_ref())?;
+        }
+        must_be_empty("--csv", output.csv.as_deref())?;
+        if args.span == Some(Nanos::ZERO) {
+            bail!("--for 0s selects nothing: write a time above zero");
+        }
+        let mut by_threads = args.by_threads.clone();
+        by_threads.sort_unstable();
+        by_threads.dedup();
+        Ok(AuditSettings {
+            files: args.files.clone(),
+            options: import::Options {
+                log_format: args.log_format.clone(),
+                columns: args.columns.clone(),
+                zone: args.zone.clone(),
+            },
+            stamps: match args.stamps {
+                Stamps::Auto => None,
+                Stamps::Start => Some(import::Stamps::Start),
+                Stamps::End => Some(import::Stamps::End),
+            },
+            shift: args.shift_by_response,
+            lenient: args.lenient,
+            from: args.from,
+            span: args.span,
+            success_only: args.success_only,
+            stream: match (args.sessions, args.requests) {
+                (true, _) => Some(Stream::Sessions),
+                (_, true) => Some(Stream::Requests),
+                _ => None,
+            },
+            expect: args.expect,
+            by_threads,
+            percentiles: args.percentiles.clone(),
+            quantiles: match args.quantiles {
+                Quantiles::Smallest => QuantileRule::Smallest,
+                Quantiles::Brady => QuantileRule::Brady,
+            },
+            count_interval: args.counts_per,
+            seed: args.seed,
+            output: output.clone(),
+            command: repeat::command_as_it_was(words),
+        })
+    }
+
+    /// Whether some rows may be left out.
+    pub(super) fn selects(&self) -> bool {
+        self.from > Nanos::ZERO || self.span.is_some() || self.success_only
+    }
+
+    /// The files in a few words.
+    pub(super) fn names(&self) -> String {
+        match self.files.as_slice() {
+            [one] => one.display().to_string(),
+            [first, more @ ..] => format!("{} and {} more", first.display(), more.len()),
+            [] => String::new(),
+        }
+    }
+}
+
+/// A file that is given twice would be judged as two generators in step.
+fn each_once(files: &[PathBuf]) -> Result<()> {
+    let same = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let paths: Vec<PathBuf> = files.iter().map(|path| same(path)).collect();
+    for (i, path) in paths.iter().enumerate() {
+        if let Some(before) = paths[..i].iter().position(|earlier| earlier == path) {
+            bail!(
+                "{} and {} are the same file: every request would count twice",
+                files[before].display(),
+                files[i].display()
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser;
+
+    fn resolve(line: &str) -> Result<AuditSettings> {
+        let words: Vec<String> =
+            ["headway", "audit"].into_iter().chain(line.split(' ')).map(str::to_owned).collect();
+        let args = Args::try_parse_from(&words)?;
+        let Command::Audit(audit) = args.command else { bail!("not an audit") };
+        AuditSettings::resolve(&audit, &words)
+    }
+
+    fn error(line: &str) -> String {
+        format!("{:#}", resolve(line).expect_err(line))
+    }
+
+    #[test]
+    fn flags_become_settings() {
+        let s = resolve(
+            "a.csv b.csv --from 120s --for 1200s --stamps end --requests --by-threads 50,1,5,5 --json x/y --seed 3",
+        )
+        .unwrap();
+        assert_eq!((s.from, s.span), (Nanos::from_secs(120), Some(Nanos::from_secs(1200))));
+        assert_eq!((s.stamps, s.stream), (Some(import::Stamps::End), Some(Stream::Requests)));
+        assert_eq!((s.by_threads.as_slice(), s.seed), (&[1, 5, 50][..], 3));
+        assert_eq!(s.percentiles, [90.0, 95.0, 99.0]);
+        assert_eq!(
+            s.command,
+            "headway audit a.csv b.csv --from 120s --for 1200s --stamps end --requests --by-threads 50,1,5,5 --seed 3"
+        );
+        assert!(s.selects() && !resolve("-").unwrap().selects());
+    }
+
+    #[test]
+    fn what_cannot_be_says_what_could() {
+        assert!(error("a.csv ./a.csv Cargo.toml ./Cargo.toml").contains("the same file"));
+        assert!(error("- -").contains("every request would count twice"));
+        assert!(error("a.csv --for 0s").contains("above zero"));
+        assert!(error("a.csv --from 5").contains("a time"));
+        assert!(error("a.csv --json Cargo.toml").contains("never overwritten"));
+        assert!(error("a.csv --html Cargo.toml").contains("never overwritten"));
+        assert!(error("a.csv --csv src").contains("not empty"));
+        assert!(error("a.csv --expect poisson").contains("the rate is missing"));
+        assert!(error("a.csv --percentiles 90,101").contains("below 100"));
+        assert!(error("a.csv --sessions --requests").contains("cannot be used with"));
+        assert!(error("a.csv --stamps middle").contains("start"));
+    }
+}

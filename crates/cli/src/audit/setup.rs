@@ -1,0 +1,136 @@
+//! From the first pass to the second: the stretch that is judged, the grid of the stamps, the rate, the expectation.
+
+use super::AuditSettings;
+use super::files::instant;
+use super::judge::Chosen;
+use super::read::{FileRead, Read};
+use crate::args::Expect;
+use crate::exit::Failure;
+use crate::rundoc;
+use anyhow::anyhow;
+use base::{Nanos, Phase, Profile};
+use stats::audit::AuditSetup;
+use stats::summary::{PlanSummary, Source, Stream};
+use stats::{Facts, PlanLaw, Setup, Tolerances, Workload};
+use std::ops::Range;
+
+/// Fewer stamps lie on a coarse grid by chance: of n independent distances the common divisor is 1 with a probability of
+/// 1/zeta(n), 99.8 % of nine.
+const STAMPS_FOR_A_GRID: u64 = 10;
+
+/// The part of the load that is judged.
+pub(super) struct Stretch {
+    /// When the first of all rows was due. All instants count from it.
+    pub zero: Nanos,
+    /// What is judged, in whole steps of the grid.
+    pub measured: Range<Nanos>,
+    /// As the user asked for it; none for all.
+    pub selected: Option<[f64; 2]>,
+    /// The grid of the stamps: that of the coarsest file.
+    pub grid: Nanos,
+    /// What the last digit of a stamp is worth in the coarsest file.
+    pub digit: Nanos,
+}
+
+impl Stretch {
+    /// Of `--from` and `--for`, both ends included, as far as there are rows.
+    pub(super) fn new(settings: &AuditSettings, read: &Read, stream: Stream) -> Result<Stretch, Failure> {
+        let (zero, last) =
+            read.span().ok_or_else(|| Failure::usage(anyhow!("there is no row in {}", settings.names())))?;
+        let digit = read.files.iter().map(|f| f.facts.resolution).max().unwrap_or(Nanos(1)).max(Nanos(1));
+        let grid = read.files.iter().map(|f| grid(f, stream)).max().unwrap_or(digit).max(digit);
+        let last = last - zero;
+        let to = settings.span.map_or(last, |span| settings.from.saturating_add(span).min(last));
+        let selected = (settings.from > Nanos::ZERO || settings.span.is_some())
+            .then(|| [settings.from.as_secs_f64(), to.as_secs_f64()]);
+        let start = Nanos(settings.from.0.div_euclid(grid.0) * grid.0);
+        let start = if start < settings.from { start.saturating_add(grid) } else { start };
+        // The step that begins at or before the last stamp belongs to it.
+        let end = Nanos(to.0.div_euclid(grid.0) * grid.0).saturating_add(grid);
+        Ok(Stretch { zero, measured: start..end.max(start), selected, grid, digit })
+    }
+
+    fn seconds(&self) -> f64 {
+        (self.measured.end - self.measured.start).as_secs_f64()
+    }
+}
+
+/// The grid of one file's stamps.
+fn grid(file: &FileRead, stream: Stream) -> Nanos {
+    let seen = file.of(stream);
+    if seen.rows < STAMPS_FOR_A_GRID { file.facts.resolution } else { seen.survey.grid() }
+}
+
+/// What the auditor must know.
+pub(super) fn setup(
+    settings: &AuditSettings,
+    read: &Read,
+    stretch: &Stretch,
+    stream: Stream,
+    chosen: &Chosen,
+) -> AuditSetup {
+    let has = |what: fn(&FileRead) -> bool| read.files.iter().all(what);
+    AuditSetup {
+        setup: Setup {
+            labels: read.labels.as_slice().to_vec(),
+            sources: 1,
+            measured: stretch.measured.clone(),
+            workload: Workload::Foreign,
+            plan: settings.expect.map(|expect| law(expect, stretch)),
+            resolution: stretch.grid,
+            rate: (stretch.seconds() > 0.0).then(|| chosen.starts as f64 / stretch.seconds()),
+            tolerances: Tolerances::default(),
+        },
+        users: users(read),
+        generators: read.generators.as_slice().to_vec(),
+        label_counts: chosen.by_label.clone(),
+        stream,
+        intended: has(|f| f.facts.intended),
+        ends: has(|f| f.facts.ends),
+        bytes: has(|f| f.facts.bytes),
+        starts: chosen.starts,
+        digit: stretch.digit,
+        dither_seed: settings.seed,
+        by_threads: settings.by_threads.clone(),
+        percentiles: settings.percentiles.clone(),
+        quantiles: settings.quantiles,
+        count_interval: settings.count_interval,
+    }
+}
+
+/// The expectation as a plan: its rate from the first start to the end of the stretch.
+fn law(expect: Expect, stretch: &Stretch) -> PlanLaw {
+    let profile = Profile::new(&[Phase::hold(stretch.measured.end, expect.rate)]);
+    rundoc::law(expect.process, profile, workload::Shard::WHOLE)
+}
+
+/// Users of all files, one file's after the other's: two generators may use the same names.
+fn users(read: &Read) -> Vec<String> {
+    let several = read.files.iter().filter(|f| !f.users.is_empty()).count() > 1;
+    let names = read.files.iter().flat_map(|file| {
+        file.users.iter().map(move |user| match several {
+            true => format!("{} {user}", file.file.path),
+            false => user.clone(),
+        })
+    });
+    names.collect()
+}
+
+/// What the summary says beside its numbers.
+pub(super) fn facts(settings: &AuditSettings, read: &Read, stretch: &Stretch) -> Facts {
+    Facts {
+        source: Source::Import,
+        name: settings.names(),
+        command: Some(settings.command.clone()),
+        started_at: instant(read.clock, stretch.zero),
+        plan: settings.expect.map(|expect| PlanSummary {
+            process: expect.process.to_string(),
+            gap_cov: Some(expect.process.gap_cov()),
+            rate: Some(expect.rate.0),
+            duration_s: Some(stretch.seconds()),
+            ..PlanSummary::default()
+        }),
+        resolution: Some(stretch.grid),
+        ..Facts::default()
+    }
+}
