@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: files, sorting, and what a row was before it became a [`base::Record`].
 
+mod causes;
 mod closed;
 mod counts;
 mod extent;
@@ -20,6 +21,7 @@ use crate::findings::by_severity;
 use crate::setup::{Facts, Foreign, Setup};
 use crate::summary::{Audit, Finding, RateSummary, Resolution, Severity, Spread, Stream, Summary};
 use base::{Kind, Nanos, Record, Start};
+use causes::Evidence;
 use closed::InFlight;
 use counts::Counts;
 use tables::{Rows, Tables};
@@ -97,6 +99,7 @@ pub struct Auditor {
     threads: Option<Threads>,
     in_flight: InFlight,
     counts: Option<Counts>,
+    evidence: Evidence,
     /// The block so far: what the setup says.
     block: Audit,
     grid: Nanos,
@@ -134,6 +137,12 @@ impl Auditor {
             tables: Tables::new(&audit, rows.names.clone()),
             threads: Threads::new(&audit),
             in_flight: InFlight::default(),
+            evidence: Evidence::new(
+                audit.starts,
+                measured.end - measured.start,
+                grid,
+                audit.generators.len(),
+            ),
             counts: Counts::new(&measured, grid, audit.setup.rate, audit.count_interval),
             measured,
             rows,
@@ -181,6 +190,7 @@ impl Auditor {
         }
         if self.ends {
             self.in_flight.push(started, record);
+            self.evidence.request(started, record.done);
         }
     }
 
@@ -188,6 +198,7 @@ impl Auditor {
     #[inline]
     fn judged(&mut self, started: Nanos, record: &Record, step: u16) {
         self.analysis.start(&Start { intended: record.intended, started, wait: record.wait, step });
+        self.evidence.start(started, record.shard);
         if let Some(counts) = &mut self.counts {
             counts.push(started);
         }
@@ -229,6 +240,11 @@ impl Auditor {
             of_sessions(&mut summary, requests, self.sessions, seconds_of(&self.measured));
         }
         summary.audit = Some(block);
+        let cause = causes::name(&causes::Case { evidence: &self.evidence, summary: &summary });
+        if let Some(audit) = &mut summary.audit {
+            audit.cause = cause.as_ref().map(|finding| finding.id.clone());
+        }
+        summary.verdict.findings.extend(cause);
         by_severity(&mut summary.verdict.findings);
         summary
     }

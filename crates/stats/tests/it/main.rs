@@ -1,5 +1,6 @@
 //! Tests through the public interface: goldens of scipy, coverage of the intervals, rules, and conservation.
 
+mod audit;
 mod coarse;
 mod coverage;
 mod goldens;

@@ -1,0 +1,368 @@
+//! Why a load has the pattern it has: the causes that can be told from its rows, and `unknown-cause` where the rows do not
+//! say.
+//!
+//! One function per cause, all listed in [`ALL`]; the first that is sure of itself is the cause. Some matter whatever the
+//! pattern (one seed twice, generators in step, users who only wait); the others explain a pattern that is bunched or even.
+//! Thresholds are in one place, and docs/causes.md shows how often each cause is taken for another.
+//!
+//! Deliberately absent: the pattern itself, which is decided before and without any of this.
+
+mod evidence;
+mod lattice;
+mod pairs;
+
+pub(crate) use evidence::Evidence;
+
+use crate::findings::{percent, span};
+use crate::summary::{Finding, Pattern, Severity, Summary};
+use pairs::Kin;
+
+/// A recovered think time that varies less than this (CoV) is fixed.
+const FIXED_THINK: f64 = 0.1;
+/// Fewest recovered think times that count.
+const FEWEST_THINKS: u64 = 30;
+/// All users wait for more than this share of the time: the target sets the pace.
+const ALL_WAITING: f64 = 0.5;
+/// Response times above this share of a user's cycle feed back on the starts (Brady and Gunther 2016: 3 %).
+const FEEDBACK: f64 = 0.03;
+/// Up to so many users make an even load for being few.
+const FEW: f64 = 50.0;
+/// Long gaps must account for this share of the excess of the squared CoV to be its cause.
+const EXPLAINS: f64 = 0.5;
+/// Share of a long gap's missing starts that must follow it at once if a pause of the generator held them up.
+const HELD_UP: f64 = 0.5;
+/// So many times the average in flight when a gap begins: the users wait for the target.
+const ALL_IN_FLIGHT: f64 = 3.0;
+/// A whole that is so much more even than each of its users follows a schedule.
+const SCHEDULED: f64 = 0.8;
+/// Below this CoV a load without known users is one of constant rate.
+const CONSTANT: f64 = 0.5;
+
+/// What causes are told from.
+pub(crate) struct Case<'a> {
+    pub evidence: &'a Evidence,
+    /// The document so far: everything but the cause.
+    pub summary: &'a Summary,
+}
+
+type Find = fn(&Case) -> Option<Finding>;
+
+/// Every cause, the most specific first.
+pub(crate) static ALL: [(&str, Find); 10] = [
+    ("same-seed", same_seed),
+    ("in-step", in_step),
+    ("saturation", saturation),
+    ("constant-rate", constant_rate),
+    ("fixed-think", fixed_think),
+    ("timer-ticks", timer_ticks),
+    ("generator-pauses", generator_pauses),
+    ("feedback-loop", feedback_loop),
+    ("few-users", few_users),
+    ("unknown-cause", unknown),
+];
+
+/// The cause, as a finding; none where nothing needs one.
+pub(crate) fn name(case: &Case) -> Option<Finding> {
+    ALL.iter().find_map(|(id, find)| find(case).map(|finding| Finding { id: (*id).into(), ..finding }))
+}
+
+impl Case<'_> {
+    fn pattern(&self) -> Pattern {
+        self.summary.verdict.pattern
+    }
+
+    fn is_off(&self) -> bool {
+        matches!(self.pattern(), Pattern::Bunched | Pattern::Even)
+    }
+
+    fn cov(&self) -> f64 {
+        self.summary.arrivals.cov.unwrap_or(f64::NAN)
+    }
+
+    fn n(&self) -> u64 {
+        self.summary.arrivals.n
+    }
+
+    fn users(&self) -> Option<f64> {
+        self.summary.closed.as_ref().and_then(|c| c.users)
+    }
+
+    /// Mean think time and its CoV, if enough were recovered.
+    fn think(&self) -> Option<(f64, f64)> {
+        let closed = self.summary.closed.as_ref().filter(|c| c.think_n >= FEWEST_THINKS)?;
+        let mean = closed.think.filter(|&z| z > 0.0)?;
+        Some((mean, closed.think_sd? / mean))
+    }
+
+    fn generator(&self, number: usize) -> &str {
+        let names = self.summary.audit.as_ref().map_or(&[][..], |a| &a.generators);
+        names.get(number).map_or("?", String::as_str)
+    }
+
+    /// CoV of a single user's headways.
+    fn cov_of_one(&self) -> Option<f64> {
+        self.summary.thread_groups.iter().find(|g| g.users == 1).and_then(|g| g.cov)
+    }
+}
+
+fn found(case: &Case, text: String, value: f64, limit: f64) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        text,
+        value: Some(value),
+        limit: Some(limit),
+        n: case.n(),
+        ..Finding::default()
+    }
+}
+
+fn kin(case: &Case) -> Option<(usize, usize, Kin)> {
+    pairs::kinship(&case.evidence.firsts, case.evidence.resolution)
+}
+
+fn same_seed(case: &Case) -> Option<Finding> {
+    let Some((i, j, Kin::SameSeed(r))) = kin(case) else { return None };
+    let text = format!(
+        "{} and {} sent the same headways in the same order (correlation {r:.2}): the same seed on both. Together they are \
+         not two independent loads but one, sent twice; give each a seed, or a shard, of its own.",
+        case.generator(i),
+        case.generator(j)
+    );
+    Some(found(case, text, r, 0.8))
+}
+
+fn in_step(case: &Case) -> Option<Finding> {
+    let Some((i, j, Kin::InStep(share, chance))) = kin(case) else { return None };
+    let text = format!(
+        "{} of the starts of {} fall together with one of {} ({} would by chance): generators with regular headways that \
+         were started in step. Random headways, or starts spread over a headway, undo it.",
+        percent(share),
+        case.generator(i),
+        case.generator(j),
+        percent(chance)
+    );
+    Some(found(case, text, share, 0.5 + 0.5 * chance))
+}
+
+fn saturation(case: &Case) -> Option<Finding> {
+    let closed = case.summary.closed.as_ref()?;
+    let users = closed.users?;
+    let waiting = closed.all_waiting.filter(|&s| s > ALL_WAITING);
+    // Stamps and times taken, both cut off, leave up to one grid step between an end and the next start.
+    let thoughtless =
+        closed.think.filter(|z| closed.think_n >= FEWEST_THINKS && z * 1e9 <= case.evidence.resolution);
+    let (effect, value, limit) = match (waiting, thoughtless) {
+        (Some(share), _) => (
+            format!("In {} of the time nearly all of the {users:.0} users were waiting", percent(share)),
+            share,
+            ALL_WAITING,
+        ),
+        (None, Some(think)) => {
+            let limit = case.evidence.resolution / 1e9;
+            (
+                format!(
+                    "The {users:.0} users do not think ({} on average): they are always waiting",
+                    span(think)
+                ),
+                think,
+                limit,
+            )
+        }
+        (None, None) => return None,
+    };
+    let text = format!(
+        "{effect} for an answer: the rate is what the target can do and not what users would send, and a slower target would \
+         have met fewer requests. Add users or think time."
+    );
+    Some(found(case, text, value, limit))
+}
+
+fn constant_rate(case: &Case) -> Option<Finding> {
+    if case.pattern() != Pattern::Even {
+        return None;
+    }
+    let (cov, one) = (case.cov(), case.cov_of_one());
+    let limit = match (one, case.users()) {
+        (Some(one), Some(users)) if users > 1.0 => SCHEDULED * one,
+        (_, Some(users)) if users > 1.0 => return None,
+        _ => CONSTANT,
+    };
+    if cov.is_nan() || cov >= limit || (case.users().is_none_or(|u| u <= 1.0) && fixed_think(case).is_some())
+    {
+        return None;
+    }
+    let text = format!(
+        "Requests leave on a schedule of constant rate (CoV {cov:.2}{}). Real users do not take turns: such a load meets \
+         shorter queues than they would.",
+        one.filter(|_| case.users().is_some_and(|u| u > 1.0))
+            .map_or(String::new(), |one| format!(", while that of a single user is {one:.2}"))
+    );
+    Some(found(case, text, cov, limit))
+}
+
+fn fixed_think(case: &Case) -> Option<Finding> {
+    let (mean, cov) = case.think().filter(|&(_, cov)| cov < FIXED_THINK && case.is_off())?;
+    let effect = match case.pattern() {
+        Pattern::Bunched => {
+            "users that a slow answer brings together stay together, and come back as a bunch each time"
+        }
+        _ => "each user comes back like a clock",
+    };
+    let text = format!(
+        "The think time is fixed at {} (CoV {cov:.2}), so {effect}. Draw it from a distribution; an exponential one is like \
+         independent users.",
+        span(mean)
+    );
+    Some(found(case, text, cov, FIXED_THINK))
+}
+
+fn timer_ticks(case: &Case) -> Option<Finding> {
+    if case.pattern() != Pattern::Bunched {
+        return None;
+    }
+    let (period, length) = lattice::ticks(case.evidence.stretches(), case.evidence.resolution)?;
+    let per_tick = period / case.evidence.mean;
+    let text = format!(
+        "Starts keep to the ticks of a timer of {} (mean vector {length:.2}, 0 without ticks): {per_tick:.1} requests a tick \
+         leave together. A generator that sleeps until each request is due would not do that.",
+        span(period / 1e9)
+    );
+    Some(found(case, text, length, 0.6))
+}
+
+/// Excess of the squared CoV, and the share of it that gaps too long for chance account for.
+fn long_gaps(case: &Case) -> Option<f64> {
+    let excess = case.cov().powi(2) - 1.0;
+    if case.pattern() != Pattern::Bunched || case.evidence.long_gaps == 0 || case.n() == 0 || excess <= 0.0 {
+        return None;
+    }
+    let share = case.evidence.long_squares / case.n() as f64 / excess;
+    (share >= EXPLAINS).then_some(share.min(1.0))
+}
+
+/// Squared length of the long gaps that the predicate picks, over that of all, and the longest of those.
+fn weight(case: &Case, pick: impl Fn(&evidence::Gap) -> bool) -> (f64, Vec<evidence::Gap>) {
+    let all = case.evidence.gaps();
+    let squares = |gaps: &[evidence::Gap]| gaps.iter().map(|g| g.length() * g.length()).sum::<f64>();
+    let picked: Vec<_> = all.iter().copied().filter(pick).collect();
+    (squares(&picked) / squares(&all).max(1.0), picked)
+}
+
+/// When the longest of these were, at most 64, in the order of time.
+fn times(gaps: &[evidence::Gap]) -> Vec<[f64; 2]> {
+    let mut longest = gaps.to_vec();
+    longest.sort_by(|a, b| b.length().total_cmp(&a.length()));
+    longest.truncate(64);
+    longest.sort_by_key(|g| g.from);
+    longest.iter().map(|g| [g.from as f64 / 1e9, g.to as f64 / 1e9]).collect()
+}
+
+fn longest(gaps: &[evidence::Gap]) -> f64 {
+    gaps.iter().map(evidence::Gap::length).fold(0.0, f64::max) / 1e9
+}
+
+/// Whether the users were waiting for the target when the gap began, and until it ended.
+fn awaited(case: &Case, gap: &evidence::Gap) -> bool {
+    let average = case.summary.arrivals.rate.zip(case.summary.response.p50).map_or(1.0, |(rate, r)| rate * r);
+    let n = f64::from(gap.in_flight);
+    let many = n >= 2.0
+        && (n >= ALL_IN_FLIGHT * average.max(1.0) || case.users().is_some_and(|users| n >= 0.8 * users));
+    many && f64::from(gap.waited_through) >= 0.5 * n
+}
+
+fn generator_pauses(case: &Case) -> Option<Finding> {
+    let share = long_gaps(case)?;
+    let mean = case.evidence.mean;
+    let held_up = |gap: &evidence::Gap| {
+        let missing = gap.length() / mean;
+        f64::from(gap.burst) >= (HELD_UP * missing).max(3.0) && !awaited(case, gap)
+    };
+    let (weight, gaps) = weight(case, held_up);
+    if weight < 0.5 {
+        return None;
+    }
+    let text = format!(
+        "The generator stood still {} times, the longest for {}: no request left, then those held up left at once, while \
+         few were waiting for an answer. Such pauses (garbage collection, a busy machine) make {} of the excess; the times \
+         are listed.",
+        gaps.len(),
+        span(longest(&gaps)),
+        percent(share)
+    );
+    Some(Finding { at: times(&gaps), ..found(case, text, share, EXPLAINS) })
+}
+
+fn feedback_loop(case: &Case) -> Option<Finding> {
+    if case.pattern() != Pattern::Bunched {
+        return None;
+    }
+    if let Some(share) = long_gaps(case) {
+        let (weight, gaps) = weight(case, |gap| awaited(case, gap));
+        if weight >= 0.5 {
+            let text = format!(
+                "{} times, the longest for {}, no request left because those in flight were waiting for an answer; the \
+                 users came back when it came. The target's stalls shape the load (closed-loop feedback) and make {} of \
+                 the excess. Independent users would have gone on coming.",
+                gaps.len(),
+                span(longest(&gaps)),
+                percent(share)
+            );
+            return Some(Finding { at: times(&gaps), ..found(case, text, share, EXPLAINS) });
+        }
+    }
+    let rort = case
+        .summary
+        .closed
+        .as_ref()
+        .and_then(|c| c.rort)
+        .filter(|&r| r > FEEDBACK && case.think().is_some())?;
+    let text = format!(
+        "Users spend {} of their cycle waiting for answers (RoRT; 3 % is the most that leaves starts alone), so the \
+         target's slow moments hold back the load and its quick ones let it go: closed-loop feedback. More users with \
+         longer think times at the same rate lower it.",
+        percent(rort)
+    );
+    Some(found(case, text, rort, FEEDBACK))
+}
+
+fn few_users(case: &Case) -> Option<Finding> {
+    let users = case.users().filter(|&u| u <= FEW)?;
+    let even = match case.pattern() {
+        Pattern::Even => true,
+        Pattern::Undecided => users <= FEW / 5.0,
+        _ => false,
+    };
+    if !even || case.think().is_none() {
+        return None;
+    }
+    let text = format!(
+        "Only {users:.0} users: each cannot come again before it is answered and has thought, so their starts are more even \
+         than those of many independent users (CoV {:.2}; the groups of users below show how it grows with their number). \
+         Use more users with a longer think time.",
+        case.cov()
+    );
+    let severity = if case.pattern() == Pattern::Even { Severity::Warning } else { Severity::Info };
+    Some(Finding { severity, ..found(case, text, users, FEW) })
+}
+
+fn unknown(case: &Case) -> Option<Finding> {
+    let what = match case.pattern() {
+        Pattern::Bunched => "bunched",
+        Pattern::Even => "more even than independent users",
+        _ => return None,
+    };
+    let text = format!(
+        "The starts are {what}, and these rows do not say why{}.",
+        match case.users() {
+            None => "; they name no users, whose think times would tell more",
+            Some(_) => "",
+        }
+    );
+    Some(Finding {
+        severity: Severity::Info,
+        text,
+        value: case.summary.arrivals.cov,
+        n: case.n(),
+        ..Finding::default()
+    })
+}

@@ -1,0 +1,44 @@
+//! An audit of rows that are already in order, as the binary would make it.
+
+use super::traffic::Load;
+use base::{Kind, Nanos};
+use stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
+use stats::summary::{Source, Stream};
+use stats::{Facts, Setup, Summary, Tolerances, Workload};
+
+pub fn audit(load: &Load) -> Summary {
+    let mut survey = Survey::default();
+    load.rows.iter().for_each(|r| survey.push(r));
+    let span = survey.span().expect("rows");
+    let resolution = Nanos(survey.grid().0.max(load.digit.0));
+    let starts = load.rows.iter().filter(|r| r.kind == Kind::Request).count() as u64;
+    let setup = Setup {
+        labels: vec!["request".into()],
+        sources: 1,
+        measured: span.clone(),
+        workload: Workload::Foreign,
+        plan: None,
+        resolution,
+        rate: Some(starts as f64 / (span.end - span.start).as_secs_f64()),
+        tolerances: Tolerances::default(),
+    };
+    let mut auditor = Auditor::new(AuditSetup {
+        setup,
+        users: load.users.clone(),
+        generators: (0..load.generators).map(|g| format!("generator {g}")).collect(),
+        label_counts: survey.by_label.clone(),
+        stream: Stream::Requests,
+        ends: true,
+        bytes: false,
+        intended: false,
+        starts,
+        digit: load.digit,
+        dither_seed: 1,
+        by_threads: Vec::new(),
+        percentiles: vec![90.0, 95.0, 99.0],
+        quantiles: QuantileRule::Smallest,
+        count_interval: None,
+    });
+    load.rows.iter().for_each(|r| auditor.row(r));
+    auditor.finish(Facts { source: Source::Import, resolution: Some(resolution), ..Facts::default() })
+}

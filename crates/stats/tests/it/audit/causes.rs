@@ -1,0 +1,82 @@
+//! Is the cause that an audit names the one that made the load? A table of confusion over many seeds.
+
+use super::auditing;
+use super::traffic::{Maker, make};
+use stats::Summary;
+
+fn audited(maker: Maker, seed: u64) -> Summary {
+    auditing::audit(&make(maker, seed))
+}
+
+/// Names in the order of the makers, then what else may be said.
+fn columns() -> Vec<&'static str> {
+    let mut names: Vec<_> = Maker::ALL.iter().filter_map(|m| m.cause()).collect();
+    names.extend(["unknown-cause", "none"]);
+    names
+}
+
+/// How often each name was given, by maker.
+fn confusion(seeds: u64) -> Vec<(Maker, Vec<u64>)> {
+    let names = columns();
+    let count = |maker: Maker| {
+        let mut counts = vec![0; names.len()];
+        for seed in 0..seeds {
+            let summary = audited(maker, seed);
+            let cause = summary.audit.and_then(|a| a.cause).unwrap_or("none".into());
+            let column =
+                names.iter().position(|n| **n == cause).unwrap_or_else(|| panic!("{cause} is not listed"));
+            counts[column] += 1;
+        }
+        counts
+    };
+    Maker::ALL.iter().map(|&maker| (maker, count(maker))).collect()
+}
+
+fn markdown(table: &[(Maker, Vec<u64>)]) -> String {
+    let mut text = format!(
+        "| the load is made by | {} |\n|---|{}\n",
+        columns().join(" | "),
+        "---|".repeat(columns().len())
+    );
+    for (maker, counts) in table {
+        let cells: Vec<_> = counts.iter().map(|&n| if n == 0 { "-".into() } else { n.to_string() }).collect();
+        text += &format!("| {} | {} |\n", maker.words(), cells.join(" | "));
+    }
+    text
+}
+
+/// Share of the seeds whose load was given its own name, or none where there is nothing to name.
+fn right(maker: Maker, counts: &[u64], seeds: u64) -> f64 {
+    let own = columns().iter().position(|n| *n == maker.cause().unwrap_or("none"));
+    counts[own.expect("listed")] as f64 / seeds as f64
+}
+
+/// The bound: at most one seed of twenty is taken for something else.
+#[test]
+fn causes_are_named_for_what_they_are() {
+    let table = confusion(4);
+    for (maker, counts) in &table {
+        assert!(right(*maker, counts, 4) >= 0.75, "{maker:?}\n{}", markdown(&table));
+    }
+}
+
+/// The table of docs/causes.md, which `HEADWAY_DOCS=write` renews.
+#[test]
+#[ignore = "1,100 audits: half a minute in release mode"]
+fn the_table_of_confusion() {
+    let table = confusion(100);
+    let text = markdown(&table);
+    println!("{text}");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/causes.md");
+    let page = std::fs::read_to_string(path).expect("docs/causes.md is there");
+    let (begin, end) = ("<!-- table -->\n", "<!-- end -->");
+    let (from, to) = (page.find(begin).expect("begin") + begin.len(), page.find(end).expect("end"));
+    if std::env::var("HEADWAY_DOCS").is_ok_and(|v| v == "write") {
+        std::fs::write(path, format!("{}{text}{}", &page[..from], &page[to..])).expect("writable");
+    } else {
+        assert_eq!(&page[from..to], text, "HEADWAY_DOCS=write renews it");
+    }
+    for (maker, counts) in &table {
+        assert!(right(*maker, counts, 100) >= 0.9, "{maker:?}");
+    }
+}

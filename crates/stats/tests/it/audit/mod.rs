@@ -1,0 +1,5 @@
+//! Audits of loads whose truth is known.
+
+mod auditing;
+mod causes;
+mod traffic;

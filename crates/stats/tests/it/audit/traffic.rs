@@ -1,0 +1,328 @@
+//! Loads whose cause is known: one generator of traffic per cause that an audit can name, and of those that need none.
+//!
+//! Each draws its sizes (users, think times, rates, pauses) from its seed, so that a hundred seeds are a hundred different
+//! tests and not one. Deliberately absent: the names that the audit gives.
+
+use base::random::{Draws, Stream};
+use base::{Nanos, Outcome, Record};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a load is made by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Maker {
+    /// Poisson arrivals.
+    Independent,
+    /// Two hundred users with random think times.
+    FixedPopulation,
+    /// A handful of users with random think times.
+    FewUsers,
+    /// Users with one think time, some of them brought together by stalls of the target.
+    FixedThink,
+    /// Users with random think times whose target stands still now and then.
+    Feedback,
+    /// Poisson arrivals of a generator that stands still now and then.
+    Pauses,
+    /// Poisson arrivals released on the next tick of a timer.
+    Ticks,
+    /// Generators of constant rate, started together.
+    InStep,
+    /// Two generators with the same Poisson plan.
+    SameSeed,
+    /// Users without think time.
+    Saturation,
+    /// One generator of constant rate.
+    ConstantRate,
+}
+
+impl Maker {
+    pub const ALL: [Maker; 11] = [
+        Maker::Independent,
+        Maker::FixedPopulation,
+        Maker::FewUsers,
+        Maker::FixedThink,
+        Maker::Feedback,
+        Maker::Pauses,
+        Maker::Ticks,
+        Maker::InStep,
+        Maker::SameSeed,
+        Maker::Saturation,
+        Maker::ConstantRate,
+    ];
+
+    /// The name that an audit ought to give: none where there is nothing to name.
+    pub fn cause(self) -> Option<&'static str> {
+        match self {
+            Maker::Independent | Maker::FixedPopulation => None,
+            Maker::FewUsers => Some("few-users"),
+            Maker::FixedThink => Some("fixed-think"),
+            Maker::Feedback => Some("feedback-loop"),
+            Maker::Pauses => Some("generator-pauses"),
+            Maker::Ticks => Some("timer-ticks"),
+            Maker::InStep => Some("in-step"),
+            Maker::SameSeed => Some("same-seed"),
+            Maker::Saturation => Some("saturation"),
+            Maker::ConstantRate => Some("constant-rate"),
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Maker::Independent => "Poisson arrivals",
+            Maker::FixedPopulation => "150 to 300 users, random think time",
+            Maker::FewUsers => "2 to 5 users, random think time",
+            Maker::FixedThink => "users with one think time, target stalls",
+            Maker::Feedback => "users, random think time, target stalls",
+            Maker::Pauses => "Poisson, generator pauses",
+            Maker::Ticks => "Poisson, released on timer ticks",
+            Maker::InStep => "3 to 6 constant rates, started together",
+            Maker::SameSeed => "2 generators, one Poisson plan",
+            Maker::Saturation => "users without think time",
+            Maker::ConstantRate => "constant rate with jitter",
+        }
+    }
+}
+
+/// A load as an importer would hand it over, in the order of its starts.
+pub struct Load {
+    pub rows: Vec<Record>,
+    /// Names of users; empty if it has none.
+    pub users: Vec<String>,
+    pub generators: usize,
+    /// What the last digit of its stamps is worth.
+    pub digit: Nanos,
+}
+
+/// About so many requests in each load.
+const REQUESTS: f64 = 8_000.0;
+
+struct Dice(Draws);
+
+impl Dice {
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.0.open01()
+    }
+    fn whole(&mut self, low: u64, high: u64) -> u64 {
+        low + (self.0.open01() * (high - low + 1) as f64) as u64
+    }
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * self.0.open01().ln()
+    }
+    /// By mean and CoV.
+    fn lognormal(&mut self, mean: f64, cov: f64) -> f64 {
+        let variance = (1.0 + cov * cov).ln();
+        let normal = (-2.0 * self.0.open01().ln()).sqrt() * (std::f64::consts::TAU * self.0.open01()).cos();
+        mean * (normal * variance.sqrt() - 0.5 * variance).exp()
+    }
+}
+
+/// A request of seconds.
+fn row(at: f64, done: f64, user: u32, generator: u16) -> Record {
+    let (at, done) = (Nanos((at * 1e9) as i64), Nanos((done * 1e9) as i64));
+    Record {
+        started: at.into(),
+        sent: at.into(),
+        user,
+        shard: generator,
+        ..Record::never_started(0, at, done, Outcome::Ok)
+    }
+}
+
+fn load(mut rows: Vec<Record>, users: u64, generators: usize, digit: Nanos) -> Load {
+    let cut = |at: Nanos| Nanos(at.0 / digit.0 * digit.0);
+    for (k, r) in rows.iter_mut().enumerate() {
+        let took = cut(r.done - r.intended);
+        r.k = k as u64;
+        r.intended = cut(r.intended);
+        r.started = r.intended.into();
+        r.sent = r.started;
+        r.done = r.intended + took;
+    }
+    rows.sort_by_key(|r| r.intended);
+    Load { rows, users: (1..=users).map(|u| format!("user {u}")).collect(), generators, digit }
+}
+
+/// The load of that maker and seed. Stamps are of 1 us, except those of closed loads, which are of 1 ms as JMeter's.
+pub fn make(maker: Maker, seed: u64) -> Load {
+    let mut dice = Dice(Stream::new(seed, "traffic").item(maker as u64));
+    let us = Nanos::from_micros(1);
+    match maker {
+        Maker::Independent => load(poisson(&mut dice, 0), 0, 1, us),
+        Maker::Pauses => load(paused(&mut dice), 0, 1, us),
+        Maker::Ticks => load(ticked(&mut dice), 0, 1, us),
+        Maker::ConstantRate => {
+            let rate = dice.between(20.0, 500.0);
+            load(constant(&mut dice, rate, 0.0, 0), 0, 1, us)
+        }
+        Maker::InStep => {
+            let n = dice.whole(3, 6);
+            let rate = dice.between(5.0, 100.0);
+            let each = |g: u64, dice: &mut Dice| {
+                let late = dice.between(0.0, 0.01 / rate);
+                constant(dice, rate, late, g as u16)
+            };
+            let rows = (0..n).flat_map(|g| each(g, &mut dice)).collect();
+            load(rows, 0, n as usize, us)
+        }
+        Maker::SameSeed => {
+            let one = poisson(&mut dice, 0);
+            let late = dice.between(0.0, 3.0);
+            let two: Vec<_> = one
+                .iter()
+                .map(|r| {
+                    let jitter = dice.exponential(20e-6);
+                    let at = r.intended.as_secs_f64() + late + jitter;
+                    row(at, at + dice.exponential(0.01), 0, 1)
+                })
+                .collect();
+            load(one.into_iter().chain(two).collect(), 0, 2, us)
+        }
+        Maker::FixedPopulation => {
+            let users = dice.whole(150, 300);
+            closed(&mut dice, users, Think::Uniform, Stalls::None)
+        }
+        Maker::FewUsers => {
+            let users = dice.whole(2, 5);
+            closed(&mut dice, users, Think::Uniform, Stalls::None)
+        }
+        Maker::FixedThink => {
+            let users = dice.whole(50, 200);
+            closed(&mut dice, users, Think::Fixed, Stalls::Long)
+        }
+        Maker::Feedback => {
+            let users = dice.whole(50, 300);
+            closed(&mut dice, users, Think::Uniform, Stalls::Long)
+        }
+        Maker::Saturation => {
+            let users = dice.whole(5, 100);
+            closed(&mut dice, users, Think::None, Stalls::None)
+        }
+    }
+}
+
+fn poisson(dice: &mut Dice, generator: u16) -> Vec<Record> {
+    let rate = dice.between(20.0, 500.0);
+    let mut at = 0.0;
+    let mut rows = Vec::new();
+    while at * rate < REQUESTS {
+        at += dice.exponential(1.0 / rate);
+        let done = at + dice.exponential(0.02);
+        rows.push(row(at, done, 0, generator));
+    }
+    rows
+}
+
+/// Pauses of 20 to 200 mean headways, seldom enough that most requests are not in one. What is held up leaves in a row.
+fn paused(dice: &mut Dice) -> Vec<Record> {
+    let mut rows = poisson(dice, 0);
+    let end = rows.last().map_or(0.0, |r| r.intended.as_secs_f64());
+    let mean = end / rows.len() as f64;
+    let length = mean * dice.between(20.0, 200.0);
+    let every = length * dice.between(8.0, 20.0);
+    let mut pause = dice.exponential(every);
+    while pause < end {
+        let mut free = pause + length;
+        for r in &mut rows {
+            let at = r.intended.as_secs_f64();
+            if at >= pause && at < free {
+                let took = (r.done - r.intended).as_secs_f64();
+                *r = row(free, free + took, 0, 0);
+                free += 5e-6;
+            }
+        }
+        pause = free + dice.exponential(every);
+    }
+    rows
+}
+
+fn ticked(dice: &mut Dice) -> Vec<Record> {
+    let tick = [0.001, 0.005, 0.01, 0.015_625, 0.02, 0.1][dice.whole(0, 5) as usize];
+    // Two to twenty requests a tick.
+    let rate = dice.between(2.0, 20.0) / tick;
+    let mut at = 0.0;
+    let mut rows = Vec::new();
+    while at * rate < REQUESTS {
+        at += dice.exponential(1.0 / rate);
+        let released = (at / tick).ceil() * tick + dice.exponential(tick * 0.01);
+        let done = released + dice.exponential(0.02);
+        rows.push(row(released, done, 0, 0));
+    }
+    rows
+}
+
+/// Each start late by an exponential time of up to a tenth of a headway on average.
+fn constant(dice: &mut Dice, rate: f64, offset: f64, generator: u16) -> Vec<Record> {
+    let late = dice.between(0.0, 0.02) / rate;
+    (0..REQUESTS as u64 / 2)
+        .map(|k| {
+            let at = offset + k as f64 / rate + dice.exponential(late.max(1e-9));
+            row(at, at + dice.exponential(0.02), 0, generator)
+        })
+        .collect()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Think {
+    None,
+    Fixed,
+    Uniform,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stalls {
+    None,
+    /// Of 1.3 to 2 longest think times, some twenty in all, so that everybody waits before it ends.
+    Long,
+}
+
+/// Users in a loop: think, ask, wait. The target answers each by itself (a delay station) unless it stands still.
+fn closed(dice: &mut Dice, users: u64, think: Think, stalls: Stalls) -> Load {
+    let longest = match think {
+        Think::None => 0.0,
+        _ => dice.between(0.5, 5.0),
+    };
+    let (mean, cov) = (dice.between(0.005, 0.05), dice.between(0.3, 1.5));
+    let cycle = longest * if think == Think::Fixed { 1.0 } else { 0.5 } + 0.02;
+    let end = REQUESTS / users as f64 * cycle;
+    let stall_length = longest * dice.between(1.3, 2.0);
+    let between = (end / 20.0).max(3.0 * stall_length);
+    let mut stopped = Vec::new();
+    if stalls == Stalls::Long {
+        let mut at = dice.exponential(between);
+        while at < end {
+            stopped.push((at, at + stall_length));
+            at += stall_length + dice.exponential(between);
+        }
+    }
+    // What is left of an answer when the target stops is done after it goes on.
+    let answered = |mut at: f64, mut work: f64| {
+        for &(from, to) in &stopped {
+            if at >= to || at + work <= from {
+                continue;
+            }
+            if at < from {
+                work -= from - at;
+            }
+            at = to;
+        }
+        at + work
+    };
+    let mut next: BinaryHeap<Reverse<(i64, u32)>> =
+        (0..users as u32).map(|u| Reverse(((dice.between(0.0, longest.max(0.1)) * 1e9) as i64, u))).collect();
+    let mut rows = Vec::new();
+    while let Some(Reverse((at, user))) = next.pop() {
+        let at = at as f64 / 1e9;
+        if at > end {
+            break;
+        }
+        let done = answered(at, dice.lognormal(mean, cov));
+        rows.push(row(at, done, user, 0));
+        let thought = match think {
+            Think::None => 0.0,
+            Think::Fixed => longest,
+            Think::Uniform => dice.between(0.0, longest),
+        };
+        next.push(Reverse((((done + thought) * 1e9) as i64, user)));
+    }
+    load(rows, users, 1, Nanos::from_millis(1))
+}
