@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes results of vegeta 12.13.0 as CSV, JSON and gob to the folder given, which it makes. The committed files come from an
-# attack of the same form (100/s) made elsewhere, so they are not overwritten. Needs go, or VEGETA naming a vegeta binary.
+# Writes results of vegeta 12.13.0 as CSV, JSON and gob to a new folder. The committed samples come from an earlier
+# attack at the same rate (100/s) and are not overwritten. Needs go, or VEGETA naming a vegeta binary.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 out="${1:?usage: vegeta.sh FOLDER}"
 vegeta="${VEGETA:-$tools/bin/vegeta}"
