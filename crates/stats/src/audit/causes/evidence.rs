@@ -19,8 +19,9 @@ const MOST_GAPS: usize = 1_024;
 /// Requests looked back at for what was in flight when a gap began.
 const LOOK_BACK: usize = 1_024;
 
-/// A gap of this many mean headways beyond ln n comes by chance once in a thousand samples of independent users.
-const BEYOND_CHANCE: f64 = 7.0;
+/// A gap of this many mean headways beyond ln n comes by chance in one sample of twenty of independent users. That is
+/// enough, because a cause is only named if such gaps explain most of what is bunched.
+const BEYOND_CHANCE: f64 = 3.0;
 
 /// After a gap the starts within this share of its length count as the burst that follows it.
 const BURST_SHARE: f64 = 0.1;

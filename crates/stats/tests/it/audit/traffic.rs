@@ -23,6 +23,8 @@ pub enum Maker {
     Feedback,
     /// Poisson arrivals of a generator that stands still now and then.
     Pauses,
+    /// Users with random think times, on a generator that stands still now and then.
+    ClosedPauses,
     /// Poisson arrivals released on the next tick of a timer.
     Ticks,
     /// Generators of constant rate, started together.
@@ -33,21 +35,25 @@ pub enum Maker {
     Saturation,
     /// One generator of constant rate.
     ConstantRate,
+    /// Headways more variable than exponential ones, and independent of each other: nothing in them says why.
+    Renewal,
 }
 
 impl Maker {
-    pub const ALL: [Maker; 11] = [
+    pub const ALL: [Maker; 13] = [
         Maker::Independent,
         Maker::FixedPopulation,
         Maker::FewUsers,
         Maker::FixedThink,
         Maker::Feedback,
         Maker::Pauses,
+        Maker::ClosedPauses,
         Maker::Ticks,
         Maker::InStep,
         Maker::SameSeed,
         Maker::Saturation,
         Maker::ConstantRate,
+        Maker::Renewal,
     ];
 
     /// The name that an audit ought to give: none where there is nothing to name.
@@ -57,12 +63,13 @@ impl Maker {
             Maker::FewUsers => Some("few-users"),
             Maker::FixedThink => Some("fixed-think"),
             Maker::Feedback => Some("feedback-loop"),
-            Maker::Pauses => Some("generator-pauses"),
+            Maker::Pauses | Maker::ClosedPauses => Some("generator-pauses"),
             Maker::Ticks => Some("timer-ticks"),
             Maker::InStep => Some("in-step"),
             Maker::SameSeed => Some("same-seed"),
             Maker::Saturation => Some("saturation"),
             Maker::ConstantRate => Some("constant-rate"),
+            Maker::Renewal => Some("unknown-cause"),
         }
     }
 
@@ -74,11 +81,13 @@ impl Maker {
             Maker::FixedThink => "users with one think time, target stalls",
             Maker::Feedback => "users, random think time, target stalls",
             Maker::Pauses => "Poisson, generator pauses",
+            Maker::ClosedPauses => "users, random think time, generator pauses",
             Maker::Ticks => "Poisson, released on timer ticks",
             Maker::InStep => "3 to 6 constant rates, started together",
             Maker::SameSeed => "2 generators, one Poisson plan",
             Maker::Saturation => "users without think time",
             Maker::ConstantRate => "constant rate with jitter",
+            Maker::Renewal => "independent headways of CoV 1.5 to 3",
         }
     }
 }
@@ -164,6 +173,7 @@ pub fn make(maker: Maker, seed: u64) -> Load {
             let rows = (0..n).flat_map(|g| each(g, &mut dice)).collect();
             load(rows, 0, n as usize, us)
         }
+        Maker::Renewal => load(renewal(&mut dice), 0, 1, us),
         Maker::SameSeed => {
             let one = poisson(&mut dice, 0);
             let late = dice.between(0.0, 3.0);
@@ -180,6 +190,10 @@ pub fn make(maker: Maker, seed: u64) -> Load {
         Maker::FixedPopulation => {
             let users = dice.whole(150, 300);
             closed(&mut dice, users, Think::Uniform, Stalls::None)
+        }
+        Maker::ClosedPauses => {
+            let users = dice.whole(150, 300);
+            closed(&mut dice, users, Think::Uniform, Stalls::OfGenerator)
         }
         Maker::FewUsers => {
             let users = dice.whole(2, 5);
@@ -235,6 +249,18 @@ fn paused(dice: &mut Dice) -> Vec<Record> {
     rows
 }
 
+fn renewal(dice: &mut Dice) -> Vec<Record> {
+    let (rate, cov) = (dice.between(20.0, 500.0), dice.between(1.5, 3.0));
+    let mut at = 0.0;
+    let mut rows = Vec::new();
+    while at * rate < REQUESTS {
+        at += dice.lognormal(1.0 / rate, cov);
+        let done = at + dice.exponential(0.02);
+        rows.push(row(at, done, 0, 0));
+    }
+    rows
+}
+
 fn ticked(dice: &mut Dice) -> Vec<Record> {
     let tick = [0.001, 0.005, 0.01, 0.015_625, 0.02, 0.1][dice.whole(0, 5) as usize];
     // Two to twenty requests a tick.
@@ -273,6 +299,8 @@ enum Stalls {
     None,
     /// Of 1.3 to 2 longest think times, some twenty in all, so that everybody waits before it ends.
     Long,
+    /// Of the generator, 20 to 60 mean headways long: what is due in one leaves at its end. Answers come meanwhile.
+    OfGenerator,
 }
 
 /// Users in a loop: think, ask, wait. The target answers each by itself (a delay station) unless it stands still.
@@ -284,19 +312,29 @@ fn closed(dice: &mut Dice, users: u64, think: Think, stalls: Stalls) -> Load {
     let (mean, cov) = (dice.between(0.005, 0.05), dice.between(0.3, 1.5));
     let cycle = longest * if think == Think::Fixed { 1.0 } else { 0.5 } + 0.02;
     let end = REQUESTS / users as f64 * cycle;
-    let stall_length = longest * dice.between(1.3, 2.0);
-    let between = (end / 20.0).max(3.0 * stall_length);
+    let stall_length = match stalls {
+        Stalls::OfGenerator => end / REQUESTS * dice.between(20.0, 60.0),
+        _ => longest * dice.between(1.3, 2.0),
+    };
+    let between = match stalls {
+        Stalls::OfGenerator => stall_length * dice.between(8.0, 20.0),
+        _ => (end / 20.0).max(3.0 * stall_length),
+    };
     let mut stopped = Vec::new();
-    if stalls == Stalls::Long {
+    if stalls != Stalls::None {
         let mut at = dice.exponential(between);
         while at < end {
             stopped.push((at, at + stall_length));
             at += stall_length + dice.exponential(between);
         }
     }
+    let (of_target, of_generator) = match stalls {
+        Stalls::OfGenerator => (&[][..], &stopped[..]),
+        _ => (&stopped[..], &[][..]),
+    };
     // What is left of an answer when the target stops is done after it goes on.
     let answered = |mut at: f64, mut work: f64| {
-        for &(from, to) in &stopped {
+        for &(from, to) in of_target {
             if at >= to || at + work <= from {
                 continue;
             }
@@ -315,6 +353,8 @@ fn closed(dice: &mut Dice, users: u64, think: Think, stalls: Stalls) -> Load {
         if at > end {
             break;
         }
+        let held = of_generator.iter().find(|&&(from, to)| at >= from && at < to);
+        let at = held.map_or(at, |&(_, to)| to);
         let done = answered(at, dice.lognormal(mean, cov));
         rows.push(row(at, done, user, 0));
         let thought = match think {
