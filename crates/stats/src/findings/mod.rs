@@ -74,7 +74,7 @@ pub(crate) fn by_severity(findings: &mut [Finding]) {
 
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    let digits = if percent >= 10.0 || percent == 0.0 { 0 } else { usize::from(percent < 1.0) + 1 };
+    let digits = if percent >= 9.95 || percent == 0.0 { 0 } else { usize::from(percent < 1.0) + 1 };
     format!("{percent:.digits$} %")
 }
 

@@ -80,15 +80,29 @@ fn dispersion(e: &Evidence, law: &PlanLaw) -> Vec<Measurement> {
         PlanLaw { gap_cov, .. } => (gap_cov * gap_cov, LONG_FOR_RENEWAL),
     };
     let long = e.arrivals.rule_windows.iter().filter(|w| w.row.window * rate >= least);
-    let rows = long.map(|w| {
-        let [low, high] = w.interval();
-        Measurement {
-            window: Some(w.row.window),
-            value: Some(w.row.index - expected),
-            interval: Some([low - expected, high - expected]),
-            n: w.row.windows,
-            ..Measurement::default()
+    let mut rows: Vec<Measurement> = long
+        .map(|w| {
+            let [low, high] = w.interval();
+            Measurement {
+                window: Some(w.row.window),
+                value: Some(w.row.index - expected),
+                interval: Some([low - expected, high - expected]),
+                n: w.row.windows,
+                ..Measurement::default()
+            }
+        })
+        .collect();
+    // Where the interval is so wide that a perfect load too would often lie astride the limit (wider than half the
+    // tolerance: in more than 5 % of runs) a window can show that something is wrong and not that nothing is. The shortest
+    // window stays, so that the rule is not passed for want of data.
+    let tolerance = e.tolerances.dispersion;
+    for row in rows.iter_mut().skip(1) {
+        let blunt = 1.96 * expected * (2.0 / (row.n - 1) as f64).sqrt() > 0.5 * tolerance;
+        let fails = row.interval.is_some_and(|[low, high]| low > tolerance || high < -tolerance);
+        if blunt && !fails {
+            row.absent = true;
+            row.reason = Some(format!("too few windows to tell a difference of {tolerance} (n = {})", row.n));
         }
-    });
-    or_no_window(rows.collect(), e)
+    }
+    or_no_window(rows, e)
 }

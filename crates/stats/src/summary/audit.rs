@@ -187,7 +187,7 @@ pub struct CountCurve {
     pub vmr: f64,
     /// Intervals without any arrival.
     pub empty: u64,
-    /// One bin per count, from 0.
+    /// One bin per count, from 0; with a mean above 100 they begin 100 below it, and the first holds all below too.
     pub bins: Vec<CountBin>,
 }
 

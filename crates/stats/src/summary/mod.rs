@@ -13,14 +13,20 @@
 
 mod arrivals;
 mod audit;
+mod closed;
 mod generator;
+mod plan;
+mod verdict;
 
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
 pub use audit::{
     AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, Offset, Resolution, Stream, Tables,
     UnreadableRow,
 };
+pub use closed::{Closed, ThreadGroup};
 pub use generator::{Generator, Stall, WorkerTime};
+pub use plan::{PlanPhase, PlanSummary};
+pub use verdict::{Finding, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Verdict};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -125,192 +131,6 @@ pub enum Source {
     Sim,
     /// Another tool's results file.
     Import,
-}
-
-/// What was asked for. The caller fills it; nothing is computed from it except texts.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PlanSummary {
-    /// Version of the rules by which a seed becomes arrivals.
-    pub version: Option<u32>,
-    /// Arrival process: `poisson`, `constant`, `uniform`, `gamma(2)`, `closed`, ...
-    pub process: String,
-    /// Coefficient of variation of the process's gaps; none where it has no such law.
-    pub gap_cov: Option<f64>,
-    /// Arrivals per second over the hold, of the whole plan and not of one shard.
-    pub rate: Option<f64>,
-    /// Length of the hold.
-    pub duration_s: Option<f64>,
-    /// Length of the warm-up that comes before it.
-    pub warmup_s: Option<f64>,
-    /// Length of the ramp.
-    pub ramp_s: Option<f64>,
-    /// All phases in order.
-    pub phases: Vec<PlanPhase>,
-    /// Number of requests of fixed work.
-    pub requests: Option<u64>,
-    /// Arrivals that the plan holds in its measured phase, where the caller counted them.
-    pub arrivals: Option<u64>,
-    /// Connection cap, over all threads and shards.
-    pub connections: Option<u64>,
-    /// Worker threads.
-    pub threads: Option<u32>,
-    /// The shard that this process ran, `i/N`; none for the whole plan.
-    pub shard: Option<String>,
-    /// Users of a closed workload.
-    pub users: Option<u64>,
-    /// Think time law as written.
-    pub think: Option<String>,
-    /// The target's address as written.
-    pub target: Option<String>,
-    /// Labels of the steps, in order.
-    pub steps: Vec<String>,
-    /// `--timeout`.
-    pub timeout_s: Option<f64>,
-    /// `--connect-timeout`.
-    pub connect_timeout_s: Option<f64>,
-    /// `--max-wait`.
-    pub max_wait_s: Option<f64>,
-}
-
-/// One phase of the plan.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PlanPhase {
-    /// How long it lasts.
-    pub length_s: f64,
-    /// Rate at its beginning.
-    pub from: f64,
-    /// Rate at its end.
-    pub to: f64,
-    /// Whether it is sent and not counted.
-    pub warmup: bool,
-}
-
-/// Was the load sent as asked, and do its starts look like those of independent users? Never merged into one.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Verdict {
-    /// Was it sent as asked? Null where there is no plan to compare with.
-    pub load: Option<LoadVerdict>,
-    /// What the starts look like.
-    pub pattern: Pattern,
-    /// What a reader must know, the most severe first.
-    pub findings: Vec<Finding>,
-    /// Every rule with its value, interval and tolerance.
-    pub rules: Vec<RuleResult>,
-}
-
-/// Was it sent as asked?
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum LoadVerdict {
-    /// Every rule that applies was shown to hold.
-    Valid,
-    /// A rule was shown not to hold.
-    Invalid,
-    /// No rule failed, and at least one could not be decided.
-    Inconclusive,
-}
-
-/// Are the starts like those of independent users?
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    /// As a Poisson process.
-    Independent,
-    /// More variable than independent users.
-    Bunched,
-    /// More regular than independent users.
-    Even,
-    /// Too few arrivals to tell.
-    Undecided,
-    /// Nothing to judge.
-    #[default]
-    #[serde(rename = "n/a")]
-    NotApplicable,
-}
-
-/// How much a finding matters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing.
-    #[default]
-    Info,
-    /// The numbers need care.
-    Warning,
-    /// The load was not what was asked for, or the numbers do not mean what they seem to.
-    Error,
-}
-
-/// One thing to know about the run: effect, when, and cause.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Finding {
-    /// Stable identifier, e.g. `late`.
-    pub id: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// Effect and cause in one or two plain sentences.
-    pub text: String,
-    /// Size of the effect, in the unit that the text names.
-    pub value: Option<f64>,
-    /// 95 % interval of the value.
-    pub interval: Option<Interval>,
-    /// The tolerance that the value was held against.
-    pub limit: Option<f64>,
-    /// When, as ranges of seconds since the plan's zero; empty means throughout or not tied to a time.
-    pub at: Vec<[f64; 2]>,
-    /// Number of observations behind it.
-    pub n: u64,
-}
-
-/// One row of the table of load rules.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RuleResult {
-    /// `sent-share`, `late-share`, `bunching`, `dispersion`, `users-held` or `all-issued`.
-    pub rule: String,
-    /// Window of the `dispersion` rule; null for the others.
-    pub window: Option<f64>,
-    /// The statistic.
-    pub value: Option<f64>,
-    /// Its 95 % interval.
-    pub interval: Option<Interval>,
-    /// The values that are tolerated.
-    pub limits: Limits,
-    /// What follows.
-    pub outcome: RuleOutcome,
-    /// Number of observations behind the value.
-    pub n: u64,
-    /// Why it is undecided or does not apply; null otherwise.
-    pub reason: Option<String>,
-}
-
-/// A range of tolerated values; an open end is null.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Limits {
-    /// Smallest tolerated value.
-    pub low: Option<f64>,
-    /// Largest tolerated value.
-    pub high: Option<f64>,
-}
-
-/// What a rule says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RuleOutcome {
-    /// The interval lies inside the limits.
-    Pass,
-    /// The interval lies outside the limits.
-    Fail,
-    /// The interval lies astride a limit, or could not be computed.
-    Undecided,
-    /// The rule is not for this kind of workload.
-    #[default]
-    NotApplicable,
 }
 
 /// What the statistics cover.
@@ -425,62 +245,6 @@ pub struct LabelSummary {
     pub response: Spread,
     /// Number of requests by how they ended.
     pub outcomes: BTreeMap<String, u64>,
-}
-
-/// Numbers of a closed workload.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Closed {
-    /// Number of responses behind it.
-    pub n: u64,
-    /// Users (threads) that the records name.
-    pub users: Option<f64>,
-    /// Mean response time R.
-    pub response: Option<f64>,
-    /// Mean think time Z: as asked for, else as recovered from the records.
-    pub think: Option<f64>,
-    /// Standard deviation of the recovered think times.
-    pub think_sd: Option<f64>,
-    /// Smallest recovered think time.
-    pub think_min: Option<f64>,
-    /// Largest recovered think time.
-    pub think_max: Option<f64>,
-    /// Number of recovered think times.
-    pub think_n: u64,
-    /// R/(Z+R): the share of a user's cycle spent waiting.
-    pub rort: Option<f64>,
-    /// rate x (Z+R), the number of users by Little's law (Little 1961).
-    pub n_little: Option<f64>,
-    /// Think time that would bring R/(Z+R) to 3 % at the same rate.
-    pub think_for_3_percent: Option<f64>,
-    /// Users that would then be needed for the same rate.
-    pub users_for_3_percent: Option<f64>,
-    /// Most requests in flight at once.
-    pub in_flight_max: Option<u64>,
-    /// Share of the time in which at least 95 % of the users were waiting for an answer.
-    pub all_waiting: Option<f64>,
-}
-
-/// The first k users (threads) of a foreign file together: how the CoV grows with their number.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ThreadGroup {
-    /// Its name: `1-20`.
-    pub name: String,
-    /// Users in it.
-    pub users: u64,
-    /// Number of headways.
-    pub n: u64,
-    /// Requests per second.
-    pub rate: Option<f64>,
-    /// Mean headway.
-    pub headway_mean: Option<f64>,
-    /// Standard deviation of headways (n - 1).
-    pub headway_sd: Option<f64>,
-    /// Coefficient of variation of its headways.
-    pub cov: Option<f64>,
-    /// Its standard error (delta method).
-    pub cov_se: Option<f64>,
 }
 
 /// What happened between two instants.

@@ -1,6 +1,7 @@
 //! Tests through the public interface: goldens of scipy, coverage of the intervals, rules, and conservation.
 
 mod audit;
+mod auditor;
 mod coarse;
 mod coverage;
 mod goldens;

@@ -1,0 +1,59 @@
+//! The document's blocks on users: closed workloads, and groups of threads.
+
+use serde::{Deserialize, Serialize};
+
+/// Numbers of a closed workload.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Closed {
+    /// Number of responses behind it.
+    pub n: u64,
+    /// Users (threads) that the records name.
+    pub users: Option<f64>,
+    /// Mean response time R.
+    pub response: Option<f64>,
+    /// Mean think time Z: as asked for, else as recovered from the records.
+    pub think: Option<f64>,
+    /// Standard deviation of the recovered think times.
+    pub think_sd: Option<f64>,
+    /// Smallest recovered think time.
+    pub think_min: Option<f64>,
+    /// Largest recovered think time.
+    pub think_max: Option<f64>,
+    /// Number of recovered think times.
+    pub think_n: u64,
+    /// R/(Z+R): the share of a user's cycle spent waiting.
+    pub rort: Option<f64>,
+    /// rate x (Z+R), the number of users by Little's law (Little 1961).
+    pub n_little: Option<f64>,
+    /// Think time that would bring R/(Z+R) to 3 % at the same rate.
+    pub think_for_3_percent: Option<f64>,
+    /// Users that would then be needed for the same rate.
+    pub users_for_3_percent: Option<f64>,
+    /// Most requests in flight at once.
+    pub in_flight_max: Option<u64>,
+    /// Share of the time in which at least 95 % of the users were waiting for an answer.
+    pub all_waiting: Option<f64>,
+}
+
+/// The first k users (threads) of a foreign file together: how the CoV grows with their number.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadGroup {
+    /// Its name: `1-20`.
+    pub name: String,
+    /// Users in it.
+    pub users: u64,
+    /// Number of headways.
+    pub n: u64,
+    /// Requests per second.
+    pub rate: Option<f64>,
+    /// Mean headway.
+    pub headway_mean: Option<f64>,
+    /// Standard deviation of headways (n - 1).
+    pub headway_sd: Option<f64>,
+    /// Coefficient of variation of its headways.
+    pub cov: Option<f64>,
+    /// Its standard error (delta method).
+    pub cov_se: Option<f64>,
+}

@@ -1,0 +1,130 @@
+//! The document's verdict: load, pattern, findings, rules.
+
+use super::Interval;
+use serde::{Deserialize, Serialize};
+
+/// Was the load sent as asked, and do its starts look like those of independent users? Never merged into one.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Verdict {
+    /// Was it sent as asked? Null where there is no plan to compare with.
+    pub load: Option<LoadVerdict>,
+    /// What the starts look like.
+    pub pattern: Pattern,
+    /// What a reader must know, the most severe first.
+    pub findings: Vec<Finding>,
+    /// Every rule with its value, interval and tolerance.
+    pub rules: Vec<RuleResult>,
+}
+
+/// Was it sent as asked?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum LoadVerdict {
+    /// Every rule that applies was shown to hold.
+    Valid,
+    /// A rule was shown not to hold.
+    Invalid,
+    /// No rule failed, and at least one could not be decided.
+    Inconclusive,
+}
+
+/// Are the starts like those of independent users?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// As a Poisson process.
+    Independent,
+    /// More variable than independent users.
+    Bunched,
+    /// More regular than independent users.
+    Even,
+    /// Too few arrivals to tell.
+    Undecided,
+    /// Nothing to judge.
+    #[default]
+    #[serde(rename = "n/a")]
+    NotApplicable,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing.
+    #[default]
+    Info,
+    /// The numbers need care.
+    Warning,
+    /// The load was not what was asked for, or the numbers do not mean what they seem to.
+    Error,
+}
+
+/// One thing to know about the run: effect, when, and cause.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Finding {
+    /// Stable identifier, e.g. `late`.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Effect and cause in one or two plain sentences.
+    pub text: String,
+    /// Size of the effect, in the unit that the text names.
+    pub value: Option<f64>,
+    /// 95 % interval of the value.
+    pub interval: Option<Interval>,
+    /// The tolerance that the value was held against.
+    pub limit: Option<f64>,
+    /// When, as ranges of seconds since the plan's zero; empty means throughout or not tied to a time.
+    pub at: Vec<[f64; 2]>,
+    /// Number of observations behind it.
+    pub n: u64,
+}
+
+/// One row of the table of load rules.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RuleResult {
+    /// `sent-share`, `late-share`, `bunching`, `dispersion`, `users-held` or `all-issued`.
+    pub rule: String,
+    /// Window of the `dispersion` rule; null for the others.
+    pub window: Option<f64>,
+    /// The statistic.
+    pub value: Option<f64>,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+    /// The values that are tolerated.
+    pub limits: Limits,
+    /// What follows.
+    pub outcome: RuleOutcome,
+    /// Number of observations behind the value.
+    pub n: u64,
+    /// Why it is undecided or does not apply; null otherwise.
+    pub reason: Option<String>,
+}
+
+/// A range of tolerated values; an open end is null.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Smallest tolerated value.
+    pub low: Option<f64>,
+    /// Largest tolerated value.
+    pub high: Option<f64>,
+}
+
+/// What a rule says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleOutcome {
+    /// The interval lies inside the limits.
+    Pass,
+    /// The interval lies outside the limits.
+    Fail,
+    /// The interval lies astride a limit, or could not be computed.
+    Undecided,
+    /// The rule is not for this kind of workload.
+    #[default]
+    NotApplicable,
+}
