@@ -16,7 +16,7 @@ const PERIODS: [f64; 18] = [
 const WITHIN: usize = 256;
 
 /// Mean vectors shorter than this are no tick.
-const CLEAR: f64 = 0.6;
+pub(crate) const CLEAR: f64 = 0.6;
 
 /// The longest period whose ticks the starts keep to, with the length of the mean vector; none if there is none. Periods
 /// under four times the resolution cannot be seen.

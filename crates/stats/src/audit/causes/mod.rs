@@ -35,6 +35,8 @@ const HELD_UP: f64 = 0.5;
 const ALL_IN_FLIGHT: f64 = 3.0;
 /// A whole that is so much more even than each of its users follows a schedule.
 const SCHEDULED: f64 = 0.8;
+/// A user whose headways vary less than this (CoV) keeps a rate.
+const REGULAR_USER: f64 = 0.2;
 /// Below this CoV a load without known users is one of constant rate.
 const CONSTANT: f64 = 0.5;
 
@@ -132,7 +134,7 @@ fn same_seed(case: &Case) -> Option<Finding> {
 }
 
 fn in_step(case: &Case) -> Option<Finding> {
-    let Some((i, j, Kin::InStep(share, chance))) = kin(case) else { return None };
+    let Some((i, j, Kin::InStep(share, chance))) = kin(case) else { return users_in_step(case) };
     let text = format!(
         "{} of the starts of {} fall together with one of {} ({} would by chance): generators with regular headways that \
          were started in step. Random headways, or starts spread over a headway, undo it.",
@@ -142,6 +144,28 @@ fn in_step(case: &Case) -> Option<Finding> {
         percent(chance)
     );
     Some(found(case, text, share, 0.5 + 0.5 * chance))
+}
+
+/// Users (threads, connections) of one generator, each of which keeps a rate of its own, and all the same.
+fn users_in_step(case: &Case) -> Option<Finding> {
+    if case.pattern() != Pattern::Bunched {
+        return None;
+    }
+    let users = case.users().filter(|&u| u > 1.0)?;
+    let one = case
+        .summary
+        .thread_groups
+        .iter()
+        .find(|g| g.users == 1 && g.cov.is_some_and(|cov| cov < REGULAR_USER))?;
+    let period = one.headway_mean.filter(|&m| m > 0.0)?;
+    let length =
+        lattice::concentration(case.evidence.stretches(), period * 1e9).filter(|&l| l >= lattice::CLEAR)?;
+    let text = format!(
+        "Each of the {users:.0} users sends once in {} and all send together (mean vector {length:.2}, 0 if they did not): \
+         users of constant rate that were started in step. Random headways, or starts spread over a headway, undo it.",
+        span(period)
+    );
+    Some(found(case, text, length, lattice::CLEAR))
 }
 
 fn saturation(case: &Case) -> Option<Finding> {
@@ -227,7 +251,7 @@ fn timer_ticks(case: &Case) -> Option<Finding> {
          leave together. A generator that sleeps until each request is due would not do that.",
         span(period / 1e9)
     );
-    Some(found(case, text, length, 0.6))
+    Some(found(case, text, length, lattice::CLEAR))
 }
 
 /// Excess of the squared CoV, and the share of it that gaps too long for chance account for.

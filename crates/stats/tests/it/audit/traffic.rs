@@ -29,6 +29,8 @@ pub enum Maker {
     Ticks,
     /// Generators of constant rate, started together.
     InStep,
+    /// Threads of one generator, each of constant rate, started together.
+    ThreadsInStep,
     /// Two generators with the same Poisson plan.
     SameSeed,
     /// Users without think time.
@@ -40,7 +42,7 @@ pub enum Maker {
 }
 
 impl Maker {
-    pub const ALL: [Maker; 13] = [
+    pub const ALL: [Maker; 14] = [
         Maker::Independent,
         Maker::FixedPopulation,
         Maker::FewUsers,
@@ -50,6 +52,7 @@ impl Maker {
         Maker::ClosedPauses,
         Maker::Ticks,
         Maker::InStep,
+        Maker::ThreadsInStep,
         Maker::SameSeed,
         Maker::Saturation,
         Maker::ConstantRate,
@@ -65,7 +68,7 @@ impl Maker {
             Maker::Feedback => Some("feedback-loop"),
             Maker::Pauses | Maker::ClosedPauses => Some("generator-pauses"),
             Maker::Ticks => Some("timer-ticks"),
-            Maker::InStep => Some("in-step"),
+            Maker::InStep | Maker::ThreadsInStep => Some("in-step"),
             Maker::SameSeed => Some("same-seed"),
             Maker::Saturation => Some("saturation"),
             Maker::ConstantRate => Some("constant-rate"),
@@ -84,6 +87,7 @@ impl Maker {
             Maker::ClosedPauses => "users, random think time, generator pauses",
             Maker::Ticks => "Poisson, released on timer ticks",
             Maker::InStep => "3 to 6 constant rates, started together",
+            Maker::ThreadsInStep => "10 to 50 threads of constant rate, started together",
             Maker::SameSeed => "2 generators, one Poisson plan",
             Maker::Saturation => "users without think time",
             Maker::ConstantRate => "constant rate with jitter",
@@ -172,6 +176,17 @@ pub fn make(maker: Maker, seed: u64) -> Load {
             };
             let rows = (0..n).flat_map(|g| each(g, &mut dice)).collect();
             load(rows, 0, n as usize, us)
+        }
+        Maker::ThreadsInStep => {
+            let (threads, rate) = (dice.whole(10, 50), dice.between(5.0, 100.0));
+            let mut rows = Vec::new();
+            for user in 0..threads as u32 {
+                let late = dice.between(0.0, 0.01 / rate);
+                rows.extend(
+                    constant(&mut dice, rate, late, 0).into_iter().take(600).map(|r| Record { user, ..r }),
+                );
+            }
+            load(rows, threads, 1, us)
         }
         Maker::Renewal => load(renewal(&mut dice), 0, 1, us),
         Maker::SameSeed => {
