@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 
 import pyarrow
@@ -81,7 +82,7 @@ def told_in_other_ways(tmp):
     equal(merged["audit"]["generators"], ["a.csv", "b.csv"], "generators")
     offset = merged["audit"]["offsets"][0]
     equal((offset["generator"], offset["ahead_s"]), ("b.csv", None), "offset of the second file's clock")
-    contains(offset["how"], "unknown", "offset")
+    contains(offset["how"], "nothing in these files relates their clocks", "offset")
 
 
 @check("audit: --success-only, --failures, --requests, --shift-by-response, --stamps")
@@ -135,6 +136,28 @@ def run_folders(tmp):
     equal(numbers(audit("run1/records.arrow", cwd=tmp)), numbers(one), "numbers of the log alone")
     both = audit("run1", "run2", cwd=tmp)
     equal([f["rows"] for f in both["audit"]["files"]], [s["measured"]["n"] for s in ran], "rows of both")
+
+
+@check("audit: the target's log relates the clocks and is not judged")
+def clocks(tmp):
+    with Serve("--service", "exp(1ms)", "--servers", "20", "--arrivals-log", "log.csv", tmp=tmp) as server:
+        run(server.url, "-R", "300", "-d", "2s", "--seed", "3", tmp=tmp).exits(0, 98)
+    alone = audit("run", cwd=tmp)
+    head, *rows = (tmp / "log.csv").read_text().splitlines()
+    second, rest = zip(*(row.split(".", 1) for row in rows))
+    later = [f"{int(s) + 5}.{r}" for s, r in zip(second, rest)]
+    (tmp / "later.csv").write_text("\n".join([head, *later]) + "\n")
+    (tmp / "short.csv").write_text("\n".join([head, *rows[:-1]]) + "\n")
+    for name, true in (("log.csv", 0), ("later.csv", 5)):
+        both = audit("run", name, cwd=tmp)
+        equal(numbers(both), numbers(alone), f"numbers beside {name}")
+        equal(both["audit"]["generators"], ["run"], f"generators beside {name}")
+        offset = both["audit"]["offsets"][0]
+        low, high = map(float, re.match(r"between (\S+) s and (\S+) s:", offset["how"]).groups())
+        # One clock, read by both: so it lies within, up to what the text rounds.
+        expect(low - 1e-6 <= true <= high + 1e-6, f"{true} s is not within {offset}")
+        equal((offset["generator"], offset["n"]), (name, len(rows)), "generator and requests behind the offset")
+    contains(audit("run", "short.csv", cwd=tmp)["audit"]["offsets"][0]["how"], f"holds {len(rows) - 1} requests", "why")
 
 
 @check("audit: what is no results file exits 2, names the file and says what would do")

@@ -52,7 +52,7 @@ impl<'a> Failures<'a> {
         let status = if record.status == 0 { String::new() } else { record.status.to_string() };
         let label = name(self.read.labels.as_slice(), usize::from(record.step));
         let thread = name(&self.users, record.user as usize);
-        let generator = name(self.read.generators.as_slice(), usize::from(record.shard));
+        let generator = name(&self.read.generators, usize::from(record.shard));
         let (start, elapsed) = (seconds(at), seconds(record.done - at));
         self.line(&[&time, &start, &elapsed, &label, &status, record.outcome.name(), &thread, &generator])
     }

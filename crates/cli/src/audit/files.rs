@@ -68,7 +68,7 @@ pub(super) fn into_summary(
     audit.selected = stretch.selected;
     audit.success_only = settings.success_only;
     audit.outside = chosen.outside;
-    audit.generators = read.generators.as_slice().to_vec();
+    audit.generators.clone_from(&read.generators);
     audit.offsets = offsets;
     Ok(())
 }

@@ -43,7 +43,7 @@ pub(super) fn count(
 ) -> Result<Chosen, Failure> {
     let mut chosen = Chosen { by_label: vec![0; read.labels.len()], ..Chosen::default() };
     if !settings.selects() {
-        for file in &read.files {
+        for file in read.load() {
             chosen.starts += file.of(stream).rows;
             for (sum, n) in chosen.by_label.iter_mut().zip(&file.requests.survey.by_label) {
                 *sum += n;
@@ -82,7 +82,7 @@ pub(super) fn judge(
         .as_deref()
         .map(|path| Failures::create(path, read, stretch.zero, setup.users.clone()))
         .transpose()?;
-    let mut bar = Bar::of_rows(settings.output.quiet, read.files.iter().map(|f| f.spooled.len()).sum());
+    let mut bar = Bar::of_rows(settings.output.quiet, read.load().map(|f| f.spooled.len()).sum());
     let mut auditor = Auditor::new(setup);
     thread::scope(|scope| {
         let (full, batches) = sync_channel::<Vec<Record>>(QUEUE);
@@ -137,8 +137,9 @@ fn failed(record: &Record) -> bool {
 }
 
 /// The rows of all files in the order of their starts, those of one instant in the order of the files. Instants count
-/// from the first start, users over all files.
+/// from the first start, users and generators over all files that are judged.
 struct Merged<'a> {
+    read: &'a Read,
     files: Vec<Source<'a>>,
     heads: BinaryHeap<Reverse<(Nanos, usize)>>,
     zero: Nanos,
@@ -152,9 +153,9 @@ struct Source<'a> {
 
 impl<'a> Merged<'a> {
     fn new(read: &'a Read, zero: Nanos) -> Result<Merged<'a>, records::Error> {
-        let mut merged = Merged { files: Vec::new(), heads: BinaryHeap::new(), zero };
+        let mut merged = Merged { read, files: Vec::new(), heads: BinaryHeap::new(), zero };
         let mut first_user = 0;
-        for (i, file) in read.files.iter().enumerate() {
+        for (i, file) in read.load().enumerate() {
             let mut rows = file.spooled.in_order()?;
             let head = rows.next()?;
             merged.heads.extend(head.as_ref().map(|head| Reverse((at(head), i))));
@@ -179,6 +180,7 @@ impl<'a> Merged<'a> {
         }
         later(&mut record, Nanos(-self.zero.0));
         record.user = record.user.saturating_add(source.first_user);
+        record.shard = self.read.renumbered.get(usize::from(record.shard)).copied().unwrap_or(record.shard);
         Ok(Some(record))
     }
 }

@@ -51,7 +51,7 @@ pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
 
 /// Sessions where a file shows any, because requests of one session depend on each other; else requests.
 fn stream(settings: &AuditSettings, read: &read::Read) -> Result<Stream, Failure> {
-    let has_sessions = read.files.iter().any(|f| f.sessions.rows > 0);
+    let has_sessions = read.load().any(|f| f.sessions.rows > 0);
     match settings.stream {
         Some(Stream::Sessions) if !has_sessions => Err(Failure::usage(anyhow!(
             "--sessions: there are none in these files (Gatling's users, k6's iterations and Headway's sessions are)"
@@ -67,7 +67,7 @@ fn nothing_chosen(settings: &AuditSettings, read: &read::Read, stream: Stream) -
         Stream::Requests => "request",
         Stream::Sessions => "session",
     };
-    let starts: u64 = read.files.iter().map(|f| f.of(stream).rows).sum();
+    let starts: u64 = read.load().map(|f| f.of(stream).rows).sum();
     let Some((first, last)) = read.span().filter(|_| starts > 0) else {
         return anyhow!("there is not one {what} in {}", settings.names());
     };

@@ -12,6 +12,7 @@ use records::spool::MEMORY;
 use records::{Spool, Spooled};
 use stats::audit::Survey;
 use stats::summary::{AuditFile, Stream};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -23,8 +24,11 @@ const QUEUE: usize = 4;
 pub(super) struct Read {
     pub files: Vec<FileRead>,
     pub labels: Names,
-    pub generators: Names,
     pub clock: Clock,
+    /// Names of the generators whose load is judged.
+    pub generators: Vec<String>,
+    /// Their numbers, by the numbers that the rows hold.
+    pub renumbered: Vec<u16>,
 }
 
 /// One file, read.
@@ -36,7 +40,15 @@ pub(super) struct FileRead {
     pub sessions: Seen,
     /// Names of its users by number; empty where it names none.
     pub users: Vec<String>,
+    /// Numbers of the generators that were first named in it.
+    pub generators: Range<usize>,
+    /// Whether it is the log of the target that the other files' requests went to: it relates their clocks, and judging
+    /// its rows would count every request twice.
+    pub witness: bool,
 }
+
+/// Formats that servers write.
+const OF_SERVERS: [&str; 2] = ["access-log", "headway-arrivals"];
 
 /// What was seen of one stream of one file.
 #[derive(Default)]
@@ -66,9 +78,14 @@ impl FileRead {
 }
 
 impl Read {
+    /// The files whose rows are judged.
+    pub(super) fn load(&self) -> impl Iterator<Item = &FileRead> {
+        self.files.iter().filter(|f| !f.witness)
+    }
+
     /// When the first and the last of all rows were due.
     pub(super) fn span(&self) -> Option<(Nanos, Nanos)> {
-        let due = || self.files.iter().flat_map(|f| [f.requests.due, f.sessions.due]).flatten();
+        let due = || self.load().flat_map(|f| [f.requests.due, f.sessions.due]).flatten();
         Some((due().map(|d| d.0).min()?, due().map(|d| d.1).max()?))
     }
 }
@@ -82,6 +99,7 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
     for path in &settings.files {
         let mut input = Input::open(path, &settings.options, progress.clone())?;
         let name = path.as_os_str().as_encoded_bytes();
+        let known = rows.tables.generators.len();
         rows.generator = rows.tables.generators.index(name).min(u32::from(u16::MAX)) as u16;
         let used: usize = files.iter().map(|f| f.spooled.in_memory()).sum();
         let keeper = Keeper::new(MEMORY.saturating_sub(used), settings.shift);
@@ -99,6 +117,8 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
             spooled: kept.spool.finish()?,
             requests: kept.requests,
             sessions: kept.sessions,
+            generators: known..rows.tables.generators.len(),
+            witness: false,
         });
         bar.file_done(path);
     }
@@ -110,10 +130,22 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
             files[0].file.stamps_how
         )));
     }
-    let clocks: Vec<_> = files.iter().map(|f| (f.file.path.clone(), f.facts.clock)).collect();
+    let of_server = |f: &FileRead| OF_SERVERS.contains(&f.file.format.as_str());
+    if !files.iter().all(of_server) {
+        for file in files.iter_mut().filter(|f| of_server(f)) {
+            file.witness = true;
+            file.file.missing.push(
+                "Taken for the log of the target that the other files' requests went to: it relates the clocks, and its \
+                 rows are not judged."
+                    .to_owned(),
+            );
+        }
+    }
+    let load = || files.iter().filter(|f| !f.witness);
+    let clocks: Vec<_> = load().map(|f| (f.file.path.clone(), f.facts.clock)).collect();
     let clock = one_clock(&clocks)?;
-    if clock == Clock::Relative && files.len() > 1 {
-        for file in &mut files {
+    if clock == Clock::Relative && clocks.len() > 1 {
+        for file in files.iter_mut().filter(|f| !f.witness) {
             file.file.missing.push(
                 "Its time counts from the tool's own beginning: the files are laid over each other as if they had begun \
                  together."
@@ -121,7 +153,14 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
             );
         }
     }
-    Ok(Read { files, labels: rows.tables.labels, generators: rows.tables.generators, clock })
+    let (mut generators, mut renumbered) = (Vec::new(), Vec::new());
+    for (number, name) in rows.tables.generators.as_slice().iter().enumerate() {
+        renumbered.push(generators.len() as u16);
+        if files.iter().any(|f| !f.witness && f.generators.contains(&number)) {
+            generators.push(name.clone());
+        }
+    }
+    Ok(Read { files, labels: rows.tables.labels, clock, generators, renumbered })
 }
 
 /// Parses on this thread and keeps on another.

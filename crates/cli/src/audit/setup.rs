@@ -37,8 +37,8 @@ impl Stretch {
     pub(super) fn new(settings: &AuditSettings, read: &Read, stream: Stream) -> Result<Stretch, Failure> {
         let (zero, last) =
             read.span().ok_or_else(|| Failure::usage(anyhow!("there is no row in {}", settings.names())))?;
-        let digit = read.files.iter().map(|f| f.facts.resolution).max().unwrap_or(Nanos(1)).max(Nanos(1));
-        let grid = read.files.iter().map(|f| grid(f, stream)).max().unwrap_or(digit).max(digit);
+        let digit = read.load().map(|f| f.facts.resolution).max().unwrap_or(Nanos(1)).max(Nanos(1));
+        let grid = read.load().map(|f| grid(f, stream)).max().unwrap_or(digit).max(digit);
         let last = last - zero;
         let to = settings.span.map_or(last, |span| settings.from.saturating_add(span).min(last));
         let selected = (settings.from > Nanos::ZERO || settings.span.is_some())
@@ -69,7 +69,7 @@ pub(super) fn setup(
     stream: Stream,
     chosen: &Chosen,
 ) -> AuditSetup {
-    let has = |what: fn(&FileRead) -> bool| read.files.iter().all(what);
+    let has = |what: fn(&FileRead) -> bool| read.load().all(what);
     AuditSetup {
         setup: Setup {
             labels: read.labels.as_slice().to_vec(),
@@ -82,7 +82,7 @@ pub(super) fn setup(
             tolerances: Tolerances::default(),
         },
         users: users(read),
-        generators: read.generators.as_slice().to_vec(),
+        generators: read.generators.clone(),
         label_counts: chosen.by_label.clone(),
         stream,
         intended: has(|f| f.facts.intended),
@@ -106,8 +106,8 @@ fn law(expect: Expect, stretch: &Stretch) -> PlanLaw {
 
 /// Users of all files, one file's after the other's: two generators may use the same names.
 fn users(read: &Read) -> Vec<String> {
-    let several = read.files.iter().filter(|f| !f.users.is_empty()).count() > 1;
-    let names = read.files.iter().flat_map(|file| {
+    let several = read.load().filter(|f| !f.users.is_empty()).count() > 1;
+    let names = read.load().flat_map(|file| {
         file.users.iter().map(move |user| match several {
             true => format!("{} {user}", file.file.path),
             false => user.clone(),
