@@ -40,6 +40,8 @@ pub(crate) struct ArrivalsKept {
     /// Where in `windows` those of the fixed lengths end, and where those of the pattern are.
     pub fixed_windows: usize,
     pub pattern_windows: [Option<usize>; 2],
+    /// Windows of lengths near the pattern's shorter one, where headways are expected to say nothing.
+    pub near_windows: Vec<Windows>,
     pub labels: Vec<LabelGaps>,
     pub lag: Fine,
     pub late: Ranges,
@@ -139,6 +141,7 @@ impl ArrivalsKept {
             windows,
             fixed_windows,
             pattern_windows,
+            near_windows: lengths.near.iter().map(|&w| window(w)).collect(),
             labels: if labels > 1 { vec![LabelGaps::new(); labels] } else { Vec::new() },
             lag: Fine::new(),
             late: Ranges::default(),
@@ -203,7 +206,7 @@ impl ArrivalsKept {
                 at = pause.0 - 1;
             }
         }
-        for windows in &mut self.windows {
+        for windows in self.windows.iter_mut().chain(&mut self.near_windows) {
             windows.started(at, &expected);
         }
         if let Some(label) = self.labels.get_mut(usize::from(start.step)) {

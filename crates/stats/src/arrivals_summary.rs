@@ -33,6 +33,8 @@ pub(crate) struct ArrivalsResult {
     pub rule_windows: Vec<WindowsResult>,
     /// Windows of 10 and of 100 mean headways.
     pub pattern_windows: [Option<WindowsResult>; 2],
+    /// Windows of lengths near the first of these; none unless stamps are coarse.
+    pub near_windows: Vec<Option<WindowsResult>>,
     pub curve: Option<HeadwayCurve>,
 }
 
@@ -99,6 +101,7 @@ pub(crate) fn arrivals_result(
     let expected = kept.expected(plan);
     let results: Vec<_> = kept.windows.iter().map(|w| w.result(until, &expected)).collect();
     let pattern_windows = kept.pattern_windows.map(|i| results.get(i?).cloned().flatten());
+    let near_windows = kept.near_windows.iter().map(|w| w.result(until, &expected)).collect();
     let poisson = plan.is_none_or(|p| p.poisson);
     block.dispersion = results.iter().flatten().map(|w| w.row).collect();
     for row in &mut block.dispersion {
@@ -114,7 +117,7 @@ pub(crate) fn arrivals_result(
     block.by_label = by_label(kept, &block, labels);
     let on_grid = (kept.grid > Nanos(1) && rescaled.is_none()).then_some(kept.grid);
     let curve = curve(law_cells, scale, &gaps, plan, on_grid);
-    ArrivalsResult { block, gaps, cov, coarse, intended, rule_windows, pattern_windows, curve }
+    ArrivalsResult { block, gaps, cov, coarse, intended, rule_windows, pattern_windows, near_windows, curve }
 }
 
 /// Corrects the CoV of the block for stamps on a grid of this step where that matters, which is where its effect on the

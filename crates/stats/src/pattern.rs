@@ -4,8 +4,8 @@
 //! above: bunched; CoV below: even. Each comparison is made with the 95 % interval; where one that matters lies
 //! astride, the pattern is undecided. Where the mean headway is under ten sends, the CoV is an artefact of the sender and
 //! dispersion alone decides. Where it is under two steps of the grid that the stamps lie on, only counts in windows of ten
-//! steps or more mean anything: independent then needs an index near 1 at the shorter window, for without headways
-//! nothing else tells independent arrivals from a constant rate. Deliberately absent: whether the pattern was asked for;
+//! steps or more mean anything: independent then needs an index near 1 at the shorter window and at lengths near it, for
+//! without headways nothing else tells independent arrivals from a constant rate or from batches at a constant rate. Deliberately absent: whether the pattern was asked for;
 //! an even load can be VALID.
 
 use crate::arrivals_summary::ArrivalsResult;
@@ -63,20 +63,20 @@ pub(crate) fn pattern(
     let Some(mean) = arrivals.gaps.mean() else { return (Pattern::NotApplicable, false) };
     let blurred = send_cost.is_some_and(|c| mean < c.0 as f64 * tolerances.serialised_sends);
     let (low, high) = (tolerances.low_dispersion, tolerances.pattern_dispersion);
-    let windows = arrivals
-        .pattern_windows
-        .each_ref()
-        .map(|w| w.as_ref().map_or(Side::Astride, |w| side(w.interval(), low, high)));
+    let of = |w: &Option<WindowsResult>| w.as_ref().map_or(Side::Astride, |w| side(w.interval(), low, high));
+    let windows = arrivals.pattern_windows.each_ref().map(of);
     // For "not bunched" only the upper border counts.
     let under = arrivals
         .pattern_windows
         .each_ref()
         .map(|w| w.as_ref().is_some_and(|w| side(w.interval(), f64::NEG_INFINITY, high) == Side::Inside));
     if arrivals.coarse {
+        let near: Vec<Side> = arrivals.near_windows.iter().map(of).collect();
+        let near_too = near.iter().all(|&side| side == Side::Inside);
         return match windows {
-            _ if windows.contains(&Side::Above) => (Pattern::Bunched, false),
+            _ if windows.contains(&Side::Above) || near.contains(&Side::Above) => (Pattern::Bunched, false),
             [Side::Below, Side::Below] => (Pattern::Even, false),
-            [Side::Inside, _] if under[1] => {
+            [Side::Inside, _] if under[1] && near_too => {
                 (Pattern::Independent, fixed_from(arrivals, tolerances).is_some())
             }
             _ => (Pattern::Undecided, false),

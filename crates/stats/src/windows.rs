@@ -24,6 +24,10 @@ const FIXED_FOREIGN: [Nanos; 2] = [Nanos::from_secs(10), Nanos::from_secs(60)];
 /// How many mean headways the windows of the pattern are long.
 pub(crate) const PATTERN: [f64; 2] = [10.0, 100.0];
 
+/// Lengths near a window, as multiples of it. Batches at a constant rate may by chance vary from one window of one length
+/// to the next as independent arrivals do, but not at lengths that their period divides otherwise.
+const NEAR: [f64; 3] = [1.1, 1.3, 1.7];
+
 /// Windows shorter than so many grid steps of the stamps count the grid and not the arrivals.
 const FEWEST_STEPS: i64 = 10;
 
@@ -34,6 +38,8 @@ pub(crate) struct Lengths {
     pub fixed: Vec<Nanos>,
     /// Of the pattern: 10 and 100 mean headways; none where the rate is not known beforehand.
     pub pattern: [Option<Nanos>; 2],
+    /// On stamps too coarse for headways: lengths near the shorter of these.
+    pub near: Vec<Nanos>,
 }
 
 impl Lengths {
@@ -44,10 +50,17 @@ impl Lengths {
         let more: &[Nanos] = if foreign { &FIXED_FOREIGN } else { &[] };
         let fixed = FIXED.iter().chain(more).map(|&w| Nanos(whole(w))).filter(|w| w.0 >= least);
         let rate = rate.filter(|&r| r > 0.0 && r.is_finite());
+        let pattern =
+            PATTERN.map(|gaps| rate.map(|rate| Nanos(whole(Nanos::from_secs_f64(gaps / rate)).max(least))));
+        // A little below the border, so that it is the rate as measured that decides.
+        let coarse = grid > 1 && rate.is_some_and(|rate| rate * grid as f64 / 1e9 > 0.4);
+        let near = pattern[0].filter(|_| coarse).into_iter();
         Lengths {
             fixed: fixed.collect(),
-            pattern: PATTERN
-                .map(|gaps| rate.map(|rate| Nanos(whole(Nanos::from_secs_f64(gaps / rate)).max(least)))),
+            near: near
+                .flat_map(|w| NEAR.map(|times| Nanos(whole(Nanos((w.0 as f64 * times) as i64)))))
+                .collect(),
+            pattern,
         }
     }
 }
@@ -360,6 +373,7 @@ mod tests {
         let coarse = Lengths::new(ms(1_000), Some(100.0), true);
         assert_eq!(coarse.fixed, [ms(10_000), ms(60_000)]);
         assert_eq!(coarse.pattern, [Some(ms(10_000)), Some(ms(10_000))]);
+        assert_eq!((coarse.near, foreign.near.len()), (vec![ms(11_000), ms(13_000), ms(17_000)], 0));
         assert_eq!(Lengths::new(Nanos(1), None, true).pattern, [None, None]);
     }
 

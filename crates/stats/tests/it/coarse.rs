@@ -77,6 +77,21 @@ fn constant_and_batch_traffic_on_a_coarse_clock_is_never_independent() {
     }
 }
 
+/// Batches of any size and period drift against the clock. At one length of window their counts may vary as those of
+/// independent starts do (20 every 1.87 steps: index 0.85 at ten steps), at others they do not.
+#[test]
+fn no_batches_at_a_constant_rate_are_independent_on_a_coarse_clock() {
+    let grid = Nanos::from_secs(1);
+    for batch in [5, 20, 50] {
+        for period in (1..9).map(|i| 0.51 + 0.34 * f64::from(i)) {
+            let mut first = Some(0.123);
+            let summary = stamped(grid, renewal(|| first.take().unwrap_or(period), batch));
+            let rate = batch as f64 / period;
+            assert_ne!(summary.verdict.pattern, Pattern::Independent, "{batch} {period} {rate} per step");
+        }
+    }
+}
+
 /// 100 starts per second told in tenths, in windows of 1 s: the standard error of the index is 2.4 %, so that 1.2 and 0.8
 /// are four of them away from the ends of its interval.
 #[test]
