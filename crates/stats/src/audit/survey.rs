@@ -61,7 +61,7 @@ impl Survey {
 
 /// Greatest common divisor (Euclid); that of 0 and x is x.
 #[inline]
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     // Once the grid is found nearly all distances are multiples of it: one division.
     if a != 0 && b.is_multiple_of(a) {
         return a;

@@ -1,12 +1,13 @@
 //! Tables by label and in total: headways, response times, times to the first byte, bytes, bandwidth.
 //!
-//! Every request that started counts, failed or not. Means and deviations are exact, quantiles come from histograms:
-//! headways are told in whole steps of the stamps' grid, the rest to the histogram's three digits (two with many labels).
-//! By Brady's rule times are counted in whole digits of the stamps, so that his quantiles come out as they are.
+//! Every request that started counts, failed or not. Means and deviations are exact, quantiles come from histograms of
+//! three digits (two with many labels) and are told in whole steps of what all values are multiples of, milliseconds
+//! mostly. By Brady's rule times are counted in whole digits of the stamps, so that his quantiles come out as they are.
 //!
 //! Deliberately absent: intervals, which the document's blocks on the same quantities have.
 
 use super::extent::Extent;
+use super::survey::gcd;
 use super::{AuditSetup, QuantileRule};
 use crate::cells::{Cells, Digits};
 use crate::moments::{Gathered, Moments};
@@ -61,7 +62,7 @@ pub(super) struct Tables {
     percentiles: Vec<f64>,
     bytes: bool,
     ends: bool,
-    /// What one unit of the histograms of times is worth, and what headways are rounded to.
+    /// What one unit of the histograms of times is worth.
     unit: u64,
     grid: u64,
     digits: u8,
@@ -99,11 +100,13 @@ struct Measure {
     hist: Digits,
     min: u64,
     max: u64,
+    /// Greatest common divisor of all values.
+    step: u64,
 }
 
 impl Measure {
     fn new(digits: u8) -> Measure {
-        Measure { moments: Gathered::default(), hist: Digits::new(digits), min: u64::MAX, max: 0 }
+        Measure { moments: Gathered::default(), hist: Digits::new(digits), min: u64::MAX, max: 0, step: 0 }
     }
 
     #[inline]
@@ -111,6 +114,9 @@ impl Measure {
         self.moments.push(x as f64);
         self.min = self.min.min(x);
         self.max = self.max.max(x);
+        if self.step != 1 {
+            self.step = gcd(self.step, x);
+        }
         self.hist.push(if unit > 1 { x / unit } else { x });
     }
 }
@@ -218,25 +224,24 @@ impl Tables {
             .collect();
         order.sort_by_key(|(name, _)| (*name == OTHERS, *name));
         let rows: Vec<&Row> = order.iter().map(|(_, row)| *row).collect();
-        let table = |of: fn(&Row) -> &Measure, total: Option<&Measure>, scale: f64, step: u64| {
+        let table = |of: fn(&Row) -> &Measure, total: Option<&Measure>, scale: f64| {
             let all = total.map_or_else(|| rows.iter().map(|row| of(row)).collect(), |total| vec![total]);
             if rows.is_empty() || (total.is_none() && all.iter().all(|m| m.moments.moments().n == 0)) {
                 return Vec::new();
             }
-            let labels = order
-                .iter()
-                .map(|(name, row)| self.column(name, &[of(row)], &[row], &row.extent, (scale, step)));
+            let labels =
+                order.iter().map(|(name, row)| self.column(name, &[of(row)], &[row], &row.extent, scale));
             let mut columns: Vec<Column> = labels.collect();
-            columns.push(self.column(TOTAL, &all, &rows, &self.total_extent, (scale, step)));
+            columns.push(self.column(TOTAL, &all, &rows, &self.total_extent, scale));
             columns
         };
         const NS: f64 = 1e9;
         let mut tables = summary::Tables {
-            headways: table(|r| &r.gaps.measure, Some(&self.total.measure), NS, self.grid),
-            response: table(|r| &r.response, None, NS, 0),
-            first_byte: table(|r| &r.first_byte, None, NS, 0),
-            bytes: table(|r| &r.bytes, None, 1.0, 0),
-            bandwidth: table(|r| &r.bandwidth, None, 1.0, 0),
+            headways: table(|r| &r.gaps.measure, Some(&self.total.measure), NS),
+            response: table(|r| &r.response, None, NS),
+            first_byte: table(|r| &r.first_byte, None, NS),
+            bytes: table(|r| &r.bytes, None, 1.0),
+            bandwidth: table(|r| &r.bandwidth, None, 1.0),
         };
         for column in &mut tables.headways {
             column.cov_se_poisson = (column.n > 0).then(|| 1.0 / (column.n as f64).sqrt());
@@ -244,21 +249,21 @@ impl Tables {
         tables
     }
 
-    /// A row of a table. `scale` of the quantity's whole numbers make one unit of the document; quantiles are whole
-    /// multiples of `step`, unless that is 0.
+    /// A row of a table. `scale` of the quantity's whole numbers make one unit of the document.
     fn column(
         &self,
         label: &str,
         measures: &[&Measure],
         rows: &[&Row],
         extent: &Extent,
-        (scale, step): (f64, u64),
+        scale: f64,
     ) -> Column {
         let mut moments = Moments::default();
         measures.iter().for_each(|m| moments.merge(&m.moments.moments()));
         let min = measures.iter().map(|m| m.min).min().unwrap_or(u64::MAX);
         let max = measures.iter().map(|m| m.max).max().unwrap_or(0);
         let n = moments.n;
+        let step = measures.iter().fold(0, |step, m| gcd(step, m.step));
         let unit = if scale == 1.0 { 1 } else { self.unit };
         let cells = Digits::cells(measures.iter().map(|m| &m.hist));
         let quantile = |p: f64, median: bool| {
