@@ -64,6 +64,11 @@ def brady(tmp):
     equal(last("arr.csv"), "Total,38072,31.73,22,31.52,31.59,1.00,73,94,143,0,435", "headways")
     equal(last("agg.csv"), "Total,38073,31.73,10,52.74,155.39,457.82,25,607,633,4,3196,0.00,1910.16", "response times")
     contains((tmp / "report.html").read_text(), "1830_AggRpt", "HTML report")
+    audit(TEST_1830, *STRETCH, "--histograms", tmp / "h", "--cells", "10ms", cwd=tmp)
+    equal(sorted(p.name for p in (tmp / "h").iterdir()), ["headways-10ms.csv", "response-10ms.csv"], "histograms")
+    total = [row.split(",") for row in (tmp / "h/headways-10ms.csv").read_text().splitlines() if row.startswith("Total,")]
+    equal(total[0], ["Total", "", "0.000000000", "690"], "gaps of 0 ms")
+    equal((sum(int(row[3]) for row in total), len(total)), (38072, 1 + 44), "gaps, and cells up to the longest of 435 ms")
 
 
 @check("audit: one load, the same numbers: stdin, gz, out of order, two files merged")
@@ -212,7 +217,7 @@ def never_overwritten(tmp):
     (tmp / "taken").write_text("kept")
     (tmp / "full").mkdir()
     (tmp / "full/x").touch()
-    for flag, name in (("--json", "taken"), ("--html", "taken"), ("--failures", "taken"), ("--csv", "full")):
+    for flag, name in (("--json", "taken"), ("--html", "taken"), ("--failures", "taken"), ("--csv", "full"), ("--histograms", "full")):
         contains(headway("audit", VEGETA, flag, name, cwd=tmp).exits(2).err, "never overwritten", f"message of {flag}")
     equal((tmp / "taken").read_text(), "kept", "the file that was there")
     equal(sorted(p.name for p in (tmp / "full").iterdir()), ["x"], "the folder that was there")

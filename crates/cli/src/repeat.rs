@@ -34,8 +34,8 @@ pub fn words(argv: &[OsString]) -> Vec<String> {
     out
 }
 
-/// Flags that name what is written. It now exists, and nothing is overwritten.
-const WRITTEN: [&str; 5] = ["--out", "--json", "--html", "--csv", "--failures"];
+/// Flags that say what is written, and how. It now exists, and nothing is overwritten.
+const WRITTEN: [&str; 7] = ["--out", "--json", "--html", "--csv", "--histograms", "--cells", "--failures"];
 
 /// The command that repeats the run: with its seed, and without what it has written.
 pub fn command(words: &[String], seed: u64) -> String {

@@ -63,6 +63,9 @@ pub struct AuditArgs {
     /// Length of the intervals that arrivals are counted in [default: twice the mean headway]
     #[arg(long, value_parser = parse_interval, value_name = "TIME", help_heading = "What to compute")]
     pub counts_per: Option<Nanos>,
+    /// Sizes of the cells of --histograms
+    #[arg(long, value_delimiter = ',', value_parser = parse_interval, default_value = "10ms,100ms", requires = "histograms", value_name = "TIME,TIME,...", help_heading = "What to compute")]
+    pub cells: Vec<Nanos>,
     /// Seed of the draws that spread stamps over their resolution
     #[arg(long, value_parser = parse_seed, default_value = "1", value_name = "N", help_heading = "What to compute")]
     pub seed: u64,
@@ -83,6 +86,9 @@ pub struct AuditOutput {
     /// Write the tables as CSV files to a new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub csv: Option<PathBuf>,
+    /// Write histograms of headways and response times by label as CSV files to a new folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub histograms: Option<PathBuf>,
     /// Write the failed requests as CSV to a new file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub failures: Option<PathBuf>,

@@ -72,14 +72,14 @@ impl<'a> Failures<'a> {
 }
 
 /// Seconds with nine decimals.
-fn seconds(at: Nanos) -> String {
+pub(super) fn seconds(at: Nanos) -> String {
     let sign = if at.0 < 0 { "-" } else { "" };
     let ns = at.0.unsigned_abs();
     format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
 /// A cell as RFC 4180 wants it.
-fn quoted(cell: &str) -> String {
+pub(super) fn quoted(cell: &str) -> String {
     match cell.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
         false => cell.to_owned(),

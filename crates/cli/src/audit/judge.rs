@@ -2,6 +2,7 @@
 
 use super::AuditSettings;
 use super::failures::Failures;
+use super::histograms::Histograms;
 use super::input::{is_session, later};
 use super::progress::Bar;
 use super::read::Read;
@@ -73,6 +74,7 @@ pub(super) fn judge(
     settings: &AuditSettings,
     read: &Read,
     stretch: &Stretch,
+    chosen: &Chosen,
     setup: AuditSetup,
     facts: Facts,
 ) -> Result<Summary, Failure> {
@@ -82,6 +84,8 @@ pub(super) fn judge(
         .as_deref()
         .map(|path| Failures::create(path, read, stretch.zero, setup.users.clone()))
         .transpose()?;
+    let folder = settings.output.histograms.as_deref();
+    let mut histograms = folder.map(|_| Histograms::new(&settings.cells, read, chosen));
     let mut bar = Bar::of_rows(settings.output.quiet, read.load().map(|f| f.spooled.len()).sum());
     let mut auditor = Auditor::new(setup);
     thread::scope(|scope| {
@@ -114,6 +118,9 @@ pub(super) fn judge(
                     }
                 }
                 auditor.row(record);
+                if let Some(histograms) = &mut histograms {
+                    histograms.row(record);
+                }
             }
             seen += batch.len() as u64;
             bar.set(seen);
@@ -125,6 +132,9 @@ pub(super) fn judge(
     })?;
     bar.finish();
     failures.map_or(Ok(()), Failures::finish)?;
+    if let (Some(histograms), Some(folder)) = (histograms, folder) {
+        histograms.write(folder)?;
+    }
     Ok(auditor.finish(facts))
 }
 

@@ -15,6 +15,7 @@
 
 mod failures;
 mod files;
+mod histograms;
 mod input;
 mod judge;
 mod offsets;
@@ -44,7 +45,7 @@ pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
     }
     let setup = setup::setup(settings, &read, &stretch, stream, &chosen);
     let facts = setup::facts(settings, &read, &stretch);
-    let mut summary = judge::judge(settings, &read, &stretch, setup, facts)?;
+    let mut summary = judge::judge(settings, &read, &stretch, &chosen, setup, facts)?;
     files::into_summary(&mut summary, settings, &read, &stretch, stream, &chosen)?;
     Ok(summary)
 }

@@ -41,6 +41,8 @@ pub struct AuditSettings {
     pub quantiles: QuantileRule,
     /// Length of the intervals of the count curve.
     pub count_interval: Option<Nanos>,
+    /// Sizes of the cells of histograms.
+    pub cells: Vec<Nanos>,
     /// Seed of the dither.
     pub seed: u64,
     /// What becomes of the results.
@@ -63,9 +65,13 @@ impl AuditSettings {
             must_be_new(flag, path.as_ref())?;
         }
         must_be_empty("--csv", output.csv.as_deref())?;
+        must_be_empty("--histograms", output.histograms.as_deref())?;
         if args.span == Some(Nanos::ZERO) {
             bail!("--for 0s selects nothing: write a time above zero");
         }
+        let mut cells = args.cells.clone();
+        cells.sort_unstable();
+        cells.dedup();
         let mut by_threads = args.by_threads.clone();
         by_threads.sort_unstable();
         by_threads.dedup();
@@ -99,6 +105,7 @@ impl AuditSettings {
                 Quantiles::Brady => QuantileRule::Brady,
             },
             count_interval: args.counts_per,
+            cells,
             seed: args.seed,
             output: output.clone(),
             command: repeat::command_as_it_was(words),
@@ -180,6 +187,9 @@ mod tests {
         assert!(error("a.csv --json Cargo.toml").contains("never overwritten"));
         assert!(error("a.csv --html Cargo.toml").contains("never overwritten"));
         assert!(error("a.csv --csv src").contains("not empty"));
+        assert!(error("a.csv --histograms src").contains("not empty"));
+        assert!(error("a.csv --cells 10ms").contains("--histograms"));
+        assert!(error("a.csv --histograms x --cells 0s").contains("above zero"));
         assert!(error("a.csv --expect poisson").contains("the rate is missing"));
         assert!(error("a.csv --percentiles 90,101").contains("below 100"));
         assert!(error("a.csv --sessions --requests").contains("cannot be used with"));
