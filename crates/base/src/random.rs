@@ -15,6 +15,8 @@ pub mod streams {
     pub const SERVICE: &str = "service";
     /// Which requests a calibrated server fails.
     pub const ERROR: &str = "error";
+    /// Where within its grid step a coarse stamp is taken to lie.
+    pub const DITHER: &str = "dither";
     /// A seed derived from another one.
     pub const DERIVED: &str = "derived";
 }

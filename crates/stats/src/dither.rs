@@ -7,10 +7,7 @@
 
 use crate::cells::Fine;
 use base::Nanos;
-use base::random::Stream;
-
-/// Name of the random stream of the spread.
-const DITHER: &str = "dither";
+use base::random::{Stream, streams};
 
 /// Headways of dithered stamps.
 #[derive(Debug)]
@@ -31,7 +28,7 @@ impl Dither {
     pub fn new(step: Nanos, seed: u64) -> Option<Dither> {
         (step > Nanos(1)).then(|| Dither {
             step: step.0,
-            draws: Stream::new(seed, DITHER),
+            draws: Stream::new(seed, streams::DITHER),
             k: 0,
             waiting: Vec::new(),
             edge: i64::MIN,

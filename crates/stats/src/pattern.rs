@@ -40,7 +40,11 @@ fn cov_interval(arrivals: &ArrivalsResult) -> Option<Interval> {
     Some([cov - half, cov + half])
 }
 
-/// The shortest window, of 100 mean headways or more, in which the counts vary clearly less than independent users' would.
+/// Standard errors by which an index must fall short of 1: half a percent of independent loads do by chance.
+const CLEARLY: f64 = 2.576;
+
+/// The shortest window, of 100 mean headways or more, in which the counts vary clearly less than independent users' would:
+/// an index under the tolerance, and no chance deviation from 1.
 pub(crate) fn fixed_from<'a>(
     arrivals: &'a ArrivalsResult,
     tolerances: &Tolerances,
@@ -49,7 +53,7 @@ pub(crate) fn fixed_from<'a>(
     let long = arrivals.pattern_windows.iter().flatten().chain(&arrivals.rule_windows);
     // Rounding to the grid may have made the window of the pattern a little shorter.
     long.filter(|w| w.row.window > 0.9 * least)
-        .filter(|w| side(w.interval(), tolerances.low_dispersion, f64::INFINITY) == Side::Below)
+        .filter(|w| w.row.index < tolerances.low_dispersion.min(1.0 - CLEARLY * w.row.se))
         .min_by(|a, b| a.row.window.total_cmp(&b.row.window))
 }
 
