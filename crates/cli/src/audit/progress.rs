@@ -2,7 +2,8 @@
 
 use super::read::size;
 use import::source::Progress;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ const EVERY: Duration = Duration::from_millis(100);
 
 const READING: &str = "reading  {bar:20} {percent:>3} %  {binary_bytes_per_sec}  {eta} left";
 const READING_UNKNOWN: &str = "reading  {spinner} {binary_bytes}  {binary_bytes_per_sec}";
-const JUDGING: &str = "judging  {bar:20} {percent:>3} %  {per_sec}  {eta} left";
+const JUDGING: &str = "judging  {bar:20} {percent:>3} %  {rows_per_sec} rows/s  {eta} left";
 
 /// The line.
 pub(super) struct Bar {
@@ -44,7 +45,11 @@ impl Bar {
     fn with(quiet: bool, total: Option<u64>, template: &str, read: Progress) -> Bar {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            let rate = |state: &ProgressState, out: &mut dyn Write| {
+                // Where the line cannot be written there is nobody to tell.
+                let _ = write!(out, "{:.0}", state.per_sec());
+            };
+            bar.set_style(style.with_key("rows_per_sec", rate));
         }
         let now = Instant::now();
         let shows = !quiet && stderr().is_terminal();
