@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Bytes by which a format is recognised.
 const HEAD: usize = 64 << 10;
 /// Bytes handed to a reader at a time; grows where one row is longer.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 1 << 18;
 /// No row is longer than this.
 const LONGEST_ROW: usize = 64 << 20;
 /// Rows from which is told whether ambiguous stamps are starts or ends.

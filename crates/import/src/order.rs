@@ -30,12 +30,19 @@ struct Row {
     taken: i64,
 }
 
-/// How often each reading is contradicted.
+/// What speaks against one reading and not against the other as well.
+#[derive(Clone, Copy, Debug, Default)]
+struct Against {
+    times: u64,
+    nanos: i128,
+}
+
+/// What a witness says of each pair of rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Contest {
     pairs: u64,
-    against_starts: u64,
-    against_ends: u64,
+    starts: Against,
+    ends: Against,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,23 +52,34 @@ enum Says {
     Nothing,
 }
 
-/// One reading must be contradicted this many times as often as the other for the other to be believed.
+/// One reading must be contradicted this many times as often, and by as much in sum, as the other for the other to be
+/// believed: under the right one rows are out of order by no more than the time between an end and its writing.
 const CLEARLY: u64 = 4;
 /// And at least so often.
-const FEWEST: u64 = 10;
+const FEWEST: u64 = 5;
 
 impl Contest {
-    fn push(&mut self, against_starts: bool, against_ends: bool) {
+    /// By how many ns the pair contradicts each reading; not at all if negative or zero.
+    fn push(&mut self, starts: i64, ends: i64) {
         self.pairs += 1;
-        self.against_starts += u64::from(against_starts);
-        self.against_ends += u64::from(against_ends);
+        let (reading, by) = match (starts > 0, ends > 0) {
+            (true, false) => (&mut self.starts, starts),
+            (false, true) => (&mut self.ends, ends),
+            _ => return,
+        };
+        reading.times += 1;
+        reading.nanos += i128::from(by);
     }
 
     fn says(&self) -> Says {
-        let clear = |less: u64, more: u64| more >= FEWEST && less * CLEARLY < more;
-        if clear(self.against_starts, self.against_ends) {
+        let clear = |less: Against, more: Against| {
+            more.times >= FEWEST
+                && less.times * CLEARLY < more.times
+                && less.nanos * i128::from(CLEARLY) < more.nanos
+        };
+        if clear(self.starts, self.ends) {
             Says::Starts
-        } else if clear(self.against_ends, self.against_starts) {
+        } else if clear(self.ends, self.starts) {
             Says::Ends
         } else {
             Says::Nothing
@@ -76,11 +94,12 @@ impl Order {
             let Some(stamp) = r.started.get() else { continue };
             let row = Row { stamp: stamp.0, taken: (r.done - stamp).0 };
             if let Some(before) = self.before.replace(row) {
-                self.rows.push(row.stamp + row.taken < before.stamp + before.taken, row.stamp < before.stamp);
+                let (now, then) = (row.stamp + row.taken, before.stamp + before.taken);
+                self.rows.push(then - now, before.stamp - row.stamp);
             }
             if users && let Some(before) = self.threads.insert((r.shard, r.user), row) {
-                self.requests
-                    .push(row.stamp < before.stamp + before.taken, row.stamp - row.taken < before.stamp);
+                let (end_before, start_now) = (before.stamp + before.taken, row.stamp - row.taken);
+                self.requests.push(end_before - row.stamp, before.stamp - start_now);
             }
         }
     }
@@ -95,35 +114,35 @@ impl Order {
 
     /// How it was decided.
     pub(crate) fn words(&self) -> String {
-        let Contest { pairs, against_starts, against_ends } = self.requests;
-        match self.requests.says() {
-            Says::Starts => {
-                return format!(
-                    "starts: read so, requests of one thread overlap {against_starts} times in {pairs}, read as ends \
-                     {against_ends} times"
-                );
-            }
-            Says::Ends => {
-                return format!(
-                    "ends: read so, requests of one thread overlap {against_ends} times in {pairs}, read as starts \
-                     {against_starts} times"
-                );
-            }
-            Says::Nothing => {}
+        let Contest { pairs, starts, ends } = self.requests;
+        let (starts, ends) = (starts.times, ends.times);
+        let threads = match self.requests.says() {
+            Says::Starts => format!(
+                "starts: read so, {starts} of {pairs} requests begin before their thread's request before is over, read as \
+                 ends {ends} do"
+            ),
+            Says::Ends => format!(
+                "ends: read so, {ends} of {pairs} requests begin before their thread's request before is over, read as \
+                 starts {starts} do"
+            ),
+            Says::Nothing => String::new(),
+        };
+        if !threads.is_empty() {
+            return threads;
         }
-        let Contest { pairs, against_starts, against_ends } = self.rows;
+        let Contest { pairs, starts, ends } = self.rows;
+        let (starts, ends) = (starts.times, ends.times);
         match self.rows.says() {
             Says::Ends => format!(
-                "ends: rows are in the order of the stamps ({against_ends} of {pairs} fall back), not of stamp + elapsed \
-                 ({against_starts} do); a file sorted by its stamps looks the same"
+                "ends: rows are in the order of the stamps ({ends} of {pairs} fall back), not of stamp + elapsed ({starts} \
+                 do); a file sorted by its stamps looks the same"
             ),
             Says::Starts => format!(
-                "starts: rows are in the order of stamp + elapsed ({against_starts} of {pairs} fall back), not of the stamps \
-                 ({against_ends} do)"
+                "starts: rows are in the order of stamp + elapsed ({starts} of {pairs} fall back), not of the stamps ({ends} do)"
             ),
             Says::Nothing => format!(
-                "taken for starts, the tool's default: neither threads nor the order of the rows tell ({against_ends} of \
-                 {pairs} stamps fall back, {against_starts} of stamp + elapsed)"
+                "taken for starts, the tool's default: neither the threads nor the order of the rows tell ({ends} of {pairs} \
+                 stamps fall back, {starts} of stamp + elapsed)"
             ),
         }
     }

@@ -24,7 +24,7 @@ const OTHERS: [(&[u8], &str, &str); 5] = [
 ];
 /// Bytes by which compression is recognised.
 const MAGIC: usize = 6;
-/// Bytes read at a time.
+/// Compressed bytes read at a time.
 const BUFFER: usize = 256 << 10;
 
 /// How far reading has come, in bytes of the file as it lies on disk; can be watched from another thread.
@@ -88,14 +88,15 @@ impl Source {
             );
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
-        let reader = BufReader::with_capacity(BUFFER, Cursor::new(head).chain(inner));
+        let inner = Cursor::new(head).chain(inner);
+        let buffered = |inner| BufReader::with_capacity(BUFFER, inner);
         // Members and frames may follow one another, as log rotation makes them.
         let (reader, compression): (Box<dyn Read + Send>, _) = if gzip {
-            (Box::new(flate2::bufread::MultiGzDecoder::new(reader)), Some("gz"))
+            (Box::new(flate2::bufread::MultiGzDecoder::new(buffered(inner))), Some("gz"))
         } else if zstd {
-            (Box::new(zstd::Decoder::with_buffer(reader)?), Some("zst"))
+            (Box::new(zstd::Decoder::with_buffer(buffered(inner))?), Some("zst"))
         } else {
-            (Box::new(reader), None)
+            (Box::new(inner), None)
         };
         Ok(Source { path: path.to_path_buf(), reader, compression })
     }

@@ -151,6 +151,9 @@ fn failed(code: &[u8], message: &[u8]) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Progress;
+    use crate::{File, Finished, Options, Stamps};
+    use std::path::Path;
 
     #[test]
     fn outcomes() {
@@ -204,5 +207,68 @@ mod tests {
         }
         assert_eq!((span(b""), span_or_none(b""), span_or_none(b"x")), (None, Some(Nanos(0)), None));
         assert_eq!((bytes(b""), bytes(b"81"), bytes(b"-1"), bytes(b"null")), (Some(0), Some(81), None, None));
+    }
+
+    fn read(name: &str) -> (Finished, Rows) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name);
+        let mut file = File::open(&path, &Options::default(), Progress::default()).unwrap();
+        let (mut rows, mut records) = (Rows::default(), Vec::new());
+        while file.next(&mut rows).unwrap() {
+            records.append(&mut rows.records);
+        }
+        let finished = file.finish(&mut rows, false).unwrap();
+        rows.records = records;
+        (finished, rows)
+    }
+
+    /// Whether stamps are starts or ends is told from the rows.
+    #[test]
+    fn samples_have_their_rows_and_stamps() {
+        const BESIDE: &str = "transactions whose samples are rows too";
+        const AROUND: &str = "parents of nested samples";
+        for (name, rows, left_out, stamps) in [
+            ("jmeter-csv/stock.csv", 150, None, Stamps::Start),
+            ("jmeter-csv/ends.csv", 150, None, Stamps::End),
+            ("jmeter-csv/headerless.csv", 150, None, Stamps::Start),
+            ("jmeter-csv/headerless-10.csv", 150, None, Stamps::Start),
+            ("jmeter-csv/all-columns.csv", 150, None, Stamps::Start),
+            ("jmeter-csv/tabs.csv", 150, None, Stamps::Start),
+            ("jmeter-csv/transaction.csv", 150, Some((BESIDE, 75)), Stamps::Start),
+            ("jmeter-csv/1830_AggRpt.csv.zst", 46_111, None, Stamps::Start),
+            ("jmeter-xml/flat.xml", 80, Some((BESIDE, 40)), Stamps::Start),
+            ("jmeter-xml/nested.xml", 80, Some((AROUND, 40)), Stamps::Start),
+        ] {
+            let (finished, _) = read(name);
+            assert_eq!(
+                (finished.rows, finished.facts.stamps),
+                (rows, stamps),
+                "{name}: {}",
+                finished.stamps_how
+            );
+            assert_eq!(finished.left_out, Vec::from_iter(left_out), "{name}");
+        }
+    }
+
+    /// One answer in ten is a 500.
+    #[test]
+    fn samples_have_outcomes_and_names() {
+        for name in [
+            "jmeter-csv/stock.csv",
+            "jmeter-csv/tabs.csv",
+            "jmeter-csv/all-columns.csv",
+            "jmeter-xml/flat.xml",
+        ] {
+            let (finished, rows) = read(name);
+            let failed =
+                rows.records.iter().filter(|r| r.outcome == Outcome::Status && r.status == 500).count();
+            let fine = rows.records.iter().filter(|r| r.outcome == Outcome::Ok && r.status == 200).count();
+            assert_eq!(failed + fine, finished.rows as usize, "{name}");
+            assert!(failed > 0, "{name}");
+            let mut labels = rows.tables.labels.as_slice().to_vec();
+            labels.sort();
+            assert_eq!(labels, ["home", "search, all"], "{name}");
+            assert_eq!(rows.tables.users.len(), 5, "{name}");
+            assert_eq!(rows.tables.generators.is_empty(), name != "jmeter-csv/all-columns.csv", "{name}");
+        }
     }
 }
