@@ -9,6 +9,7 @@
 mod causes;
 mod closed;
 mod counts;
+mod divisor;
 mod extent;
 mod survey;
 mod tables;

@@ -1,5 +1,6 @@
 //! The first pass: what must be known of a load before its headways can be judged.
 
+use super::divisor::Divisor;
 use base::{Kind, Nanos, Record};
 use std::ops::Range;
 
@@ -18,8 +19,8 @@ pub struct Survey {
     pub sessions: u64,
     /// Requests by label.
     pub by_label: Vec<u64>,
-    /// Greatest common divisor of all distances between starts, in nanoseconds; 0 before two different ones.
-    grid: u64,
+    /// Of all distances between starts, in nanoseconds.
+    grid: Divisor,
 }
 
 impl Survey {
@@ -40,9 +41,7 @@ impl Survey {
         }
         let at = record.started.get().unwrap_or(record.intended);
         let first = *self.first.get_or_insert(at);
-        if self.grid != 1 {
-            self.grid = gcd(self.grid, at.0.abs_diff(first.0));
-        }
+        self.grid.push(at.0.abs_diff(first.0));
         self.first = Some(first.min(at));
         self.last = Some(self.last.map_or(at, |last| last.max(at)));
         self.last_done = Some(self.last_done.map_or(record.done, |done| done.max(record.done)));
@@ -50,26 +49,13 @@ impl Survey {
 
     /// The grid that all starts lie on: every distance between two of them is a whole multiple of it. At least 1 ns.
     pub fn grid(&self) -> Nanos {
-        Nanos(self.grid.clamp(1, i64::MAX as u64) as i64)
+        Nanos(self.grid.get().clamp(1, i64::MAX as u64) as i64)
     }
 
     /// From the first start to just after the last; none without any.
     pub fn span(&self) -> Option<Range<Nanos>> {
         Some(self.first?..self.last? + Nanos(1))
     }
-}
-
-/// Greatest common divisor (Euclid); that of 0 and x is x.
-#[inline]
-pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
-    // Once the grid is found nearly all distances are multiples of it: one division.
-    if a != 0 && b.is_multiple_of(a) {
-        return a;
-    }
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

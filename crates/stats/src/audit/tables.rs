@@ -6,8 +6,8 @@
 //!
 //! Deliberately absent: intervals, which the document's blocks on the same quantities have.
 
+use super::divisor::Divisor;
 use super::extent::Extent;
-use super::survey::gcd;
 use super::{AuditSetup, QuantileRule};
 use crate::cells::{Cells, Digits};
 use crate::moments::{Gathered, Moments};
@@ -101,12 +101,18 @@ struct Measure {
     min: u64,
     max: u64,
     /// Greatest common divisor of all values.
-    step: u64,
+    step: Divisor,
 }
 
 impl Measure {
     fn new(digits: u8) -> Measure {
-        Measure { moments: Gathered::default(), hist: Digits::new(digits), min: u64::MAX, max: 0, step: 0 }
+        Measure {
+            moments: Gathered::default(),
+            hist: Digits::new(digits),
+            min: u64::MAX,
+            max: 0,
+            step: Divisor::default(),
+        }
     }
 
     #[inline]
@@ -114,9 +120,7 @@ impl Measure {
         self.moments.push(x as f64);
         self.min = self.min.min(x);
         self.max = self.max.max(x);
-        if self.step != 1 {
-            self.step = gcd(self.step, x);
-        }
+        self.step.push(x);
         self.hist.push(if unit > 1 { x / unit } else { x });
     }
 }
@@ -263,7 +267,9 @@ impl Tables {
         let min = measures.iter().map(|m| m.min).min().unwrap_or(u64::MAX);
         let max = measures.iter().map(|m| m.max).max().unwrap_or(0);
         let n = moments.n;
-        let step = measures.iter().fold(0, |step, m| gcd(step, m.step));
+        let mut step = Divisor::default();
+        measures.iter().for_each(|m| step.push(m.step.get()));
+        let step = step.get();
         let unit = if scale == 1.0 { 1 } else { self.unit };
         let cells = Digits::cells(measures.iter().map(|m| &m.hist));
         let quantile = |p: f64, median: bool| {
