@@ -151,6 +151,11 @@ impl Reader for OhaSqliteReader {
         while let Some(row) = found.next().map_err(failed)? {
             taken += 1;
             let number: i64 = row.get(0).map_err(failed)?;
+            // Of a damaged tree they need not rise, and rows would come without end.
+            if number <= self.row {
+                let why = "its rows are out of order: it is damaged".to_owned();
+                return Err(Error::Database { path: self.path.clone(), why });
+            }
             self.row = number;
             let Some(found) = Found::of(row) else {
                 let shown: Vec<String> =
