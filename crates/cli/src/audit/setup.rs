@@ -131,6 +131,11 @@ pub(super) fn facts(settings: &AuditSettings, read: &Read, stretch: &Stretch) ->
             ..PlanSummary::default()
         }),
         resolution: Some(stretch.grid),
+        // The coarsest stamps are those to be made finer.
+        finer: read
+            .load()
+            .max_by(|a, b| a.file.digit_s.total_cmp(&b.file.digit_s))
+            .and_then(|file| file.file.finer.clone()),
         ..Facts::default()
     }
 }

@@ -223,7 +223,7 @@ pub fn subject(summary: &Summary) -> String {
         match summary.source {
             Source::Live => "live run",
             Source::Sim => "simulation",
-            Source::Import => "results of another tool",
+            Source::Import => "audit",
         }
         .to_owned(),
     ];

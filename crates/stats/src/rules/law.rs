@@ -12,6 +12,8 @@ use crate::summary::Limits;
 /// A constant rate expects an index of 0 only of windows that hold many headways: a start that crosses the border of a
 /// window adds up to half its inverse count.
 const LONG_FOR_CONSTANT: f64 = 10.0;
+/// The longest window that the rule looks at, in seconds: over longer ones a fixed number of users shows, which is no defect.
+const LONGEST: f64 = 1.0;
 /// Of other renewal processes the index nears cov^2 from here on.
 const LONG_FOR_RENEWAL: f64 = 100.0;
 
@@ -79,7 +81,8 @@ fn dispersion(e: &Evidence, law: &PlanLaw) -> Vec<Measurement> {
         PlanLaw { gap_cov, .. } if *gap_cov == 0.0 => (0.0, LONG_FOR_CONSTANT),
         PlanLaw { gap_cov, .. } => (gap_cov * gap_cov, LONG_FOR_RENEWAL),
     };
-    let long = e.arrivals.rule_windows.iter().filter(|w| w.row.window * rate >= least);
+    let windows = e.arrivals.rule_windows.iter().filter(|w| w.row.window <= LONGEST);
+    let long = windows.filter(|w| w.row.window * rate >= least);
     let mut rows: Vec<Measurement> = long
         .map(|w| {
             let [low, high] = w.interval();
