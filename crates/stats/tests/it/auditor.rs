@@ -96,9 +96,8 @@ fn a_load_of_the_expected_law_is_valid() {
     let share = rule(&summary, "sent-share");
     let half = 1.96 / 500_000f64.sqrt();
     assert!((share.interval.unwrap()[1] - share.value.unwrap() - half).abs() < 1e-9);
-    // 10,000 s hold 166 minutes: too few to pass, and they must not hinder.
-    let minutes = summary.verdict.rules.iter().find(|r| r.window == Some(60.0)).unwrap();
-    assert_eq!(minutes.outcome, RuleOutcome::NotApplicable, "{minutes:?}");
+    // Over minutes a fixed number of users would show, which is told but is no defect.
+    assert!(summary.verdict.rules.iter().all(|r| r.window.is_none_or(|w| w <= 1.0)));
 
     let summary = Audit { plan: law(100.0, false), ..constant(100, 60) }.run();
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:#?}", summary.verdict.rules);
