@@ -9,13 +9,16 @@ use base::{Kind, Nanos, Outcome, Record};
 /// Beginning of the message of a transaction controller's sample.
 const TRANSACTION: &[u8] = b"Number of samples in transaction";
 
+/// Within one step of the clock the first byte came at once, whether JMeter measured that or not.
+const LEAST: Nanos = Nanos::from_millis(1);
+
 /// One sample, its numbers read.
 #[derive(Clone, Copy)]
 pub(super) struct Sample<'a> {
     pub stamp: Nanos,
     pub elapsed: Nanos,
-    /// Until the first byte; zero if not known.
-    pub latency: Nanos,
+    /// Until the first byte, if the row has a place for it. JMeter writes 0 where it does not know as well.
+    pub latency: Option<Nanos>,
     /// Until connected; zero if it was or is not known.
     pub connect: Nanos,
     pub label: &'a [u8],
@@ -94,7 +97,7 @@ impl Samples {
             intended: stamp,
             started: stamp.into(),
             sent: stamp.into(),
-            first_byte: (latency > Nanos::ZERO).then(|| stamp + latency).into(),
+            first_byte: latency.filter(|&l| l > Nanos::ZERO || elapsed <= LEAST).map(|l| stamp + l).into(),
             done: stamp + elapsed,
             wait: Nanos::ZERO,
             connect: (connect > Nanos::ZERO).then_some(connect).into(),

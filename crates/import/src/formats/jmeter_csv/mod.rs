@@ -183,7 +183,10 @@ fn sample<'a>(layout: &Layout, clock: &mut Clock, row: &Fields<'a>) -> Result<Sa
     Ok(Sample {
         stamp: clock.read(field(layout.stamp)).ok_or(Wrong::Stamp)?,
         elapsed: span(field(layout.elapsed)).ok_or(Wrong::Column("elapsed", SPAN))?,
-        latency: some_span(layout.latency, "Latency")?,
+        latency: match field(layout.latency) {
+            b"" => None,
+            text => Some(span(text).ok_or(Wrong::Column("Latency", SPAN))?),
+        },
         connect: some_span(layout.connect, "Connect")?,
         label: field(layout.label),
         code: field(layout.code),

@@ -137,7 +137,10 @@ impl JmeterXmlReader {
                 .and_then(|ms| unix(ms.checked_mul(1_000_000)?))
                 .ok_or_else(|| is("ts", EXPECTED))?,
             elapsed: span(a.t.as_bytes()).ok_or_else(|| is("t", SPAN))?,
-            latency: span_or_none(a.lt.as_bytes()).ok_or_else(|| is("lt", SPAN))?,
+            latency: match a.lt.as_bytes() {
+                b"" => None,
+                text => Some(span(text).ok_or_else(|| is("lt", SPAN))?),
+            },
             connect: span_or_none(a.ct.as_bytes()).ok_or_else(|| is("ct", SPAN))?,
             label: a.lb.as_bytes(),
             code: a.rc.as_bytes(),
