@@ -1,5 +1,6 @@
 //! Names as numbers: labels, users, generators, in the order in which they first came.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -19,6 +20,26 @@ impl Names {
             Some(&index) => index,
             None => self.add(name),
         }
+    }
+
+    /// The same, with `most` names at most: where so many are there, all further ones share the number `most`, whose name
+    /// is `others`. No memory is taken for them.
+    #[inline]
+    pub fn index_within(&mut self, name: &[u8], most: u32, others: &str) -> u32 {
+        match self.index.get(name) {
+            Some(&index) => index,
+            None => self.add_within(name, most, others),
+        }
+    }
+
+    #[cold]
+    fn add_within(&mut self, name: &[u8], most: u32, others: &str) -> u32 {
+        match self.names.len().cmp(&(most as usize)) {
+            Ordering::Less => return self.add(name),
+            Ordering::Equal => self.names.push(others.to_owned()),
+            Ordering::Greater => {}
+        }
+        most
     }
 
     #[cold]
@@ -93,6 +114,17 @@ mod tests {
             .to_vec();
         assert_eq!(numbers, [0, 1, 1, 0, 2, 3, 3, 4, 5]);
         assert_eq!(names.as_slice()[..4], ["a", "b", "ccc", "\u{fffd}"]);
+    }
+
+    #[test]
+    fn names_beyond_the_most_share_one() {
+        let mut names = Names::default();
+        let numbers: Vec<_> = [&b"a"[..], b"b", b"a", b"c", b"d", b"(others)", b"c", b"b"]
+            .map(|n| names.index_within(n, 2, "(others)"))
+            .to_vec();
+        assert_eq!(numbers, [0, 1, 0, 2, 2, 2, 2, 1]);
+        assert_eq!(names.as_slice(), ["a", "b", "(others)"]);
+        assert_eq!(names.index.len(), 2);
     }
 
     /// The upper and lower bits alone, which hash tables use, tell similar names apart as well as chance does.

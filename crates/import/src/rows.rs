@@ -3,6 +3,19 @@
 use crate::names::Names;
 use base::Record;
 
+/// Labels that are told apart; their numbers fill a record's `step`.
+pub const MOST_LABELS: u16 = u16::MAX;
+/// Users of a file that are told apart: some 300 MB of names.
+pub const MOST_USERS: u32 = 2_000_000;
+/// Generators that are told apart; their numbers fill a record's `shard`.
+pub const MOST_GENERATORS: u16 = u16::MAX;
+/// What all further labels are called.
+pub const OTHER_LABELS: &str = "(other labels)";
+/// What all further users are called.
+pub const OTHER_USERS: &str = "(other users)";
+/// What all further generators are called.
+pub const OTHER_GENERATORS: &str = "(other generators)";
+
 /// Names that the numbers in the records stand for, shared by all files of one audit.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
@@ -73,16 +86,79 @@ impl Rows {
         }
     }
 
-    /// The step of that label. Beyond 65,535 different labels all further ones share the last number, and
-    /// [`Tables::labels`] says so by its length.
+    /// The step of that label. Beyond [`MOST_LABELS`] all further ones share the last number, [`OTHER_LABELS`].
     #[inline]
     pub fn step(&mut self, label: &[u8]) -> u16 {
-        self.tables.labels.index(label).min(u32::from(u16::MAX)) as u16
+        self.tables.labels.index_within(label, u32::from(MOST_LABELS), OTHER_LABELS) as u16
     }
 
-    /// The number of that user.
+    /// The number of that user. Beyond [`MOST_USERS`] all further ones share the last number, [`OTHER_USERS`].
     #[inline]
     pub fn user(&mut self, name: &[u8]) -> u32 {
-        self.tables.users.index(name)
+        self.tables.users.index_within(name, MOST_USERS, OTHER_USERS)
+    }
+
+    /// The shard of that generator, where the file names it itself. Beyond [`MOST_GENERATORS`] all further ones share the
+    /// last number, [`OTHER_GENERATORS`].
+    #[inline]
+    pub fn shard(&mut self, generator: &[u8]) -> u16 {
+        self.tables.generators.index_within(generator, u32::from(MOST_GENERATORS), OTHER_GENERATORS) as u16
+    }
+
+    /// What is not told apart because there were too many names, a sentence each.
+    pub(crate) fn lumped(&self) -> impl Iterator<Item = String> {
+        let Tables { labels, users, generators } = &self.tables;
+        let limits = [
+            (labels, u32::from(MOST_LABELS), "labels", OTHER_LABELS),
+            (users, MOST_USERS, "users", OTHER_USERS),
+            (generators, u32::from(MOST_GENERATORS), "generators", OTHER_GENERATORS),
+        ];
+        limits.into_iter().filter(|(names, most, ..)| names.len() > *most as usize).map(|(_, most, what, others)| {
+            format!("More than {most} {what} are named: the further ones are not told apart and stand together as {others}.")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_beyond_what_a_number_holds_share_the_last() {
+        let mut rows = Rows::default();
+        for i in 0..u32::from(MOST_LABELS) {
+            assert_eq!(u32::from(rows.step(&i.to_le_bytes())), i);
+        }
+        assert_eq!(rows.lumped().count(), 0);
+        for i in 0..10_000 {
+            assert_eq!(rows.step(format!("/item?id={i}").as_bytes()), MOST_LABELS);
+        }
+        assert_eq!(rows.step(&5_u32.to_le_bytes()), 5);
+        let labels = rows.tables.labels.as_slice();
+        assert_eq!((labels.len(), &*labels[labels.len() - 1]), (usize::from(MOST_LABELS) + 1, OTHER_LABELS));
+        let lumped: Vec<_> = rows.lumped().collect();
+        assert_eq!(
+            lumped,
+            [
+                "More than 65535 labels are named: the further ones are not told apart and stand together as (other labels)."
+            ]
+        );
+    }
+
+    #[test]
+    fn users_beyond_the_most_share_one() {
+        let mut rows = Rows::default();
+        for i in 0..MOST_USERS + 3 {
+            assert_eq!(rows.user(&i.to_le_bytes()), i.min(MOST_USERS));
+        }
+        assert_eq!(rows.tables.users.len(), MOST_USERS as usize + 1);
+        assert_eq!(rows.tables.users.as_slice().last().map(String::as_str), Some(OTHER_USERS));
+        assert!(
+            rows.lumped().eq([
+                "More than 2000000 users are named: the further ones are not told apart and stand together \
+                                   as (other users)."
+                    .to_owned()
+            ])
+        );
     }
 }

@@ -89,7 +89,7 @@ impl Samples {
         let Sample { stamp, elapsed, latency, connect, .. } = *sample;
         let shard = match sample.host {
             b"" => rows.generator,
-            host => rows.tables.generators.index(host).min(u32::from(u16::MAX)) as u16,
+            host => rows.shard(host),
         };
         let step = rows.step(sample.label);
         rows.records.push(Record {

@@ -223,7 +223,7 @@ impl ColumnsReader {
         };
         let shard = match row.get(places.generator) {
             None | Some(b"") => rows.generator,
-            Some(name) => rows.tables.generators.index(name).min(u32::from(u16::MAX)) as u16,
+            Some(name) => rows.shard(name),
         };
         let user = row.get(places.thread).map_or(0, |name| rows.user(name));
         let step = rows.step(row.get(places.label).unwrap_or_default());
