@@ -2,7 +2,7 @@
 
 use crate::rows::Unreadable;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Why a file cannot be audited. Single rows that cannot be read are [`Unreadable`], not errors.
@@ -77,6 +77,18 @@ pub enum Error {
         /// Where.
         at: Unreadable,
     },
+    /// No row can be read, so going on would come to nothing.
+    #[error("{}", none(path, format, *unreadable, examples))]
+    NoneReadable {
+        /// Which file.
+        path: PathBuf,
+        /// Name of the format that it was taken for.
+        format: &'static str,
+        /// Its rows.
+        unreadable: u64,
+        /// The first of them.
+        examples: Vec<Unreadable>,
+    },
     /// Too many rows cannot be read.
     #[error("{}", too_many(path, *rows, *unreadable, examples))]
     TooManyUnreadable {
@@ -91,14 +103,23 @@ pub enum Error {
     },
 }
 
-fn too_many(path: &std::path::Path, rows: u64, unreadable: u64, examples: &[Unreadable]) -> String {
-    let mut text = format!(
+fn none(path: &Path, format: &str, unreadable: u64, examples: &[Unreadable]) -> String {
+    let text = format!("{}: none of its {unreadable} rows can be read as {format}", path.display());
+    text + &shown(path, examples)
+}
+
+fn too_many(path: &Path, rows: u64, unreadable: u64, examples: &[Unreadable]) -> String {
+    let text = format!(
         "{}: {unreadable} of {} rows cannot be read, more than 1 %; --lenient goes on without them",
         path.display(),
         rows + unreadable
     );
-    for e in examples {
-        text.push_str(&format!("\n  {}:{}: {:?}: expected {}", path.display(), e.line, e.found, e.expected));
-    }
-    text
+    text + &shown(path, examples)
+}
+
+/// A line for each.
+fn shown(path: &Path, examples: &[Unreadable]) -> String {
+    let line =
+        |e: &Unreadable| format!("\n  {}:{}: {:?}: expected {}", path.display(), e.line, e.found, e.expected);
+    examples.iter().map(line).collect()
 }

@@ -48,7 +48,7 @@ pub struct Finished {
     pub format: &'static str,
     /// What is known of it; `stamps` is decided.
     pub facts: Facts,
-    /// How it was decided whether stamps are starts or ends, in words.
+    /// How it was decided whether stamps are starts or ends: a clause that goes in brackets behind the decision.
     pub stamps_how: String,
     /// How it was compressed.
     pub compression: Option<&'static str>,
@@ -175,31 +175,32 @@ impl File {
     /// Closes the file: what it came to. Takes the counts of this file out of `rows`.
     ///
     /// # Errors
-    /// [`Error::TooManyUnreadable`] unless `lenient`; also if nothing at all could be read.
+    /// [`Error::NoneReadable`]; [`Error::TooManyUnreadable`] unless `lenient`.
     pub fn finish(self, rows: &mut Rows, lenient: bool) -> Result<Finished, Error> {
         let mut facts = self.reader.facts();
+        facts.missing.extend(rows.lumped());
         let unreadable = std::mem::take(&mut rows.unreadable);
         let examples = std::mem::take(&mut rows.examples);
         let left_out = std::mem::take(&mut rows.left_out);
         let share = unreadable as f64 / (self.rows_read + unreadable).max(1) as f64;
-        if unreadable > 0 && (self.rows_read == 0 || (share > TOO_MANY && !lenient)) {
-            return Err(Error::TooManyUnreadable {
-                path: self.path,
-                rows: self.rows_read,
-                unreadable,
-                examples,
-            });
+        let path = self.path;
+        if unreadable > 0 && self.rows_read == 0 {
+            return Err(Error::NoneReadable { path, format: self.format.name(), unreadable, examples });
+        }
+        if share > TOO_MANY && !lenient {
+            return Err(Error::TooManyUnreadable { path, rows: self.rows_read, unreadable, examples });
         }
         let stamps_how = match facts.stamps {
-            Stamps::Start => "the format stamps starts".to_owned(),
-            Stamps::End => "the format stamps ends; the times taken are subtracted".to_owned(),
+            Stamps::Start => "fixed by the format".to_owned(),
+            Stamps::End if facts.ends => "fixed by the format; the times taken are subtracted".to_owned(),
+            Stamps::End => "fixed by the format; without the times taken, ends stand for starts".to_owned(),
             Stamps::Ambiguous => self.order.words(),
         };
         if facts.stamps == Stamps::Ambiguous {
             facts.stamps = if self.ends { Stamps::End } else { Stamps::Start };
         }
         Ok(Finished {
-            path: self.path,
+            path,
             format: self.format.name(),
             facts,
             stamps_how,
@@ -299,7 +300,12 @@ mod tests {
         // With a header only, or rows that are all unreadable.
         assert_eq!(written(b"timeStamp,elapsed\n", false).unwrap().0.len(), 0);
         let message = written(b"timeStamp,elapsed\nx,y\n", true).unwrap_err();
-        assert!(message.starts_with("FILE: 1 of 1 rows"), "{message}");
+        assert!(
+            message.starts_with(
+                "FILE: none of its 1 rows can be read as jmeter-csv\n  FILE:2: \"x,y\": expected "
+            ),
+            "{message}"
+        );
     }
 
     #[test]
@@ -315,7 +321,7 @@ mod tests {
         let (records, finished) = written(text.as_bytes(), false).unwrap();
         assert_eq!((finished.facts.stamps, finished.rows), (Stamps::End, rows as u64));
         assert!(
-            finished.stamps_how.starts_with("ends: rows are in the order of the stamps (0 of "),
+            finished.stamps_how.starts_with("rows are in the order of the stamps (0 of "),
             "{finished:?}"
         );
         for (i, r) in (0_i64..).zip(&records) {
@@ -345,6 +351,6 @@ mod tests {
         let options = Options { columns: Some("start=1,label=6".to_owned()), ..Options::default() };
         let (records, finished) = read(file.path(), &options, false).unwrap();
         assert_eq!((records.len(), finished.format, finished.facts.stamps), (1, "columns", Stamps::Start));
-        assert_eq!(finished.stamps_how, "the format stamps starts");
+        assert_eq!(finished.stamps_how, "fixed by the format");
     }
 }

@@ -112,37 +112,34 @@ impl Order {
         }
     }
 
-    /// How it was decided.
+    /// How it was decided: a clause that goes in brackets behind the decision.
     pub(crate) fn words(&self) -> String {
         let Contest { pairs, starts, ends } = self.requests;
         let (starts, ends) = (starts.times, ends.times);
-        let threads = match self.requests.says() {
-            Says::Starts => format!(
-                "starts: read so, {starts} of {pairs} requests begin before their thread's request before is over, read as \
-                 ends {ends} do"
-            ),
-            Says::Ends => format!(
-                "ends: read so, {ends} of {pairs} requests begin before their thread's request before is over, read as \
-                 starts {starts} do"
-            ),
-            Says::Nothing => String::new(),
+        let read_so = |these: u64, other: &str, those: u64| {
+            format!(
+                "read so, {these} of {pairs} requests begin before the one before in their thread is over; read as {other}, \
+                 {those} do"
+            )
         };
-        if !threads.is_empty() {
-            return threads;
+        match self.requests.says() {
+            Says::Starts => return read_so(starts, "ends", ends),
+            Says::Ends => return read_so(ends, "starts", starts),
+            Says::Nothing => {}
         }
         let Contest { pairs, starts, ends } = self.rows;
         let (starts, ends) = (starts.times, ends.times);
         match self.rows.says() {
             Says::Ends => format!(
-                "ends: rows are in the order of the stamps ({ends} of {pairs} fall back), not of stamp + elapsed ({starts} \
-                 do); a file sorted by its stamps looks the same"
+                "rows are in the order of the stamps ({ends} of {pairs} fall back), not of stamp + elapsed ({starts} do); a \
+                 file sorted by its stamps looks the same"
             ),
             Says::Starts => format!(
-                "starts: rows are in the order of stamp + elapsed ({starts} of {pairs} fall back), not of the stamps ({ends} do)"
+                "rows are in the order of stamp + elapsed ({starts} of {pairs} fall back), not of the stamps ({ends} do)"
             ),
             Says::Nothing => format!(
-                "taken for starts, the tool's default: neither the threads nor the order of the rows tell ({ends} of {pairs} \
-                 stamps fall back, {starts} of stamp + elapsed)"
+                "the tool's default: neither the threads nor the order of the rows tell ({ends} of {pairs} stamps fall back, \
+                 {starts} of stamp + elapsed)"
             ),
         }
     }
@@ -195,25 +192,32 @@ mod tests {
         records
     }
 
+    /// Whether they are ends, and how the words on it begin.
     fn decided(records: &[Record], users: bool) -> (bool, String) {
         let mut order = Order::default();
         records.chunks(7).for_each(|chunk| order.push(chunk, users));
-        (order.says_ends(), order.words().split(':').next().unwrap().to_owned())
+        let words = order.words();
+        let beginning = words.split([',', ':', '(']).next().unwrap().trim_end();
+        assert!(
+            words.contains("read as starts, ") == (beginning == "read so" && order.says_ends()),
+            "{words}"
+        );
+        (order.says_ends(), beginning.to_owned())
     }
 
     #[test]
     fn threads_tell_whatever_the_order_of_rows() {
         let starts = requests(5, 2);
         let ends = as_ends(&starts);
-        assert_eq!(decided(&starts, true), (false, "starts".into()));
-        assert_eq!(decided(&ends, true), (true, "ends".into()));
+        assert_eq!(decided(&starts, true), (false, "read so".into()));
+        assert_eq!(decided(&ends, true), (true, "read so".into()));
         let sorted = |records: &[Record]| {
             let mut records = records.to_vec();
             records.sort_by_key(|r| r.started.get());
             records
         };
-        assert_eq!(decided(&sorted(&starts), true), (false, "starts".into()));
-        assert_eq!(decided(&sorted(&ends), true), (true, "ends".into()));
+        assert_eq!(decided(&sorted(&starts), true), (false, "read so".into()));
+        assert_eq!(decided(&sorted(&ends), true), (true, "read so".into()));
     }
 
     #[test]
@@ -221,15 +225,15 @@ mod tests {
         let starts = requests(5, 1000);
         let ends = as_ends(&starts);
         for users in [true, false] {
-            assert_eq!(decided(&starts, users), (false, "starts".into()));
-            assert_eq!(decided(&ends, users), (true, "ends".into()));
+            assert_eq!(decided(&starts, users), (false, "rows are in the order of stamp + elapsed".into()));
+            assert_eq!(decided(&ends, users), (true, "rows are in the order of the stamps".into()));
         }
     }
 
     #[test]
     fn nothing_tells_of_one_thread_that_pauses() {
         for records in [requests(1, 1000), as_ends(&requests(1, 1000)), Vec::new()] {
-            assert_eq!(decided(&records, true), (false, "taken for starts, the tool's default".into()));
+            assert_eq!(decided(&records, true), (false, "the tool's default".into()));
         }
     }
 
