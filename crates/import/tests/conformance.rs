@@ -337,9 +337,8 @@ fn damaged_databases_are_survived() {
 
 #[test]
 fn what_holds_no_starts_is_refused() {
-    let paths: Vec<_> = files(&folder().join("refused")).collect();
-    assert!(!paths.is_empty());
-    for path in paths {
+    let mut seen = BTreeSet::new();
+    for path in files(&folder().join("refused")) {
         let name = path.file_name().unwrap().to_str().unwrap().split('.').next().unwrap();
         let error = read_file(&path, &Options::default()).unwrap_err();
         assert!(matches!(error, Error::NoStarts { .. }), "{}: {error}", path.display());
@@ -347,7 +346,10 @@ fn what_holds_no_starts_is_refused() {
         let found: Vec<_> = refused::ALL.iter().filter(|f| f.recognise(&head)).map(|f| f.name()).collect();
         assert_eq!(found, [name], "{}", path.display());
         assert!(formats::ALL.iter().all(|f| !f.recognise(&head)), "{}", path.display());
+        seen.insert(name.to_owned());
     }
+    let named: BTreeSet<String> = refused::ALL.iter().map(|f| f.name().to_owned()).collect();
+    assert_eq!(named, seen, "each has a sample");
 }
 
 proptest! {
