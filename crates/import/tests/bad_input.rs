@@ -46,7 +46,7 @@ fn read(bytes: impl AsRef<[u8]>) -> Result<(Vec<Record>, Finished), String> {
 }
 
 fn refusal(bytes: impl AsRef<[u8]>) -> String {
-    read(bytes).err().expect("it is refused")
+    read(bytes).expect_err("it is refused")
 }
 
 /// Line, what stands there, and what was expected.
