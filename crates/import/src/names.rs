@@ -50,6 +50,12 @@ impl Names {
         index
     }
 
+    /// As if so many names had come, which are not found again.
+    #[cfg(test)]
+    pub(crate) fn holding(count: u32) -> Names {
+        Names { names: vec![String::new(); count as usize], ..Names::default() }
+    }
+
     /// All names, by number.
     pub fn as_slice(&self) -> &[String] {
         &self.names
