@@ -146,19 +146,18 @@ mod tests {
     }
 
     #[test]
-    fn users_beyond_the_most_share_one() {
+    fn users_and_generators_beyond_the_most_share_one() {
         let mut rows = Rows::default();
-        for i in 0..MOST_USERS + 3 {
-            assert_eq!(rows.user(&i.to_le_bytes()), i.min(MOST_USERS));
-        }
+        rows.tables.users = Names::holding(MOST_USERS - 1);
+        let numbers = ["a", "b", "c", "a", "b"].map(|name| rows.user(name.as_bytes()));
+        assert_eq!(numbers, [MOST_USERS - 1, MOST_USERS, MOST_USERS, MOST_USERS - 1, MOST_USERS]);
         assert_eq!(rows.tables.users.len(), MOST_USERS as usize + 1);
         assert_eq!(rows.tables.users.as_slice().last().map(String::as_str), Some(OTHER_USERS));
-        assert!(
-            rows.lumped().eq([
-                "More than 2000000 users are named: the further ones are not told apart and stand together \
-                                   as (other users)."
-                    .to_owned()
-            ])
-        );
+        rows.tables.generators = Names::holding(u32::from(MOST_GENERATORS));
+        assert_eq!((rows.shard(b"host"), rows.shard(b"other")), (MOST_GENERATORS, MOST_GENERATORS));
+        let lumped: Vec<_> = rows.lumped().collect();
+        assert_eq!(lumped.len(), 2);
+        assert!(lumped[0].starts_with("More than 2000000 users are named: "), "{lumped:?}");
+        assert!(lumped[1].ends_with("stand together as (other generators)."), "{lumped:?}");
     }
 }
