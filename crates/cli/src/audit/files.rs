@@ -70,6 +70,9 @@ pub(super) fn into_summary(
     audit.outside = chosen.outside;
     audit.generators.clone_from(&read.generators);
     audit.offsets = offsets;
+    if read.load().any(|f| !f.facts.ends && f.requests.rows > 0 && !f.requests.tells_end) {
+        summary.not_computed.insert("outcomes".into(), "the file does not tell how requests ended".into());
+    }
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use super::failures::Failures;
 use super::histograms::Histograms;
 use super::input::{is_session, later};
 use super::progress::Bar;
-use super::read::Read;
+use super::read::{Read, Starts};
 use super::setup::Stretch;
 use crate::exit::Failure;
 use anyhow::anyhow;
@@ -27,8 +27,8 @@ const QUEUE: usize = 8;
 /// What a selection leaves.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
-    /// Starts of the judged stream.
-    pub starts: u64,
+    /// Starts of the judged stream, from the first of all rows on.
+    pub starts: Starts,
     /// Requests by label.
     pub by_label: Vec<u64>,
     /// Rows that are left out.
@@ -45,11 +45,13 @@ pub(super) fn count(
     let mut chosen = Chosen { by_label: vec![0; read.labels.len()], ..Chosen::default() };
     if !settings.selects() {
         for file in read.load() {
-            chosen.starts += file.of(stream).rows;
+            chosen.starts = chosen.starts.and(file.of(stream).starts);
             for (sum, n) in chosen.by_label.iter_mut().zip(&file.requests.survey.by_label) {
                 *sum += n;
             }
         }
+        let from_zero = |(first, last)| (first - stretch.zero, last - stretch.zero);
+        chosen.starts.span = chosen.starts.span.map(from_zero);
         return Ok(chosen);
     }
     let mut rows = Merged::new(read, stretch.zero)?;
@@ -59,8 +61,8 @@ pub(super) fn count(
             continue;
         }
         let session = is_session(&record) == Some(true);
-        if session == (stream == Stream::Sessions) && record.started.is_some() {
-            chosen.starts += 1;
+        if let Some(at) = record.started.get().filter(|_| session == (stream == Stream::Sessions)) {
+            chosen.starts.push(at);
         }
         if let Some(n) = chosen.by_label.get_mut(usize::from(record.step)).filter(|_| !session) {
             *n += 1;

@@ -40,7 +40,7 @@ pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
     let stream = stream(settings, &read)?;
     let stretch = setup::Stretch::new(settings, &read, stream)?;
     let chosen = judge::count(settings, &read, &stretch, stream)?;
-    if chosen.starts == 0 {
+    if chosen.starts.n == 0 {
         return Err(Failure::usage(nothing_chosen(settings, &read, stream)));
     }
     let setup = setup::setup(settings, &read, &stretch, stream, &chosen);

@@ -6,13 +6,12 @@ use super::progress::Bar;
 use crate::args::Shift;
 use crate::exit::Failure;
 use anyhow::anyhow;
-use base::{Nanos, Record};
+use base::{Nanos, Outcome, Record};
 use import::{Clock, Facts, Names, Rows, Stamps};
 use records::spool::MEMORY;
 use records::{Spool, Spooled};
 use stats::audit::Survey;
 use stats::summary::{AuditFile, Stream};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -40,8 +39,8 @@ pub(super) struct FileRead {
     pub sessions: Seen,
     /// Names of its users by number; empty where it names none.
     pub users: Vec<String>,
-    /// Numbers of the generators that were first named in it.
-    pub generators: Range<usize>,
+    /// Rows by the number of their generator.
+    pub by_generator: Vec<u64>,
     /// Whether it is the log of the target that the other files' requests went to: it relates their clocks, and judging
     /// its rows would count every request twice.
     pub witness: bool,
@@ -55,14 +54,45 @@ const OF_SERVERS: [&str; 2] = ["access-log", "headway-arrivals"];
 pub(super) struct Seen {
     pub rows: u64,
     pub survey: Survey,
+    /// Those that started.
+    pub starts: Starts,
+    /// Whether one of them tells how it ended: a status, or a failure.
+    pub tells_end: bool,
     /// First and last instant at which one was due: when it started, where the file knows no other.
     pub due: Option<(Nanos, Nanos)>,
+}
+
+/// How many started, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Starts {
+    pub n: u64,
+    /// The first and the last.
+    pub span: Option<(Nanos, Nanos)>,
+}
+
+impl Starts {
+    #[inline]
+    pub(super) fn push(&mut self, at: Nanos) {
+        self.n += 1;
+        self.span = Some(self.span.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
+    }
+
+    /// These and others.
+    pub(super) fn and(self, other: Starts) -> Starts {
+        let spans = [self.span, other.span].into_iter().flatten();
+        let span = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        Starts { n: self.n + other.n, span }
+    }
 }
 
 impl Seen {
     fn push(&mut self, record: &Record) {
         self.rows += 1;
         self.survey.push(record);
+        if let Some(at) = record.started.get() {
+            self.starts.push(at);
+        }
+        self.tells_end |= record.status != 0 || record.outcome != Outcome::Ok;
         let at = record.intended;
         self.due = Some(self.due.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
     }
@@ -99,7 +129,6 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
     for path in &settings.files {
         let mut input = Input::open(path, &settings.options, progress.clone())?;
         let name = path.as_os_str().as_encoded_bytes();
-        let known = rows.tables.generators.len();
         rows.generator = rows.tables.generators.index(name).min(u32::from(u16::MAX)) as u16;
         let used: usize = files.iter().map(|f| f.spooled.in_memory()).sum();
         let keeper = Keeper::new(MEMORY.saturating_sub(used), settings.shift);
@@ -117,7 +146,7 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
             spooled: kept.spool.finish()?,
             requests: kept.requests,
             sessions: kept.sessions,
-            generators: known..rows.tables.generators.len(),
+            by_generator: kept.by_generator,
             witness: false,
         });
         bar.file_done(path);
@@ -153,14 +182,22 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
             );
         }
     }
+    let judged: Vec<&FileRead> = files.iter().filter(|f| !f.witness).collect();
+    let (generators, renumbered) = with_rows(rows.tables.generators.as_slice(), &judged);
+    Ok(Read { files, labels: rows.tables.labels, clock, generators, renumbered })
+}
+
+/// The generators that a row belongs to, and their numbers by the numbers that the rows hold. A file is the generator of
+/// those of its rows that name none.
+fn with_rows(names: &[String], files: &[&FileRead]) -> (Vec<String>, Vec<u16>) {
     let (mut generators, mut renumbered) = (Vec::new(), Vec::new());
-    for (number, name) in rows.tables.generators.as_slice().iter().enumerate() {
+    for (number, name) in names.iter().enumerate() {
         renumbered.push(generators.len() as u16);
-        if files.iter().any(|f| !f.witness && f.generators.contains(&number)) {
+        if files.iter().any(|f| f.by_generator.get(number).is_some_and(|&n| n > 0)) {
             generators.push(name.clone());
         }
     }
-    Ok(Read { files, labels: rows.tables.labels, clock, generators, renumbered })
+    (generators, renumbered)
 }
 
 /// Parses on this thread and keeps on another.
@@ -224,13 +261,15 @@ struct Keeper {
     spool: Spool,
     requests: Seen,
     sessions: Seen,
+    by_generator: Vec<u64>,
     shift: Option<Shift>,
 }
 
 impl Keeper {
     fn new(memory: usize, shift: Option<Shift>) -> Keeper {
         let spool = Spool::new(&std::env::temp_dir(), memory);
-        Keeper { spool, requests: Seen::default(), sessions: Seen::default(), shift }
+        let by_generator = Vec::new();
+        Keeper { spool, requests: Seen::default(), sessions: Seen::default(), by_generator, shift }
     }
 
     fn keep(
@@ -259,6 +298,11 @@ impl Keeper {
             Some(true) => self.sessions.push(record),
             None => return Ok(()),
         }
+        let generator = usize::from(record.shard);
+        if generator >= self.by_generator.len() {
+            self.by_generator.resize(generator + 1, 0);
+        }
+        self.by_generator[generator] += 1;
         self.spool.push(record)
     }
 }

@@ -3,7 +3,7 @@
 use super::AuditSettings;
 use super::files::instant;
 use super::judge::Chosen;
-use super::read::{FileRead, Read};
+use super::read::{FileRead, Read, Starts};
 use crate::args::Expect;
 use crate::exit::Failure;
 use crate::rundoc;
@@ -51,8 +51,21 @@ impl Stretch {
     }
 
     fn seconds(&self) -> f64 {
-        (self.measured.end - self.measured.start).as_secs_f64()
+        seconds(&self.measured)
     }
+
+    /// From the first to just after the last of those starts, in whole steps of the grid: what was seen of another stream
+    /// before and after tells nothing of them.
+    fn judged(&self, starts: Starts) -> Range<Nanos> {
+        let Some((first, last)) = starts.span else { return self.measured.start..self.measured.start };
+        let step = |at: Nanos| Nanos(at.0.div_euclid(self.grid.0) * self.grid.0);
+        let start = step(first).clamp(self.measured.start, self.measured.end);
+        start..step(last).saturating_add(self.grid).clamp(start, self.measured.end)
+    }
+}
+
+fn seconds(stretch: &Range<Nanos>) -> f64 {
+    (stretch.end - stretch.start).as_secs_f64()
 }
 
 /// The grid of one file's stamps.
@@ -69,6 +82,7 @@ pub(super) fn setup(
     stream: Stream,
     chosen: &Chosen,
 ) -> AuditSetup {
+    let judged = stretch.judged(chosen.starts);
     let has = |what: fn(&FileRead) -> bool| read.load().all(what);
     AuditSetup {
         setup: Setup {
@@ -78,7 +92,7 @@ pub(super) fn setup(
             workload: Workload::Foreign,
             plan: settings.expect.map(|expect| law(expect, stretch)),
             resolution: stretch.grid,
-            rate: (stretch.seconds() > 0.0).then(|| chosen.starts as f64 / stretch.seconds()),
+            rate: (seconds(&judged) > 0.0).then(|| chosen.starts.n as f64 / seconds(&judged)),
             tolerances: Tolerances::default(),
         },
         users: users(read),
@@ -88,7 +102,8 @@ pub(super) fn setup(
         intended: has(|f| f.facts.intended),
         ends: has(|f| f.facts.ends),
         bytes: has(|f| f.facts.bytes),
-        starts: chosen.starts,
+        starts: chosen.starts.n,
+        judged,
         digit: stretch.digit,
         dither_seed: settings.seed,
         by_threads: settings.by_threads.clone(),
@@ -137,5 +152,42 @@ pub(super) fn facts(settings: &AuditSettings, read: &Read, stretch: &Stretch) ->
             .max_by(|a, b| a.file.digit_s.total_cmp(&b.file.digit_s))
             .and_then(|file| file.file.finer.clone()),
         ..Facts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_judged_ends_just_after_the_last_start_on_the_grid() {
+        let stretch = Stretch {
+            zero: Nanos(7),
+            measured: Nanos(20)..Nanos(100),
+            selected: None,
+            grid: Nanos(10),
+            digit: Nanos(1),
+        };
+        let judged = |starts: &[i64]| {
+            let mut seen = Starts::default();
+            starts.iter().for_each(|&at| seen.push(Nanos(at)));
+            let Range { start, end } = stretch.judged(seen);
+            [start.0, end.0]
+        };
+        assert_eq!(judged(&[45, 30, 61]), [30, 70]);
+        assert_eq!(judged(&[34, 60]), [30, 70]);
+        assert_eq!(judged(&[34]), [30, 40]);
+        assert_eq!(judged(&[12, 130]), [20, 100]);
+        assert_eq!(judged(&[130]), [100, 100]);
+        assert_eq!(judged(&[]), [20, 20]);
+    }
+
+    #[test]
+    fn starts_of_several_files_add_up() {
+        let of = |n, span| Starts { n, span };
+        let (a, b) = (of(2, Some((Nanos(5), Nanos(9)))), of(3, Some((Nanos(1), Nanos(6)))));
+        assert_eq!(a.and(b), of(5, Some((Nanos(1), Nanos(9)))));
+        assert_eq!(Starts::default().and(a), a);
+        assert_eq!(Starts::default().and(Starts::default()), Starts::default());
     }
 }
