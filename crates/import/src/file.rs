@@ -31,7 +31,9 @@ pub struct File {
     /// What of the buffer holds bytes not yet taken.
     filled: usize,
     ended: bool,
+    /// Requests.
     rows_read: u64,
+    sessions_read: u64,
     order: Order,
     /// Rows held back until it is decided what their stamps tell.
     held: Option<Vec<Record>>,
@@ -52,7 +54,7 @@ pub struct Finished {
     pub stamps_how: String,
     /// How it was compressed.
     pub compression: Option<&'static str>,
-    /// Rows read.
+    /// Requests read; sessions are not counted.
     pub rows: u64,
     /// Rows that could not be read.
     pub unreadable: u64,
@@ -103,6 +105,7 @@ impl File {
             filled,
             ended: false,
             rows_read: 0,
+            sessions_read: 0,
             order: Order::default(),
             held,
             ends: false,
@@ -122,7 +125,9 @@ impl File {
         rows.records.clear();
         while !self.ended {
             self.read_block(rows)?;
-            self.rows_read += count(&rows.records);
+            let requests = count(&rows.records);
+            self.rows_read += requests;
+            self.sessions_read += rows.records.len() as u64 - requests;
             if let Some(mut held) = self.held.take() {
                 self.order.push(&rows.records, self.reader.facts().users);
                 held.append(&mut rows.records);
@@ -182,13 +187,14 @@ impl File {
         let unreadable = std::mem::take(&mut rows.unreadable);
         let examples = std::mem::take(&mut rows.examples);
         let left_out = std::mem::take(&mut rows.left_out);
-        let share = unreadable as f64 / (self.rows_read + unreadable).max(1) as f64;
+        let read = self.rows_read + self.sessions_read;
+        let share = unreadable as f64 / (read + unreadable).max(1) as f64;
         let path = self.path;
-        if unreadable > 0 && self.rows_read == 0 {
+        if unreadable > 0 && read == 0 {
             return Err(Error::NoneReadable { path, format: self.format.name(), unreadable, examples });
         }
         if share > TOO_MANY && !lenient {
-            return Err(Error::TooManyUnreadable { path, rows: self.rows_read, unreadable, examples });
+            return Err(Error::TooManyUnreadable { path, rows: read, unreadable, examples });
         }
         let stamps_how = match facts.stamps {
             Stamps::Start => "fixed by the format".to_owned(),

@@ -1,7 +1,7 @@
 //! Files as they come in real life: cut off, put together, edited, compressed, or not results at all. Each is read as the
 //! audit reads it, from disk, and what is said of it names the file, the line, what stands there and what was expected.
 
-use base::{Nanos, Record};
+use base::{Kind, Nanos, Record};
 use import::source::Progress;
 use import::{Error, File, Finished, Options, Rows, Stamps};
 use std::fs;
@@ -281,4 +281,20 @@ fn a_log_of_ends_without_times_taken_subtracts_nothing() {
         read_with(timed.as_bytes(), &with(&format!("{format} $request_time")), false).unwrap();
     assert_eq!(records[0].started, Nanos::from_millis(FIRST_MS - 18).into());
     assert_eq!(finished.stamps_how, "fixed by the format; the times taken are subtracted");
+}
+
+/// Sessions are rows too: what is said of a file without any readable row does not hold.
+#[test]
+fn a_file_of_sessions_alone_is_not_one_without_rows() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/k6-csv/seconds.csv");
+    let sample = fs::read_to_string(sample).unwrap();
+    let header = sample.lines().next().unwrap();
+    let sessions: Vec<&str> = sample.lines().filter(|line| line.starts_with("iteration_duration,")).collect();
+    let text = format!("{header}\n{}\nhttp_reqs,oops\n", sessions.join("\n"));
+    let message = refusal(&text);
+    let told = format!("FILE: 1 of {} rows cannot be read, more than 1 %; --lenient", sessions.len() + 1);
+    assert!(message.starts_with(&told), "{message}");
+    let (records, finished) = read_with(text.as_bytes(), &Options::default(), true).unwrap();
+    assert_eq!((records.len(), finished.rows, finished.unreadable), (sessions.len(), 0, 1));
+    assert!(records.iter().all(|r| r.kind == Kind::Session) && !records.is_empty());
 }
