@@ -1,6 +1,7 @@
 //! The ruler of Brady's appendix A (2012, figures 5 and 6): 200 points thrown at random on a ruler of 100 cm, each read to
-//! the millimetre. The number of points per centimetre is nearly Poisson with mean 2, the gaps between neighbours are
-//! nearly exponential: what independent users do to a server.
+//! the millimetre. The number of points per centimetre is nearly Poisson with mean 2. The gaps between neighbours are whole
+//! millimetres: 0 where both lie on one, else nearly a geometric number; on a ruler that is read ever finer their law becomes
+//! the exponential one. That is what independent users do to a server whose log is stamped in whole milliseconds.
 
 use super::{Bar, Figure, Lab, Range, Report, Row, SCHEMA};
 use base::random::Stream;
@@ -37,22 +38,46 @@ const NUMBERS: [Number; 7] = [
     number("points per cm, variance", 2.00, || MEAN),
     number("share of empty cm", 0.13, || libm::exp(-MEAN)),
     number("gap in mm, mean", 4.98, mean_gap),
-    number("gap in mm, sd", 4.76, mean_gap),
-    number("gap, CoV", 4.76 / 4.98, || 1.0),
+    number("gap in mm, sd", 4.76, gap_sd),
+    number("gap, CoV", 4.76 / 4.98, || gap_sd() / mean_gap()),
     number("gaps of 0 mm", 26.0, zero_gaps),
 ];
 const EMPTY: usize = 2;
 const ZERO_GAPS: usize = 6;
 
-/// Mean of the spacings of n points on a length: length/(n + 1) (Pyke 1965).
+/// Expected number of gaps of `mm` or more, of [`POINTS`] - 1.
+///
+/// Each belongs to a place that is taken, with the mm - 1 places after it empty and a taken one further on. k places in
+/// particular are empty with probability e(k) = (1 - k/m)^n, so a place x has it with probability
+/// e(mm - 1) - e(mm) - ((x + 1)/m)^n + (x/m)^n, and the sum over x from 0 to m - mm - 1 telescopes.
+/// With a = n/m points to a place it tends to (n - 1) (1 - e^-a)/a e^(-a (mm - 1)): geometric, but for the zeros.
+fn gaps_from(mm: usize) -> f64 {
+    if mm == 0 {
+        return (POINTS - 1) as f64;
+    }
+    let left = MILLIMETRES.saturating_sub(mm) as f64;
+    let empty = |left: f64| libm::pow(left / MILLIMETRES as f64, POINTS as f64);
+    left * (empty(left + 1.0) - empty(left)) - empty(left)
+}
+
+/// Mean of a gap's k-th power, as a sum over the lengths that it reaches.
+fn gap_moment(k: i32) -> f64 {
+    let power = |mm: usize| (mm as f64).powi(k);
+    let sum: f64 = (1..MILLIMETRES).map(|mm| (power(mm) - power(mm - 1)) * gaps_from(mm)).sum();
+    sum / (POINTS - 1) as f64
+}
+
 fn mean_gap() -> f64 {
-    MILLIMETRES as f64 / (POINTS + 1) as f64
+    gap_moment(1)
+}
+
+fn gap_sd() -> f64 {
+    (gap_moment(2) - gap_moment(1) * gap_moment(1)).sqrt()
 }
 
 /// n points on m places take m (1 - (1 - 1/m)^n) of them on average; each further one makes a gap of 0.
 fn zero_gaps() -> f64 {
-    let (n, m) = (POINTS as f64, MILLIMETRES as f64);
-    n - m * (1.0 - libm::pow(1.0 - 1.0 / m, n))
+    gaps_from(0) - gaps_from(1)
 }
 
 impl Lab for Ruler {
@@ -163,25 +188,23 @@ impl Throw {
         Figure { title, bars: bars.collect() }
     }
 
-    /// Figure 6: gaps by length, against the exponential.
+    /// Figure 6: gaps by length, against the law of whole millimetres.
     fn gaps_figure(&self) -> Figure {
-        let rate = 1.0 / mean_gap();
         let bars = (0..GAP_BARS).map(|i| {
             let (from, last) = (i * GAP_WIDTH, i + 1 == GAP_BARS);
-            let beyond = |x: usize| libm::exp(-rate * x as f64);
-            let up_to = if last { 0.0 } else { beyond(from + GAP_WIDTH) };
+            let beyond = if last { 0.0 } else { gaps_from(from + GAP_WIDTH) };
             let is = |gap: &&usize| **gap >= from && (last || **gap < from + GAP_WIDTH);
             Bar {
                 label: if last {
                     format!("{from} or more")
                 } else {
-                    format!("{from}-{} mm", from + GAP_WIDTH)
+                    format!("{from}-{} mm", from + GAP_WIDTH - 1)
                 },
                 observed: self.gaps.iter().filter(is).count() as u64,
-                expected: (beyond(from) - up_to) * self.gaps.len() as f64,
+                expected: gaps_from(from) - beyond,
             }
         });
-        let title = format!("Gaps between neighbours, and exponential ones of mean {:.2} mm", mean_gap());
+        let title = format!("Gaps between neighbours in whole mm, and the law of mean {:.2} mm", mean_gap());
         Figure { title, bars: bars.collect() }
     }
 }
@@ -201,12 +224,31 @@ mod tests {
     fn the_formulas_are_the_published_ones() {
         assert_eq!(format!("{:.1}", zero_gaps()), "18.6");
         assert_eq!(format!("{:.1}", 100.0 * libm::exp(-MEAN)), "13.5");
-        assert_eq!(format!("{:.3}", mean_gap()), "4.975");
+        assert_eq!(format!("{:.2}", mean_gap()), "4.97");
     }
 
-    /// Means of 4,000 draws within 4 standard errors of theory. Of an exponential the sd of so few gaps is a little
-    /// below its mean, and counts of a fixed number of points are emptier by a hair: what theory says of those is known
-    /// from the multinomial, (1 - 1/100)^200.
+    /// Every gap is told; those of 0 are counted by the places that n points take; the mean is that of continuous spacings,
+    /// length/(n + 1) (Pyke 1965), less what whole places take at both ends, n/(6 m (n - 1)) (Euler and Maclaurin).
+    #[test]
+    fn the_law_of_the_gaps() {
+        let (n, m) = (POINTS as f64, MILLIMETRES as f64);
+        let sum: f64 = (0..MILLIMETRES).map(|mm| gaps_from(mm) - gaps_from(mm + 1)).sum();
+        assert!((sum - (n - 1.0)).abs() < 1e-9, "{sum}");
+        let taken = m * (1.0 - libm::pow(1.0 - 1.0 / m, n));
+        assert!((zero_gaps() - (n - taken)).abs() < 1e-9);
+        let mean = m / (n + 1.0) - n / (6.0 * m * (n - 1.0));
+        assert!((mean_gap() - mean).abs() < 1e-6, "{} {mean}", mean_gap());
+        let (a, mut furthest) = (n / m, 0.0_f64);
+        for mm in 1..60 {
+            let poisson = (n - 1.0) * -libm::expm1(-a) / a * libm::exp(-a * (mm - 1) as f64);
+            furthest = furthest.max((gaps_from(mm) - poisson).abs());
+        }
+        assert!(furthest < 1.0, "{furthest} of 199 gaps");
+    }
+
+    /// Means of 4,000 draws within 4 standard errors of theory. The sd of so few gaps is a little below that of the law, for
+    /// which their mean square is compared; counts of a fixed number of points are emptier by a hair: what theory says of
+    /// those is known from the multinomial, (1 - 1/100)^200.
     #[test]
     fn draws_agree_with_theory() {
         let n = 4_000;
@@ -231,6 +273,14 @@ mod tests {
             assert_eq!(report.rows[i].replications.unwrap().n, n);
         }
         assert_eq!(report.rows[0].replications.unwrap().p05, MEAN);
+        let square = |r| {
+            let gaps = Throw::new(stream, r).gaps;
+            gaps.iter().map(|&gap| (gap * gap) as f64).sum::<f64>() / gaps.len() as f64
+        };
+        let squares: Vec<f64> = (0..n).map(square).collect();
+        let (mean, variance) = mean_and_variance(&squares);
+        let (expected, bound) = (gap_moment(2), 4.0 * (variance / n as f64).sqrt());
+        assert!((mean - expected).abs() < bound, "{mean}, {expected} +- {bound}");
     }
 
     #[test]
