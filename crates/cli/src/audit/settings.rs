@@ -58,6 +58,7 @@ impl AuditSettings {
     /// Whatever the user can mend, in words: a file named twice, an output that exists.
     pub fn resolve(args: &AuditArgs, words: &[String]) -> Result<AuditSettings> {
         each_once(&args.files)?;
+        each_percentile_once(&args.percentiles)?;
         let output = &args.output;
         for (flag, path) in
             [("--json", &output.json), ("--html", &output.html), ("--failures", &output.failures)]
@@ -143,6 +144,14 @@ fn each_once(files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
+/// A table has no two columns of one name.
+fn each_percentile_once(percentiles: &[f64]) -> Result<()> {
+    match percentiles.iter().enumerate().find(|(i, p)| percentiles[..*i].contains(p)) {
+        Some((_, twice)) => bail!("--percentiles: {twice} is named twice"),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +201,7 @@ mod tests {
         assert!(error("a.csv --histograms x --cells 0s").contains("above zero"));
         assert!(error("a.csv --expect poisson").contains("the rate is missing"));
         assert!(error("a.csv --percentiles 90,101").contains("below 100"));
+        assert!(error("a.csv --percentiles 50,90,50.0").contains("50 is named twice"));
         assert!(error("a.csv --sessions --requests").contains("cannot be used with"));
         assert!(error("a.csv --stamps middle").contains("start"));
     }
