@@ -40,17 +40,17 @@ pub(super) fn offsets(read: &Read) -> Result<Vec<Offset>> {
     let target_clock: Vec<Result<Ahead, String>> =
         load.iter().map(|file| relate(read, file, target, load.len() == 1)).collect::<Result<_>>()?;
     let mut offsets = Vec::new();
-    let first = &target_clock[0];
+    let (first, reference) = (&target_clock[0], &load[0].file.path);
     for (file, own) in load.iter().zip(&target_clock).skip(1) {
         // The target is ahead of the first by so much, and of this one by so much.
         let offset = first.as_ref().and_then(|first| own.as_ref().map(|own| first.less(own)));
         offsets.push(match offset {
-            Ok(ahead) => ahead.told(&file.file.path),
+            Ok(ahead) => ahead.told(&file.file.path, reference),
             Err(why) => unknown(&file.file.path, why),
         });
     }
     offsets.push(match first {
-        Ok(ahead) => ahead.told(&target.file.path),
+        Ok(ahead) => ahead.told(&target.file.path, reference),
         Err(why) => unknown(&target.file.path, why),
     });
     Ok(offsets)
@@ -73,15 +73,20 @@ impl Ahead {
         Ahead { low: self.low.max(other.low), high: self.high.min(other.high), n: self.n + other.n }
     }
 
-    fn told(&self, generator: &str) -> Offset {
+    /// In words with positive numbers: the clock that is ahead is named.
+    fn told(&self, generator: &str, reference: &str) -> Offset {
         let seconds = |ns: i64| Nanos(ns).as_secs_f64();
+        let ahead_s = 0.5 * (seconds(self.low) + seconds(self.high));
+        let (leader, low, high) = match ahead_s < 0.0 {
+            true => (reference, seconds(-self.high), seconds(-self.low)),
+            false => (generator, seconds(self.low), seconds(self.high)),
+        };
         Offset {
             generator: generator.to_owned(),
-            ahead_s: Some(0.5 * (seconds(self.low) + seconds(self.high))),
+            ahead_s: Some(ahead_s),
             how: format!(
-                "between {:.6} s and {:.6} s: only so each request reached the target between its start and its end",
-                seconds(self.low),
-                seconds(self.high)
+                "{leader} is ahead by {low:.6} s to {high:.6} s: only so each request reached the target between its \
+                 start and its end; the starts are not corrected by it"
             ),
             n: self.n,
         }
@@ -224,5 +229,17 @@ mod tests {
         let (a, b) = (Ahead { low: 5, high: 9, n: 3 }, Ahead { low: 1, high: 2, n: 7 });
         assert_eq!(a.less(&b), Ahead { low: 3, high: 8, n: 3 });
         assert_eq!(a.and(b), Ahead { low: 5, high: 2, n: 10 });
+    }
+
+    #[test]
+    fn the_clock_that_is_ahead_is_named() {
+        let ahead = Ahead { low: -2_000_000, high: -1_000_000, n: 3 };
+        let behind = ahead.told("b.csv", "a.csv");
+        assert!(behind.how.starts_with("a.csv is ahead by 0.001000 s to 0.002000 s: "), "{}", behind.how);
+        assert!(
+            behind.how.ends_with("the starts are not corrected by it") && behind.ahead_s == Some(-0.0015)
+        );
+        let ahead = Ahead { low: -1_000_000, high: 2_000_000, n: 3 }.told("b.csv", "a.csv");
+        assert!(ahead.how.starts_with("b.csv is ahead by -0.001000 s to 0.002000 s: "), "{}", ahead.how);
     }
 }
