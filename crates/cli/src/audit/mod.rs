@@ -23,6 +23,7 @@ mod progress;
 mod read;
 mod settings;
 mod setup;
+mod unused;
 
 pub use settings::AuditSettings;
 
@@ -37,6 +38,7 @@ use stats::summary::Stream;
 /// A file that cannot be read or audited (exit 2, naming it), a selection that selects nothing, a full disk.
 pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
     let read = read::read_all(settings)?;
+    unused::tell_of_log_format(settings, &read);
     let stream = stream(settings, &read)?;
     let stretch = setup::Stretch::new(settings, &read, stream)?;
     let chosen = judge::count(settings, &read, &stretch, stream)?;
@@ -47,6 +49,7 @@ pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
     let facts = setup::facts(settings, &read, &stretch);
     let mut summary = judge::judge(settings, &read, &stretch, &chosen, setup, facts)?;
     files::into_summary(&mut summary, settings, &read, &stretch, stream, &chosen)?;
+    unused::into_summary(&mut summary, settings);
     Ok(summary)
 }
 
@@ -80,3 +83,6 @@ fn nothing_chosen(settings: &AuditSettings, read: &read::Read, stream: Stream) -
         last - first
     )
 }
+
+#[cfg(test)]
+mod tests;
