@@ -33,6 +33,7 @@ fn main() {
         generators: vec!["generator".into()],
         label_counts: Vec::new(),
         stream: Stream::Requests,
+        judged: Nanos::ZERO..Nanos::from_secs(seconds),
         ends: true,
         bytes: true,
         intended: false,

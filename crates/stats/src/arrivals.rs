@@ -107,7 +107,8 @@ impl ArrivalsKept {
         let plan = setup.plan.as_ref();
         let rate = plan.and_then(|p| measured.mean_rate(&p.profile)).or(setup.rate);
         let lengths = Lengths::new(setup.resolution, rate, foreign.is_some());
-        let window = |w: Nanos| Windows::new(w, measured.start, measured.end);
+        let judged = foreign.as_ref().and_then(|f| f.judged.clone()).unwrap_or(measured.start..measured.end);
+        let window = |w: Nanos| Windows::new(w, judged.start, judged.end);
         let mut windows: Vec<_> = lengths.fixed.iter().map(|&w| window(w)).collect();
         let fixed_windows = windows.len();
         let pattern_windows = lengths.pattern.map(|length| {
@@ -122,7 +123,7 @@ impl ArrivalsKept {
         let labels = setup.labels.len();
         ArrivalsKept {
             measured,
-            compares: foreign.is_none_or(|f| f.intended),
+            compares: foreign.as_ref().is_none_or(|f| f.intended),
             grid: setup.resolution.max(Nanos(1)),
             late_after: setup.tolerances.late_after.0,
             before: None,

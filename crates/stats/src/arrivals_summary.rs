@@ -110,13 +110,29 @@ pub(crate) fn arrivals_result(
         row.expected = if poisson { 1.0 } else { row.intended.unwrap_or(law) };
     }
     block.dispersion.sort_by(|a, b| a.window.total_cmp(&b.window));
+    // The windows of the pattern may nearly be those of round length; of such a pair the round one is told.
+    let round: Vec<f64> =
+        kept.windows[..kept.fixed_windows].iter().map(|w| w.width().as_secs_f64()).collect();
+    let is_round = |w: f64| round.contains(&w);
+    let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.05;
+    block.dispersion.retain(|row| is_round(row.window) || !round.iter().any(|&r| close(row.window, r)));
     let rule_windows = results.into_iter().take(kept.fixed_windows).flatten().collect();
     if block.dispersion.is_empty() {
         not_computed.insert("arrivals.dispersion".into(), "no window length fits 30 times".into());
     }
     block.by_label = by_label(kept, &block, labels);
     let on_grid = (kept.grid > Nanos(1) && rescaled.is_none()).then_some(kept.grid);
-    let curve = curve(law_cells, scale, &gaps, plan, on_grid);
+    let mut curve = curve(law_cells, scale, &gaps, plan, on_grid);
+    if coarse {
+        // Both would describe the clock, or the dither, and look like a law that they know nothing of.
+        let q = grid / NS;
+        let reason =
+            format!("the stamps are too coarse: {q} s for a mean headway of {:.3e} s", gaps.mean / NS);
+        (block.ks, curve) = (KsPair::default(), None);
+        for path in ["arrivals.ks.plan", "arrivals.ks.exponential", "curves.headway"] {
+            not_computed.insert(path.into(), reason.clone());
+        }
+    }
     ArrivalsResult { block, gaps, cov, coarse, intended, rule_windows, pattern_windows, near_windows, curve }
 }
 

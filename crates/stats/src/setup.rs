@@ -72,12 +72,14 @@ pub struct Setup {
 }
 
 /// What is known of another tool's rows beyond [`Setup`].
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Foreign {
     /// Seed of the dither.
     pub dither_seed: u64,
     /// Whether the rows tell when their requests were due, and not only when they started.
     pub intended: bool,
+    /// From the first start of the judged stream to just after the last; none: the measured phase.
+    pub judged: Option<Range<Nanos>>,
 }
 
 /// Every threshold that a verdict or a finding depends on, in one place.

@@ -84,10 +84,21 @@ impl InFlight {
             not_computed.insert("closed.users".into(), "the file does not name users".into());
             return closed;
         };
+        if let Err(reason) = threads.one_at_a_time() {
+            for path in ["closed.users", "closed.think"] {
+                not_computed.insert(path.into(), reason.clone());
+            }
+            return closed;
+        }
         let users = threads.users() as f64;
         closed.users = Some(users);
         closed.all_waiting = self.share_at_least(NEARLY_ALL * users);
         closed.think_for_3_percent = response.map(|r| r * (1.0 - LITTLE) / LITTLE);
+        let rate = rate.filter(|_| self.response.n >= FEWEST);
+        if rate.is_none() {
+            let reason = format!("fewer than {FEWEST} requests (n = {})", self.response.n);
+            not_computed.insert("closed.n_little".into(), reason);
+        }
         let for_3_percent = response.zip(rate).zip(closed.think_for_3_percent);
         closed.users_for_3_percent = for_3_percent.map(|((r, rate), think)| users_for(rate, r, think));
         match threads.think() {
@@ -107,6 +118,9 @@ impl InFlight {
         closed
     }
 }
+
+/// Fewest requests that tell a rate to plan users by.
+const FEWEST: u64 = 30;
 
 #[cfg(test)]
 mod tests {

@@ -62,6 +62,9 @@ pub struct AuditSetup {
     pub label_counts: Vec<u64>,
     /// Which stream is judged.
     pub stream: Stream,
+    /// From the first of its starts within the selected stretch to just after the last: counts are taken there and no
+    /// further, though requests may go on long after the last session began.
+    pub judged: std::ops::Range<Nanos>,
     /// Whether the ends of requests are known.
     pub ends: bool,
     /// Whether bytes are known.
@@ -115,7 +118,8 @@ impl Auditor {
             audit.setup.labels.clone_from(&rows.names);
         }
         let measured = audit.setup.measured.clone();
-        let seconds = (measured.end - measured.start).as_secs_f64();
+        let judged = audit.judged.start.max(measured.start)..audit.judged.end.min(measured.end);
+        let seconds = (judged.end - judged.start).as_secs_f64();
         let counted = (seconds > 0.0).then(|| audit.starts as f64 / seconds);
         audit.setup.rate = audit.setup.rate.or(counted);
         let grid = audit.setup.resolution.max(Nanos(1));
@@ -128,7 +132,11 @@ impl Auditor {
             generators: audit.generators.clone(),
             ..Audit::default()
         };
-        let foreign = Foreign { dither_seed: audit.dither_seed, intended: audit.intended };
+        let foreign = Foreign {
+            dither_seed: audit.dither_seed,
+            intended: audit.intended,
+            judged: Some(judged.clone()),
+        };
         Auditor {
             stream: audit.stream,
             ends: audit.ends,
@@ -138,13 +146,8 @@ impl Auditor {
             tables: Tables::new(&audit, rows.names.clone()),
             threads: Threads::new(&audit),
             in_flight: InFlight::default(),
-            evidence: Evidence::new(
-                audit.starts,
-                measured.end - measured.start,
-                grid,
-                audit.generators.len(),
-            ),
-            counts: Counts::new(&measured, grid, audit.setup.rate, audit.count_interval),
+            evidence: Evidence::new(audit.starts, judged.clone(), grid, audit.generators.len()),
+            counts: Counts::new(&judged, grid, audit.setup.rate, audit.count_interval),
             measured,
             rows,
             block,

@@ -21,6 +21,8 @@ pub struct Survey {
     pub by_label: Vec<u64>,
     /// Of all distances between starts, in nanoseconds.
     grid: Divisor,
+    /// Of all times taken.
+    clock: Divisor,
 }
 
 impl Survey {
@@ -42,14 +44,19 @@ impl Survey {
         let at = record.started.get().unwrap_or(record.intended);
         let first = *self.first.get_or_insert(at);
         self.grid.push(at.0.abs_diff(first.0));
+        self.clock.push(record.done.0.abs_diff(at.0));
         self.first = Some(first.min(at));
         self.last = Some(self.last.map_or(at, |last| last.max(at)));
         self.last_done = Some(self.last_done.map_or(record.done, |done| done.max(record.done)));
     }
 
-    /// The grid that all starts lie on: every distance between two of them is a whole multiple of it. At least 1 ns.
+    /// What the stamps' clock resolves: every distance between two starts and every time taken is a whole multiple of
+    /// it. A load whose starts keep to a coarser grid than its ends keeps to the ticks of a timer: that is the load and not
+    /// the clock. At least 1 ns.
     pub fn grid(&self) -> Nanos {
-        Nanos(self.grid.get().clamp(1, i64::MAX as u64) as i64)
+        let mut both = self.grid;
+        both.push(self.clock.get());
+        Nanos(both.get().clamp(1, i64::MAX as u64) as i64)
     }
 
     /// From the first start to just after the last; none without any.
@@ -72,8 +79,14 @@ mod tests {
             survey.push(&row);
         }
         assert_eq!(survey.grid(), Nanos(10_000));
+        let at = Nanos(1_000_003);
+        survey.push(&Record {
+            started: at.into(),
+            ..Record::never_started(0, at, at + Nanos(2_500), Outcome::Ok)
+        });
+        assert_eq!(survey.grid(), Nanos(2_500), "what took 2.5 us was timed by a finer clock");
         assert_eq!(survey.span(), Some(Nanos(980_003)..Nanos(1_120_004)));
-        assert_eq!(survey.by_label, [0, 0, 4]);
+        assert_eq!(survey.by_label, [1, 0, 4]);
         assert_eq!(Survey::default().grid(), Nanos(1));
     }
 }

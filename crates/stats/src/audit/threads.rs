@@ -134,16 +134,22 @@ impl Threads {
         u64::from(self.seen)
     }
 
+    /// Whether users wait for their answers, as users of a closed load do; else what they do instead.
+    pub fn one_at_a_time(&self) -> Result<(), String> {
+        let (overlap, follow) = (self.overlap, self.follow);
+        if overlap as f64 <= OVERLAPPING * follow as f64 {
+            return Ok(());
+        }
+        Err(format!(
+            "users have several requests at once: {overlap} of {follow} started before their user's last one had ended"
+        ))
+    }
+
     /// The recovered think times, or why there are none.
     pub fn think(&self) -> Result<Think, String> {
+        self.one_at_a_time()?;
         let think = self.think.moments();
         let n = think.n;
-        if self.overlap as f64 > OVERLAPPING * self.follow as f64 {
-            let (overlap, follow) = (self.overlap, self.follow);
-            return Err(format!(
-                "users have several requests at once: {overlap} of {follow} started before their user's last one had ended"
-            ));
-        }
         if n == 0 {
             return Err("no user sent a second request".into());
         }

@@ -44,6 +44,7 @@ impl Audit {
             generators: vec!["one".into()],
             label_counts: Vec::new(),
             stream: Stream::Requests,
+            judged: Nanos::ZERO..Nanos::from_secs(self.seconds),
             ends: true,
             bytes: true,
             intended: false,

@@ -69,6 +69,7 @@ impl Load {
             generators: vec!["generator".into()],
             label_counts: survey.by_label.clone(),
             stream: Stream::Requests,
+            judged: measured.clone(),
             ends: true,
             bytes: true,
             intended: false,

@@ -1,9 +1,10 @@
 //! What is kept of the starts so that a cause can be named afterwards; bounded, whatever the length of the file.
 //!
-//! Three things: some stretches of neighbouring starts as they are, the first starts of each generator, and what happened
-//! around the gaps that are too long to be chance.
+//! Four things: some stretches of neighbouring starts as they are, the first starts of each generator, what happened
+//! around the gaps that are too long to be chance, and how many starts fell into each part of the time.
 
 use base::Nanos;
+use std::ops::Range;
 
 /// Stretches of neighbouring starts that are kept, and how many starts each holds.
 const STRETCHES: u64 = 32;
@@ -25,6 +26,9 @@ const BEYOND_CHANCE: f64 = 3.0;
 
 /// After a gap the starts within this share of its length count as the burst that follows it.
 const BURST_SHARE: f64 = 0.1;
+
+/// Parts of the time whose starts are counted.
+pub(crate) const PARTS: usize = 20;
 
 /// A launch-free gap too long for chance.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -50,6 +54,9 @@ impl Gap {
 pub(crate) struct Evidence {
     /// Mean headway of the judged stream, in nanoseconds.
     pub mean: f64,
+    span: Range<Nanos>,
+    /// Starts by twentieth of the time.
+    pub parts: [u64; PARTS],
     pub resolution: f64,
     /// Starts to come, as the survey counted them.
     expected: u64,
@@ -65,17 +72,21 @@ pub(crate) struct Evidence {
     gaps: Vec<Gap>,
     /// Gaps too long for chance, kept or not.
     pub long_gaps: u64,
+    /// Sum of their lengths, in mean headways.
+    long_sum: f64,
     /// Sum of their squared lengths, in squared mean headways.
     pub long_squares: f64,
 }
 
 impl Evidence {
-    /// Nothing yet; `starts` are to come over `span`.
-    pub fn new(starts: u64, span: Nanos, resolution: Nanos, generators: usize) -> Evidence {
-        let mean = span.0.max(1) as f64 / starts.max(1) as f64;
+    /// Nothing yet; `starts` are to come within `span`.
+    pub fn new(starts: u64, span: Range<Nanos>, resolution: Nanos, generators: usize) -> Evidence {
+        let mean = (span.end - span.start).0.max(1) as f64 / starts.max(1) as f64;
         let kept = if generators > 1 { generators.min(GENERATORS) } else { 0 };
         Evidence {
             mean,
+            span,
+            parts: [0; PARTS],
             resolution: resolution.0.max(1) as f64,
             expected: starts,
             seen: 0,
@@ -88,6 +99,7 @@ impl Evidence {
             open: None,
             gaps: Vec::new(),
             long_gaps: 0,
+            long_sum: 0.0,
             long_squares: 0.0,
         }
     }
@@ -97,6 +109,8 @@ impl Evidence {
     pub fn start(&mut self, started: Nanos, generator: u16) {
         let at = started.0;
         self.keep(at);
+        let share = (at - self.span.start.0) as f64 / (self.span.end - self.span.start).0.max(1) as f64;
+        self.parts[((share * PARTS as f64) as usize).min(PARTS - 1)] += 1;
         if let Some(firsts) = self.firsts.get_mut(usize::from(generator))
             && firsts.len() < FIRSTS
         {
@@ -155,6 +169,7 @@ impl Evidence {
         }
         let gap = Gap { from, to, in_flight: n, waited_through: through, burst: 1 };
         self.long_gaps += 1;
+        self.long_sum += gap.length() / self.mean;
         self.long_squares += (gap.length() / self.mean).powi(2);
         if let Some(open) = self.open.replace(gap) {
             self.remember(open);
@@ -169,6 +184,18 @@ impl Evidence {
         {
             *shortest = gap;
         }
+    }
+
+    /// Mean headway outside of the long gaps, in nanoseconds.
+    pub fn mean_outside(&self) -> f64 {
+        let (all, gaps) = (self.seen.max(1) as f64, self.long_gaps as f64);
+        self.mean * (all - self.long_sum).max(1.0) / (all - gaps).max(1.0)
+    }
+
+    /// From when to when part `i` lasts, in seconds.
+    pub fn part(&self, i: usize) -> [f64; 2] {
+        let (from, length) = (self.span.start.as_secs_f64(), (self.span.end - self.span.start).as_secs_f64());
+        [i, i + 1].map(|k| from + length * k as f64 / PARTS as f64)
     }
 
     /// The long gaps that were kept, in the order of time.
@@ -192,7 +219,7 @@ mod tests {
     #[test]
     fn a_pause_is_seen_with_what_it_held_up() {
         let ms = 1_000_000;
-        let mut evidence = Evidence::new(1_000, Nanos(10_000 * ms), Nanos(1), 1);
+        let mut evidence = Evidence::new(1_000, Nanos(0)..Nanos(10_000 * ms), Nanos(1), 1);
         let request = |at: i64, done: i64, evidence: &mut Evidence| {
             evidence.start(Nanos(at), 0);
             evidence.request(Nanos(at), Nanos(done));
@@ -218,10 +245,10 @@ mod tests {
 
     #[test]
     fn long_files_leave_stretches_and_short_ones_everything() {
-        let mut short = Evidence::new(5_000, Nanos(5_000), Nanos(1), 1);
+        let mut short = Evidence::new(5_000, Nanos(0)..Nanos(5_000), Nanos(1), 1);
         (0..5_000).for_each(|at| short.start(Nanos(at), 0));
         assert_eq!(short.stretches().iter().map(Vec::len).sum::<usize>(), 5_000);
-        let mut long = Evidence::new(1_000_000, Nanos(1_000_000), Nanos(1), 3);
+        let mut long = Evidence::new(1_000_000, Nanos(0)..Nanos(1_000_000), Nanos(1), 3);
         (0..1_000_000).for_each(|at| long.start(Nanos(at), (at % 3) as u16));
         assert_eq!(long.stretches().len(), 32);
         assert!(

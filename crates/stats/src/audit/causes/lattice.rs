@@ -12,8 +12,10 @@ const PERIODS: [f64; 18] = [
     2e9,
 ];
 
-/// Starts by which one stretch is judged.
+/// Starts by which one stretch is judged, at least: more where that many do not span the periods needed.
 const WITHIN: usize = 256;
+/// Periods that a stretch must span.
+const SPANS: f64 = 4.0;
 
 /// Mean vectors shorter than this are no tick.
 pub(crate) const CLEAR: f64 = 0.6;
@@ -32,9 +34,13 @@ pub(crate) fn ticks(stretches: &[Vec<i64>], resolution: f64) -> Option<(f64, f64
 /// Mean length of the mean vector over stretches that span at least four periods.
 pub(crate) fn concentration(stretches: &[Vec<i64>], period: f64) -> Option<f64> {
     let (mut sum, mut n) = (0.0, 0u32);
-    for stretch in stretches.iter().flat_map(|s| s.chunks(WITHIN)) {
-        let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else { continue };
-        if stretch.len() < WITHIN / 2 || ((last - first) as f64) < 4.0 * period {
+    let span = |s: &[i64]| s.first().zip(s.last()).map_or(0.0, |(first, last)| (last - first) as f64);
+    let all: f64 = stretches.iter().map(|s| span(s)).sum();
+    let starts: usize = stretches.iter().map(Vec::len).sum();
+    let within = ((2.0 * SPANS * period / all.max(1.0) * starts as f64) as usize).max(WITHIN);
+    for stretch in stretches.iter().flat_map(|s| s.chunks(within)) {
+        let Some(first) = stretch.first() else { continue };
+        if stretch.len() < within / 2 || span(stretch) < SPANS * period {
             continue;
         }
         let (mut x, mut y) = (0.0, 0.0);

@@ -23,12 +23,21 @@ const FIXED_THINK: f64 = 0.1;
 const FEWEST_THINKS: u64 = 30;
 /// All users wait for more than this share of the time: the target sets the pace.
 const ALL_WAITING: f64 = 0.5;
-/// Response times above this share of a user's cycle feed back on the starts (Brady and Gunther 2016: 3 %).
+/// Response times above this share of a user's cycle may feed back on the starts (Brady and Gunther 2016: 3 %).
 const FEEDBACK: f64 = 0.03;
+/// A part of the time whose starts differ by more than this share from those of the steady parts has another rate; or
+/// by this many standard errors of a Poisson count, if that is more.
+const OTHER_RATE: f64 = 0.2;
+const OTHER_RATE_ERRORS: f64 = 5.0;
+/// Fewest twentieths of the time in a row that make a steady stretch.
+const STEADY_PARTS: usize = 6;
 /// Up to so many users make an even load for being few.
 const FEW: f64 = 50.0;
 /// Long gaps must account for this share of the excess of the squared CoV to be its cause.
 const EXPLAINS: f64 = 0.5;
+/// So few gaps that make nearly all of the excess are an interruption, and not what the load is like.
+const FEW_GAPS: usize = 3;
+const NEARLY_ALL: f64 = 0.8;
 /// Share of a long gap's missing starts that must follow it at once if a pause of the generator held them up.
 const HELD_UP: f64 = 0.5;
 /// So many times the average in flight when a gap begins: the users wait for the target.
@@ -50,15 +59,17 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every cause, the most specific first.
-pub(crate) static ALL: [(&str, Find); 10] = [
+pub(crate) static ALL: [(&str, Find); 12] = [
     ("same-seed", same_seed),
     ("in-step", in_step),
+    ("changing-rate", changing_rate),
     ("saturation", saturation),
     ("constant-rate", constant_rate),
     ("fixed-think", fixed_think),
     ("timer-ticks", timer_ticks),
     ("generator-pauses", generator_pauses),
     ("feedback-loop", feedback_loop),
+    ("interruption", interruption),
     ("few-users", few_users),
     ("unknown-cause", unknown),
 ];
@@ -151,7 +162,7 @@ fn users_in_step(case: &Case) -> Option<Finding> {
     if case.pattern() != Pattern::Bunched {
         return None;
     }
-    let users = case.users().filter(|&u| u > 1.0)?;
+    let users = case.summary.audit.as_ref()?.users.filter(|&users| users > 1)?;
     let one = case
         .summary
         .thread_groups
@@ -161,7 +172,7 @@ fn users_in_step(case: &Case) -> Option<Finding> {
     let length =
         lattice::concentration(case.evidence.stretches(), period * 1e9).filter(|&l| l >= lattice::CLEAR)?;
     let text = format!(
-        "Each of the {users:.0} users sends once in {} and all send together (mean vector {length:.2}, 0 if they did not): \
+        "Each of the {users} users sends once in {} and all send together (mean vector {length:.2}, 0 if they did not): \
          users of constant rate that were started in step. Random headways, or starts spread over a headway, undo it.",
         span(period)
     );
@@ -294,14 +305,15 @@ fn awaited(case: &Case, gap: &evidence::Gap) -> bool {
     many && f64::from(gap.waited_through) >= 0.5 * n
 }
 
+/// Whether what would have started in the gap left at once after it, and nobody had waited for the target.
+fn held_up(case: &Case, gap: &evidence::Gap) -> bool {
+    let missing = gap.length() / case.evidence.mean_outside();
+    f64::from(gap.burst) >= (HELD_UP * missing).max(3.0) && !awaited(case, gap)
+}
+
 fn generator_pauses(case: &Case) -> Option<Finding> {
     let share = long_gaps(case)?;
-    let mean = case.evidence.mean;
-    let held_up = |gap: &evidence::Gap| {
-        let missing = gap.length() / mean;
-        f64::from(gap.burst) >= (HELD_UP * missing).max(3.0) && !awaited(case, gap)
-    };
-    let (weight, gaps) = weight(case, held_up);
+    let (weight, gaps) = weight(case, |gap| held_up(case, gap));
     if weight < 0.5 {
         return None;
     }
@@ -317,36 +329,121 @@ fn generator_pauses(case: &Case) -> Option<Finding> {
 }
 
 fn feedback_loop(case: &Case) -> Option<Finding> {
-    if case.pattern() != Pattern::Bunched {
+    let share = long_gaps(case)?;
+    let (weight, gaps) = weight(case, |gap| awaited(case, gap));
+    if weight < 0.5 {
         return None;
     }
-    if let Some(share) = long_gaps(case) {
-        let (weight, gaps) = weight(case, |gap| awaited(case, gap));
-        if weight >= 0.5 {
-            let text = format!(
-                "{} times, the longest for {}, no request left because those in flight were waiting for an answer; the \
-                 users came back when it came. The target's stalls shape the load (closed-loop feedback) and make {} of \
-                 the excess. Independent users would have gone on coming.",
-                gaps.len(),
-                span(longest(&gaps)),
-                percent(share)
-            );
-            return Some(Finding { at: times(&gaps), ..found(case, text, share, EXPLAINS) });
+    let text = format!(
+        "{} times, the longest for {}, no request left because those in flight were waiting for an answer; the users came \
+         back when it came. The target's stalls shape the load (closed-loop feedback) and make {} of the excess. Independent \
+         users would have gone on coming.",
+        gaps.len(),
+        span(longest(&gaps)),
+        percent(share)
+    );
+    Some(Finding { at: times(&gaps), ..found(case, text, share, EXPLAINS) })
+}
+
+/// Gaps that nothing was held up in: two tests in one file, a stopped generator, a clock that was set.
+fn interruption(case: &Case) -> Option<Finding> {
+    long_gaps(case)?;
+    let (_, mut gaps) = weight(case, |gap| !held_up(case, gap) && !awaited(case, gap));
+    gaps.sort_by(|a, b| b.length().total_cmp(&a.length()));
+    gaps.truncate(FEW_GAPS);
+    let squares: f64 = gaps.iter().map(|g| (g.length() / case.evidence.mean).powi(2)).sum();
+    let share = squares / case.n() as f64 / (case.cov().powi(2) - 1.0);
+    if share < NEARLY_ALL {
+        return None;
+    }
+    let text = format!(
+        "No request left for {}, and nothing was made up for afterwards: an interrupted test, several tests in one file, or a \
+         clock that was set. The {} longest such gaps make {} of the excess; the times are listed. Judge one part with --from \
+         and --for.",
+        span(longest(&gaps)),
+        gaps.len(),
+        percent(share.min(1.0))
+    );
+    Some(Finding { at: times(&gaps), ..found(case, text, share.min(1.0), NEARLY_ALL) })
+}
+
+/// The longest stretch of neighbouring parts whose rates agree, as a range of parts; and how many parts lie outside.
+fn steady(parts: &[u64]) -> Option<(std::ops::Range<usize>, f64)> {
+    let mut best: Option<(std::ops::Range<usize>, f64)> = None;
+    for from in 0..parts.len() {
+        for to in from + STEADY_PARTS..=parts.len() {
+            let within = &parts[from..to];
+            let mean = within.iter().sum::<u64>() as f64 / within.len() as f64;
+            let far = (OTHER_RATE * mean).max(OTHER_RATE_ERRORS * mean.sqrt());
+            let agree = within.iter().all(|&n| (n as f64 - mean).abs() <= far);
+            if agree && best.as_ref().is_none_or(|(range, _)| range.len() < to - from) {
+                best = Some((from..to, mean));
+            }
         }
     }
-    let rort = case
-        .summary
-        .closed
-        .as_ref()
-        .and_then(|c| c.rort)
-        .filter(|&r| r > FEEDBACK && case.think().is_some())?;
+    best
+}
+
+/// A rate that is not the same throughout: a ramp, or generators that begin and end at different times.
+fn changing_rate(case: &Case) -> Option<Finding> {
+    let parts = &case.evidence.parts;
+    if !matches!(case.pattern(), Pattern::Bunched | Pattern::Undecided) {
+        return None;
+    }
+    let (range, mean) = steady(parts)?;
+    let far = (OTHER_RATE * mean).max(OTHER_RATE_ERRORS * mean.sqrt());
+    // What lies outside must all be of another rate: a stall here and there is no change.
+    let outside: Vec<usize> = (0..parts.len()).filter(|i| !range.contains(i)).collect();
+    if outside.is_empty()
+        || !outside.iter().all(|&i| (parts[i] as f64 - mean).abs() > far)
+        || !explained(case)
+    {
+        return None;
+    }
+    let (from, to) = (case.evidence.part(range.start)[0], case.evidence.part(range.end - 1)[1]);
+    let rate = mean / (to - from) * range.len() as f64;
+    let other = |i: usize| {
+        let [a, b] = case.evidence.part(i);
+        parts[i] as f64 / (b - a)
+    };
+    let (low, high) =
+        outside.iter().map(|&i| other(i)).fold((f64::INFINITY, 0.0f64), |(l, h), r| (l.min(r), h.max(r)));
+    let first = case.evidence.part(0)[0];
     let text = format!(
-        "Users spend {} of their cycle waiting for answers (RoRT; 3 % is the most that leaves starts alone), so the \
-         target's slow moments hold back the load and its quick ones let it go: closed-loop feedback. More users with \
-         longer think times at the same rate lower it.",
-        percent(rort)
+        "The rate is not the same throughout: {rate:.1}/s from {} to {} after the first start, and {low:.1} to {high:.1}/s \
+         outside of that (a ramp, or generators that begin and end at different times). A changing rate looks bunched by \
+         itself. Judge the steady part: --from {:.0}s --for {:.0}s.",
+        span(from - first),
+        span(to - first),
+        (from - first).ceil(),
+        (to - from - 1.0).floor().max(1.0)
     );
-    Some(found(case, text, rort, FEEDBACK))
+    let severity = if case.pattern() == Pattern::Bunched { Severity::Warning } else { Severity::Info };
+    let at = vec![[from, to]];
+    Some(Finding { severity, at, ..found(case, text, rate, OTHER_RATE) })
+}
+
+/// Whether independent users of the same rates by part would be about as bunched: by their CoV, or, where that is near 1,
+/// by the counts over 100 mean headways.
+fn explained(case: &Case) -> bool {
+    let parts = &case.evidence.parts;
+    let (n, k) = (parts.iter().sum::<u64>() as f64, parts.len() as f64);
+    let mean = n / k;
+    let excess = case.cov().powi(2) - 1.0;
+    if excess > 0.1 {
+        // Of each part's headways the second moment is 2/rate^2.
+        let second: f64 = parts.iter().filter(|&&c| c > 0).map(|&c| 2.0 * mean * mean / c as f64).sum();
+        return second / n - 1.0 >= EXPLAINS * excess;
+    }
+    let long = 100.0 * case.evidence.mean / 1e9;
+    let rows = case.summary.arrivals.dispersion.iter();
+    let Some(row) = rows.min_by(|a, b| (a.window / long).ln().abs().total_cmp(&(b.window / long).ln().abs()))
+    else {
+        return false;
+    };
+    let variance = parts.iter().map(|&c| (c as f64 - mean).powi(2)).sum::<f64>() / k;
+    let per_window = row.window * 1e9 / case.evidence.mean;
+    per_window * variance / (mean * mean) >= EXPLAINS * (row.index - 1.0)
 }
 
 fn few_users(case: &Case) -> Option<Finding> {
@@ -356,7 +453,8 @@ fn few_users(case: &Case) -> Option<Finding> {
         Pattern::Undecided => users <= FEW / 5.0,
         _ => false,
     };
-    if !even || case.think().is_none() {
+    let less = case.cov() < 1.0 - 1.0 / (case.n() as f64).sqrt();
+    if !even || !less || case.think().is_none() {
         return None;
     }
     let text = format!(
@@ -375,13 +473,19 @@ fn unknown(case: &Case) -> Option<Finding> {
         Pattern::Even => "more even than independent users",
         _ => return None,
     };
-    let text = format!(
-        "The starts are {what}, and these rows do not say why{}.",
-        match case.users() {
-            None => "; they name no users, whose think times would tell more",
-            Some(_) => "",
+    let waiting = case.summary.closed.as_ref().and_then(|c| c.rort).filter(|&r| r > FEEDBACK);
+    let more = match (case.users(), waiting) {
+        (None, _) => {
+            "; they name no users that wait for their answers, whose think times would tell more".to_owned()
         }
-    );
+        (_, Some(rort)) => format!(
+            ". Users spend {} of their cycle waiting for answers (RoRT; up to 3 % leaves starts alone), so the target's \
+             pace may be in it",
+            percent(rort)
+        ),
+        _ => String::new(),
+    };
+    let text = format!("The starts are {what}, and these rows do not say why{more}.");
     Some(Finding {
         severity: Severity::Info,
         text,

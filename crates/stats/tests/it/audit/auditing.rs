@@ -28,6 +28,7 @@ pub fn audit(load: &Load) -> Summary {
         generators: (0..load.generators).map(|g| format!("generator {g}")).collect(),
         label_counts: survey.by_label.clone(),
         stream: Stream::Requests,
+        judged: span.clone(),
         ends: true,
         bytes: false,
         intended: false,

@@ -37,12 +37,18 @@ pub enum Maker {
     Saturation,
     /// One generator of constant rate.
     ConstantRate,
+    /// Poisson arrivals that come more and more often for a while, then at a steady rate.
+    Ramp,
+    /// Two Poisson generators of different seeds, of which one begins late.
+    LateGenerator,
+    /// Poisson arrivals with one long hole, after which they go on as before.
+    Interrupted,
     /// Headways more variable than exponential ones, and independent of each other: nothing in them says why.
     Renewal,
 }
 
 impl Maker {
-    pub const ALL: [Maker; 14] = [
+    pub const ALL: [Maker; 17] = [
         Maker::Independent,
         Maker::FixedPopulation,
         Maker::FewUsers,
@@ -56,6 +62,9 @@ impl Maker {
         Maker::SameSeed,
         Maker::Saturation,
         Maker::ConstantRate,
+        Maker::Ramp,
+        Maker::LateGenerator,
+        Maker::Interrupted,
         Maker::Renewal,
     ];
 
@@ -72,6 +81,8 @@ impl Maker {
             Maker::SameSeed => Some("same-seed"),
             Maker::Saturation => Some("saturation"),
             Maker::ConstantRate => Some("constant-rate"),
+            Maker::Ramp | Maker::LateGenerator => Some("changing-rate"),
+            Maker::Interrupted => Some("interruption"),
             Maker::Renewal => Some("unknown-cause"),
         }
     }
@@ -91,6 +102,9 @@ impl Maker {
             Maker::SameSeed => "2 generators, one Poisson plan",
             Maker::Saturation => "users without think time",
             Maker::ConstantRate => "constant rate with jitter",
+            Maker::Ramp => "Poisson after a ramp",
+            Maker::LateGenerator => "2 Poisson generators, one begins late",
+            Maker::Interrupted => "Poisson with one hole",
             Maker::Renewal => "independent headways of CoV 1.5 to 3",
         }
     }
@@ -188,6 +202,33 @@ pub fn make(maker: Maker, seed: u64) -> Load {
             }
             load(rows, threads, 1, us)
         }
+        Maker::Ramp => {
+            let share = dice.between(0.1, 0.4);
+            let rows = poisson(&mut dice, 0);
+            let end = rows.last().map_or(0.0, |r| r.intended.as_secs_f64());
+            // Thinned over the ramp: kept with the share of it that is over.
+            let kept = |r: &Record, u: f64| r.intended.as_secs_f64() >= u * share * end;
+            let rows = rows.into_iter().filter(|r| kept(r, dice.between(0.0, 1.0))).collect();
+            load(rows, 0, 1, us)
+        }
+        Maker::LateGenerator => {
+            let one = poisson(&mut dice, 0);
+            let end = one.last().map_or(0.0, |r| r.intended.as_secs_f64());
+            let begin = end * dice.between(0.15, 0.5);
+            let two = poisson_at(&mut dice, REQUESTS / end, 1);
+            let two = two.into_iter().filter(|r| r.intended.as_secs_f64() >= begin);
+            load(one.into_iter().chain(two).collect(), 0, 2, us)
+        }
+        Maker::Interrupted => {
+            let rows = poisson(&mut dice, 0);
+            let end = rows.last().map_or(0.0, |r| r.intended.as_secs_f64());
+            let (at, long) = (end * dice.between(0.2, 0.8), end * dice.between(0.1, 3.0));
+            let later = |r: Record| match r.intended.as_secs_f64() {
+                t if t < at => r,
+                t => row(t + long, t + long + (r.done - r.intended).as_secs_f64(), 0, 0),
+            };
+            load(rows.into_iter().map(later).collect(), 0, 1, us)
+        }
         Maker::Renewal => load(renewal(&mut dice), 0, 1, us),
         Maker::SameSeed => {
             let one = poisson(&mut dice, 0);
@@ -231,6 +272,10 @@ pub fn make(maker: Maker, seed: u64) -> Load {
 
 fn poisson(dice: &mut Dice, generator: u16) -> Vec<Record> {
     let rate = dice.between(20.0, 500.0);
+    poisson_at(dice, rate, generator)
+}
+
+fn poisson_at(dice: &mut Dice, rate: f64, generator: u16) -> Vec<Record> {
     let mut at = 0.0;
     let mut rows = Vec::new();
     while at * rate < REQUESTS {
@@ -326,14 +371,16 @@ fn closed(dice: &mut Dice, users: u64, think: Think, stalls: Stalls) -> Load {
     };
     let (mean, cov) = (dice.between(0.005, 0.05), dice.between(0.3, 1.5));
     let cycle = longest * if think == Think::Fixed { 1.0 } else { 0.5 } + 0.02;
-    let end = REQUESTS / users as f64 * cycle;
+    // What happens while the users settle is left out.
+    let settled = 4.0 * longest + 0.5;
+    let end = settled + REQUESTS / users as f64 * cycle;
     let stall_length = match stalls {
-        Stalls::OfGenerator => end / REQUESTS * dice.between(20.0, 60.0),
+        Stalls::OfGenerator => (end - settled) / REQUESTS * dice.between(20.0, 60.0),
         _ => longest * dice.between(1.3, 2.0),
     };
     let between = match stalls {
         Stalls::OfGenerator => stall_length * dice.between(8.0, 20.0),
-        _ => (end / 20.0).max(3.0 * stall_length),
+        _ => ((end - settled) / 20.0).max(3.0 * stall_length),
     };
     let mut stopped = Vec::new();
     if stalls != Stalls::None {
@@ -371,7 +418,9 @@ fn closed(dice: &mut Dice, users: u64, think: Think, stalls: Stalls) -> Load {
         let held = of_generator.iter().find(|&&(from, to)| at >= from && at < to);
         let at = held.map_or(at, |&(_, to)| to);
         let done = answered(at, dice.lognormal(mean, cov));
-        rows.push(row(at, done, user, 0));
+        if at >= settled {
+            rows.push(row(at - settled, done - settled, user, 0));
+        }
         let thought = match think {
             Think::None => 0.0,
             Think::Fixed => longest,
