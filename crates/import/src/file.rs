@@ -7,6 +7,7 @@ use crate::options::Options;
 use crate::order::{Order, to_starts};
 use crate::rows::{Rows, Unreadable};
 use crate::source::{Progress, Source};
+use crate::steps::Steps;
 use base::{Kind, Record};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,7 @@ pub struct File {
     rows_read: u64,
     sessions_read: u64,
     order: Order,
+    steps: Steps,
     /// Rows held back until it is decided what their stamps tell.
     held: Option<Vec<Record>>,
     ends: bool,
@@ -107,6 +109,7 @@ impl File {
             rows_read: 0,
             sessions_read: 0,
             order: Order::default(),
+            steps: Steps::default(),
             held,
             ends: false,
         })
@@ -142,6 +145,7 @@ impl File {
                 rows.records.iter_mut().for_each(to_starts);
             }
             if !rows.records.is_empty() {
+                self.steps.push(&rows.records);
                 return Ok(true);
             }
         }
@@ -184,6 +188,7 @@ impl File {
     pub fn finish(self, rows: &mut Rows, lenient: bool) -> Result<Finished, Error> {
         let mut facts = self.reader.facts();
         facts.missing.extend(rows.lumped());
+        facts.missing.extend(self.steps.words());
         let unreadable = std::mem::take(&mut rows.unreadable);
         let examples = std::mem::take(&mut rows.examples);
         let left_out = std::mem::take(&mut rows.left_out);

@@ -25,6 +25,7 @@ mod numbers;
 mod order;
 mod outcome;
 mod stamps;
+mod steps;
 #[cfg(test)]
 mod testing;
 
