@@ -4,7 +4,6 @@
 //!
 //! Deliberately absent: the rule by which his quantiles are taken; the summary says whether it was used.
 
-use crate::format::chosen;
 use stats::Summary;
 use stats::summary::{Audit, Column};
 
@@ -58,7 +57,7 @@ pub(crate) fn table<'a>(
     let spread = if table == Table::Arrivals { "cv" } else { "vmr" };
     let mut head: Vec<String> =
         ["label", "n", "tps", "median", "mean", "sdev", spread].map(str::to_owned).into();
-    head.extend(audit.percentiles.iter().map(|&p| format!("{}%", chosen(p))));
+    head.extend(audit.percentiles.iter().map(|&p| format!("{p}%")));
     head.extend(["min", "max"].map(str::to_owned));
     if table == Table::Response {
         head.extend(["%error", "KB/sec"].map(str::to_owned));

@@ -37,6 +37,16 @@ pub fn chosen(x: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// A percentile as it was given: `p99.99`.
+pub fn percentile(p: f64) -> String {
+    format!("p{p}")
+}
+
+/// A probability, never 0: `p = 0.310`, `p < 0.0001`.
+pub fn p_value(p: f64) -> String {
+    if p < 1e-4 { "p < 0.0001".into() } else { format!("p = {}", number(p)) }
+}
+
 /// `x` to three significant digits, and the decimal exponent after rounding (999.7 becomes 1.00e3).
 fn round3(x: f64) -> (f64, i32) {
     let text = format!("{x:.2e}");
@@ -229,6 +239,15 @@ mod tests {
         assert_eq!(size(1e13), "9,313 GiB");
         assert_eq!(plural(1, "stall"), "1 stall");
         assert_eq!(plural(0, "stall"), "0 stalls");
+    }
+
+    #[test]
+    fn percentiles_keep_their_digits_and_no_probability_is_0() {
+        assert_eq!([90.0, 99.99, 50.5, 99.9999].map(percentile), ["p90", "p99.99", "p50.5", "p99.9999"]);
+        assert_eq!(
+            [0.0, 9.9e-5, 1e-4, 0.31].map(p_value),
+            ["p < 0.0001", "p < 0.0001", "p = 0.000100", "p = 0.310"]
+        );
     }
 
     #[test]

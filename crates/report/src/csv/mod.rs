@@ -7,7 +7,7 @@
 //! them. A table without rows is no file.
 
 use crate::brady::{self, Grid, Table};
-use crate::format::chosen;
+use crate::format::percentile;
 use ::csv::WriterBuilder;
 use stats::Summary;
 use stats::summary::{Column, HeadwayBin, Tables};
@@ -95,7 +95,7 @@ fn by_label(measure: &Measure, tables: &Tables, percentiles: &[f64]) -> Grid {
     head.extend(["median", "mean", "sd"].map(in_unit));
     head.extend(names(&["cov", "cov_se", "cov_se_if_poisson"]));
     head.push(in_unit("vmr"));
-    head.extend(percentiles.iter().map(|&p| format!("p{}_{unit}", chosen(p))));
+    head.extend(percentiles.iter().map(|&p| format!("{}_{unit}", percentile(p))));
     head.extend(["min", "max"].map(in_unit));
     head.extend(names(&["failed", "received_bytes_per_s"]));
     let row = |column: &Column| {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn names_from_outside_are_quoted_and_numbers_keep_their_last_bit() {
-        let mut audit = Audit { percentiles: vec![99.9], ..Audit::default() };
+        let mut audit = Audit { percentiles: vec![99.99], ..Audit::default() };
         audit.tables.bytes = vec![Column {
             label: "a,\"b\"\nc".into(),
             n: 3,
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(*name, "bytes.csv");
         let (head, row) = text.split_once('\n').unwrap();
         assert!(
-            head.contains(",p99.9_bytes,") && head.starts_with("label,n,rate_per_s,median_bytes,"),
+            head.contains(",p99.99_bytes,") && head.starts_with("label,n,rate_per_s,median_bytes,"),
             "{head}"
         );
         assert!(row.starts_with("\"a,\"\"b\"\"\nc\",3,,,0.30000000000000004,"), "{row}");
