@@ -6,7 +6,7 @@ use super::markup::{Cell, Column as Head, Markup, cell, number, toned, word};
 use super::tables::dash;
 use super::{figures, markup, tables};
 use crate::brady::{self, Grid, Table};
-use crate::format::{chosen, count, number as digits, rate, share_of, size, time};
+use crate::format::{chosen, count, number as digits, percentile, rate, share_of, size, time};
 use crate::words::audit::COARSE;
 use crate::words::{self, Tone};
 use stats::Summary;
@@ -39,7 +39,15 @@ pub(super) fn tiles(summary: &Summary, audit: &Audit) -> Vec<(&'static str, Stri
     let arrivals = &summary.arrivals;
     let total = words::total(&summary.outcomes);
     let failed = total - summary.outcomes.get("ok").copied().unwrap_or(0).min(total);
-    let error = arrivals.cov_se.map_or(String::new(), |se| format!("standard error {}", digits(se)));
+    let error = match arrivals.cov_se {
+        _ if words::audit::is_coarse(audit) => words::audit::OF_THE_CLOCK.to_owned(),
+        Some(se) => format!("standard error {}", digits(se)),
+        None => String::new(),
+    };
+    let failures = match words::tells_outcomes(summary) {
+        true => ("Failed", share_of(failed, total), format!("{} of {}", count(failed), count(total))),
+        false => ("Failed", "-".into(), words::NOT_TOLD.into()),
+    };
     let rort = summary.closed.as_ref().and_then(|closed| closed.rort);
     vec![
         ("CoV of headways", dash(arrivals.cov, digits), error),
@@ -54,7 +62,7 @@ pub(super) fn tiles(summary: &Summary, audit: &Audit) -> Vec<(&'static str, Stri
             format!("above {} headways say nothing", chosen(COARSE)),
         ),
         ("Response, mean", dash(summary.response.mean, time), format!("n = {}", count(summary.response.n))),
-        ("Failed", share_of(failed, total), format!("{} of {}", count(failed), count(total))),
+        failures,
         ("RoRT", dash(rort, crate::format::share), "share of a user's cycle spent waiting".into()),
     ]
 }
@@ -121,13 +129,13 @@ fn table(page: &mut Markup, summary: &Summary, audit: &Audit, measure: &Measure<
     let mut head = vec![word("label"), number("n")];
     head.extend(rated.then(|| number("rate")));
     head.extend(["median", "mean", "sd", "CoV \u{b1} se"].map(number));
-    head.extend(audit.percentiles.iter().map(|&p| number(format!("p{}", chosen(p)))));
+    head.extend(audit.percentiles.iter().map(|&p| number(percentile(p))));
     head.extend(["min", "max"].map(number));
     head.extend(failures.then(|| number("failed")));
     let (mut rows, mut marked) = (Vec::new(), false);
     for (i, row) in measure.rows.iter().enumerate() {
         let tone = if i + 1 == measure.rows.len() { Tone::Strong } else { Tone::Plain };
-        let coarse = headways && row.rate.is_some_and(|rate| rate * audit.resolution.grid_s > COARSE);
+        let coarse = headways && words::audit::is_coarse_row(audit, row);
         marked |= coarse;
         let shown = |value: Option<f64>| toned(tone, dash(value, measure.show));
         let error = row.cov_se.map_or(String::new(), |se| format!(" \u{b1} {}", digits(se)));

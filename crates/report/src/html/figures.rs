@@ -50,7 +50,8 @@ fn shows_service(summary: &Summary) -> bool {
 }
 
 fn has_headways(summary: &Summary) -> bool {
-    summary.curves.headway.as_ref().is_some_and(|curve| !curve.bins.is_empty())
+    let coarse = summary.audit.as_ref().is_some_and(words::audit::is_coarse);
+    !coarse && summary.curves.headway.as_ref().is_some_and(|curve| !curve.bins.is_empty())
 }
 
 fn has_dispersion(summary: &Summary) -> bool {
@@ -252,9 +253,9 @@ pub(super) fn dispersion(page: &mut Markup, summary: &Summary) {
 pub(super) fn counts(page: &mut Markup, audit: &Audit) {
     let Some(curve) = audit.counts.as_ref().filter(|curve| curve.bins.len() > 1) else { return };
     let caption = format!(
-        "How many starts fell in each of {} intervals of {}. Bars: observed; line: Poisson counts of the same mean ({}). \
-         Variance over mean is {} (1 for independent users); {} intervals are empty. The last bar holds all above.",
-        counted(curve.n),
+        "How many starts fell in each of {} of {}. Bars: observed; line: Poisson counts of the same mean ({}). \
+         Variance over mean is {} (1 for independent users); empty: {}. The last bar holds all above.",
+        plural(curve.n, "interval"),
         chosen_time(curve.interval_s),
         three_digits(curve.mean),
         three_digits(curve.vmr),

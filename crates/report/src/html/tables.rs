@@ -1,7 +1,7 @@
 //! What was sent and what came back, every number as a table with its n, and its interval where it has one.
 
 use super::markup::{Cell, Markup, cell, number, toned, word};
-use crate::format::{count, number as digits, plural, rate, share_of, size, time, time_range};
+use crate::format::{count, number as digits, p_value, plural, rate, share_of, size, time, time_range};
 use crate::words::{self, Tone};
 use stats::Summary;
 use stats::summary::{Interval, Intervals, Spread, Tail};
@@ -102,6 +102,8 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
 pub(super) fn arrivals(page: &mut Markup, summary: &Summary) {
     let arrivals = &summary.arrivals;
     let plan = summary.plan.as_ref();
+    let coarse = summary.audit.as_ref().is_some_and(words::audit::is_coarse);
+    let asked = if summary.audit.is_some() { "expected" } else { "asked" };
     page.section("arrivals", "Arrivals");
     let asked_rate = plan.and_then(|plan| plan.rate).or(summary.rate.offered);
     let law = arrivals.intended.and_then(|intended| intended.cov).or(plan.and_then(|plan| plan.gap_cov));
@@ -123,10 +125,11 @@ pub(super) fn arrivals(page: &mut Markup, summary: &Summary) {
             cell("CoV of headways"),
             cell(dash(law, digits)),
             cell(dash(arrivals.cov, digits)),
-            cell(error(arrivals.cov_se)),
+            if coarse { toned(Tone::Warn, words::audit::OF_THE_CLOCK) } else { cell(error(arrivals.cov_se)) },
         ],
     ];
-    page.table("Arrivals: asked and sent", &[word(""), number("asked"), number("sent"), word("")], &rows);
+    let caption = format!("Arrivals: {asked} and sent");
+    page.table(&caption, &[word(""), number(asked), number("sent"), word("")], &rows);
     let head = [word(""), number("p50"), number("p99"), number("p99.9"), number("max"), number("n")];
     let rows = vec![
         tail("release lag (the generator's own lateness)", &summary.lag),
@@ -162,13 +165,13 @@ pub(super) fn arrivals(page: &mut Markup, summary: &Summary) {
         ("KS distance from the plan's law", arrivals.ks.plan),
         ("KS distance from an exponential", arrivals.ks.exponential),
     ] {
-        if let Some(ks) = ks {
+        if let Some(ks) = ks.filter(|_| !coarse) {
             pairs.push((
                 name,
                 format!(
-                    "D = {} (p = {}, n = {}; shown, decides nothing)",
+                    "D = {} ({}, n = {}; shown, decides nothing)",
                     digits(ks.d),
-                    digits(ks.p),
+                    p_value(ks.p),
                     count(ks.n)
                 ),
             ));
@@ -235,7 +238,7 @@ pub(super) fn rules(page: &mut Markup, summary: &Summary) {
 /// How requests ended.
 pub(super) fn outcomes(page: &mut Markup, summary: &Summary) {
     let total = words::total(&summary.outcomes);
-    if total == 0 {
+    if total == 0 || !words::tells_outcomes(summary) {
         return;
     }
     page.section("outcomes", "Outcomes");

@@ -30,7 +30,9 @@ pub(super) fn arrivals(page: &mut Page, summary: &Summary) {
     let arrivals = &summary.arrivals;
     let plan = summary.plan.as_ref();
     page.heading("Arrivals");
-    page.line(&[left("", 18), head("asked", 14), head("sent", 14)]);
+    let coarse = summary.audit.as_ref().is_some_and(words::audit::is_coarse);
+    let title = if summary.audit.is_some() { "expected" } else { "asked" };
+    page.line(&[left("", 18), head(title, 14), head("sent", 14)]);
     let asked = words::asked(summary);
     page.line(&[
         left("  arrivals", 18),
@@ -54,12 +56,16 @@ pub(super) fn arrivals(page: &mut Page, summary: &Summary) {
         ),
     ]);
     let law = arrivals.intended.and_then(|intended| intended.cov).or(plan.and_then(|plan| plan.gap_cov));
-    let error = arrivals.cov_se.map_or(String::new(), |se| format!("   standard error {}", number(se)));
+    let error = match arrivals.cov_se {
+        _ if coarse => format!("   {}", words::audit::OF_THE_CLOCK),
+        Some(se) => format!("   standard error {}", number(se)),
+        None => String::new(),
+    };
     page.line(&[
         left("  CoV of headways", 18),
         right(or_dash(law, number), 14),
         right(or_dash(arrivals.cov, number), 14),
-        span(Tone::Faint, error),
+        span(if coarse { Tone::Warn } else { Tone::Faint }, error),
     ]);
     page.labelled("", Tone::Faint, "(1 = independent users, 0 = a metronome, above 1 = bunched)");
     if summary.lag.n > 0 || summary.blocked.n > 0 {

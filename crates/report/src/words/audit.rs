@@ -1,12 +1,14 @@
-//! Sentences about an audit: which files were read and how, what was judged, users by Little's law, missing numbers.
+//! Sentences about an audit: which files were read and how, what was judged, missing numbers. Those on users stand in `users`.
 //!
 //! Each is a [`Fact`], a name and a text, so that every output shows the same ones in its own layout. Absent: tables, and
 //! the findings, which come as sentences already.
 
 use super::Tone;
-use crate::format::{chosen, chosen_time, count, number, plural, rate, share, share_of, time};
+use super::undecided::{Z95, cov_interval};
+pub use super::users::closed;
+use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
 use stats::Summary;
-use stats::summary::{Audit, AuditFile, Closed, Pattern, Stream};
+use stats::summary::{Audit, AuditFile, Column, Offset, Pattern, Stream};
 use std::collections::BTreeMap;
 
 /// Something to know: `stamps`, `starts (the format stamps starts)`.
@@ -20,7 +22,7 @@ pub struct Fact {
     pub tone: Tone,
 }
 
-fn fact(name: &'static str, text: impl Into<String>) -> Fact {
+pub(super) fn fact(name: &'static str, text: impl Into<String>) -> Fact {
     Fact { name, text: text.into(), tone: Tone::Plain }
 }
 
@@ -28,12 +30,9 @@ fn warning(name: &'static str, text: impl Into<String>) -> Fact {
     Fact { tone: Tone::Warn, ..fact(name, text) }
 }
 
-fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
+pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or("-".into(), show)
 }
-
-/// Half the width of a 95 % interval, in standard errors.
-const Z95: f64 = 1.96;
 
 /// Above this rate x resolution headways describe the stamps and not the users.
 pub const COARSE: f64 = 0.5;
@@ -44,6 +43,16 @@ const MOST: usize = 3;
 /// Whether the stamps are too coarse for headways to decide anything.
 pub fn is_coarse(audit: &Audit) -> bool {
     !audit.resolution.headways_decide && audit.resolution.rate_x_q.is_some_and(|x| x > COARSE)
+}
+
+/// What headways on such stamps are worth.
+pub const OF_THE_CLOCK: &str = "describes the clock, not the users";
+
+/// Whether the stamps are too coarse for the headways of that row.
+pub fn is_coarse_row(audit: &Audit, row: &Column) -> bool {
+    let own = row.rate.is_some_and(|rate| rate * audit.resolution.grid_s > COARSE);
+    let total = audit.tables.headways.last().is_some_and(|total| std::ptr::eq(total, row));
+    own || (total && is_coarse(audit))
 }
 
 /// What is judged: requests, or the sessions that they belong to.
@@ -59,20 +68,18 @@ pub fn judged(summary: &Summary) -> &'static str {
 pub(super) fn evidence(summary: &Summary) -> String {
     let Some(audit) = &summary.audit else { return String::new() };
     let arrivals = &summary.arrivals;
+    let undecided = summary.verdict.pattern == Pattern::Undecided;
     let ground = match (arrivals.cov, arrivals.cov_se) {
-        _ if is_coarse(audit) && summary.verdict.pattern == Pattern::Undecided => String::new(),
+        _ if is_coarse(audit) && undecided => String::new(),
         _ if is_coarse(audit) => format!(
             " (judged by counts in windows: stamps of {} are too coarse for headways)",
             chosen_time(audit.resolution.grid_s)
         ),
         (Some(cov), Some(se)) => {
-            let reach = Z95 * se;
-            format!(
-                " (CoV {}, 95 % interval {} to {})",
-                number(cov),
-                number((cov - reach).max(0.0)),
-                number(cov + reach)
-            )
+            // What is undecided is so by the interval that decides.
+            let own = [(cov - Z95 * se).max(0.0), cov + Z95 * se];
+            let [low, high] = cov_interval(summary).filter(|_| undecided).unwrap_or(own);
+            format!(" (CoV {}, 95 % interval {} to {})", number(cov), number(low), number(high))
         }
         (Some(cov), None) => format!(" (CoV {})", number(cov)),
         _ => String::new(),
@@ -100,6 +107,8 @@ pub fn cause(id: &str) -> &str {
         "generator-pauses" => "pauses of the generator",
         "feedback-loop" => "closed-loop feedback of the target",
         "few-users" => "too few users",
+        "changing-rate" => "a rate that changes",
+        "interruption" => "an interruption",
         other => other,
     }
 }
@@ -203,25 +212,25 @@ pub fn selection(summary: &Summary, audit: &Audit) -> Vec<Fact> {
         }
         facts.push(fact("generators", names.join(", ")));
     }
-    for offset in audit.offsets.iter().take(6) {
-        let ahead = match offset.ahead_s {
-            Some(ahead) => fact(
-                "clocks",
-                format!(
-                    "{} is {} ahead ({}; n = {})",
-                    offset.generator,
-                    time(ahead),
-                    offset.how,
-                    count(offset.n)
-                ),
-            ),
-            None => {
-                warning("clocks", format!("how far {} is ahead is unknown: {}", offset.generator, offset.how))
-            }
-        };
-        facts.push(ahead);
-    }
+    facts.extend(audit.offsets.iter().take(6).map(|offset| clocks(audit, offset)));
     facts
+}
+
+/// Which clock is ahead of which, and by how much.
+fn clocks(audit: &Audit, offset: &Offset) -> Fact {
+    let first = audit.generators.first().map_or("the first generator", String::as_str);
+    let Some(ahead) = offset.ahead_s else {
+        let text = format!("how far {} is ahead of {first} is unknown: {}", offset.generator, offset.how);
+        return warning("clocks", text);
+    };
+    let (leader, other) = if ahead < 0.0 { (first, &*offset.generator) } else { (&*offset.generator, first) };
+    let text = format!(
+        "{leader} is {} ahead of {other} ({}; n = {})",
+        time(ahead.abs()),
+        offset.how,
+        count(offset.n)
+    );
+    fact("clocks", text)
 }
 
 fn resolution(audit: &Audit) -> Option<Fact> {
@@ -261,6 +270,7 @@ pub fn starts(summary: &Summary) -> Vec<Fact> {
     if arrivals.n == 0 {
         return Vec::new();
     }
+    let coarse = summary.audit.as_ref().is_some_and(is_coarse);
     let mut facts = vec![fact(
         "headways",
         format!(
@@ -280,7 +290,12 @@ pub fn starts(summary: &Summary) -> Vec<Fact> {
             (Some(se), None) => format!(" +- {}", number(se)),
             _ => String::new(),
         };
-        facts.push(fact("CoV", format!("{}{errors}; 1 = independent users, 0 = a metronome", number(cov))));
+        let means = "1 = independent users, 0 = a metronome";
+        facts.push(if coarse {
+            warning("CoV", format!("{}{errors}; {OF_THE_CLOCK} ({means})", number(cov)))
+        } else {
+            fact("CoV", format!("{}{errors}; {means}", number(cov)))
+        });
     }
     if let Some(stamped) = arrivals.cov_as_stamped {
         facts.push(fact(
@@ -291,78 +306,22 @@ pub fn starts(summary: &Summary) -> Vec<Fact> {
     if let Some(lag1) = arrivals.lag1 {
         facts.push(fact("lag 1", format!("{}: correlation of successive headways", number(lag1))));
     }
-    if let Some(ks) = arrivals.ks.exponential {
+    if let Some(ks) = arrivals.ks.exponential.filter(|_| !coarse) {
         let stamped = arrivals.ks.exponential_as_stamped.map_or(String::new(), |stamped| {
             format!(" with stamps dithered, {} with stamps as they stand", number(stamped.d))
         });
         let text = format!(
-            "D = {} from an exponential of the same mean{stamped} (n = {}; p = {}; shown, decides nothing)",
+            "D = {} from an exponential of the same mean{stamped} (n = {}; {}; shown, decides nothing)",
             number(ks.d),
             count(ks.n),
-            number(ks.p)
+            p_value(ks.p)
         );
         facts.push(fact("KS", text));
     }
-    if let Some(ks) = arrivals.ks.plan {
+    if let Some(ks) = arrivals.ks.plan.filter(|_| !coarse) {
         let text =
-            format!("D = {} from the law expected (n = {}, p = {})", number(ks.d), count(ks.n), number(ks.p));
+            format!("D = {} from the law expected (n = {}, {})", number(ks.d), count(ks.n), p_value(ks.p));
         facts.push(fact("KS, plan", text));
-    }
-    facts
-}
-
-/// Whole users, where the number can be one.
-fn people(users: f64) -> String {
-    if (0.0..1e15).contains(&users) { count(users.round() as u64) } else { number(users) }
-}
-
-/// Users, think time, the share of waiting, and what would bring it to 3 %.
-pub fn closed(closed: &Closed) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    let named = closed.users.map_or(String::new(), |users| format!("{} named; ", people(users)));
-    if closed.users.is_some() || closed.n_little.is_some() {
-        let text = format!("{named}N = rate x (Z + R) = {} by Little's law", dash(closed.n_little, number));
-        facts.push(fact("users", text));
-    }
-    facts.extend(
-        closed
-            .response
-            .map(|mean| fact("response", format!("R = {} on average (n = {})", time(mean), count(closed.n)))),
-    );
-    if let Some(think) = closed.think {
-        let mut text = format!("Z = {} on average", time(think));
-        if let Some(sd) = closed.think_sd {
-            text.push_str(&format!(", standard deviation {}", time(sd)));
-        }
-        if let (Some(low), Some(high)) = (closed.think_min, closed.think_max) {
-            text.push_str(&format!(", {} to {}", time(low), time(high)));
-        }
-        if closed.think_n > 0 {
-            text.push_str(&format!(" (recovered from {} pairs of requests)", count(closed.think_n)));
-        }
-        facts.push(fact("think time", text));
-    }
-    if let Some(rort) = closed.rort {
-        let high = rort > 0.03;
-        let text = format!(
-            "R/(Z+R) = {}: the share of a user's cycle spent waiting; up to 3 % the answers hardly hold back the starts",
-            share(rort)
-        );
-        facts.push(Fact { tone: if high { Tone::Warn } else { Tone::Plain }, ..fact("RoRT", text) });
-    }
-    if let (Some(users), Some(think)) = (closed.users_for_3_percent, closed.think_for_3_percent) {
-        let text = format!(
-            "N = {} users with Z = {} would send the same rate at a RoRT of 3 %",
-            people(users),
-            time(think)
-        );
-        facts.push(fact("for 3 %", text));
-    }
-    if let Some(most) = closed.in_flight_max {
-        let waiting = closed.all_waiting.map_or(String::new(), |waiting| {
-            format!("; nearly all users were waiting for {} of the time", share(waiting))
-        });
-        facts.push(fact("in flight", format!("{} at most{waiting}", count(most))));
     }
     facts
 }
@@ -432,5 +391,36 @@ mod tests {
         assert!(evidence(&summary).ends_with(". Likely cause: of-a-later-version"));
         summary.audit = None;
         assert_eq!(evidence(&summary), "");
+    }
+
+    #[test]
+    fn the_clock_that_is_ahead_comes_first() {
+        let audit = Audit { generators: vec!["a".into(), "b".into()], ..Audit::default() };
+        let offset = |ahead_s| Offset { generator: "b".into(), ahead_s, how: "why".into(), n: 3 };
+        let text = |ahead_s| clocks(&audit, &offset(ahead_s)).text;
+        assert_eq!(text(Some(-0.0015)), "a is 1.50 ms ahead of b (why; n = 3)");
+        assert_eq!(text(Some(0.0015)), "b is 1.50 ms ahead of a (why; n = 3)");
+        assert_eq!(text(None), "how far b is ahead of a is unknown: why");
+    }
+
+    #[test]
+    fn coarse_headways_carry_their_mark() {
+        let mut audit = Audit::default();
+        audit.resolution.rate_x_q = Some(COARSE);
+        audit.tables.headways = vec![Column::default(); 2];
+        let mut summary = Summary { audit: Some(audit), ..Summary::default() };
+        (summary.arrivals.n, summary.arrivals.cov) = (9, Some(1.0));
+        summary.arrivals.ks.exponential = Some(stats::summary::Ks::default());
+        let told =
+            |summary: &Summary| -> Vec<&'static str> { starts(summary).iter().map(|f| f.name).collect() };
+        let marked = |summary: &Summary| {
+            let audit = summary.audit.as_ref().expect("it is one");
+            let rows = &audit.tables.headways;
+            [is_coarse_row(audit, &rows[0]), is_coarse_row(audit, &rows[1])]
+        };
+        assert_eq!((told(&summary), marked(&summary)), (vec!["headways", "CoV", "KS"], [false, false]));
+        summary.audit.as_mut().expect("it is one").resolution.rate_x_q = Some(0.51);
+        assert_eq!((told(&summary), marked(&summary)), (vec!["headways", "CoV"], [false, true]));
+        assert!(starts(&summary)[1].text.contains(OF_THE_CLOCK));
     }
 }

@@ -5,13 +5,15 @@
 
 pub mod audit;
 mod reasons;
+mod undecided;
+mod users;
 
 pub use reasons::{
     Reason, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title, rule_value,
     severity,
 };
 
-use crate::format::{count, instant, number, plural, rate, share_of, time};
+use crate::format::{count, instant, plural, rate, share_of, time};
 use base::Outcome;
 use stats::Summary;
 use stats::summary::{LoadVerdict, Pattern, RuleOutcome, Source};
@@ -106,17 +108,7 @@ pub fn pattern(summary: &Summary) -> Answer {
                 format!("more regular than independent users{same}; queues look shorter than with them"),
             )
         }
-        Pattern::Undecided => {
-            let coarse = summary.audit.as_ref().filter(|audit| audit::is_coarse(audit));
-            let why = match coarse.and_then(|audit| audit.resolution.rate_x_q) {
-                Some(x) => {
-                    let share = number(x);
-                    format!("the stamps are too coarse to tell: {share} {judged} share one on average")
-                }
-                None => "too few arrivals to tell; a longer run decides".to_owned(),
-            };
-            ("undecided", Tone::Plain, why)
-        }
+        Pattern::Undecided => ("undecided", Tone::Plain, undecided::why(summary)),
         Pattern::NotApplicable => ("n/a", Tone::Plain, "no starts to judge".to_owned()),
     };
     Answer { word, meaning: meaning + &audit::evidence(summary), tone }
@@ -147,6 +139,9 @@ pub fn answers(summary: &Summary) -> Answer {
             count(failures[3..].iter().fold(0, |sum: u64, &(_, n)| sum.saturating_add(n)))
         ));
     }
+    if !tells_outcomes(summary) {
+        return Answer { word: "n/a", meaning: NOT_TOLD.into(), tone: Tone::Plain };
+    }
     let (word, tone, meaning) = if failures.is_empty() {
         ("all ok", Tone::Good, format!("{} answered as expected", plural(total, "request")))
     } else {
@@ -166,6 +161,16 @@ pub fn answers(summary: &Summary) -> Answer {
         )
     };
     Answer { word, meaning, tone }
+}
+
+/// Why nothing is said of how requests ended.
+pub const NOT_TOLD: &str = "the file does not tell how requests ended";
+
+/// Whether it is known how requests ended. Of another tool's rows that tell nothing each counts as a success; where one is
+/// a failure they do tell.
+pub fn tells_outcomes(summary: &Summary) -> bool {
+    let failed = summary.outcomes.iter().any(|(name, &n)| name != Outcome::Ok.name() && n > 0);
+    failed || !summary.not_computed.contains_key("outcomes")
 }
 
 /// Requests over all outcomes. A document from elsewhere may hold any counts, hence no overflow.
@@ -283,11 +288,53 @@ pub fn repeat(summary: &Summary, style: &crate::Style) -> Option<String> {
     }
 }
 
-/// How many arrivals were asked for: of a run cut short, those that fell due until then.
+/// How many arrivals were asked for: of a run cut short, those that fell due until then; of a foreign file that does not
+/// tell when requests were due, those to be expected at the rate expected.
 pub fn asked(summary: &Summary) -> Option<u64> {
+    if summary.audit.is_some() && summary.rate.offered.is_none() {
+        return expected(summary);
+    }
     let due = (summary.rate.n > 0).then_some(summary.rate.n);
     if summary.measured.interrupted {
         return due;
     }
     summary.plan.as_ref().and_then(|plan| plan.arrivals.or(plan.requests)).or(due)
+}
+
+/// The count that the share of arrivals sent was taken of.
+fn expected(summary: &Summary) -> Option<u64> {
+    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == "sent-share")?;
+    let expected = summary.arrivals.started as f64 / rule.value.filter(|&share| share > 0.0)?;
+    (expected < 1e15).then(|| expected.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::summary::{Audit, PlanSummary, RuleResult};
+
+    #[test]
+    fn successes_that_no_row_tells_of_are_not_claimed() {
+        let mut summary = Summary { outcomes: [("ok".to_owned(), 7)].into(), ..Summary::default() };
+        assert_eq!((answers(&summary).word, answers(&summary).tone), ("all ok", Tone::Good));
+        summary.not_computed.insert("outcomes".into(), NOT_TOLD.into());
+        assert_eq!((answers(&summary).word, &*answers(&summary).meaning), ("n/a", NOT_TOLD));
+        summary.outcomes.insert("status".into(), 1);
+        assert_eq!(answers(&summary).word, "some failed");
+    }
+
+    #[test]
+    fn what_a_foreign_file_was_asked_for_is_the_rate_expected() {
+        let mut summary = Summary { audit: Some(Audit::default()), ..Summary::default() };
+        summary.plan = Some(PlanSummary { rate: Some(500.0), ..PlanSummary::default() });
+        (summary.rate.n, summary.arrivals.started) = (40_000, 40_000);
+        assert_eq!(asked(&summary), None);
+        let rule = RuleResult { rule: "sent-share".into(), value: Some(0.8), ..RuleResult::default() };
+        summary.verdict.rules = vec![rule];
+        assert_eq!(asked(&summary), Some(50_000));
+        summary.verdict.rules[0].value = Some(0.0);
+        assert_eq!(asked(&summary), None);
+        summary.rate.offered = Some(500.0);
+        assert_eq!(asked(&summary), Some(40_000));
+    }
 }

@@ -1,8 +1,8 @@
 //! Histograms of a few lines: what was observed as a bar, what is expected as a mark on it.
 
 use super::super::layout::{Align, Page, cell, span};
-use crate::format::{chosen_time, count, number, time};
-use crate::words::Tone;
+use crate::format::{chosen_time, count, number, plural, time};
+use crate::words::{self, Tone};
 use stats::Summary;
 use stats::summary::Audit;
 
@@ -24,7 +24,9 @@ struct Bin {
 
 /// Headways against their law.
 pub(super) fn headways(page: &mut Page, summary: &Summary) {
-    let Some(curve) = summary.curves.headway.as_ref().filter(|curve| !curve.bins.is_empty()) else { return };
+    let coarse = summary.audit.as_ref().is_some_and(words::audit::is_coarse);
+    let curve = summary.curves.headway.as_ref().filter(|curve| !coarse && !curve.bins.is_empty());
+    let Some(curve) = curve else { return };
     let width = curve.bins[0].to.map_or(STEP, |to| to - curve.bins[0].from);
     let group = if width > 0.0 { (STEP / width).ceil().clamp(1.0, 1e6) as usize } else { 1 };
     let mut bins: Vec<Bin> = Vec::new();
@@ -84,8 +86,8 @@ pub(super) fn counts(page: &mut Page, audit: &Audit) {
         "",
         Tone::Faint,
         &format!(
-            "{} intervals: mean {}, variance / mean {}, {} empty",
-            count(curve.n),
+            "{}: mean {}, variance / mean {}, {} empty",
+            plural(curve.n, "interval"),
             number(curve.mean),
             number(curve.vmr),
             count(curve.empty)

@@ -3,7 +3,7 @@
 use super::super::grid::Grid;
 use super::super::layout::Page;
 use crate::brady::{self, Table};
-use crate::format::{chosen, chosen_time, count, number, plural, rate, share_of, size, time};
+use crate::format::{chosen, chosen_time, count, number, percentile, plural, rate, share_of, size, time};
 use crate::words::audit::COARSE;
 use crate::words::{self, Tone};
 use stats::Summary;
@@ -66,7 +66,7 @@ fn left_out(page: &mut Page, left: usize) {
 }
 
 fn percentile_names(audit: &Audit) -> impl Iterator<Item = String> {
-    audit.percentiles.iter().take(MOST_PERCENTILES).map(|&p| format!("p{}", chosen(p)))
+    audit.percentiles.iter().take(MOST_PERCENTILES).map(|&p| percentile(p))
 }
 
 fn percentiles(row: &Column, audit: &Audit, show: fn(f64) -> String) -> impl Iterator<Item = String> {
@@ -89,7 +89,7 @@ fn headways(page: &mut Page, audit: &Audit) {
     let mut grid = Grid::new(head.chain(percentile_names(audit)).chain(words(&["min", "max"]))).fold(7);
     let mut marked = false;
     for row in rows {
-        let coarse = row.rate.is_some_and(|rate| rate * audit.resolution.grid_s > COARSE);
+        let coarse = words::audit::is_coarse_row(audit, row);
         marked |= coarse;
         let cov = dash(row.cov, number) + if coarse { "*" } else { "" };
         let mut cells = vec![row.label.clone(), count(row.n), dash(row.rate, rate)];
