@@ -229,7 +229,10 @@ fn log_finding(error: &records::Error, rows_lost: u64) -> Finding {
     Finding {
         id: "log-lost".to_owned(),
         severity: Severity::Warning,
-        text: format!("The log has lost {rows_lost} rows ({error}); the statistics have all of them."),
+        text: format!(
+            "The log has lost {} ({error}); the statistics have all of them.",
+            report::format::plural(rows_lost, "row")
+        ),
         value: Some(rows_lost as f64),
         n: rows_lost,
         ..Finding::default()

@@ -29,6 +29,7 @@ pub use settings::AuditSettings;
 
 use crate::exit::Failure;
 use anyhow::anyhow;
+use report::format::plural;
 use stats::Summary;
 use stats::summary::Stream;
 
@@ -79,7 +80,8 @@ fn nothing_chosen(settings: &AuditSettings, read: &read::Read, stream: Stream) -
         return anyhow!("not one {what} in {} was started", settings.names());
     }
     anyhow!(
-        "--from, --for and --success-only leave none of {starts} {what}s: they cover {} from the first start on",
+        "--from, --for and --success-only leave none of {}: from the first start to the last there are {}",
+        plural(starts, what),
         last - first
     )
 }

@@ -13,6 +13,7 @@ use anyhow::Result;
 use base::{Kind, Nanos, Record};
 use import::Clock;
 use records::spool::InOrder;
+use report::format::plural;
 use stats::summary::Offset;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -116,8 +117,10 @@ fn relate(read: &Read, file: &FileRead, target: &FileRead, alone: bool) -> Resul
                 .to_owned())
         }
         None => Err(format!(
-            "the log of the target holds {} requests, {} {}, and no label stands in both equally often",
-            target.requests.rows, file.file.path, file.requests.rows
+            "the log of the target holds {}, {} {}, and no label stands in both equally often",
+            plural(target.requests.rows, "request"),
+            file.file.path,
+            file.requests.rows
         )),
     })
 }

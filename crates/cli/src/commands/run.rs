@@ -34,7 +34,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
             shard => format!(", shard {shard}"),
         };
         let length = match settings.load.requests {
-            Some(n) => format!("{n} requests"),
+            Some(n) => report::format::plural(n, "request"),
             None => settings.load.hold.to_string(),
         };
         let _ = writeln!(

@@ -119,10 +119,10 @@ fn notes(rows: &[Row], all: &[Numbers]) -> Vec<String> {
     vec![
         format!(
             "The published sample is one draw of an unknown seed and cannot be reproduced. Of its {} numbers {} lie \
-             within 5-95 % of {} draws.",
+             within 5-95 % of {}.",
             rows.len(),
             within.count(),
-            all.len()
+            report::format::plural(all.len() as u64, "draw")
         ),
         format!(
             "It has {:.0} empty centimetres of {CENTIMETRES} (e^-2 = {:.1} %); {:.1} % of the draws have as many or fewer.",
