@@ -86,8 +86,8 @@ impl Ahead {
             generator: generator.to_owned(),
             ahead_s: Some(ahead_s),
             how: format!(
-                "{leader} is ahead by {low:.6} s to {high:.6} s: only so each request reached the target between its \
-                 start and its end; the starts are not corrected by it"
+                "between {low:.6} s and {high:.6} s: only with {leader} so far ahead each request reached the target \
+                 between its start and its end; the starts are not corrected by it"
             ),
             n: self.n,
         }
@@ -238,11 +238,19 @@ mod tests {
     fn the_clock_that_is_ahead_is_named() {
         let ahead = Ahead { low: -2_000_000, high: -1_000_000, n: 3 };
         let behind = ahead.told("b.csv", "a.csv");
-        assert!(behind.how.starts_with("a.csv is ahead by 0.001000 s to 0.002000 s: "), "{}", behind.how);
+        assert!(
+            behind.how.starts_with("between 0.001000 s and 0.002000 s: only with a.csv"),
+            "{}",
+            behind.how
+        );
         assert!(
             behind.how.ends_with("the starts are not corrected by it") && behind.ahead_s == Some(-0.0015)
         );
         let ahead = Ahead { low: -1_000_000, high: 2_000_000, n: 3 }.told("b.csv", "a.csv");
-        assert!(ahead.how.starts_with("b.csv is ahead by -0.001000 s to 0.002000 s: "), "{}", ahead.how);
+        assert!(
+            ahead.how.starts_with("between -0.001000 s and 0.002000 s: only with b.csv"),
+            "{}",
+            ahead.how
+        );
     }
 }
