@@ -71,7 +71,15 @@ fn seconds(stretch: &Range<Nanos>) -> f64 {
 /// The grid of one file's stamps.
 fn grid(file: &FileRead, stream: Stream) -> Nanos {
     let seen = file.of(stream);
-    if seen.rows < STAMPS_FOR_A_GRID { file.facts.resolution } else { seen.survey.grid() }
+    let other = file.of(match stream {
+        Stream::Requests => Stream::Sessions,
+        Stream::Sessions => Stream::Requests,
+    });
+    match (seen.rows < STAMPS_FOR_A_GRID, other.rows < STAMPS_FOR_A_GRID) {
+        (true, _) => file.facts.resolution,
+        (false, true) => seen.survey.grid(),
+        (false, false) => seen.survey.grid_with(&other.survey),
+    }
 }
 
 /// What the auditor must know.

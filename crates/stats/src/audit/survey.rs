@@ -59,6 +59,16 @@ impl Survey {
         Nanos(both.get().clamp(1, i64::MAX as u64) as i64)
     }
 
+    /// What the clock of two streams of one file resolves: sessions may keep to a schedule that their requests do not.
+    pub fn grid_with(&self, other: &Survey) -> Nanos {
+        let mut both = Divisor::default();
+        [self.grid(), other.grid()].iter().for_each(|g| both.push(g.0.unsigned_abs()));
+        if let (Some(a), Some(b)) = (self.first, other.first) {
+            both.push(a.0.abs_diff(b.0));
+        }
+        Nanos(both.get().clamp(1, i64::MAX as u64) as i64)
+    }
+
     /// From the first start to just after the last; none without any.
     pub fn span(&self) -> Option<Range<Nanos>> {
         Some(self.first?..self.last? + Nanos(1))

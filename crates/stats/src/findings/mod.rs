@@ -80,6 +80,7 @@ pub(crate) fn percent(share: f64) -> String {
 
 pub(crate) fn span(seconds: f64) -> String {
     let (value, unit) = match seconds.abs() {
+        0.0 => (0.0, "s"),
         s if s < 1e-6 => (seconds * 1e9, "ns"),
         s if s < 1e-3 => (seconds * 1e6, "us"),
         s if s < 1.0 => (seconds * 1e3, "ms"),
