@@ -7,6 +7,7 @@ pub use audit::{AuditArgs, AuditOutput, Expect, LabArgs, Quantiles, Shift, Stamp
 use base::units::{self, UnitError};
 use base::{Nanos, Rate, dist};
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use stats::Threshold;
 use std::path::PathBuf;
 use workload::{Process, Shard, arrivals};
 
@@ -16,7 +17,7 @@ use workload::{Process, Shard, arrivals};
     name = "headway",
     version,
     about = "Run, audit and report load tests whose load is what it claims to be",
-    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 INCONCLUSIVE under --strict; 98 the load was INVALID; 130 interrupted (the report is\nstill written)."
+    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 INCONCLUSIVE under --strict; 98 the load was INVALID; 99 a threshold was crossed; 130 interrupted (the report is\nstill written)."
 )]
 pub struct Args {
     /// What to do.
@@ -84,9 +85,18 @@ pub struct LaterArgs {
     /// Think time of users
     #[arg(long, hide = true, value_name = "DIST")]
     pub think: Option<String>,
-    /// Thresholds in k6's grammar
-    #[arg(long, hide = true, value_name = "THRESHOLD")]
-    pub threshold: Vec<String>,
+}
+
+/// What is demanded of the numbers.
+#[derive(ClapArgs, Debug, Clone, Default)]
+pub struct ThresholdArgs {
+    /// Demand this of the numbers, else exit with 99; may be given several times. k6's grammar: 'p(99)<100' (milliseconds,
+    /// or with a unit), 'failed: rate<1%', 'service: avg<5ms', 'response{step:NAME}: p(95)<200'
+    #[arg(long = "threshold", value_name = "THRESHOLD")]
+    pub thresholds: Vec<Threshold>,
+    /// Write thresholds and load rules as test cases to a new JUnit XML file
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 }
 
 /// `headway run`.
@@ -134,6 +144,13 @@ pub struct RunArgs {
     /// Largest body of an answer
     #[arg(long, value_parser = units::parse_size, default_value = "64MiB", value_name = "SIZE")]
     pub max_body: u64,
+    /// What is demanded of the numbers.
+    #[command(flatten)]
+    pub demands: ThresholdArgs,
+    /// End the run when a threshold is crossed, once the measured phase is so old [default with the flag: at once]
+    #[arg(long, value_parser = units::parse_time, value_name = "DELAY", num_args = 0..=1, require_equals = true,
+        default_missing_value = "0s", requires = "thresholds")]
+    pub abort_on_crossed: Option<Nanos>,
     /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -237,6 +254,9 @@ pub struct ReportArgs {
     /// Export the records to a new Parquet file
     #[arg(long, value_name = "FILE")]
     pub parquet: Option<PathBuf>,
+    /// What is demanded of the numbers; the run's own thresholds if nothing is.
+    #[command(flatten)]
+    pub demands: ThresholdArgs,
     /// Exit with 97 if the verdict is INCONCLUSIVE
     #[arg(long)]
     pub strict: bool,

@@ -1,9 +1,11 @@
 //! The collector: one thread that takes the workers' batches, writes the log, keeps the statistics, and says once a
-//! second how things stand. The workers never wait for it unless it falls hopelessly behind, which shows as lag.
+//! second how things stand. It ends the run when a threshold that may do so is crossed. The workers never wait for it unless it falls hopelessly behind, which shows as lag.
 
 use base::{Batch, Batcher, Nanos, Snapshot};
+use live::Control;
 use records::LogWriter;
 use stats::Analysis;
+use stats::summary::ThresholdResult;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -22,6 +24,9 @@ const EVERY: Nanos = Nanos::from_secs(1);
 pub trait Observer: Send {
     /// Once a second while the run lasts.
     fn snapshot(&mut self, snapshot: &Snapshot);
+
+    /// This threshold is crossed and ends the run.
+    fn aborting(&mut self, _: &ThresholdResult) {}
 }
 
 /// Watches nothing.
@@ -83,8 +88,14 @@ pub fn collector(analysis: Analysis, log: Option<LogWriter>) -> (Intake, Collect
 }
 
 impl Collector {
-    /// Collects until every worker is done (the intake and its sinks are gone). `now` tells the plan's time.
-    pub fn run(mut self, now: impl Fn() -> Nanos, observer: &mut dyn Observer) -> Collected {
+    /// Collects until every worker is done (the intake and its sinks are gone). `now` tells the plan's time; a crossed
+    /// threshold stops the run by `control`.
+    pub fn run(
+        mut self,
+        now: impl Fn() -> Nanos,
+        observer: &mut dyn Observer,
+        control: &Control,
+    ) -> Collected {
         live::host::give_way();
         let mut next = EVERY;
         loop {
@@ -101,6 +112,13 @@ impl Collector {
                 let flushed = self.log.as_mut().map_or(Ok(()), LogWriter::flush);
                 self.note(flushed);
                 observer.snapshot(&self.analysis.snapshot(at));
+                // Whom the user has stopped already needs no other reason to end.
+                if control.asked() == 0
+                    && let Some(crossed) = self.analysis.crossed(at)
+                {
+                    control.stop();
+                    observer.aborting(&crossed);
+                }
             }
         }
         let finished = self.log.as_mut().map_or(Ok(()), LogWriter::finish);

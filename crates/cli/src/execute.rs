@@ -60,7 +60,8 @@ pub fn execute(
     };
 
     let plan = &settings.load.plan;
-    let analysis = stats::Analysis::new(rundoc::setup(plan, threads as usize));
+    let analysis =
+        stats::Analysis::new(rundoc::setup(plan, threads as usize)).judging(settings.thresholds.clone());
     let (intake, collector) = collector(analysis, log);
     let config = live::Config {
         plan: plan.clone(),
@@ -74,7 +75,7 @@ pub fn execute(
         control: control.clone(),
     };
     let (report, collected) = thread::scope(|scope| {
-        let collecting = scope.spawn(|| collector.run(|| clock.now(), observer));
+        let collecting = scope.spawn(|| collector.run(|| clock.now(), observer, control));
         let report = live::run(&config, |worker| intake.sink(worker));
         drop(intake);
         (report, collecting.join())

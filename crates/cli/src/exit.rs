@@ -1,7 +1,7 @@
 //! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 98, 99, 97, 0 wins.
 
 use stats::Summary;
-use stats::summary::LoadVerdict;
+use stats::summary::{LoadVerdict, ThresholdOutcome};
 
 /// All went well.
 pub const FINE: u8 = 0;
@@ -13,6 +13,8 @@ pub const USAGE: u8 = 2;
 pub const INCONCLUSIVE: u8 = 97;
 /// The load was INVALID.
 pub const INVALID: u8 = 98;
+/// A threshold was crossed, or could not be judged.
+pub const CROSSED: u8 = 99;
 /// Interrupted by the user; the report is written all the same.
 pub const INTERRUPTED: u8 = 130;
 
@@ -57,7 +59,7 @@ pub fn of_summary(summary: &Summary, strict: bool) -> u8 {
     if unreachable(summary) {
         return FAILED;
     }
-    if summary.measured.interrupted {
+    if summary.measured.interrupted && !summary.measured.aborted {
         return INTERRUPTED;
     }
     of_verdict(summary, strict)
@@ -71,6 +73,8 @@ pub fn of_audit(summary: &Summary, strict: bool) -> u8 {
 fn of_verdict(summary: &Summary, strict: bool) -> u8 {
     match summary.verdict.load {
         Some(LoadVerdict::Invalid) => INVALID,
+        // What could not be judged for want of data has not been shown to hold.
+        _ if summary.thresholds.iter().any(|t| t.outcome != ThresholdOutcome::Passed) => CROSSED,
         Some(LoadVerdict::Inconclusive) if strict => INCONCLUSIVE,
         _ => FINE,
     }
@@ -87,6 +91,7 @@ pub fn unreachable(summary: &Summary) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stats::summary::ThresholdResult;
 
     fn summary(load: LoadVerdict, interrupted: bool, outcomes: &[(&str, u64)]) -> Summary {
         let mut s = Summary::default();
@@ -114,5 +119,29 @@ mod tests {
         assert_eq!(of_audit(&summary(Valid, false, &[("refused", 2)]), false), FINE);
         assert_eq!(of_audit(&summary(Invalid, false, &[]), false), INVALID);
         assert_eq!(of_audit(&Summary::default(), true), FINE);
+    }
+
+    #[test]
+    fn thresholds_rank_between_the_load_and_doubts_about_it() {
+        use LoadVerdict::*;
+        use ThresholdOutcome::*;
+        let with = |load, interrupted, outcomes: &[ThresholdOutcome]| {
+            let mut s = summary(load, interrupted, &[("ok", 3)]);
+            let of = |&outcome| ThresholdResult { outcome, ..ThresholdResult::default() };
+            s.thresholds = outcomes.iter().map(of).collect();
+            s
+        };
+        assert_eq!(of_summary(&with(Valid, false, &[Passed, Passed]), true), FINE);
+        assert_eq!(of_summary(&with(Valid, false, &[Passed, Crossed]), false), CROSSED);
+        assert_eq!(of_summary(&with(Valid, false, &[NotJudged]), false), CROSSED);
+        assert_eq!(of_summary(&with(Inconclusive, false, &[Crossed]), true), CROSSED);
+        assert_eq!(of_summary(&with(Inconclusive, false, &[Passed]), true), INCONCLUSIVE);
+        assert_eq!(of_summary(&with(Invalid, false, &[NotJudged]), true), INVALID);
+        let mut cut_short = with(Valid, true, &[Crossed]);
+        assert_eq!(of_summary(&cut_short, false), INTERRUPTED);
+        cut_short.measured.aborted = true;
+        assert_eq!(of_summary(&cut_short, false), CROSSED);
+        cut_short.outcomes = [("refused".to_owned(), 3)].into();
+        assert_eq!(of_summary(&cut_short, false), FAILED);
     }
 }

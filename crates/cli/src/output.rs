@@ -29,6 +29,15 @@ pub fn deliver(
     print(&render("terminal", summary, &style(folder, notes)))
 }
 
+/// Writes thresholds and load rules as test cases, if a file is named for them.
+///
+/// # Errors
+/// The file exists or cannot be written.
+pub fn junit(summary: &Summary, path: Option<&Path>) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    write_new(path, &render("junit", summary, &Style::default())).context("--junit")
+}
+
 /// How the terminal report looks here: colour only where a person sees it and has not declined it.
 fn style(folder: Option<&Path>, notes: &[(String, String)]) -> Style {
     let declined = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());

@@ -3,6 +3,7 @@
 use crate::collect::Observer;
 use base::{Nanos, Snapshot};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use stats::summary::ThresholdResult;
 use std::io::{IsTerminal, Write, stderr};
 
 /// Shows how far a run is.
@@ -49,6 +50,19 @@ impl Observer for Progress {
                 let _ = writeln!(stderr(), "{text}");
             }
             None => {}
+        }
+    }
+
+    fn aborting(&mut self, crossed: &ThresholdResult) {
+        let text = format!(
+            "headway: {}: stopping; waiting for answers (Ctrl-C: stop at once)",
+            report::words::thresholds::sentence(crossed)
+        );
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => {
+                let _ = writeln!(stderr(), "{text}");
+            }
         }
     }
 }

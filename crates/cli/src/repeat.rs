@@ -35,7 +35,8 @@ pub fn words(argv: &[OsString]) -> Vec<String> {
 }
 
 /// Flags that say what is written, and how. It now exists, and nothing is overwritten.
-const WRITTEN: [&str; 7] = ["--out", "--json", "--html", "--csv", "--histograms", "--cells", "--failures"];
+const WRITTEN: [&str; 8] =
+    ["--out", "--json", "--html", "--csv", "--histograms", "--cells", "--failures", "--junit"];
 
 /// The command that repeats the run: with its seed, and without what it has written.
 pub fn command(words: &[String], seed: u64) -> String {
@@ -90,6 +91,10 @@ mod tests {
         assert_eq!(
             repeat(&["headway", "run", "h", "-H", "Authorization: Bearer abc", "-HCookie: x", "--seed", "9"]),
             "headway run h -H 'Authorization: <redacted>' '-HCookie: <redacted>' --seed 9"
+        );
+        assert_eq!(
+            repeat(&["headway", "run", "h", "--threshold", "p(99)<100", "--junit", "x.xml", "--seed=1"]),
+            "headway run h --threshold 'p(99)<100' --seed=1"
         );
         assert_eq!(
             repeat(&["headway", "run", "h", "-H", "Accept: */*", "-b", "pin=1234", "--body=pin", "-bpin"]),

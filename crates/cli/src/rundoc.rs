@@ -46,6 +46,7 @@ impl RunDocument {
             threads: Some(threads),
             target: Some(settings.target.to_string()),
             steps: vec![STEP.to_owned()],
+            thresholds: settings.thresholds.iter().map(|t| t.text.clone()).collect(),
             timeout_s: Some(limits.timeout.as_secs_f64()),
             connect_timeout_s: Some(limits.connect_timeout.as_secs_f64()),
             max_wait_s: Some(limits.max_wait.as_secs_f64()),

@@ -1,9 +1,12 @@
 //! Arguments resolved and checked: everything a run needs, nothing left to guess.
 
 use crate::args::{LoadArgs, OutputArgs, RunArgs};
+use crate::rundoc::STEP;
 use anyhow::{Context as _, Result, anyhow, bail};
 use base::{Nanos, Rate};
+use stats::Threshold;
 use stats::summary::{PlanPhase, PlanSummary};
+use stats::thresholds::check_steps;
 use std::fs;
 use std::path::{Path, PathBuf};
 use workload::target::Endpoint;
@@ -48,7 +51,6 @@ impl Load {
         let later = [
             (args.later.users.is_some(), "-u/--users (a closed workload)"),
             (args.later.think.is_some(), "--think"),
-            (!args.later.threshold.is_empty(), "--threshold"),
             (args.requests.is_some() && args.rate.is_none(), "-n without -R (fixed work)"),
         ];
         if let Some((_, flag)) = later.iter().find(|(given, _)| *given) {
@@ -164,6 +166,10 @@ pub struct RunSettings {
     pub insecure: bool,
     /// When to begin; none: at once.
     pub start: Option<Start>,
+    /// What is demanded of the numbers.
+    pub thresholds: Vec<Threshold>,
+    /// Where thresholds and load rules go as test cases.
+    pub junit: Option<PathBuf>,
     /// What becomes of the results.
     pub output: OutputArgs,
     /// The command line, secrets replaced.
@@ -245,6 +251,8 @@ impl RunSettings {
             threads,
             insecure: args.insecure,
             start: args.start_at.as_deref().map(start).transpose()?,
+            thresholds: thresholds(args)?,
+            junit: args.demands.junit.clone(),
             output: args.output.clone(),
             words: words.to_vec(),
         };
@@ -310,6 +318,16 @@ fn request(args: &RunArgs, target: &Target) -> Result<Request> {
         headers.push(("Authorization".to_owned(), value));
     }
     Ok(Request { method, path: target.path.clone(), headers, body })
+}
+
+/// The thresholds, all of them ending the run if any is to.
+fn thresholds(args: &RunArgs) -> Result<Vec<Threshold>> {
+    let mut thresholds = args.demands.thresholds.clone();
+    check_steps(&thresholds, &[STEP.to_owned()]).map_err(anyhow::Error::msg)?;
+    for threshold in &mut thresholds {
+        threshold.abort_after = args.abort_on_crossed;
+    }
+    Ok(thresholds)
 }
 
 /// Reads `+5s` or an RFC 3339 time.
@@ -438,6 +456,27 @@ mod tests {
         assert!(error("h --seed x").contains("a whole number"));
         assert!(error("h --arrivals posson").contains("did you mean poisson?"));
         assert!(error("h -R 1g -d 1000h").contains("1e12"));
+    }
+
+    #[test]
+    fn thresholds_are_read_and_end_the_run_only_if_asked() {
+        let line =
+            "h --threshold p(99)<100 --threshold failed:rate<1% --threshold response{step:request}:avg<5ms";
+        let settings = resolve(line).unwrap();
+        let texts: Vec<&str> = settings.thresholds.iter().map(|t| t.text.as_str()).collect();
+        assert_eq!(texts, ["p(99)<100", "failed:rate<1%", "response{step:request}:avg<5ms"]);
+        assert!(settings.thresholds.iter().all(|t| t.abort_after.is_none()));
+        let delay = |flag: &str| {
+            let settings = resolve(&format!("--threshold p(99)<100 {flag} h")).unwrap();
+            assert_eq!(settings.target.host(), "h");
+            settings.thresholds[0].abort_after
+        };
+        assert_eq!(delay("--abort-on-crossed"), Some(Nanos::ZERO));
+        assert_eq!(delay("--abort-on-crossed=10s"), Some(Nanos::from_secs(10)));
+        assert!(error("h --abort-on-crossed").contains("--threshold"));
+        assert!(error("h --threshold p(99)<x").contains("column 7: 'x' is not a time"));
+        assert!(error("h --threshold p99<100").contains("'p99' is written p(99)"));
+        assert!(error("h --threshold response{step:requst}:avg<5ms").contains("did you mean request?"));
     }
 
     #[test]

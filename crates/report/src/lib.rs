@@ -13,6 +13,7 @@ pub mod csv;
 pub mod format;
 pub mod html;
 pub mod json;
+pub mod junit;
 pub mod terminal;
 pub mod words;
 
@@ -46,7 +47,7 @@ pub trait Output: Sync {
 }
 
 /// Every output.
-pub const ALL: &[&dyn Output] = &[&terminal::Terminal, &json::Json, &html::Html];
+pub const ALL: &[&dyn Output] = &[&terminal::Terminal, &json::Json, &html::Html, &junit::Junit];
 
 /// The output of that name, if there is one.
 pub fn find(name: &str) -> Option<&'static dyn Output> {

@@ -67,6 +67,51 @@ fn every_output_shows_every_sample_and_always_alike() {
 }
 
 #[test]
+fn a_ci_system_sees_every_threshold_and_every_rule() {
+    let page = |make: fn() -> Summary| text("junit", &make(), &style());
+    let shown = page(samples::thresholds);
+    assert_eq!(shown.matches("<testcase ").count(), 7 + 6 + 1);
+    assert!(
+        shown.contains(
+            "<testsuite name=\"thresholds\" tests=\"7\" failures=\"3\" errors=\"0\" skipped=\"0\">"
+        )
+    );
+    assert!(shown.contains(
+        "name=\"p(99.99)&lt;1s\"><failure type=\"crossed\" message=\"p(99.99)&lt;1s crossed: &gt; 1.90 s"
+    ));
+    assert!(shown.contains("name=\"response{step:pay}: avg&lt;5ms\"><failure type=\"not-judged\""));
+    assert!(shown.contains("<testsuite name=\"load\" tests=\"7\" failures=\"0\""), "{shown}");
+    // Of an INVALID load the rules are the failures, and its thresholds are not judged.
+    let mut invalid = samples::saturated();
+    let not_judged = stats::summary::ThresholdResult { text: "p(99)<1s".into(), ..Default::default() };
+    invalid.thresholds = vec![not_judged];
+    let shown = text("junit", &invalid, &style());
+    assert!(shown.contains("name=\"p(99)&lt;1s\"><skipped message=\"p(99)&lt;1s not judged"), "{shown}");
+    assert!(shown.contains("type=\"load\"") && shown.contains("type=\"pattern\""));
+    // A metronome that was asked for is no failure.
+    assert!(!page(samples::constant).contains("type=\"pattern\""));
+}
+
+#[test]
+fn every_junit_document_is_well_formed() {
+    for (name, make) in samples::ALL {
+        let shown = text("junit", &make(), &style());
+        let mut open: Vec<&str> = Vec::new();
+        for tag in shown.split('<').skip(1) {
+            let (tag, rest) = tag.split_once('>').unwrap_or_else(|| panic!("{name}: <{tag}"));
+            assert!(!rest.contains(['&', '"']) || rest.contains(';'), "{name}: {rest}");
+            match tag.strip_prefix('/') {
+                Some(closed) => assert_eq!(open.pop(), Some(closed), "{name}"),
+                None if tag.starts_with('?') || tag.ends_with('/') => {}
+                None => open.push(tag.split(' ').next().unwrap_or("")),
+            }
+        }
+        assert!(open.is_empty(), "{name}: {open:?}");
+        assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{name}");
+    }
+}
+
+#[test]
 fn json_reads_back_equal() {
     for (name, make) in samples::ALL {
         let summary = make();

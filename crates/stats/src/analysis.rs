@@ -18,7 +18,11 @@ use crate::responses::Sample;
 use crate::rules::{self, Evidence};
 use crate::series::{Recent, Series};
 use crate::setup::{Facts, Foreign, Setup, Workload};
-use crate::summary::{self, Curves, LabelSummary, PercentileCurves, RateSummary, Summary, Tail};
+use crate::summary::{
+    self, Curves, LabelSummary, PercentileCurves, RateSummary, Summary, Tail, ThresholdResult,
+};
+use crate::thresholds::Threshold;
+use crate::thresholds::kept::{Sight, Thresholds};
 use base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start};
 use std::collections::BTreeMap;
 
@@ -37,6 +41,7 @@ pub struct Analysis {
     requests: Requests,
     series: Series,
     recent: Recent,
+    thresholds: Thresholds,
     started_all: u64,
     ended_of_started: u64,
 }
@@ -60,10 +65,17 @@ impl Analysis {
             arrivals,
             series: Series::new(),
             recent: Recent::new(),
+            thresholds: Thresholds::default(),
             started_all: 0,
             ended_of_started: 0,
             setup,
         }
+    }
+
+    /// Judges these thresholds too. Call it before the first batch: what a step's thresholds need is kept from then on.
+    pub fn judging(mut self, thresholds: Vec<Threshold>) -> Analysis {
+        self.thresholds = Thresholds::new(thresholds, &self.setup.labels, self.arrivals.compares);
+        self
     }
 
     /// Takes a batch of any source; batches of one source come in their order, those of different sources in any.
@@ -138,7 +150,10 @@ impl Analysis {
         self.ended_of_started += u64::from(record.started.is_some());
         let count = u64::from(record.count);
         match self.measured.segment(record.intended) {
-            Some(segment) => self.requests.push(record, segment),
+            Some(segment) => {
+                self.requests.push(record, segment);
+                self.thresholds.push(record, segment);
+            }
             None if record.intended < self.measured.start => self.requests.warmup += count,
             None => self.requests.after += count,
         }
@@ -148,6 +163,17 @@ impl Analysis {
     pub fn snapshot(&mut self, now: Nanos) -> Snapshot {
         let reported = self.starts.watermark().clamp(i64::MIN / 2, i64::MAX / 2);
         self.recent.snapshot(now, Nanos(reported))
+    }
+
+    /// The first threshold that may end the run and is crossed at `now` by the requests that have ended so far, judged
+    /// as at the end. From then on it counts as what ended the run, if the run turns out to have been cut short. Costs some
+    /// milliseconds where there is such a threshold: meant for once a second.
+    pub fn crossed(&mut self, now: Nanos) -> Option<ThresholdResult> {
+        if now >= self.measured.end {
+            return None;
+        }
+        let sight = Sight::new(&self.requests, &self.arrivals, self.measured.filled(now), 0.0);
+        self.thresholds.crossed(&sight, now, now - self.measured.start)
     }
 
     /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
@@ -205,6 +231,7 @@ impl Analysis {
                 warmup: requests.warmup,
                 after: requests.after,
                 interrupted: facts.interrupted_at.is_some(),
+                aborted: facts.interrupted_at.is_some() && self.thresholds.ended_run(),
             },
             series: self.series.rows(),
             generator,
@@ -274,6 +301,10 @@ impl Analysis {
             };
             summary.not_computed.insert("verdict.load".into(), reason.into());
         }
+        let seconds = summary.measured.to_s - summary.measured.from_s;
+        let sight = Sight::new(&self.requests, &self.arrivals, filled, seconds);
+        let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
+        summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
         let (pattern, fixed_population) = pattern(arrivals, tolerances, send_cost);
         summary.verdict.pattern = pattern;
         let case = Case {

@@ -17,6 +17,7 @@ pub mod ks;
 pub mod queueing;
 pub mod rules;
 pub mod summary;
+pub mod thresholds;
 
 mod analysis;
 mod arrivals;
@@ -38,3 +39,4 @@ mod windows;
 pub use analysis::Analysis;
 pub use setup::{Facts, GapCdf, PlanLaw, Setup, Tolerances, Workload};
 pub use summary::Summary;
+pub use thresholds::Threshold;

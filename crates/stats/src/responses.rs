@@ -29,6 +29,11 @@ impl Strata {
         kept.push(x.max(0) as u64, count);
     }
 
+    /// Number of observations within a segment.
+    pub fn count(&self, segment: usize) -> u64 {
+        self.segments[segment].as_ref().map_or(0, |s| s.sums.n)
+    }
+
     /// Count and mean within a segment.
     pub fn mean(&self, segment: usize) -> Option<(u64, f64)> {
         let sums = self.segments[segment].as_ref()?.sums;
@@ -101,6 +106,27 @@ impl Sample {
         self.low.n()
     }
 
+    /// Observations without an answer.
+    pub fn censored(&self) -> u64 {
+        self.censored
+    }
+
+    pub fn min(&self) -> Option<f64> {
+        self.min.map(|x| x as f64)
+    }
+
+    /// The largest, a lower bound if it belongs to a request without an answer.
+    pub fn max(&self) -> Option<Quantile> {
+        let lower_bound = self.max_censored.is_some() && self.max_censored == self.max;
+        self.max.map(|x| Quantile { value: x as f64, lower_bound })
+    }
+
+    pub fn mean(&self) -> Option<f64> {
+        let mut all = Sums::default();
+        self.sums.iter().for_each(|s| all.merge(s));
+        all.mean()
+    }
+
     fn low(&self, p: f64) -> Option<f64> {
         let x = self.low.quantile(p)?;
         Some(x.clamp(self.min?, self.max?) as f64)
@@ -126,7 +152,7 @@ impl Sample {
     }
 
     /// The interval of a quantile in the unit of the histogram, or why there is none.
-    fn interval(&self, p: f64) -> Result<Interval, String> {
+    pub fn interval(&self, p: f64) -> Result<Interval, String> {
         let n = self.n();
         let beyond = n as f64 * p.min(1.0 - p);
         if beyond < 10.0 - 1e-6 {
@@ -184,7 +210,7 @@ impl Sample {
         Ok(())
     }
 
-    fn mean_interval(&self, mean: f64) -> Result<Interval, String> {
+    pub fn mean_interval(&self, mean: f64) -> Result<Interval, String> {
         self.too_few()?;
         let segments: Vec<_> = self.sums[..self.filled].iter().map(|s| (s.total(), s.n as f64)).collect();
         let half = ratio_half_width(&segments).ok_or("too few segments hold observations")?;

@@ -73,6 +73,8 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
         threads: None,
         insecure: false,
         start: None,
+        thresholds: Vec::new(),
+        junit: None,
         output: args.output.clone(),
         words: ["headway", "demo", "-R"]
             .iter()

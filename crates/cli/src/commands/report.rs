@@ -1,17 +1,18 @@
 //! `headway report`: a recorded run, rendered again; computed again from its records where that is asked for or
-//! needed (a run that was killed left no summary).
+//! needed (a run that was killed left no summary). Thresholds that are given take the place of the run's own, and are judged
+//! on the records; on the summary where no records were kept.
 
 use crate::args::{OutputArgs, ReportArgs};
 use crate::exit::{self, Failure};
 use crate::output;
 use crate::rundoc::{self, RunDocument};
 use crate::settings::must_be_new;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use base::{Batch, Nanos, Start};
 use records::{By, Limits, Merge, RunFolder};
-use stats::Facts;
-use stats::Summary;
 use stats::summary::{Finding, Severity, Source};
+use stats::thresholds::{check_steps, judge, of_summary};
+use stats::{Facts, Summary, Threshold};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -20,18 +21,31 @@ use std::path::Path;
 const ROWS: usize = 4_096;
 
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
-    for (flag, path) in [("--json", &args.json), ("--html", &args.html), ("--parquet", &args.parquet)] {
+    let written = [
+        ("--json", &args.json),
+        ("--html", &args.html),
+        ("--parquet", &args.parquet),
+        ("--junit", &args.demands.junit),
+    ];
+    for (flag, path) in written {
         must_be_new(flag, path.as_ref()).map_err(Failure::usage)?;
     }
+    let asked = args.demands.thresholds.as_slice();
     let stored = args.run.join(records::folder::SUMMARY);
     let (summary, folder) = if stored.is_file() && !args.recompute {
         let text = fs::read(&stored).with_context(|| format!("{} cannot be read", stored.display()))?;
-        let summary = ::report::parse(&text)
+        let mut summary = ::report::parse(&text)
             .with_context(|| format!("{} is not a summary this version reads", stored.display()))?;
+        if !asked.is_empty() {
+            judge_again(&mut summary, asked, &args.run)?;
+        }
         (summary, args.run.clone())
     } else {
         let run = RunFolder::open(&args.run)?;
-        (recompute(&run)?, run.path().to_owned())
+        let document = RunDocument::read(&run.plan())?;
+        let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
+        check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
+        (recompute(&run, document, thresholds)?, run.path().to_owned())
     };
     if let Some(out) = &args.parquet {
         let run = RunFolder::open(&args.run)?;
@@ -41,16 +55,52 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     if let Some(out) = &args.html {
         output::write_new(out, &output::render("html", &summary, &::report::Style::default()))?;
     }
+    output::junit(&summary, args.demands.junit.as_deref())?;
     let show = OutputArgs { json: args.json.clone(), ..OutputArgs::default() };
     output::deliver(&summary, &show, Some(&folder), &[])?;
     Ok(exit::of_summary(&summary, args.strict))
 }
 
+/// The thresholds that the run was given.
+fn own_thresholds(document: &RunDocument) -> Result<Vec<Threshold>> {
+    document.asked.thresholds.iter().map(|text| text.parse().context("plan.json")).collect()
+}
+
+/// Puts these thresholds in the place of the summary's, judged under the summary's verdict: the generator's word on itself is
+/// in the summary, and not in the records.
+fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result<(), Failure> {
+    let steps: Vec<String> = summary.by_label.keys().cloned().collect();
+    check_steps(asked, &steps).map_err(|text| Failure::usage(anyhow!(text)))?;
+    summary.not_computed.retain(|path, _| !path.starts_with("thresholds."));
+    if run.join(records::folder::RECORDS).is_file() {
+        let run = RunFolder::open(run)?;
+        let document = RunDocument::read(&run.plan())?;
+        let fresh = recompute(&run, document, asked.to_vec())?;
+        let missing = fresh.not_computed.into_iter().filter(|(path, _)| path.starts_with("thresholds."));
+        summary.not_computed.extend(missing);
+        summary.thresholds = fresh.thresholds;
+        for result in &mut summary.thresholds {
+            judge(result, summary.verdict.load);
+        }
+        return Ok(());
+    }
+    let of = |threshold: &Threshold| {
+        of_summary(threshold, summary).ok_or_else(|| {
+            Failure::usage(anyhow!(
+                "--threshold '{}': the summary does not hold this number, and the run kept no records to compute it from; \
+                 it holds p(50), p(90), p(95), p(99) and p(99.9) over all steps",
+                threshold.text
+            ))
+        })
+    };
+    summary.thresholds = asked.iter().map(of).collect::<Result<_, _>>()?;
+    Ok(())
+}
+
 /// The summary of a run from its records and its plan. What the generator said of itself is lost with the process.
-fn recompute(run: &RunFolder) -> Result<Summary> {
-    let document = RunDocument::read(&run.plan())?;
+fn recompute(run: &RunFolder, document: RunDocument, thresholds: Vec<Threshold>) -> Result<Summary> {
     let plan = document.plan.plan().map_err(anyhow::Error::msg)?;
-    let mut analysis = stats::Analysis::new(rundoc::setup(&plan, 1));
+    let mut analysis = stats::Analysis::new(rundoc::setup(&plan, 1)).judging(thresholds);
     let spill = std::env::temp_dir();
     let mut merge = Merge::open(&[run.records()], By::Started, Limits::default(), &spill)?;
     let mut batch = Batch::default();

@@ -19,6 +19,7 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
 /// Plays a run and shows its report, with `notes` below it; returns the exit code.
 pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result<u8, Failure> {
     must_be_new("--json", settings.output.json.as_ref()).map_err(Failure::usage)?;
+    must_be_new("--junit", settings.junit.as_ref()).map_err(Failure::usage)?;
     must_be_empty("--out", settings.output.out.as_deref()).map_err(Failure::usage)?;
     let control = Control::default();
     interrupt::steer(&control)?;
@@ -55,6 +56,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     if let Some(progress) = &progress {
         progress.finish();
     }
+    output::junit(&executed.summary, settings.junit.as_deref())?;
     output::deliver(&executed.summary, &settings.output, Some(executed.folder.path()), notes)?;
     let code = exit::of_summary(&executed.summary, settings.output.strict);
     if exit::unreachable(&executed.summary) {

@@ -11,6 +11,7 @@ mod figures;
 mod markup;
 mod run;
 mod tables;
+mod thresholds;
 mod verdict;
 
 use crate::{Output, Style, words};
@@ -51,6 +52,7 @@ impl Output for Html {
         verdict::header(&mut page, summary);
         verdict::verdict(&mut page, summary);
         verdict::key_numbers(&mut page, summary);
+        thresholds::thresholds(&mut page, summary);
         match &summary.audit {
             Some(found) => audit::sections(&mut page, summary, found),
             None => sections(&mut page, summary),

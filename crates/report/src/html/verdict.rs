@@ -44,6 +44,9 @@ pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
         answer(page, "Like independent users?", &words::pattern(summary));
     }
     answer(page, "Answered?", &words::answers(summary));
+    if let Some(thresholds) = words::thresholds::answer(summary) {
+        answer(page, "Within thresholds?", &thresholds);
+    }
     page.raw("</div>\n");
     if let Some(text) = words::interruption(summary) {
         page.element("p", "warn", &text);

@@ -13,6 +13,7 @@ mod grid;
 mod layout;
 mod machine;
 mod numbers;
+mod thresholds;
 mod verdict;
 
 pub use layout::WIDTH;
@@ -45,6 +46,7 @@ impl Output for Terminal {
         }
         // What stands at the top is not said again below.
         let below = verdict::render(&mut page, summary);
+        thresholds::thresholds(&mut page, summary);
         numbers::arrivals(&mut page, summary);
         numbers::times(&mut page, summary);
         numbers::outcomes(&mut page, summary);

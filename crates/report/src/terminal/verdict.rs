@@ -22,6 +22,9 @@ pub(super) fn render(page: &mut Page, summary: &Summary) -> Vec<Reason> {
     answer(page, "LOAD", &words::load(summary));
     answer(page, "PATTERN", &words::pattern(summary));
     answer(page, "ANSWERS", &words::answers(summary));
+    if let Some(thresholds) = words::thresholds::answer(summary) {
+        answer(page, "LIMITS", &thresholds);
+    }
     if let Some(text) = words::interruption(summary) {
         page.marked(2, "", Tone::Warn, &text);
     }

@@ -5,6 +5,7 @@
 
 pub mod audit;
 mod reasons;
+pub mod thresholds;
 mod undecided;
 mod users;
 
@@ -253,7 +254,11 @@ pub fn subject(summary: &Summary) -> String {
 
 /// What an interrupted run lost; nothing for one that ran to its end, or where a finding says so already.
 pub fn interruption(summary: &Summary) -> Option<String> {
-    let told = summary.verdict.findings.iter().any(|finding| finding.id == "interrupted");
+    let told = summary
+        .verdict
+        .findings
+        .iter()
+        .any(|finding| ["interrupted", "aborted"].contains(&finding.id.as_str()));
     (summary.measured.interrupted && !told).then(|| {
         format!(
             "Interrupted at {}: the numbers cover what fell due before that, {}.",

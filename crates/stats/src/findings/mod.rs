@@ -34,7 +34,8 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 20] = [
+pub(crate) static ALL: [(&str, Find); 21] = [
+    ("aborted", run::aborted),
     ("interrupted", run::interrupted),
     ("unsent", load::unsent),
     ("off-rate", load::off_rate),

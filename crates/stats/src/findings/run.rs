@@ -6,7 +6,32 @@ use crate::phase::Ranges;
 use crate::summary::{Finding, RuleOutcome, RuleResult, Severity};
 use base::Outcome;
 
+pub(super) fn aborted(case: &Case) -> Option<Finding> {
+    let threshold = case.summary.thresholds.iter().find(|t| t.ended_run_at.is_some())?;
+    let at = threshold.ended_run_at?;
+    let measured = &case.summary.measured;
+    Some(Finding {
+        severity: Severity::Error,
+        text: format!(
+            "The threshold {} was crossed after {} and ended the run: the numbers cover what fell due until then, their \
+             intervals the {} of {SEGMENTS} segments of the measured phase that were complete.",
+            threshold.text,
+            span(at),
+            case.evidence.filled
+        ),
+        value: threshold.value,
+        interval: threshold.interval,
+        limit: Some(threshold.limit),
+        at: vec![[at, at]],
+        n: measured.n,
+        ..Finding::default()
+    })
+}
+
 pub(super) fn interrupted(case: &Case) -> Option<Finding> {
+    if case.summary.measured.aborted {
+        return None;
+    }
     let at = case.facts.interrupted_at?.as_secs_f64();
     let measured = &case.summary.measured;
     let filled = case.evidence.filled;

@@ -16,6 +16,7 @@ mod audit;
 mod closed;
 mod generator;
 mod plan;
+mod threshold;
 mod verdict;
 
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
@@ -26,6 +27,7 @@ pub use audit::{
 pub use closed::{Closed, ThreadGroup};
 pub use generator::{Generator, Stall, WorkerTime};
 pub use plan::{PlanPhase, PlanSummary};
+pub use threshold::{Operator, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use verdict::{Finding, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Verdict};
 
 use serde::{Deserialize, Serialize};
@@ -62,6 +64,8 @@ pub struct Summary {
     pub plan: Option<PlanSummary>,
     /// The answer to the two questions about the load.
     pub verdict: Verdict,
+    /// What was demanded of the numbers, and whether it held; in the order in which it was asked.
+    pub thresholds: Vec<ThresholdResult>,
     /// The stretch of the run that the statistics cover, and what fell outside of it.
     pub measured: Measured,
     /// Headways and dispersion of the arrivals as they started.
@@ -149,6 +153,8 @@ pub struct Measured {
     pub after: u64,
     /// Whether the run was cut short.
     pub interrupted: bool,
+    /// Whether it was a crossed threshold that cut it short.
+    pub aborted: bool,
 }
 
 /// Requests per second over the measured phase.

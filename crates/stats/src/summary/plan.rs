@@ -40,6 +40,8 @@ pub struct PlanSummary {
     pub target: Option<String>,
     /// Labels of the steps, in order.
     pub steps: Vec<String>,
+    /// Thresholds as written.
+    pub thresholds: Vec<String>,
     /// `--timeout`.
     pub timeout_s: Option<f64>,
     /// `--connect-timeout`.

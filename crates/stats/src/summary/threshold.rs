@@ -1,0 +1,131 @@
+//! The document's thresholds: what was demanded of the numbers, and whether it held.
+
+use super::Interval;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One threshold and what became of it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThresholdResult {
+    /// As it was written: `p(99)<100`.
+    pub text: String,
+    /// What it speaks of: `response`, `response_ok`, `service`, `first_byte`, `lag`, `blocked`, `bytes`, `failed` or
+    /// `started`.
+    pub metric: String,
+    /// The step that it is limited to; null for all of them.
+    pub step: Option<String>,
+    /// `p(99)`, `avg`, `min`, `max`, `rate` or `count`.
+    pub aggregate: String,
+    /// How the value is to stand to the limit.
+    pub operator: Operator,
+    /// The limit, in `unit`.
+    pub limit: f64,
+    /// Unit of value, interval and limit.
+    pub unit: ThresholdUnit,
+    /// The value that was judged.
+    pub value: Option<f64>,
+    /// Whether the value is a lower bound: requests without an answer would have raised it.
+    pub lower_bound: bool,
+    /// Its 95 % interval, where there is one; `not_computed` has the reason under `thresholds.N.interval`.
+    pub interval: Option<Interval>,
+    /// Whether the interval lies on one side of the limit; null without an interval.
+    pub decided: Option<bool>,
+    /// What follows.
+    pub outcome: ThresholdOutcome,
+    /// Why it was not judged, or what else to know about the outcome.
+    pub reason: Option<String>,
+    /// Seconds since the plan's zero at which it was crossed and ended the run; null where it did not.
+    pub ended_run_at: Option<f64>,
+    /// Number of observations behind the value.
+    pub n: u64,
+}
+
+/// What a threshold says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdOutcome {
+    /// The value keeps to the limit.
+    Passed,
+    /// It does not, or is not known to: requests without an answer may have taken it beyond.
+    Crossed,
+    /// There is nothing to judge, or the load was INVALID and the value belongs to another load.
+    #[default]
+    NotJudged,
+}
+
+/// How a value is to stand to its limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Operator {
+    /// Less than the limit.
+    #[default]
+    #[serde(rename = "<")]
+    Below,
+    /// At most the limit.
+    #[serde(rename = "<=")]
+    AtMost,
+    /// More than the limit.
+    #[serde(rename = ">")]
+    Above,
+    /// At least the limit.
+    #[serde(rename = ">=")]
+    AtLeast,
+    /// Exactly the limit.
+    #[serde(rename = "==")]
+    Equal,
+    /// Anything but the limit.
+    #[serde(rename = "!=")]
+    Other,
+}
+
+impl Operator {
+    /// Every operator as it is written. Of two that begin alike the longer comes first.
+    pub const ALL: [(&'static str, Operator); 6] = [
+        ("<=", Operator::AtMost),
+        ("<", Operator::Below),
+        (">=", Operator::AtLeast),
+        (">", Operator::Above),
+        ("==", Operator::Equal),
+        ("!=", Operator::Other),
+    ];
+
+    /// Whether a value stands so to the limit.
+    pub fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Operator::Below => value < limit,
+            Operator::AtMost => value <= limit,
+            Operator::Above => value > limit,
+            Operator::AtLeast => value >= limit,
+            Operator::Equal => value == limit,
+            Operator::Other => value != limit,
+        }
+    }
+}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Operator::ALL.iter().find(|(_, operator)| operator == self).map_or("", |(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+/// Unit of a threshold's numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum ThresholdUnit {
+    /// Seconds.
+    #[default]
+    #[serde(rename = "s")]
+    Seconds,
+    /// Bytes.
+    #[serde(rename = "B")]
+    Bytes,
+    /// Per second.
+    #[serde(rename = "1/s")]
+    PerSecond,
+    /// A share of one.
+    #[serde(rename = "share")]
+    Share,
+    /// A whole number of requests.
+    #[serde(rename = "count")]
+    Count,
+}

@@ -1,0 +1,150 @@
+//! Thresholds judged on a document alone, where a run kept no records: only numbers that the document holds.
+
+use super::judge::judge;
+use super::kept::CENSORED_MEAN;
+use super::{Aggregate, Metric, Threshold};
+use crate::summary::{Interval, Spread, Summary, Tail, ThresholdResult};
+
+/// Judges a threshold on a summary, under its own verdict on the load. None if the summary lacks the number: percentiles
+/// other than 50, 90, 95, 99 and 99.9 (of lag and blocked 50, 99 and 99.9), and steps where there are several.
+pub fn of_summary(threshold: &Threshold, summary: &Summary) -> Option<ThresholdResult> {
+    if let Some(step) = &threshold.step
+        && (summary.by_label.len() != 1 || !summary.by_label.contains_key(step))
+    {
+        return None;
+    }
+    let mut result = threshold.blank();
+    let aggregate = threshold.aggregate;
+    match threshold.metric {
+        Metric::Response => of_spread(&mut result, &summary.response, aggregate)?,
+        Metric::ResponseOk => of_spread(&mut result, &summary.response_ok, aggregate)?,
+        Metric::Service => of_spread(&mut result, &summary.service, aggregate)?,
+        Metric::FirstByte => of_spread(&mut result, &summary.first_byte, aggregate)?,
+        Metric::Bytes => of_spread(&mut result, &summary.bytes, aggregate)?,
+        Metric::Lag => of_tail(&mut result, &summary.lag, aggregate)?,
+        Metric::Blocked => of_tail(&mut result, &summary.blocked, aggregate)?,
+        Metric::Failed => {
+            // A document from elsewhere may hold any counts.
+            let n = summary.outcomes.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
+            let failed = n.saturating_sub(summary.outcomes.get("ok").copied().unwrap_or(0));
+            result.n = n;
+            let of = if aggregate == Aggregate::Count { 1.0 } else { n as f64 };
+            result.value = (n > 0).then(|| failed as f64 / of);
+        }
+        Metric::Started => {
+            result.n = summary.arrivals.started;
+            let count = Some(summary.arrivals.started as f64);
+            result.value = if aggregate == Aggregate::Count { count } else { summary.rate.started };
+        }
+    }
+    judge(&mut result, summary.verdict.load);
+    Some(result)
+}
+
+fn of_spread(result: &mut ThresholdResult, spread: &Spread, aggregate: Aggregate) -> Option<()> {
+    let (name, value, interval): (&str, Option<f64>, Option<Interval>) = match aggregate {
+        Aggregate::Percentile(p) => {
+            let ci = &spread.ci95;
+            let known = [
+                (50.0, "p50", spread.p50, ci.p50),
+                (90.0, "p90", spread.p90, ci.p90),
+                (95.0, "p95", spread.p95, ci.p95),
+                (99.0, "p99", spread.p99, ci.p99),
+                (99.9, "p999", spread.p999, ci.p999),
+            ];
+            let (_, name, value, interval) = known.into_iter().find(|known| known.0 == p)?;
+            (name, value, interval)
+        }
+        Aggregate::Mean => ("mean", spread.mean, spread.ci95.mean),
+        Aggregate::Min => ("min", spread.min, None),
+        Aggregate::Max => ("max", spread.max, None),
+        Aggregate::Rate | Aggregate::Count => ("n", Some(spread.n as f64), None),
+    };
+    result.n = spread.n;
+    result.value = value;
+    result.interval = interval;
+    result.lower_bound = match aggregate {
+        Aggregate::Mean => spread.censored as f64 > CENSORED_MEAN * spread.n as f64,
+        _ => spread.lower_bound.contains_key(name),
+    };
+    Some(())
+}
+
+fn of_tail(result: &mut ThresholdResult, tail: &Tail, aggregate: Aggregate) -> Option<()> {
+    result.n = tail.n;
+    result.value = match aggregate {
+        Aggregate::Percentile(50.0) => tail.p50,
+        Aggregate::Percentile(99.0) => tail.p99,
+        Aggregate::Percentile(99.9) => tail.p999,
+        Aggregate::Max => tail.max,
+        Aggregate::Count => Some(tail.n as f64),
+        _ => return None,
+    };
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::{LabelSummary, LoadVerdict, ThresholdOutcome};
+
+    fn summary() -> Summary {
+        let mut s = Summary::default();
+        s.verdict.load = Some(LoadVerdict::Valid);
+        s.response = Spread {
+            n: 1000,
+            censored: 5,
+            mean: Some(0.02),
+            p50: Some(0.01),
+            p99: Some(0.09),
+            ..Spread::default()
+        };
+        s.response.p999 = Some(0.5);
+        s.response.lower_bound = [("p999".into(), true), ("mean".into(), true)].into();
+        s.response.ci95.p99 = Some([0.08, 0.11]);
+        s.lag = Tail { n: 990, p99: Some(0.000_2), ..Tail::default() };
+        s.outcomes = [("ok".into(), 990), ("timeout".into(), 5), ("status".into(), 5)].into();
+        s.arrivals.started = 1000;
+        s.rate.started = Some(100.0);
+        s.by_label = [("request".to_owned(), LabelSummary::default())].into();
+        s
+    }
+
+    #[test]
+    fn the_numbers_of_a_document_are_judged() {
+        use ThresholdOutcome::{Crossed, Passed};
+        for (text, value, outcome, told) in [
+            ("p(99)<100", 0.09, Passed, true),
+            ("p(99)<70ms", 0.09, Crossed, false),
+            ("response{step:request}: med<20", 0.01, Passed, false),
+            // Half a percent without an answer: the mean is judged as it stands, the tail is not.
+            ("avg<30", 0.02, Passed, false),
+            ("p(99.9)<1s", 0.5, Crossed, true),
+            ("p(99.9)>400ms", 0.5, Passed, false),
+            ("failed: rate<1%", 0.01, Crossed, false),
+            ("failed: rate<=1%", 0.01, Passed, false),
+            ("failed: count<11", 10.0, Passed, false),
+            ("started: rate>99.5", 100.0, Passed, false),
+            ("lag: p(99)<100us", 0.000_2, Crossed, false),
+        ] {
+            let result = of_summary(&text.parse().unwrap(), &summary()).expect(text);
+            assert_eq!((result.value, result.outcome), (Some(value), outcome), "{text}");
+            assert_eq!(result.reason.is_some(), told, "{text}: {:?}", result.reason);
+            assert!(result.n > 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_document_lacks_is_not_made_up() {
+        let lacks = ["p(97)<100", "lag: p(95)<1", "lag: avg<1", "response{step:other}: p(99)<1"];
+        for text in lacks {
+            assert_eq!(of_summary(&text.parse().unwrap(), &summary()), None, "{text}");
+        }
+        let empty = of_summary(&"service: p(99)<1".parse().unwrap(), &summary()).unwrap();
+        assert_eq!(empty.outcome, ThresholdOutcome::NotJudged);
+        let mut invalid = summary();
+        invalid.verdict.load = Some(LoadVerdict::Invalid);
+        let result = of_summary(&"p(99)<100".parse().unwrap(), &invalid).unwrap();
+        assert_eq!((result.value, result.outcome), (Some(0.09), ThresholdOutcome::NotJudged));
+    }
+}

@@ -1,0 +1,271 @@
+//! What thresholds need beyond the summary, and their values: all that is kept of a request once more for each step that
+//! a threshold names, and any percentile of it.
+//!
+//! Deliberately absent: what follows from a value (`judge`).
+
+use super::judge::judge;
+use super::{Aggregate, Metric, Threshold};
+use crate::arrivals::ArrivalsKept;
+use crate::cells::{Cells, Fine};
+use crate::intervals;
+use crate::requests::Requests;
+use crate::responses::Sample;
+use crate::summary::{Interval, LoadVerdict, ThresholdOutcome, ThresholdResult};
+use base::{Nanos, Outcome, Record};
+use std::collections::BTreeMap;
+
+/// A mean is a lower bound, as far as thresholds go, where more than this share of requests got no answer. One timeout in
+/// a million raises it by less than anybody's limit is meant to tell apart.
+pub(super) const CENSORED_MEAN: f64 = 0.01;
+
+/// The thresholds of a run and what they need.
+#[derive(Debug, Default)]
+pub(crate) struct Thresholds {
+    all: Vec<Threshold>,
+    steps: Vec<String>,
+    /// By index of the step; none where no threshold names it, or where it is the only one.
+    by_step: Vec<Option<Box<Requests>>>,
+    /// Which threshold was crossed while the run lasted, and when.
+    ended: Option<(usize, Nanos)>,
+}
+
+/// What thresholds are measured on.
+pub(crate) struct Sight<'a> {
+    requests: &'a Requests,
+    arrivals: &'a ArrivalsKept,
+    filled: usize,
+    seconds: f64,
+}
+
+impl<'a> Sight<'a> {
+    /// With so many complete segments, in so many seconds of the measured phase.
+    pub fn new(requests: &'a Requests, arrivals: &'a ArrivalsKept, filled: usize, seconds: f64) -> Sight<'a> {
+        Sight { requests, arrivals, filled, seconds }
+    }
+}
+
+/// A value with all that is known of it.
+struct Statistic {
+    value: Option<f64>,
+    lower_bound: bool,
+    /// None where the aggregate has none at all.
+    interval: Option<Result<Interval, String>>,
+    n: u64,
+}
+
+impl Statistic {
+    fn plain(value: Option<f64>, n: u64) -> Statistic {
+        Statistic { value, lower_bound: false, interval: None, n }
+    }
+}
+
+/// Samples are costly to lay out, and thresholds like to ask for several numbers of one.
+type Samples = BTreeMap<(Metric, Option<usize>), Sample>;
+
+impl Thresholds {
+    pub fn new(all: Vec<Threshold>, labels: &[String], compares: bool) -> Thresholds {
+        let named = |label: &String| all.iter().any(|t| t.step.as_ref() == Some(label));
+        let kept = |label| named(label).then(|| Box::new(Requests::new(0, compares)));
+        let by_step = if labels.len() > 1 && labels.iter().any(named) {
+            labels.iter().map(kept).collect()
+        } else {
+            Vec::new()
+        };
+        Thresholds { steps: labels.to_vec(), by_step, all, ended: None }
+    }
+
+    #[inline]
+    pub fn push(&mut self, record: &Record, segment: usize) {
+        if let Some(Some(kept)) = self.by_step.get_mut(usize::from(record.step)) {
+            kept.push(record, segment);
+        }
+    }
+
+    /// Whether one was crossed while the run lasted.
+    pub fn ended_run(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// See [`crate::Analysis::crossed`]; `since` is the time since the measured phase began.
+    pub fn crossed(&mut self, sight: &Sight, now: Nanos, since: Nanos) -> Option<ThresholdResult> {
+        let mut samples = Samples::new();
+        for (i, threshold) in self.all.iter().enumerate() {
+            if threshold.abort_after.is_none_or(|delay| since < delay) || threshold.may_recover() {
+                continue;
+            }
+            let mut result = self.measure(threshold, sight, &mut samples).0;
+            judge(&mut result, None);
+            if result.outcome == ThresholdOutcome::Crossed {
+                self.ended = Some((i, now));
+                return Some(result);
+            }
+        }
+        None
+    }
+
+    /// Every threshold judged for a load with this verdict; why an interval is missing goes to `not_computed`.
+    pub fn results(
+        &self,
+        sight: &Sight,
+        load: Option<LoadVerdict>,
+        cut_short: bool,
+        not_computed: &mut BTreeMap<String, String>,
+    ) -> Vec<ThresholdResult> {
+        let mut samples = Samples::new();
+        let of = |(i, threshold)| {
+            let (mut result, missing) = self.measure(threshold, sight, &mut samples);
+            if let Some(reason) = missing {
+                not_computed.insert(format!("thresholds.{i}.interval"), reason);
+            }
+            let ended = self.ended.filter(|&(ended, _)| cut_short && ended == i);
+            result.ended_run_at = ended.map(|(_, at)| at.as_secs_f64());
+            judge(&mut result, load);
+            result
+        };
+        self.all.iter().enumerate().map(of).collect()
+    }
+
+    /// The numbers of a threshold, and why it has no interval where it could have had one.
+    fn measure(
+        &self,
+        threshold: &Threshold,
+        sight: &Sight,
+        samples: &mut Samples,
+    ) -> (ThresholdResult, Option<String>) {
+        let statistic = self.statistic(threshold, sight, samples);
+        let mut result = threshold.blank();
+        result.value = statistic.value;
+        result.lower_bound = statistic.lower_bound;
+        result.n = statistic.n;
+        let missing = match statistic.interval {
+            Some(Ok(interval)) => {
+                result.interval = Some(interval);
+                None
+            }
+            Some(Err(reason)) => Some(reason),
+            None => None,
+        };
+        (result, missing)
+    }
+
+    fn statistic(&self, threshold: &Threshold, sight: &Sight, samples: &mut Samples) -> Statistic {
+        let mut step = None;
+        if let Some(label) = &threshold.step {
+            step = self.steps.iter().position(|known| known == label);
+            if step.is_none() {
+                return Statistic::plain(None, 0);
+            }
+        }
+        let kept = step.and_then(|step| self.by_step.get(step)?.as_deref());
+        let requests = kept.unwrap_or(sight.requests);
+        match threshold.metric {
+            Metric::Failed => failed(requests, threshold.aggregate, sight.filled),
+            Metric::Started => started(requests, threshold.aggregate, sight.seconds),
+            Metric::Lag => whole(&sight.arrivals.lag, threshold.aggregate),
+            Metric::Blocked => whole(&requests.blocked, threshold.aggregate),
+            metric => {
+                let sample =
+                    samples.entry((metric, step)).or_insert_with(|| sample(requests, metric, sight.filled));
+                let unit = if metric == Metric::Bytes { 1.0 } else { 1e9 };
+                of_sample(sample, threshold.aggregate, unit)
+            }
+        }
+    }
+}
+
+fn sample(r: &Requests, metric: Metric, filled: usize) -> Sample {
+    match metric {
+        Metric::ResponseOk => Sample::new(&[&r.ok], &[], filled),
+        Metric::Service => Sample::new(&[&r.service], &[&r.service_censored], filled),
+        Metric::FirstByte => Sample::new(&[&r.first_byte], &[], filled),
+        Metric::Bytes => Sample::new(&[&r.bytes], &[], filled),
+        _ => Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled),
+    }
+}
+
+fn of_sample(sample: &Sample, aggregate: Aggregate, unit: f64) -> Statistic {
+    let n = sample.n();
+    let scaled = |[low, high]: Interval| [low / unit, high / unit];
+    match aggregate {
+        Aggregate::Percentile(percentile) => {
+            let p = percentile / 100.0;
+            let Some(quantile) = sample.quantile(p) else { return Statistic::plain(None, n) };
+            Statistic {
+                value: Some(quantile.value / unit),
+                lower_bound: quantile.lower_bound,
+                interval: Some(sample.interval(p).map(scaled)),
+                n,
+            }
+        }
+        Aggregate::Mean => {
+            let Some(mean) = sample.mean() else { return Statistic::plain(None, n) };
+            Statistic {
+                value: Some(mean / unit),
+                lower_bound: sample.censored() as f64 > CENSORED_MEAN * n as f64,
+                interval: Some(sample.mean_interval(mean).map(scaled)),
+                n,
+            }
+        }
+        Aggregate::Min => Statistic::plain(sample.min().map(|x| x / unit), n),
+        Aggregate::Max => {
+            let max = sample.max();
+            let lower_bound = max.is_some_and(|q| q.lower_bound);
+            Statistic { lower_bound, ..Statistic::plain(max.map(|q| q.value / unit), n) }
+        }
+        Aggregate::Rate | Aggregate::Count => Statistic::plain(Some(n as f64), n),
+    }
+}
+
+/// Of a histogram over the whole phase: no intervals, for it is not kept by segment.
+fn whole(kept: &Fine, aggregate: Aggregate) -> Statistic {
+    let cells = kept.cells();
+    let n = cells.n();
+    let value = match aggregate {
+        _ if n == 0 => None,
+        Aggregate::Percentile(p) => cells.quantile(p / 100.0).map(|x| x.min(kept.max) as f64 / 1e9),
+        Aggregate::Mean => Some(mean(&cells) / 1e9),
+        Aggregate::Min => cells.iter().next().map(|cell| cell.low as f64 / 1e9),
+        Aggregate::Max => Some(kept.max as f64 / 1e9),
+        Aggregate::Rate | Aggregate::Count => Some(n as f64),
+    };
+    Statistic::plain(value, n)
+}
+
+/// By the cells' middles, to 0.05 %.
+fn mean(cells: &Cells) -> f64 {
+    let sum: f64 = cells.iter().map(|c| (c.low + (c.high - c.low) / 2) as f64 * c.count as f64).sum();
+    sum / cells.n() as f64
+}
+
+fn failed(r: &Requests, aggregate: Aggregate, filled: usize) -> Statistic {
+    let n: u64 = r.outcomes.iter().sum();
+    let failures = n - r.outcomes[Outcome::Ok as usize];
+    if n == 0 {
+        return Statistic::plain(None, 0);
+    }
+    if aggregate == Aggregate::Count {
+        return Statistic::plain(Some(failures as f64), n);
+    }
+    let of = |segment| {
+        let bad = r.answered.count(segment) + r.censored.count(segment);
+        (bad, bad + r.ok.count(segment))
+    };
+    let segments: Vec<(u64, u64)> = (0..filled).map(of).collect();
+    let interval = intervals::share(&segments).map(|(_, interval)| interval);
+    let few = || format!("{filled} of {} segments of the measured phase are complete", intervals::SEGMENTS);
+    Statistic {
+        value: Some(failures as f64 / n as f64),
+        lower_bound: false,
+        interval: Some(interval.ok_or_else(few)),
+        n,
+    }
+}
+
+fn started(r: &Requests, aggregate: Aggregate, seconds: f64) -> Statistic {
+    let n = r.outcomes.iter().sum::<u64>() - r.never.iter().sum::<u64>();
+    let value = match aggregate {
+        Aggregate::Count => Some(n as f64),
+        _ => (seconds > 0.0).then(|| n as f64 / seconds),
+    };
+    Statistic::plain(value, n)
+}
