@@ -9,7 +9,11 @@ URL = "http://127.0.0.1:9/"
 WRONG = [
     (["run", URL, "-n", "10"], ["-n without -R", "give -R RATE"]),
     (["run", URL, "-u", "5"], ["--users", "give -R RATE"]),
-    (["run", URL, "--threshold", "p(99)<100"], ["--threshold", "not in this version"]),
+    (["run", URL, "--threshold", "p(99)<x"], ["column 7", "'x'", "100ms"]),
+    (["run", URL, "--threshold", "p99<100"], ["'p99' is written p(99)"]),
+    (["run", URL, "--threshold", "http_req_failed: rate<0.01"], ["failed here"]),
+    (["run", URL, "--threshold", "response{step:requst}: avg<1"], ["did you mean request?"]),
+    (["run", URL, "--abort-on-crossed"], ["--threshold"]),
     (["run", "scenario.yaml"], ["scenario.yaml", "give a URL"]),
     (["run", URL, "-R", "fast"], ["'fast'", "200/s"]),
     (["run", URL, "-R", "0"], ["'0'", "200/s"]),

@@ -7,4 +7,5 @@ mod coverage;
 mod goldens;
 mod rules;
 mod runs;
+mod thresholds;
 mod world;

@@ -3,4 +3,5 @@
 mod client;
 mod common;
 mod queue;
+mod thresholds;
 mod verdict;

@@ -12,7 +12,7 @@ use workload::{Client, Limits, Plan, Process, Shard};
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const US: fn(i64) -> Nanos = Nanos::from_micros;
 
-fn setup(plan: &Plan, sources: usize) -> Setup {
+pub fn setup(plan: &Plan, sources: usize) -> Setup {
     let process = plan.process;
     Setup {
         labels: vec!["request".to_owned()],

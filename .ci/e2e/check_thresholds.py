@@ -1,0 +1,144 @@
+"""Thresholds: what holds, what is crossed, what ends a run, and what is not judged; the exit code and the JUnit file of each."""
+
+import signal
+import time
+import xml.etree.ElementTree as ElementTree
+
+from harness import Serve, check, conserved, contains, equal, expect, finding, flat, headway, note, run, start_run
+
+FIXED = ("--service", "const(2ms)", "--servers", "64")
+
+
+def outcomes(summary):
+    return [t["outcome"] for t in summary["thresholds"]]
+
+
+def thresholds(*texts):
+    return [word for text in texts for word in ("--threshold", text)]
+
+
+def code(summary, strict=False):
+    """Exit code of a run that was not interrupted by hand."""
+    if summary["verdict"]["load"] == "INVALID":
+        return 98
+    if any(o != "passed" for o in outcomes(summary)):
+        return 99
+    return 97 if strict and summary["verdict"]["load"] == "INCONCLUSIVE" else 0
+
+
+def expected(summary, *judged):
+    """These outcomes, unless this machine spoiled the load: then nothing is judged."""
+    if summary["verdict"]["load"] == "INVALID":
+        note("this machine's load was INVALID")
+        judged = ["not-judged"] * len(judged)
+    equal(outcomes(summary), list(judged), "outcomes of the thresholds")
+
+
+def cases(path):
+    """Test cases of a JUnit file: name to (kind, text)."""
+    suites = ElementTree.parse(path).getroot()
+    found = {}
+    for case in suites.iter("testcase"):
+        children = list(case)
+        expect(len(children) == 1, f"{case.get('name')}: {len(children)} elements")
+        found[case.get("name")] = (children[0].tag, children[0].get("message") or children[0].text)
+    counted = sum(1 for kind, _ in found.values() if kind == "failure")
+    equal(int(suites.get("failures")), counted, "failures of the JUnit file")
+    return found
+
+
+@check("thresholds: those that hold exit 0, crossed ones 99; each has value, n and outcome in report, JSON and JUnit")
+def holds_or_not(tmp):
+    with Serve(*FIXED, tmp=tmp) as serve:
+        fine = run(
+            serve.url, "-R", "200", "-d", "5s", *thresholds("med<500", "failed: rate<1%", "started: count>100"),
+            "--junit", tmp / "fine.xml", tmp=tmp, name="fine",
+        )
+        bad = run(
+            serve.url, "-R", "200", "-d", "5s", *thresholds("med<500", "service: min<1.5", "p(97.5)<1us"),
+            "--junit", tmp / "bad.xml", tmp=tmp, name="bad",
+        )
+    expected(fine.summary, "passed", "passed", "passed")
+    fine.exits(code(fine.summary))
+    expected(bad.summary, "passed", "crossed", "crossed")
+    bad.exits(code(bad.summary))
+    for ended, name in ((fine, "fine.xml"), (bad, "bad.xml")):
+        summary = ended.summary
+        conserved(summary)
+        equal(ended.plan["asked"]["thresholds"], [t["text"] for t in summary["thresholds"]], "thresholds in plan.json")
+        found = cases(tmp / name)
+        for t in summary["thresholds"]:
+            expect(t["n"] > 0 and t["value"] is not None, f"{t['text']} has no value or n: {t}")
+            contains(flat(ended.out), f"{t['text']}; value ", "the report")
+            kind = {"passed": "system-out", "crossed": "failure", "not-judged": "skipped"}[t["outcome"]]
+            equal(found[t["text"]][0], kind, f"{t['text']} in {name}")
+        expect(sum(1 for n in found if n.startswith("load: ")) == len(summary["verdict"]["rules"]), f"rules: {list(found)}")
+        expect("pattern of the starts" in found, f"pattern: {list(found)}")
+    equal((tmp / "bad" / "report.html").read_text().count('id="thresholds"'), 1, "tables of thresholds in the page")
+    again = run(serve.url, "--junit", tmp / "bad.xml", tmp=tmp, name="again").exits(2)
+    contains(again.err, "never overwritten", "message")
+
+
+@check("thresholds: of a load that was not sent as asked none is judged, and the exit code is 98")
+def not_judged(tmp):
+    with Serve(*FIXED, tmp=tmp) as serve:
+        running = start_run(
+            serve.url, "-R", "1000", "-d", "4s", *thresholds("med<500", "p(99)<1us"), "--junit", tmp / "j.xml", tmp=tmp,
+        )
+        # Stopped for half of the run: whatever the machine, a load with half a second and more of lag is not the one asked for.
+        running.sleep_until(1)
+        running.signal(signal.SIGSTOP)
+        time.sleep(2)
+        running.signal(signal.SIGCONT)
+        ended = running.ended()
+    summary = ended.summary
+    equal(summary["verdict"]["load"], "INVALID", "verdict.load")
+    equal(outcomes(summary), ["not-judged", "not-judged"], "outcomes")
+    expect(all("INVALID" in t["reason"] and t["value"] is not None for t in summary["thresholds"]), "values and reasons")
+    ended.exits(98)
+    found = cases(tmp / "j.xml")
+    equal([found[t][0] for t in ("med<500", "p(99)<1us")], ["skipped", "skipped"], "in the JUnit file")
+    expect(any(kind == "failure" for name, (kind, _) in found.items() if name.startswith("load: ")), f"no rule fails: {found}")
+
+
+@check("thresholds: --abort-on-crossed ends the run at the first second after its delay, says so, and exits 99")
+def aborted(tmp):
+    with Serve(*FIXED, "--error-rate", "0.5", "--seed", "3", tmp=tmp) as serve:
+        flags = ["-R", "200", "-d", "30s", *thresholds("failed: rate<10%", "p(99)<10s")]
+        ended = run(serve.url, *flags, "--abort-on-crossed=2s", tmp=tmp, name="aborted")
+        whole = run(serve.url, "-R", "200", "-d", "3s", *thresholds("failed: rate<10%"), tmp=tmp, name="whole")
+    summary = ended.summary
+    conserved(summary)
+    measured = summary["measured"]
+    expect(measured["aborted"] and measured["interrupted"], f"measured: {measured}")
+    expect(2 <= measured["to_s"] < 10, f"ended after {measured['to_s']} s")
+    expected(summary, "crossed", "passed")
+    ended.exits(code(summary))
+    told = finding(summary, "aborted")
+    expect(told and "failed: rate<10%" in told["text"], f"findings: {summary['verdict']['findings']}")
+    contains(ended.err, "failed: rate<10% crossed", "stderr")
+    expect(2 <= summary["thresholds"][0]["ended_run_at"] < 10, f"{summary['thresholds'][0]}")
+    # Without the flag a crossed threshold lets the run go on.
+    expect(not whole.summary["measured"]["interrupted"], "cut short without being asked to")
+    whole.exits(code(whole.summary))
+
+
+@check("thresholds: report judges a recorded run by others, any percentile from its records; by its own if it is given none")
+def judged_again(tmp):
+    with Serve(*FIXED, tmp=tmp) as serve:
+        first = run(serve.url, "-R", "200", "-d", "3s", *thresholds("med<1us"), tmp=tmp, name="kept")
+        run(serve.url, "-R", "200", "-d", "2s", "--no-log", tmp=tmp, name="bare")
+    summary = first.summary
+    invalid = summary["verdict"]["load"] == "INVALID"
+    codes = {"bad": 98 if invalid else 99, "good": 98 if invalid else 0}
+    headway("report", "kept", cwd=tmp).exits(codes["bad"])
+    headway("report", "kept", "--recompute", cwd=tmp).exits(codes["bad"], 98)
+    new = headway("report", "kept", *thresholds("p(97.5)<10s"), "--junit", "new.xml", cwd=tmp).exits(codes["good"])
+    contains(flat(new.out), "p(97.5)<10s; value ", "the report")
+    expect("med<1us" not in new.out.split("Again")[0], "the run's own threshold is still there")
+    expect("p(97.5)<10s" in cases(tmp / "new.xml"), "the JUnit file")
+    headway("report", "kept", "--junit", "new.xml", cwd=tmp).exits(2)
+    headway("report", "kept", *thresholds("response{step:pay}: avg<1"), cwd=tmp).exits(2)
+    # Without records there is what the summary holds.
+    headway("report", "bare", *thresholds("p(99)<10s"), cwd=tmp).exits(0, 98)
+    contains(headway("report", "bare", *thresholds("p(97.5)<10s"), cwd=tmp).exits(2).err, "kept no records", "message")
