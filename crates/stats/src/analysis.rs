@@ -166,13 +166,14 @@ impl Analysis {
     }
 
     /// The first threshold that may end the run and is crossed at `now` by the requests that have ended so far, judged
-    /// as at the end. From then on it counts as what ended the run, if the run turns out to have been cut short. Costs some
-    /// milliseconds where there is such a threshold: meant for once a second.
+    /// as at the end. From then on it counts as what ended the run, if the run turns out to have been cut short. Lays
+    /// out the histograms anew where there is such a threshold: meant for once a second.
     pub fn crossed(&mut self, now: Nanos) -> Option<ThresholdResult> {
         if now >= self.measured.end {
             return None;
         }
-        let sight = Sight::new(&self.requests, &self.arrivals, self.measured.filled(now), 0.0);
+        // No interval decides here, and none is computed: they cost the most.
+        let sight = Sight::new(&self.requests, &self.arrivals, 0, 0.0);
         self.thresholds.crossed(&sight, now, now - self.measured.start)
     }
 

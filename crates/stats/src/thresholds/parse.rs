@@ -358,7 +358,7 @@ mod tests {
         check("response{label:x}: p(9)<1", "10: only a step can be selected: {step:LABEL}");
         check("response{step:}: p(9)<1", "15: the step's label is missing: {step:LABEL}");
         check("response{step:x: p(9)<1", "15: a '}' is missing after the step's label");
-        check("response{step:x} p(9)<1", "17: a ':' belongs here: response{step:...}: p(99)<100");
+        check("response{step:x} p(9)<1", "18: a ':' belongs here: response{step:...}: p(99)<100");
         check(
             "lag{step:x}: p(9)<1",
             "1: the lag is that of the generator, not of a step: leave out the {step:...}",
