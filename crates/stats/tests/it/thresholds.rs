@@ -15,6 +15,9 @@ fn judge(world: &World, texts: &[&str]) -> Summary {
     analysis.finish(world.facts.clone())
 }
 
+/// Which requests a threshold is about.
+type Selects<'a> = &'a dyn Fn(&Record) -> bool;
+
 /// Smallest x with F(x) >= p, in seconds.
 fn exact(records: &[Record], p: f64, of: impl Fn(&Record) -> bool) -> (f64, u64) {
     let mut times: Vec<i64> = records.iter().filter(|r| of(r)).map(|r| r.response().0).collect();
@@ -53,7 +56,7 @@ fn any_percentile_is_that_of_its_requests_and_has_an_interval() {
     ];
     let summary = judge(&world, &texts);
     let value = |i: usize| summary.thresholds[i].value.unwrap_or_else(|| panic!("{}", texts[i]));
-    let quantiles: [(usize, f64, &dyn Fn(&Record) -> bool); 3] = [
+    let quantiles: [(usize, f64, Selects); 3] = [
         (0, 0.973, &|_| true),
         (1, 0.973, &|r| r.step == 1),
         (2, 0.125, &|r| r.step == 0 && r.outcome == Outcome::Ok),
@@ -70,7 +73,7 @@ fn any_percentile_is_that_of_its_requests_and_has_an_interval() {
     let [p99, mean] = [&summary.thresholds[3], &summary.thresholds[4]];
     assert_eq!((p99.value, p99.interval), (summary.response.p99, summary.response.ci95.p99));
     assert_eq!((mean.value, mean.interval), (summary.response.mean, summary.response.ci95.mean));
-    let failures = |of: &dyn Fn(&Record) -> bool| {
+    let failures = |of: Selects| {
         let n = world.records.iter().filter(|r| of(r)).count();
         let bad = world.records.iter().filter(|r| of(r) && r.outcome != Outcome::Ok).count();
         bad as f64 / n as f64
