@@ -239,8 +239,10 @@ fn restamped(
         Stamps::End => ("end", Shift::Subtract),
         _ => ("start", Shift::Add),
     };
-    ended.file.stamps_how =
-        format!("{BY_USER} {word} says so; without it the order of the rows: {}", ended.file.stamps_how);
+    ended.file.stamps_how = format!(
+        "{BY_USER} {word} says so; without it they would be taken for {}s: {}",
+        ended.file.stamps, ended.file.stamps_how
+    );
     if ended.facts.stamps == wanted {
         return Ok(kept);
     }
