@@ -59,6 +59,10 @@ pub fn closed(closed: &Closed) -> Vec<Fact> {
         );
         facts.push(fact("for 3 %", text));
     }
+    if let Some(supported) = closed.supported {
+        let each = supported.map(|s| format!("{} if Z = {}", people(s.users), time(s.think)));
+        facts.push(fact("supported", format!("users that the rate stands for: {}", each.join(", "))));
+    }
     if let Some(most) = closed.in_flight_max {
         let waiting = closed.all_waiting.map_or(String::new(), |waiting| {
             format!("; nearly all users were waiting for {} of the time", share(waiting))

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use stats::Summary;
 use stats::summary::{
     Audit, AuditFile, Closed, Column, CountBin, CountCurve, Dispersion, Finding, HeadwayCurve, Ks, Measured,
-    Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stream, Tables, ThreadGroup, Verdict,
+    Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stream, Supported, Tables, ThreadGroup,
+    Verdict,
 };
 
 /// What `audit_1830.py` wrote.
@@ -197,6 +198,9 @@ pub fn audit_1830() -> Summary {
         n_little: Some(199.67),
         think_for_3_percent: Some(1.705_35),
         users_for_3_percent: Some(55.78),
+        supported: Some(
+            [10.0, 20.0, 30.0, 40.0, 50.0].map(|think| Supported { think, users: 31.73 * (think + 0.0527) }),
+        ),
         in_flight_max: Some(14),
         all_waiting: Some(0.0),
     });

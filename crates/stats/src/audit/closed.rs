@@ -6,7 +6,7 @@
 use super::threads::Threads;
 use crate::moments::Sums;
 use crate::queueing::{users_for, waiting_share};
-use crate::summary::Closed;
+use crate::summary::{Closed, Supported};
 use base::{Nanos, Record};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -101,6 +101,9 @@ impl InFlight {
         }
         let for_3_percent = response.zip(rate).zip(closed.think_for_3_percent);
         closed.users_for_3_percent = for_3_percent.map(|((r, rate), think)| users_for(rate, r, think));
+        closed.supported = response
+            .zip(rate)
+            .map(|(r, rate)| THINKS.map(|think| Supported { think, users: users_for(rate, r, think) }));
         match threads.think() {
             Ok(think) => {
                 closed.think_n = think.n;
@@ -119,6 +122,8 @@ impl InFlight {
     }
 }
 
+/// Think times of people at a page, in seconds, for which users are told.
+const THINKS: [f64; 5] = [10.0, 20.0, 30.0, 40.0, 50.0];
 /// Fewest requests that tell a rate to plan users by.
 const FEWEST: u64 = 30;
 

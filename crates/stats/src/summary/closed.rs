@@ -30,10 +30,22 @@ pub struct Closed {
     pub think_for_3_percent: Option<f64>,
     /// Users that would then be needed for the same rate.
     pub users_for_3_percent: Option<f64>,
+    /// Users that the same rate of requests stands for if each thinks longer; none without a rate.
+    pub supported: Option<[Supported; 5]>,
     /// Most requests in flight at once.
     pub in_flight_max: Option<u64>,
     /// Share of the time in which at least 95 % of the users were waiting for an answer.
     pub all_waiting: Option<f64>,
+}
+
+/// How many users a rate stands for: rate x (Z' + R) (Brady and Gunther 2016, table 4).
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Supported {
+    /// Mean think time Z' between the requests of a user, in seconds.
+    pub think: f64,
+    /// Users.
+    pub users: f64,
 }
 
 /// The first k users (threads) of a foreign file together: how the CoV grows with their number.

@@ -24,7 +24,7 @@ pub use audit::{
     AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, Offset, Resolution, Stream, Tables,
     UnreadableRow,
 };
-pub use closed::{Closed, ThreadGroup};
+pub use closed::{Closed, Supported, ThreadGroup};
 pub use generator::{Generator, Stall, WorkerTime};
 pub use plan::{PlanPhase, PlanSummary};
 pub use threshold::{Operator, ThresholdOutcome, ThresholdResult, ThresholdUnit};
