@@ -182,7 +182,7 @@ def full_disk(tmp):
         rows = read_log(ended.folder / "records.arrow").num_rows
         received = serve_requests(ended.out)
         expect(0 < rows < received, f"{rows} rows of {received}")
-        contains(flat(ended.out), f"lost {received - rows} rows", "the report")
+        contains(flat(ended.out), f"lost {received - rows:,} rows", "the report")
 
 
 def serve_requests(text):

@@ -20,7 +20,8 @@ pub struct Arrivals {
     /// Coefficient of variation: 1 for independent users, 0 for a metronome. Corrected for the resolution of the stamps
     /// where that matters; then [`Arrivals::cov_as_stamped`] holds what the stamps say.
     pub cov: Option<f64>,
-    /// CoV of the headways as stamped; none where `cov` is not corrected.
+    /// CoV of the headways as stamped; absent where `cov` is not corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cov_as_stamped: Option<f64>,
     /// Standard error of `cov` from the sample's own moments (delta method).
     pub cov_se: Option<f64>,
@@ -113,7 +114,8 @@ pub struct KsPair {
     /// Headways against an exponential of the same mean (Stephens' modification). Of a foreign file: of stamps dithered
     /// over their resolution.
     pub exponential: Option<Ks>,
-    /// The same of the stamps as they stand, where their resolution makes a difference.
+    /// The same of the stamps as they stand; absent where their resolution makes no difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exponential_as_stamped: Option<Ks>,
 }
 
