@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 /// Below this share of its cycle spent waiting a user hardly feels how the others fare.
-const LITTLE: f64 = 0.03;
+pub(super) const LITTLE: f64 = 0.03;
 /// "All" users wait when this share of them does.
 const NEARLY_ALL: f64 = 0.95;
 

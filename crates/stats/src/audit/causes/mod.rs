@@ -13,6 +13,7 @@ mod pairs;
 
 pub(crate) use evidence::Evidence;
 
+use super::closed::LITTLE;
 use crate::findings::{percent, span};
 use crate::summary::{Finding, Pattern, Severity, Summary};
 use pairs::Kin;
@@ -23,8 +24,6 @@ const FIXED_THINK: f64 = 0.1;
 const FEWEST_THINKS: u64 = 30;
 /// All users wait for more than this share of the time: the target sets the pace.
 const ALL_WAITING: f64 = 0.5;
-/// Response times above this share of a user's cycle may feed back on the starts (Brady and Gunther 2016: 3 %).
-const FEEDBACK: f64 = 0.03;
 /// A part of the time whose starts differ by more than this share from those of the steady parts has another rate; or
 /// by this many standard errors of a Poisson count, if that is more.
 const OTHER_RATE: f64 = 0.2;
@@ -141,7 +140,7 @@ fn same_seed(case: &Case) -> Option<Finding> {
         case.generator(i),
         case.generator(j)
     );
-    Some(found(case, text, r, 0.8))
+    Some(found(case, text, r, pairs::SAME))
 }
 
 fn in_step(case: &Case) -> Option<Finding> {
@@ -154,7 +153,7 @@ fn in_step(case: &Case) -> Option<Finding> {
         case.generator(j),
         percent(chance)
     );
-    Some(found(case, text, share, 0.5 + 0.5 * chance))
+    Some(found(case, text, share, pairs::beyond(chance)))
 }
 
 /// Users (threads, connections) of one generator, each of which keeps a rate of its own, and all the same.
@@ -367,15 +366,19 @@ fn interruption(case: &Case) -> Option<Finding> {
     Some(Finding { at: times(&gaps), ..found(case, text, share.min(1.0), NEARLY_ALL) })
 }
 
-/// The longest stretch of neighbouring parts whose rates agree, as a range of parts; and how many parts lie outside.
+/// How far from a mean count a part must be to have another rate.
+fn far(mean: f64) -> f64 {
+    (OTHER_RATE * mean).max(OTHER_RATE_ERRORS * mean.sqrt())
+}
+
+/// The longest stretch of neighbouring parts whose rates agree, as a range of parts; and its mean count.
 fn steady(parts: &[u64]) -> Option<(std::ops::Range<usize>, f64)> {
     let mut best: Option<(std::ops::Range<usize>, f64)> = None;
     for from in 0..parts.len() {
         for to in from + STEADY_PARTS..=parts.len() {
             let within = &parts[from..to];
             let mean = within.iter().sum::<u64>() as f64 / within.len() as f64;
-            let far = (OTHER_RATE * mean).max(OTHER_RATE_ERRORS * mean.sqrt());
-            let agree = within.iter().all(|&n| (n as f64 - mean).abs() <= far);
+            let agree = within.iter().all(|&n| (n as f64 - mean).abs() <= far(mean));
             if agree && best.as_ref().is_none_or(|(range, _)| range.len() < to - from) {
                 best = Some((from..to, mean));
             }
@@ -391,11 +394,10 @@ fn changing_rate(case: &Case) -> Option<Finding> {
         return None;
     }
     let (range, mean) = steady(parts)?;
-    let far = (OTHER_RATE * mean).max(OTHER_RATE_ERRORS * mean.sqrt());
     // What lies outside must all be of another rate: a stall here and there is no change.
     let outside: Vec<usize> = (0..parts.len()).filter(|i| !range.contains(i)).collect();
     if outside.is_empty()
-        || !outside.iter().all(|&i| (parts[i] as f64 - mean).abs() > far)
+        || !outside.iter().all(|&i| (parts[i] as f64 - mean).abs() > far(mean))
         || !explained(case)
     {
         return None;
@@ -473,7 +475,7 @@ fn unknown(case: &Case) -> Option<Finding> {
         Pattern::Even => "more even than independent users",
         _ => return None,
     };
-    let waiting = case.summary.closed.as_ref().and_then(|c| c.rort).filter(|&r| r > FEEDBACK);
+    let waiting = case.summary.closed.as_ref().and_then(|c| c.rort).filter(|&r| r > LITTLE);
     let more = match (case.users(), waiting) {
         (None, _) => {
             "; they name no users that wait for their answers, whose think times would tell more".to_owned()

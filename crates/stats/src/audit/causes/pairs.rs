@@ -4,7 +4,7 @@
 //! started together send at the same instants. Both make bunches that neither generator has by itself.
 
 /// Headways of two generators that correlate more than this are the same sequence.
-const SAME: f64 = 0.8;
+pub(super) const SAME: f64 = 0.8;
 /// Generators whose headways vary less than this (CoV) send regularly: equal headways are then no sign of a seed.
 const REGULAR: f64 = 0.2;
 /// Fewest headways by which a pair is judged.
@@ -13,6 +13,11 @@ const FEWEST: usize = 30;
 const CLOSE: f64 = 0.05;
 /// A first start may be missing in one file: sequences are compared shifted by up to so many.
 const SHIFTS: usize = 3;
+
+/// The share of starts that must coincide where chance alone would give this one.
+pub(super) fn beyond(chance: f64) -> f64 {
+    0.5 + 0.5 * chance
+}
 
 /// What a pair has in common.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -102,7 +107,7 @@ fn coincide(a: &[i64], b: &[i64], resolution: f64) -> Option<(f64, f64)> {
     let share = a.iter().filter(|&&t| near(t)).count() as f64 / a.len() as f64;
     // Of regular starts at an unrelated phase as much as of random ones: the two stretches around each start.
     let chance = (2.0 * close / mean).min(1.0);
-    (share > 0.5 + 0.5 * chance).then_some((share, chance))
+    (share > beyond(chance)).then_some((share, chance))
 }
 
 #[cfg(test)]
