@@ -66,6 +66,23 @@ impl Profile {
         Profile { pieces, end_s: start.as_secs_f64(), total: before }
     }
 
+    /// The rates of several profiles added up; none where a phase of one begins or ends within a phase of another.
+    pub fn sum(profiles: &[&Profile]) -> Option<Profile> {
+        let lengths = |p: &Profile| p.phases().map(|phase| phase.length).collect::<Vec<_>>();
+        let (first, rest) = profiles.split_first()?;
+        let mut phases: Vec<Phase> = first.phases().collect();
+        for profile in rest {
+            if lengths(profile) != lengths(first) {
+                return None;
+            }
+            for (sum, phase) in phases.iter_mut().zip(profile.phases()) {
+                sum.from = Rate(sum.from.0 + phase.from.0);
+                sum.to = Rate(sum.to.0 + phase.to.0);
+            }
+        }
+        Some(Profile::new(&phases))
+    }
+
     /// The phases, in order.
     pub fn phases(&self) -> impl Iterator<Item = Phase> + '_ {
         self.pieces.iter().map(|p| p.phase)

@@ -11,6 +11,20 @@ pub mod streams {
     pub const GAP: &str = "gap";
     /// Which shard keeps a session.
     pub const SHARD: &str = "shard";
+    /// Think times between the requests of a user.
+    pub const THINK: &str = "think";
+    /// Which way a session takes where it can choose.
+    pub const WAY: &str = "way";
+    /// Which row of the data a session takes.
+    pub const ROW: &str = "row";
+    /// Unique identifiers in requests.
+    pub const UUID: &str = "uuid";
+    /// The seed of a group of users after the first.
+    pub const GROUP: &str = "group";
+    /// Arrivals of a replay of what was observed.
+    pub const REPLAY: &str = "replay";
+    /// When a modelled generator or target is held up.
+    pub const PAUSE: &str = "pause";
     /// Service demands of a modelled or calibrated server.
     pub const SERVICE: &str = "service";
     /// Which requests a calibrated server fails.

@@ -3,6 +3,7 @@
 //! A [`Record`] is a row. Columns exist only on disk (crate `records`): a row of fixed size is what a worker can
 //! write in two cache lines without allocating.
 
+use crate::sink::Start;
 use crate::time::Nanos;
 
 /// How a request that fell due ended. Each one ends in exactly one of these.
@@ -135,6 +136,39 @@ impl Kind {
     }
 }
 
+/// How a request came to be due.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(u8)]
+pub enum Due {
+    /// By the plan: an arrival, or the first request of a session that arrived. Its response time is open: nobody's answer
+    /// decided when it began.
+    #[default]
+    Arrival = 0,
+    /// Within a session that arrived: the end of the request before it plus think time.
+    Step,
+    /// In the loop of a closed workload's user: the end of the request before it plus think time.
+    User,
+}
+
+impl Due {
+    /// Every way, in the order of their codes.
+    pub const ALL: [Due; 3] = [Due::Arrival, Due::Step, Due::User];
+
+    /// The word used in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Due::Arrival => "arrival",
+            Due::Step => "step",
+            Due::User => "user",
+        }
+    }
+
+    /// The way of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Due> {
+        Due::ALL.into_iter().find(|d| d.name() == name)
+    }
+}
+
 /// An instant or span that may be missing, in eight bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp(i64);
@@ -190,6 +224,8 @@ pub struct Record {
     pub k: u64,
     /// When the request was due.
     pub intended: Nanos,
+    /// By which it is counted to a phase: when its session was due, for sessions that arrive; otherwise its own `intended`.
+    pub arrived: Nanos,
     /// The clock just before its first system call (connect or write); none if it never started.
     pub started: Stamp,
     /// The clock just before the write that carried its first byte.
@@ -228,6 +264,8 @@ pub struct Record {
     pub outcome: Outcome,
     /// What the row stands for.
     pub kind: Kind,
+    /// How it came to be due.
+    pub due: Due,
     /// Whether it went over a connection that an earlier request had used.
     pub reused: bool,
 }
@@ -238,6 +276,7 @@ impl Record {
         Record {
             k,
             intended,
+            arrived: intended,
             started: Stamp::NONE,
             sent: Stamp::NONE,
             first_byte: Stamp::NONE,
@@ -257,8 +296,15 @@ impl Record {
             status: 0,
             outcome,
             kind: Kind::Request,
+            due: Due::Arrival,
             reused: false,
         }
+    }
+
+    /// Its start, as a sink is told of it; none if it never started.
+    pub fn start(&self) -> Option<Start> {
+        let Record { intended, wait, arrived, step, due, .. } = *self;
+        Some(Start { intended, started: self.started.get()?, wait, arrived, step, due })
     }
 
     /// Response time: done - intended, what the user waited.

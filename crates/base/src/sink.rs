@@ -3,7 +3,7 @@
 //! A source (live worker, simulator, importer) knows nothing of logs, statistics or progress. It calls the three
 //! methods of [`RecordSink`]; [`Batcher`] turns the calls into batches for whoever takes them on another thread.
 
-use crate::record::Record;
+use crate::record::{Due, Record};
 use crate::time::Nanos;
 
 /// One arrival that started: what the headway statistics need of it, told at the start and not at the end, so that
@@ -16,17 +16,32 @@ pub struct Start {
     pub started: Nanos,
     /// How long it had waited for a connection: zero if it found one.
     pub wait: Nanos,
+    /// By which it is counted to a phase: see [`Record::arrived`].
+    pub arrived: Nanos,
     /// Index of its step.
     pub step: u16,
+    /// How it came to be due.
+    pub due: Due,
 }
 
-/// Takes what a source observed. Calls come in the order of time: `start` with non-decreasing `started` and
-/// `intended`, `record` in the order of completion.
+impl Start {
+    /// An arrival of the plan that found a connection without waiting.
+    pub const fn arrival(intended: Nanos, started: Nanos, step: u16) -> Start {
+        Start { intended, started, wait: Nanos::ZERO, arrived: intended, step, due: Due::Arrival }
+    }
+}
+
+/// Takes what a source observed. Calls come in the order of time: `start` with non-decreasing `started` (and, among those
+/// due as arrivals, `intended`), `record` in the order of completion.
 pub trait RecordSink {
     /// An arrival started.
     fn start(&mut self, start: Start);
     /// A request ended.
     fn record(&mut self, record: Record);
+    /// So many users (of a closed workload) or sessions of more than one request came, or went if negative.
+    fn users(&mut self, at: Nanos, change: i32) {
+        let _ = (at, change);
+    }
     /// It is `now`: no later call to [`start`](RecordSink::start) will tell of an earlier instant. Called often
     /// enough (at least ten times a second while the source lives) for a reader to follow.
     fn tick(&mut self, now: Nanos);
@@ -43,6 +58,8 @@ pub struct Batch {
     pub starts: Vec<Start>,
     /// Requests that ended, in order of completion.
     pub records: Vec<Record>,
+    /// Users and sessions that came (positive) or went, in order of time.
+    pub users: Vec<(Nanos, i32)>,
     /// No later batch of this source tells of a start before this instant.
     pub watermark: Nanos,
     /// Whether this is the source's last batch.
@@ -82,6 +99,7 @@ impl<F: FnMut(Batch) -> Batch> Batcher<F> {
         self.batch = (self.hand_over)(full);
         self.batch.starts.clear();
         self.batch.records.clear();
+        self.batch.users.clear();
         self.batch.source = source;
         self.handed_over = now;
     }
@@ -97,6 +115,10 @@ impl<F: FnMut(Batch) -> Batch> RecordSink for Batcher<F> {
 
     fn record(&mut self, record: Record) {
         self.batch.records.push(record);
+    }
+
+    fn users(&mut self, at: Nanos, change: i32) {
+        self.batch.users.push((at, change));
     }
 
     fn tick(&mut self, now: Nanos) {
@@ -117,6 +139,8 @@ pub struct Kept {
     pub starts: Vec<Start>,
     /// Requests that ended, in order of completion.
     pub records: Vec<Record>,
+    /// Users and sessions that came or went, in order.
+    pub users: Vec<(Nanos, i32)>,
     /// When the source finished, if it did.
     pub finished: Option<Nanos>,
 }
@@ -127,6 +151,9 @@ impl RecordSink for Kept {
     }
     fn record(&mut self, record: Record) {
         self.records.push(record);
+    }
+    fn users(&mut self, at: Nanos, change: i32) {
+        self.users.push((at, change));
     }
     fn tick(&mut self, _now: Nanos) {}
     fn finish(&mut self, now: Nanos) {
@@ -169,7 +196,7 @@ mod tests {
         });
         for k in 0..10 {
             let at = Nanos::from_millis(k);
-            sink.start(Start { intended: at, started: at, wait: Nanos::ZERO, step: 0 });
+            sink.start(Start::arrival(at, at, 0));
             sink.record(Record::never_started(k as u64, at, at, Outcome::Shed));
             sink.tick(at);
         }

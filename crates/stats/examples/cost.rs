@@ -72,7 +72,7 @@ fn traffic(rate: f64, seconds: i64, sources: u16, labels: u16) -> Vec<Batch> {
         let done = first_byte + Nanos(2_000);
         let step = (k % u64::from(labels)) as u16;
         let batch = &mut open[(k % u64::from(sources)) as usize];
-        batch.starts.push(Start { intended, started, wait: Nanos::ZERO, step });
+        batch.starts.push(Start::arrival(intended, started, step));
         batch.records.push(Record {
             started: started.into(),
             sent: sent.into(),

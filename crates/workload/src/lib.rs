@@ -7,13 +7,15 @@
 
 pub mod arrivals;
 pub mod client;
+pub mod journey;
 pub mod plan;
 pub mod request;
 pub mod shard;
 pub mod target;
+pub mod users;
 
 pub use arrivals::{Arrival, Arrivals, Process};
-pub use client::{Action, Client, Event, Limits};
+pub use client::{Action, Client, Event, Limits, Sending, Then};
 pub use plan::Plan;
 pub use request::Request;
 pub use shard::Shard;

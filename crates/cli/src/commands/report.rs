@@ -107,10 +107,9 @@ fn recompute(run: &RunFolder, document: RunDocument, thresholds: Vec<Threshold>)
     let mut last = Nanos::ZERO;
     while let Some(record) = merge.next_row()? {
         last = last.max(record.done);
-        if let Some(started) = record.started.get() {
-            let start = Start { intended: record.intended, started, wait: record.wait, step: record.step };
+        if let Some(start) = record.start() {
+            batch.watermark = start.started;
             batch.starts.push(start);
-            batch.watermark = started;
         }
         batch.records.push(record);
         if batch.records.len() == ROWS {

@@ -201,7 +201,7 @@ impl Auditor {
     /// A start of the stream whose pattern is judged.
     #[inline]
     fn judged(&mut self, started: Nanos, record: &Record, step: u16) {
-        self.analysis.start(&Start { intended: record.intended, started, wait: record.wait, step });
+        self.analysis.start(&Start { wait: record.wait, ..Start::arrival(record.intended, started, step) });
         self.evidence.start(started, record.shard);
         if let Some(counts) = &mut self.counts {
             counts.push(started);

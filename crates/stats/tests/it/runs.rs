@@ -173,12 +173,7 @@ fn starts_without_a_record_are_told() {
     let mut cut = world.clone();
     cut.records.truncate(100);
     cut.feed(&mut analysis, 1);
-    let extra = base::Start {
-        intended: Nanos::from_secs(9),
-        started: Nanos::from_secs(9),
-        wait: Nanos::ZERO,
-        step: 0,
-    };
+    let extra = base::Start::arrival(Nanos::from_secs(9), Nanos::from_secs(9), 0);
     analysis.batch(&base::Batch { starts: vec![extra], last: true, ..base::Batch::default() });
     let snapshot = analysis.snapshot(Nanos::from_secs(9));
     assert_eq!((snapshot.started, snapshot.ended), (101, 100));

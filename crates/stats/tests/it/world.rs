@@ -143,8 +143,7 @@ impl World {
             let (started, ended) = &mut queues[s];
             let mut batch = Batch { source: s as u16, watermark: until, ..Batch::default() };
             while let Some(r) = started.next_if(|r| r.started.get() < Some(until)) {
-                let at = r.started.get().unwrap();
-                batch.starts.push(Start { intended: r.intended, started: at, wait: r.wait, step: r.step });
+                batch.starts.extend(r.start());
             }
             while let Some(r) = ended.next_if(|r| r.done < until) {
                 batch.records.push(*r);

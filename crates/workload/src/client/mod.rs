@@ -40,13 +40,49 @@ pub struct Limits {
     pub connect_timeout: Nanos,
 }
 
+/// A session's slot within its shard; used again after the session is over.
+pub type SessionId = u32;
+
+/// What is to be sent: which step of which session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sending {
+    /// The session's slot.
+    pub session: SessionId,
+    /// Number of the session, from 0, over the whole plan of its group.
+    pub k: u64,
+    /// Number of the user (closed groups), else of the session.
+    pub user: u64,
+    /// Which round of the journey of this user, from 0.
+    pub iteration: u32,
+    /// How many requests the session has made before: 0 means that a new session begins in this slot.
+    pub ordinal: u32,
+    /// Which repeat of the step, from 0.
+    pub repeat: u32,
+    /// Number of the step.
+    pub step: u16,
+    /// Number of the group.
+    pub group: u16,
+}
+
+/// How a session goes on after a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Then {
+    /// By its journey.
+    #[default]
+    GoOn,
+    /// It is over.
+    EndSession,
+    /// It is over, and its group begins no other: what all its sessions need has run out.
+    StopGroup,
+}
+
 /// What the world is to do, at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Open this connection; then tell [`Event::Connected`] or [`Event::ConnectFailed`].
     Open(ConnectionId),
-    /// Send a request of that step on this connection; then tell how it went.
-    Send(ConnectionId, u16),
+    /// Send that request on this connection; then tell how it went.
+    Send(ConnectionId, Sending),
     /// Close this connection and forget it: nothing more is to be told of it.
     Close(ConnectionId),
 }
@@ -78,6 +114,15 @@ pub enum Event {
         bytes_received: u64,
         /// Whether the connection may serve again.
         reusable: bool,
+        /// How the session goes on.
+        then: Then,
+    },
+    /// Nothing was sent, because the request could not be made: the connection is as it was.
+    NotSent {
+        /// How the request ended.
+        outcome: Outcome,
+        /// How the session goes on.
+        then: Then,
     },
     /// An idle connection was closed by the target, or is of no more use.
     Closed,

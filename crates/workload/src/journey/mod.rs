@@ -1,0 +1,279 @@
+//! What a user does: steps, repeats, choices and think times, compiled to a short program that a session steps through
+//! with a few words of state.
+//!
+//! A journey knows its steps by number only; what a step asks for is [`crate::content`]'s. Its draws are a function of
+//! (seed, session, ordinal), so that the same session takes the same way whoever plays it.
+//!
+//! Deliberately absent: requests, answers, clocks.
+
+mod cursor;
+
+pub use cursor::{Ask, Cursor, Draws};
+
+use base::Nanos;
+use base::dist::{Constant, Dist};
+
+/// A journey as it is described, before it is compiled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// One request of that step, `repeat` times (at least 1).
+    Ask {
+        /// Number of the step.
+        step: u16,
+        /// How often.
+        repeat: u32,
+        /// Time that the user thinks before each of them; none: the journey's own.
+        think: Option<Dist>,
+    },
+    /// All of these, so often (at least 1).
+    Repeat(u32, Vec<Node>),
+    /// One of these ways, with the probability of its weight (above zero) among their sum.
+    Choose(Vec<(f64, Vec<Node>)>),
+    /// The user thinks for so long, besides what the next step takes.
+    Pause(Dist),
+}
+
+/// No think time at all.
+pub fn no_think() -> Dist {
+    Constant::new(Nanos::ZERO).into()
+}
+
+/// One instruction.
+#[derive(Clone, Debug, PartialEq)]
+enum Op {
+    /// A request, after the think time of that number.
+    Ask { step: u16, think: u16, counter: Option<u8> },
+    /// Sets a counter to zero.
+    Enter { counter: u8 },
+    /// Counts one more round; jumps back to `to` until there were `times`.
+    Again { counter: u8, times: u32, to: u16 },
+    /// Jumps to the first of these whose cumulated share exceeds a uniform draw.
+    Choose(Box<[(f64, u16)]>),
+    /// Jumps.
+    Jump(u16),
+    /// Thinks besides.
+    Pause { think: u16 },
+    /// The journey is over.
+    End,
+}
+
+/// A compiled journey.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Journey {
+    nodes: Vec<Node>,
+    ops: Vec<Op>,
+    /// Laws by number; 0 is the journey's own.
+    thinks: Vec<Dist>,
+    longest: u64,
+    mean_asks: f64,
+    single: bool,
+}
+
+/// Repeats may lie within one another so deep, the repeat of a step included.
+pub const MOST_NESTED: usize = 4;
+/// Requests of one session, at most.
+pub const MOST_ASKS: u64 = 10_000_000;
+
+/// Why a journey cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JourneyError {
+    /// It holds no request.
+    #[error("a journey needs at least one request")]
+    Empty,
+    /// Repeats lie within one another too deep.
+    #[error("repeats lie within one another more than {MOST_NESTED} deep")]
+    Nested,
+    /// A repeat of zero.
+    #[error("a repeat of 0 is nothing: write a number from 1 up")]
+    NoRepeat,
+    /// A weight that is no probability, or no way to choose.
+    #[error("a choice needs ways with weights above zero")]
+    Weights,
+    /// More requests than a session can have, or too long a program.
+    #[error("a session would send more than {MOST_ASKS} requests, or the journey has more than 60,000 parts")]
+    TooLong,
+}
+
+impl Journey {
+    /// Compiles a journey; `think` is the time before each request but the first of a session, unless its own step says
+    /// otherwise.
+    ///
+    /// # Errors
+    /// A [`JourneyError`].
+    pub fn new(nodes: &[Node], think: Dist) -> Result<Journey, JourneyError> {
+        let mut compiler = Compiler { ops: Vec::new(), thinks: vec![think], depth: 0 };
+        let size = compiler.block(nodes)?;
+        compiler.push(Op::End)?;
+        if size.most == 0 {
+            return Err(JourneyError::Empty);
+        }
+        Ok(Journey {
+            nodes: nodes.to_vec(),
+            single: size.most == 1,
+            ops: compiler.ops,
+            thinks: compiler.thinks,
+            longest: size.most,
+            mean_asks: size.mean,
+        })
+    }
+
+    /// One request of step 0 and nothing else.
+    pub fn single() -> Journey {
+        Journey {
+            nodes: vec![Node::Ask { step: 0, repeat: 1, think: None }],
+            ops: vec![Op::Ask { step: 0, think: 0, counter: None }, Op::End],
+            thinks: vec![no_think()],
+            longest: 1,
+            mean_asks: 1.0,
+            single: true,
+        }
+    }
+
+    /// What it was made from.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Whether every session is one request.
+    pub fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// Most requests of one session.
+    pub fn longest(&self) -> u64 {
+        self.longest
+    }
+
+    /// Requests of a session on average.
+    pub fn mean_asks(&self) -> f64 {
+        self.mean_asks
+    }
+
+    /// The think time between requests unless a step has its own.
+    pub fn think(&self) -> &Dist {
+        &self.thinks[0]
+    }
+}
+
+/// How many requests a part stands for.
+struct Size {
+    most: u64,
+    mean: f64,
+}
+
+struct Compiler {
+    ops: Vec<Op>,
+    thinks: Vec<Dist>,
+    depth: usize,
+}
+
+impl Compiler {
+    fn push(&mut self, op: Op) -> Result<usize, JourneyError> {
+        if self.ops.len() >= 60_000 {
+            return Err(JourneyError::TooLong);
+        }
+        self.ops.push(op);
+        Ok(self.ops.len() - 1)
+    }
+
+    fn here(&self) -> u16 {
+        self.ops.len() as u16
+    }
+
+    fn think(&mut self, think: Option<&Dist>) -> Result<u16, JourneyError> {
+        let Some(think) = think else { return Ok(0) };
+        let known = self.thinks.iter().position(|t| t == think);
+        let at = known.unwrap_or_else(|| {
+            self.thinks.push(think.clone());
+            self.thinks.len() - 1
+        });
+        u16::try_from(at).map_err(|_| JourneyError::TooLong)
+    }
+
+    fn block(&mut self, nodes: &[Node]) -> Result<Size, JourneyError> {
+        let mut size = Size { most: 0, mean: 0.0 };
+        for node in nodes {
+            let part = self.node(node)?;
+            size.most = size.most.saturating_add(part.most);
+            size.mean += part.mean;
+            if size.most > MOST_ASKS {
+                return Err(JourneyError::TooLong);
+            }
+        }
+        Ok(size)
+    }
+
+    fn node(&mut self, node: &Node) -> Result<Size, JourneyError> {
+        match node {
+            Node::Ask { step, repeat, think } => {
+                let (step, think) = (*step, self.think(think.as_ref())?);
+                if *repeat == 1 {
+                    self.push(Op::Ask { step, think, counter: None })?;
+                    return Ok(Size { most: 1, mean: 1.0 });
+                }
+                self.repeat(*repeat, |c, counter| {
+                    c.push(Op::Ask { step, think, counter: Some(counter) })?;
+                    Ok(Size { most: 1, mean: 1.0 })
+                })
+            }
+            Node::Repeat(times, nodes) => self.repeat(*times, |c, _| c.block(nodes)),
+            Node::Choose(ways) => self.choose(ways),
+            Node::Pause(think) => {
+                let think = self.think(Some(think))?;
+                self.push(Op::Pause { think })?;
+                Ok(Size { most: 0, mean: 0.0 })
+            }
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        times: u32,
+        body: impl FnOnce(&mut Compiler, u8) -> Result<Size, JourneyError>,
+    ) -> Result<Size, JourneyError> {
+        if times == 0 {
+            return Err(JourneyError::NoRepeat);
+        }
+        if self.depth == MOST_NESTED {
+            return Err(JourneyError::Nested);
+        }
+        let counter = self.depth as u8;
+        self.depth += 1;
+        self.push(Op::Enter { counter })?;
+        let to = self.here();
+        let size = body(self, counter)?;
+        self.push(Op::Again { counter, times, to })?;
+        self.depth -= 1;
+        Ok(Size {
+            most: size.most.saturating_mul(u64::from(times)),
+            mean: size.mean * f64::from(times),
+        })
+    }
+
+    fn choose(&mut self, ways: &[(f64, Vec<Node>)]) -> Result<Size, JourneyError> {
+        let total: f64 = ways.iter().map(|w| w.0).sum();
+        if ways.is_empty() || !total.is_finite() || ways.iter().any(|w| w.0.is_nan() || w.0 <= 0.0) {
+            return Err(JourneyError::Weights);
+        }
+        let choice = self.push(Op::Choose(Box::new([])))?;
+        let (mut targets, mut jumps) = (Vec::with_capacity(ways.len()), Vec::new());
+        let (mut size, mut cumulated) = (Size { most: 0, mean: 0.0 }, 0.0);
+        for (weight, nodes) in ways {
+            cumulated += weight / total;
+            targets.push((cumulated, self.here()));
+            let part = self.block(nodes)?;
+            size.most = size.most.max(part.most);
+            size.mean += part.mean * weight / total;
+            jumps.push(self.push(Op::Jump(0))?);
+        }
+        let end = self.here();
+        self.ops[choice] = Op::Choose(targets.into());
+        for jump in jumps {
+            self.ops[jump] = Op::Jump(end);
+        }
+        Ok(size)
+    }
+}
+
+#[cfg(test)]
+mod tests;

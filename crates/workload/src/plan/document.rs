@@ -1,0 +1,262 @@
+//! A plan as it is written down in the run folder: enough to print every intended instant again, and to judge the records.
+
+use super::{Connections, Group, OnFailure, Plan, Source};
+use crate::arrivals::Process;
+use crate::journey::{Journey, Node, no_think};
+use crate::shard::Shard;
+use crate::users::{Level, UserPhase};
+use base::dist::{self, Dist};
+use base::{Nanos, Phase, Profile, Rate};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What the hash, the samplers and the order of draws make of a seed, and the shape of [`Document`]. Changes whenever any
+/// of them does.
+pub const VERSION: u32 = 2;
+
+/// A plan as it is written down.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Document {
+    /// [`VERSION`] of the program that made it.
+    pub version: u32,
+    /// The seed.
+    pub seed: u64,
+    /// The groups of users.
+    pub groups: Vec<GroupDocument>,
+    /// Where the measured phase begins, nanoseconds.
+    pub measured_from_ns: i64,
+    /// When nothing new starts any more, nanoseconds.
+    pub end_ns: i64,
+    /// Which part of it was sent: i/N.
+    pub shard: String,
+}
+
+/// A group as it is written down.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GroupDocument {
+    /// Its name.
+    pub name: String,
+    /// How they come.
+    pub source: SourceDocument,
+    /// What they do.
+    pub journey: Vec<NodeDocument>,
+    /// Think time between requests unless a step has its own, as a distribution.
+    pub think: String,
+    /// Whether each user has a connection of his own.
+    pub own_connections: bool,
+    /// Whether a failed request ends its session.
+    pub failure_ends_session: bool,
+    /// Least time from one journey to the next, as a distribution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<String>,
+}
+
+/// How users come, as it is written down.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceDocument {
+    /// Sessions arrive.
+    Arrivals {
+        /// The arrival process, as on the command line.
+        process: String,
+        /// The rate over time, sessions per second.
+        phases: Vec<PhaseDocument>,
+    },
+    /// So many sessions at zero.
+    AtOnce(u64),
+    /// A number of users.
+    Users {
+        /// The number over time.
+        phases: Vec<PhaseDocument>,
+        /// Requests in all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requests: Option<u64>,
+    },
+}
+
+/// A phase as it is written down: rates per second, or numbers of users.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PhaseDocument {
+    /// Its length, nanoseconds.
+    pub length_ns: i64,
+    /// Value at its beginning.
+    pub from: f64,
+    /// Value at its end.
+    pub to: f64,
+}
+
+/// A part of a journey as it is written down.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeDocument {
+    /// Requests of one step.
+    Ask {
+        /// Number of the step.
+        step: u16,
+        /// How often.
+        repeat: u32,
+        /// Think time before each, if it is its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        think: Option<String>,
+    },
+    /// All of these so often.
+    Repeat(u32, Vec<NodeDocument>),
+    /// One of these, by weight.
+    Choose(Vec<(f64, Vec<NodeDocument>)>),
+    /// Thinking besides.
+    Pause(String),
+}
+
+impl NodeDocument {
+    fn of(node: &Node) -> NodeDocument {
+        let all = |nodes: &[Node]| nodes.iter().map(NodeDocument::of).collect();
+        match node {
+            Node::Ask { step, repeat, think } => {
+                NodeDocument::Ask { step: *step, repeat: *repeat, think: think.as_ref().map(Dist::to_string) }
+            }
+            Node::Repeat(times, nodes) => NodeDocument::Repeat(*times, all(nodes)),
+            Node::Choose(ways) => {
+                NodeDocument::Choose(ways.iter().map(|(weight, nodes)| (*weight, all(nodes))).collect())
+            }
+            Node::Pause(think) => NodeDocument::Pause(think.to_string()),
+        }
+    }
+
+    fn node(&self) -> Result<Node, String> {
+        let all = |nodes: &[NodeDocument]| nodes.iter().map(NodeDocument::node).collect();
+        Ok(match self {
+            NodeDocument::Ask { step, repeat, think } => {
+                Node::Ask { step: *step, repeat: *repeat, think: think.as_deref().map(law).transpose()? }
+            }
+            NodeDocument::Repeat(times, nodes) => Node::Repeat(*times, all(nodes)?),
+            NodeDocument::Choose(ways) => {
+                let way = |(weight, nodes): &(f64, Vec<NodeDocument>)| Ok::<_, String>((*weight, all(nodes)?));
+                Node::Choose(ways.iter().map(way).collect::<Result<_, _>>()?)
+            }
+            NodeDocument::Pause(think) => Node::Pause(law(think)?),
+        })
+    }
+}
+
+/// A law as it is written down. The values of an `empirical` are in its own file, not here; nothing that is read back
+/// draws think times, so that none stands for it.
+fn law(text: &str) -> Result<Dist, String> {
+    if text.starts_with("empirical(") {
+        return Ok(no_think());
+    }
+    dist::parse(text, &|_| Err("no files here".to_owned())).map_err(|e| e.to_string())
+}
+
+impl Plan {
+    /// The plan as it is written down.
+    pub fn document(&self) -> Document {
+        Document {
+            version: VERSION,
+            seed: self.seed,
+            groups: self.groups.iter().map(GroupDocument::of).collect(),
+            measured_from_ns: self.measured_from.0,
+            end_ns: self.end.0,
+            shard: self.shard.to_string(),
+        }
+    }
+}
+
+impl GroupDocument {
+    fn of(group: &Group) -> GroupDocument {
+        let source = match &group.source {
+            Source::Arrivals { process, profile } => SourceDocument::Arrivals {
+                process: process.to_string(),
+                phases: profile
+                    .phases()
+                    .map(|p| PhaseDocument { length_ns: p.length.0, from: p.from.0, to: p.to.0 })
+                    .collect(),
+            },
+            Source::AtOnce { sessions } => SourceDocument::AtOnce(*sessions),
+            Source::Users { level, requests } => SourceDocument::Users {
+                phases: level
+                    .phases()
+                    .iter()
+                    .map(|p| PhaseDocument { length_ns: p.length.0, from: p.from_users, to: p.to_users })
+                    .collect(),
+                requests: *requests,
+            },
+        };
+        GroupDocument {
+            name: group.name.clone(),
+            source,
+            journey: group.journey.nodes().iter().map(NodeDocument::of).collect(),
+            think: group.journey.think().to_string(),
+            own_connections: group.connections == Connections::PerUser,
+            failure_ends_session: group.on_failure == OnFailure::EndSession,
+            pace: group.pace.as_ref().map(Dist::to_string),
+        }
+    }
+
+    fn group(&self) -> Result<Group, String> {
+        let sane = |p: &&PhaseDocument| {
+            let value = |x: f64| x.is_finite() && x >= 0.0;
+            p.length_ns < 0 || !value(p.from) || !value(p.to)
+        };
+        let phases = match &self.source {
+            SourceDocument::Arrivals { phases, .. } | SourceDocument::Users { phases, .. } => &phases[..],
+            SourceDocument::AtOnce(_) => &[],
+        };
+        if phases.iter().find(sane).is_some() {
+            return Err("a phase has a negative length, rate or number of users".to_owned());
+        }
+        let source = match &self.source {
+            SourceDocument::Arrivals { process, .. } => {
+                let phase =
+                    |p: &PhaseDocument| Phase::ramp(Nanos(p.length_ns), Rate(p.from), Rate(p.to));
+                Source::Arrivals {
+                    process: Process::parse(process).map_err(|e| e.to_string())?,
+                    profile: Arc::new(Profile::new(&phases.iter().map(phase).collect::<Vec<_>>())),
+                }
+            }
+            SourceDocument::AtOnce(sessions) => Source::AtOnce { sessions: *sessions },
+            SourceDocument::Users { requests, .. } => {
+                let phase = |p: &PhaseDocument| UserPhase {
+                    length: Nanos(p.length_ns),
+                    from_users: p.from,
+                    to_users: p.to,
+                };
+                let level = Level::new(&phases.iter().map(phase).collect::<Vec<_>>());
+                Source::Users { level: Arc::new(level), requests: *requests }
+            }
+        };
+        let nodes = self.journey.iter().map(NodeDocument::node).collect::<Result<Vec<_>, _>>()?;
+        Ok(Group {
+            name: self.name.clone(),
+            source,
+            journey: Arc::new(Journey::new(&nodes, law(&self.think)?).map_err(|e| e.to_string())?),
+            connections: if self.own_connections { Connections::PerUser } else { Connections::Shared },
+            on_failure: if self.failure_ends_session { OnFailure::EndSession } else { OnFailure::Continue },
+            pace: self.pace.as_deref().map(law).transpose()?,
+        })
+    }
+}
+
+impl Document {
+    /// The plan that was written down.
+    ///
+    /// # Errors
+    /// A version this program does not know, or a value out of range, in words.
+    pub fn plan(&self) -> Result<Plan, String> {
+        if self.version != VERSION {
+            return Err(format!(
+                "plan version {} is not {VERSION}, the one this program makes",
+                self.version
+            ));
+        }
+        if self.groups.is_empty() {
+            return Err("a plan without a group of users".to_owned());
+        }
+        Ok(Plan {
+            seed: self.seed,
+            groups: self.groups.iter().map(GroupDocument::group).collect::<Result<_, _>>()?,
+            measured_from: Nanos(self.measured_from_ns),
+            end: Nanos(self.end_ns),
+            shard: Shard::parse(&self.shard).map_err(|e| e.to_string())?,
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! The sessions that arrive at a shard, in order.
+
+use crate::arrivals::{Arrival, Arrivals};
+use crate::shard::Shard;
+use base::Nanos;
+use base::random::Stream;
+
+/// The sessions of one group that arrive at one shard.
+#[derive(Clone, Debug)]
+pub struct SessionsOf(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Drawn(Arrivals),
+    AtOnce { next: u64, sessions: u64, keep: Stream, shard: Shard },
+}
+
+impl SessionsOf {
+    pub(super) fn drawn(arrivals: Arrivals) -> SessionsOf {
+        SessionsOf(Kind::Drawn(arrivals))
+    }
+
+    pub(super) fn at_once(sessions: u64, seed: u64, shard: Shard) -> SessionsOf {
+        SessionsOf(Kind::AtOnce { next: 0, sessions, keep: Shard::stream(seed), shard })
+    }
+
+    pub(super) fn none() -> SessionsOf {
+        SessionsOf::at_once(0, 0, Shard::WHOLE)
+    }
+}
+
+impl Iterator for SessionsOf {
+    type Item = Arrival;
+
+    #[inline]
+    fn next(&mut self) -> Option<Arrival> {
+        match &mut self.0 {
+            Kind::Drawn(arrivals) => arrivals.next(),
+            Kind::AtOnce { next, sessions, keep, shard } => {
+                while *next < *sessions {
+                    let k = *next;
+                    *next += 1;
+                    if shard.keeps(*keep, k) {
+                        return Some(Arrival { k, intended: Nanos::ZERO });
+                    }
+                }
+                None
+            }
+        }
+    }
+}
+
+/// The sessions of several groups, merged by time; with each the number of its group.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    groups: Vec<(SessionsOf, Option<Arrival>)>,
+}
+
+impl Sessions {
+    pub(super) fn new(groups: Vec<SessionsOf>) -> Sessions {
+        let head = |mut of: SessionsOf| {
+            let first = of.next();
+            (of, first)
+        };
+        Sessions { groups: groups.into_iter().map(head).collect() }
+    }
+}
+
+impl Iterator for Sessions {
+    type Item = (usize, Arrival);
+
+    fn next(&mut self) -> Option<(usize, Arrival)> {
+        let due = |(g, (_, next)): (usize, &(SessionsOf, Option<Arrival>))| next.map(|a| (a.intended, g));
+        let (_, group) = self.groups.iter().enumerate().filter_map(due).min()?;
+        let (of, next) = &mut self.groups[group];
+        let arrival = next.take()?;
+        *next = of.next();
+        Some((group, arrival))
+    }
+}
