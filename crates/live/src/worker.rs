@@ -17,7 +17,7 @@ use std::io;
 use std::num::NonZeroU64;
 use wire::{ClientConnection, Opened, ResetReason, http1};
 use workload::client::ConnectionId;
-use workload::{Action, Client, Event};
+use workload::{Action, Client, Event, Then};
 
 /// The sink hears the time at least this often.
 const TICK: Nanos = Nanos::from_millis(50);
@@ -271,7 +271,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn broken(&mut self, id: ConnectionId, outcome: Outcome, why: &str, now: Nanos) -> Option<Action> {
         self.report.message(outcome, || why.to_owned());
         let status = self.connections[id as usize].as_ref().map_or(0, |c| c.status);
-        let event = Event::Done { outcome, status, bytes_received: 0, reusable: false };
+        let then = Then::GoOn;
+        let event = Event::Done { outcome, status, bytes_received: 0, reusable: false, then };
         self.client.on(id, event, now)
     }
 
@@ -468,5 +469,5 @@ fn finished<S: RecordSink>(
     connection.stage = Stage::Idle;
     let status = connection.status;
     let outcome = if status >= 400 { Outcome::Status } else { Outcome::Ok };
-    client.on(id, Event::Done { outcome, status, bytes_received, reusable }, now)
+    client.on(id, Event::Done { outcome, status, bytes_received, reusable, then: Then::GoOn }, now)
 }

@@ -4,7 +4,7 @@ use crate::target::{Answer, Connect, Target};
 use base::{Nanos, RecordSink};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use workload::{Action, Client, Event};
+use workload::{Action, Client, Event, Then};
 
 /// The generator's own defects. The default has none.
 #[derive(Clone, Debug, Default)]
@@ -176,7 +176,8 @@ impl<S: RecordSink, T: Target> World<S, T> {
                 if let Answer::Comes { first_byte, done, outcome, status, reusable } = answer {
                     self.schedule(id, first_byte, Event::FirstByte);
                     let bytes_received = 100;
-                    self.schedule(id, done, Event::Done { outcome, status, bytes_received, reusable });
+                    let then = Then::GoOn;
+                    self.schedule(id, done, Event::Done { outcome, status, bytes_received, reusable, then });
                 }
             }
             Action::Close(id) => self.lives[id as usize] += 1,

@@ -7,9 +7,11 @@
 
 pub mod arrivals;
 pub mod client;
+pub mod content;
 pub mod journey;
 pub mod plan;
 pub mod request;
+pub mod scenario;
 pub mod shard;
 pub mod target;
 pub mod users;

@@ -150,9 +150,8 @@ mod tests {
         for ms in 0..19_000 {
             // Half a millisecond aside: at a crossing itself either answer is right.
             let at = Nanos::from_micros(ms * 1_000 + 500);
-            let there = (0..5).filter(|&u| {
-                level.stay(u, at).is_some_and(|stay| stay.from <= at && at < stay.to)
-            });
+            let there =
+                (0..5).filter(|&u| level.stay(u, at).is_some_and(|stay| stay.from <= at && at < stay.to));
             assert_eq!(there.count() as f64, level.users_at(at), "{at}");
         }
     }

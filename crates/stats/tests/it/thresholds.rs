@@ -127,9 +127,7 @@ fn an_invalid_load_is_no_base_for_a_judgement() {
 /// The requests that ended within this second, as one source tells them.
 fn second(world: &World, second: i64, last: bool) -> Batch {
     let within = Nanos::from_secs(second)..Nanos::from_secs(second + 1);
-    let start = |r: &Record| -> Option<Start> {
-        r.start().filter(|start| within.contains(&start.started))
-    };
+    let start = |r: &Record| -> Option<Start> { r.start().filter(|start| within.contains(&start.started)) };
     Batch {
         starts: world.records.iter().filter_map(start).collect(),
         records: world.records.iter().filter(|r| within.contains(&r.done)).copied().collect(),

@@ -13,10 +13,10 @@ mod pool;
 
 pub use pool::ConnectionId;
 
-use crate::arrivals::{Arrival, Arrivals};
-use crate::plan::Plan;
+use crate::arrivals::Arrival;
+use crate::plan::{Plan, SessionsOf};
 use crate::shard::Shard;
-use base::{Nanos, Outcome, Record, RecordSink, Start};
+use base::{Nanos, Outcome, Record, RecordSink, Stamp, Start};
 use pool::{Phase, Pool};
 
 /// How long after the end of the plan an arrival that fell due within it may still start. Long enough for the host's
@@ -131,7 +131,7 @@ pub enum Event {
 /// Plays one shard of a plan. `S` takes what it observes.
 #[derive(Debug)]
 pub struct Client<S> {
-    arrivals: Arrivals,
+    arrivals: SessionsOf,
     next: Option<Arrival>,
     pool: Pool,
     limits: Limits,
@@ -228,7 +228,7 @@ impl<S: RecordSink> Client<S> {
                 }
                 None
             }
-            Event::Done { outcome, status, bytes_received, reusable } => {
+            Event::Done { outcome, status, bytes_received, reusable, .. } => {
                 let request = self.pool.request_mut(id);
                 request.status = status;
                 request.bytes_received = bytes_received;
@@ -240,6 +240,13 @@ impl<S: RecordSink> Client<S> {
                 }
                 Some(self.close(id, now))
             }
+            Event::NotSent { outcome, .. } => {
+                self.pool.request_mut(id).sent = Stamp::NONE;
+                self.finish(id, outcome, now);
+                self.pool.release(id);
+                self.came_free(now);
+                None
+            }
             Event::Sent(bytes) => {
                 self.pool.request_mut(id).bytes_sent = bytes;
                 None
@@ -249,9 +256,9 @@ impl<S: RecordSink> Client<S> {
                 request.connect = connect.into();
                 request.tls = tls.into();
                 request.sent = now.into();
-                let step = request.step;
+                let sending = Sending { k: request.k, ..Sending::default() };
                 self.pool.in_flight(id, now.saturating_add(self.limits.timeout));
-                Some(Action::Send(id, step))
+                Some(Action::Send(id, sending))
             }
             Event::ConnectFailed(outcome) => {
                 self.finish(id, outcome, now);
@@ -330,7 +337,7 @@ impl<S: RecordSink> Client<S> {
             record.reused = true;
             self.pool.reuse(id, record, now.saturating_add(self.limits.timeout));
             self.note_full(now);
-            return Some(Action::Send(id, 0));
+            return Some(Action::Send(id, Sending { k: arrival.k, ..Sending::default() }));
         }
         if self.pool.can_open() {
             let record = self.begin(arrival, now);
@@ -370,7 +377,7 @@ impl<S: RecordSink> Client<S> {
             None => Nanos::ZERO,
         };
         self.advance();
-        self.sink.start(Start { intended: arrival.intended, started: now, wait, step: 0 });
+        self.sink.start(Start { wait, ..Start::arrival(arrival.intended, now, 0) });
         Record {
             started: now.into(),
             wait,

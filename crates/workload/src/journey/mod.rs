@@ -244,10 +244,7 @@ impl Compiler {
         let size = body(self, counter)?;
         self.push(Op::Again { counter, times, to })?;
         self.depth -= 1;
-        Ok(Size {
-            most: size.most.saturating_mul(u64::from(times)),
-            mean: size.mean * f64::from(times),
-        })
+        Ok(Size { most: size.most.saturating_mul(u64::from(times)), mean: size.mean * f64::from(times) })
     }
 
     fn choose(&mut self, ways: &[(f64, Vec<Node>)]) -> Result<Size, JourneyError> {

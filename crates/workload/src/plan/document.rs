@@ -109,7 +109,7 @@ pub enum NodeDocument {
 
 impl NodeDocument {
     fn of(node: &Node) -> NodeDocument {
-        let all = |nodes: &[Node]| nodes.iter().map(NodeDocument::of).collect();
+        let all = |nodes: &[Node]| -> Vec<NodeDocument> { nodes.iter().map(NodeDocument::of).collect() };
         match node {
             Node::Ask { step, repeat, think } => {
                 NodeDocument::Ask { step: *step, repeat: *repeat, think: think.as_ref().map(Dist::to_string) }
@@ -123,14 +123,17 @@ impl NodeDocument {
     }
 
     fn node(&self) -> Result<Node, String> {
-        let all = |nodes: &[NodeDocument]| nodes.iter().map(NodeDocument::node).collect();
+        let all = |nodes: &[NodeDocument]| -> Result<Vec<Node>, String> {
+            nodes.iter().map(NodeDocument::node).collect()
+        };
         Ok(match self {
             NodeDocument::Ask { step, repeat, think } => {
                 Node::Ask { step: *step, repeat: *repeat, think: think.as_deref().map(law).transpose()? }
             }
             NodeDocument::Repeat(times, nodes) => Node::Repeat(*times, all(nodes)?),
             NodeDocument::Choose(ways) => {
-                let way = |(weight, nodes): &(f64, Vec<NodeDocument>)| Ok::<_, String>((*weight, all(nodes)?));
+                let way =
+                    |(weight, nodes): &(f64, Vec<NodeDocument>)| Ok::<_, String>((*weight, all(nodes)?));
                 Node::Choose(ways.iter().map(way).collect::<Result<_, _>>()?)
             }
             NodeDocument::Pause(think) => Node::Pause(law(think)?),
@@ -206,8 +209,7 @@ impl GroupDocument {
         }
         let source = match &self.source {
             SourceDocument::Arrivals { process, .. } => {
-                let phase =
-                    |p: &PhaseDocument| Phase::ramp(Nanos(p.length_ns), Rate(p.from), Rate(p.to));
+                let phase = |p: &PhaseDocument| Phase::ramp(Nanos(p.length_ns), Rate(p.from), Rate(p.to));
                 Source::Arrivals {
                     process: Process::parse(process).map_err(|e| e.to_string())?,
                     profile: Arc::new(Profile::new(&phases.iter().map(phase).collect::<Vec<_>>())),

@@ -9,8 +9,7 @@ fn law(text: &str) -> Dist {
 #[test]
 fn what_is_written_down_is_the_plan() {
     let (ramp, hold) = (Nanos::from_secs(3), Nanos::from_secs(5));
-    let mut plan =
-        Plan::ramp_and_hold(7, Process::Gamma { cov: 2.5 }, Rate(123.4), ramp, Nanos::ZERO, hold);
+    let mut plan = Plan::ramp_and_hold(7, Process::Gamma { cov: 2.5 }, Rate(123.4), ramp, Nanos::ZERO, hold);
     plan.shard = Shard::new(1, 3).unwrap();
     assert_eq!(plan.measured_from, Nanos::from_secs(3));
     assert_eq!(plan.end(), Nanos::from_secs(8));
@@ -34,7 +33,10 @@ fn groups_of_every_kind_are_written_down() {
     closed.pace = Some(law("const(10s)"));
     closed.on_failure = OnFailure::EndSession;
     let once = Group::of(Source::AtOnce { sessions: 12 }, journey, Connections::Shared);
-    let plan = Plan { groups: vec![closed, once], ..Plan::of(1, Group::open(Process::Poisson, Profile::new(&[])), Nanos::ZERO, ramp.length) };
+    let plan = Plan {
+        groups: vec![closed, once],
+        ..Plan::of(1, Group::open(Process::Poisson, Profile::new(&[])), Nanos::ZERO, ramp.length)
+    };
     let json = serde_json::to_string(&plan.document()).unwrap();
     let read: Document = serde_json::from_str(&json).unwrap();
     assert_eq!(read.plan().unwrap(), plan);

@@ -1,0 +1,1 @@
+//! What requests hold and what answers mean: templates, data, extraction, checks.

@@ -1,0 +1,1 @@
+//! The scenario file: text in, a checked scenario out.
