@@ -211,9 +211,22 @@ pub struct ServeArgs {
     /// Share of requests answered with 500, 0 to 1
     #[arg(long, default_value = "0", value_name = "SHARE", value_parser = parse_share)]
     pub error_rate: f64,
-    /// Size of the answer's body
+    /// Size of the answer's body; with --state, the most that a list of items takes
     #[arg(long, default_value = "16", value_name = "SIZE", value_parser = parse_body_size)]
     pub body: u64,
+    /// Keep what is posted: POST to a path appends an item, GET of it tells the count and costs a time per item, GET
+    /// and DELETE of PATH/ID are about one
+    #[arg(long)]
+    pub state: bool,
+    /// Time that each item held adds to a GET of its path
+    #[arg(long, value_parser = units::parse_time, default_value = "10us", value_name = "TIME", requires = "state")]
+    pub state_cost: Nanos,
+    /// How many items may be held, over all paths; past it the answer is 507
+    #[arg(long, value_parser = units::parse_count, default_value = "1000000", value_name = "N", requires = "state")]
+    pub state_max_items: u64,
+    /// How many bytes of items may be held; past it the answer is 507
+    #[arg(long, value_parser = units::parse_size, default_value = "1GiB", value_name = "SIZE", requires = "state")]
+    pub state_max_bytes: u64,
     /// Write when each request came to a new file (CSV)
     #[arg(long, value_name = "FILE")]
     pub arrivals_log: Option<PathBuf>,

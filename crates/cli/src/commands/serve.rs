@@ -7,7 +7,7 @@ use crate::settings::{listen_address, must_be_new, new_seed};
 use anyhow::Context as _;
 use base::dist;
 use live::Control;
-use live::serve::{ArrivalsLog, Server, Settings};
+use live::serve::{ArrivalsLog, ServeReport, Server, Settings, StateSettings};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::thread;
@@ -23,6 +23,11 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
         stalls: args.stall,
         error_rate: args.error_rate,
         body_bytes: args.body,
+        state: args.state.then_some(StateSettings {
+            cost: args.state_cost,
+            max_items: args.state_max_items,
+            max_bytes: args.state_max_bytes,
+        }),
         seed,
     };
     let address = listen_address(&args.listen).map_err(Failure::usage)?;
@@ -37,7 +42,7 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     };
     let control = Control::default();
     interrupt::steer(&control)?;
-    let described = format!("{} x {}", settings.servers, settings.service);
+    let described = described(&settings);
     let server = Server::bind(&address, settings, log, control.clone())
         .with_context(|| format!("cannot listen at {}", args.listen))?;
     let _ = writeln!(
@@ -53,9 +58,21 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
         });
     }
     let report = server.run()?;
-    let _ = writeln!(
-        io::stderr(),
-        "headway: served {} requests on {} connections: {} ok, {} errors, {} rejected, {} malformed, {} abandoned; {} connections refused",
+    let _ = writeln!(io::stderr(), "headway: {}", told(&report, args.state));
+    Ok(FINE)
+}
+
+fn described(settings: &Settings) -> String {
+    let base = format!("{} x {}", settings.servers, settings.service);
+    match settings.state {
+        None => base,
+        Some(state) => format!("{base}, with state ({} per item of a GET)", state.cost),
+    }
+}
+
+fn told(report: &ServeReport, state: bool) -> String {
+    let base = format!(
+        "served {} requests on {} connections: {} ok, {} errors, {} rejected, {} malformed, {} abandoned; {} connections refused",
         report.requests,
         report.connections,
         report.ok,
@@ -65,7 +82,7 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
         report.abandoned,
         report.refused,
     );
-    Ok(FINE)
+    if state { format!("{base}; {} denied, {} items held", report.denied, report.items) } else { base }
 }
 
 /// The times in a file, one a line, with their units; empty lines and comments (#) are passed over.

@@ -1,13 +1,15 @@
 //! One client's connection to the calibrated target.
 
+use super::state::{Answer, Asked};
 use base::Nanos;
 use std::collections::VecDeque;
 use wire::http1;
 
 /// What a request will be told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub(super) enum Reply {
     Ok,
+    State(Answer),
     Failed,
     Full,
     Malformed(u16),
@@ -22,6 +24,8 @@ pub(super) struct Connection {
     pub(super) replies: VecDeque<(u64, Reply)>,
     pub(super) last_departure: Nanos,
     pub(super) continue_wanted: bool,
+    /// What the request under way asks of a target with state.
+    pub(super) asked: Option<Asked>,
     /// The client sends no more.
     pub(super) ended: bool,
 }
@@ -34,6 +38,7 @@ impl Connection {
             replies: VecDeque::new(),
             last_departure: Nanos::ZERO,
             continue_wanted: false,
+            asked: None,
             ended: false,
         }
     }

@@ -2,15 +2,18 @@
 //!
 //! Each request's demand is drawn from the service law; [`base::station`] computes when it departs; the answer is
 //! released at that instant. So the truth that a load test should find is that of the station (M/M/c for Poisson
-//! arrivals and exponential demands), plus the cost of the loopback, which `const(0s)` shows alone.
+//! arrivals and exponential demands), plus the cost of the loopback, which `const(0s)` shows alone. A target with
+//! [`StateSettings`] keeps what is posted, and reads of it take longer the more it holds.
 //!
 //! One thread, so that nothing but the station queues. It writes down when each request came, by the kernel's own
 //! stamp where there is one: a witness of the load that is independent of the generator.
 
 mod connection;
 mod log;
+mod state;
 
 pub use log::ArrivalsLog;
+pub use state::StateSettings;
 
 use crate::address::Address;
 use crate::clock::{Clock, UP_BEFORE};
@@ -21,6 +24,7 @@ use base::dist::{Dist, Law};
 use base::random::{Stream, open01, streams};
 use base::station::{Admission, Stalls, Station};
 use connection::{Connection, Reply};
+use state::State;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -43,8 +47,10 @@ pub struct Settings {
     pub stalls: Option<Stalls>,
     /// Share of requests (0 to 1) that are answered with 500, after their service.
     pub error_rate: f64,
-    /// Bytes of the answer's body.
+    /// Bytes of the answer's body; of a target with state, the most that a list takes.
     pub body_bytes: u64,
+    /// Keeps posted items, if given.
+    pub state: Option<StateSettings>,
     /// Of the demands and the errors.
     pub seed: u64,
 }
@@ -56,7 +62,7 @@ pub struct ServeReport {
     pub connections: u64,
     /// Requests received in full.
     pub requests: u64,
-    /// Of those, answered with 200.
+    /// Of those, answered with success: 200, with state also 201 and 204.
     pub ok: u64,
     /// Answered with 500, as asked.
     pub errors: u64,
@@ -68,6 +74,10 @@ pub struct ServeReport {
     pub abandoned: u64,
     /// Connections that the system refused to take.
     pub refused: u64,
+    /// With state: answered with 404 (no such item), 405 (method not allowed) or 507 (no room for more items).
+    pub denied: u64,
+    /// With state: items held at the end.
+    pub items: u64,
 }
 
 /// A target that listens, and serves once it is [`run`](Server::run).
@@ -79,6 +89,7 @@ pub struct Server {
     clock: Clock,
     log: Option<ArrivalsLog>,
     station: Station,
+    state: Option<State>,
     demand: Stream,
     error: Stream,
     ok: Rendered,
@@ -119,6 +130,7 @@ impl Server {
         };
         Ok(Server {
             station: Station::new(settings.servers, settings.queue, settings.stalls),
+            state: settings.state.map(State::new),
             demand: Stream::new(settings.seed, streams::SERVICE),
             error: Stream::new(settings.seed, streams::ERROR),
             ok: answer(200, settings.body_bytes)?,
@@ -167,6 +179,7 @@ impl Server {
         if let Some(log) = &mut self.log {
             log.flush()?;
         }
+        self.report.items = self.state.as_ref().map_or(0, State::items);
         Ok(self.report)
     }
 
@@ -242,10 +255,16 @@ impl Server {
         let Some(connection) = self.connections[token as usize].as_mut() else { return Ok(()) };
         while let Some(event) = connection.http.receive(&mut bytes) {
             match event {
-                wire::http1::ServerEvent::Request { expect_continue, .. } => {
+                wire::http1::ServerEvent::Request { expect_continue, method, target, head, .. } => {
                     connection.continue_wanted = expect_continue;
+                    connection.asked = self.state.as_ref().map(|_| State::asked(method, target, head));
                 }
-                wire::http1::ServerEvent::BodyChunk { .. } => connection.continue_wanted = false,
+                wire::http1::ServerEvent::BodyChunk { data } => {
+                    connection.continue_wanted = false;
+                    if let (Some(state), Some(asked)) = (&mut self.state, &mut connection.asked) {
+                        state.receive(asked, data);
+                    }
+                }
                 wire::http1::ServerEvent::RequestEnd => {
                     // A request arrives with the bytes that complete it.
                     connection.continue_wanted = false;
@@ -257,6 +276,9 @@ impl Server {
                     }
                     let mut draws = self.demand.item(number);
                     let demand = Nanos::from_secs_f64(self.settings.service.sample(&mut draws));
+                    let asked = self.state.as_mut().zip(connection.asked.take());
+                    let cost = asked.as_ref().map_or(Nanos::ZERO, |(state, asked)| state.cost(asked));
+                    let demand = demand.saturating_add(cost);
                     let (at, reply) = match self.station.arrive(now, demand) {
                         Admission::Rejected => (now, Reply::Full),
                         Admission::Departs(at)
@@ -265,6 +287,14 @@ impl Server {
                             (at, Reply::Failed)
                         }
                         Admission::Departs(at) => (at, Reply::Ok),
+                    };
+                    let reply = match (asked, reply) {
+                        (Some((state, asked)), Reply::Ok) => Reply::State(state.apply(asked)),
+                        (Some((state, asked)), failed) => {
+                            state.give_up(&asked);
+                            failed
+                        }
+                        (None, reply) => reply,
                     };
                     // Pipelined answers leave in the order of their requests.
                     let at = at.max(connection.last_departure);
@@ -300,17 +330,28 @@ impl Server {
             return;
         };
         // A connection with this token that is younger than the answer has no such number.
-        let Some(&(_, reply)) = connection.replies.front().filter(|&&(n, _)| n == number) else {
+        let next = connection.replies.front().is_some_and(|&(n, _)| n == number);
+        let Some((_, reply)) = next.then(|| connection.replies.pop_front()).flatten() else {
             self.report.abandoned += 1;
             return;
         };
-        connection.replies.pop_front();
         let mut out = self.spare.pop().unwrap_or_default();
         out.clear();
         match reply {
             Reply::Ok => {
                 self.report.ok += 1;
                 connection.http.respond_rendered(&self.ok, &mut out);
+            }
+            Reply::State(answer) => {
+                let response = self.state.as_ref().map(|s| s.response(&answer, self.settings.body_bytes));
+                if let Some(Ok(response)) = response {
+                    *if response.status() < 300 { &mut self.report.ok } else { &mut self.report.denied } += 1;
+                    connection.http.respond(&response, &mut out);
+                } else {
+                    // Its headers came in a request, so HTTP takes them.
+                    self.report.errors += 1;
+                    connection.http.respond_rendered(&self.failed, &mut out);
+                }
             }
             Reply::Failed => {
                 self.report.errors += 1;
@@ -351,8 +392,11 @@ impl Server {
 
     fn close(&mut self, token: Token) {
         self.reactor.close(token);
-        if self.connections[token as usize].take().is_some() {
+        if let Some(connection) = self.connections[token as usize].take() {
             self.free.push(token);
+            if let (Some(state), Some(asked)) = (&mut self.state, &connection.asked) {
+                state.give_up(asked);
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ mod reactor;
 mod scripted;
 mod served;
 mod served_raw;
+mod served_state;
 mod tls;
 mod tls_bad;
 mod tls_server;

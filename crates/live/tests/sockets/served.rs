@@ -47,6 +47,7 @@ pub fn settings(service: &str) -> Settings {
         stalls: None,
         error_rate: 0.0,
         body_bytes: 10,
+        state: None,
         seed: 3,
     }
 }

@@ -7,7 +7,7 @@ use live::serve::Settings;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-fn connect(server: &Serving) -> TcpStream {
+pub fn connect(server: &Serving) -> TcpStream {
     let Address::Tcp(at) = server.address else { panic!("a TCP server") };
     let stream = TcpStream::connect(at).unwrap();
     stream.set_read_timeout(Some(HANG)).unwrap();
@@ -15,7 +15,7 @@ fn connect(server: &Serving) -> TcpStream {
     stream
 }
 
-fn read_to_close(stream: &mut TcpStream) -> String {
+pub fn read_to_close(stream: &mut TcpStream) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
