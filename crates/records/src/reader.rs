@@ -203,7 +203,11 @@ fn understand(schema: &Schema, path: &Path) -> Result<(Metadata, Columns), Error
     if let Some(missing) = schema::ALL.into_iter().find(|column| !column.nullable() && !has(*column)) {
         return Err(Error::column(path, missing.name(), "missing, and not one that may be"));
     }
-    Ok((metadata, known.into_iter().map(|(_, column)| column).enumerate().collect()))
+    let mut columns: Columns = known.into_iter().map(|(_, column)| column).enumerate().collect();
+    // In the order of the table, wherever a log has them: a column may set the default of a later one.
+    let place = |column: &dyn Column| schema::ALL.iter().position(|known| known.name() == column.name());
+    columns.sort_by_key(|(_, column)| place(*column));
+    Ok((metadata, columns))
 }
 
 #[cfg(test)]

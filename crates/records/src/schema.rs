@@ -12,13 +12,13 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use base::{Kind, Nanos, Outcome, Record, Stamp};
+use base::{Due, Kind, Nanos, Outcome, Record, Stamp};
 
 use crate::metadata::{self, Metadata};
 
 mod cells;
 
-use cells::{flag, nullable, required, words};
+use cells::{flag, nullable, required, words, words_or_none};
 
 /// The schema's name and major version, as written under the key `headway.schema`.
 pub const VERSION: &str = "headway.records/1";
@@ -51,8 +51,8 @@ pub trait Cells: Send {
     fn finish(&mut self) -> ArrayRef;
 }
 
-/// Every column, in the order of the file.
-pub static ALL: [&'static dyn Column; 22] = [
+/// Every column, in the order of the file, in which a reader fills rows too.
+pub static ALL: [&'static dyn Column; 24] = [
     &required::<UInt64Type, _, _>(
         "k",
         "number of the arrival or session, from 0, over the whole plan",
@@ -77,7 +77,8 @@ pub static ALL: [&'static dyn Column; 22] = [
         "intended_ns",
         "when it was due, since the plan's zero",
         |row| row.intended.0,
-        |row, ns| row.intended = Nanos(ns),
+        // Whose own column is null or missing, it is also that by which it is counted to a phase.
+        |row, ns| (row.intended, row.arrived) = (Nanos(ns), Nanos(ns)),
     ),
     &nullable::<Int64Type, _, _>(
         "started_ns",
@@ -188,6 +189,21 @@ pub static ALL: [&'static dyn Column; 22] = [
         |row| row.reused,
         |row, reused| row.reused = reused,
     ),
+    // Nullable because logs of requests that all arrived did not have it.
+    &words_or_none(
+        "due",
+        "how it came to be due: `arrival` by the plan (so too if null), `step` after a session's request before, `user` in a \
+         closed user's loop",
+        &DUES,
+        |row| row.due as i8,
+        |row, at| row.due = Due::ALL[at],
+    ),
+    &nullable::<Int64Type, _, _>(
+        "arrived_ns",
+        "when its session was due, by which it is counted to a phase; null if that is `intended_ns`",
+        |row| (row.arrived != row.intended).then_some(row.arrived.0),
+        |row, ns| row.arrived = Nanos(ns),
+    ),
 ];
 
 const OUTCOMES: [&str; 16] = {
@@ -199,6 +215,8 @@ const OUTCOMES: [&str; 16] = {
     }
     names
 };
+
+const DUES: [&str; 3] = [Due::ALL[0].name(), Due::ALL[1].name(), Due::ALL[2].name()];
 
 const KINDS: [&str; 3] = [Kind::ALL[0].name(), Kind::ALL[1].name(), Kind::ALL[2].name()];
 

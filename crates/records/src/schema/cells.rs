@@ -56,7 +56,22 @@ where
     G: Fn(&Record) -> i8,
     S: Fn(&mut Record, usize),
 {
-    Words { name, about, list, get, set }
+    Words { name, about, list, nullable: false, get, set }
+}
+
+/// The same where a log may lack the word: null leaves the field as it is.
+pub(super) const fn words_or_none<G, S>(
+    name: &'static str,
+    about: &'static str,
+    list: &'static [&'static str],
+    get: G,
+    set: S,
+) -> Words<G, S>
+where
+    G: Fn(&Record) -> i8,
+    S: Fn(&mut Record, usize),
+{
+    Words { name, about, list, nullable: true, get, set }
 }
 
 /// A column of yes or no.
@@ -88,6 +103,7 @@ pub(super) struct Words<G, S> {
     name: &'static str,
     about: &'static str,
     list: &'static [&'static str],
+    nullable: bool,
     get: G,
     set: S,
 }
@@ -188,7 +204,7 @@ where
         DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
     }
     fn nullable(&self) -> bool {
-        false
+        self.nullable
     }
     fn builder(&'static self, capacity: usize) -> Box<dyn Cells> {
         let list: ArrayRef = Arc::new(StringArray::from(self.list.to_vec()));
@@ -196,7 +212,7 @@ where
     }
     fn fill(&self, cells: &dyn Array, rows: &mut [Record]) -> Result<(), String> {
         let cells = as_array::<DictionaryArray<Int8Type>>(cells)?;
-        if cells.keys().null_count() > 0 {
+        if cells.keys().null_count() > 0 && !self.nullable {
             return Err("null where a value is required".to_string());
         }
         // The log's list may be another than ours: in another order, or with words of a later version, which are
@@ -204,7 +220,10 @@ where
         let list = as_array::<StringArray>(cells.values().as_ref())?;
         let places: Vec<Option<usize>> =
             list.iter().map(|word| self.list.iter().position(|known| Some(*known) == word)).collect();
-        for (row, &key) in rows.iter_mut().zip(cells.keys().values()) {
+        for (at, (row, &key)) in rows.iter_mut().zip(cells.keys().values()).enumerate() {
+            if cells.keys().is_null(at) {
+                continue;
+            }
             let key = usize::try_from(key).map_err(|_| format!("negative dictionary key {key}"))?;
             match places.get(key) {
                 Some(Some(place)) => (self.set)(row, *place),

@@ -5,10 +5,10 @@
 //! Numbers are written and read as eight bytes whatever they take, and what is too much is overwritten or masked: without
 //! a branch per number that is several times as fast as an encoding of seven bits a byte.
 
-use base::{Kind, Nanos, Outcome, Record, Stamp};
+use base::{Due, Kind, Nanos, Outcome, Record, Stamp};
 
 /// Numbers in a row.
-const NUMBERS: usize = 19;
+const NUMBERS: usize = 20;
 /// No row takes more.
 pub(super) const LONGEST: usize = 8 * (1 + NUMBERS);
 /// Must follow the last row, for it is read in steps of eight bytes.
@@ -24,6 +24,7 @@ const TLS: u64 = 16 << FLAGS;
 const REUSED: u64 = 32 << FLAGS;
 const OUTCOME: usize = FLAGS + 6;
 const KIND: usize = OUTCOME + 8;
+const DUE: usize = KIND + 2;
 
 /// Bytes that a number takes, by the two bits it has in the header.
 const SIZES: [usize; 4] = [0, 2, 4, 8];
@@ -45,6 +46,7 @@ pub(super) fn put(out: &mut Vec<u8>, record: &Record, before: Nanos) {
         zigzag(at.0.wrapping_sub(before.0)),
         zigzag(record.done.0.wrapping_sub(at.0)),
         zigzag(record.intended.0.wrapping_sub(at.0)),
+        zigzag(record.arrived.0.wrapping_sub(record.intended.0)),
         stamp(record.sent, at),
         stamp(record.first_byte, at),
         stamp(record.connect, Nanos::ZERO),
@@ -69,7 +71,8 @@ pub(super) fn put(out: &mut Vec<u8>, record: &Record, before: Nanos) {
         | flag(TLS, record.tls.is_some())
         | flag(REUSED, record.reused)
         | (record.outcome as u64) << OUTCOME
-        | (record.kind as u64) << KIND;
+        | (record.kind as u64) << KIND
+        | (record.due as u64) << DUE;
     let mut bytes = [0; LONGEST];
     let mut length = 8;
     for (i, x) in numbers.into_iter().enumerate() {
@@ -97,6 +100,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         at,
         done,
         intended,
+        arrived,
         sent,
         first_byte,
         connect,
@@ -118,9 +122,12 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
     let from = |zero: Nanos, x: u64| Nanos(zero.0.wrapping_add(unzigzag(x)));
     let stamp = |flag: u64, zero: Nanos, x: u64| if has(flag) { from(zero, x).into() } else { Stamp::NONE };
     let at = from(before, at);
+    let intended = from(at, intended);
     let record = Record {
         k,
-        intended: from(at, intended),
+        intended,
+        arrived: from(intended, arrived),
+        due: Due::ALL.get((header >> DUE) as usize & 3).copied()?,
         started: if has(NEVER_STARTED) { Stamp::NONE } else { at.into() },
         sent: stamp(SENT, at, sent),
         first_byte: stamp(FIRST_BYTE, at, first_byte),
@@ -183,6 +190,8 @@ mod tests {
             shard: u16::MAX,
             status: u16::MAX,
             kind: Kind::Attempt,
+            due: Due::User,
+            arrived: Nanos::ZERO,
             reused: true,
             ..Record::never_started(0, far, far, Outcome::Unsent)
         };

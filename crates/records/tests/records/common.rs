@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Kind, Nanos, Outcome, Record, Stamp};
+use base::{Due, Kind, Nanos, Outcome, Record, Stamp};
 use proptest::prelude::*;
 use records::{Ending, Error, LogReader, LogWriter, Metadata};
 
@@ -16,13 +16,21 @@ pub fn any_row() -> impl Strategy<Value = Record> {
     let stamp = || proptest::option::of(any::<i64>().prop_map(Nanos)).prop_map(Stamp::from);
     let nanos = || any::<i64>().prop_map(Nanos);
     let stamps = (stamp(), stamp(), stamp(), stamp(), stamp());
-    let spans = (nanos(), nanos(), nanos());
+    let spans = (nanos(), nanos(), nanos(), nanos());
     let keys = (any::<u64>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
     let small = (any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>());
-    let rest = (any::<u64>(), any::<u64>(), 0..Outcome::ALL.len(), 0..Kind::ALL.len(), any::<bool>());
+    let rest = (
+        any::<u64>(),
+        any::<u64>(),
+        0..Outcome::ALL.len(),
+        0..Kind::ALL.len(),
+        any::<bool>(),
+        0..Due::ALL.len(),
+    );
     (stamps, spans, keys, small, rest).prop_map(|(stamps, spans, keys, small, rest)| Record {
         k: keys.0,
         intended: spans.0,
+        arrived: spans.3,
         started: stamps.0,
         sent: stamps.1,
         first_byte: stamps.2,
@@ -42,6 +50,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
         status: small.3,
         outcome: Outcome::ALL[rest.2],
         kind: Kind::ALL[rest.3],
+        due: Due::ALL[rest.5],
         reused: rest.4,
     })
 }

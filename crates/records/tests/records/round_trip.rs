@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
-use base::{Outcome, Record};
+use base::{Due, Nanos, Outcome, Record};
 use proptest::prelude::*;
 use records::{Ending, Error, LogReader, LogWriter, Metadata, metadata, schema};
 
@@ -138,6 +138,31 @@ fn missing_columns_read_as_none_where_they_may_be_missing() {
             }
         }
     }
+}
+
+#[test]
+fn rows_of_older_logs_arrived_when_they_were_due() {
+    let step = Record { due: Due::Step, arrived: Nanos(7), ..plain_row(3) };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.arrow");
+    write(&path, &Metadata::new(), &[&[step, plain_row(4)]]);
+    assert_eq!(read(LogReader::open(&path)).unwrap().0, [step, plain_row(4)]);
+    for reversed in [false, true] {
+        let bytes = rewritten(|columns, _| {
+            columns.retain(|(field, _)| !["due", "arrived_ns"].contains(&field.name().as_str()));
+            if reversed {
+                columns.reverse();
+            }
+        });
+        assert_eq!(read(LogReader::from_bytes(bytes)).unwrap().0, [plain_row(3)]);
+    }
+    // Whatever stands first in the file, a session's own arrival is not overwritten.
+    let bytes = rewritten(|columns, _| {
+        let at = columns.iter().position(|(field, _)| field.name() == "arrived_ns").unwrap();
+        columns[at].1 = Arc::new(arrow_array::Int64Array::from(vec![Some(7)]));
+        columns.reverse();
+    });
+    assert_eq!(read(LogReader::from_bytes(bytes)).unwrap().0, [Record { arrived: Nanos(7), ..plain_row(3) }]);
 }
 
 #[test]
