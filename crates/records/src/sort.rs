@@ -82,7 +82,7 @@ impl Eq for Ordered {}
 fn compare_rows(a: &Record, b: &Record) -> Ordering {
     let stamps = |r: &Record| [r.started, r.sent, r.first_byte, r.connect, r.tls].map(Stamp::get);
     let keys = |r: &Record| (r.k, r.kind, r.step, r.repeat, r.attempt, r.shard, r.user);
-    let ends = |r: &Record| (r.intended, r.done, r.wait, r.outcome, r.status, r.reused);
+    let ends = |r: &Record| (r.intended, r.arrived, r.due, r.done, r.wait, r.outcome, r.status, r.reused);
     let sizes = |r: &Record| (r.bytes_received, r.bytes_sent, r.count, r.connection);
     keys(a)
         .cmp(&keys(b))
@@ -146,6 +146,7 @@ pub(crate) fn moved(row: Record, shift: Nanos) -> Record {
     let stamp = |stamp: Stamp| Stamp::from(stamp.get().map(|at| at.saturating_add(shift)));
     Record {
         intended: row.intended.saturating_add(shift),
+        arrived: row.arrived.saturating_add(shift),
         started: stamp(row.started),
         sent: stamp(row.sent),
         first_byte: stamp(row.first_byte),

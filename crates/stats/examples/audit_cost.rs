@@ -7,7 +7,7 @@ use base::random::Stream as Draws;
 use base::{Nanos, Outcome, Record};
 use stats::audit::{AuditSetup, Auditor, QuantileRule};
 use stats::summary::{Source, Stream};
-use stats::{Facts, Setup, Tolerances, Workload};
+use stats::{Facts, Setup, Workload};
 
 #[expect(clippy::disallowed_types, reason = "an example that measures; the library has no clock")]
 type Clock = std::time::Instant;
@@ -25,7 +25,7 @@ fn main() {
         plan: None,
         resolution: Nanos::from_millis(1),
         rate: Some(rate),
-        tolerances: Tolerances::default(),
+        ..Setup::default()
     };
     let mut auditor = Auditor::new(AuditSetup {
         setup,

@@ -5,7 +5,7 @@
 
 use base::random::Stream;
 use base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
-use stats::{Analysis, Facts, PlanLaw, Setup, Tolerances, Workload};
+use stats::{Analysis, Facts, PlanLaw, Setup, Workload};
 
 #[expect(clippy::disallowed_types, reason = "an example that measures; the library has no clock")]
 type Clock = std::time::Instant;
@@ -29,7 +29,7 @@ fn main() {
         }),
         resolution: Nanos(1),
         rate: None,
-        tolerances: Tolerances::default(),
+        ..Setup::default()
     });
     // The median round: on a busy machine the mean tells of the neighbours.
     let mut costs: Vec<f64> = Vec::new();

@@ -37,6 +37,6 @@ mod setup;
 mod windows;
 
 pub use analysis::Analysis;
-pub use setup::{Facts, GapCdf, PlanLaw, Setup, Tolerances, Workload};
+pub use setup::{Facts, GapCdf, PlanLaw, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
 pub use summary::Summary;
 pub use thresholds::Threshold;

@@ -103,6 +103,7 @@ impl Series {
                 p50: at(row.responses.as_ref().and_then(|r| r.quantile(0.5))),
                 p99: at(row.responses.as_ref().and_then(|r| r.quantile(0.99))),
                 max: at(row.responses.as_ref().map(|r| r.max)),
+                ..SeriesRow::default()
             })
             .collect()
     }

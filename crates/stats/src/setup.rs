@@ -5,16 +5,18 @@
 
 use crate::summary::{Generator, PlanSummary, Source};
 use base::{Nanos, Profile};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
 /// How the load comes about; decides which rules apply.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Workload {
     /// Requests arrive by a plan, whatever the target does.
     #[default]
     Open,
-    /// Sessions arrive by a plan; the steps within follow the answers.
+    /// Sessions arrive by a plan; the steps within follow the answers. There may be closed users beside them.
     Sessions,
     /// A fixed number of users, each waiting for its answer.
     Closed,
@@ -50,6 +52,54 @@ impl fmt::Debug for PlanLaw {
     }
 }
 
+/// How many users of a closed workload are asked for over time: phases from the plan's zero on, one after the other.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct UsersAsked {
+    /// The phases, in order.
+    pub phases: Vec<UsersPhase>,
+}
+
+/// A stretch of time over which the number of users asked for goes linearly from one value to another.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct UsersPhase {
+    /// How long it lasts.
+    pub length: Nanos,
+    /// Users at its beginning, of this process's part.
+    pub from_users: f64,
+    /// Users at its end.
+    pub to_users: f64,
+}
+
+impl UsersAsked {
+    /// So many users all the time.
+    pub fn hold(users: f64, length: Nanos) -> UsersAsked {
+        UsersAsked { phases: vec![UsersPhase { length, from_users: users, to_users: users }] }
+    }
+
+    /// User-seconds asked for within a stretch of time.
+    pub fn user_seconds(&self, range: &Range<Nanos>) -> f64 {
+        let (mut begins, mut sum) = (Nanos::ZERO, 0.0);
+        for p in self.phases.iter().filter(|p| p.length > Nanos::ZERO) {
+            let (from, to) = (range.start.max(begins), range.end.min(begins + p.length));
+            if from < to {
+                let level = |at: Nanos| {
+                    let share = (at - begins).as_secs_f64() / p.length.as_secs_f64();
+                    p.from_users + (p.to_users - p.from_users) * share
+                };
+                sum += 0.5 * (level(from) + level(to)) * (to - from).as_secs_f64();
+            }
+            begins += p.length;
+        }
+        sum
+    }
+
+    /// Users asked for on average over a stretch of time; none for an empty one.
+    pub fn mean(&self, range: &Range<Nanos>) -> Option<f64> {
+        let seconds = (range.end - range.start).as_secs_f64();
+        (seconds > 0.0).then(|| self.user_seconds(range) / seconds)
+    }
+}
+
 /// What an analysis must know before the first record.
 #[derive(Debug)]
 pub struct Setup {
@@ -57,18 +107,47 @@ pub struct Setup {
     pub labels: Vec<String>,
     /// Number of sources (workers) that will send batches.
     pub sources: usize,
-    /// The measured phase: from the end of warm-up to the plan's end, by `intended`.
+    /// The measured phase: from the end of warm-up to the plan's end, by `arrived`.
     pub measured: Range<Nanos>,
     /// How the load comes about.
     pub workload: Workload,
-    /// The plan; none for a foreign file without an expectation.
+    /// The plan of what arrives (requests of an open workload, sessions of a partly open one); none where nothing does, and
+    /// for a foreign file without an expectation.
     pub plan: Option<PlanLaw>,
+    /// Users of the closed groups over time, this process's part; none where there are none.
+    pub users: Option<UsersAsked>,
+    /// Requests of a session that arrives, on average; none where no sessions do, or where it is not known.
+    pub asks_per_session: Option<f64>,
+    /// Requests of fixed work that this process is to send.
+    pub requests_asked: Option<u64>,
+    /// Mean think time asked for, in seconds, over the requests before which users think.
+    pub think_s: Option<f64>,
     /// What the stamps resolve: windows are whole multiples of it, and at least ten of it long.
     pub resolution: Nanos,
     /// Starts per second of the judged stream, where no plan tells: windows are made to fit it.
     pub rate: Option<f64>,
     /// What is tolerated before the load counts as not sent as asked.
     pub tolerances: Tolerances,
+}
+
+/// An open workload without labels, plan or measured phase, from one source with stamps in nanoseconds.
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            labels: Vec::new(),
+            sources: 1,
+            measured: Nanos::ZERO..Nanos::ZERO,
+            workload: Workload::Open,
+            plan: None,
+            users: None,
+            asks_per_session: None,
+            requests_asked: None,
+            think_s: None,
+            resolution: Nanos(1),
+            rate: None,
+            tolerances: Tolerances::default(),
+        }
+    }
 }
 
 /// What is known of another tool's rows beyond [`Setup`].
@@ -111,6 +190,10 @@ pub struct Tolerances {
     pub saturated: f64,
     /// Share of failed requests above which `errors` is a warning and not a note.
     pub errors: f64,
+    /// Share of the requests asked for that may be missing within the measured phase before that is `feedback`.
+    pub feedback: f64,
+    /// Least change over the measured phase, as a share of the mean, that counts as a trend.
+    pub trend: f64,
 }
 
 impl Default for Tolerances {
@@ -129,6 +212,8 @@ impl Default for Tolerances {
             stall: Nanos::from_millis(1),
             saturated: 0.8,
             errors: 0.01,
+            feedback: 0.03,
+            trend: 0.2,
         }
     }
 }

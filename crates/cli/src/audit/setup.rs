@@ -11,7 +11,7 @@ use anyhow::anyhow;
 use base::{Nanos, Phase, Profile};
 use stats::audit::AuditSetup;
 use stats::summary::{PlanSummary, Source, Stream};
-use stats::{Facts, PlanLaw, Setup, Tolerances, Workload};
+use stats::{Facts, PlanLaw, Setup, Workload};
 use std::ops::Range;
 
 /// Fewer stamps lie on a coarse grid by chance: of n independent distances the common divisor is 1 with a probability of
@@ -101,7 +101,7 @@ pub(super) fn setup(
             plan: settings.expect.map(|expect| law(expect, stretch)),
             resolution: stretch.grid,
             rate: (seconds(&judged) > 0.0).then(|| chosen.starts.n as f64 / seconds(&judged)),
-            tolerances: Tolerances::default(),
+            ..Setup::default()
         },
         users: users(read),
         generators: read.generators.clone(),

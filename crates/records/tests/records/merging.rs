@@ -104,6 +104,7 @@ fn merged_logs_count_from_one_zero_and_say_which_were_cut_short() {
     let (rows, ending) = read(Ok(reader)).unwrap();
     // The other machine's zero was 3 ms later, so its first row stands after both of this one's.
     assert_eq!(rows.iter().map(|row| row.intended).collect::<Vec<_>>(), [0, 2, 3].map(Nanos::from_millis));
+    assert_eq!(rows[2].arrived, rows[2].intended);
     assert_eq!(rows[2].service(), plain_row(0).service());
     assert_eq!(rows[2].connect, plain_row(0).connect);
     assert_eq!(ending, Some(Ending::Complete));

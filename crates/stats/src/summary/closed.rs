@@ -2,18 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers of a closed workload.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+/// Numbers of a workload in which users wait for their answers: a closed one, a partly open one, fixed work, or another
+/// tool's results.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Closed {
     /// Number of responses behind it.
     pub n: u64,
-    /// Users (threads) that the records name.
+    /// Users: those asked for (on average over the measured phase) in a run, those that the records name in an audit. None
+    /// for a partly open workload, where as many come as come.
     pub users: Option<f64>,
+    /// Users (in a partly open workload: sessions of more than one request) that were there on average over the measured
+    /// phase; none in an audit.
+    pub users_mean: Option<f64>,
+    /// Requests per second.
+    pub rate: Option<f64>,
     /// Mean response time R.
     pub response: Option<f64>,
-    /// Mean think time Z: as asked for, else as recovered from the records.
+    /// Mean think time Z: as recovered from the records, else as asked for.
     pub think: Option<f64>,
+    /// Mean think time asked for; none where it is not known.
+    pub think_asked: Option<f64>,
+    /// Mean of the recovered think times: from the end of a user's request to when his next one was due (in an audit, when it
+    /// started).
+    pub think_recovered: Option<f64>,
     /// Standard deviation of the recovered think times.
     pub think_sd: Option<f64>,
     /// Smallest recovered think time.
@@ -36,6 +48,30 @@ pub struct Closed {
     pub in_flight_max: Option<u64>,
     /// Share of the time in which at least 95 % of the users were waiting for an answer.
     pub all_waiting: Option<f64>,
+    /// What an open workload of the same mean rate would have seen; none where it was not estimated (`not_computed` has the
+    /// reason under `closed.estimated`).
+    pub estimated: Option<Estimated>,
+}
+
+/// An estimate, not a measurement: response times of Poisson arrivals at the run's mean rate, replayed through what the run
+/// showed of the target.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Estimated {
+    /// Arrivals that were replayed.
+    pub n: u64,
+    /// Their rate: requests of the run per second of its measured phase.
+    pub rate: f64,
+    /// Mean response time.
+    pub mean: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Requests that are served at once in the replay.
+    pub lanes: u64,
+    /// How it was made, in words.
+    pub method: String,
 }
 
 /// How many users a rate stands for: rate x (Z' + R) (Brady and Gunther 2016, table 4).

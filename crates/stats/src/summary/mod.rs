@@ -16,6 +16,7 @@ mod audit;
 mod closed;
 mod generator;
 mod plan;
+mod sessions;
 mod threshold;
 mod verdict;
 
@@ -24,12 +25,14 @@ pub use audit::{
     AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, Offset, Resolution, Stream, Tables,
     UnreadableRow,
 };
-pub use closed::{Closed, Supported, ThreadGroup};
+pub use closed::{Closed, Estimated, Supported, ThreadGroup};
 pub use generator::{Generator, Stall, WorkerTime};
 pub use plan::{PlanPhase, PlanSummary};
-pub use threshold::{Operator, ThresholdOutcome, ThresholdResult, ThresholdUnit};
+pub use sessions::{Held, Sessions};
+pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use verdict::{Finding, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Verdict};
 
+use crate::setup::Workload;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -60,6 +63,8 @@ pub struct Summary {
     pub command: Option<String>,
     /// When the plan's zero was, RFC 3339; none where unknown or simulated.
     pub started_at: Option<String>,
+    /// How the load came about; none in documents of versions that knew open ones alone.
+    pub workload: Option<Workload>,
     /// What was asked for; none for a foreign file without an expectation.
     pub plan: Option<PlanSummary>,
     /// The answer to the two questions about the load.
@@ -78,6 +83,13 @@ pub struct Summary {
     pub blocked: Tail,
     /// Response time (done - intended) over every arrival; those without an answer are censored.
     pub response: Spread,
+    /// Which of these response times are open, and which are conditional on the answers before.
+    pub response_kind: ResponseKind,
+    /// The open ones alone: of requests that were due by the plan. Null where there are none, and where there are no others.
+    pub response_open: Option<Spread>,
+    /// Those within sessions and in users' loops alone: each due at the end of the request before plus think time, and so
+    /// conditional on it. Null where there are none, and where there are no others.
+    pub response_session: Option<Spread>,
     /// Response time over successes alone.
     pub response_ok: Spread,
     /// Service time (done - sent) over requests with a first byte.
@@ -90,8 +102,10 @@ pub struct Summary {
     pub outcomes: BTreeMap<String, u64>,
     /// Response times and outcomes by label of the step.
     pub by_label: BTreeMap<String, LabelSummary>,
-    /// Numbers of a closed workload; none for an open one.
+    /// Numbers of a workload in which users wait for their answers; none for an open one.
     pub closed: Option<Closed>,
+    /// Sessions of more than one request that arrive; none where there are none.
+    pub sessions: Option<Sessions>,
     /// One entry per group of users where a foreign file names such groups.
     pub thread_groups: Vec<ThreadGroup>,
     /// The run over time: one row per second, pairs merged until at most 3,600 are left.
@@ -137,6 +151,19 @@ pub enum Source {
     Import,
 }
 
+/// What the response times of a run are of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResponseKind {
+    /// Every request was due by the plan: nobody's answer decided when it began.
+    #[default]
+    Open,
+    /// Some were, and some were due at the answer before them plus think time.
+    Mixed,
+    /// Every request was due at the answer before it plus think time: response times are conditional on the loop.
+    Loop,
+}
+
 /// What the statistics cover.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -147,9 +174,9 @@ pub struct Measured {
     pub to_s: f64,
     /// Arrivals that fell due within, sent or not.
     pub n: u64,
-    /// Requests that were due before, during warm-up; sent and left out.
+    /// Requests that were due before (or whose session was), during warm-up; sent and left out.
     pub warmup: u64,
-    /// Requests that were due at or after the end; left out.
+    /// Requests that were due at or after the end (or whose session was); left out.
     pub after: u64,
     /// Whether the run was cut short.
     pub interrupted: bool,
@@ -275,6 +302,12 @@ pub struct SeriesRow {
     pub p99: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
+    /// Requests in flight on average: started and not ended.
+    pub in_flight: Option<f64>,
+    /// Requests that were due and held back by the connection cap, on average.
+    pub waiting: Option<f64>,
+    /// Users (closed) and sessions of more than one request (arriving) that were there on average; none in an open workload.
+    pub users: Option<f64>,
 }
 
 /// Points to draw.

@@ -39,6 +39,21 @@ pub struct ThresholdResult {
     pub ended_run_at: Option<f64>,
     /// Number of observations behind the value.
     pub n: u64,
+    /// Of a threshold that bounds response times from above: sessions that saw at least one beyond the bound. Null for other
+    /// thresholds, and where there are no sessions of more than one request.
+    pub sessions_over: Option<SessionsOver>,
+}
+
+/// Sessions with at least one response time beyond a bound.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionsOver {
+    /// Sessions that ended.
+    pub n: u64,
+    /// Of those, the ones with at least one request over the bound.
+    pub over: u64,
+    /// `over` / `n`; null without sessions.
+    pub share: Option<f64>,
 }
 
 /// What a threshold says.

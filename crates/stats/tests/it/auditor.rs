@@ -4,7 +4,7 @@ use crate::world::{MS, draws, exponential, finding, outcome, rule};
 use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Stamp};
 use stats::audit::{AuditSetup, Auditor, QuantileRule};
 use stats::summary::{Column, LoadVerdict, Pattern, RuleOutcome, Severity, Source, Stream, Summary};
-use stats::{Facts, PlanLaw, Setup, Tolerances, Workload};
+use stats::{Facts, PlanLaw, Setup, Workload};
 
 /// Rows as a reader hands them over: ms stamps unless `grid` says otherwise, ends known, no bytes.
 struct Audit {
@@ -38,7 +38,7 @@ impl Audit {
                 plan: self.plan,
                 resolution,
                 rate: Some(self.rows.len() as f64 / self.seconds as f64),
-                tolerances: Tolerances::default(),
+                ..Setup::default()
             },
             users: self.users,
             generators: vec!["one".into()],

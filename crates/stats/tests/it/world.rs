@@ -3,7 +3,7 @@
 use base::random::{Draws, Stream};
 use base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
 use stats::summary::{Finding, RuleOutcome, RuleResult};
-use stats::{Analysis, Facts, PlanLaw, Setup, Summary, Tolerances, Workload};
+use stats::{Analysis, Facts, PlanLaw, Setup, Summary, Workload};
 
 pub const MS: i64 = 1_000_000;
 
@@ -106,7 +106,7 @@ impl World {
             resolution: self.resolution,
             rate: (self.workload == Workload::Foreign)
                 .then(|| self.records.len() as f64 / (self.measured.end - self.measured.start).as_secs_f64()),
-            tolerances: Tolerances::default(),
+            ..Setup::default()
         }
     }
 

@@ -5,7 +5,7 @@ use import::source::Progress;
 use import::{File, Options, Rows};
 use stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
 use stats::summary::{Source, Stream};
-use stats::{Facts, Setup, Summary, Tolerances, Workload};
+use stats::{Facts, Setup, Summary, Workload};
 use std::ops::Range;
 use std::path::Path;
 
@@ -63,7 +63,7 @@ impl Load {
                 plan: None,
                 resolution,
                 rate: Some(rate),
-                tolerances: Tolerances::default(),
+                ..Setup::default()
             },
             users: self.rows.tables.users.as_slice().to_vec(),
             generators: vec!["generator".into()],

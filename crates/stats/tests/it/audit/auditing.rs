@@ -4,7 +4,7 @@ use super::traffic::Load;
 use base::{Kind, Nanos};
 use stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
 use stats::summary::{Source, Stream};
-use stats::{Facts, Setup, Summary, Tolerances, Workload};
+use stats::{Facts, Setup, Summary, Workload};
 
 pub fn audit(load: &Load) -> Summary {
     let mut survey = Survey::default();
@@ -20,7 +20,7 @@ pub fn audit(load: &Load) -> Summary {
         plan: None,
         resolution,
         rate: Some(starts as f64 / (span.end - span.start).as_secs_f64()),
-        tolerances: Tolerances::default(),
+        ..Setup::default()
     };
     let mut auditor = Auditor::new(AuditSetup {
         setup,
