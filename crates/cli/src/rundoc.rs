@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use base::{Nanos, Profile};
 use serde::{Deserialize, Serialize};
 use stats::summary::PlanSummary;
-use stats::{PlanLaw, Setup, Tolerances, Workload};
+use stats::{PlanLaw, Setup, Workload};
 use std::path::Path;
 use workload::{Plan, Process, Shard};
 
@@ -101,7 +101,7 @@ pub fn setup(plan: &Plan, sources: usize) -> Setup {
         plan: Some(law(plan.process, plan.own_profile(), plan.shard)),
         resolution: Nanos(1),
         rate: None,
-        tolerances: Tolerances::default(),
+        ..Setup::default()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common::{LIMITS, answers, plan};
 use base::sink::Kept;
 use base::{Batch, Nanos, Phase, Profile, Rate};
 use stats::summary::{Finding, LoadVerdict, Pattern, RuleOutcome, Summary};
-use stats::{Analysis, Facts, PlanLaw, Setup, Tolerances, Workload};
+use stats::{Analysis, Facts, PlanLaw, Setup, Workload};
 use std::sync::Arc;
 use testkit::{Answer, Generator, Target, World};
 use workload::{Client, Limits, Plan, Process, Shard};
@@ -27,7 +27,7 @@ pub fn setup(plan: &Plan, sources: usize) -> Setup {
         }),
         resolution: Nanos(1),
         rate: None,
-        tolerances: Tolerances::default(),
+        ..Setup::default()
     }
 }
 
