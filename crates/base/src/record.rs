@@ -252,6 +252,8 @@ pub struct Record {
     pub repeat: u32,
     /// Number of the connection within its shard; `u32::MAX` if it never had one.
     pub connection: u32,
+    /// Index of the group of users; k and user count within it.
+    pub group: u16,
     /// Index of the step (its label stands in the log's metadata).
     pub step: u16,
     /// Which attempt, from 0.
@@ -290,6 +292,7 @@ impl Record {
             user: 0,
             repeat: 0,
             connection: u32::MAX,
+            group: 0,
             step: 0,
             attempt: 0,
             shard: 0,

@@ -71,7 +71,18 @@ impl Shard {
 
     /// This shard's part of a whole number that is split as evenly as integers allow: the first ones get one more.
     pub fn split(self, total: u32) -> u32 {
-        total / self.count + u32::from(self.index < total % self.count)
+        self.split_u64(u64::from(total)) as u32
+    }
+
+    /// [`split`](Shard::split) of a larger number.
+    pub fn split_u64(self, total: u64) -> u64 {
+        let count = u64::from(self.count);
+        total / count + u64::from(u64::from(self.index) < total % count)
+    }
+
+    /// Whether user `u` of a closed group is this shard's: u mod N = i.
+    pub fn keeps_user(self, u: u32) -> bool {
+        u % self.count == self.index
     }
 }
 

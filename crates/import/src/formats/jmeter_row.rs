@@ -4,7 +4,7 @@ use crate::numbers::int;
 use crate::outcome;
 use crate::rows::Rows;
 use crate::stamps;
-use base::{Kind, Nanos, Outcome, Record};
+use base::{Nanos, Outcome, Record};
 
 /// Beginning of the message of a transaction controller's sample.
 const TRANSACTION: &[u8] = b"Number of samples in transaction";
@@ -93,28 +93,18 @@ impl Samples {
         };
         let step = rows.step(sample.label);
         rows.records.push(Record {
-            k: self.k,
-            intended: stamp,
             started: stamp.into(),
             sent: stamp.into(),
             first_byte: latency.filter(|&l| l > Nanos::ZERO || elapsed <= LEAST).map(|l| stamp + l).into(),
-            done: stamp + elapsed,
-            wait: Nanos::ZERO,
             connect: (connect > Nanos::ZERO).then_some(connect).into(),
             tls: None.into(),
             bytes_received: sample.bytes,
             bytes_sent: sample.sent,
-            count: 1,
             user,
-            repeat: 0,
-            connection: u32::MAX,
             step,
-            attempt: 0,
             shard,
             status,
-            outcome,
-            kind: Kind::Request,
-            reused: false,
+            ..Record::never_started(self.k, stamp, stamp + elapsed, outcome)
         });
         self.k += 1;
     }

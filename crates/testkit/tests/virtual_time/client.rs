@@ -206,7 +206,8 @@ proptest! {
         interrupts in prop::collection::vec(1i64..1_500, 0..3),
     ) {
         let plan = plan(Process::Poisson, rate, 1, seed);
-        let limits = Limits { connections, max_wait: MS(80), timeout: MS(120), connect_timeout: MS(60) };
+        let (max_wait, timeout, connect_timeout, drain) = (MS(80), MS(120), MS(60), MS(200));
+        let limits = Limits { connections, max_wait, timeout, connect_timeout, drain };
         let mut at: Vec<Nanos> = interrupts.into_iter().map(MS).collect();
         at.sort_unstable();
         let generator = Generator {

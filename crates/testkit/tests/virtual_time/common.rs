@@ -10,6 +10,7 @@ pub const LIMITS: Limits = Limits {
     max_wait: Nanos::from_secs(30),
     timeout: Nanos::from_secs(30),
     connect_timeout: Nanos::from_secs(5),
+    drain: Nanos::from_secs(30),
 };
 
 pub fn plan(process: Process, rate: f64, seconds: i64, seed: u64) -> Plan {

@@ -1,9 +1,11 @@
 //! The connections of one shard: slots, the idle stack, and deadlines.
 //!
-//! Idle connections are used again most recently used first, so that the set in use is as small as the load allows.
+//! Idle connections are used again most recently used first, so that the set in use is as small as the load allows. One that
+//! belongs to a user is held for him instead.
 //! Each connection has at most one entry in the heap of deadlines: it is looked at when it comes up and put back if the
 //! deadline has moved on since, so that a request costs no heap operation.
 
+use super::SessionId;
 use base::{Nanos, Record};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,6 +20,8 @@ pub(super) enum Phase {
     Opening,
     Busy,
     Idle,
+    /// Idle, but a user's own.
+    Held,
 }
 
 #[derive(Debug)]
@@ -30,6 +34,8 @@ struct Slot {
     /// When the heap's entry of this slot comes up; MAX if it has none. Entries of other instants are stale.
     watched: Nanos,
     record: Record,
+    /// Whose request it carries, or whose own it is.
+    session: SessionId,
 }
 
 #[derive(Debug)]
@@ -107,12 +113,17 @@ impl Pool {
     }
 
     #[inline]
+    pub(super) fn session(&self, id: ConnectionId) -> SessionId {
+        self.slots[id as usize].session
+    }
+
+    #[inline]
     pub(super) fn request_mut(&mut self, id: ConnectionId) -> &mut Record {
         &mut self.slot(id).record
     }
 
     /// A new connection, to be opened for that request.
-    pub(super) fn open(&mut self, record: Record, deadline: Nanos) -> ConnectionId {
+    pub(super) fn open(&mut self, session: SessionId, record: Record, deadline: Nanos) -> ConnectionId {
         let number = self.opened;
         self.opened = self.opened.wrapping_add(1);
         let id = self.free.pop().unwrap_or_else(|| {
@@ -122,6 +133,7 @@ impl Pool {
                 deadline: Nanos::MAX,
                 watched: Nanos::MAX,
                 record,
+                session,
             });
             (self.slots.len() - 1) as ConnectionId
         });
@@ -131,17 +143,19 @@ impl Pool {
         slot.phase = Phase::Opening;
         slot.number = number;
         slot.record = record;
+        slot.session = session;
         self.watch(id, deadline);
         id
     }
 
-    /// An idle connection (just taken) serves that request.
+    /// An idle connection (just taken, or held for that session) serves that request.
     #[inline]
-    pub(super) fn reuse(&mut self, id: ConnectionId, record: Record, deadline: Nanos) {
+    pub(super) fn reuse(&mut self, id: ConnectionId, session: SessionId, record: Record, deadline: Nanos) {
         self.busy += 1;
         let slot = self.slot(id);
         slot.phase = Phase::Busy;
         slot.record = record;
+        slot.session = session;
         self.watch(id, deadline);
     }
 
@@ -158,6 +172,21 @@ impl Pool {
         let slot = self.slot(id);
         slot.phase = Phase::Idle;
         slot.deadline = Nanos::MAX;
+        self.idle.push(id);
+    }
+
+    /// Its request has ended; it stays its session's.
+    #[inline]
+    pub(super) fn hold(&mut self, id: ConnectionId) {
+        self.busy -= 1;
+        let slot = self.slot(id);
+        slot.phase = Phase::Held;
+        slot.deadline = Nanos::MAX;
+    }
+
+    /// A connection that was held is anybody's.
+    pub(super) fn let_go(&mut self, id: ConnectionId) {
+        self.slot(id).phase = Phase::Idle;
         self.idle.push(id);
     }
 

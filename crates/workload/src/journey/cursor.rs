@@ -24,6 +24,11 @@ impl Draws {
         self.think.item(0)
     }
 
+    /// The pace of session `k`.
+    pub fn pace(&self, k: u64) -> base::random::Draws {
+        self.think.item(self.think.bits(k, u64::MAX))
+    }
+
     /// The think time of session `k` numbered `ordinal`.
     #[inline]
     pub fn think(&self, k: u64, ordinal: u32) -> base::random::Draws {
@@ -42,6 +47,16 @@ pub struct Ask {
     pub think: Nanos,
 }
 
+/// What comes next in a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// A request.
+    Ask(Ask),
+    /// Nothing: the journey is over. A user who begins another one thinks for so long before it (pauses after the last
+    /// request).
+    Over(Nanos),
+}
+
 /// Where a session stands: some words that can be copied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cursor {
@@ -52,9 +67,9 @@ pub struct Cursor {
 }
 
 impl Journey {
-    /// The next request of session `k`, or none when it is over. `cursor` begins as the default.
+    /// What comes next in session `k`. `cursor` begins as the default.
     #[inline]
-    pub fn next(&self, cursor: &mut Cursor, draws: Draws, k: u64) -> Option<Ask> {
+    pub fn next(&self, cursor: &mut Cursor, draws: Draws, k: u64) -> Next {
         let mut pause = Nanos::ZERO;
         loop {
             match &self.ops[usize::from(cursor.at)] {
@@ -62,7 +77,7 @@ impl Journey {
                     cursor.at += 1;
                     let think = self.draw(*think, cursor, draws, k);
                     let repeat = counter.map_or(0, |c| cursor.rounds[usize::from(c)]);
-                    return Some(Ask { step: *step, repeat, think: pause + think });
+                    return Next::Ask(Ask { step: *step, repeat, think: pause + think });
                 }
                 Op::Enter { counter } => {
                     cursor.rounds[usize::from(*counter)] = 0;
@@ -84,7 +99,7 @@ impl Journey {
                     cursor.at += 1;
                     pause += self.draw(*think, cursor, draws, k);
                 }
-                Op::End => return None,
+                Op::End => return Next::Over(pause),
             }
         }
     }

@@ -8,7 +8,7 @@
 
 mod cursor;
 
-pub use cursor::{Ask, Cursor, Draws};
+pub use cursor::{Ask, Cursor, Draws, Next};
 
 use base::Nanos;
 use base::dist::{Constant, Dist};

@@ -9,10 +9,19 @@ fn think(text: &str) -> Dist {
     base::dist::parse(text, &|_| Err("no files".to_owned())).unwrap()
 }
 
+fn asked(next: Next) -> Option<Ask> {
+    match next {
+        Next::Ask(ask) => Some(ask),
+        Next::Over(_) => None,
+    }
+}
+
 /// The steps of session `k`, and which repeat each is.
 fn walk(journey: &Journey, k: u64) -> Vec<(u16, u32)> {
     let (mut cursor, draws) = (Cursor::default(), Draws::new(5));
-    std::iter::from_fn(|| journey.next(&mut cursor, draws, k)).map(|ask| (ask.step, ask.repeat)).collect()
+    std::iter::from_fn(|| asked(journey.next(&mut cursor, draws, k)))
+        .map(|ask| (ask.step, ask.repeat))
+        .collect()
 }
 
 #[test]
@@ -66,14 +75,18 @@ fn think_times_are_the_steps_own_or_the_journeys_and_pauses_add_to_them() {
     ];
     let journey = Journey::new(&nodes, think("const(1s)")).unwrap();
     let (mut cursor, draws) = (Cursor::default(), Draws::new(5));
-    let thinks: Vec<i64> = std::iter::from_fn(|| journey.next(&mut cursor, draws, 3))
+    let thinks: Vec<i64> = std::iter::from_fn(|| asked(journey.next(&mut cursor, draws, 3)))
         .map(|ask| ask.think.0 / second.0)
         .collect();
     assert_eq!(thinks, [1, 5, 6]);
+    let ends = Journey::new(&[ask(0), Node::Pause(think("const(4s)"))], no_think()).unwrap();
+    let mut cursor = Cursor::default();
+    assert!(asked(ends.next(&mut cursor, draws, 0)).is_some());
+    assert_eq!(ends.next(&mut cursor, draws, 0), Next::Over(Nanos::from_secs(4)));
     let random = Journey::new(&[ask(0), ask(0)], think("exp(1s)")).unwrap();
     let of = |k| {
         let (mut cursor, draws) = (Cursor::default(), Draws::new(5));
-        [0; 2].map(|_| random.next(&mut cursor, draws, k).unwrap().think)
+        [0; 2].map(|_| asked(random.next(&mut cursor, draws, k)).unwrap().think)
     };
     assert_eq!(of(1), of(1));
     assert!(of(1)[0] != of(1)[1] && of(1) != of(2));

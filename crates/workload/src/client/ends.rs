@@ -1,0 +1,187 @@
+//! How things end without having begun, or before their time: requests that never start, a run that is stopped, answers
+//! that are given up, connections that nobody needs any more.
+
+use super::group::Group;
+use super::sessions::State;
+use super::{Action, Client, SessionId, Then, Who};
+use crate::journey::{Cursor, Next};
+use base::{Due, Nanos, Outcome, Record, RecordSink};
+
+/// Rows that stand for runs of never-started arrivals span at most one cell of this length, so that counts over time
+/// keep their place.
+const RUN_CELL: Nanos = Nanos::from_millis(1);
+
+impl<S: RecordSink> Client<S> {
+    /// Stops sending: what is due and not started ends as unsent, what is in flight is waited for until its timeout.
+    pub fn stop(&mut self, now: Nanos) {
+        if self.stopping {
+            return;
+        }
+        self.stopping = true;
+        (self.last_start, self.last_step) = (now, now);
+        self.give_up_at = self.give_up_at.min(now.saturating_add(self.limits.timeout));
+        let mut thinking = self.sessions.all_in(State::Thinking);
+        thinking.sort_by_key(|&id| self.sessions.get(id).due);
+        for id in thinking {
+            // Timers that came up just now are due.
+            if self.sessions.get(id).due <= now {
+                self.sessions.of(id).state = State::Waiting;
+                self.waiting.push_back(id);
+            } else {
+                self.cut_short(id, now);
+            }
+        }
+        for id in self.sessions.all_in(State::Leaving) {
+            self.cut_short(id, now);
+        }
+        for id in self.sessions.all_in(State::Away) {
+            self.sessions.end(id);
+        }
+        self.sessions.forget_timers();
+    }
+
+    /// A session goes before its time. Its connection, if it has one of its own, is closed like the idle ones.
+    fn cut_short(&mut self, id: SessionId, now: Nanos) {
+        let session = self.sessions.of(id);
+        session.failed.get_or_insert(Outcome::Unfinished);
+        let own = std::mem::replace(&mut session.connection, super::NONE);
+        if own != super::NONE {
+            self.pool.let_go(own);
+        }
+        self.leave(id, now);
+    }
+
+    /// Stops at once: what is in flight ends as cancelled.
+    pub fn cancel(&mut self, now: Nanos) {
+        self.stop(now);
+        self.give_up_at = now;
+        self.give_up(now, Outcome::Cancelled);
+    }
+
+    /// Writes down what is left to write and closes the sink. Call once, when done; in flight is then unfinished.
+    pub fn finish_all(&mut self, now: Nanos) -> &mut S {
+        if !self.ended {
+            self.ended = true;
+            self.stop(now);
+            while let Some((_, who)) = self.next_held() {
+                self.never_start(who, now);
+            }
+            self.give_up(now, Outcome::Unfinished);
+            self.flush_run();
+            self.sink.finish(now);
+        }
+        &mut self.sink
+    }
+
+    /// A request that cannot start any more: unsent if it fell due by the time sending stopped, otherwise nothing.
+    pub(super) fn never_start(&mut self, who: Who, now: Nanos) {
+        let (due, last) = match who {
+            Who::Waiting(id) => (self.sessions.get(id).due, self.last_step),
+            Who::Arrival(group) => {
+                (self.groups[group].next.map_or(Nanos::MAX, |a| a.intended), self.last_start)
+            }
+        };
+        if due <= last {
+            let waited_out = due.saturating_add(self.limits.max_wait) <= now && self.full_since.is_some();
+            self.end_unstarted(who, if waited_out { Outcome::Shed } else { Outcome::Unsent }, now);
+            return;
+        }
+        match who {
+            // Stopped early: what was not yet due never fell due.
+            Who::Arrival(group) => self.groups[group].next = None,
+            Who::Waiting(id) => {
+                self.waiting.pop_front();
+                self.cut_short(id, now);
+            }
+        }
+    }
+
+    /// It has waited too long for a connection.
+    pub(super) fn shed(&mut self, who: Who, now: Nanos) {
+        self.end_unstarted(who, Outcome::Shed, now);
+    }
+
+    fn end_unstarted(&mut self, who: Who, outcome: Outcome, now: Nanos) {
+        match who {
+            Who::Arrival(group) => self.write_never_arrived(group, outcome, now),
+            Who::Waiting(id) => {
+                self.waiting.pop_front();
+                self.flush_run();
+                let record = self.record(id, now, outcome);
+                self.sink.record(record);
+                // Nothing can be idle and its own, or it would not have waited.
+                self.go_on(id, outcome, Then::GoOn, now);
+            }
+        }
+    }
+
+    fn write_never_arrived(&mut self, number: usize, outcome: Outcome, now: Nanos) {
+        let group = &mut self.groups[number];
+        let Some(arrival) = group.next else { return };
+        group.advance();
+        let group = &self.groups[number];
+        let Next::Ask(ask) = group.journey.next(&mut Cursor::default(), group.draws, arrival.k) else {
+            return;
+        };
+        if let Some(run) = &mut self.run {
+            let cell = |at: Nanos| at.0.div_euclid(RUN_CELL.0);
+            if run.outcome == outcome
+                && usize::from(run.group) == number
+                && run.step == ask.step
+                && run.k + u64::from(run.count) == arrival.k
+                && cell(run.intended) == cell(arrival.intended)
+                && run.count < u32::MAX
+            {
+                run.count += 1;
+                run.done = now;
+                return;
+            }
+        }
+        self.flush_run();
+        self.run = Some(Record {
+            shard: self.shard,
+            group: number as u16,
+            step: ask.step,
+            repeat: ask.repeat,
+            due: Due::Arrival,
+            ..Record::never_started(arrival.k, arrival.intended, now, outcome)
+        });
+    }
+
+    pub(super) fn flush_run(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.sink.record(run);
+        }
+    }
+
+    /// Nothing is left to start: idle connections are closed one by one, and at the end of patience the rest.
+    pub(super) fn wind_down(&mut self, now: Nanos) -> Option<Action> {
+        if self.next_held().is_some() {
+            return None;
+        }
+        self.flush_run();
+        if now >= self.give_up_at {
+            self.give_up(now, Outcome::Unfinished);
+        }
+        let over = self.sessions.live() == 0 || self.stopping || self.groups.iter().all(Group::is_single);
+        if !over {
+            return None;
+        }
+        let id = self.pool.take_idle()?;
+        self.pool.close(id);
+        Some(Action::Close(id))
+    }
+
+    /// Everything in flight ends with that outcome; its connections then lie idle, for `wind_down` to close.
+    fn give_up(&mut self, now: Nanos, outcome: Outcome) {
+        self.stop(now);
+        for connection in self.pool.busy_ids() {
+            let id = self.finish(connection, outcome, now);
+            let session = self.sessions.of(id);
+            session.connection = super::NONE;
+            session.failed.get_or_insert(outcome);
+            self.pool.release(connection);
+            self.leave(id, now);
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! How sessions go: users come and go, rounds begin, requests fall due, start, and lead to the next.
+
+use super::group::Group;
+use super::sessions::{NONE, Session, State};
+use super::{Action, Client, ConnectionId, Sending, SessionId, Then, Who};
+use crate::journey::Next;
+use crate::plan::{Connections, OnFailure};
+use crate::shard::Shard;
+use base::{Due, Kind, Nanos, Outcome, Record, RecordSink};
+
+impl<S: RecordSink> Client<S> {
+    /// Every user of a closed group of this shard, who will come when the level has room for him.
+    pub(super) fn expect_users(&mut self, shard: Shard) {
+        for number in 0..self.groups.len() {
+            let Some(level) = self.groups[number].level.clone() else { continue };
+            for user in (0..level.most()).filter(|&u| shard.keeps_user(u)) {
+                let session = Session { user, ..Session::new(number as u16, u64::from(user), Nanos::ZERO) };
+                let id = self.sessions.begin(session);
+                self.expect_user(id, Nanos(-1));
+            }
+        }
+    }
+
+    /// The user comes at the beginning of his next stay that ends after `after`, or never again.
+    fn expect_user(&mut self, id: SessionId, after: Nanos) {
+        let session = *self.sessions.get(id);
+        let group = &self.groups[usize::from(session.group)];
+        let stay = group.level.as_ref().and_then(|level| level.stay(session.user, after));
+        match stay.filter(|stay| stay.from <= self.last_start && !group.is_spent()) {
+            Some(stay) => {
+                let session = self.sessions.of(id);
+                (session.due, session.leaves) = (stay.from, stay.to);
+                self.sessions.wake(id, stay.from, State::Away);
+            }
+            None => self.sessions.end(id),
+        }
+    }
+
+    /// A timer came up.
+    #[inline]
+    pub(super) fn timer(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
+        match self.sessions.get(id).state {
+            State::Away => {
+                self.sink.users(now, 1);
+                let from = self.sessions.get(id).due;
+                self.begin_round(id, from, now)
+            }
+            State::Leaving => self.leave(id, now),
+            State::Thinking => self.fall_due(id, now),
+            State::Free | State::Waiting | State::Busy => None,
+        }
+    }
+
+    /// The session's next request is due: it starts on a connection of its own, or takes its place among those that wait.
+    #[inline]
+    fn fall_due(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
+        let session = self.sessions.get(id);
+        if self.groups[usize::from(session.group)].left == Some(0) {
+            // The work is done; what was not begun never fell due.
+            return self.leave(id, now);
+        }
+        let own = session.connection;
+        if own != NONE {
+            let record = self.begin(id, now);
+            return Some(self.send_on(own, id, record, now));
+        }
+        self.sessions.of(id).state = State::Waiting;
+        self.waiting.push_back(id);
+        None
+    }
+
+    /// Starts the request that is next, for which there is a connection. None if it came to nothing.
+    #[inline]
+    pub(super) fn start_next(&mut self, who: Who, now: Nanos) -> Option<Action> {
+        let id = match who {
+            Who::Waiting(id) => {
+                let group = usize::from(self.sessions.get(id).group);
+                if self.groups[group].left == Some(0) {
+                    self.waiting.pop_front();
+                    return self.leave(id, now);
+                }
+                if let Some(close) = self.make_room(group) {
+                    return Some(close);
+                }
+                self.waiting.pop_front();
+                id
+            }
+            Who::Arrival(group) => {
+                if let Some(close) = self.make_room(group) {
+                    return Some(close);
+                }
+                self.admit(group)?
+            }
+        };
+        let shared = self.group_of(id).connections == Connections::Shared;
+        let record = self.begin(id, now);
+        if let Some(idle) = shared.then(|| self.pool.take_idle()).flatten() {
+            let action = self.send_on(idle, id, record, now);
+            self.note_full(now);
+            return Some(action);
+        }
+        let deadline = now.saturating_add(self.limits.connect_timeout);
+        let connection = self.pool.open(id, record, deadline);
+        if !shared {
+            self.sessions.of(id).connection = connection;
+        }
+        self.note_full(now);
+        Some(Action::Open(connection))
+    }
+
+    /// Where a session needs a connection of its own and none can be opened, an idle one of the others goes.
+    #[inline]
+    fn make_room(&mut self, group: usize) -> Option<Action> {
+        if self.groups[group].connections == Connections::Shared || self.pool.can_open() {
+            return None;
+        }
+        let idle = self.pool.take_idle()?;
+        self.pool.close(idle);
+        Some(Action::Close(idle))
+    }
+
+    /// The next session of the group comes; none if its journey holds no request for it.
+    #[inline]
+    fn admit(&mut self, number: usize) -> Option<SessionId> {
+        let group = &mut self.groups[number];
+        let arrival = group.next?;
+        group.advance();
+        let mut session = Session::new(number as u16, arrival.k, arrival.intended);
+        let Next::Ask(ask) = group.journey.next(&mut session.cursor, group.draws, arrival.k) else {
+            return None;
+        };
+        (session.step, session.repeat) = (ask.step, ask.repeat);
+        Some(self.sessions.begin(session))
+    }
+
+    #[inline]
+    fn send_on(&mut self, on: ConnectionId, id: SessionId, mut record: Record, now: Nanos) -> Action {
+        record.sent = now.into();
+        record.reused = true;
+        let sending = self.sending(id);
+        self.pool.reuse(on, id, record, now.saturating_add(self.limits.timeout));
+        Action::Send(on, sending)
+    }
+
+    /// What the session's present request is.
+    pub(super) fn sending(&self, id: SessionId) -> Sending {
+        let session = self.sessions.get(id);
+        let closed = self.groups[usize::from(session.group)].is_closed();
+        Sending {
+            session: id,
+            k: session.k,
+            user: if closed { u64::from(session.user) } else { session.k },
+            iteration: session.iteration,
+            // Counted up when it began.
+            ordinal: session.ordinal.saturating_sub(1),
+            repeat: session.repeat,
+            step: session.step,
+            group: session.group,
+        }
+    }
+
+    /// The record of the session's present request, not started yet.
+    pub(super) fn record(&self, id: SessionId, now: Nanos, outcome: Outcome) -> Record {
+        let session = self.sessions.get(id);
+        let due = match (self.group_of(id).is_closed(), !session.began.is_some()) {
+            (true, _) => Due::User,
+            (false, true) => Due::Arrival,
+            (false, false) => Due::Step,
+        };
+        Record {
+            arrived: if due == Due::User { session.due } else { session.arrived },
+            user: session.user,
+            repeat: session.repeat,
+            group: session.group,
+            step: session.step,
+            shard: self.shard,
+            due,
+            ..Record::never_started(session.k, session.due, now, outcome)
+        }
+    }
+
+    pub(super) fn group_of(&self, id: SessionId) -> &Group {
+        &self.groups[usize::from(self.sessions.get(id).group)]
+    }
+
+    /// The session's request has begun.
+    #[inline]
+    pub(super) fn began(&mut self, id: SessionId, now: Nanos) {
+        let session = self.sessions.of(id);
+        session.state = State::Busy;
+        session.ordinal += 1;
+        let first = !session.began.is_some();
+        if first {
+            session.began = now.into();
+        }
+        let group = &mut self.groups[usize::from(session.group)];
+        if let Some(left) = &mut group.left {
+            *left -= 1;
+        }
+        if first && group.has_sessions() && !group.is_closed() {
+            self.sink.users(now, 1);
+        }
+    }
+
+    /// A connection that may serve again, after its request: its session's, or everybody's.
+    #[inline]
+    pub(super) fn set_free(&mut self, id: ConnectionId, session: SessionId, now: Nanos) -> Option<Action> {
+        if self.sessions.get(session).connection == id {
+            self.pool.hold(id);
+        } else {
+            self.pool.release(id);
+            self.came_free(now);
+        }
+        None
+    }
+
+    /// The session's request ended like that: what comes next.
+    #[inline]
+    pub(super) fn go_on(
+        &mut self,
+        id: SessionId,
+        outcome: Outcome,
+        then: Then,
+        now: Nanos,
+    ) -> Option<Action> {
+        let session = self.sessions.of(id);
+        let number = usize::from(session.group);
+        if outcome != Outcome::Ok && session.failed.is_none() {
+            session.failed = Some(outcome);
+        }
+        if then == Then::StopGroup {
+            self.groups[number].stop();
+        }
+        let ends = then != Then::GoOn
+            || (outcome != Outcome::Ok && self.groups[number].on_failure == OnFailure::EndSession);
+        if ends {
+            return self.session_over(id, Nanos::ZERO, now);
+        }
+        let group = &self.groups[number];
+        let session = self.sessions.of(id);
+        match group.journey.next(&mut session.cursor, group.draws, session.k) {
+            Next::Ask(_) if self.stopping => {
+                session.failed.get_or_insert(Outcome::Unfinished);
+                self.session_over(id, Nanos::ZERO, now)
+            }
+            Next::Ask(ask) => {
+                (session.step, session.repeat) = (ask.step, ask.repeat);
+                self.think_until(id, now.saturating_add(ask.think), now)
+            }
+            Next::Over(pause) => self.session_over(id, pause, now),
+        }
+    }
+
+    /// The session's next request is due at `due`, if it is still to be made then.
+    fn think_until(&mut self, id: SessionId, due: Nanos, now: Nanos) -> Option<Action> {
+        let closed = self.group_of(id).is_closed();
+        let session = self.sessions.of(id);
+        session.due = due;
+        let leaves = session.leaves;
+        if closed && due >= leaves {
+            if leaves <= now {
+                return self.leave(id, now);
+            }
+            self.sessions.wake(id, leaves, State::Leaving);
+        } else if !closed && due > self.last_step {
+            self.sessions.of(id).failed.get_or_insert(Outcome::Unfinished);
+            return self.depart(id, now);
+        } else {
+            self.sessions.wake(id, due, State::Thinking);
+        }
+        None
+    }
+
+    /// The journey is over: a user of a closed group begins the next after `pause`, a session that arrived is done.
+    fn session_over(&mut self, id: SessionId, pause: Nanos, now: Nanos) -> Option<Action> {
+        let session = *self.sessions.get(id);
+        let group = &self.groups[usize::from(session.group)];
+        if !group.is_closed() {
+            return self.depart(id, now);
+        }
+        let base = now.saturating_add(pause).max(session.arrived.saturating_add(group.pace(session.k)));
+        self.write_session(id, now);
+        if self.stopping || self.group_of(id).is_spent() || session.leaves <= now {
+            return self.leave(id, now);
+        }
+        let stride = self.group_of(id).stride;
+        let next = self.sessions.of(id);
+        next.iteration += 1;
+        next.k = u64::from(next.user) + stride * u64::from(next.iteration);
+        self.begin_round(id, base, now)
+    }
+
+    /// A user begins a journey at `from`, with a time to think before its first request. Rounds without one are passed
+    /// over.
+    fn begin_round(&mut self, id: SessionId, from: Nanos, now: Nanos) -> Option<Action> {
+        let mut base = from;
+        loop {
+            let group = &self.groups[usize::from(self.sessions.get(id).group)];
+            let session = self.sessions.of(id);
+            *session = Session {
+                user: session.user,
+                leaves: session.leaves,
+                iteration: session.iteration,
+                connection: session.connection,
+                ..Session::new(session.group, session.k, base)
+            };
+            match group.journey.next(&mut session.cursor, group.draws, session.k) {
+                Next::Ask(ask) => {
+                    (session.step, session.repeat) = (ask.step, ask.repeat);
+                    return self.think_until(id, base.saturating_add(ask.think), now);
+                }
+                Next::Over(pause) => {
+                    base = base.saturating_add(pause);
+                    if base >= session.leaves {
+                        return self.think_until(id, base, now);
+                    }
+                    session.iteration += 1;
+                    session.k += group.stride;
+                }
+            }
+        }
+    }
+
+    /// A user of a closed group goes, perhaps to come back.
+    pub(super) fn leave(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
+        if !self.group_of(id).is_closed() {
+            return self.depart(id, now);
+        }
+        if self.sessions.get(id).ordinal > 0 {
+            // In the middle of a round.
+            self.sessions.of(id).failed.get_or_insert(Outcome::Unfinished);
+            self.write_session(id, now);
+        }
+        self.sink.users(now, -1);
+        let close = self.disown(id, now);
+        let stride = self.group_of(id).stride;
+        let session = self.sessions.of(id);
+        session.iteration += 1;
+        session.k = u64::from(session.user) + stride * u64::from(session.iteration);
+        (session.ordinal, session.failed) = (0, None);
+        if self.stopping {
+            self.sessions.end(id);
+        } else {
+            let after = session.leaves.max(now);
+            self.expect_user(id, after);
+        }
+        close
+    }
+
+    /// A session that arrived is over.
+    pub(super) fn depart(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
+        let close = self.disown(id, now);
+        self.write_session(id, now);
+        if self.group_of(id).has_sessions() && self.sessions.get(id).began.is_some() {
+            self.sink.users(now, -1);
+        }
+        self.sessions.end(id);
+        close
+    }
+
+    /// The connection that is the session's own, idle now, is closed.
+    fn disown(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
+        let own = std::mem::replace(&mut self.sessions.of(id).connection, NONE);
+        if own == NONE {
+            return None;
+        }
+        self.pool.close(own);
+        self.came_free(now);
+        Some(Action::Close(own))
+    }
+
+    /// One row for a whole session, or round of a user's journey.
+    fn write_session(&mut self, id: SessionId, now: Nanos) {
+        let session = self.sessions.of(id);
+        let (made, outcome) = (session.ordinal, session.failed.unwrap_or(Outcome::Ok));
+        session.ordinal = 0;
+        let session = *session;
+        let group = self.group_of(id);
+        if !group.has_sessions() || !session.began.is_some() {
+            return;
+        }
+        let record = Record {
+            started: session.began,
+            user: session.user,
+            repeat: made,
+            group: session.group,
+            shard: self.shard,
+            kind: Kind::Session,
+            due: if group.is_closed() { Due::User } else { Due::Arrival },
+            ..Record::never_started(session.k, session.arrived, now, outcome)
+        };
+        self.sink.record(record);
+    }
+}

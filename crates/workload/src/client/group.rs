@@ -1,0 +1,91 @@
+//! One group of users as a shard plays it: who arrives next, and when users of a closed group come and go.
+
+use crate::arrivals::Arrival;
+use crate::journey::{Draws, Journey};
+use crate::plan::{Connections, OnFailure, Plan, SessionsOf, Source};
+use crate::shard::Shard;
+use crate::users::Level;
+use base::Nanos;
+use base::dist::Dist;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(super) struct Group {
+    sessions: SessionsOf,
+    /// The next session that arrives.
+    pub next: Option<Arrival>,
+    pub journey: Arc<Journey>,
+    pub draws: Draws,
+    pub connections: Connections,
+    pub on_failure: OnFailure,
+    pub pace: Option<Dist>,
+    /// Of a closed group: how many users there are.
+    pub level: Option<Arc<Level>>,
+    /// Users of the whole group: rounds of user u are sessions u, u + stride, ...
+    pub stride: u64,
+    /// Requests that this shard may still make, of fixed work.
+    pub left: Option<u64>,
+    /// What its sessions need has run out: none begins any more.
+    pub stopped: bool,
+}
+
+impl Group {
+    pub(super) fn new(plan: &Plan, number: usize, shard: Shard) -> Group {
+        let group = &plan.groups[number];
+        let mut sessions = plan.sessions_of(number, shard);
+        let (level, requests) = match &group.source {
+            Source::Users { level, requests } => (Some(level.clone()), *requests),
+            _ => (None, None),
+        };
+        Group {
+            next: sessions.next(),
+            sessions,
+            journey: group.journey.clone(),
+            draws: plan.draws(number),
+            connections: group.connections,
+            on_failure: group.on_failure,
+            pace: group.pace.clone(),
+            stride: level.as_ref().map_or(1, |l| u64::from(l.most().max(1))),
+            level,
+            left: requests.map(|n| shard.split_u64(n)),
+            stopped: false,
+        }
+    }
+
+    /// The session that arrives next has been dealt with.
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        self.next = if self.stopped { None } else { self.sessions.next() };
+    }
+
+    /// Nobody begins any more.
+    pub(super) fn stop(&mut self) {
+        self.stopped = true;
+        self.next = None;
+    }
+
+    /// Whether a session is a session to the sink too: one of more than a single request, or a user's.
+    pub(super) fn has_sessions(&self) -> bool {
+        !self.journey.is_single()
+    }
+
+    /// Whether a session is over with its request.
+    pub(super) fn is_single(&self) -> bool {
+        self.journey.is_single() && !self.is_closed()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.level.is_some()
+    }
+
+    /// Whether no more requests may be made.
+    pub(super) fn is_spent(&self) -> bool {
+        self.stopped || self.left == Some(0)
+    }
+
+    /// Least time from the beginning of session `k` to that of the user's next.
+    pub(super) fn pace(&self, k: u64) -> Nanos {
+        let pace = self.pace.as_ref().map(|law| law.sample_time(&mut self.draws.pace(k)));
+        pace.unwrap_or(Nanos::ZERO)
+    }
+}

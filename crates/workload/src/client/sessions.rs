@@ -1,0 +1,187 @@
+//! The sessions and users of one shard: what each does at the moment, and when it wants to do something next.
+//!
+//! A user who thinks costs a slot here and an entry in the heap of timers, some 150 bytes together; what requests of his
+//! hold and what answers meant is kept by whoever sends them.
+
+use super::{ConnectionId, SessionId};
+use crate::journey::Cursor;
+use base::{Nanos, Outcome, Stamp};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// No connection.
+pub(super) const NONE: ConnectionId = ConnectionId::MAX;
+
+/// What a session waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// The slot is free.
+    Free,
+    /// A user of a closed group is still to come (again).
+    Away,
+    /// A user thinks, and will be gone before he has done.
+    Leaving,
+    /// The next request falls due when the timer comes up.
+    Thinking,
+    /// Its request is due and held back by the connection cap.
+    Waiting,
+    /// Its request is under way.
+    Busy,
+}
+
+/// One session that arrived, or one user of a closed group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Session {
+    /// Number of the session over the whole plan of its group.
+    pub k: u64,
+    /// Number of the user of a closed group.
+    pub user: u32,
+    /// When its next request is due, or its present one was.
+    pub due: Nanos,
+    /// When the session, or this round of the journey, was due.
+    pub arrived: Nanos,
+    /// When its first request started.
+    pub began: Stamp,
+    /// When a user of a closed group is to be gone; never, for a session that arrived.
+    pub leaves: Nanos,
+    pub cursor: Cursor,
+    /// Requests made so far.
+    pub ordinal: u32,
+    /// Which round of the journey of this user.
+    pub iteration: u32,
+    pub repeat: u32,
+    pub step: u16,
+    pub group: u16,
+    /// The connection that is its own, if it has one.
+    pub connection: ConnectionId,
+    pub state: State,
+    /// How the first request that failed did.
+    pub failed: Option<Outcome>,
+}
+
+impl Session {
+    pub(super) fn new(group: u16, k: u64, arrived: Nanos) -> Session {
+        Session {
+            k,
+            user: 0,
+            due: arrived,
+            arrived,
+            began: Stamp::NONE,
+            leaves: Nanos::MAX,
+            cursor: Cursor::default(),
+            ordinal: 0,
+            iteration: 0,
+            repeat: 0,
+            step: 0,
+            group,
+            connection: NONE,
+            state: State::Thinking,
+            failed: None,
+        }
+    }
+}
+
+/// Slots of sessions, used again when they are free, and the heap of their timers: at most one each.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    slots: Vec<Session>,
+    free: Vec<SessionId>,
+    timers: BinaryHeap<Reverse<(Nanos, u64, SessionId)>>,
+    /// Timers so far: keeps those of one instant in the order in which they were set.
+    set: u64,
+}
+
+impl Sessions {
+    pub(super) fn begin(&mut self, session: Session) -> SessionId {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = session;
+                id
+            }
+            None => {
+                self.slots.push(session);
+                (self.slots.len() - 1) as SessionId
+            }
+        }
+    }
+
+    pub(super) fn end(&mut self, id: SessionId) {
+        self.slots[id as usize].state = State::Free;
+        self.free.push(id);
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: SessionId) -> &Session {
+        &self.slots[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn of(&mut self, id: SessionId) -> &mut Session {
+        &mut self.slots[id as usize]
+    }
+
+    /// Those alive, users away included.
+    pub(super) fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Every session in this state.
+    pub(super) fn all_in(&self, state: State) -> Vec<SessionId> {
+        let ids = (0..).zip(&self.slots).filter(|(_, s)| s.state == state);
+        ids.map(|(id, _)| id).collect()
+    }
+
+    /// The session's timer comes up at that instant.
+    pub(super) fn wake(&mut self, id: SessionId, at: Nanos, state: State) {
+        self.of(id).state = state;
+        self.timers.push(Reverse((at, self.set, id)));
+        self.set += 1;
+    }
+
+    /// The earliest timer.
+    #[inline]
+    pub(super) fn next_timer(&self) -> Option<(Nanos, SessionId)> {
+        self.timers.peek().map(|&Reverse((at, _, id))| (at, id))
+    }
+
+    /// A session whose timer has come up by `now`.
+    #[inline]
+    pub(super) fn pop_timer(&mut self, now: Nanos) -> Option<SessionId> {
+        let (at, id) = self.next_timer()?;
+        if at > now {
+            return None;
+        }
+        self.timers.pop();
+        Some(id)
+    }
+
+    /// Forgets all timers.
+    pub(super) fn forget_timers(&mut self) {
+        self.timers.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_user_costs_little() {
+        let timer = size_of::<Reverse<(Nanos, u64, SessionId)>>();
+        assert!(size_of::<Session>() + timer <= 160, "{} + {timer}", size_of::<Session>());
+    }
+
+    #[test]
+    fn timers_come_up_in_order_and_slots_serve_again() {
+        let mut sessions = Sessions::default();
+        let ids: Vec<SessionId> = (0..4).map(|k| sessions.begin(Session::new(0, k, Nanos(0)))).collect();
+        for (&id, at) in ids.iter().zip([30, 10, 10, 20]) {
+            sessions.wake(id, Nanos(at), State::Thinking);
+        }
+        let order: Vec<SessionId> = std::iter::from_fn(|| sessions.pop_timer(Nanos(20))).collect();
+        assert_eq!((order, sessions.next_timer()), (vec![1, 2, 3], Some((Nanos(30), 0))));
+        sessions.end(2);
+        assert_eq!(sessions.live(), 3);
+        assert_eq!(sessions.begin(Session::new(0, 9, Nanos(0))), 2);
+    }
+}
