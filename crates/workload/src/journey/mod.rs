@@ -11,7 +11,7 @@ mod cursor;
 pub use cursor::{Ask, Cursor, Draws, Next};
 
 use base::Nanos;
-use base::dist::{Constant, Dist};
+use base::dist::{Constant, Dist, Law as _};
 
 /// A journey as it is described, before it is compiled.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +66,7 @@ pub struct Journey {
     thinks: Vec<Dist>,
     longest: u64,
     mean_asks: f64,
+    mean_think_s: f64,
     single: bool,
 }
 
@@ -114,6 +115,7 @@ impl Journey {
             thinks: compiler.thinks,
             longest: size.most,
             mean_asks: size.mean,
+            mean_think_s: size.think_s,
         })
     }
 
@@ -125,6 +127,7 @@ impl Journey {
             thinks: vec![no_think()],
             longest: 1,
             mean_asks: 1.0,
+            mean_think_s: 0.0,
             single: true,
         }
     }
@@ -149,16 +152,24 @@ impl Journey {
         self.mean_asks
     }
 
+    /// Mean time in seconds that a user thinks in one round of the journey, before its first request and after its last
+    /// included; infinite where a law has no mean.
+    pub fn mean_think_s(&self) -> f64 {
+        self.mean_think_s
+    }
+
     /// The think time between requests unless a step has its own.
     pub fn think(&self) -> &Dist {
         &self.thinks[0]
     }
 }
 
-/// How many requests a part stands for.
+/// How many requests a part stands for, and how long users think in it.
+#[derive(Clone, Copy, Default)]
 struct Size {
     most: u64,
     mean: f64,
+    think_s: f64,
 }
 
 struct Compiler {
@@ -191,11 +202,12 @@ impl Compiler {
     }
 
     fn block(&mut self, nodes: &[Node]) -> Result<Size, JourneyError> {
-        let mut size = Size { most: 0, mean: 0.0 };
+        let mut size = Size::default();
         for node in nodes {
             let part = self.node(node)?;
             size.most = size.most.saturating_add(part.most);
             size.mean += part.mean;
+            size.think_s += part.think_s;
             if size.most > MOST_ASKS {
                 return Err(JourneyError::TooLong);
             }
@@ -207,13 +219,14 @@ impl Compiler {
         match node {
             Node::Ask { step, repeat, think } => {
                 let (step, think) = (*step, self.think(think.as_ref())?);
+                let size = Size { most: 1, mean: 1.0, think_s: self.thinks[usize::from(think)].mean() };
                 if *repeat == 1 {
                     self.push(Op::Ask { step, think, counter: None })?;
-                    return Ok(Size { most: 1, mean: 1.0 });
+                    return Ok(size);
                 }
                 self.repeat(*repeat, |c, counter| {
                     c.push(Op::Ask { step, think, counter: Some(counter) })?;
-                    Ok(Size { most: 1, mean: 1.0 })
+                    Ok(size)
                 })
             }
             Node::Repeat(times, nodes) => self.repeat(*times, |c, _| c.block(nodes)),
@@ -221,7 +234,7 @@ impl Compiler {
             Node::Pause(think) => {
                 let think = self.think(Some(think))?;
                 self.push(Op::Pause { think })?;
-                Ok(Size { most: 0, mean: 0.0 })
+                Ok(Size { think_s: self.thinks[usize::from(think)].mean(), ..Size::default() })
             }
         }
     }
@@ -244,7 +257,11 @@ impl Compiler {
         let size = body(self, counter)?;
         self.push(Op::Again { counter, times, to })?;
         self.depth -= 1;
-        Ok(Size { most: size.most.saturating_mul(u64::from(times)), mean: size.mean * f64::from(times) })
+        Ok(Size {
+            most: size.most.saturating_mul(u64::from(times)),
+            mean: size.mean * f64::from(times),
+            think_s: size.think_s * f64::from(times),
+        })
     }
 
     fn choose(&mut self, ways: &[(f64, Vec<Node>)]) -> Result<Size, JourneyError> {
@@ -254,13 +271,14 @@ impl Compiler {
         }
         let choice = self.push(Op::Choose(Box::new([])))?;
         let (mut targets, mut jumps) = (Vec::with_capacity(ways.len()), Vec::new());
-        let (mut size, mut cumulated) = (Size { most: 0, mean: 0.0 }, 0.0);
+        let (mut size, mut cumulated) = (Size::default(), 0.0);
         for (weight, nodes) in ways {
             cumulated += weight / total;
             targets.push((cumulated, self.here()));
             let part = self.block(nodes)?;
             size.most = size.most.max(part.most);
             size.mean += part.mean * weight / total;
+            size.think_s += part.think_s * weight / total;
             jumps.push(self.push(Op::Jump(0))?);
         }
         let end = self.here();
