@@ -1,1 +1,41 @@
-//! What requests hold and what answers mean: templates, data, extraction, checks.
+//! What requests hold and what answers mean: templates and their data, bodies, extraction, checks, cookies.
+//!
+//! A [`Script`] is made once, with everything compiled. A world asks it to [`render`](Script::render) the request of one
+//! [`Visit`], feeds the answer to a [`Reader`] and lets [`finish`](Script::finish) judge it; what the session learnt is
+//! in its [`Memory`]. Rows, identifiers and numbers are a function of the seed and of which request of which session it
+//! is, so that every world sends the same.
+//!
+//! Values go where they are safe: in a path and a query percent-encoded, in a form form-encoded, in JSON as JSON
+//! strings; in a header those with control characters are refused. None can end a line, a field or a string.
+//!
+//! Deliberately absent: clocks, files, sockets, wire formats, and in which order a session takes its steps
+//! ([`crate::journey`]).
+
+mod body;
+mod cookies;
+mod data;
+mod encode;
+mod expect;
+mod finder;
+mod memory;
+mod names;
+mod pointer;
+mod reader;
+mod render;
+mod script;
+mod shown;
+mod step;
+mod template;
+
+pub use body::{Body, JsonTemplateError, Part};
+pub use data::{AtEnd, Data, DataError, Take};
+pub use expect::{BodyCheck, Expect, HeaderCheck, StatusSet};
+pub use finder::{Extract, Finder, PatternError};
+pub use memory::Memory;
+pub use names::{NameError, Names};
+pub use pointer::{Pointer, PointerError};
+pub use reader::{Reader, Reading};
+pub use render::{Draft, Refusal};
+pub use script::{Script, Visit};
+pub use step::{Step, StepError};
+pub use template::{Template, TemplateError};

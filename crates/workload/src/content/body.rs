@@ -1,0 +1,290 @@
+//! Bodies of requests: text, JSON, forms, files, and several parts in one.
+
+use super::encode::Encoding;
+use super::names::Names;
+use super::template::{Literal, Piece, Template, TemplateError, push_fixed};
+use base::random::{Stream, streams};
+use serde_json::Value;
+
+/// The body of a step's requests. The default is none.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Body {
+    pub(super) pieces: Vec<Piece<Vec<u8>>>,
+    /// Sent unless the step gives one.
+    pub(super) content_type: Option<String>,
+    /// What separates the parts of a multipart body: no value may hold it.
+    pub(super) boundary: Option<String>,
+}
+
+impl Literal for Vec<u8> {
+    fn append(&mut self, text: &str) {
+        self.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// A template in a JSON body that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct JsonTemplateError {
+    /// Where the string is: a JSON pointer. For the name of a member: to the object that holds it.
+    pub pointer: String,
+    /// The string, if it is the name of a member.
+    pub member: Option<String>,
+    /// What is wrong with it.
+    pub error: TemplateError,
+}
+
+impl Body {
+    /// A text of no form.
+    pub fn text(template: &Template) -> Body {
+        let mut body = Body::of("text/plain; charset=utf-8");
+        template.encode(Encoding::Verbatim, &mut body.pieces);
+        body
+    }
+
+    /// JSON, in which every string and every name of a member is a template.
+    ///
+    /// A string that is one value and nothing else takes the value's JSON type: numbers of the session, what a step took
+    /// from JSON and columns of JSON lines are what they are there; constants, columns of CSV, `uuid` and `now` are
+    /// strings. A value within more text is part of the string.
+    ///
+    /// # Errors
+    /// A template that cannot be read, and where it is.
+    pub fn json(value: &Value, names: &Names) -> Result<Body, JsonTemplateError> {
+        let mut body = Body::of("application/json");
+        json(value, names, &mut String::new(), &mut body.pieces)?;
+        Ok(body)
+    }
+
+    /// A form of these names and values, url-encoded.
+    pub fn form(fields: &[(Template, Template)]) -> Body {
+        let mut body = Body::of("application/x-www-form-urlencoded");
+        for (i, (name, value)) in fields.iter().enumerate() {
+            push_fixed(&mut body.pieces, if i == 0 { "" } else { "&" });
+            name.encode(Encoding::Form, &mut body.pieces);
+            push_fixed(&mut body.pieces, "=");
+            value.encode(Encoding::Form, &mut body.pieces);
+        }
+        body
+    }
+
+    /// These bytes.
+    pub fn bytes(bytes: &[u8]) -> Body {
+        let mut body = Body::of("application/octet-stream");
+        push_bytes(&mut body.pieces, bytes);
+        body
+    }
+
+    /// Several parts (RFC 7578), with a boundary that none of their fixed texts holds.
+    pub fn multipart(parts: &[Part]) -> Body {
+        let boundary = boundary(parts);
+        let mut body = Body::of(&format!("multipart/form-data; boundary={boundary}"));
+        for part in parts {
+            push_fixed(&mut body.pieces, &format!("--{boundary}\r\n"));
+            push_fixed(&mut body.pieces, &part.head());
+            body.pieces.extend(part.pieces.iter().cloned());
+            push_fixed(&mut body.pieces, "\r\n");
+        }
+        push_fixed(&mut body.pieces, &format!("--{boundary}--\r\n"));
+        body.boundary = Some(boundary);
+        body
+    }
+
+    /// These bytes, about which nothing is said.
+    pub(super) fn raw(bytes: &[u8]) -> Body {
+        let mut body = Body::default();
+        push_bytes(&mut body.pieces, bytes);
+        body
+    }
+
+    /// Whether it is the same for every request.
+    pub fn is_fixed(&self) -> bool {
+        self.pieces.iter().all(|piece| matches!(piece, Piece::Fixed(_)))
+    }
+
+    fn of(content_type: &str) -> Body {
+        Body { content_type: Some(content_type.to_owned()), ..Body::default() }
+    }
+}
+
+/// One part of a multipart body.
+#[derive(Clone)]
+pub struct Part {
+    name: String,
+    file_name: Option<String>,
+    content_type: Option<String>,
+    pieces: Vec<Piece<Vec<u8>>>,
+}
+
+impl Part {
+    /// A text.
+    pub fn text(name: &str, template: &Template) -> Part {
+        let mut pieces = Vec::new();
+        template.encode(Encoding::Verbatim, &mut pieces);
+        Part { name: name.to_owned(), file_name: None, content_type: None, pieces }
+    }
+
+    /// A file under that name. Its type is application/octet-stream unless [`typed`](Part::typed) says otherwise.
+    pub fn file(name: &str, file_name: &str, bytes: &[u8]) -> Part {
+        let mut pieces = Vec::new();
+        push_bytes(&mut pieces, bytes);
+        let content_type = Some("application/octet-stream".to_owned());
+        Part { name: name.to_owned(), file_name: Some(file_name.to_owned()), content_type, pieces }
+    }
+
+    /// With that Content-Type; control characters are left out.
+    pub fn typed(mut self, content_type: &str) -> Part {
+        self.content_type = Some(content_type.chars().filter(|c| !c.is_control()).collect());
+        self
+    }
+
+    fn head(&self) -> String {
+        let mut head = format!("Content-Disposition: form-data; name=\"{}\"", quoted(&self.name));
+        if let Some(file_name) = &self.file_name {
+            head.push_str(&format!("; filename=\"{}\"", quoted(file_name)));
+        }
+        if let Some(content_type) = &self.content_type {
+            head.push_str(&format!("\r\nContent-Type: {content_type}"));
+        }
+        head.push_str("\r\n\r\n");
+        head
+    }
+}
+
+/// Names in a part's head (HTML standard, multipart/form-data encoding).
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn push_bytes(pieces: &mut Vec<Piece<Vec<u8>>>, bytes: &[u8]) {
+    if !bytes.is_empty() {
+        pieces.push(Piece::Fixed(bytes.to_vec()));
+    }
+}
+
+/// A boundary of 16 hexadecimal digits that follow from what it separates.
+fn boundary(parts: &[Part]) -> String {
+    let fixed = || {
+        parts.iter().flat_map(|part| &part.pieces).filter_map(|piece| match piece {
+            Piece::Fixed(bytes) => Some(bytes),
+            Piece::Value(..) => None,
+        })
+    };
+    let length = fixed().map(Vec::len).sum::<usize>() as u64;
+    let mut tries = 0;
+    loop {
+        let boundary = format!("headway-{:016x}", Stream::new(length, streams::DERIVED).bits(1, tries));
+        let search = memchr::memmem::Finder::new(&boundary);
+        if fixed().all(|bytes| search.find(bytes).is_none()) {
+            return boundary;
+        }
+        tries += 1;
+    }
+}
+
+fn json(
+    value: &Value,
+    names: &Names,
+    pointer: &mut String,
+    into: &mut Vec<Piece<Vec<u8>>>,
+) -> Result<(), JsonTemplateError> {
+    match value {
+        Value::String(text) => {
+            let read = Template::parse(text, names);
+            let pointer = || pointer.clone();
+            let template =
+                read.map_err(|error| JsonTemplateError { pointer: pointer(), member: None, error })?;
+            match template.only_value() {
+                Some(source) => into.push(Piece::Value(source, Encoding::JsonValue)),
+                None => json_string(&template, into),
+            }
+        }
+        Value::Array(items) => {
+            push_fixed(into, "[");
+            for (i, item) in items.iter().enumerate() {
+                push_fixed(into, if i == 0 { "" } else { "," });
+                within(pointer, &i.to_string(), |pointer| json(item, names, pointer, into))?;
+            }
+            push_fixed(into, "]");
+        }
+        Value::Object(members) => {
+            push_fixed(into, "{");
+            for (i, (name, member)) in members.iter().enumerate() {
+                push_fixed(into, if i == 0 { "" } else { "," });
+                let template = Template::parse(name, names).map_err(|error| JsonTemplateError {
+                    pointer: pointer.clone(),
+                    member: Some(name.clone()),
+                    error,
+                })?;
+                json_string(&template, into);
+                push_fixed(into, ":");
+                let token = name.replace('~', "~0").replace('/', "~1");
+                within(pointer, &token, |pointer| json(member, names, pointer, into))?;
+            }
+            push_fixed(into, "}");
+        }
+        plain => push_fixed(into, &plain.to_string()),
+    }
+    Ok(())
+}
+
+fn json_string(template: &Template, into: &mut Vec<Piece<Vec<u8>>>) {
+    push_fixed(into, "\"");
+    template.encode(Encoding::JsonText, into);
+    push_fixed(into, "\"");
+}
+
+fn within<T>(pointer: &mut String, token: &str, inner: impl FnOnce(&mut String) -> T) -> T {
+    let length = pointer.len();
+    pointer.push('/');
+    pointer.push_str(token);
+    let result = inner(pointer);
+    pointer.truncate(length);
+    result
+}
+
+/// What is sent may be a secret: only its kind shows.
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Body({:?}, {} pieces)", self.content_type, self.pieces.len())
+    }
+}
+
+/// As of a body.
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Part({}, {:?}, {:?})", self.name, self.file_name, self.content_type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boundaries_are_in_no_part() {
+        let part = Part::file("f", "a\"b\r\n.txt", b"hello").typed("text/plain\r\nX: y");
+        assert_eq!(
+            part.head(),
+            "Content-Disposition: form-data; name=\"f\"; filename=\"a%22b%0D%0A.txt\"\r\nContent-Type: text/plainX: y\r\n\r\n"
+        );
+        let first = boundary(&[part]);
+        // The boundary follows from the length: a file that holds the one of its own length gets another.
+        let length = first.len() as u64;
+        let own = format!("headway-{:016x}", Stream::new(length, streams::DERIVED).bits(1, 0));
+        let other = boundary(&[Part::file("f", "x", own.as_bytes())]);
+        assert!(other != own && other.len() == own.len());
+    }
+
+    #[test]
+    fn a_bad_template_in_json_is_found() {
+        let value = serde_json::json!({"a": [1, {"b/c": "{{nmae}}"}]});
+        let mut names = Names::new();
+        names.extracted("name").unwrap();
+        let error = Body::json(&value, &names).unwrap_err();
+        assert_eq!(error.pointer, "/a/1/b~1c");
+        assert_eq!((error.error.range, error.error.suggestion.as_deref()), (2..6, Some("name")));
+        let error = Body::json(&serde_json::json!({"x": {"{{y": 1}}), &names).unwrap_err();
+        assert_eq!((error.pointer.as_str(), error.member.as_deref()), ("/x", Some("{{y")));
+    }
+}

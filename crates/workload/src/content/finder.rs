@@ -1,0 +1,154 @@
+//! What is taken from an answer for later requests of the same session.
+
+use super::pointer::Pointer;
+use jsonpath_rust::parser::model::JpQuery;
+use regex::bytes::Regex;
+
+/// Takes one value from an answer.
+#[derive(Clone, Debug)]
+pub struct Finder(pub(super) Place);
+
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// What a pointer points to in a JSON body.
+    Json(Pointer),
+    /// The first of what a query finds in a JSON body; as written, and compiled.
+    JsonPath(String, Box<JpQuery>),
+    /// The first header of that name.
+    Header(String),
+    /// The cookie that this answer sets.
+    Cookie(String),
+    /// A group of the first match in the body.
+    Regex(Regex, usize),
+}
+
+/// A pattern that cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PatternError {
+    /// It is no JSONPath.
+    #[error("'{given}' is no JSONPath (RFC 9535) such as $.items[0].id: {why}")]
+    JsonPath {
+        /// As given.
+        given: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// It is no regular expression.
+    #[error("'{given}' is no regular expression: {why}")]
+    Regex {
+        /// As given.
+        given: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// It has no such group.
+    #[error("the regular expression has {has} group(s), so there is no group {asked}")]
+    Group {
+        /// The one that was asked for.
+        asked: usize,
+        /// How many it has.
+        has: usize,
+    },
+}
+
+/// Compiles a regular expression.
+pub(super) fn regex(pattern: &str) -> Result<Regex, PatternError> {
+    Regex::new(pattern).map_err(|error| {
+        // Syntax errors come with the pattern and a caret, over several lines: the last says what is wrong.
+        let text = error.to_string();
+        let why = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        PatternError::Regex { given: pattern.to_owned(), why }
+    })
+}
+
+impl Finder {
+    /// What a pointer points to in a JSON body. A string is the text that it says; anything else (null too) is its JSON.
+    pub fn json(pointer: Pointer) -> Finder {
+        Finder(Place::Json(pointer))
+    }
+
+    /// The first of what a JSONPath (RFC 9535) finds in a JSON body, as with [`json`](Finder::json).
+    ///
+    /// # Errors
+    /// What is no JSONPath.
+    pub fn json_path(query: &str) -> Result<Finder, PatternError> {
+        let compiled = jsonpath_rust::parser::parse_json_path(query).map_err(|error| {
+            let text = error.to_string();
+            let why = text.lines().last().unwrap_or_default().trim_start_matches([' ', '=']).to_owned();
+            PatternError::JsonPath { given: query.to_owned(), why }
+        })?;
+        Ok(Finder(Place::JsonPath(query.to_owned(), Box::new(compiled))))
+    }
+
+    /// The value of the first header of that name.
+    pub fn header(name: &str) -> Finder {
+        Finder(Place::Header(name.to_owned()))
+    }
+
+    /// The value of the cookie of that name that this answer sets.
+    pub fn cookie(name: &str) -> Finder {
+        Finder(Place::Cookie(name.to_owned()))
+    }
+
+    /// A group of the first match of a regular expression in the body; without one: group 1 if there is one, else the whole
+    /// match. A group that took no part in the match found nothing.
+    ///
+    /// # Errors
+    /// What is no regular expression, or a group that it does not have.
+    pub fn regex(pattern: &str, group: Option<usize>) -> Result<Finder, PatternError> {
+        let compiled = regex(pattern)?;
+        let has = compiled.captures_len() - 1;
+        let group = group.unwrap_or(has.min(1));
+        if group > has {
+            return Err(PatternError::Group { asked: group, has });
+        }
+        Ok(Finder(Place::Regex(compiled, group)))
+    }
+}
+
+/// A value that a step takes from its answer, and under which name.
+#[derive(Clone, Debug)]
+pub struct Extract {
+    pub(super) name: u16,
+    pub(super) finder: Finder,
+    pub(super) default: Option<String>,
+    /// Where the step's tree of pointers puts it.
+    pub(super) slot: usize,
+}
+
+impl Extract {
+    /// Takes a value under the name of that number ([`Names::extracted`](super::Names::extracted)).
+    pub fn new(name: u16, finder: Finder) -> Extract {
+        Extract { name, finder, default: None, slot: 0 }
+    }
+
+    /// What it is where nothing is found: a text. Without it, finding nothing fails the step.
+    pub fn or(mut self, default: &str) -> Extract {
+        self.default = Some(default.to_owned());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_checked() {
+        let error = |result: Result<Finder, PatternError>| result.unwrap_err().to_string();
+        let regex = error(Finder::regex("a(b", None));
+        assert_eq!(regex, "'a(b' is no regular expression: unclosed group");
+        assert_eq!(
+            error(Finder::regex("a(b)", Some(2))),
+            "the regular expression has 1 group(s), so there is no group 2"
+        );
+        let path = error(Finder::json_path("items[0]"));
+        assert!(path.starts_with("'items[0]' is no JSONPath (RFC 9535) such as $.items[0].id: "), "{path}");
+        assert!(!path.contains('\n'), "{path}");
+        let group = |pattern| match Finder::regex(pattern, None).unwrap().0 {
+            Place::Regex(_, group) => group,
+            _ => unreachable!("it is one"),
+        };
+        assert_eq!((group("a"), group("(a)"), group("(a)(b)")), (0, 1, 1));
+    }
+}

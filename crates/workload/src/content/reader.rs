@@ -1,0 +1,403 @@
+//! Reads an answer as it comes, and judges it when it is complete.
+//!
+//! Kept is only what the step looks at: some headers, and the body where something must be found in it.
+
+use super::cookies::SetCookie;
+use super::encode::Kind;
+use super::expect::{self, BodyCheck, HeaderCheck, HeaderTest};
+use super::finder::{Extract, Place};
+use super::memory::Memory;
+use super::pointer::{Found, said};
+use super::script::{Script, Visit};
+use super::shown::{shown, shown_body, shown_header};
+use super::step::Step;
+use crate::client::Then;
+use base::{Nanos, Outcome};
+use jsonpath_rust::query::js_path_process;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Largest value that a session keeps, bytes.
+const MOST_VALUE: usize = 64 << 10;
+/// Stands for Set-Cookie among the headers that were kept.
+const SET_COOKIE: u16 = u16::MAX;
+
+/// Reads one answer.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    step: u16,
+    status: u16,
+    watches: bool,
+    sees_cookies: bool,
+    keeps_body: bool,
+    counts_body: bool,
+    too_large: bool,
+    max_body: u64,
+    body_bytes: u64,
+    /// Which header each is, by number in the step's list, and where its value is in `text`.
+    heads: Vec<(u16, Range<usize>)>,
+    text: Vec<u8>,
+    body: Vec<u8>,
+}
+
+/// What an answer amounts to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// How the request ended.
+    pub outcome: Outcome,
+    /// How its session goes on.
+    pub then: Then,
+    /// What was expected and what came, for people; none where all is well.
+    pub reason: Option<String>,
+}
+
+impl Reader {
+    #[inline]
+    pub(super) fn new(script: &Script, number: u16, max_body: u64) -> Reader {
+        let step = &script.steps[usize::from(number)];
+        Reader {
+            step: number,
+            status: 0,
+            watches: !step.watched.is_empty(),
+            sees_cookies: script.keeps_cookies || step.sees_cookies,
+            keeps_body: step.keeps_body,
+            counts_body: step.counts_body,
+            too_large: false,
+            max_body,
+            body_bytes: 0,
+            heads: Vec::new(),
+            text: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
+    /// The head of the answer: status, names and values of the headers. Of several (an interim one, then the final one) the
+    /// last counts.
+    #[inline]
+    pub fn head<'h>(
+        &mut self,
+        script: &Script,
+        status: u16,
+        headers: impl Iterator<Item = (&'h str, &'h [u8])>,
+    ) {
+        self.status = status;
+        self.heads.clear();
+        self.text.clear();
+        if !self.watches && !self.sees_cookies {
+            return;
+        }
+        let watched = &script.steps[usize::from(self.step)].watched;
+        for (name, value) in headers {
+            if self.sees_cookies && name.eq_ignore_ascii_case("set-cookie") {
+                self.keep(SET_COOKIE, value);
+            }
+            if let Some(at) = watched.iter().position(|known| known.eq_ignore_ascii_case(name)) {
+                self.keep(at as u16, value);
+            }
+        }
+    }
+
+    fn keep(&mut self, which: u16, value: &[u8]) {
+        let start = self.text.len();
+        self.text.extend_from_slice(value);
+        self.heads.push((which, start..self.text.len()));
+    }
+
+    /// A piece of the body.
+    #[inline]
+    pub fn chunk(&mut self, data: &[u8]) {
+        self.body_bytes += data.len() as u64;
+        if !self.keeps_body {
+            return;
+        }
+        if self.body_bytes > self.max_body {
+            self.too_large = true;
+            self.body = Vec::new();
+        } else {
+            self.body.extend_from_slice(data);
+        }
+    }
+
+    /// Whether it is to be told of the body at all.
+    #[inline]
+    pub fn wants_body(&self) -> bool {
+        self.keeps_body || self.counts_body
+    }
+
+    /// Whether it is to be told of the headers and not only of the status.
+    #[inline]
+    pub fn wants_headers(&self) -> bool {
+        self.watches || self.sees_cookies
+    }
+
+    fn values(&self, which: u16) -> impl Iterator<Item = &[u8]> {
+        self.heads.iter().filter(move |(at, _)| *at == which).map(|(_, range)| &self.text[range.clone()])
+    }
+
+    fn header(&self, step: &Step, name: &str) -> impl Iterator<Item = &[u8]> {
+        let at = step.watched.iter().position(|known| known.eq_ignore_ascii_case(name));
+        self.values(at.map_or(SET_COOKIE - 1, |at| at as u16))
+    }
+}
+
+impl Script {
+    /// Judges a complete answer, and keeps in memory what it gave. `visit` is that of the request, with the time of day now;
+    /// `response` how long the answer took, from when the request was due.
+    ///
+    /// Where the status is not what was expected nothing else is looked at, and what the step would have extracted is unset,
+    /// or its default. Otherwise everything that can be extracted is, whatever the checks say, and the reason is
+    /// the first that did not hold: body, headers, extracts, time.
+    #[inline]
+    pub fn finish(&self, visit: &Visit<'_>, reader: Reader, memory: &mut Memory, response: Nanos) -> Reading {
+        let step = &self.steps[usize::from(reader.step)];
+        if self.keeps_cookies {
+            self.keep_cookies(visit, &reader, memory);
+        }
+        let good = step.expect.status.as_ref().map_or(reader.status < 400, |set| set.contains(reader.status));
+        if !good {
+            self.missed(reader.step, memory);
+            let wanted = step.expect.status.as_ref().map_or("below 400".to_owned(), ToString::to_string);
+            return self.bad(
+                Outcome::Status,
+                step,
+                &format!("expected status {wanted}, got {}", reader.status),
+            );
+        }
+        if reader.too_large {
+            self.missed(reader.step, memory);
+            let what = format!(
+                "expected a body of at most {} bytes, got more ({} or above)",
+                reader.max_body, reader.body_bytes
+            );
+            return self.bad(Outcome::TooLarge, step, &what);
+        }
+        let late = step.expect.time.is_some_and(|most| response > most);
+        if !reader.wants_body() && step.extracts.is_empty() && step.expect.headers.is_empty() && !late {
+            return Reading { outcome: Outcome::Ok, then: Then::GoOn, reason: None };
+        }
+        let mut judge =
+            Judge { script: self, step, reader: &reader, found: None, document: None, reason: None };
+        judge.checks();
+        for extract in &step.extracts {
+            judge.extract(extract, memory);
+        }
+        if let (true, Some(most)) = (late, step.expect.time) {
+            judge.fail(|| format!("expected an answer within {most}, got it after {response}"));
+        }
+        match judge.reason {
+            None => Reading { outcome: Outcome::Ok, then: Then::GoOn, reason: None },
+            Some(reason) => self.bad(Outcome::Check, step, &reason),
+        }
+    }
+
+    /// A request of that step has no answer (timeout, reset): what it would have extracted is unset, or its default.
+    pub fn missed(&self, step: u16, memory: &mut Memory) {
+        for extract in &self.steps[usize::from(step)].extracts {
+            self.not_found(extract, memory);
+        }
+    }
+
+    fn not_found(&self, extract: &Extract, memory: &mut Memory) {
+        match &extract.default {
+            Some(text) => memory.set(extract.name, self.names.extracted_count(), text, Kind::Text),
+            None => memory.unset(extract.name),
+        }
+    }
+
+    fn keep_cookies(&self, visit: &Visit<'_>, reader: &Reader, memory: &mut Memory) {
+        let mut path = None;
+        for header in reader.values(SET_COOKIE) {
+            let Some(cookie) = SetCookie::parse(header) else { continue };
+            if cookie.needs_path() && path.is_none() {
+                path = Some(self.path_of(visit, memory));
+            }
+            let request_path = path.as_deref().unwrap_or("/");
+            memory.jar_mut().set(&cookie, &self.site, request_path, visit.unix_s());
+        }
+    }
+
+    #[cold]
+    fn bad(&self, outcome: Outcome, step: &Step, what: &str) -> Reading {
+        let reason = self.redact(&format!("{}: {what}", step.name));
+        Reading { outcome, then: Then::GoOn, reason: Some(reason) }
+    }
+}
+
+/// One answer on its way to a reading.
+struct Judge<'a> {
+    script: &'a Script,
+    step: &'a Step,
+    reader: &'a Reader,
+    /// What the step's pointers point to, or why the body is not JSON; looked up once.
+    found: Option<Result<Found<'a>, String>>,
+    /// The body as a document, for JSONPath; parsed once.
+    document: Option<Result<Value, String>>,
+    /// The first thing that did not hold.
+    reason: Option<String>,
+}
+
+impl<'a> Judge<'a> {
+    fn fail(&mut self, reason: impl FnOnce() -> String) {
+        if self.reason.is_none() {
+            self.reason = Some(reason());
+        }
+    }
+
+    fn checks(&mut self) {
+        for check in &self.step.expect.body {
+            self.body(check);
+        }
+        for check in &self.step.expect.headers {
+            self.header(check);
+        }
+    }
+
+    fn body(&mut self, check: &BodyCheck) {
+        let (body, bytes) = (self.reader.body.as_slice(), self.reader.body_bytes);
+        match &check.0 {
+            expect::Body::Contains(wanted, text) => {
+                if text.find(body).is_some() != *wanted {
+                    let not = if *wanted { "" } else { "not " };
+                    let text = shown(text.needle());
+                    self.fail(|| {
+                        format!("expected a body that does {not}contain {text}, got {}", shown_body(body))
+                    });
+                }
+            }
+            expect::Body::Matches(regex) => {
+                if !regex.is_match(body) {
+                    self.fail(|| format!("expected a body that matches {regex}, got {}", shown_body(body)));
+                }
+            }
+            expect::Body::AtLeast(least) => {
+                if bytes < *least {
+                    self.fail(|| format!("expected a body of at least {least} bytes, got {bytes}"));
+                }
+            }
+            expect::Body::AtMost(most) => {
+                if bytes > *most {
+                    self.fail(|| format!("expected a body of at most {most} bytes, got {bytes}"));
+                }
+            }
+            expect::Body::Json(json) => match self.pointed(json.slot) {
+                Ok(Some(raw)) if json.holds(raw) => {}
+                Ok(raw) => {
+                    let got = raw.map_or("nothing".to_owned(), |raw| cut(raw));
+                    self.fail(|| {
+                        format!("expected {} at {} of the body, got {got}", cut(&json.text), json.pointer)
+                    });
+                }
+                Err(why) => self.fail(|| why),
+            },
+        }
+    }
+
+    fn header(&mut self, check: &HeaderCheck) {
+        let holds = |value: &[u8]| match &check.test {
+            HeaderTest::Equals(wanted) => value.trim_ascii() == wanted.as_bytes(),
+            HeaderTest::Matches(regex) => regex.is_match(value),
+        };
+        if self.reader.header(self.step, &check.name).any(holds) {
+            return;
+        }
+        let name = &check.name;
+        let got = self.reader.header(self.step, name).next();
+        let got = got.map_or("none".to_owned(), |value| shown_header(name, value));
+        let wanted = match &check.test {
+            HeaderTest::Equals(wanted) => format!("to be {}", shown_header(name, wanted.as_bytes())),
+            HeaderTest::Matches(regex) => format!("to match {regex}"),
+        };
+        self.fail(|| format!("expected header {name} {wanted}, got {got}"));
+    }
+
+    fn extract(&mut self, extract: &'a Extract, memory: &mut Memory) {
+        let names = self.script.names.extracted_count();
+        let why = match self.find(extract) {
+            Ok(Some((text, _))) if text.len() > MOST_VALUE => {
+                format!("expected a value of at most {MOST_VALUE} bytes, got {}", text.len())
+            }
+            Ok(Some((text, kind))) => return memory.set(extract.name, names, &text, kind),
+            Ok(None) => self.nowhere(extract),
+            Err(why) => why,
+        };
+        self.script.not_found(extract, memory);
+        if extract.default.is_none() {
+            let name = self.script.names.extracted_name(extract.name);
+            self.fail(|| format!("{{{{{name}}}}}: {why}"));
+        }
+    }
+
+    /// The value that an extract is about: none if it is not there, an error if there is no place for it to be in.
+    fn find(&mut self, extract: &'a Extract) -> Result<Option<(Cow<'a, str>, Kind)>, String> {
+        let text = |bytes: &'a [u8]| Some((String::from_utf8_lossy(bytes), Kind::Text));
+        let reader: &'a Reader = self.reader;
+        Ok(match &extract.finder.0 {
+            Place::Json(_) => self.pointed(extract.slot)?.map(|raw| {
+                let kind = if raw.starts_with('"') { Kind::Text } else { Kind::Json };
+                (said(raw), kind)
+            }),
+            Place::JsonPath(_, query) => {
+                let document = self.document()?;
+                let found = js_path_process(query, document).map_err(|error| error.to_string())?;
+                found.into_iter().next().map(|first| match first.val() {
+                    Value::String(text) => (Cow::Owned(text.clone()), Kind::Text),
+                    other => (Cow::Owned(other.to_string()), Kind::Json),
+                })
+            }
+            Place::Header(name) => reader.header(self.step, name).next().and_then(text),
+            Place::Cookie(name) => {
+                let mut cookies = reader.values(SET_COOKIE).filter_map(SetCookie::parse);
+                cookies
+                    .find(|cookie| cookie.name == name)
+                    .map(|cookie| (Cow::Borrowed(cookie.value), Kind::Text))
+            }
+            Place::Regex(regex, group) => {
+                let groups = regex.captures(&reader.body);
+                groups.and_then(|groups| groups.get(*group)).and_then(|group| text(group.as_bytes()))
+            }
+        })
+    }
+
+    /// What was expected where nothing was found, and what came.
+    fn nowhere(&self, extract: &Extract) -> String {
+        let body = || shown_body(&self.reader.body);
+        match &extract.finder.0 {
+            Place::Json(pointer) => format!("expected a value at {pointer} of the body, got {}", body()),
+            Place::JsonPath(query, _) => format!("expected a value at {query} of the body, got {}", body()),
+            Place::Header(name) => format!("expected a header {name}, got none"),
+            Place::Cookie(name) => format!("expected the answer to set cookie {name}, it does not"),
+            Place::Regex(regex, _) => format!("expected a body that matches {regex}, got {}", body()),
+        }
+    }
+
+    /// The JSON that the pointer with that slot points to.
+    fn pointed(&mut self, slot: usize) -> Result<Option<&'a str>, String> {
+        let (step, reader): (&'a Step, &'a Reader) = (self.step, self.reader);
+        let found = self.found.get_or_insert_with(|| {
+            step.tree.find(&reader.body).map_err(|error| not_json(&error, &reader.body))
+        });
+        found.as_ref().map(|found| found[slot]).map_err(String::clone)
+    }
+
+    fn document(&mut self) -> Result<&Value, String> {
+        let body = &self.reader.body;
+        let document = self
+            .document
+            .get_or_insert_with(|| serde_json::from_slice(body).map_err(|error| not_json(&error, body)));
+        document.as_ref().map_err(|why| why.clone())
+    }
+}
+
+fn not_json(error: &serde_json::Error, body: &[u8]) -> String {
+    format!("expected a body of JSON, got {} ({error})", shown_body(body))
+}
+
+/// JSON as it is, unless it is long.
+fn cut(raw: &str) -> String {
+    let tame = raw.chars().count() <= 80 && !raw.contains(char::is_control);
+    if tame { raw.to_owned() } else { shown(raw.as_bytes()) }
+}
+
+#[cfg(test)]
+mod tests;

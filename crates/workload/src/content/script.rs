@@ -1,0 +1,168 @@
+//! The script: all steps with their data, ready to be rendered and read.
+
+use super::cookies::Site;
+use super::data::Data;
+use super::memory::Memory;
+use super::names::Names;
+use super::reader::Reader;
+use super::step::Step;
+use crate::client::Sending;
+use crate::request::{REDACTED, Request};
+use crate::target::{Endpoint, Target};
+use base::random::{Stream, streams};
+
+/// Bytes of a body that are kept unless the caller says otherwise.
+const MAX_BODY: u64 = 64 << 20;
+
+/// Which request of which session, and when: all that values depend on besides the session's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit<'a> {
+    /// Which request.
+    pub sending: &'a Sending,
+    /// The time of day, nanoseconds since 1970 in UTC.
+    pub now_unix_ns: i128,
+}
+
+impl Visit<'_> {
+    /// Seconds since 1970.
+    pub(super) fn unix_s(&self) -> i64 {
+        i64::try_from(self.now_unix_ns.div_euclid(1_000_000_000)).unwrap_or(i64::MAX)
+    }
+}
+
+/// All steps with their data, compiled.
+#[derive(Clone)]
+pub struct Script {
+    pub(super) steps: Vec<Step>,
+    /// Which steps are the same for every session, cookies aside.
+    fixed: Vec<bool>,
+    pub(super) data: Vec<Data>,
+    pub(super) names: Names,
+    /// Most requests of a session, by group.
+    pub(super) longest: Vec<u64>,
+    pub(super) rows: Stream,
+    pub(super) uuids: Stream,
+    /// Stands before every path that is no link; does not end in a slash.
+    pub(super) base_path: String,
+    pub(super) site: Site,
+    pub(super) keeps_cookies: bool,
+    needs_memory: bool,
+    max_body: u64,
+    secrets: Vec<String>,
+}
+
+impl Script {
+    /// A script of these steps in the order of their numbers, and these data sets in the order in which `names` was told
+    /// of them; `longest` is the most requests of a session, by group.
+    pub fn new(steps: Vec<Step>, data: Vec<Data>, names: Names, longest: &[u64]) -> Script {
+        let keeps_cookies = longest.iter().any(|&most| most > 1);
+        Script {
+            fixed: steps.iter().map(Step::is_fixed).collect(),
+            needs_memory: keeps_cookies || steps.iter().any(|step| !step.extracts.is_empty()),
+            steps,
+            data,
+            names,
+            longest: longest.to_vec(),
+            rows: Stream::new(0, streams::ROW),
+            uuids: Stream::new(0, streams::UUID),
+            base_path: String::new(),
+            site: Site::default(),
+            keeps_cookies,
+            max_body: MAX_BODY,
+            secrets: Vec::new(),
+        }
+    }
+
+    /// One step, which sends this request and is content with any status below 400.
+    pub fn single(request: &Request) -> Script {
+        let name = format!("{} {}", request.method, request.path);
+        Script::new(vec![Step::of(&name, request)], Vec::new(), Names::new(), &[1])
+    }
+
+    /// With the draws of that seed; 0 unless it is given.
+    pub fn with_seed(mut self, seed: u64) -> Script {
+        (self.rows, self.uuids) = (Stream::new(seed, streams::ROW), Stream::new(seed, streams::UUID));
+        self
+    }
+
+    /// For that target: its path (less any query) stands before every path, and its host says whose cookies count.
+    pub fn with_target(mut self, target: &Target) -> Script {
+        let path = target.path.split('?').next().unwrap_or_default();
+        self.base_path = path.trim_end_matches('/').to_owned();
+        let host = match &target.endpoint {
+            Endpoint::Tcp { host, .. } => host.to_ascii_lowercase(),
+            Endpoint::Unix(_) => "localhost".to_owned(),
+        };
+        self.site = Site { host, tls: target.tls };
+        self
+    }
+
+    /// Keeps at most so many bytes of a body; a longer one, where it matters, is outcome too-large. 64 MiB unless given.
+    pub fn with_max_body(mut self, bytes: u64) -> Script {
+        self.max_body = bytes;
+        self
+    }
+
+    /// With texts that show as `<redacted>` in reasons and in what [`redact`](Script::redact) gives.
+    pub fn with_secrets(mut self, secrets: Vec<String>) -> Script {
+        self.secrets = secrets;
+        self.secrets.retain(|secret| !secret.is_empty());
+        // Longer ones first: one may hold another.
+        self.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        self
+    }
+
+    /// A text with the secrets replaced.
+    pub fn redact(&self, text: &str) -> String {
+        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED))
+    }
+
+    /// The steps in the order of their numbers.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The data sets in the order of their numbers.
+    pub fn data(&self) -> &[Data] {
+        &self.data
+    }
+
+    /// What templates may name.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Whether the request of a step is the same bytes for every session that remembers no cookies, so that it may be
+    /// rendered once; `memory` is that of the session at hand.
+    #[inline]
+    pub fn is_fixed(&self, step: u16, memory: &Memory) -> bool {
+        let step = usize::from(step);
+        self.fixed[step] && (!memory.has_cookies() || self.steps[step].gives_cookie)
+    }
+
+    /// Whether sessions remember anything: values or cookies. If not, any [`Memory`] serves for all.
+    pub fn needs_memory(&self) -> bool {
+        self.needs_memory
+    }
+
+    /// Reads the answer to a request of that step. Allocates nothing before there is something to keep.
+    #[inline]
+    pub fn reader(&self, step: u16) -> Reader {
+        Reader::new(self, step, self.max_body)
+    }
+}
+
+/// What is sent may be a secret: only what there is shows.
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Script")
+            .field("steps", &self.steps)
+            .field("data", &self.data)
+            .field("names", &self.names)
+            .field("longest", &self.longest)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

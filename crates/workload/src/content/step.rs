@@ -1,0 +1,305 @@
+//! One step: the request as templates, what is taken from its answer, what is expected of it. Checked as it is put together.
+
+use super::body::Body;
+use super::encode::{Encoding, is_header_value, is_token};
+use super::expect::{self, Expect};
+use super::finder::{Extract, Place};
+use super::pointer::Tree;
+use super::template::{Piece, Run, Source, Template, push_fixed};
+use crate::request::Request;
+
+/// A header whose value is put together.
+#[derive(Clone)]
+pub(super) struct Header {
+    pub name: String,
+    pub value: Vec<Piece<String>>,
+}
+
+/// One step of a journey: what is asked, and what the answer must be.
+#[derive(Clone)]
+pub struct Step {
+    pub(super) name: String,
+    pub(super) method: String,
+    /// Path and query, below the target's base path unless it is a link.
+    pub(super) target: Vec<Piece<String>>,
+    /// Whether the path is one value, a link that an answer gave: it stands below no base path.
+    pub(super) is_link: bool,
+    has_query: bool,
+    pub(super) headers: Vec<Header>,
+    pub(super) body: Body,
+    pub(super) extracts: Vec<Extract>,
+    pub(super) expect: Expect,
+    /// Where extracts and checks point to in a JSON body.
+    pub(super) tree: Tree,
+    /// Headers of the answer that extracts and checks look at.
+    pub(super) watched: Vec<String>,
+    /// Whether the body of the answer is kept until its end.
+    pub(super) keeps_body: bool,
+    /// Whether the length of the body matters.
+    pub(super) counts_body: bool,
+    /// Whether an extract looks at cookies.
+    pub(super) sees_cookies: bool,
+    pub(super) gives_cookie: bool,
+}
+
+/// What is wrong with a part of a step.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum StepError {
+    /// The method is not a token.
+    #[error("'{0}' is no method: write a word such as GET")]
+    Method(String),
+    /// CONNECT.
+    #[error("method CONNECT makes a tunnel: write GET, POST or another method with an answer of its own")]
+    Connect,
+    /// The path does not begin with a slash.
+    #[error(
+        "the path begins with a slash, such as /items/{{{{id}}}}, or is one value and nothing else, such as {{{{link}}}}"
+    )]
+    Path,
+    /// The path holds a fragment.
+    #[error("what follows # is not sent: leave it out, or write %23 for the character itself")]
+    Fragment,
+    /// A query for a path that is one value.
+    #[error(
+        "a path that is one value and nothing else has its own query: leave this one out, or write the path as /{{{{...}}}}"
+    )]
+    LinkQuery,
+    /// The name of a header is not a token.
+    #[error("'{0}' is no header name: write letters, digits and -, such as Content-Type")]
+    HeaderName(String),
+    /// The value of a header holds a control character.
+    #[error("the value of header {0} holds a line break or another control character")]
+    HeaderValue(String),
+    /// A header that belongs to the connection.
+    #[error("{0} is sent as the body needs it: leave it out")]
+    OwnHeader(String),
+}
+
+impl Step {
+    /// A step that asks for a path and query by a method, and is content with any status below 400.
+    ///
+    /// Fixed parts of the path keep their separators and escapes; what cannot stand in a path is percent-encoded. Values
+    /// in it are percent-encoded, slashes too. A path that is one value and nothing else is a link from the target's root: it
+    /// keeps its separators, and must begin with a slash when the time comes.
+    ///
+    /// # Errors
+    /// No method, or no path.
+    pub fn new(name: &str, method: &str, path: &Template) -> Result<Step, StepError> {
+        if !is_token(method) {
+            return Err(StepError::Method(method.to_owned()));
+        }
+        if method == "CONNECT" {
+            return Err(StepError::Connect);
+        }
+        let texts = || {
+            path.runs.iter().filter_map(|run| match run {
+                Run::Text(text) => Some(text.as_str()),
+                Run::Value(_) => None,
+            })
+        };
+        if texts().any(|text| text.contains('#')) {
+            return Err(StepError::Fragment);
+        }
+        let is_link = path.only_value().is_some();
+        let begins = matches!(path.runs.first(), Some(Run::Text(text)) if text.starts_with('/'));
+        if !is_link && !begins {
+            return Err(StepError::Path);
+        }
+        let mut step = Step::bare(name, method);
+        path.encode(if is_link { Encoding::Link } else { Encoding::Path }, &mut step.target);
+        step.is_link = is_link;
+        step.has_query = texts().any(|text| text.contains('?'));
+        Ok(step)
+    }
+
+    /// A step that sends this request, and is content with any status below 400.
+    pub(super) fn of(name: &str, request: &Request) -> Step {
+        let mut step = Step::bare(name, &request.method);
+        push_fixed(&mut step.target, &request.path);
+        for (name, value) in &request.headers {
+            let mut pieces = Vec::new();
+            push_fixed(&mut pieces, value);
+            step.headers.push(Header { name: name.clone(), value: pieces });
+        }
+        step.gives_cookie = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+        step.body = Body::raw(&request.body);
+        step
+    }
+
+    fn bare(name: &str, method: &str) -> Step {
+        Step {
+            name: name.to_owned(),
+            method: method.to_owned(),
+            target: Vec::new(),
+            is_link: false,
+            has_query: false,
+            headers: Vec::new(),
+            body: Body::default(),
+            extracts: Vec::new(),
+            expect: Expect::default(),
+            tree: Tree::default(),
+            watched: Vec::new(),
+            keeps_body: false,
+            counts_body: false,
+            sees_cookies: false,
+            gives_cookie: false,
+        }
+    }
+
+    /// Appends a name and a value to the query, percent-encoded.
+    ///
+    /// # Errors
+    /// The path is a link, which has its own query.
+    pub fn query(&mut self, name: &Template, value: &Template) -> Result<(), StepError> {
+        if self.is_link {
+            return Err(StepError::LinkQuery);
+        }
+        push_fixed(&mut self.target, if self.has_query { "&" } else { "?" });
+        self.has_query = true;
+        name.encode(Encoding::Component, &mut self.target);
+        push_fixed(&mut self.target, "=");
+        value.encode(Encoding::Component, &mut self.target);
+        Ok(())
+    }
+
+    /// Adds a header. A value that holds a control character when the time comes fails the step.
+    ///
+    /// # Errors
+    /// A name or value that cannot be sent, or Content-Length or Transfer-Encoding.
+    pub fn header(&mut self, name: &str, value: &Template) -> Result<(), StepError> {
+        if !is_token(name) {
+            return Err(StepError::HeaderName(name.to_owned()));
+        }
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        if is("content-length") || is("transfer-encoding") {
+            return Err(StepError::OwnHeader(name.to_owned()));
+        }
+        let unfit = |run: &Run| matches!(run, Run::Text(text) if !is_header_value(text));
+        if value.runs.iter().any(unfit) {
+            return Err(StepError::HeaderValue(name.to_owned()));
+        }
+        let mut pieces = Vec::new();
+        value.encode(Encoding::Header, &mut pieces);
+        self.headers.push(Header { name: name.to_owned(), value: pieces });
+        self.gives_cookie |= is("cookie");
+        Ok(())
+    }
+
+    /// Gives it a body, in the place of any that it had. Its Content-Type is sent unless a header says another.
+    pub fn body(&mut self, body: Body) {
+        self.body = body;
+    }
+
+    /// Takes a value from the answer.
+    pub fn extract(&mut self, mut extract: Extract) {
+        match &extract.finder.0 {
+            Place::Json(pointer) => {
+                extract.slot = self.tree.add(pointer);
+                self.keeps_body = true;
+            }
+            Place::JsonPath(..) | Place::Regex(..) => self.keeps_body = true,
+            Place::Header(name) => watch(&mut self.watched, name),
+            Place::Cookie(_) => self.sees_cookies = true,
+        }
+        self.extracts.push(extract);
+    }
+
+    /// Says what the answer must be, in the place of what was said before.
+    ///
+    /// # Errors
+    /// A header whose name is none.
+    pub fn expect(&mut self, mut expect: Expect) -> Result<(), StepError> {
+        for check in &mut expect.body {
+            match &mut check.0 {
+                expect::Body::Json(json) => {
+                    json.slot = self.tree.add(&json.pointer);
+                    self.keeps_body = true;
+                }
+                expect::Body::Contains(..) | expect::Body::Matches(_) => self.keeps_body = true,
+                expect::Body::AtLeast(_) | expect::Body::AtMost(_) => self.counts_body = true,
+            }
+        }
+        for check in &expect.headers {
+            if !check.has_name() {
+                return Err(StepError::HeaderName(check.name.clone()));
+            }
+            watch(&mut self.watched, &check.name);
+        }
+        self.expect = expect;
+        Ok(())
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The numbers of the data sets that its requests hold values of, each once.
+    pub fn data_sets(&self) -> Vec<u16> {
+        let of = |source: &Source| match source {
+            Source::Cell { set, .. } => Some(*set),
+            _ => None,
+        };
+        let mut sets: Vec<u16> = self.sources().iter().filter_map(of).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        sets
+    }
+
+    /// The numbers of the names that its requests need extracted before, each once.
+    pub fn needs(&self) -> Vec<u16> {
+        let of = |source: &Source| match source {
+            Source::Extracted(name) => Some(*name),
+            _ => None,
+        };
+        let mut names: Vec<u16> = self.sources().iter().filter_map(of).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        fn of<L>(piece: &Piece<L>) -> Option<Source> {
+            match piece {
+                Piece::Value(source, _) => Some(*source),
+                Piece::Fixed(_) => None,
+            }
+        }
+        let head = self.target.iter().chain(self.headers.iter().flat_map(|header| &header.value));
+        head.filter_map(of).chain(self.body.pieces.iter().filter_map(of)).collect()
+    }
+
+    /// Whether its requests are the same for every session, cookies aside.
+    pub fn is_fixed(&self) -> bool {
+        self.sources().is_empty()
+    }
+
+    /// Whether it gives a header of that name.
+    pub(super) fn gives(&self, name: &str) -> bool {
+        self.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name))
+    }
+}
+
+fn watch(watched: &mut Vec<String>, name: &str) {
+    if !watched.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        watched.push(name.to_owned());
+    }
+}
+
+/// What is sent may be a secret: only what it is shows.
+impl std::fmt::Debug for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let headers: Vec<&str> = self.headers.iter().map(|header| header.name.as_str()).collect();
+        f.debug_struct("Step")
+            .field("name", &self.name)
+            .field("method", &self.method)
+            .field("headers", &headers)
+            .field("body", &self.body)
+            .finish_non_exhaustive()
+    }
+}
