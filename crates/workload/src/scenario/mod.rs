@@ -1,1 +1,165 @@
-//! The scenario file: text in, a checked scenario out.
+//! Scenario files: YAML text in, a checked [`Scenario`] out, or every mistake in it with its place.
+//!
+//! Three layers: [`tree`] (YAML with places), [`written`] (every key and its kind of value; the JSON Schema comes from
+//! there), [`check`] (what fits together: groups of a plan, compiled journeys, a script). A layer runs only when the one
+//! before found nothing wrong, so that no complaint follows from another.
+//!
+//! Deliberately absent: files and environment ([`Surroundings`] brings them), what a threshold means (`stats`), what a
+//! model does (`sim`).
+
+mod check;
+mod environment;
+mod leaves;
+mod literals;
+pub mod model;
+mod read;
+mod source;
+mod syntax;
+mod tree;
+mod written;
+
+pub use model::Model;
+pub use source::{Diagnostics, Span};
+
+use crate::content::Script;
+use crate::plan::{Group, Plan};
+use crate::shard::Shard;
+use crate::target::Target;
+use base::Nanos;
+use environment::Environment;
+use read::{Read as _, Reader};
+use source::{Problem, Source};
+use std::sync::Arc;
+
+/// A group may have so many users, or sessions at once.
+pub const MOST_USERS: u64 = 10_000_000;
+
+/// The world around a scenario file.
+pub struct Surroundings<'a> {
+    /// The bytes of a file, named relative to the scenario, or why it cannot be read.
+    pub read: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
+    /// The value of an environment variable.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// A checked scenario.
+#[derive(Debug)]
+pub struct Scenario {
+    /// Its name: as written, or the file's stem.
+    pub name: String,
+    /// Where requests go; none is enough for a simulation.
+    pub target: Option<Target>,
+    /// The seed, if it is written.
+    pub seed: Option<u64>,
+    /// What is written of the settings that `run` has flags for.
+    pub settings: Settings,
+    /// Who comes and does what; at least one.
+    pub groups: Vec<Group>,
+    /// Where the measured phase begins: the latest end of warm-up.
+    pub measured_from: Nanos,
+    /// When nothing new starts any more: the end of the longest group's last phase, or [`crate::plan::LONGEST`] if all
+    /// groups are work that ends by itself.
+    pub end: Nanos,
+    /// What is sent and what answers mean.
+    pub script: Script,
+    /// Names of the steps, in the order of their numbers.
+    pub labels: Vec<String>,
+    /// What is demanded, not yet read.
+    pub thresholds: Vec<ThresholdText>,
+    /// What stands in the target's place in a simulation.
+    pub model: Option<Model>,
+    /// Files that were read, as they are named.
+    pub files: Vec<String>,
+    /// The file as it was written, references to the environment not expanded, literal secrets replaced.
+    pub redacted: String,
+    /// Values that must not show: those of secret variables and headers. The longest first.
+    pub secrets: Vec<String>,
+    source: Arc<Source>,
+}
+
+/// Settings that a file may have; what is none is left to flags and defaults.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Settings {
+    /// Most connections at once.
+    pub connections: Option<u32>,
+    /// Longest wait for an answer.
+    pub timeout: Option<Nanos>,
+    /// Longest wait for a connection to be made.
+    pub connect_timeout: Option<Nanos>,
+    /// Longest wait for a free connection.
+    pub max_wait: Option<Nanos>,
+    /// How long sessions that have begun may go on after the last phase.
+    pub drain: Option<Nanos>,
+    /// Largest body of an answer, bytes.
+    pub max_body: Option<u64>,
+    /// Whether any certificate will do.
+    pub insecure: Option<bool>,
+}
+
+/// A threshold as it is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ThresholdText {
+    /// What is demanded.
+    pub text: String,
+    /// If it ends the run when crossed: how long after the beginning of the measured phase it is judged first.
+    pub abort: Option<Nanos>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Reads a scenario. `name` is the file's, for messages and for what the scenario is called if it does not say.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn parse(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Scenario, Diagnostics> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
+    let mut environment = Environment::new(around.env);
+    let parsed = tree::parse(&source, &mut environment);
+    let wrong = |problems: Vec<Problem>, environment: &Environment<'_>| {
+        Err(Diagnostics::new(source.clone(), problems, &environment.secrets))
+    };
+    let tree = match parsed {
+        Ok(tree) => tree,
+        Err(problems) => return wrong(problems, &environment),
+    };
+    let redacted = literals::conceal(&source, &tree, &mut environment);
+    let mut reader = Reader::new(around);
+    let file = match written::File::read(&tree, &mut reader) {
+        Some(file) if reader.problems.is_empty() => file,
+        _ => return wrong(reader.problems, &environment),
+    };
+    match check::file(&file, &source, &environment.secrets, &mut reader) {
+        Some(checked) if reader.problems.is_empty() => {
+            Ok(Scenario { files: reader.files, redacted, secrets: environment.secrets, ..checked })
+        }
+        _ => wrong(reader.problems, &environment),
+    }
+}
+
+impl Scenario {
+    /// The plan of that seed, of which this process sends `shard`.
+    pub fn plan(&self, seed: u64, shard: Shard) -> Plan {
+        Plan { seed, groups: self.groups.clone(), measured_from: self.measured_from, end: self.end, shard }
+    }
+
+    /// Something that is wrong at a place of the file, found by whoever reads on: a threshold, for example.
+    pub fn complaint(&self, span: Span, title: &str, help: Option<&str>) -> Diagnostics {
+        let problem = Problem::new(span, title);
+        let problem = match help {
+            Some(help) => problem.help(help),
+            None => problem,
+        };
+        Diagnostics::new(self.source.clone(), vec![problem], &self.secrets)
+    }
+}
+
+/// The JSON Schema (draft 7) of scenario files, for editors.
+pub fn schema() -> String {
+    let settings = schemars::generate::SchemaSettings::draft07();
+    let mut schema = settings.into_generator().into_root_schema_for::<written::File>();
+    schema.insert("title".to_owned(), "Headway scenario".into());
+    let mut text = serde_json::to_string_pretty(schema.as_value()).unwrap_or_default();
+    text.push('\n');
+    text
+}

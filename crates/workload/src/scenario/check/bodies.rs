@@ -1,0 +1,146 @@
+//! Bodies of requests.
+
+use super::steps::{mistake, parse, template_mistake};
+use crate::content::{Body, Names, Part, Template};
+use crate::scenario::leaves::Text;
+use crate::scenario::read::Reader;
+use crate::scenario::source::Problem;
+use crate::scenario::tree::{Kind, Scalar, Tree, Typed};
+use crate::scenario::written;
+use serde_json::Value;
+
+const KINDS: &[&str] = &["text", "json", "form", "file", "multipart"];
+
+/// The body of a step, if it has one.
+pub(super) fn body(
+    step: &written::Step,
+    names: &Names,
+    reader: &mut Reader<'_>,
+) -> Result<Option<Body>, Vec<Problem>> {
+    let one = |problem| vec![problem];
+    let kind = match step.keys.one_of("a request", KINDS) {
+        Ok(kind) => kind,
+        Err(problem) if problem.other.is_some() => return Err(one(problem)),
+        Err(_) => return Ok(None),
+    };
+    match kind {
+        "text" => {
+            let template =
+                step.text.as_ref().map(|text| parse(&text.value, names)).transpose().map_err(one)?;
+            Ok(template.as_ref().map(Body::text))
+        }
+        "json" => step.json.as_ref().map(|json| self::json(&json.0, names)).transpose().map_err(one),
+        "form" => form(step, names).map(Some),
+        "file" => {
+            let bytes = step.file.as_ref().map(|file| read(file, reader)).transpose().map_err(one)?;
+            Ok(bytes.as_deref().map(Body::bytes))
+        }
+        _ => multipart(step.multipart.as_deref().unwrap_or_default(), step, names, reader).map(Some),
+    }
+}
+
+fn form(step: &written::Step, names: &Names) -> Result<Body, Vec<Problem>> {
+    let (mut fields, mut problems) = (Vec::new(), Vec::new());
+    for (name, value) in step.form.iter().flat_map(|form| &form.0) {
+        match (parse(name, names), parse(&value.value, names)) {
+            (Ok(name), Ok(value)) => fields.push((name, value)),
+            (name, value) => problems.extend([name.err(), value.err()].into_iter().flatten()),
+        }
+    }
+    if problems.is_empty() { Ok(Body::form(&fields)) } else { Err(problems) }
+}
+
+fn multipart(
+    parts: &[written::Part],
+    step: &written::Step,
+    names: &Names,
+    reader: &mut Reader<'_>,
+) -> Result<Body, Vec<Problem>> {
+    if parts.is_empty() {
+        let problem = Problem::new(step.keys.at("multipart"), "a body of no parts");
+        return Err(vec![problem.help("write for example - { name: a, text: b }")]);
+    }
+    let (mut read, mut problems) = (Vec::new(), Vec::new());
+    for part in parts {
+        match self::part(part, names, reader) {
+            Ok(part) => read.push(part),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(Body::multipart(&read)) } else { Err(problems) }
+}
+
+fn part(part: &written::Part, names: &Names, reader: &mut Reader<'_>) -> Result<Part, Problem> {
+    let kind = part.keys.one_of("a part", &["text", "file"])?;
+    let name = part.name.as_ref().map_or("", |name| name.value.text.as_str());
+    let built = match (kind, &part.text, &part.file) {
+        ("text", Some(text), _) => {
+            if part.filename.is_some() {
+                let problem = Problem::new(part.keys.at("filename"), "a text has no file name");
+                return Err(problem.help("leave filename out, or write file:"));
+            }
+            Part::text(name, &parse(&text.value, names)?)
+        }
+        (_, _, Some(file)) => {
+            let path = file.value.text.as_str();
+            let own = path.rsplit(['/', '\\']).next().unwrap_or(path);
+            let file_name = part.filename.as_ref().map_or(own, |name| name.value.text.as_str());
+            Part::file(name, file_name, &read(file, reader)?)
+        }
+        _ => return Err(Problem::new(part.keys.span, "a part lacks one of text, file")),
+    };
+    match &part.r#type {
+        Some(content_type) if content_type.value.text.chars().any(char::is_control) => {
+            Err(Problem::new(content_type.span, "a content type is on one line")
+                .help("write for example image/png"))
+        }
+        Some(content_type) => Ok(built.typed(&content_type.value.text)),
+        None => Ok(built),
+    }
+}
+
+fn read(file: &Text, reader: &mut Reader<'_>) -> Result<Vec<u8>, Problem> {
+    let name = file.value.text.as_str();
+    reader.file(name).map_err(|e| {
+        Problem::new(file.span, format!("the file {name} cannot be read: {e}"))
+            .help("paths are relative to the scenario file")
+    })
+}
+
+/// A JSON body whose texts are templates.
+fn json(tree: &Tree, names: &Names) -> Result<Body, Problem> {
+    // Mistakes in templates are found here first, where their places are known.
+    templates(tree, names)?;
+    Body::json(&value(tree), names).map_err(|e| mistake(tree.span, &e.error.message))
+}
+
+fn templates(tree: &Tree, names: &Names) -> Result<(), Problem> {
+    let check = |scalar: &Scalar| {
+        Template::parse(&scalar.text, names).map(|_| ()).map_err(|e| template_mistake(scalar, &e))
+    };
+    match &tree.kind {
+        Kind::Scalar(scalar) if scalar.typed == Typed::Text => check(scalar),
+        Kind::List(items) => items.iter().try_for_each(|item| templates(item, names)),
+        Kind::Mapping(entries) => entries.iter().try_for_each(|(key, value)| {
+            check(key)?;
+            templates(value, names)
+        }),
+        Kind::Null | Kind::Scalar(_) => Ok(()),
+    }
+}
+
+/// A value as JSON has it.
+pub(super) fn value(tree: &Tree) -> Value {
+    match &tree.kind {
+        Kind::Null => Value::Null,
+        Kind::Scalar(scalar) => match &scalar.typed {
+            Typed::Text => Value::String(scalar.text.clone()),
+            Typed::Bool(value) => Value::Bool(*value),
+            Typed::Number(number) => Value::Number(number.clone()),
+        },
+        Kind::List(items) => Value::Array(items.iter().map(value).collect()),
+        Kind::Mapping(entries) => {
+            Value::Object(entries.iter().map(|(key, tree)| (key.text.clone(), value(tree))).collect())
+        }
+    }
+}

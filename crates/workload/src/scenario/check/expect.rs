@@ -1,0 +1,151 @@
+//! What is taken from answers, and what they must be like.
+
+use super::bodies::value;
+use super::steps::mistake;
+use crate::content::{self, Extract, Finder, Pointer, StatusSet, Step};
+use crate::scenario::leaves::Text;
+use crate::scenario::source::Problem;
+use crate::scenario::tree::Scalar;
+use crate::scenario::written::{self, HeaderCheck};
+
+const FINDERS: &[&str] = &["json", "jsonpath", "header", "cookie", "regex"];
+
+/// Adds what a step extracts, under names that have numbers; the answer is what is wrong with it.
+pub(super) fn extracts(step: &written::Step, built: &mut Step, names: &[String]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, finder) in step.extract.iter().flat_map(|extract| &extract.0) {
+        let number = names.iter().position(|known| *known == name.text);
+        match (number, self::finder(finder)) {
+            (Some(number), Ok(found)) => {
+                let extract = Extract::new(number as u16, found);
+                built.extract(match &finder.default {
+                    Some(default) => extract.or(&default.value.text),
+                    None => extract,
+                });
+            }
+            (_, found) => problems.extend(found.err()),
+        }
+    }
+    problems
+}
+
+fn finder(finder: &written::Finder) -> Result<Finder, Problem> {
+    let kind = finder.keys.one_of("a finder", FINDERS).map_err(|problem| {
+        if problem.other.is_none() { problem.help("for example { json: /items/0/id }") } else { problem }
+    })?;
+    if let (Some(_), false) = (&finder.group, kind == "regex") {
+        let problem = Problem::new(finder.keys.at("group"), "only a regular expression has groups");
+        return Err(problem.help("leave group out"));
+    }
+    let text = [&finder.json, &finder.jsonpath, &finder.header, &finder.cookie, &finder.regex];
+    let Some(text) = text.into_iter().flatten().next() else {
+        return Err(Problem::new(finder.keys.span, "a finder of nothing"));
+    };
+    let given = text.value.text.as_str();
+    let wrong = |e: &dyn std::fmt::Display| mistake(text.span, &e.to_string());
+    match kind {
+        "json" => Ok(Finder::json(pointer(&text.value)?)),
+        "jsonpath" => Finder::json_path(given).map_err(|e| wrong(&e)),
+        "header" | "cookie" if given.trim().is_empty() => {
+            Err(Problem::new(text.span, format!("a {kind} has a name")).help("write for example ETag"))
+        }
+        "header" => Ok(Finder::header(given)),
+        "cookie" => Ok(Finder::cookie(given)),
+        _ => {
+            let group = finder.group.as_ref().map(|group| group.value as usize);
+            Finder::regex(given, group).map_err(|e| match e {
+                content::PatternError::Group { .. } => mistake(finder.keys.at("group"), &e.to_string()),
+                _ => wrong(&e).help(REGEX),
+            })
+        }
+    }
+}
+
+const REGEX: &str = "write it in single quotes, as in 'id=(\\d+)'; what stands for itself needs a \\ before it: ( [ { . * + ? | ^ $";
+
+fn pointer(scalar: &Scalar) -> Result<Pointer, Problem> {
+    Pointer::parse(&scalar.text).map_err(|e| mistake(scalar.span, &e.to_string()))
+}
+
+/// What a step expects, if it says.
+pub(super) fn expect(step: &written::Step) -> Result<Option<content::Expect>, Vec<Problem>> {
+    let Some(written) = &step.expect else { return Ok(None) };
+    let mut problems = Vec::new();
+    let mut expect = content::Expect::default();
+    if let Some(statuses) = &written.status {
+        if statuses.0.is_empty() {
+            problems.push(
+                Problem::new(written.keys.at("status"), "no status would be good")
+                    .help("write for example 201"),
+            );
+        }
+        for status in &statuses.0 {
+            match StatusSet::parse(&status.value.text) {
+                Ok(set) => expect.status = Some(expect.status.unwrap_or_default().or(set)),
+                Err(e) => problems.push(mistake(status.span, &e)),
+            }
+        }
+    }
+    expect.time = written.time.as_ref().map(|time| time.value);
+    if let Some(body) = &written.body {
+        problems.extend(self::body(body, &mut expect));
+    }
+    for (name, check) in written.headers.iter().flat_map(|headers| &headers.0) {
+        match header(name, check) {
+            Ok(check) => expect.headers.push(check),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(Some(expect)) } else { Err(problems) }
+}
+
+fn header(name: &Scalar, check: &HeaderCheck) -> Result<content::HeaderCheck, Problem> {
+    match check {
+        HeaderCheck::Equal(text) => Ok(content::HeaderCheck::equals(&name.text, &text.value.text)),
+        HeaderCheck::Full(full) => match &full.matches {
+            Some(pattern) => content::HeaderCheck::matches(&name.text, &pattern.value.text)
+                .map_err(|e| mistake(pattern.span, &e.to_string()).help(REGEX)),
+            None => Err(Problem::new(full.keys.span, "a check of nothing")),
+        },
+    }
+}
+
+fn body(body: &written::BodyCheck, expect: &mut content::Expect) -> Vec<Problem> {
+    use content::BodyCheck;
+    let mut problems = Vec::new();
+    for (text, check) in [
+        (&body.contains, BodyCheck::contains as fn(&str) -> BodyCheck),
+        (&body.not_contains, BodyCheck::not_contains),
+    ] {
+        match text {
+            Some(text) if text.value.text.is_empty() => problems.push(empty(text)),
+            Some(text) => expect.body.push(check(&text.value.text)),
+            None => {}
+        }
+    }
+    if let Some(pattern) = &body.matches {
+        match BodyCheck::matches(&pattern.value.text) {
+            Ok(check) => expect.body.push(check),
+            Err(e) => problems.push(mistake(pattern.span, &e.to_string()).help(REGEX)),
+        }
+    }
+    for (at, tree) in body.json.iter().flat_map(|json| &json.0) {
+        match pointer(at) {
+            Ok(pointer) => expect.body.push(BodyCheck::json(pointer, value(&tree.0))),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if let (Some(min), Some(max)) = (&body.min, &body.max)
+        && min.value > max.value
+    {
+        let problem = Problem::new(max.span, "no body is both so long and so short");
+        problems.push(problem.other(min.span, "at least"));
+    }
+    expect.body.extend(body.min.as_ref().map(|min| BodyCheck::at_least(min.value)));
+    expect.body.extend(body.max.as_ref().map(|max| BodyCheck::at_most(max.value)));
+    problems
+}
+
+fn empty(text: &Text) -> Problem {
+    Problem::new(text.span, "every body holds the empty text").help("write what is looked for")
+}

@@ -1,0 +1,198 @@
+//! From what is written to what can be played: groups of a plan, compiled journeys, a script. Here is what fits together
+//! and what does not.
+
+mod bodies;
+mod data;
+mod expect;
+mod journeys;
+mod model;
+mod phases;
+mod settings;
+mod steps;
+mod users;
+
+use super::read::Reader;
+use super::source::{Problem, Source, Span};
+use super::{Scenario, written};
+use crate::content::{Names, Script};
+use crate::journey::{Journey, Node, no_think};
+use crate::plan::{Group, LONGEST};
+use base::Nanos;
+use journeys::Journeys;
+use std::sync::Arc;
+use users::Coming;
+
+/// Whether a character may stand in the name of a run or a group.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
+}
+
+fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= 100 && name.chars().all(is_plain)
+}
+
+/// The checked scenario; none if something does not fit, which the reader then knows.
+pub(super) fn file(
+    file: &written::File,
+    source: &Arc<Source>,
+    secrets: &[String],
+    reader: &mut Reader<'_>,
+) -> Option<Scenario> {
+    let name = settings::name(file, source, reader);
+    let target = settings::target(file, reader);
+    let settings = settings::settings(file, reader);
+    let thresholds = settings::thresholds(file, reader);
+    let coming = groups(file, settings.connections, reader);
+    let data = data::sets(file, reader);
+    let mut names = Names::new();
+    constants(file, &mut names, reader);
+    for set in &data {
+        if let Err(e) = names.data(&set.data) {
+            reader.problems.push(Problem::new(set.span, e.to_string()));
+        }
+    }
+    // What a template may name is not known if a data set or a group is broken.
+    if !reader.problems.is_empty() {
+        return None;
+    }
+    let journeys = Journeys::settle(file, &names, secrets, reader)?;
+    let model = file.model.as_ref().and_then(|model| model::settle(model, &journeys.labels, reader));
+    let coming = coming?;
+    let (measured_from, end) = extent(file, &coming, reader)?;
+    let mut groups = Vec::new();
+    let written = file.users.iter().flat_map(|users| &users.items);
+    for (at, (group, coming)) in written.zip(coming).enumerate() {
+        groups.extend(journeys.of(at).and_then(|journey| self::group(group, coming, journey, reader)));
+    }
+    if !reader.problems.is_empty() {
+        return None;
+    }
+    let longest: Vec<u64> = groups.iter().map(|group| group.journey.longest()).collect();
+    let data = data.into_iter().map(|set| set.data).collect();
+    let Journeys { steps, labels, names, .. } = journeys;
+    let mut script = Script::new(steps, data, names, &longest).with_secrets(secrets.to_vec());
+    if let Some(target) = &target {
+        script = script.with_target(target);
+    }
+    if let Some(bytes) = settings.max_body {
+        script = script.with_max_body(bytes);
+    }
+    Some(Scenario {
+        name: name?,
+        target,
+        seed: file.seed.as_ref().map(|seed| seed.value),
+        settings,
+        groups,
+        measured_from,
+        end,
+        script,
+        labels,
+        thresholds,
+        model,
+        files: Vec::new(),
+        redacted: String::new(),
+        secrets: Vec::new(),
+        source: source.clone(),
+    })
+}
+
+fn constants(file: &written::File, names: &mut Names, reader: &mut Reader<'_>) {
+    for (name, value) in file.variables.iter().flat_map(|variables| &variables.0) {
+        if let Err(e) = names.constant(&name.text, &value.value.text) {
+            reader.problems.push(Problem::new(name.span, e.to_string()));
+        }
+    }
+}
+
+/// How the groups come, and what they cannot have together.
+fn groups(file: &written::File, connections: Option<u32>, reader: &mut Reader<'_>) -> Option<Vec<Coming>> {
+    let users = file.users.as_ref()?;
+    if users.items.is_empty() {
+        return reader.complain(Problem::new(users.span, "a list of no groups: nobody would come"));
+    }
+    let read: Vec<Option<Coming>> =
+        users.items.iter().map(|group| users::coming(group, users.listed, reader)).collect();
+    let coming: Vec<Coming> = read.into_iter().collect::<Option<_>>()?;
+    for (i, group) in coming.iter().enumerate() {
+        if let Some(first) = coming[..i].iter().position(|other| other.name == group.name) {
+            let problem =
+                Problem::new(users.items[i].keys.at("name"), format!("a second group '{}'", group.name));
+            reader.problems.push(
+                problem
+                    .other(users.items[first].keys.at("name"), "the first")
+                    .help("give each group a name of its own"),
+            );
+        }
+    }
+    let own: u64 = coming.iter().map(|group| group.own_connections).sum();
+    if let (Some(cap), Some(group)) = (connections, coming.iter().find(|group| group.own_connections > 0))
+        && own > u64::from(cap)
+    {
+        let title = format!("{own} users with a connection each, and no more than {cap} connections");
+        let problem = Problem::new(group.at, title).other(file.keys.at("connections"), "at most so many");
+        reader.problems.push(
+            problem.help(format!("raise connections to {own}, or write connections: shared in the group")),
+        );
+    }
+    Some(coming)
+}
+
+/// Where the measured phase begins and when nothing new starts any more.
+fn extent(file: &written::File, coming: &[Coming], reader: &mut Reader<'_>) -> Option<(Nanos, Nanos)> {
+    let at = file.keys.at("users");
+    let warm = coming.iter().map(|group| group.warm).max()?;
+    let end = coming.iter().filter_map(|group| group.end).max().unwrap_or(LONGEST);
+    if let Some(once) = coming.iter().find(|group| group.end.is_none()).filter(|_| warm > Nanos::ZERO) {
+        let title = "work that begins at the start would lie in another group's warm-up";
+        return reader.complain(Problem::new(once.at, title).help("leave warmup out, or run the two apart"));
+    }
+    if warm >= end {
+        let title =
+            format!("nothing would be measured: warm-up lasts until {warm}, and the plan ends at {end}");
+        return reader.complain(Problem::new(at, title).help("lengthen the other phases"));
+    }
+    let measured = coming.iter().any(|group| group.source.comes_after(warm));
+    if !measured {
+        let problem = Problem::new(at, "nobody would come after warm-up");
+        return reader.complain(problem.help("a phase that counts needs a value above 0"));
+    }
+    Some((warm, end))
+}
+
+impl crate::plan::Source {
+    /// Whether somebody comes or is there after that instant.
+    fn comes_after(&self, at: Nanos) -> bool {
+        match self {
+            crate::plan::Source::Arrivals { profile, .. } => profile.total() > profile.cumulative(at),
+            crate::plan::Source::AtOnce { .. } => true,
+            crate::plan::Source::Users { level, .. } => {
+                let mut begins = Nanos::ZERO;
+                level.phases().iter().any(|phase| {
+                    begins += phase.length;
+                    begins > at && (phase.from_users > 0.0 || phase.to_users > 0.0)
+                })
+            }
+        }
+    }
+}
+
+/// A group with its journey: the nodes of that, and where it stands.
+fn group(
+    written: &written::Group,
+    coming: Coming,
+    (nodes, at): (&[Node], Span),
+    reader: &mut Reader<'_>,
+) -> Option<Group> {
+    let think = written.think.as_ref().map_or_else(no_think, |think| think.value.clone());
+    match Journey::new(nodes, think) {
+        Ok(journey) => Some(Group {
+            name: coming.name,
+            source: coming.source,
+            journey: Arc::new(journey),
+            connections: coming.connections,
+            on_failure: coming.on_failure,
+            pace: coming.pace,
+        }),
+        Err(e) => reader.complain(Problem::new(at, e.to_string())),
+    }
+}

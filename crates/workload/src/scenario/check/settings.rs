@@ -1,0 +1,107 @@
+//! Name, target, limits and thresholds.
+
+use crate::scenario::read::Reader;
+use crate::scenario::source::{Problem, Source};
+use crate::scenario::written::{self, Threshold};
+use crate::scenario::{Settings, ThresholdText};
+use crate::target::Target;
+use base::Nanos;
+
+/// Most connections that a file may ask for, as `-c`.
+const MOST_CONNECTIONS: u64 = 10_000_000;
+
+/// The name that the file gives, or the stem of its own.
+pub(super) fn name(file: &written::File, source: &Source, reader: &mut Reader<'_>) -> Option<String> {
+    let Some(name) = &file.name else {
+        let base = source.name.rsplit(['/', '\\']).next().unwrap_or_default();
+        let stem = base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem });
+        let plain: String = stem.chars().map(|c| if super::is_plain(c) { c } else { '-' }).collect();
+        return Some(if plain.is_empty() { "scenario".to_owned() } else { plain });
+    };
+    if super::is_plain_name(&name.value.text) {
+        return Some(name.value.text.clone());
+    }
+    let title = format!("{} is no name of a run", name.value.describe());
+    reader.complain(
+        Problem::new(name.span, title)
+            .help("write letters, digits, dot, underscore and hyphen, for example bars-2"),
+    )
+}
+
+/// The target, if there is one. Its path is the base path of all steps.
+pub(super) fn target(file: &written::File, reader: &mut Reader<'_>) -> Option<Target> {
+    let target = file.target.as_ref()?;
+    match Target::parse(&target.value.text) {
+        Ok(parsed) if parsed.authorization.is_some() => {
+            let problem = Problem::new(target.span, "a user and password do not belong into the target");
+            reader.complain(problem.help(
+                "write headers: { Authorization: 'Basic ${CREDENTIALS}' }, the value in the environment",
+            ))
+        }
+        Ok(parsed) if parsed.path.contains('?') => {
+            let problem = Problem::new(target.span, "a target has a base path, but no query");
+            reader.complain(problem.help("give each step its own, for example get: /items?page=1"))
+        }
+        Ok(parsed) => Some(parsed),
+        Err(e) => {
+            let (what, help) = e.wanted.rsplit_once("; ").unwrap_or((&e.wanted, ""));
+            reader.complain(Problem::new(target.span, format!("'{}' is not {what}", e.given)).help(help))
+        }
+    }
+}
+
+/// What `run` has flags for.
+pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Settings {
+    let times = [("timeout", &file.timeout), ("connect-timeout", &file.connect_timeout)];
+    for (key, time) in times {
+        if let Some(time) = time.as_ref().filter(|time| time.value <= Nanos::ZERO) {
+            let problem = Problem::new(time.span, format!("{key} 0s gives nobody time to answer"));
+            reader.problems.push(problem.help("write a time above zero"));
+        }
+    }
+    let connections = file.connections.as_ref().and_then(|c| match c.value {
+        0 => reader.complain(
+            Problem::new(c.span, "0 connections let nothing through").help("write a number from 1 up"),
+        ),
+        n if n > MOST_CONNECTIONS => {
+            let title = format!("{n} connections are more than a machine could ever open");
+            reader.complain(Problem::new(c.span, title).help("write at most 10m"))
+        }
+        n => u32::try_from(n).ok(),
+    });
+    let time = |time: &Option<crate::scenario::leaves::Time>| time.as_ref().map(|t| t.value);
+    Settings {
+        connections,
+        timeout: time(&file.timeout),
+        connect_timeout: time(&file.connect_timeout),
+        max_wait: time(&file.max_wait),
+        drain: time(&file.drain),
+        max_body: file.max_body.as_ref().map(|size| size.value),
+        insecure: file.insecure.as_ref().map(|flag| flag.value),
+    }
+}
+
+/// Thresholds, of which the grammar is another's.
+pub(super) fn thresholds(file: &written::File, reader: &mut Reader<'_>) -> Vec<ThresholdText> {
+    let all = file.thresholds.iter().flatten();
+    all.filter_map(|threshold| match threshold {
+        Threshold::Text(text) => {
+            Some(ThresholdText { text: text.value.text.clone(), abort: None, span: text.span })
+        }
+        Threshold::Full(full) => {
+            let text = full.threshold.as_ref()?;
+            let abort = full.abort.as_ref().is_some_and(|abort| abort.value);
+            let delay = full.delay.as_ref();
+            if let (Some(_), false) = (delay, abort) {
+                let problem = Problem::new(
+                    full.keys.at("delay"),
+                    "a delay says when the run may be ended, and this threshold does not end it",
+                );
+                return reader.complain(problem.help("add abort: true, or leave delay out"));
+            }
+            let abort = abort.then(|| delay.map_or(Nanos::ZERO, |delay| delay.value));
+            Some(ThresholdText { text: text.value.text.clone(), abort, span: text.span })
+        }
+    })
+    .collect()
+}

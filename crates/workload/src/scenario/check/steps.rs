@@ -1,0 +1,234 @@
+//! One step: its request as templates, with every mistake at the place where it was made.
+
+use super::{bodies, expect};
+use crate::content::{Names, Step, StepError, Template, TemplateError};
+use crate::scenario::leaves::Text;
+use crate::scenario::read::Reader;
+use crate::scenario::source::{Problem, Span, redact};
+use crate::scenario::tree::Scalar;
+use crate::scenario::written;
+use std::collections::HashSet;
+
+/// What a request may have besides its method.
+pub(super) const KEYS: &[&str] = &[
+    "name",
+    "repeat",
+    "think",
+    "query",
+    "headers",
+    "text",
+    "json",
+    "form",
+    "file",
+    "multipart",
+    "extract",
+    "expect",
+];
+
+/// Builds steps of one file.
+pub(super) struct Builder<'f> {
+    /// Headers of every request.
+    headers: &'f [(Scalar, Text)],
+    names: Names,
+    /// Extracted names by number.
+    extracted: Vec<String>,
+    secrets: &'f [String],
+}
+
+impl<'f> Builder<'f> {
+    /// For the steps of `file`, where templates may name `names`, of which steps extract `extracted`, by number.
+    pub fn new(
+        file: &'f written::File,
+        names: &Names,
+        extracted: Vec<String>,
+        secrets: &'f [String],
+    ) -> Builder<'f> {
+        let headers = file.headers.as_ref().map_or(&[][..], |headers| &headers.0);
+        Builder { headers, names: names.clone(), extracted, secrets }
+    }
+
+    /// The step that a request stands for. `known` is what steps before it may have extracted.
+    pub fn step(
+        &self,
+        kind: &str,
+        step: &written::Step,
+        known: &HashSet<String>,
+        reader: &mut Reader<'_>,
+    ) -> Result<Step, Vec<Problem>> {
+        let one = |problem| vec![problem];
+        let (method, method_at, path) = method_and_path(kind, step).map_err(one)?;
+        let template = path_template(path, &self.names).map_err(one)?;
+        let label = self.label(&method, path, step).map_err(one)?;
+        let mut built = Step::new(&label, &method, &template).map_err(|e| {
+            let at =
+                if matches!(e, StepError::Method(_) | StepError::Connect) { method_at } else { path.span };
+            vec![mistake(at, &e.to_string())]
+        })?;
+        let mut problems = Vec::new();
+        for (key, value) in step.query.iter().flat_map(|query| &query.0) {
+            match (parse(key, &self.names), parse(&value.value, &self.names)) {
+                (Ok(name), Ok(value)) => {
+                    problems
+                        .extend(built.query(&name, &value).err().map(|e| mistake(key.span, &e.to_string())));
+                }
+                (name, value) => problems.extend([name.err(), value.err()].into_iter().flatten()),
+            }
+        }
+        self.headers(step, &mut built, &mut problems);
+        match bodies::body(step, &self.names, reader) {
+            Ok(Some(body)) => built.body(body),
+            Ok(None) => {}
+            Err(more) => problems.extend(more),
+        }
+        problems.extend(expect::extracts(step, &mut built, &self.extracted));
+        match expect::expect(step) {
+            Ok(Some(expect)) => {
+                if let Err(e) = built.expect(expect) {
+                    problems.push(mistake(step.keys.at("expect"), &e.to_string()));
+                }
+            }
+            Ok(None) => {}
+            Err(more) => problems.extend(more),
+        }
+        problems.extend(self.too_early(kind, step, &built, known));
+        if problems.is_empty() { Ok(built) } else { Err(problems) }
+    }
+
+    /// The step's own headers, then those of every request that it does not give itself.
+    fn headers(&self, step: &written::Step, built: &mut Step, problems: &mut Vec<Problem>) {
+        let own = step.headers.as_ref().map_or(&[][..], |headers| &headers.0);
+        for (i, (name, _)) in own.iter().enumerate() {
+            if let Some((first, _)) =
+                own[..i].iter().find(|(first, _)| first.text.eq_ignore_ascii_case(&name.text))
+            {
+                let problem = Problem::new(name.span, format!("the header {} a second time", name.text));
+                problems.push(problem.other(first.span, "first here"));
+            }
+        }
+        let given = |name: &Scalar| own.iter().any(|(own, _)| own.text.eq_ignore_ascii_case(&name.text));
+        for (name, value) in own.iter().chain(self.headers.iter().filter(|(name, _)| !given(name))) {
+            match parse(&value.value, &self.names) {
+                Ok(template) => {
+                    if let Err(e) = built.header(&name.text, &template) {
+                        let at = if matches!(e, StepError::HeaderValue(_)) { value.span } else { name.span };
+                        problems.push(mistake(at, &e.to_string()));
+                    }
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+    }
+
+    /// The name in the reports: as written, or method and path without its query.
+    fn label(&self, method: &str, path: &Text, step: &written::Step) -> Result<String, Problem> {
+        let Some(name) = &step.name else {
+            let path = path.value.text.split(['?', '#']).next().unwrap_or_default();
+            return Ok(redact(&format!("{method} {path}"), self.secrets));
+        };
+        let text = name.value.text.trim();
+        if text.is_empty() || text.chars().count() > 200 || text.chars().any(char::is_control) {
+            let problem = Problem::new(name.span, "this is no name of a step");
+            return Err(problem.help("write up to 200 characters on one line"));
+        }
+        Ok(redact(text, self.secrets))
+    }
+
+    /// Names that no step before this one can have extracted in the same session.
+    fn too_early(
+        &self,
+        kind: &str,
+        step: &written::Step,
+        built: &Step,
+        known: &HashSet<String>,
+    ) -> Vec<Problem> {
+        let needs = built.needs().into_iter().filter_map(|number| self.extracted.get(usize::from(number)));
+        needs
+            .filter(|name| !known.contains(*name))
+            .map(|name| {
+                let at = place_of(name, step).unwrap_or_else(|| step.keys.at(kind));
+                let title = format!("no step before this one extracts '{name}'");
+                Problem::new(at, title).help("the step that does comes later, or in another way or journey: nothing would be sent here")
+            })
+            .collect()
+    }
+}
+
+/// Method, where it stands, and path.
+fn method_and_path<'s>(kind: &str, step: &'s written::Step) -> Result<(String, Span, &'s Text), Problem> {
+    let missing = || Problem::new(step.keys.span, "this request has no path");
+    if kind == "request" {
+        let verb = step.request.as_ref().ok_or_else(missing)?;
+        let method = verb.method.as_ref().ok_or_else(missing)?;
+        let text = &method.value.text;
+        if text.chars().any(|c| c.is_ascii_lowercase()) {
+            let problem = Problem::new(method.span, format!("'{text}' is not in capitals, and methods are"));
+            return Err(problem.help(format!("write {}", text.to_ascii_uppercase())));
+        }
+        return Ok((text.clone(), method.span, verb.path.as_ref().ok_or_else(missing)?));
+    }
+    let path = match kind {
+        "get" => &step.get,
+        "post" => &step.post,
+        "put" => &step.put,
+        "patch" => &step.patch,
+        "delete" => &step.delete,
+        "head" => &step.head,
+        _ => &step.options,
+    };
+    Ok((kind.to_ascii_uppercase(), step.keys.at(kind), path.as_ref().ok_or_else(missing)?))
+}
+
+fn path_template(path: &Text, names: &Names) -> Result<Template, Problem> {
+    let text = path.value.text.trim_start();
+    if text.starts_with("http://") || text.starts_with("https://") {
+        let problem =
+            Problem::new(path.span, "a step has a path, not a whole URL: a scenario has one target");
+        return Err(problem.help(
+            "write the host as target: at the top of the file, and here the path, for example /items",
+        ));
+    }
+    parse(&path.value, names)
+}
+
+/// A template, or its mistake at its place.
+pub(super) fn parse(scalar: &Scalar, names: &Names) -> Result<Template, Problem> {
+    Template::parse(&scalar.text, names).map_err(|e| template_mistake(scalar, &e))
+}
+
+pub(super) fn template_mistake(scalar: &Scalar, error: &TemplateError) -> Problem {
+    let problem = mistake(scalar.part(error.range.clone()), &error.message);
+    let all = "{{vars.NAME}}, {{data.SET.COLUMN}}, {{user.id}}, {{uuid}}, {{seq}}, or {{NAME}} that a step extracts";
+    let problem = if problem.help.is_none() { problem.help(format!("known are {all}")) } else { problem };
+    problem.guess(error.suggestion.as_deref())
+}
+
+/// A problem from a message that says what is wrong, and after a colon what would do.
+pub(super) fn mistake(span: Span, message: &str) -> Problem {
+    match message.split_once(": ") {
+        Some((title, help)) if help.starts_with("write") || help.starts_with("leave") => {
+            Problem::new(span, title).help(help)
+        }
+        _ => Problem::new(span, message),
+    }
+}
+
+/// Where a step names a value in a template.
+fn place_of(name: &str, step: &written::Step) -> Option<Span> {
+    let path = [&step.get, &step.post, &step.put, &step.patch, &step.delete, &step.head, &step.options];
+    let verb = step.request.iter().flat_map(|verb| &verb.path);
+    let named = [&step.query, &step.headers, &step.form];
+    let values = named.into_iter().flatten().flat_map(|named| &named.0).map(|(_, value)| value);
+    let parts = step.multipart.iter().flatten().flat_map(|part| &part.text);
+    let texts = path.into_iter().flatten().chain(verb).chain(values).chain(&step.text).chain(parts);
+    texts.map(|text| &text.value).find_map(|scalar| {
+        let mut at = 0;
+        while let Some(open) = scalar.text[at..].find("{{").map(|i| at + i) {
+            let end = scalar.text[open..].find("}}").map(|i| open + i)?;
+            if scalar.text[open + 2..end].trim() == name {
+                return Some(scalar.part(open..end + 2));
+            }
+            at = end;
+        }
+        None
+    })
+}

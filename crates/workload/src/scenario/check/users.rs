@@ -1,0 +1,172 @@
+//! Groups of users: how they come, their phases, and which mixes make no sense.
+
+use super::phases::{self, Phases};
+use crate::arrivals::Process;
+use crate::plan::{Connections, LONGEST, OnFailure, Source};
+use crate::scenario::MOST_USERS;
+use crate::scenario::leaves::Count;
+use crate::scenario::read::Reader;
+use crate::scenario::source::{Problem, Span};
+use crate::scenario::written::{self, ConnectionsWord, FailureWord};
+use crate::users::Level;
+use base::dist::{Dist, Law as _};
+use base::{Nanos, Phase, Profile, Rate};
+use std::sync::Arc;
+
+/// A group whose coming is settled; what it does is not.
+pub(super) struct Coming {
+    pub name: String,
+    pub source: Source,
+    pub connections: Connections,
+    pub on_failure: OnFailure,
+    pub pace: Option<Dist>,
+    /// When its warm-up is over.
+    pub warm: Nanos,
+    /// When its last phase ends; none for work that ends by itself.
+    pub end: Option<Nanos>,
+    /// Most users at once who have connections of their own.
+    pub own_connections: u64,
+    /// Where it says how they come.
+    pub at: Span,
+}
+
+/// How a group comes: source, warm-up, end, and users at most.
+struct Way {
+    source: Source,
+    warm: Nanos,
+    end: Option<Nanos>,
+    users: u64,
+}
+
+const KINDS: &[&str] = &["arrive", "closed", "at-once", "work"];
+
+pub(super) fn coming(group: &written::Group, listed: bool, reader: &mut Reader<'_>) -> Option<Coming> {
+    let before = reader.problems.len();
+    let kind = match group.keys.one_of("a group of users", KINDS) {
+        Ok(kind) => kind,
+        Err(problem) => {
+            let help = "say how they come, for example arrive: { rate: 20/s }, or closed: { count: 200 }";
+            let problem = if problem.other.is_none() { problem.help(help) } else { problem };
+            return reader.complain(problem);
+        }
+    };
+    if let (None, true) = (&group.name, listed) {
+        let problem = Problem::new(group.keys.span, "each group of a list needs a name");
+        reader.problems.push(problem.help("write for example name: buyers"));
+    }
+    let name = group.name.as_ref().map_or("users", |name| &name.value.text);
+    if !super::is_plain_name(name) {
+        let problem = Problem::new(group.keys.at("name"), format!("'{name}' is no name of a group"));
+        reader.problems.push(problem.help("write letters, digits, dot, underscore and hyphen"));
+    }
+    if let (Some(pace), false) = (&group.pace, kind == "closed") {
+        let title = format!("pace is for closed groups, and this one says {kind}");
+        reader.problems.push(
+            Problem::new(pace.span, title)
+                .other(group.keys.at(kind), "here")
+                .help("leave it out, or write closed: { count: ... }"),
+        );
+    }
+    if let (Some(_), "at-once" | "work") = (&group.phases, kind) {
+        let title = format!("{kind} is done when its work is done: it has no phases");
+        reader.problems.push(
+            Problem::new(group.keys.at("phases"), title)
+                .other(group.keys.at(kind), "here")
+                .help("leave phases out"),
+        );
+    }
+    let way = match kind {
+        "arrive" => arriving(group, reader)?,
+        "closed" => closed(group, reader)?,
+        "at-once" => at_once(group, reader)?,
+        _ => work(group, reader)?,
+    };
+    let default = if kind == "arrive" { Connections::Shared } else { Connections::PerUser };
+    let connections = group.connections_or(default);
+    let on_failure = match group.on_failure {
+        Some(FailureWord::EndSession) => OnFailure::EndSession,
+        _ => OnFailure::Continue,
+    };
+    (reader.problems.len() == before).then(|| Coming {
+        name: name.to_owned(),
+        source: way.source,
+        connections,
+        on_failure,
+        pace: group.pace.as_ref().map(|pace| pace.value.clone()),
+        warm: way.warm,
+        end: way.end,
+        own_connections: if connections == Connections::PerUser { way.users } else { 0 },
+        at: group.keys.at(kind),
+    })
+}
+
+impl written::Group {
+    fn connections_or(&self, default: Connections) -> Connections {
+        match self.connections {
+            Some(ConnectionsWord::Shared) => Connections::Shared,
+            Some(ConnectionsWord::PerUser) => Connections::PerUser,
+            None => default,
+        }
+    }
+}
+
+fn arriving(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
+    let arrive = group.arrive.as_ref()?;
+    let process = arrive.process.as_ref().map_or(Process::Poisson, |p| p.value);
+    let base = arrive.rate.as_ref().map(|rate| (rate.value.0, rate.span));
+    let phases = phases::settle(group, base, phases::Unit::Rate, reader)?;
+    let profile: Vec<Phase> =
+        phases.pieces.iter().map(|p| Phase::ramp(p.length, Rate(p.from), Rate(p.to))).collect();
+    let source = Source::Arrivals { process, profile: Arc::new(Profile::new(&profile)) };
+    let Phases { warm, end, .. } = phases;
+    Some(Way { source, warm, end: Some(end), users: 0 })
+}
+
+fn closed(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
+    let closed = group.closed.as_ref()?;
+    let base = match &closed.count {
+        Some(count) => Some((users(count, reader)? as f64, count.span)),
+        None => None,
+    };
+    let phases = phases::settle(group, base, phases::Unit::Users, reader)?;
+    let level = Level::new(&phases.pieces.iter().map(phases::Piece::users).collect::<Vec<_>>());
+    let most = u64::from(level.most());
+    let source = Source::Users { level: Arc::new(level), requests: None };
+    Some(Way { source, warm: phases.warm, end: Some(phases.end), users: most })
+}
+
+fn at_once(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
+    let sessions = users(group.at_once.as_ref()?, reader)?;
+    Some(Way { source: Source::AtOnce { sessions }, warm: Nanos::ZERO, end: None, users: sessions })
+}
+
+fn work(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
+    let work = group.work.as_ref()?;
+    let (requests, count) = (work.requests.as_ref()?, work.users.as_ref()?);
+    if requests.value == 0 {
+        return reader.complain(
+            Problem::new(requests.span, "no requests are no work").help("write a number from 1 up"),
+        );
+    }
+    let users = users(count, reader)?;
+    let level = Level::hold(users as u32, LONGEST);
+    let source = Source::Users { level: Arc::new(level), requests: Some(requests.value) };
+    Some(Way { source, warm: Nanos::ZERO, end: None, users })
+}
+
+/// A number of users or sessions, of which there must be some.
+fn users(count: &Count, reader: &mut Reader<'_>) -> Option<u64> {
+    match count.value {
+        0 => reader.complain(Problem::new(count.span, "nobody would come").help("write a number from 1 up")),
+        n if n > MOST_USERS => reader.complain(
+            Problem::new(count.span, format!("{n} are more than this program can keep apart"))
+                .help(format!("write at most {MOST_USERS}")),
+        ),
+        n => Some(n),
+    }
+}
+
+/// Whether a law of times that follow each other makes progress at all.
+pub(super) fn takes_time(law: &Dist) -> bool {
+    law.mean() > 0.0
+}

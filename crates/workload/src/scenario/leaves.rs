@@ -1,0 +1,296 @@
+//! Single values: times, rates, sizes, counts, laws, texts and words, each with its place, its errors and its schema.
+
+use super::read::{Read, Reader};
+use super::source::{Problem, Span};
+use super::tree::{Kind, Scalar, Tree, Typed};
+use crate::arrivals::Process;
+use base::dist::{self, Dist};
+use base::units::{self, UnitError, nearest};
+use base::{Nanos, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use std::borrow::Cow;
+
+/// A value and its place.
+macro_rules! leaf {
+    ($(#[doc = $doc:literal])* $name:ident($value:ty), $wanted:literal, $types:tt, $examples:tt, $read:expr) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug)]
+        #[allow(dead_code, clippy::allow_attributes, reason = "nobody has to say where a flag stands")]
+        pub(super) struct $name {
+            pub value: $value,
+            pub span: Span,
+        }
+
+        impl Read for $name {
+            fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<$name> {
+                let scalar = tree.scalar(reader, $wanted)?;
+                let read: fn(&Scalar, &mut Reader<'_>) -> Result<$value, Problem> = $read;
+                match read(scalar, reader) {
+                    Ok(value) => Some($name { value, span: tree.span }),
+                    Err(problem) => reader.complain(problem),
+                }
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": $types, "examples": $examples })
+            }
+        }
+    };
+}
+
+leaf!(
+    /// A span of time, not negative.
+    Time(Nanos), "a time, for example 30s", ["string", "integer"], ["250us", "10ms", "1.5s", "2m", "1h"],
+    |scalar, _| bare(scalar, "time", &["s", "ms"])
+        .map_or_else(|| units::parse_time(&scalar.text).map_err(|e| unit(scalar, &e)), Err)
+);
+
+leaf!(
+    /// A rate per second; may be zero.
+    PerSecond(Rate), "a rate, for example 20/s", ["string"], ["20/s", "10k/s", "30/1m"],
+    |scalar, _| rate(scalar)
+);
+
+leaf!(
+    /// A size in bytes.
+    Size(u64), "a size, for example 10KiB", ["string"], ["512B", "10KiB", "4MiB"],
+    |scalar, _| bare(scalar, "size", &["B", "KiB"])
+        .map_or_else(|| units::parse_size(&scalar.text).map_err(|e| unit(scalar, &e)), Err)
+);
+
+leaf!(
+    /// A whole number.
+    Count(u64), "a whole number, for example 200", ["integer", "string"], [200, "10k"],
+    |scalar, _| units::parse_count(&scalar.text).map_err(|e| unit(scalar, &e))
+);
+
+leaf!(
+    /// Any whole number of 64 bits.
+    Seed(u64), "a whole number, for example 7", ["integer", "string"], [7],
+    |scalar, _| scalar.text.parse().map_err(|_| {
+        Problem::new(scalar.span, format!("{} is no seed", scalar.describe()))
+            .help(format!("write a whole number from 0 to {}", u64::MAX))
+    })
+);
+
+leaf!(
+    /// A number above zero.
+    Positive(f64), "a number above zero, for example 2.5", ["number", "string"], [3, 0.5],
+    |scalar, _| match units::parse_number(&scalar.text) {
+        Ok(number) if number > 0.0 => Ok(number),
+        Ok(_) => Err(Problem::new(scalar.span, format!("{} is not above zero", scalar.describe()))),
+        Err(e) => Err(unit(scalar, &e)),
+    }
+);
+
+leaf!(
+    /// Yes or no.
+    Flag(bool), "true or false", ["boolean", "string"], [true],
+    |scalar, _| match scalar.text.as_str() {
+        "true" | "True" | "TRUE" => Ok(true),
+        "false" | "False" | "FALSE" => Ok(false),
+        _ => Err(Problem::new(scalar.span, format!("{} is neither true nor false", scalar.describe())).help("write true or false")),
+    }
+);
+
+leaf!(
+    /// A distribution of times.
+    Law(Dist), "a time or a distribution, for example exp(1s)", ["string", "integer"],
+    ["500ms", "exp(1s)", "uniform(0s, 2s)", "lognormal(5ms,2)", "empirical(times.txt)"],
+    |scalar, reader| law(scalar, reader)
+);
+
+leaf!(
+    /// An arrival process.
+    Arrivals(Process), "an arrival process, for example poisson", ["string"],
+    ["poisson", "constant", "uniform", "gamma(2.5)", "poisson-fixed-n"],
+    |scalar, _| Process::parse(&scalar.text).map_err(|e| unit(scalar, &e))
+);
+
+leaf!(
+    /// Any text; numbers and truth values count as written.
+    Text(Scalar), "a text", ["string", "number", "boolean"], [],
+    |scalar, _| Ok(scalar.clone())
+);
+
+leaf!(
+    /// A rate (`20/s`) where users arrive, a number of users (`20`) where they stay.
+    Amount(Scalar), "a rate, for example 20/s, or a number of users", ["string", "integer"], ["20/s", 50],
+    |scalar, _| Ok(scalar.clone())
+);
+
+impl Amount {
+    /// As a rate, for groups that arrive.
+    pub fn rate(&self) -> Result<f64, Problem> {
+        rate(&self.value).map(|r| r.0)
+    }
+
+    /// As a number of users, for closed groups.
+    pub fn users(&self) -> Result<f64, Problem> {
+        if self.value.text.contains('/') {
+            let title = format!("{} is a rate, and this group is closed", self.value.describe());
+            return Err(Problem::new(self.span, title)
+                .help("its phases say how many users there are: write for example 50"));
+        }
+        match units::parse_count(&self.value.text) {
+            Ok(users) if users <= super::MOST_USERS => Ok(users as f64),
+            Ok(_) => Err(Problem::new(self.span, format!("more than {} users", super::MOST_USERS))),
+            Err(e) => Err(unit(&self.value, &e)),
+        }
+    }
+}
+
+/// Any value at all, for JSON.
+#[derive(Clone, Debug)]
+pub(super) struct Any(pub Tree);
+
+impl Read for Any {
+    fn read(tree: &Tree, _: &mut Reader<'_>) -> Option<Any> {
+        Some(Any(tree.clone()))
+    }
+}
+
+impl JsonSchema for Any {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Any".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({})
+    }
+}
+
+/// One of several words.
+macro_rules! word {
+    ($(#[doc = $about:literal])* $name:ident { $($variant:ident = $word:literal,)+ }) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(in crate::scenario) enum $name { $(
+            #[doc = concat!("`", $word, "`.")]
+            $variant,
+        )+ }
+
+        impl $crate::scenario::read::Read for $name {
+            fn read(
+                tree: &$crate::scenario::tree::Tree,
+                reader: &mut $crate::scenario::read::Reader<'_>,
+            ) -> Option<$name> {
+                match $crate::scenario::leaves::one_word(tree, &[$($word),+], reader)? {
+                    $($word => Some($name::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "enum": [$($word),+] })
+            }
+        }
+    };
+}
+pub(super) use word;
+
+/// The word that stands here, which must be one of these.
+pub(super) fn one_word(
+    tree: &Tree,
+    words: &'static [&'static str],
+    reader: &mut Reader<'_>,
+) -> Option<&'static str> {
+    let all = words.join(" | ");
+    let scalar = tree.scalar(reader, &format!("one of {all}"))?;
+    match words.iter().find(|w| **w == scalar.text) {
+        Some(word) => Some(word),
+        None => {
+            let problem = Problem::new(scalar.span, format!("{} is not known here", scalar.describe()));
+            let guess = nearest(&scalar.text, words.iter().copied());
+            reader.complain(problem.guess(guess).help(format!("write one of {all}")))
+        }
+    }
+}
+
+/// The problem with a value that a parser of units refused: what it is not, and below that what would do.
+pub(super) fn unit(scalar: &Scalar, error: &UnitError) -> Problem {
+    let (what, help) = match error.wanted.split_once(": ") {
+        Some((what, help)) => (what, Some(help)),
+        None => (error.wanted.as_str(), None),
+    };
+    let problem = Problem::new(scalar.span, format!("'{}' is not {what}", error.given));
+    match help {
+        Some(help) => problem.help(help),
+        None => problem,
+    }
+}
+
+/// The problem with a number that stands where a unit must.
+fn bare(scalar: &Scalar, what: &str, units: &[&str]) -> Option<Problem> {
+    let number = scalar.text.trim();
+    let zero_time = what == "time" && number == "0";
+    if scalar.typed == Typed::Text && number.parse::<f64>().is_err() || zero_time || number.starts_with('-') {
+        return None;
+    }
+    let written: Vec<String> = units.iter().map(|u| format!("{number}{u}")).collect();
+    let title = format!("{number} is no {what} without a unit");
+    Some(Problem::new(scalar.span, title).help(format!("write for example {}", written.join(" or "))))
+}
+
+fn rate(scalar: &Scalar) -> Result<Rate, Problem> {
+    if let Some(problem) = bare(scalar, "rate", &["/s", "/1m"]) {
+        return Err(problem);
+    }
+    // Nobody arrives at 0/s, which a phase may say and `parse_rate` refuses.
+    if let Some((number, unit)) = scalar.text.split_once('/')
+        && number.trim().parse() == Ok(0.0)
+        && units::parse_rate(&format!("1/{unit}")).is_ok()
+    {
+        return Ok(Rate(0.0));
+    }
+    units::parse_rate(&scalar.text).map_err(|e| unit(scalar, &e))
+}
+
+fn law(scalar: &Scalar, reader: &mut Reader<'_>) -> Result<Dist, Problem> {
+    if let Some(problem) = bare(scalar, "time", &["s", "ms"]) {
+        return Err(problem);
+    }
+    let shared = std::cell::RefCell::new(reader);
+    let times = |name: &str| times(name, &mut shared.borrow_mut());
+    dist::parse(&scalar.text, &times).map_err(|e| unit(scalar, &e))
+}
+
+/// The times in a file, one a line; empty lines and those that begin with # are left out.
+fn times(name: &str, reader: &mut Reader<'_>) -> Result<Vec<f64>, String> {
+    let bytes = reader.file(name).map_err(|e| format!("a file of times: it cannot be read: {e}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| "a file of times: it is not UTF-8 text".to_owned())?;
+    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
+    let times = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    times
+        .map(|(n, line)| match units::parse_time(line) {
+            Ok(time) => Ok(time.as_secs_f64()),
+            Err(e) => Err(format!("a file of times: line {n}: {e}")),
+        })
+        .collect()
+}
+
+/// A text, a number or a truth value, or none where it is something else.
+pub(super) fn as_scalar(tree: &Tree) -> Option<&Scalar> {
+    match &tree.kind {
+        Kind::Scalar(scalar) => Some(scalar),
+        _ => None,
+    }
+}

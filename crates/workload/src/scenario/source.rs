@@ -1,0 +1,216 @@
+//! The text of a scenario file, places in it, and what is wrong at them: shown with file, line, column, the line itself and
+//! a caret, in plain ASCII.
+//!
+//! Values of secrets never show, wherever they came from. Deliberately absent: what can be wrong.
+
+use crate::request::REDACTED;
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::fmt;
+use std::sync::Arc;
+
+/// A range of bytes of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// Its first byte.
+    pub start: usize,
+    /// The byte after its last.
+    pub end: usize,
+}
+
+/// A file's name and text.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Problem {
+    /// Where.
+    pub span: Span,
+    /// What is wrong.
+    pub title: String,
+    /// Few words beside the caret.
+    pub label: Option<String>,
+    /// What would be accepted.
+    pub help: Option<String>,
+    /// Another place that has to do with it, and why.
+    pub other: Option<(Span, String)>,
+}
+
+impl Problem {
+    pub fn new(span: Span, title: impl Into<String>) -> Problem {
+        Problem { span, title: title.into(), label: None, help: None, other: None }
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub fn other(mut self, span: Span, why: impl Into<String>) -> Problem {
+        self.other = Some((span, why.into()));
+        self
+    }
+
+    /// With "did you mean" beside the caret, where there is something near.
+    pub fn guess(mut self, guess: Option<&str>) -> Problem {
+        self.label = guess.map(|g| format!("did you mean {g}?"));
+        self
+    }
+}
+
+/// Problems shown of one file, at most; more would be scrolled away.
+const MOST_SHOWN: usize = 10;
+
+/// What is wrong with a scenario file: one or more things, each with its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostics {
+    source: Arc<Source>,
+    problems: Vec<Problem>,
+    secrets: Vec<String>,
+}
+
+impl Diagnostics {
+    /// `problems` in the order of the file; each place and title once.
+    pub(super) fn new(source: Arc<Source>, mut problems: Vec<Problem>, secrets: &[String]) -> Diagnostics {
+        problems.sort_by_key(|p| p.span);
+        problems.dedup_by(|a, b| (a.span, &a.title) == (b.span, &b.title));
+        Diagnostics { source, problems, secrets: secrets.to_vec() }
+    }
+
+    /// How many things are wrong.
+    #[expect(clippy::len_without_is_empty, reason = "there is always one")]
+    pub fn len(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Line and column of each, from 1, in the order of the file.
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.problems.iter().map(|p| {
+            let line = self.source.line(p.span);
+            let column = self.source.text[line.start..line.clip(p.span).start].chars().count() + 1;
+            (line.number, column)
+        })
+    }
+
+    fn show(&self, problem: &Problem) -> String {
+        let main = self.source.line(problem.span);
+        let caret = AnnotationKind::Primary.span(main.within(problem.span)).label(problem.label.as_deref());
+        let snippet = |line: &Line<'_>| {
+            Snippet::source(line.text.to_owned()).line_start(line.number).path(self.source.name.clone())
+        };
+        let mut group = Group::with_title(Level::ERROR.primary_title(problem.title.as_str()));
+        let also = problem.other.as_ref().map(|(span, why)| (self.source.line(*span), span, why));
+        match &also {
+            Some((line, span, why)) if line.number == main.number => {
+                let mark = AnnotationKind::Context.span(line.within(**span)).label(why.as_str());
+                group = group.element(snippet(&main).annotation(mark).annotation(caret));
+            }
+            Some((line, span, why)) => {
+                let mark = AnnotationKind::Context.span(line.within(**span)).label(why.as_str());
+                group =
+                    group.element(snippet(&main).annotation(caret)).element(snippet(line).annotation(mark));
+            }
+            None => group = group.element(snippet(&main).annotation(caret)),
+        }
+        if let Some(help) = &problem.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        Renderer::plain().decor_style(DecorStyle::Ascii).term_width(120).render(&[group])
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.problems.iter().take(MOST_SHOWN).enumerate() {
+            let gap = if i > 0 { "\n\n" } else { "" };
+            write!(f, "{gap}{}", redact(&self.show(problem), &self.secrets))?;
+        }
+        match self.problems.len().saturating_sub(MOST_SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\n\nand {more} more"),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The text with every secret replaced.
+pub(super) fn redact(text: &str, secrets: &[String]) -> String {
+    secrets
+        .iter()
+        .filter(|s| !s.is_empty())
+        .fold(text.to_owned(), |text, s| text.replace(s.as_str(), REDACTED))
+}
+
+/// One line of a file.
+struct Line<'a> {
+    number: usize,
+    start: usize,
+    text: &'a str,
+}
+
+impl Line<'_> {
+    /// The part of a span that lies on this line, in bytes of the file.
+    fn clip(&self, span: Span) -> Span {
+        let end = self.start + self.text.len();
+        let start = span.start.clamp(self.start, end);
+        Span { start, end: span.end.clamp(start, end) }
+    }
+
+    /// The part of a span that lies on this line, in bytes of the line.
+    fn within(&self, span: Span) -> std::ops::Range<usize> {
+        let clipped = self.clip(span);
+        clipped.start - self.start..clipped.end - self.start
+    }
+}
+
+impl Source {
+    /// The line on which a span begins. A place at the very end is on the last line that holds something.
+    fn line(&self, span: Span) -> Line<'_> {
+        let text = self.text.trim_end();
+        let mut at = span.start.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
+        let end = text[at..].find('\n').map_or(text.len(), |n| at + n);
+        let number = text[..start].matches('\n').count() + 1;
+        Line { number, start, text: text[start..end].trim_end_matches('\r') }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, problem: Problem) -> String {
+        let source = Arc::new(Source { name: "a.yaml".to_owned(), text: text.to_owned() });
+        Diagnostics::new(source, vec![problem], &["hunter2".to_owned()]).to_string()
+    }
+
+    #[test]
+    fn places_are_shown_on_their_line() {
+        let problem = Problem::new(Span { start: 9, end: 10 }, "bad").guess(Some("c")).help("write c");
+        let expected =
+            "error: bad\n --> a.yaml:2:4\n  |\n2 | b: x\n  |    ^ did you mean c?\n  |\n  = help: write c";
+        assert_eq!(shown("a: 1\n\u{e9}: x", problem.clone()).replace('\u{e9}', "b"), expected);
+        assert!(shown("a: hunter2", problem).contains("a: <redacted>"));
+    }
+
+    #[test]
+    fn any_span_of_any_text_is_shown() {
+        for text in ["", "\n", "\u{20ac}\u{20ac}\r\n\u{20ac}", "a\n\n\n", "\u{0}\u{1b}[31m"] {
+            for start in 0..12 {
+                for end in [0, start, start + 1, 99] {
+                    let problem =
+                        Problem::new(Span { start, end }, "bad").other(Span { start: end, end }, "here");
+                    assert!(shown(text, problem).contains("a.yaml:"));
+                }
+            }
+        }
+    }
+}

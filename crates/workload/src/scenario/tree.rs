@@ -1,0 +1,301 @@
+//! YAML as a tree of values, each with its place: what all else here reads from.
+//!
+//! serde-saphyr parses, resolves anchors and merge keys, and bounds what a hostile file can cost; places come from its
+//! `Spanned`. A tree, and not types that serde fills directly, because serde gives up at the first mistake, and a person
+//! wants to see them all. References to the environment are expanded here, in values, never in keys.
+
+use super::environment::Environment;
+use super::source::{Problem, Source, Span};
+use serde::Deserialize;
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
+use serde_saphyr::{DuplicateKeyPolicy, Location, NonFiniteFloatPolicy, Spanned};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+
+/// A file may be so long, in bytes.
+pub(super) const LONGEST_FILE: usize = 16 << 20;
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    pub kind: Kind,
+    pub span: Span,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Null,
+    Scalar(Scalar),
+    List(Vec<Tree>),
+    Mapping(Vec<(Scalar, Tree)>),
+}
+
+/// A text, number or truth value.
+#[derive(Clone, Debug)]
+pub(super) struct Scalar {
+    /// As it is to be read: a plain number as it was written, a text without its quotes.
+    pub text: String,
+    pub typed: Typed,
+    pub span: Span,
+    /// Where `text` stands in the file letter for letter; none where escapes or the environment changed it.
+    pub verbatim: Option<usize>,
+}
+
+/// What YAML takes a scalar for.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Typed {
+    Text,
+    Bool(bool),
+    Number(Number),
+}
+
+impl Scalar {
+    /// The place of a range of bytes of the text, or of all of it where that cannot be told.
+    pub fn part(&self, range: std::ops::Range<usize>) -> Span {
+        match self.verbatim {
+            Some(at) => Span { start: at + range.start, end: at + range.end.min(self.text.len()) },
+            None => self.span,
+        }
+    }
+}
+
+impl Tree {
+    /// What it is, in words that follow "not".
+    pub fn describe(&self) -> String {
+        match &self.kind {
+            Kind::Null => "empty".to_owned(),
+            Kind::List(_) => "a list".to_owned(),
+            Kind::Mapping(_) => "a mapping (key: value)".to_owned(),
+            Kind::Scalar(s) => s.describe(),
+        }
+    }
+}
+
+impl Scalar {
+    /// What it is, in words, with the beginning of its text.
+    pub fn describe(&self) -> String {
+        let mut short: String = self.text.chars().take(40).collect();
+        if short.len() < self.text.len() {
+            short.push_str("...");
+        }
+        match self.typed {
+            Typed::Text => format!("the text '{short}'"),
+            Typed::Bool(_) | Typed::Number(_) => short,
+        }
+    }
+}
+
+/// Reads a file. What is wrong with the YAML itself is one problem, because what follows it means nothing.
+pub(super) fn parse(source: &Source, environment: &mut Environment<'_>) -> Result<Tree, Vec<Problem>> {
+    if source.text.len() > LONGEST_FILE {
+        let title = format!("the file is longer than {} MiB", LONGEST_FILE >> 20);
+        return Err(vec![
+            Problem::new(Span::default(), title).help("large data belongs into files under data:"),
+        ]);
+    }
+    let options = serde_saphyr::options! {
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
+        strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        with_snippet: false,
+    };
+    let raw: Spanned<Raw> = serde_saphyr::from_str_with_options(&source.text, options)
+        .map_err(|e| vec![super::syntax::problem(source, &e)])?;
+    let mut converter = Converter { source, environment, problems: Vec::new() };
+    let tree = converter.tree(raw);
+    if converter.problems.is_empty() { Ok(tree) } else { Err(converter.problems) }
+}
+
+/// The place that a location of the parser stands for.
+pub(super) fn span(source: &Source, location: Location) -> Span {
+    let (start, length) = match (location.span().byte_offset(), location.span().byte_len()) {
+        (Some(start), Some(length)) => (start as usize, length as usize),
+        // Errors of the scanner know line and column only.
+        _ => {
+            let line = (location.line() as usize).saturating_sub(1);
+            let begin = source.text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
+            let rest = &source.text[begin.min(source.text.len())..];
+            let column = (location.column() as usize).saturating_sub(1);
+            (begin + rest.chars().take(column).map(char::len_utf8).sum::<usize>(), 1)
+        }
+    };
+    let end = start.saturating_add(length).min(source.text.len());
+    let text = source.text.get(start..end).unwrap_or_default().trim_end();
+    Span { start: start.min(end), end: start.min(end) + text.len() }
+}
+
+/// A value as the parser hands it over.
+enum Raw {
+    Null,
+    Text(String),
+    Bool(bool),
+    Number(Number),
+    /// A number that JSON cannot hold exactly.
+    Odd,
+    List(Vec<Spanned<Raw>>),
+    Mapping(Vec<(Spanned<Raw>, Spanned<Raw>)>),
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Raw, D::Error> {
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+    fn visit_unit<E>(self) -> Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+    fn visit_none<E>(self) -> Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+    fn visit_some<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Raw, D::Error> {
+        Raw::deserialize(deserializer)
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
+        Ok(Raw::Bool(value))
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
+        Ok(Raw::Number(value.into()))
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
+        Ok(Raw::Number(value.into()))
+    }
+    fn visit_i128<E>(self, _: i128) -> Result<Raw, E> {
+        Ok(Raw::Odd)
+    }
+    fn visit_u128<E>(self, _: u128) -> Result<Raw, E> {
+        Ok(Raw::Odd)
+    }
+    fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
+        Ok(Number::from_f64(value).map_or(Raw::Odd, Raw::Number))
+    }
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Raw, E> {
+        Ok(Raw::Text(value.to_owned()))
+    }
+    fn visit_string<E>(self, value: String) -> Result<Raw, E> {
+        Ok(Raw::Text(value))
+    }
+    fn visit_bytes<E: serde::de::Error>(self, _: &[u8]) -> Result<Raw, E> {
+        Err(E::custom("binary values are not read here: put them into a file"))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element()? {
+            items.push(item);
+        }
+        Ok(Raw::List(items))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = access.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Raw::Mapping(entries))
+    }
+    fn visit_newtype_struct<D: serde::Deserializer<'de>>(self, _: D) -> Result<Raw, D::Error> {
+        Err(D::Error::custom("tagged values are not read here"))
+    }
+}
+
+struct Converter<'a, 'e> {
+    source: &'a Source,
+    environment: &'a mut Environment<'e>,
+    problems: Vec<Problem>,
+}
+
+impl Converter<'_, '_> {
+    fn tree(&mut self, raw: Spanned<Raw>) -> Tree {
+        let span = span(self.source, raw.defined);
+        let kind = match raw.value {
+            Raw::Null => Kind::Null,
+            Raw::List(items) => Kind::List(items.into_iter().map(|item| self.tree(item)).collect()),
+            Raw::Mapping(entries) => Kind::Mapping(self.entries(entries)),
+            Raw::Text(text) => {
+                let mut scalar = self.scalar(text, Typed::Text, span);
+                self.expand(&mut scalar);
+                Kind::Scalar(scalar)
+            }
+            Raw::Bool(value) => self.plain(Typed::Bool(value), span),
+            Raw::Number(number) => self.plain(Typed::Number(number), span),
+            Raw::Odd => {
+                let title = "this number is too long to be kept exactly";
+                self.problems.push(Problem::new(span, title).help("write it in quotes, as a text"));
+                Kind::Null
+            }
+        };
+        Tree { kind, span }
+    }
+
+    /// A number or truth value: its text is what stands in the file.
+    fn plain(&self, typed: Typed, span: Span) -> Kind {
+        let text = self.source.text.get(span.start..span.end).unwrap_or_default().to_owned();
+        Kind::Scalar(Scalar { text, typed, span, verbatim: Some(span.start) })
+    }
+
+    fn scalar(&self, text: String, typed: Typed, span: Span) -> Scalar {
+        let written = self.source.text.get(span.start..span.end).unwrap_or_default();
+        let verbatim = written.find(text.as_str()).map(|at| span.start + at);
+        Scalar { text, typed, span, verbatim }
+    }
+
+    fn entries(&mut self, entries: Vec<(Spanned<Raw>, Spanned<Raw>)>) -> Vec<(Scalar, Tree)> {
+        let mut read: Vec<(Scalar, Tree)> = Vec::with_capacity(entries.len());
+        let mut seen: HashMap<String, Span> = HashMap::new();
+        for (key, value) in entries {
+            let at = span(self.source, key.defined);
+            let key = match key.value {
+                Raw::Text(text) => self.scalar(text, Typed::Text, at),
+                Raw::Bool(_) | Raw::Number(_) | Raw::Odd => {
+                    let text = self.source.text.get(at.start..at.end).unwrap_or_default().to_owned();
+                    Scalar { text, typed: Typed::Text, span: at, verbatim: Some(at.start) }
+                }
+                Raw::Mapping(_) => {
+                    let title = "YAML takes this for a mapping, because it begins with {";
+                    let help = "put a text that begins with { in quotes: '{{name}}'";
+                    self.problems.push(Problem::new(at, title).help(help));
+                    continue;
+                }
+                Raw::Null | Raw::List(_) => {
+                    self.problems.push(Problem::new(at, "a key must be a text").help("write key: value"));
+                    continue;
+                }
+            };
+            match seen.entry(key.text.clone()) {
+                Entry::Occupied(first) => {
+                    let title = format!("the key '{}' stands here a second time", key.text);
+                    self.problems.push(Problem::new(key.span, title).other(*first.get(), "first here"));
+                }
+                Entry::Vacant(entry) => {
+                    entry.insert(key.span);
+                }
+            }
+            let value = self.tree(value);
+            read.push((key, value));
+        }
+        read
+    }
+
+    fn expand(&mut self, scalar: &mut Scalar) {
+        match self.environment.expand(scalar) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                scalar.text = text;
+                scalar.verbatim = None;
+            }
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The scenario as it is written: every key, its kind of value and what it means. What fits together is settled later, in
+//! `check`. The JSON Schema is made from what stands here.
+
+mod model;
+mod steps;
+mod users;
+
+pub(super) use model::{Model, Stalls};
+pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Step};
+pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
+
+use super::leaves::{Count, Flag, Seed, Size, Text, Time, as_scalar, word};
+use super::read::{Named, OneOrMany, Read, Reader, mapping};
+use super::tree::Tree;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use std::borrow::Cow;
+
+mapping! {
+    /// A Headway scenario: who comes, when, and what they do.
+    File, "a scenario", "{ target: ..., users: ..., journey: ... }", requires [users] {
+        /// Name of the run: letters, digits, dot, underscore, hyphen. Default: the file's name.
+        name: Text,
+        /// Where requests go: http://host:port, https://host, with a base path if wanted, or unix:/path/to/socket:/base.
+        target: Text,
+        /// Every random draw is a function of this. Default: drawn, and printed.
+        seed: Seed,
+        /// Most connections at once.
+        connections: Count,
+        /// Longest wait for an answer. Default: 30s.
+        timeout: Time,
+        /// Longest wait for a connection to be made.
+        connect_timeout: Time,
+        /// Longest wait of a request that is due for a free connection. Default: the timeout.
+        max_wait: Time,
+        /// How long sessions that have begun may go on after the last phase. Default: the timeout.
+        drain: Time,
+        /// Largest body of an answer that is read.
+        max_body: Size,
+        /// Whether any certificate of the target will do.
+        insecure: Flag,
+        /// Headers of every request; a step's own header of the same name wins.
+        headers: Named<Text>,
+        /// Constants for templates: {{vars.NAME}}.
+        variables: Named<Text>,
+        /// Rows of values for templates: {{data.SET.COLUMN}}.
+        data: Named<DataSet>,
+        /// Who comes, and how: one group, or a list of groups with names.
+        users: OneOrMany<Group>,
+        /// What they do: the steps of the one journey.
+        journey: Vec<Step>,
+        /// Several journeys by name, for groups to refer to.
+        journeys: Named<Vec<Step>>,
+        /// What is demanded of the numbers, in k6's grammar: p(99) < 100ms.
+        thresholds: Vec<Threshold>,
+        /// What `headway sim` puts in the target's place.
+        model: Model,
+    }
+}
+
+mapping! {
+    /// A file of rows, and how sessions take them.
+    DataSet, "a data set", "{ csv: people.csv, take: sequential }", requires [] {
+        /// A CSV file whose first line names the columns.
+        csv: Text,
+        /// A file with one JSON object a line.
+        jsonl: Text,
+        /// Which row a session gets: sequential (k modulo the number of rows), random, or unique (row k, once). Default: sequential.
+        take: TakeWord,
+        /// What happens when unique rows run out: fail the step (default), stop the group, skip the session, or wrap around.
+        at_end: AtEndWord,
+    }
+    schema { "oneOf": [{ "required": ["csv"] }, { "required": ["jsonl"] }] }
+}
+
+word! {
+    /// Which row a session gets.
+    TakeWord { Sequential = "sequential", Random = "random", Unique = "unique", }
+}
+
+word! {
+    /// What happens when rows run out.
+    AtEndWord { Fail = "fail", Stop = "stop", Skip = "skip", Wrap = "wrap", }
+}
+
+/// A threshold: its text, or a mapping that says more.
+#[derive(Debug)]
+pub(super) enum Threshold {
+    Text(Text),
+    Full(FullThreshold),
+}
+
+mapping! {
+    /// A threshold that can end the run.
+    FullThreshold, "a threshold", "{ threshold: \"failed: rate < 0.01\", abort: true }", requires [threshold] {
+        /// What is demanded.
+        threshold: Text,
+        /// Whether the run ends when it is crossed.
+        abort: Flag,
+        /// How long after the beginning of the measured phase it is judged first.
+        delay: Time,
+    }
+}
+
+impl Read for Threshold {
+    fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Threshold> {
+        match as_scalar(tree) {
+            Some(_) => Text::read(tree, reader).map(Threshold::Text),
+            None => FullThreshold::read(tree, reader).map(Threshold::Full),
+        }
+    }
+}
+
+impl JsonSchema for Threshold {
+    fn schema_name() -> Cow<'static, str> {
+        "Threshold".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let full = generator.subschema_for::<FullThreshold>();
+        json_schema!({ "anyOf": [{ "type": "string", "examples": ["p(99) < 100ms"] }, full] })
+    }
+}
