@@ -11,21 +11,24 @@ use crate::units::{UnitError, parse_time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Regular interruptions: from j x every, for `length`, j = 1, 2, ... (none at zero).
+/// Interruptions of all service: once, or again and again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stalls {
+    /// When the first begins.
+    first: Nanos,
+    /// From one beginning to the next; MAX if there is only one.
     every: Nanos,
     length: Nanos,
 }
 
 impl Stalls {
-    /// Interruptions that begin `every` apart and last `length` each.
+    /// Interruptions that begin `every` apart and last `length` each: from j x every, j = 1, 2, ... (none at zero).
     ///
     /// # Errors
     /// Unless 0 < length < every.
     pub fn new(every: Nanos, length: Nanos) -> Result<Stalls, UnitError> {
         if Nanos::ZERO < length && length < every {
-            Ok(Stalls { every, length })
+            Ok(Stalls { first: every, every, length })
         } else {
             Err(UnitError::new(
                 &format!("every={every},for={length}"),
@@ -34,42 +37,66 @@ impl Stalls {
         }
     }
 
-    /// Reads `every=10s,for=1s`.
+    /// A single interruption from `at` on.
     ///
     /// # Errors
-    /// A missing part, an unreadable time, or a length that does not fit.
+    /// Unless `at` is not negative and `length` above zero and not endless.
+    pub fn once(at: Nanos, length: Nanos) -> Result<Stalls, UnitError> {
+        if Nanos::ZERO <= at && Nanos::ZERO < length && length < Nanos::MAX {
+            Ok(Stalls { first: at, every: Nanos::MAX, length })
+        } else {
+            Err(UnitError::new(
+                &format!("at={at},for={length}"),
+                "a stall: it must begin at zero or later and last some time",
+            ))
+        }
+    }
+
+    /// Reads `every=10s,for=1s` or `at=20s,for=2s`.
+    ///
+    /// # Errors
+    /// A part that is missing or there twice, both `at` and `every`, an unreadable time, or a length that does not fit.
     pub fn parse(text: &str) -> Result<Stalls, UnitError> {
-        let (mut every, mut length) = (None, None);
+        let bad = || UnitError::new(text, "a stall: write for example every=10s,for=1s or at=20s,for=2s");
+        let (mut every, mut at, mut length) = (None, None, None);
         for part in text.split(',') {
-            match part.trim().split_once('=') {
-                Some(("every", time)) => every = Some(parse_time(time)?),
-                Some(("for", time)) => length = Some(parse_time(time)?),
-                _ => return Err(UnitError::new(text, "a stall: write for example every=10s,for=1s")),
+            let (name, time) = part.trim().split_once('=').ok_or_else(bad)?;
+            let place = match name.trim() {
+                "every" => &mut every,
+                "at" => &mut at,
+                "for" => &mut length,
+                _ => return Err(bad()),
+            };
+            if place.replace(parse_time(time)?).is_some() {
+                return Err(bad());
             }
         }
-        match (every, length) {
-            (Some(every), Some(length)) => Stalls::new(every, length),
-            _ => Err(UnitError::new(text, "a stall: write both, for example every=10s,for=1s")),
+        match (every, at, length) {
+            (Some(every), None, Some(length)) => Stalls::new(every, length),
+            (None, Some(at), Some(length)) => Stalls::once(at, length),
+            _ => Err(bad()),
         }
     }
 
     /// Time worked by instant `at` >= 0.
     fn worked(self, at: Nanos) -> Nanos {
-        let (whole, into) = (at.0 / self.every.0, at.0 % self.every.0);
-        // Every period but the first begins with a stall.
-        let stalled = if whole == 0 { 0 } else { (whole - 1) * self.length.0 + into.min(self.length.0) };
-        Nanos(at.0 - stalled)
+        if at <= self.first {
+            return at;
+        }
+        let since = at.0 - self.first.0;
+        let (whole, into) = (since / self.every.0, since % self.every.0);
+        Nanos(at.0 - whole * self.length.0 - into.min(self.length.0))
     }
 
     /// The first instant by which `worked` time has been worked.
     fn instant(self, worked: Nanos) -> Nanos {
-        if worked <= self.every {
+        if worked <= self.first {
             return worked;
         }
-        let (per, beyond) = (self.every.0 - self.length.0, worked.0 - self.every.0);
-        // Work that ends with a period ends before the next stall.
-        let stalls = (beyond + per - 1) / per;
-        Nanos(worked.0 + stalls * self.length.0)
+        // Work that ends just as a stall begins is not held up by it.
+        let (per, beyond) = (self.every.0 - self.length.0, worked.0 - self.first.0);
+        let stalls = (beyond - 1) / per + 1;
+        worked.saturating_add(Nanos(stalls.saturating_mul(self.length.0)))
     }
 }
 
@@ -167,17 +194,45 @@ mod tests {
     }
 
     #[test]
+    fn a_single_stall_happens_once() {
+        let mut one = Station::new(1, None, Some(Stalls::parse("at=100ns, for=50ns").unwrap()));
+        // Before it, across its beginning, inside it, after it.
+        let got = departures(&mut one, &[(0, 10), (95, 10), (120, 10), (400, 10), (1_000_000, 10)]);
+        assert_eq!(got, [10, 155, 165, 410, 1_000_010].map(Some));
+        let mut from_the_start = Station::new(1, None, Some(Stalls::once(Nanos(0), Nanos(7)).unwrap()));
+        assert_eq!(departures(&mut from_the_start, &[(0, 1), (20, 1)]), [8, 21].map(Some));
+    }
+
+    #[test]
     fn the_two_clocks_of_a_stall_are_inverse() {
-        let stalls = Stalls::new(Nanos(100), Nanos(30)).unwrap();
-        for w in 0..2_000 {
-            let at = stalls.instant(Nanos(w));
-            assert_eq!(stalls.worked(at), Nanos(w));
-            assert!(
-                at == Nanos::ZERO || stalls.worked(at - Nanos(1)) < Nanos(w),
-                "{w} is worked before {at}"
-            );
+        let stalls = [Stalls::new(Nanos(100), Nanos(30)), Stalls::once(Nanos(100), Nanos(300))];
+        for stalls in stalls.map(Result::unwrap) {
+            for w in 0..2_000 {
+                let at = stalls.instant(Nanos(w));
+                assert_eq!(stalls.worked(at), Nanos(w));
+                assert!(
+                    at == Nanos::ZERO || stalls.worked(at - Nanos(1)) < Nanos(w),
+                    "{w} is worked before {at}"
+                );
+            }
         }
-        assert!(Stalls::parse("every=1s,for=2s").is_err() && Stalls::parse("every=1s").is_err());
+    }
+
+    #[test]
+    fn a_stall_that_cannot_be_is_refused() {
+        for bad in [
+            "every=1s,for=2s",
+            "every=1s",
+            "at=1s",
+            "for=1s",
+            "at=1s,every=5s,for=1s",
+            "every=5s,every=6s,for=1s",
+            "at=1s,for=0s",
+            "at=1s,lasting=2s",
+        ] {
+            let error = Stalls::parse(bad).unwrap_err();
+            assert!(error.wanted.starts_with("a stall"), "{bad}: {error}");
+        }
     }
 
     /// M/M/1 and M/M/2 at rho 0.8: mean sojourn 5 and 2.7778 mean services (Erlang C). The tolerance is 4 standard

@@ -1,10 +1,9 @@
-//! A virtual world for tests: the client of `workload` on a clock that jumps, against scripted targets, sent by a
-//! generator whose own defects (cost of a send, pauses, timer ticks) can be set.
+//! The virtual world of [`sim`] for tests that cross crates: the client of `workload` on a clock that jumps, against
+//! targets that the test scripts.
 //!
 //! Deliberately absent: a real clock, sockets, threads; a run of an hour takes milliseconds and is the same each time.
 
 pub mod target;
-pub mod world;
 
-pub use target::{Answer, Connect, Scripted, StationTarget, Target};
-pub use world::{Generator, World};
+pub use sim::{Answer, Connect, Generator, Model, ModelSettings, Target, World};
+pub use target::Scripted;

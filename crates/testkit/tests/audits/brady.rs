@@ -231,7 +231,7 @@ fn counts_vary_less_the_longer_the_interval() {
 
 #[test]
 fn think_times_and_users_follow_from_the_records() {
-    let closed = BY_HIS_RULES.closed.unwrap();
+    let closed = BY_HIS_RULES.closed.as_ref().unwrap();
     let ms = |x: Option<f64>| x.unwrap() * 1e3;
     assert_eq!((closed.n, closed.think_n, closed.users), (38_073, 37_873, Some(200.0)));
     assert_eq!(format!("{:.2} {:.2}", ms(closed.think), ms(closed.think_sd)), "6240.13 3614.17");

@@ -5,22 +5,22 @@ use base::sink::Kept;
 use base::{Batch, Nanos, Phase, Profile, Rate};
 use stats::summary::{Finding, LoadVerdict, Pattern, RuleOutcome, Summary};
 use stats::{Analysis, Facts, PlanLaw, Setup, Workload};
-use std::sync::Arc;
 use testkit::{Answer, Generator, Target, World};
+use workload::plan::Group;
 use workload::{Client, Limits, Plan, Process, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const US: fn(i64) -> Nanos = Nanos::from_micros;
 
 pub fn setup(plan: &Plan, sources: usize) -> Setup {
-    let process = plan.process;
+    let process = plan.process().unwrap();
     Setup {
         labels: vec!["request".to_owned()],
         sources,
         measured: plan.measured_from..plan.end(),
         workload: Workload::Open,
         plan: Some(PlanLaw {
-            profile: plan.own_profile(),
+            profile: plan.own_profile().unwrap(),
             gap_cdf: Some(Box::new(move |x| process.gap_cdf(x).unwrap())),
             gap_cov: process.gap_cov(),
             poisson: process == Process::Poisson,
@@ -45,10 +45,9 @@ fn judge_with<T: Target>(
         let client = Client::new(plan, shard, limits, Kept::default());
         let mut world = World::new(client, target(), generator.clone());
         world.run();
-        let kept = std::mem::take(world.finish());
-        let watermark = Nanos::MAX;
-        let source = source as u16;
-        analysis.batch(&Batch { source, starts: kept.starts, records: kept.records, watermark, last: true });
+        let Kept { starts, records, users, .. } = std::mem::take(world.finish());
+        let (source, watermark) = (source as u16, Nanos::MAX);
+        analysis.batch(&Batch { source, starts, records, users, watermark, last: true });
     }
     let send_cost = (generator.action_cost > Nanos::ZERO).then_some(generator.action_cost);
     analysis.finish(Facts { send_cost, seed: Some(plan.seed), ..Facts::default() })
@@ -102,7 +101,9 @@ fn ramps_and_pauses_do_not_spoil_the_verdict() {
         Phase::hold(s(20), Rate(1_500.0)),
         Phase::ramp(s(10), Rate(1_500.0), Rate(200.0)),
     ];
-    let plan = Plan { profile: Arc::new(Profile::new(&phases)), ..plan(Process::Poisson, 1.0, 1, 8) };
+    let profile = Profile::new(&phases);
+    let end = profile.end();
+    let plan = Plan::of(8, Group::open(Process::Poisson, profile), Nanos::ZERO, end);
     let summary = judge(&plan, &Generator::default());
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
     assert_eq!(summary.verdict.pattern, Pattern::Independent);

@@ -1,0 +1,20 @@
+//! The virtual world: the client that loads real targets, on a clock that jumps, against a model.
+//!
+//! The [`World`] does for the client what `live` does with sockets: it carries out its actions and tells it what
+//! happened. What will happen stands in a [`Calendar`]; a [`Target`] says how connections and requests go, the
+//! [`Model`] among them by a service station; the [`Generator`] has defects that can be set. A run of hours takes
+//! seconds, is the same each time, and needs memory for what is pending, not for what has been.
+//!
+//! Deliberately absent: real clocks, sockets, files, threads, and statistics: the caller's sink takes the records.
+
+pub mod calendar;
+pub mod generator;
+pub mod model;
+pub mod target;
+pub mod world;
+
+pub use calendar::Calendar;
+pub use generator::{Generator, RandomPauses};
+pub use model::{Cold, Model, ModelSettings};
+pub use target::{Answer, Connect, Target};
+pub use world::{Played, World, play};

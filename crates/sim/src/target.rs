@@ -1,0 +1,55 @@
+//! What stands at the other end of a virtual connection.
+//!
+//! Deliberately absent: service laws and queues, which are the [`Model`](crate::Model)'s.
+
+use base::{Nanos, Outcome};
+use workload::Sending;
+
+/// How an attempt to connect goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Connect {
+    /// Established after this long.
+    After(Nanos),
+    /// Fails after this long.
+    Fails(Nanos, Outcome),
+    /// Nothing ever comes back.
+    Silence,
+}
+
+/// How a request is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// The first byte after `first_byte`, the rest after `done`.
+    Comes {
+        /// Until the first byte, from the request.
+        first_byte: Nanos,
+        /// Until the last, from the request; not before the first.
+        done: Nanos,
+        /// How it ends.
+        outcome: Outcome,
+        /// Its status code.
+        status: u16,
+        /// Whether the connection may serve again.
+        reusable: bool,
+    },
+    /// Nothing ever comes back.
+    Silence,
+}
+
+impl Answer {
+    /// A 200 that comes whole after that long.
+    pub const fn ok(after: Nanos) -> Answer {
+        Answer::Comes { first_byte: after, done: after, outcome: Outcome::Ok, status: 200, reusable: true }
+    }
+}
+
+/// The other end. Calls come in the order of time.
+pub trait Target {
+    /// Somebody connects at `now`.
+    fn connect(&mut self, now: Nanos) -> Connect {
+        let _ = now;
+        Connect::After(Nanos::ZERO)
+    }
+    /// Request number `n` (from 0, in order of arrival) comes at `now`; `sending` says which step of which session it is.
+    fn request(&mut self, now: Nanos, n: u64, sending: &Sending) -> Answer;
+}

@@ -1,0 +1,262 @@
+//! The virtual world: one clock, one generator, one target.
+//!
+//! The loop is that of an honest live worker: it looks for due arrivals after every event, not only when idle, and
+//! sleeps until the next thing that it knows of. Time passes only in sleep, in the generator's costs and in its pauses.
+//!
+//! Deliberately absent: the bytes of requests and answers, so that records tell none.
+
+use crate::calendar::Calendar;
+use crate::generator::{Generator, Pauses};
+use crate::target::{Answer, Connect, Target};
+use base::{Nanos, Outcome, Record, RecordSink, Start};
+use workload::client::ConnectionId;
+use workload::{Action, Client, Event, Limits, Plan, Shard, Then};
+
+/// So often the loop may go round at one instant before it is taken to stand still.
+const MOST_ROUNDS: u32 = 10_000_000;
+
+/// Runs a client against a target until every arrival has ended.
+pub struct World<S, T> {
+    client: Client<S>,
+    target: T,
+    generator: Generator,
+    pauses: Pauses,
+    now: Nanos,
+    calendar: Calendar<Happening>,
+    /// Requests that have come to the target.
+    requests: u64,
+    /// Interrupts: at the first instant the client is told to stop, at the second to cancel.
+    interrupts: Vec<Nanos>,
+    /// How many of them have been told.
+    interrupted: usize,
+}
+
+/// What is going to happen to a connection.
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    Connected {
+        connect: Nanos,
+    },
+    ConnectFailed(Outcome),
+    FirstByte,
+    /// The answer's last byte; with its first byte where that comes at the same instant.
+    Answered {
+        whole: bool,
+        outcome: Outcome,
+        status: u16,
+        reusable: bool,
+    },
+}
+
+impl<S: RecordSink, T: Target> World<S, T> {
+    /// A world at time zero.
+    pub fn new(client: Client<S>, target: T, generator: Generator) -> World<S, T> {
+        let mut pauses = Pauses::new(&generator);
+        let now = pauses.awake(Nanos::ZERO);
+        World {
+            client,
+            target,
+            generator,
+            pauses,
+            now,
+            calendar: Calendar::default(),
+            requests: 0,
+            interrupts: Vec::new(),
+            interrupted: 0,
+        }
+    }
+
+    /// Ctrl-C at these instants: the first stops, the second cancels.
+    pub fn interrupted_at(mut self, at: &[Nanos]) -> World<S, T> {
+        self.interrupts = at.to_vec();
+        self
+    }
+
+    /// Plays until done; returns when that was.
+    ///
+    /// # Panics
+    /// If the client neither acts nor ends, or time stands still: a world that would hang fails instead.
+    pub fn run(&mut self) -> Nanos {
+        let (mut rounds, mut since) = (0, self.now);
+        loop {
+            rounds = if self.now > since { 0 } else { rounds + 1 };
+            since = self.now;
+            assert!(rounds < MOST_ROUNDS, "the world stands still at {since}");
+            let happened = self.happen();
+            // What happens at the instant of an interrupt comes before it.
+            while self.next_interrupt() < self.now || !happened && self.next_interrupt() == self.now {
+                self.interrupt();
+            }
+            self.client.tick(self.now);
+            if let Some(action) = self.client.poll(self.now) {
+                self.act(action);
+            } else if self.client.is_done() {
+                return self.now;
+            } else {
+                let next = self.client.wake_at().min(self.calendar.next_at()).min(self.next_interrupt());
+                if happened && next <= self.now {
+                    continue;
+                }
+                assert!(next < Nanos::MAX, "nothing will ever happen, and the client is not done");
+                self.sleep(next);
+            }
+        }
+    }
+
+    /// The sink, once the client has written down what is left.
+    pub fn finish(&mut self) -> &mut S {
+        let now = self.now;
+        self.client.finish_all(now)
+    }
+
+    /// The target.
+    pub fn target(&mut self) -> &mut T {
+        &mut self.target
+    }
+
+    /// Requests that have come to the target.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Most events held in the calendar at once so far.
+    pub fn most_held(&self) -> usize {
+        self.calendar.most_held()
+    }
+
+    #[inline]
+    fn next_interrupt(&self) -> Nanos {
+        self.interrupts.get(self.interrupted).copied().unwrap_or(Nanos::MAX)
+    }
+
+    fn interrupt(&mut self) {
+        match self.interrupted {
+            0 => self.client.stop(self.now),
+            _ => self.client.cancel(self.now),
+        }
+        self.interrupted += 1;
+    }
+
+    /// Sleeps until `at`, or for no time if that is past; a timer's tick and pauses may make it longer.
+    #[inline]
+    fn sleep(&mut self, at: Nanos) {
+        let at = at.max(self.now);
+        let at = match self.generator.tick.0 {
+            0 => at,
+            tick => Nanos((at.0 + tick - 1).div_euclid(tick) * tick),
+        };
+        self.now = self.pauses.awake(at);
+    }
+
+    #[inline]
+    fn spend(&mut self, cost: Nanos) {
+        if cost > Nanos::ZERO {
+            self.now = self.pauses.awake(self.now + cost);
+        }
+    }
+
+    /// Tells the client of the next thing that has happened by now, if there is one.
+    #[inline]
+    fn happen(&mut self) -> bool {
+        let Some((id, happening)) = self.calendar.pop(self.now) else { return false };
+        let event = match happening {
+            Happening::Connected { connect } => Event::Connected { connect, tls: None },
+            Happening::ConnectFailed(outcome) => Event::ConnectFailed(outcome),
+            Happening::FirstByte => Event::FirstByte,
+            Happening::Answered { whole, outcome, status, reusable } => {
+                if whole && let Some(action) = self.client.on(id, Event::FirstByte, self.now) {
+                    self.act(action);
+                }
+                Event::Done { outcome, status, bytes_received: 0, reusable, then: Then::GoOn }
+            }
+        };
+        let action = self.client.on(id, event, self.now);
+        self.spend(self.generator.event_cost);
+        if let Some(action) = action {
+            self.act(action);
+        }
+        true
+    }
+
+    #[inline]
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Open(id) => match self.target.connect(self.now) {
+                Connect::After(connect) => self.schedule(id, connect, Happening::Connected { connect }),
+                Connect::Fails(after, outcome) => self.schedule(id, after, Happening::ConnectFailed(outcome)),
+                Connect::Silence => {}
+            },
+            Action::Send(id, sending) => {
+                let answer = self.target.request(self.now, self.requests, &sending);
+                self.requests += 1;
+                if let Answer::Comes { first_byte, done, outcome, status, reusable } = answer {
+                    let whole = first_byte >= done;
+                    if !whole {
+                        self.schedule(id, first_byte, Happening::FirstByte);
+                    }
+                    self.schedule(id, done, Happening::Answered { whole, outcome, status, reusable });
+                }
+            }
+            Action::Close(id) => self.calendar.cancel(id),
+        }
+        self.spend(self.generator.action_cost);
+    }
+
+    #[inline]
+    fn schedule(&mut self, id: ConnectionId, after: Nanos, happening: Happening) {
+        self.calendar.add(self.now.saturating_add(after), id, happening);
+    }
+}
+
+/// How a plan was played.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Played {
+    /// When the last request ended, since the plan's zero.
+    pub ended: Nanos,
+    /// Requests that came to the target.
+    pub requests: u64,
+    /// Most events that were pending at once: what the run needed memory for.
+    pub most_held: usize,
+}
+
+/// Plays `shard` of a plan against a target, to the end. The sink is told of everything, also that it is over.
+pub fn play<S: RecordSink, T: Target>(
+    plan: &Plan,
+    shard: Shard,
+    limits: Limits,
+    target: T,
+    generator: Generator,
+    sink: &mut S,
+) -> Played {
+    let client = Client::new(plan, shard, limits, Lent(sink));
+    let mut world = World::new(client, target, generator);
+    let ended = world.run();
+    world.finish();
+    Played { ended, requests: world.requests(), most_held: world.most_held() }
+}
+
+/// A sink that somebody else keeps.
+struct Lent<'a, S>(&'a mut S);
+
+impl<S: RecordSink> RecordSink for Lent<'_, S> {
+    #[inline]
+    fn start(&mut self, start: Start) {
+        self.0.start(start);
+    }
+    #[inline]
+    fn record(&mut self, record: Record) {
+        self.0.record(record);
+    }
+    #[inline]
+    fn users(&mut self, at: Nanos, change: i32) {
+        self.0.users(at, change);
+    }
+    #[inline]
+    fn tick(&mut self, now: Nanos) {
+        self.0.tick(now);
+    }
+    #[inline]
+    fn finish(&mut self, now: Nanos) {
+        self.0.finish(now);
+    }
+}
