@@ -1,8 +1,8 @@
 //! The model of a target, as a scenario describes it and `headway sim` interprets it: plain data, checked.
 
+use base::Rate;
 use base::dist::Dist;
-use base::station;
-use base::{Nanos, Rate};
+use base::station::Stalls;
 
 /// What stands in the target's place in a simulation.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,20 +23,6 @@ pub struct Model {
     pub steps: Vec<(u16, Dist)>,
     /// When the generator itself does not run.
     pub pauses: Option<Pauses>,
-}
-
-/// When nothing is served.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stalls {
-    /// Again and again.
-    Every(station::Stalls),
-    /// Once.
-    Once {
-        /// When it begins.
-        at: Nanos,
-        /// How long it lasts; above zero.
-        length: Nanos,
-    },
 }
 
 /// A target that is slow at first: a service time is 1 + factor exp(-served/requests) times as long.

@@ -145,10 +145,30 @@ pub(super) fn entries<'t>(
     };
     for (key, _) in entries.iter().filter(|(key, _)| !keys.contains(&key.text)) {
         let problem = Problem::new(key.span, format!("{what} has no key '{}'", key.text));
-        let guess = nearest(&key.text, keys.iter().map(String::as_str));
-        reader.problems.push(problem.guess(guess).help(format!("its keys are {}", keys.join(", "))));
+        reader.problems.push(match nearest(&key.text, keys.iter().map(String::as_str)) {
+            Some(guess) => problem.guess(Some(guess)),
+            None => problem.help(format!("its keys are {}", keys.join(", "))),
+        });
     }
     Some(entries)
+}
+
+/// Complains about keys that are missing; not where there are unknown ones, which may be those, misspelt.
+pub(super) fn lacks(
+    tree: &Tree,
+    entries: &[(Scalar, Tree)],
+    what: &str,
+    example: &str,
+    keys: &[String],
+    required: &[String],
+    reader: &mut Reader<'_>,
+) {
+    if entries.iter().all(|(key, _)| keys.contains(&key.text)) {
+        for missing in required.iter().filter(|name| !entries.iter().any(|(key, _)| key.text == **name)) {
+            let title = format!("{what} needs the key '{missing}'");
+            reader.problems.push(Problem::new(tree.span, title).help(format!("for example {example}")));
+        }
+    }
 }
 
 /// A struct of optional keys, how it is read, and its schema. `requires` names the keys that must be there.
@@ -174,16 +194,13 @@ macro_rules! mapping {
                 tree: &$crate::scenario::tree::Tree,
                 reader: &mut $crate::scenario::read::Reader<'_>,
             ) -> Option<$name> {
-                use $crate::scenario::read::{entries, field, key};
+                use $crate::scenario::read::{entries, field, key, lacks};
                 let keys = [$(key(stringify!($field))),*];
                 let before = reader.problems.len();
                 let entries = entries(tree, $what, $example, &keys, reader)?;
                 $(let $field = field::<$type>(entries, &key(stringify!($field)), reader);)*
-                $(if !entries.iter().any(|(k, _)| k.text == key(stringify!($required))) {
-                    let title = format!("{} needs the key '{}'", $what, key(stringify!($required)));
-                    let help = format!("for example {}", $example);
-                    reader.problems.push($crate::scenario::source::Problem::new(tree.span, title).help(help));
-                })*
+                let required: &[String] = &[$(key(stringify!($required))),*];
+                lacks(tree, entries, $what, $example, &keys, required, reader);
                 let keys = $crate::scenario::read::Keys::new(tree.span, entries);
                 (reader.problems.len() == before).then_some($name { keys, $($field,)* })
             }

@@ -102,12 +102,18 @@ pub(super) fn parse(source: &Source, environment: &mut Environment<'_>) -> Resul
         leading_zero_numbers_as_strings: true,
         underscored_numbers_as_strings: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        reject_unsupported_tags: true,
         with_snippet: false,
     };
     let raw: Spanned<Raw> = serde_saphyr::from_str_with_options(&source.text, options)
         .map_err(|e| vec![super::syntax::problem(source, &e)])?;
     let mut converter = Converter { source, environment, problems: Vec::new() };
     let tree = converter.tree(raw);
+    if let (Kind::Null, true) = (&tree.kind, converter.problems.is_empty()) {
+        let help =
+            "the least there is: target:, users: with arrive: { rate: 20/s }, and journey: with - get: /";
+        return Err(vec![Problem::new(tree.span, "the file holds no scenario").help(help)]);
+    }
     if converter.problems.is_empty() { Ok(tree) } else { Err(converter.problems) }
 }
 

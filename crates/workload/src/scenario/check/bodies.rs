@@ -116,7 +116,7 @@ fn json(tree: &Tree, names: &Names) -> Result<Body, Problem> {
 
 fn templates(tree: &Tree, names: &Names) -> Result<(), Problem> {
     let check = |scalar: &Scalar| {
-        Template::parse(&scalar.text, names).map(|_| ()).map_err(|e| template_mistake(scalar, &e))
+        Template::parse(&scalar.text, names).map(|_| ()).map_err(|e| template_mistake(scalar, &e, names))
     };
     match &tree.kind {
         Kind::Scalar(scalar) if scalar.typed == Typed::Text => check(scalar),

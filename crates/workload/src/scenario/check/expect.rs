@@ -45,7 +45,8 @@ fn finder(finder: &written::Finder) -> Result<Finder, Problem> {
     let wrong = |e: &dyn std::fmt::Display| mistake(text.span, &e.to_string());
     match kind {
         "json" => Ok(Finder::json(pointer(&text.value)?)),
-        "jsonpath" => Finder::json_path(given).map_err(|e| wrong(&e)),
+        "jsonpath" => Finder::json_path(given)
+            .map_err(|e| wrong(&e).help("it begins with $, for example $.items[0].id")),
         "header" | "cookie" if given.trim().is_empty() => {
             Err(Problem::new(text.span, format!("a {kind} has a name")).help("write for example ETag"))
         }

@@ -99,7 +99,7 @@ fn entries<'f>(file: &'f written::File, reader: &mut Reader<'_>) -> Option<(Vec<
     let mut taken = Vec::new();
     for group in file.users.iter().flat_map(|users| &users.items) {
         match &group.journey {
-            Some(JourneyOf::Steps(_, steps)) => {
+            Some(JourneyOf::Steps(steps)) => {
                 taken.push(entries.len());
                 entries.push(Entry { name: None, span: group.keys.at("journey"), steps });
             }

@@ -2,16 +2,18 @@
 
 use super::users::takes_time;
 use crate::scenario::leaves::Count;
-use crate::scenario::model::{Cold, Model, Pauses, Stalls};
+use crate::scenario::model::{Cold, Model, Pauses};
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::written;
 use base::Nanos;
-use base::station;
+use base::station::Stalls;
 use base::units::nearest;
 
 /// A model may have so many servers.
 const MOST_SERVERS: u64 = 1_000_000;
+/// Requests after which a cold target is warm, at most.
+const MOST_REQUESTS: u64 = 1_000_000_000_000;
 
 pub(super) fn settle(model: &written::Model, labels: &[String], reader: &mut Reader<'_>) -> Option<Model> {
     let before = reader.problems.len();
@@ -25,8 +27,8 @@ pub(super) fn settle(model: &written::Model, labels: &[String], reader: &mut Rea
         ),
     });
     let cold = model.cold.as_ref().and_then(|cold| {
-        let requests = some_of(cold.requests.as_ref()?, u64::MAX, reader)?;
-        Some(Cold { factor: cold.factor.as_ref()?.value, requests: u64::from(requests) })
+        let requests = some_of(cold.requests.as_ref()?, MOST_REQUESTS, reader)?;
+        Some(Cold { factor: cold.factor.as_ref()?.value, requests })
     });
     let pauses = model.pauses.as_ref().and_then(|pauses| {
         let (every, length) = (pauses.every.as_ref()?, pauses.r#for.as_ref()?);
@@ -50,7 +52,7 @@ pub(super) fn settle(model: &written::Model, labels: &[String], reader: &mut Rea
         }
     }
     let service = model.service.as_ref()?.value.clone();
-    let servers = servers?;
+    let servers = servers? as u32;
     (reader.problems.len() == before).then_some(Model {
         servers,
         service,
@@ -63,14 +65,13 @@ pub(super) fn settle(model: &written::Model, labels: &[String], reader: &mut Rea
     })
 }
 
-/// A number of which there must be some.
-fn some_of(count: &Count, most: u64, reader: &mut Reader<'_>) -> Option<u32> {
-    let fits = u32::try_from(count.value).ok().filter(|&n| n > 0 && u64::from(n) <= most);
-    fits.or_else(|| {
-        let most = most.min(u64::from(u32::MAX));
-        let problem = Problem::new(count.span, format!("{} is out of range", count.value));
-        reader.complain(problem.help(format!("write a number from 1 to {most}")))
-    })
+/// A number of which there must be some, and at most `most`.
+fn some_of(count: &Count, most: u64, reader: &mut Reader<'_>) -> Option<u64> {
+    if (1..=most).contains(&count.value) {
+        return Some(count.value);
+    }
+    let problem = Problem::new(count.span, format!("{} is out of range", count.value));
+    reader.complain(problem.help(format!("write a number from 1 to {most}")))
 }
 
 fn stalls(stalls: &written::Stalls, reader: &mut Reader<'_>) -> Option<Stalls> {
@@ -85,15 +86,14 @@ fn stalls(stalls: &written::Stalls, reader: &mut Reader<'_>) -> Option<Stalls> {
     if length.value <= Nanos::ZERO {
         return reader.complain(wrong(length.span, "a stall of no length"));
     }
-    if kind == "at" {
-        return Some(Stalls::Once { at: stalls.at.as_ref()?.value, length: length.value });
-    }
-    let every = stalls.every.as_ref()?;
-    match station::Stalls::new(every.value, length.value) {
-        Ok(stalls) => Some(Stalls::Every(stalls)),
-        Err(_) => reader.complain(
-            wrong(length.span, "a stall must be over before the next begins")
-                .other(every.span, "begins again after"),
-        ),
-    }
+    let every = match (kind, &stalls.every, &stalls.at) {
+        ("at", _, Some(at)) => return Stalls::once(at.value, length.value).ok(),
+        (_, Some(every), _) => every,
+        _ => return None,
+    };
+    let stalls = Stalls::new(every.value, length.value).ok();
+    stalls.or_else(|| {
+        let problem = wrong(length.span, "a stall must be over before the next begins");
+        reader.complain(problem.other(every.span, "begins again after"))
+    })
 }

@@ -1,5 +1,6 @@
 //! Phases of a group: rates or numbers of users over time, and where warm-up ends.
 
+use crate::scenario::MOST_USERS;
 use crate::scenario::leaves::{Amount, Time};
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
@@ -209,6 +210,13 @@ impl Settling {
                     return Err(problem.help(format!("write a number from 1 to {MOST_PIECES}")));
                 }
                 let before = self.reached.unwrap_or(0.0);
+                let most = if self.unit == Unit::Rate { 1e9 } else { MOST_USERS as f64 };
+                if before + by * times.value as f64 > most {
+                    return Err(Problem::new(
+                        times.span,
+                        format!("the last of these steps would be above {most}"),
+                    ));
+                }
                 let values = (1..=times.value).map(|i| before + by * i as f64);
                 for value in values {
                     self.hold(length, value);

@@ -192,14 +192,25 @@ fn path_template(path: &Text, names: &Names) -> Result<Template, Problem> {
 
 /// A template, or its mistake at its place.
 pub(super) fn parse(scalar: &Scalar, names: &Names) -> Result<Template, Problem> {
-    Template::parse(&scalar.text, names).map_err(|e| template_mistake(scalar, &e))
+    Template::parse(&scalar.text, names).map_err(|e| template_mistake(scalar, &e, names))
 }
 
-pub(super) fn template_mistake(scalar: &Scalar, error: &TemplateError) -> Problem {
+/// Names that are listed where one is not known, at most.
+const MOST_LISTED: usize = 20;
+
+pub(super) fn template_mistake(scalar: &Scalar, error: &TemplateError, names: &Names) -> Problem {
     let problem = mistake(scalar.part(error.range.clone()), &error.message);
-    let all = "{{vars.NAME}}, {{data.SET.COLUMN}}, {{user.id}}, {{uuid}}, {{seq}}, or {{NAME}} that a step extracts";
-    let problem = if problem.help.is_none() { problem.help(format!("known are {all}")) } else { problem };
-    problem.guess(error.suggestion.as_deref())
+    match &error.suggestion {
+        Some(suggestion) => problem.guess(Some(suggestion)),
+        None if problem.help.is_some() => problem,
+        None => {
+            let mut all = names.all();
+            // Those of the file come last, and say most.
+            let dots = if all.len() > MOST_LISTED { "..., " } else { "" };
+            let listed = all.split_off(all.len().saturating_sub(MOST_LISTED));
+            problem.help(format!("known are {dots}{}", listed.join(", ")))
+        }
+    }
 }
 
 /// A problem from a message that says what is wrong, and after a colon what would do.

@@ -112,7 +112,7 @@ mapping! {
         jsonpath: Text,
         /// In a header of that name.
         header: Text,
-        /// In a cookie of that name, as the session's jar has it.
+        /// In the cookie of that name that the answer sets.
         cookie: Text,
         /// In the body, by regular expression.
         regex: Text,

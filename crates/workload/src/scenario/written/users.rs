@@ -3,7 +3,6 @@
 use super::Step;
 use crate::scenario::leaves::{Amount, Arrivals, Count, Flag, Law, PerSecond, Text, Time, as_scalar, word};
 use crate::scenario::read::{Read, Reader, mapping};
-use crate::scenario::source::Span;
 use crate::scenario::tree::{Kind, Tree};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
@@ -117,14 +116,14 @@ mapping! {
 #[derive(Debug)]
 pub(in crate::scenario) enum JourneyOf {
     Name(Text),
-    Steps(Span, Vec<Step>),
+    Steps(Vec<Step>),
 }
 
 impl Read for JourneyOf {
     fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<JourneyOf> {
         match (&tree.kind, as_scalar(tree)) {
             (_, Some(_)) => Text::read(tree, reader).map(JourneyOf::Name),
-            (Kind::List(_), _) => Vec::read(tree, reader).map(|steps| JourneyOf::Steps(tree.span, steps)),
+            (Kind::List(_), _) => Vec::read(tree, reader).map(JourneyOf::Steps),
             _ => reader.complain(tree.wrong("the name of a journey, or a list of steps")),
         }
     }
