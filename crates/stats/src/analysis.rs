@@ -1,4 +1,4 @@
-//! The analysis of one run: batches in, a [`Summary`] out.
+//! The analysis of one run: batches in, a [`Summary`](crate::Summary) out (`finish`).
 //!
 //! Starts are merged over the sources by `started` and once more by `intended`, each up to the instant that all
 //! sources have passed; everything else is sums and counts, which need no order. Memory: histograms per segment,
@@ -6,25 +6,19 @@
 //!
 //! Deliberately absent: clocks and threads. Whoever owns the analysis feeds it from one thread.
 
+mod finish;
+
 use crate::arrivals::ArrivalsKept;
-use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
-use crate::cells::Fine;
-use crate::findings::{Case, find_all};
 use crate::merge::Merge;
-use crate::pattern::pattern;
 use crate::phase::Measured;
-use crate::requests::{LabelKept, Requests, outcomes};
-use crate::responses::Sample;
-use crate::rules::{self, Evidence};
-use crate::series::{Recent, Series};
-use crate::setup::{Facts, Foreign, Setup, Workload};
-use crate::summary::{
-    self, Curves, LabelSummary, PercentileCurves, RateSummary, Summary, Tail, ThresholdResult,
-};
+use crate::requests::Requests;
+use crate::series::{Level, Recent, Series};
+use crate::setup::{Foreign, Setup, Workload};
+use crate::summary::ThresholdResult;
 use crate::thresholds::Threshold;
 use crate::thresholds::kept::{Sight, Thresholds};
-use base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start};
-use std::collections::BTreeMap;
+use crate::users::Loops;
+use base::{Batch, Due, Kind, Nanos, Record, Snapshot, Start};
 
 /// A source that has told nothing for this long may still hold an older `intended` than the others (a long wait for a
 /// connection), but is no longer waited for. Bounds the memory of the merge by `intended`.
@@ -42,6 +36,8 @@ pub struct Analysis {
     series: Series,
     recent: Recent,
     thresholds: Thresholds,
+    /// Users, sessions and requests in flight; none of another tool's rows.
+    loops: Option<Loops>,
     started_all: u64,
     ended_of_started: u64,
 }
@@ -56,13 +52,20 @@ impl Analysis {
     /// An analysis of another tool's rows if `foreign`.
     pub(crate) fn with(setup: Setup, foreign: Option<Foreign>) -> Analysis {
         let measured = Measured::new(&setup.measured);
+        let loops = foreign.is_none().then(|| Loops::new(&setup, measured));
         let arrivals = ArrivalsKept::new(measured, &setup, foreign);
+        let requests = Requests::new(setup.labels.len(), arrivals.compares);
+        let requests = match setup.workload {
+            Workload::Sessions | Workload::FixedWork => requests.splitting(),
+            _ => requests,
+        };
         Analysis {
             measured,
             starts: Merge::new(setup.sources.max(1)),
             intended: Merge::new(setup.sources.max(1)),
-            requests: Requests::new(setup.labels.len(), arrivals.compares),
+            requests,
             arrivals,
+            loops,
             series: Series::new(),
             recent: Recent::new(),
             thresholds: Thresholds::default(),
@@ -74,15 +77,23 @@ impl Analysis {
 
     /// Judges these thresholds too. Call it before the first batch: what a step's thresholds need is kept from then on.
     pub fn judging(mut self, thresholds: Vec<Threshold>) -> Analysis {
-        self.thresholds = Thresholds::new(thresholds, &self.setup.labels, self.arrivals.compares);
+        let sessions = !matches!(self.setup.workload, Workload::Open | Workload::Foreign);
+        self.thresholds = Thresholds::new(thresholds, &self.setup.labels, self.arrivals.compares, sessions);
         self
     }
 
-    /// Takes a batch of any source; batches of one source come in their order, those of different sources in any.
+    /// Takes a batch of any source; batches of one source come in their order, those of different sources in any. Starts
+    /// are those of requests, also where the batch is made of a log: a session's row is none.
     pub fn batch(&mut self, batch: &Batch) {
         self.take_starts(batch);
         for record in &batch.records {
             self.take_record(record);
+        }
+        if let Some(loops) = &mut self.loops {
+            for &(at, change) in &batch.users {
+                loops.told.change(at, i64::from(change));
+                self.series.change(Level::Told, at, i64::from(change));
+            }
         }
     }
 
@@ -105,19 +116,28 @@ impl Analysis {
 
     fn take_starts(&mut self, batch: &Batch) {
         let source = usize::from(batch.source);
-        let Analysis { setup, starts, intended, arrivals, series, recent, .. } = self;
+        let Analysis { setup, starts, intended, arrivals, series, recent, loops, .. } = self;
         let plan = setup.plan.as_ref();
         let direct = source == 0 && starts.is_trivial();
         for start in &batch.starts {
             let found = start.wait == Nanos::ZERO;
             recent.started(start.started, found.then_some((start.started - start.intended).0));
             series.started(start.started);
+            if let Some(loops) = loops {
+                loops.started(start.started);
+            }
+            // Only what the plan intended has an order by that.
+            let intends = arrivals.intends(start.due);
             if direct {
                 arrivals.started(start, plan);
-                arrivals.intended(start.intended.0, plan);
+                if intends {
+                    arrivals.intended(start.intended.0, plan);
+                }
             } else {
                 starts.push(source, *start);
-                intended.push(source, start.intended.0);
+                if intends {
+                    intended.push(source, start.intended.0);
+                }
             }
         }
         self.started_all += batch.starts.len() as u64;
@@ -127,7 +147,7 @@ impl Analysis {
         } else {
             starts.advance(source, batch.watermark.0);
             intended.advance(source, batch.watermark.0.saturating_sub(INTENDED_PATIENCE.0));
-            if let Some(last) = batch.starts.last() {
+            if let Some(last) = batch.starts.iter().rfind(|start| arrivals.intends(start.due)) {
                 intended.advance(source, last.intended.0);
             }
         }
@@ -138,23 +158,42 @@ impl Analysis {
     fn take_record(&mut self, record: &Record) {
         // Sessions and attempts are made of requests; counting both would count twice.
         if record.kind != Kind::Request {
+            if record.kind == Kind::Session {
+                self.take_session(record);
+            }
             return;
         }
+        if let Some(loops) = &mut self.loops {
+            loops.request(record);
+        }
+        self.thresholds.of_session(record);
         self.recent.record(record);
         self.series.record(record);
         self.count_request(record);
+    }
+
+    fn take_session(&mut self, record: &Record) {
+        self.thresholds.session(record, self.measured.segment(record.arrived).is_some());
+        // A round of a closed user's journey is no session that arrived.
+        let arrived = self.loops.as_mut().filter(|_| record.due != Due::User);
+        if let Some(loops) = arrived {
+            loops.sessions.session(record);
+            if let Some(from) = record.sent.get().or(record.started.get()) {
+                self.series.stay(Level::Sessions, from, record.done, 1);
+            }
+        }
     }
 
     #[inline]
     fn count_request(&mut self, record: &Record) {
         self.ended_of_started += u64::from(record.started.is_some());
         let count = u64::from(record.count);
-        match self.measured.segment(record.intended) {
+        match self.measured.place(record.arrived, record.intended) {
             Some(segment) => {
                 self.requests.push(record, segment);
                 self.thresholds.push(record, segment);
             }
-            None if record.intended < self.measured.start => self.requests.warmup += count,
+            None if record.arrived < self.measured.start => self.requests.warmup += count,
             None => self.requests.after += count,
         }
     }
@@ -175,166 +214,5 @@ impl Analysis {
         // No interval decides here, and none is computed: they cost the most.
         let sight = Sight::new(&self.requests, &self.arrivals, 0, 0.0);
         self.thresholds.crossed(&sight, now, now - self.measured.start)
-    }
-
-    /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
-    pub fn finish(mut self, facts: Facts) -> Summary {
-        let Analysis { setup, starts, intended, arrivals, .. } = &mut self;
-        let plan = setup.plan.as_ref();
-        starts.drain_all(|start| arrivals.started(&start, plan));
-        intended.drain_all(|at| arrivals.intended(at, plan));
-        arrivals.settle();
-
-        let until = facts.interrupted_at.map_or(self.measured.end, |at| at.min(self.measured.end));
-        let until = until.max(self.measured.start);
-        let filled = self.measured.filled(until);
-        let mut summary = self.head(&facts, until);
-        let mut missing = BTreeMap::new();
-        let arrivals = arrivals_result(
-            &self.arrivals,
-            self.setup.plan.as_ref(),
-            &self.setup.labels,
-            until,
-            &mut missing,
-        );
-        summary.arrivals = arrivals.block.clone();
-        summary.arrivals.resolution = facts.resolution.map(Nanos::as_secs_f64);
-        summary.curves.headway = arrivals.curve.clone();
-        self.requests_into(&mut summary, filled, &mut missing);
-        self.rates_into(&mut summary, until);
-        if !self.arrivals.compares {
-            missing.insert("rate.offered".into(), rules::NOT_DUE.into());
-        }
-        summary.not_computed = missing;
-        self.verdict_into(&mut summary, &facts, &arrivals, filled);
-        summary
-    }
-
-    fn head(&self, facts: &Facts, until: Nanos) -> Summary {
-        let requests = &self.requests;
-        let started: u64 = self.arrivals.segments.iter().map(|s| s.started).sum();
-        let mut generator = facts.generator.clone();
-        if let Some(generator) = &mut generator {
-            generator.send_cost_s = generator.send_cost_s.or(facts.send_cost.map(Nanos::as_secs_f64));
-        }
-        Summary {
-            schema: summary::SCHEMA.into(),
-            source: facts.source,
-            name: facts.name.clone(),
-            seed: facts.seed,
-            command: facts.command.clone(),
-            started_at: facts.started_at.clone(),
-            plan: facts.plan.clone(),
-            measured: summary::Measured {
-                from_s: self.measured.start.as_secs_f64(),
-                to_s: until.as_secs_f64(),
-                n: started + requests.never.iter().sum::<u64>(),
-                warmup: requests.warmup,
-                after: requests.after,
-                interrupted: facts.interrupted_at.is_some(),
-                aborted: facts.interrupted_at.is_some() && self.thresholds.ended_run(),
-            },
-            series: self.series.rows(),
-            generator,
-            ..Summary::default()
-        }
-    }
-
-    fn requests_into(&self, summary: &mut Summary, filled: usize, missing: &mut BTreeMap<String, String>) {
-        const NS: f64 = 1e9;
-        let r = &self.requests;
-        let response = Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled);
-        let service = Sample::new(&[&r.service], &[&r.service_censored], filled);
-        summary.response = response.spread(NS, "response", missing);
-        summary.response_ok = Sample::new(&[&r.ok], &[], filled).spread(NS, "response_ok", missing);
-        summary.service = service.spread(NS, "service", missing);
-        summary.first_byte = Sample::new(&[&r.first_byte], &[], filled).spread(NS, "first_byte", missing);
-        summary.bytes = Sample::new(&[&r.bytes], &[], filled).spread(1.0, "bytes", missing);
-        let nothing = if self.arrivals.compares { "no observations" } else { rules::NOT_DUE };
-        summary.lag = tail(&self.arrivals.lag, "lag", nothing, missing);
-        summary.blocked = tail(&r.blocked, "blocked", nothing, missing);
-        summary.outcomes = outcomes(&r.outcomes);
-        let percentiles = PercentileCurves { response: response.curve(NS), service: service.curve(NS) };
-        summary.curves = Curves { percentiles, headway: summary.curves.headway.take() };
-        summary.by_label = match &self.setup.labels[..] {
-            [only] => {
-                let (n, response) = (summary.response.n, summary.response.clone());
-                let label = LabelSummary { n, response, outcomes: summary.outcomes.clone() };
-                BTreeMap::from([(only.clone(), label)])
-            }
-            labels => labels.iter().cloned().zip(r.labels.iter().map(LabelKept::summary)).collect(),
-        };
-    }
-
-    fn rates_into(&self, summary: &mut Summary, until: Nanos) {
-        let seconds = (until - self.measured.start).as_secs_f64();
-        let per_second = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
-        let answered = Outcome::ALL.iter().zip(&self.requests.outcomes).filter(|(o, _)| o.answered());
-        summary.rate = RateSummary {
-            n: summary.measured.n,
-            // Where instants of being due are copies of the starts, nothing is known of what was offered.
-            offered: per_second(summary.measured.n).filter(|_| self.arrivals.compares),
-            started: per_second(summary.arrivals.started),
-            completed: per_second(answered.map(|(_, &n)| n).sum()),
-        };
-    }
-
-    fn verdict_into(&self, summary: &mut Summary, facts: &Facts, arrivals: &ArrivalsResult, filled: usize) {
-        let tolerances = &self.setup.tolerances;
-        let send_cost =
-            facts.send_cost.or_else(|| facts.generator.as_ref()?.send_cost_s.map(Nanos::from_secs_f64));
-        let evidence = Evidence {
-            workload: self.setup.workload,
-            tolerances,
-            plan: self.setup.plan.as_ref(),
-            kept: &self.arrivals,
-            arrivals,
-            never: &self.requests.never,
-            filled,
-            send_cost,
-        };
-        summary.verdict.rules = rules::apply(&evidence);
-        summary.verdict.load = rules::verdict(&summary.verdict.rules);
-        if summary.verdict.load.is_none() {
-            let reason = match self.setup.workload {
-                Workload::Foreign => "there is no plan to compare with",
-                _ => "no rule applies to this kind of workload",
-            };
-            summary.not_computed.insert("verdict.load".into(), reason.into());
-        }
-        let seconds = summary.measured.to_s - summary.measured.from_s;
-        let sight = Sight::new(&self.requests, &self.arrivals, filled, seconds);
-        let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
-        summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
-        let (pattern, fixed_population) = pattern(arrivals, tolerances, send_cost);
-        summary.verdict.pattern = pattern;
-        let case = Case {
-            evidence: &evidence,
-            facts,
-            summary,
-            fixed_population,
-            unsent_at: &self.requests.never_at,
-            failed_at: &self.requests.failed_at,
-            service: std::array::from_fn(|s| self.requests.service.mean(s)),
-            unaccounted: self.started_all.saturating_sub(self.ended_of_started),
-        };
-        let findings = find_all(&case);
-        summary.verdict.findings = findings;
-    }
-}
-
-fn tail(kept: &Fine, path: &str, nothing: &str, missing: &mut BTreeMap<String, String>) -> Tail {
-    let cells = kept.cells();
-    let quantile = |p| cells.quantile(p).map(|x| x.min(kept.max) as f64 / 1e9);
-    if cells.n() == 0 {
-        missing.insert(path.into(), nothing.into());
-    }
-    Tail {
-        n: cells.n(),
-        p50: quantile(0.5),
-        p99: quantile(0.99),
-        p999: quantile(0.999),
-        max: (cells.n() > 0).then_some(kept.max as f64 / 1e9),
-        ..Tail::default()
     }
 }

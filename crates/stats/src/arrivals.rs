@@ -1,7 +1,8 @@
 //! What is kept of every arrival that started, from the merged streams of `started` and of `intended`.
 //!
-//! Headways are between neighbours of the whole stream whose intended times both lie in the measured phase, so one
-//! that straddles the end of warm-up is left out. Deliberately absent: verdicts (`rules`, `pattern`), and the
+//! Headways are between neighbours of the judged stream whose intended times both lie in the measured phase, so one that
+//! straddles the end of warm-up is left out. The judged stream is that of all requests; where sessions arrive, of their
+//! first ones, which alone follow the plan. Lateness is that of all requests. Deliberately absent: verdicts (`rules`, `pattern`), and the
 //! numbers of the document, which `arrivals_summary` makes of what is kept here.
 
 use crate::cells::{Coarse, Fine};
@@ -9,9 +10,9 @@ use crate::dither::Dither;
 use crate::intervals::SEGMENTS;
 use crate::moments::{Gathered, Lag1, Sums};
 use crate::phase::{Measured, Ranges};
-use crate::setup::{Foreign, PlanLaw, Setup};
-use crate::windows::{Expected, Lengths, Windows};
-use base::{Nanos, Start};
+use crate::setup::{Foreign, PlanLaw, Setup, Workload};
+use crate::windows::{Expected, Lengths, PATTERN, Windows};
+use base::{Due, Nanos, Start};
 
 /// One unit of the rescaled-gap histogram is this share of a mean headway: cells are then at most 1/1000 of a gap
 /// wide, as those of the plain one.
@@ -22,6 +23,10 @@ pub(crate) struct ArrivalsKept {
     measured: Measured,
     /// Whether intended times are known apart from the starts: everywhere but in most other tools' logs.
     pub compares: bool,
+    /// Whether only what is due by the plan is judged: sessions that arrive, and not the requests within.
+    only_arrivals: bool,
+    /// Whether there is a stream of intended times that follows a plan, and not the answers.
+    pub planned: bool,
     /// Step of the grid that the stamps lie on.
     pub grid: Nanos,
     late_after: i64,
@@ -40,6 +45,8 @@ pub(crate) struct ArrivalsKept {
     /// Where in `windows` those of the fixed lengths end, and where those of the pattern are.
     pub fixed_windows: usize,
     pub pattern_windows: [Option<usize>; 2],
+    /// Where no rate was known beforehand: windows from here on are a ladder of lengths, each twice the one before.
+    pub ladder: Option<usize>,
     /// Windows of lengths near the pattern's shorter one, where headways are expected to say nothing.
     pub near_windows: Vec<Windows>,
     pub labels: Vec<LabelGaps>,
@@ -54,7 +61,10 @@ pub(crate) struct ArrivalsKept {
 /// One twentieth of the measured phase, by `intended` of the (later) arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StartSegment {
+    /// Starts of the judged stream.
     pub started: u64,
+    /// Starts of all requests; of those, the ones that had waited for a connection, and the ones that were late.
+    pub released: u64,
     pub waited: u64,
     pub late: u64,
     pub gaps: Gathered,
@@ -119,11 +129,18 @@ impl ArrivalsKept {
                 windows.len() - 1
             }))
         });
+        let unknown = foreign.is_none() && rate.is_none();
+        let ladder = unknown.then(|| {
+            windows.extend(Lengths::ladder(setup.resolution).into_iter().map(window));
+            fixed_windows
+        });
         let varies = plan.is_some_and(|p| !measured.has_constant_rate(&p.profile));
         let labels = setup.labels.len();
         ArrivalsKept {
             measured,
             compares: foreign.as_ref().is_none_or(|f| f.intended),
+            only_arrivals: setup.workload == Workload::Sessions,
+            planned: !matches!(setup.workload, Workload::Closed | Workload::FixedWork),
             grid: setup.resolution.max(Nanos(1)),
             late_after: setup.tolerances.late_after.0,
             before: None,
@@ -142,6 +159,7 @@ impl ArrivalsKept {
             windows,
             fixed_windows,
             pattern_windows,
+            ladder,
             near_windows: lengths.near.iter().map(|&w| window(w)).collect(),
             labels: if labels > 1 { vec![LabelGaps::new(); labels] } else { Vec::new() },
             lag: Fine::new(),
@@ -160,13 +178,28 @@ impl ArrivalsKept {
         }
     }
 
-    /// An arrival, in the order of `started`.
+    /// Whether a start belongs to the judged stream.
+    #[inline]
+    pub fn judges(&self, due: Due) -> bool {
+        !self.only_arrivals || due == Due::Arrival
+    }
+
+    /// Whether it has its place among the instants that the plan intended.
+    #[inline]
+    pub fn intends(&self, due: Due) -> bool {
+        self.planned && self.judges(due)
+    }
+
+    /// A start, in the order of `started`.
     #[inline]
     pub fn started(&mut self, start: &Start, plan: Option<&PlanLaw>) {
         let mut at = start.started.0;
-        let segment = self.measured.segment(start.intended);
+        let segment = self.measured.place(start.arrived, start.intended);
         if let Some(segment) = segment {
             self.count(start, segment);
+        }
+        if !self.judges(start.due) {
+            return;
         }
         let before = self.before.replace((at, segment.is_some()));
         let follows = segment.filter(|_| before.is_some_and(|b| b.1));
@@ -216,8 +249,10 @@ impl ArrivalsKept {
     }
 
     fn count(&mut self, start: &Start, segment: usize) {
+        let judged = self.judges(start.due);
         let kept = &mut self.segments[segment];
-        kept.started += 1;
+        kept.released += 1;
+        kept.started += u64::from(judged);
         if !self.compares {
             return;
         }
@@ -260,6 +295,15 @@ impl ArrivalsKept {
         if let Some(dither) = &mut self.dither {
             dither.settle();
         }
+    }
+
+    /// Where in `windows` those of the pattern are, for this mean headway in nanoseconds.
+    pub fn pattern_places(&self, mean: Option<f64>) -> [Option<usize>; 2] {
+        let Some((ladder, mean)) = self.ladder.zip(mean) else { return self.pattern_windows };
+        PATTERN.map(|gaps| {
+            let steps = self.windows.iter().enumerate().skip(ladder);
+            steps.filter(|(_, w)| w.width().0 as f64 >= gaps * mean).map(|(i, _)| i).next()
+        })
     }
 
     /// Starts that lay inside a pause of the plan.

@@ -67,7 +67,7 @@ pub(crate) fn arrivals_result(
     if gaps.n == 0 {
         not_computed.insert("arrivals".into(), format!("no headways ({started} arrivals started)"));
     }
-    if kept.compares {
+    if kept.compares && kept.planned {
         block.intended = Some(Intended {
             n: intended.n,
             rate: intended.mean().filter(|&m| m > 0.0).map(|m| NS / m),
@@ -100,16 +100,20 @@ pub(crate) fn arrivals_result(
 
     let expected = kept.expected(plan);
     let results: Vec<_> = kept.windows.iter().map(|w| w.result(until, &expected)).collect();
-    let pattern_windows = kept.pattern_windows.map(|i| results.get(i?).cloned().flatten());
+    let places = kept.pattern_places(gaps.mean());
+    let pattern_windows = places.map(|i| results.get(i?).cloned().flatten());
     let near_windows = kept.near_windows.iter().map(|w| w.result(until, &expected)).collect();
     let poisson = plan.is_none_or(|p| p.poisson);
-    block.dispersion = results.iter().flatten().map(|w| w.row).collect();
+    let told = |i: &usize| kept.ladder.is_none_or(|ladder| *i < ladder) || places.contains(&Some(*i));
+    let rows = results.iter().enumerate().filter(|(i, _)| told(i));
+    block.dispersion = rows.filter_map(|(_, w)| Some(w.as_ref()?.row)).collect();
     for row in &mut block.dispersion {
         // Without recorded instants the plan's law in the limit of long windows (Cox 1962, section 4.5).
         let law = plan.map_or(1.0, |p| p.gap_cov * p.gap_cov);
         row.expected = if poisson { 1.0 } else { row.intended.unwrap_or(law) };
     }
     block.dispersion.sort_by(|a, b| a.window.total_cmp(&b.window));
+    block.dispersion.dedup_by(|a, b| a.window == b.window);
     // The windows of the pattern may nearly be those of round length; of such a pair the round one is told.
     let round: Vec<f64> =
         kept.windows[..kept.fixed_windows].iter().map(|w| w.width().as_secs_f64()).collect();

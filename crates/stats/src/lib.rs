@@ -3,6 +3,7 @@
 //! ```text
 //! Batch ──> analysis ──┬─> merge ──> arrivals (headways, windows) ──> arrivals_summary ─┐
 //!                      ├─> responses (per segment), series, labels ────────────────────┤
+//!                      ├─> users, sessions, requests in flight; replay, trend ─────────┤
 //!                      └─> recent ──> Snapshot                                          v
 //!                                                       rules, pattern ──> findings ──> Summary
 //! ```
@@ -26,14 +27,20 @@ mod cells;
 mod dither;
 mod findings;
 mod headway_curve;
+mod levels;
+mod little;
 mod merge;
 mod moments;
 mod pattern;
 mod phase;
+mod replay;
 mod requests;
 mod responses;
 mod series;
+mod sessions;
 mod setup;
+mod trend;
+mod users;
 mod windows;
 
 pub use analysis::Analysis;

@@ -34,6 +34,17 @@ impl Measured {
         Some(segment.min(SEGMENTS - 1))
     }
 
+    /// Which segment a request counts to: none if it arrived outside of the phase, else that in which it was due, which may
+    /// be the last one's later.
+    #[inline]
+    pub fn place(&self, arrived: Nanos, intended: Nanos) -> Option<usize> {
+        let segment = self.segment(arrived)?;
+        if arrived == intended {
+            return Some(segment);
+        }
+        Some(self.segment(intended).unwrap_or(SEGMENTS - 1))
+    }
+
     /// Seconds at which a segment begins; segment 20 is the end of the phase.
     pub fn segment_start(&self, segment: usize) -> f64 {
         let length = self.end.0.saturating_sub(self.start.0) as f64;
@@ -126,6 +137,9 @@ mod tests {
         assert_eq!((phase.segment(Nanos(s(30).0 - 1)), phase.segment(s(30))), (Some(19), None));
         assert_eq!((phase.filled(s(30)), phase.filled(s(15)), phase.filled(s(9))), (20, 5, 0));
         assert_eq!(Measured::new(&(s(1)..s(1))).segment(s(1)), None);
+        // A step of a session counts where it was due, if the session arrived within.
+        assert_eq!((phase.place(s(11), s(20)), phase.place(s(11), s(99))), (Some(10), Some(19)));
+        assert_eq!((phase.place(s(9), s(11)), phase.place(s(30), s(31))), (None, None));
     }
 
     #[test]

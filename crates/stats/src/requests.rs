@@ -7,9 +7,9 @@ use crate::cells::{Coarse, Fine};
 use crate::intervals::SEGMENTS;
 use crate::moments::Sums;
 use crate::phase::Ranges;
-use crate::responses::Strata;
-use crate::summary::{LabelSummary, Spread};
-use base::{Outcome, Record};
+use crate::responses::{Sample, Strata};
+use crate::summary::{LabelSummary, ResponseKind, Spread};
+use base::{Due, Outcome, Record};
 use std::collections::BTreeMap;
 
 /// What is kept of the requests that ended and were due in the measured phase.
@@ -26,12 +26,25 @@ pub(crate) struct Requests {
     pub bytes: Strata,
     pub blocked: Fine,
     pub outcomes: [u64; Outcome::ALL.len()],
+    /// Never started; and of those, the ones that were due by the plan.
     pub never: [u64; SEGMENTS],
+    pub never_due: [u64; SEGMENTS],
+    /// Requests by how they came to be due.
+    pub dues: [u64; Due::ALL.len()],
+    /// Response times by that, where there may be several ways.
+    split: Option<Box<Split>>,
     pub never_at: Ranges,
     pub failed_at: Ranges,
     pub labels: Vec<LabelKept>,
     pub warmup: u64,
     pub after: u64,
+}
+
+/// Response times of what was due by the plan, and of what was due after an answer: with an answer, and without.
+#[derive(Debug, Default)]
+struct Split {
+    open: [Strata; 2],
+    session: [Strata; 2],
 }
 
 #[derive(Debug)]
@@ -58,6 +71,9 @@ impl Requests {
             blocked: Fine::new(),
             outcomes: [0; Outcome::ALL.len()],
             never: [0; SEGMENTS],
+            never_due: [0; SEGMENTS],
+            dues: [0; Due::ALL.len()],
+            split: None,
             never_at: Ranges::default(),
             failed_at: Ranges::default(),
             labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new()).collect(),
@@ -66,9 +82,16 @@ impl Requests {
         }
     }
 
+    /// Keeps response times apart by how requests came to be due, too.
+    pub fn splitting(mut self) -> Requests {
+        self.split = Some(Box::default());
+        self
+    }
+
     #[inline]
     pub fn push(&mut self, record: &Record, segment: usize) {
         let (outcome, count) = (record.outcome, record.count);
+        self.dues[record.due as usize] += u64::from(count);
         self.outcomes[outcome as usize] += u64::from(count);
         let response = record.response().0;
         let strata = match outcome {
@@ -77,6 +100,10 @@ impl Requests {
             _ => &mut self.censored,
         };
         strata.push(segment, response, count);
+        if let Some(split) = &mut self.split {
+            let side = if record.due == Due::Arrival { &mut split.open } else { &mut split.session };
+            side[usize::from(!outcome.answered())].push(segment, response, count);
+        }
         if self.compares {
             self.blocked.push(record.blocked().0.max(0) as u64, u64::from(count));
         }
@@ -90,6 +117,7 @@ impl Requests {
         }
         if !record.started.is_some() {
             self.never[segment] += u64::from(count);
+            self.never_due[segment] += if record.due == Due::Arrival { u64::from(count) } else { 0 };
             self.never_at.push(record.intended.0, record.intended.0);
         }
         if outcome != Outcome::Ok {
@@ -98,6 +126,30 @@ impl Requests {
         if let Some(label) = self.labels.get_mut(usize::from(record.step)) {
             label.push(outcome, response.max(0) as u64, count);
         }
+    }
+
+    /// What the response times are of.
+    pub fn kind(&self) -> ResponseKind {
+        let [arrival, step, user] = self.dues;
+        match (arrival, step + user) {
+            (_, 0) => ResponseKind::Open,
+            (0, _) => ResponseKind::Loop,
+            _ => ResponseKind::Mixed,
+        }
+    }
+
+    /// Response times that are open, and those that are conditional on the answers before; none where there are no others.
+    pub fn split(&self, filled: usize) -> Option<[Sample; 2]> {
+        let split = self.split.as_ref().filter(|_| self.kind() == ResponseKind::Mixed)?;
+        Some([&split.open, &split.session].map(|[seen, given_up]| Sample::new(&[seen], &[given_up], filled)))
+    }
+
+    /// Mean response time of the requests of a segment, those without an answer until they were given up.
+    pub fn response(&self, segment: usize) -> Option<f64> {
+        let parts = [&self.ok, &self.answered, &self.censored].map(|strata| strata.mean(segment));
+        let (n, sum) =
+            parts.iter().flatten().fold((0, 0.0), |(n, sum), &(m, mean)| (n + m, sum + m as f64 * mean));
+        (n > 0).then(|| sum / n as f64)
     }
 }
 

@@ -8,9 +8,10 @@ mod law;
 
 use crate::arrivals::{ArrivalsKept, StartSegment};
 use crate::arrivals_summary::ArrivalsResult;
-use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width, share};
+use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width, ratio_half_width, share};
 use crate::setup::{PlanLaw, Tolerances, Workload};
 use crate::summary::{Interval, Limits, LoadVerdict, RuleOutcome, RuleResult};
+use crate::users::Loops;
 use base::Nanos;
 
 /// One row of the table.
@@ -77,16 +78,16 @@ pub static RULES: [Rule; 6] = [
     Rule {
         id: "users-held",
         statistic: "time average of live users / asked",
-        workloads: &[Workload::Closed],
+        workloads: &[Workload::Sessions, Workload::Closed],
         limits: |t| at_least(1.0 - t.users),
-        measure: |_| vec![Measurement::absent("live users are not recorded")],
+        measure: |e| vec![users_held(e)],
     },
     Rule {
         id: "all-issued",
         statistic: "requests issued / asked",
         workloads: &[Workload::FixedWork],
         limits: |_| Limits { low: Some(1.0), high: Some(1.0) },
-        measure: |_| vec![Measurement::absent("the number of requests issued is not recorded")],
+        measure: |e| vec![all_issued(e)],
     },
 ];
 
@@ -99,6 +100,10 @@ pub(crate) struct Evidence<'a> {
     pub arrivals: &'a ArrivalsResult,
     /// Arrivals per segment that never started.
     pub never: &'a [u64; SEGMENTS],
+    /// Users, sessions and requests in flight; none of another tool's rows.
+    pub loops: Option<&'a Loops>,
+    /// Requests of fixed work.
+    pub requests_asked: Option<u64>,
     /// Segments that were complete when the run ended.
     pub filled: usize,
     pub send_cost: Option<Nanos>,
@@ -245,7 +250,7 @@ fn sent_share(e: &Evidence) -> Vec<Measurement> {
 }
 
 fn late_share(e: &Evidence) -> Vec<Measurement> {
-    let segments: Vec<_> = e.segments().iter().map(|s| (s.late, s.started - s.waited)).collect();
+    let segments: Vec<_> = e.segments().iter().map(|s| (s.late, s.released - s.waited)).collect();
     vec![Measurement::of_share(&segments, "no arrival found a connection without waiting")]
 }
 
@@ -294,6 +299,33 @@ fn or_no_window(mut rows: Vec<Measurement>, e: &Evidence) -> Vec<Measurement> {
         });
     }
     rows
+}
+
+fn users_held(e: &Evidence) -> Measurement {
+    let Some(held) = e.loops.and_then(Loops::users_held) else {
+        return Measurement::absent("no number of users was asked for");
+    };
+    // Segments are equally long.
+    let filled = &held[..e.filled];
+    let (there, asked) = filled.iter().fold((0.0, 0.0), |sum, s| (sum.0 + s.0, sum.1 + s.1));
+    let n = e.arrivals.block.started;
+    if asked <= 0.0 {
+        let reason = "no users are asked for within the complete segments".to_string();
+        return Measurement { n, reason: Some(reason), ..Measurement::default() };
+    }
+    let value = there / asked;
+    let interval = ratio_half_width(filled).map(|half| [value - half, value + half]);
+    let reason = interval.is_none().then(|| format!("too few segments for an interval ({})", e.filled));
+    Measurement { value: Some(value), interval, n, reason, ..Measurement::default() }
+}
+
+fn all_issued(e: &Evidence) -> Measurement {
+    let Some((asked, loops)) = e.requests_asked.zip(e.loops) else {
+        return Measurement::absent("the number of requests asked for is not known");
+    };
+    let n = loops.issued;
+    let value = if asked == n { 1.0 } else { n as f64 / asked as f64 };
+    Measurement { value: Some(value), interval: Some([value, value]), n, ..Measurement::default() }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! pairs, as often as needed, so that memory stays at some 7 MB at most.
 
 use crate::cells::Coarse;
+use crate::levels::Changes;
 use crate::summary::SeriesRow;
 use base::{Nanos, Outcome, Record, Snapshot};
 
@@ -26,10 +27,33 @@ struct Row {
     failed: u64,
     /// Response times of the requests due within.
     responses: Option<Coarse>,
+    /// Sum of these, in nanoseconds.
+    response: u128,
+    levels: [Changes; LEVELS],
 }
 
+/// What there is at every instant some number of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Level {
+    /// Requests that started and have not ended.
+    InFlight,
+    /// Requests that are due and held back by the connection cap.
+    Waiting,
+    /// Users and sessions, as the sources told.
+    Told,
+    /// Sessions of more than one request that arrived.
+    Sessions,
+}
+
+const LEVELS: usize = 4;
+
 impl Row {
-    fn merge(&mut self, other: Row) {
+    /// Takes in the next row, which is `width` long.
+    fn merge(&mut self, other: Row, width: i64) {
+        self.response += other.response;
+        for (mine, its) in self.levels.iter_mut().zip(&other.levels) {
+            mine.join(its, width);
+        }
         self.started += other.started;
         self.completed += other.completed;
         self.failed += other.failed;
@@ -48,6 +72,13 @@ impl Series {
 
     #[inline]
     fn row(&mut self, at: Nanos) -> &mut Row {
+        let place = self.place(at);
+        &mut self.rows[place]
+    }
+
+    /// Where the row of an instant is, which is there afterwards.
+    #[inline]
+    fn place(&mut self, at: Nanos) -> usize {
         let mut i = (at.0.max(0) / self.width) as usize;
         while i >= MOST_ROWS {
             self.halve();
@@ -56,15 +87,16 @@ impl Series {
         if i >= self.rows.len() {
             self.rows.resize_with(i + 1, Row::default);
         }
-        &mut self.rows[i]
+        i
     }
 
     fn halve(&mut self) {
-        self.width = self.width.saturating_mul(2);
+        let width = self.width;
+        self.width = width.saturating_mul(2);
         let mut rows = std::mem::take(&mut self.rows).into_iter();
         while let Some(mut row) = rows.next() {
             if let Some(next) = rows.next() {
-                row.merge(next);
+                row.merge(next, width);
             }
             self.rows.push(row);
         }
@@ -84,16 +116,59 @@ impl Series {
         }
         let row = self.row(record.intended);
         let responses = row.responses.get_or_insert_with(Coarse::new);
-        responses.push(record.response().0.max(0) as u64, record.count);
+        let response = record.response().0.max(0) as u64;
+        responses.push(response, record.count);
+        row.response += u128::from(response) * u128::from(record.count);
+        let count = i64::from(record.count);
+        match record.started.get() {
+            Some(started) => {
+                self.stay(Level::InFlight, started, record.done, count);
+                if record.wait > Nanos::ZERO {
+                    self.stay(Level::Waiting, started - record.wait, started, count);
+                }
+            }
+            None => self.stay(Level::Waiting, record.intended, record.done, count),
+        }
     }
 
-    pub fn rows(&self) -> Vec<SeriesRow> {
+    /// So many were there from one instant to another.
+    #[inline]
+    pub fn stay(&mut self, what: Level, from: Nanos, to: Nanos, count: i64) {
+        self.change(what, from, count);
+        self.change(what, to.max(from), -count);
+    }
+
+    /// So many came, or went if negative.
+    #[inline]
+    pub fn change(&mut self, what: Level, at: Nanos, by: i64) {
+        let at = at.max(Nanos::ZERO);
+        let place = self.place(at);
+        let left = self.width.saturating_mul(place as i64 + 1) - at.0;
+        self.rows[place].levels[what as usize].push(by, left);
+    }
+
+    /// Mean response times of the rows that lie within a stretch of time and have any: where each ends, and the mean in
+    /// seconds.
+    pub fn responses(&self, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
+        let seconds = self.width as f64 / 1e9;
+        let told = |(i, row): (usize, &Row)| {
+            let (from, to) = (i as f64 * seconds, (i + 1) as f64 * seconds);
+            let n = row.responses.as_ref()?.n;
+            (from >= from_s && to <= to_s).then(|| (to, row.response as f64 / n as f64 / 1e9))
+        };
+        self.rows.iter().enumerate().filter_map(told).collect()
+    }
+
+    /// The rows; `users` is what counts as users there.
+    pub fn rows(&self, users: Option<Level>) -> Vec<SeriesRow> {
+        let mut levels = [0i64; LEVELS];
         let seconds = self.width as f64 / 1e9;
         let at = |x: Option<u64>| x.map(|ns| ns as f64 / 1e9);
         self.rows
             .iter()
             .enumerate()
-            .map(|(i, row)| SeriesRow {
+            .map(|(i, row)| (i, row, means(row, &mut levels, self.width)))
+            .map(|(i, row, means)| SeriesRow {
                 from_s: i as f64 * seconds,
                 to_s: (i + 1) as f64 * seconds,
                 started: row.started,
@@ -103,10 +178,16 @@ impl Series {
                 p50: at(row.responses.as_ref().and_then(|r| r.quantile(0.5))),
                 p99: at(row.responses.as_ref().and_then(|r| r.quantile(0.99))),
                 max: at(row.responses.as_ref().map(|r| r.max)),
-                ..SeriesRow::default()
+                in_flight: Some(means[Level::InFlight as usize]),
+                waiting: Some(means[Level::Waiting as usize]),
+                users: users.map(|users| means[users as usize]),
             })
             .collect()
     }
+}
+
+fn means(row: &Row, levels: &mut [i64; LEVELS], width: i64) -> [f64; LEVELS] {
+    std::array::from_fn(|i| row.levels[i].mean(&mut levels[i], width))
 }
 
 /// The last few seconds in slots of 100 ms, so that a second can end where all sources have reported.
@@ -207,12 +288,20 @@ mod tests {
             let at = Nanos::from_secs(s);
             series.record(&Record::never_started(0, at, at + Nanos::from_millis(3), Outcome::Shed));
         }
-        let rows = series.rows();
+        let rows = series.rows(None);
         assert!(rows.len() <= MOST_ROWS && rows.len() > MOST_ROWS / 2, "{}", rows.len());
         assert_eq!(rows.iter().map(|r| r.started).sum::<u64>(), 20_000);
         assert_eq!(rows.iter().map(|r| r.failed).sum::<u64>(), 20_000);
         assert!(rows.iter().all(|r| r.p50.is_none_or(|p| (p / 0.003 - 1.0).abs() < 0.04)));
         assert_eq!(rows[1].from_s, rows[0].to_s);
+        // One after the other, each for 3 ms of every second.
+        assert!(rows.iter().all(|r| (r.waiting.unwrap() - 0.003).abs() < 1e-9 && r.in_flight == Some(0.0)));
+        let last = series.responses(100.0, 200.0);
+        assert!(last.iter().all(|&(to, mean)| to <= 200.0 && (mean - 0.003).abs() < 1e-12));
+        assert_eq!(
+            last.len(),
+            (0..rows.len()).filter(|&i| rows[i].from_s >= 100.0 && rows[i].to_s <= 200.0).count()
+        );
     }
 
     #[test]

@@ -65,6 +65,20 @@ impl Lengths {
     }
 }
 
+/// Shortest window of a ladder, and how often it is doubled: 62.5 us to 16 s.
+const LADDER: (Nanos, u32) = (Nanos(62_500), 18);
+
+impl Lengths {
+    /// For a load whose rate is not known beforehand: one of these is between one and two times as long as any window of a
+    /// pattern may be asked to be.
+    pub fn ladder(grid: Nanos) -> Vec<Nanos> {
+        let grid = grid.0.max(1);
+        let least = grid.saturating_mul(FEWEST_STEPS);
+        let lengths = (0..=LADDER.1).map(|doubled| (LADDER.0.0 << doubled) / grid * grid);
+        lengths.filter(|&length| length >= least).map(Nanos).collect()
+    }
+}
+
 /// How many arrivals a window leads one to expect, up to a constant factor.
 pub(crate) enum Expected<'a> {
     /// The same for each.

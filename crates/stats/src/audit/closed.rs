@@ -1,18 +1,16 @@
-//! What the records tell of a closed load: requests in flight, and the numbers that follow from response time, think time
-//! and rate by Little's law (Little 1961; Brady and Gunther 2016 for R/(Z+R) and the users that it takes to lower it).
+//! What the records of another tool tell of a closed load: requests in flight, think times, and what follows from them by
+//! Little's law.
 //!
 //! Deliberately absent: any judgement of them.
 
 use super::threads::Threads;
+use crate::little;
 use crate::moments::Sums;
-use crate::queueing::{users_for, waiting_share};
-use crate::summary::{Closed, Supported};
+use crate::summary::Closed;
 use base::{Nanos, Record};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Below this share of its cycle spent waiting a user hardly feels how the others fare.
-pub(super) const LITTLE: f64 = 0.03;
 /// "All" users wait when this share of them does.
 const NEARLY_ALL: f64 = 0.95;
 
@@ -93,39 +91,26 @@ impl InFlight {
         let users = threads.users() as f64;
         closed.users = Some(users);
         closed.all_waiting = self.share_at_least(NEARLY_ALL * users);
-        closed.think_for_3_percent = response.map(|r| r * (1.0 - LITTLE) / LITTLE);
-        let rate = rate.filter(|_| self.response.n >= FEWEST);
+        let rate = rate.filter(|_| self.response.n >= little::FEWEST);
         if rate.is_none() {
-            let reason = format!("fewer than {FEWEST} requests (n = {})", self.response.n);
+            let reason = format!("fewer than {} requests (n = {})", little::FEWEST, self.response.n);
             not_computed.insert("closed.n_little".into(), reason);
         }
-        let for_3_percent = response.zip(rate).zip(closed.think_for_3_percent);
-        closed.users_for_3_percent = for_3_percent.map(|((r, rate), think)| users_for(rate, r, think));
-        closed.supported = response
-            .zip(rate)
-            .map(|(r, rate)| THINKS.map(|think| Supported { think, users: users_for(rate, r, think) }));
         match threads.think() {
             Ok(think) => {
                 closed.think_n = think.n;
-                (closed.think, closed.think_sd) = (think.mean, think.sd);
+                (closed.think, closed.think_recovered, closed.think_sd) = (think.mean, think.mean, think.sd);
                 (closed.think_min, closed.think_max) = (think.min, think.max);
             }
             Err(reason) => {
                 not_computed.insert("closed.think".into(), reason);
             }
         }
-        if let (Some(r), Some(z)) = (response, closed.think) {
-            closed.rort = Some(waiting_share(r, z)).filter(|share| share.is_finite());
-            closed.n_little = rate.map(|rate| users_for(rate, r, z));
-        }
+        let think = closed.think;
+        little::fill(&mut closed, rate, think);
         closed
     }
 }
-
-/// Think times of people at a page, in seconds, for which users are told.
-const THINKS: [f64; 5] = [10.0, 20.0, 30.0, 40.0, 50.0];
-/// Fewest requests that tell a rate to plan users by.
-const FEWEST: u64 = 30;
 
 #[cfg(test)]
 mod tests {

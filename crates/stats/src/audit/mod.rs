@@ -273,6 +273,7 @@ fn without_ends(summary: &mut Summary) {
     summary.by_label.values_mut().for_each(|label| label.response = Spread::default());
     for row in &mut summary.series {
         (row.n, row.p50, row.p99, row.max) = (0, None, None, None);
+        (row.in_flight, row.waiting) = (None, None);
     }
 }
 

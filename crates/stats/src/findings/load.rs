@@ -108,7 +108,7 @@ pub(super) fn bunched(case: &Case) -> Option<Finding> {
     let rule = worst(case, true)?;
     let kept = case.evidence.kept;
     let waited: u64 = kept.segments.iter().map(|s| s.waited).sum();
-    let (cause, at) = if waited * 100 > case.summary.arrivals.started {
+    let (cause, at) = if waited * 100 > case.released() {
         let cause = "arrivals waited for connections and left together as these came free (see `feedback`)";
         (cause.to_string(), kept.waited.seconds())
     } else {
@@ -145,58 +145,4 @@ pub(super) fn serialised(case: &Case) -> Option<Finding> {
         percent(-(-cost / mean).exp_m1())
     );
     Some(Finding { severity: Severity::Info, limit: None, ..of_rule(rule, text) })
-}
-
-pub(super) fn feedback(case: &Case) -> Option<Finding> {
-    let kept = case.evidence.kept;
-    let waited: u64 = kept.segments.iter().map(|s| s.waited).sum();
-    let n = case.summary.arrivals.started;
-    let never = case.count(Outcome::Shed);
-    if waited + never == 0 {
-        return None;
-    }
-    let share = (waited + never) as f64 / (n + never) as f64;
-    let cap = case.facts.plan.as_ref().and_then(|p| p.connections);
-    let capped = cap.map_or("the connection cap".into(), |c| format!("the cap of {c} connections"));
-    // Little's law: connections in use = rate x time that one is held.
-    let needed = case.summary.rate.offered.zip(case.summary.service.mean).map(|(rate, held)| rate * held);
-    let cause = match (slowdown(case), needed, cap) {
-        (Some(times), _, _) => format!(
-            "the target: its service time was {times:.1} times as long then as otherwise, and {capped} was used up"
-        ),
-        (None, Some(needed), Some(cap)) if needed > 0.5 * cap as f64 => format!(
-            "{capped}: at this rate and service time about {needed:.0} are in use on average. Raise it if real users \
-             would not share connections"
-        ),
-        _ => format!("the target, whose slow answers used up {capped}, or the cap itself"),
-    };
-    let severity = if share > case.evidence.tolerances.late { Severity::Warning } else { Severity::Info };
-    Some(Finding {
-        severity,
-        text: format!(
-            "{} of the arrivals found no free connection and waited, up to {}. The load then followed the target's \
-             pace. The cause is not the generator but {cause}.",
-            percent(share),
-            span(kept.wait_max as f64 / 1e9)
-        ),
-        value: Some(share),
-        limit: Some(case.evidence.tolerances.late),
-        at: kept.waited.seconds(),
-        n: n + never,
-        ..Finding::default()
-    })
-}
-
-/// How many times as long service took in the segments with waiting as in those without, if at least twice.
-fn slowdown(case: &Case) -> Option<f64> {
-    let mean = |with: bool| {
-        let segments = case.evidence.kept.segments.iter().zip(&case.service);
-        let (n, sum) = segments
-            .filter(|(s, _)| (s.waited > 0) == with)
-            .filter_map(|(_, service)| *service)
-            .fold((0u64, 0.0), |(n, sum), (m, mean)| (n + m, sum + m as f64 * mean));
-        (n > 0).then(|| sum / n as f64)
-    };
-    let times = mean(true)? / mean(false).filter(|&m| m > 0.0)?;
-    (times >= 2.0).then_some(times)
 }

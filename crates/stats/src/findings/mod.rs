@@ -1,10 +1,12 @@
 //! What a reader must know about the run: effect, when, and cause, in words a performance engineer respects.
 //!
 //! One function per finding, all listed in [`ALL`]; each sees the same [`Case`] and says at most one thing. [`load`] holds
-//! those on how the load left, [`pattern`] those on the pattern of its starts, [`run`] the rest.
+//! those on how the load left, [`loops`] those on what answers did to it, [`pattern`] those on the pattern of its starts, [`run`]
+//! the rest.
 //! Deliberately absent: the verdict itself (`rules`, `pattern`), and what only an audit can tell (`audit`).
 
 mod load;
+mod loops;
 mod pattern;
 mod run;
 
@@ -27,6 +29,10 @@ pub(crate) struct Case<'a> {
     pub failed_at: &'a Ranges,
     /// Mean service time and number of requests per segment.
     pub service: [Option<(u64, f64)>; SEGMENTS],
+    /// Mean response time per segment, in nanoseconds.
+    pub response: [Option<f64>; SEGMENTS],
+    /// The same in seconds over the seconds (or longer rows) of the measured phase, and where each ends.
+    pub rows: Vec<(f64, f64)>,
     /// Arrivals that started and of which no record told the end.
     pub unaccounted: u64,
 }
@@ -34,7 +40,7 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 21] = [
+pub(crate) static ALL: [(&str, Find); 24] = [
     ("aborted", run::aborted),
     ("interrupted", run::interrupted),
     ("unsent", load::unsent),
@@ -43,7 +49,8 @@ pub(crate) static ALL: [(&str, Find); 21] = [
     ("bunched", load::bunched),
     ("smoothed", load::smoothed),
     ("serialised", load::serialised),
-    ("feedback", load::feedback),
+    ("feedback", loops::feedback),
+    ("not-steady", loops::not_steady),
     ("stall", run::stall),
     ("saturated", run::saturated),
     ("local-limit", run::local_limit),
@@ -54,6 +61,8 @@ pub(crate) static ALL: [(&str, Find); 21] = [
     ("censored", run::censored),
     ("errors", run::errors),
     ("fixed-population", pattern::fixed_population),
+    ("closed-loop", loops::closed_loop),
+    ("fixed-work", loops::fixed_work),
     ("in-pause", run::in_pause),
     ("same-host", run::same_host),
 ];
@@ -100,6 +109,11 @@ fn severity(outcome: RuleOutcome) -> Severity {
 impl Case<'_> {
     fn rules<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a RuleResult> {
         self.summary.verdict.rules.iter().filter(move |r| r.rule == id)
+    }
+
+    /// Requests that started.
+    fn released(&self) -> u64 {
+        self.evidence.kept.segments.iter().map(|s| s.released).sum()
     }
 
     fn count(&self, outcome: Outcome) -> u64 {

@@ -118,7 +118,7 @@ pub(super) fn unaccounted(case: &Case) -> Option<Finding> {
              them, most likely the slowest."
         ),
         value: Some(missing as f64),
-        n: case.summary.arrivals.started,
+        n: case.released(),
         ..Finding::default()
     })
 }
@@ -131,7 +131,7 @@ pub(super) fn disordered(case: &Case) -> Option<Finding> {
             "{n} starts were reported out of order and counted as simultaneous with their neighbour."
         ),
         value: Some(n as f64),
-        n: case.summary.arrivals.started,
+        n: case.released(),
         ..Finding::default()
     })
 }
@@ -227,7 +227,7 @@ pub(super) fn in_pause(case: &Case) -> Option<Finding> {
         severity: Severity::Info,
         text: format!("{n} arrivals started within a pause of the plan and were counted as its beginning."),
         value: Some(n as f64),
-        n: case.summary.arrivals.started,
+        n: case.released(),
         ..Finding::default()
     })
 }

@@ -4,6 +4,7 @@
 //! Deliberately absent: what follows from a value (`judge`).
 
 use super::judge::judge;
+use super::sessions::OverBounds;
 use super::{Aggregate, Metric, Threshold};
 use crate::arrivals::ArrivalsKept;
 use crate::cells::{Cells, Fine};
@@ -25,6 +26,7 @@ pub(crate) struct Thresholds {
     steps: Vec<String>,
     /// By index of the step; none where no threshold names it, or where it is the only one.
     by_step: Vec<Option<Box<Requests>>>,
+    over: OverBounds,
     /// Which threshold was crossed while the run lasted, and when.
     ended: Option<(usize, Nanos)>,
 }
@@ -63,7 +65,8 @@ impl Statistic {
 type Samples = BTreeMap<(Metric, Option<usize>), Sample>;
 
 impl Thresholds {
-    pub fn new(all: Vec<Threshold>, labels: &[String], compares: bool) -> Thresholds {
+    /// For a load with `sessions` of several requests, or without.
+    pub fn new(all: Vec<Threshold>, labels: &[String], compares: bool, sessions: bool) -> Thresholds {
         let named = |label: &String| all.iter().any(|t| t.step.as_ref() == Some(label));
         let kept = |label| named(label).then(|| Box::new(Requests::new(0, compares)));
         let by_step = if labels.len() > 1 && labels.iter().any(named) {
@@ -71,7 +74,19 @@ impl Thresholds {
         } else {
             Vec::new()
         };
-        Thresholds { steps: labels.to_vec(), by_step, all, ended: None }
+        let over = if sessions { OverBounds::new(&all, labels) } else { OverBounds::default() };
+        Thresholds { steps: labels.to_vec(), by_step, all, over, ended: None }
+    }
+
+    /// Takes a request, whenever it was due.
+    #[inline]
+    pub fn of_session(&mut self, record: &Record) {
+        self.over.request(record);
+    }
+
+    /// Takes the row of a session; whether it is counted.
+    pub fn session(&mut self, record: &Record, counted: bool) {
+        self.over.session(record, counted);
     }
 
     #[inline]
@@ -118,6 +133,7 @@ impl Thresholds {
                 not_computed.insert(format!("thresholds.{i}.interval"), reason);
             }
             let ended = self.ended.filter(|&(ended, _)| cut_short && ended == i);
+            result.sessions_over = self.over.of(i);
             result.ended_run_at = ended.map(|(_, at)| at.as_secs_f64());
             judge(&mut result, load);
             result

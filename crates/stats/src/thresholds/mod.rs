@@ -1,9 +1,10 @@
 //! Thresholds in k6's grammar: what a user demands of the numbers, and whether it held.
 //!
 //! `[METRIC[{step:LABEL}]:] AGGREGATE OPERATOR LIMIT`, such as `p(99)<100` or `failed: rate<0.001`. [`parse`] reads one,
-//! `kept` gathers what those by step need and measures them all, [`judge`] says what follows from a value. A threshold is
-//! judged on its value, as in k6; whether the value's interval lies astride the limit is told beside it. What is not known
-//! to keep to its limit does not pass: whoever stops a release by a threshold wants silence to stop it too.
+//! `kept` gathers what those by step need and measures them all, `sessions` counts the sessions beyond a bound, [`judge`]
+//! says what follows from a value. A threshold is judged on its value, as in k6; whether the value's interval lies astride
+//! the limit is told beside it. What is not known to keep to its limit does not pass: whoever stops a release by a threshold
+//! wants silence to stop it too.
 //!
 //! Deliberately absent: stopping a run (whoever plays it does), exit codes, and formats of reports.
 
@@ -11,6 +12,7 @@ mod document;
 mod judge;
 pub(crate) mod kept;
 mod parse;
+mod sessions;
 
 pub use document::of_summary;
 pub use judge::judge;

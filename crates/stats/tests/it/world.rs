@@ -1,7 +1,7 @@
 //! Makes runs: what a source would have told, without one.
 
 use base::random::{Draws, Stream};
-use base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
+use base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record};
 use stats::summary::{Finding, RuleOutcome, RuleResult};
 use stats::{Analysis, Facts, PlanLaw, Setup, Summary, Workload};
 

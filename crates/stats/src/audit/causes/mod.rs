@@ -13,8 +13,8 @@ mod pairs;
 
 pub(crate) use evidence::Evidence;
 
-use super::closed::LITTLE;
 use crate::findings::{percent, span};
+use crate::little::LITTLE;
 use crate::summary::{Finding, Pattern, Severity, Summary};
 use pairs::Kin;
 

@@ -1,0 +1,263 @@
+//! The end of an analysis: from what was kept to the document.
+
+use super::Analysis;
+use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
+use crate::cells::Fine;
+use crate::findings::{Case, find_all};
+use crate::pattern::pattern;
+use crate::requests::{LabelKept, outcomes};
+use crate::responses::Sample;
+use crate::rules::{self, Evidence};
+use crate::series::Level;
+use crate::setup::{Facts, Workload};
+use crate::summary::{self, Curves, LabelSummary, PercentileCurves, RateSummary, Summary, Tail};
+use crate::thresholds::kept::Sight;
+use crate::users::{Cycle, FIXED_WORK};
+use base::{Due, Nanos, Outcome};
+use std::collections::BTreeMap;
+
+/// Why something is null, by its path in the document.
+type Missing = BTreeMap<String, String>;
+
+impl Analysis {
+    /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
+    pub fn finish(mut self, facts: Facts) -> Summary {
+        let Analysis { setup, starts, intended, arrivals, .. } = &mut self;
+        let plan = setup.plan.as_ref();
+        starts.drain_all(|start| arrivals.started(&start, plan));
+        intended.drain_all(|at| arrivals.intended(at, plan));
+        arrivals.settle();
+
+        let until = self.until(&facts);
+        // Twenty segments of one transient are no twenty samples.
+        let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
+        let mut summary = self.head(&facts, until);
+        let mut missing = BTreeMap::new();
+        let arrivals = arrivals_result(
+            &self.arrivals,
+            self.setup.plan.as_ref(),
+            &self.setup.labels,
+            until,
+            &mut missing,
+        );
+        summary.arrivals = arrivals.block.clone();
+        summary.arrivals.resolution = facts.resolution.map(Nanos::as_secs_f64);
+        summary.curves.headway = arrivals.curve.clone();
+        self.requests_into(&mut summary, filled, &mut missing);
+        self.rates_into(&mut summary, until);
+        self.loops_into(&mut summary, &facts, until, filled, &mut missing);
+        if !self.arrivals.compares {
+            missing.insert("rate.offered".into(), rules::NOT_DUE.into());
+        }
+        summary.not_computed = missing;
+        self.verdict_into(&mut summary, &facts, &arrivals, filled);
+        if self.is_fixed_work() {
+            let of_interval = |path: &str| path.contains(".ci95.") || path.ends_with(".interval");
+            let reasons = summary.not_computed.iter_mut().filter(|(path, _)| of_interval(path));
+            reasons.for_each(|(_, reason)| *reason = FIXED_WORK.into());
+        }
+        summary
+    }
+
+    fn is_fixed_work(&self) -> bool {
+        self.setup.workload == Workload::FixedWork
+    }
+
+    /// When the measured phase ended: as planned or cut short; of fixed work, with the last answer.
+    fn until(&self, facts: &Facts) -> Nanos {
+        let done = self.loops.as_ref().filter(|_| self.is_fixed_work()).map(|loops| loops.last_done);
+        let end = done.map_or(self.measured.end, |done| done.min(self.measured.end));
+        let until = facts.interrupted_at.map_or(end, |at| at.min(end));
+        until.max(self.measured.start)
+    }
+
+    fn head(&self, facts: &Facts, until: Nanos) -> Summary {
+        let requests = &self.requests;
+        let started: u64 = self.arrivals.segments.iter().map(|s| s.released).sum();
+        let mut generator = facts.generator.clone();
+        if let Some(generator) = &mut generator {
+            generator.send_cost_s = generator.send_cost_s.or(facts.send_cost.map(Nanos::as_secs_f64));
+        }
+        Summary {
+            schema: summary::SCHEMA.into(),
+            source: facts.source,
+            name: facts.name.clone(),
+            seed: facts.seed,
+            command: facts.command.clone(),
+            started_at: facts.started_at.clone(),
+            workload: Some(self.setup.workload),
+            plan: facts.plan.clone(),
+            response_kind: requests.kind(),
+            measured: summary::Measured {
+                from_s: self.measured.start.as_secs_f64(),
+                to_s: until.as_secs_f64(),
+                n: started + requests.never.iter().sum::<u64>(),
+                warmup: requests.warmup,
+                after: requests.after,
+                interrupted: facts.interrupted_at.is_some(),
+                aborted: facts.interrupted_at.is_some() && self.thresholds.ended_run(),
+            },
+            series: self.series.rows(self.users_level()),
+            generator,
+            ..Summary::default()
+        }
+    }
+
+    /// What counts as users that are there.
+    fn users_level(&self) -> Option<Level> {
+        let loops = self.loops.as_ref()?;
+        let there = loops.there()?;
+        Some(if std::ptr::eq(there, &loops.told) { Level::Told } else { Level::Sessions })
+    }
+
+    fn requests_into(&self, summary: &mut Summary, filled: usize, missing: &mut Missing) {
+        const NS: f64 = 1e9;
+        let r = &self.requests;
+        let response = Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled);
+        let service = Sample::new(&[&r.service], &[&r.service_censored], filled);
+        summary.response = response.spread(NS, "response", missing);
+        summary.response_ok = Sample::new(&[&r.ok], &[], filled).spread(NS, "response_ok", missing);
+        summary.service = service.spread(NS, "service", missing);
+        summary.first_byte = Sample::new(&[&r.first_byte], &[], filled).spread(NS, "first_byte", missing);
+        summary.bytes = Sample::new(&[&r.bytes], &[], filled).spread(1.0, "bytes", missing);
+        if let Some([open, session]) = r.split(filled) {
+            summary.response_open = Some(open.spread(NS, "response_open", missing));
+            summary.response_session = Some(session.spread(NS, "response_session", missing));
+        }
+        let nothing = if self.arrivals.compares { "no observations" } else { rules::NOT_DUE };
+        summary.lag = tail(&self.arrivals.lag, "lag", nothing, missing);
+        summary.blocked = tail(&r.blocked, "blocked", nothing, missing);
+        summary.outcomes = outcomes(&r.outcomes);
+        let percentiles = PercentileCurves { response: response.curve(NS), service: service.curve(NS) };
+        summary.curves = Curves { percentiles, headway: summary.curves.headway.take() };
+        summary.by_label = match &self.setup.labels[..] {
+            [only] => {
+                let (n, response) = (summary.response.n, summary.response.clone());
+                let label = LabelSummary { n, response, outcomes: summary.outcomes.clone() };
+                BTreeMap::from([(only.clone(), label)])
+            }
+            labels => labels.iter().cloned().zip(r.labels.iter().map(LabelKept::summary)).collect(),
+        };
+    }
+
+    fn rates_into(&self, summary: &mut Summary, until: Nanos) {
+        let seconds = (until - self.measured.start).as_secs_f64();
+        let per_second = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
+        if let (Workload::Sessions, Some(loops)) = (self.setup.workload, &self.loops) {
+            // By when requests started and ended: those of a session are counted to the phase wherever they fall.
+            summary.rate = RateSummary {
+                n: summary.measured.n,
+                offered: loops
+                    .sessions
+                    .sent_share()
+                    .map(|(_, asked)| asked / seconds)
+                    .filter(|r| r.is_finite()),
+                started: per_second(loops.started_within),
+                completed: per_second(loops.completed_within),
+            };
+            return;
+        }
+        let answered = Outcome::ALL.iter().zip(&self.requests.outcomes).filter(|(o, _)| o.answered());
+        summary.rate = RateSummary {
+            n: summary.measured.n,
+            // Where instants of being due are copies of the starts, nothing is known of what was offered.
+            offered: per_second(summary.measured.n).filter(|_| self.arrivals.compares),
+            started: per_second(self.arrivals.segments.iter().map(|s| s.released).sum()),
+            completed: per_second(answered.map(|(_, &n)| n).sum()),
+        };
+    }
+
+    /// The blocks on users and sessions.
+    fn loops_into(
+        &mut self,
+        summary: &mut Summary,
+        facts: &Facts,
+        until: Nanos,
+        filled: usize,
+        missing: &mut Missing,
+    ) {
+        let (workload, dues) = (self.setup.workload, self.requests.dues);
+        let fixed_work = self.is_fixed_work();
+        let Some(loops) = self.loops.as_mut().filter(|_| workload != Workload::Open) else { return };
+        let n: u64 = dues.iter().sum();
+        let cycle = Cycle {
+            n,
+            thinking: (n - dues[Due::Arrival as usize]) as f64 / n.max(1) as f64,
+            response: summary.response.mean,
+            rate: summary.rate.started,
+        };
+        let seed = facts.seed.unwrap_or(0);
+        summary.closed = Some(loops.closed(&cycle, until, filled, seed, missing));
+        if workload == Workload::Sessions || loops.sessions.rows > 0 {
+            let block = loops.sessions.summary(&self.setup.labels, until, filled, fixed_work, missing);
+            summary.sessions = Some(block);
+        }
+        if loops.there().is_none() {
+            let reason = "the records do not tell when users came and went";
+            missing.insert("series.users".into(), reason.into());
+        }
+    }
+
+    fn verdict_into(&self, summary: &mut Summary, facts: &Facts, arrivals: &ArrivalsResult, filled: usize) {
+        let tolerances = &self.setup.tolerances;
+        let send_cost =
+            facts.send_cost.or_else(|| facts.generator.as_ref()?.send_cost_s.map(Nanos::from_secs_f64));
+        let evidence = Evidence {
+            workload: self.setup.workload,
+            tolerances,
+            plan: self.setup.plan.as_ref(),
+            kept: &self.arrivals,
+            arrivals,
+            never: &self.requests.never_due,
+            loops: self.loops.as_ref(),
+            requests_asked: self.setup.requests_asked,
+            filled,
+            send_cost,
+        };
+        summary.verdict.rules = rules::apply(&evidence);
+        summary.verdict.load = rules::verdict(&summary.verdict.rules);
+        if summary.verdict.load.is_none() {
+            let reason = match self.setup.workload {
+                Workload::Foreign => "there is no plan to compare with",
+                _ => "no rule applies to this kind of workload",
+            };
+            summary.not_computed.insert("verdict.load".into(), reason.into());
+        }
+        let seconds = summary.measured.to_s - summary.measured.from_s;
+        let sight = Sight::new(&self.requests, &self.arrivals, filled, seconds);
+        let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
+        summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
+        let (pattern, fixed_population) = pattern(arrivals, tolerances, send_cost);
+        summary.verdict.pattern = pattern;
+        let case = Case {
+            evidence: &evidence,
+            facts,
+            summary,
+            fixed_population,
+            unsent_at: &self.requests.never_at,
+            failed_at: &self.requests.failed_at,
+            service: std::array::from_fn(|s| self.requests.service.mean(s)),
+            response: std::array::from_fn(|s| self.requests.response(s)),
+            rows: self.series.responses(summary.measured.from_s, summary.measured.to_s),
+            unaccounted: self.started_all.saturating_sub(self.ended_of_started),
+        };
+        let findings = find_all(&case);
+        summary.verdict.findings = findings;
+    }
+}
+
+fn tail(kept: &Fine, path: &str, nothing: &str, missing: &mut Missing) -> Tail {
+    let cells = kept.cells();
+    let quantile = |p| cells.quantile(p).map(|x| x.min(kept.max) as f64 / 1e9);
+    if cells.n() == 0 {
+        missing.insert(path.into(), nothing.into());
+    }
+    Tail {
+        n: cells.n(),
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+        p999: quantile(0.999),
+        max: (cells.n() > 0).then_some(kept.max as f64 / 1e9),
+        ..Tail::default()
+    }
+}

@@ -1,0 +1,253 @@
+//! Findings on the loop between target and load: where answers decided what was sent next, and where nothing was steady.
+
+use super::{Case, percent, span};
+use crate::intervals::SEGMENTS;
+use crate::setup::Workload;
+use crate::summary::{Finding, Severity};
+use crate::trend::{Trend, mser};
+use base::Outcome;
+
+/// The load did not follow the plan alone: what could not be sent in time, what piled up, what waited for a connection.
+pub(super) fn feedback(case: &Case) -> Option<Finding> {
+    let parts = [not_sent(case), held_back(case), piling_up(case)];
+    let mut parts = parts.into_iter().flatten();
+    let first = parts.next()?;
+    Some(parts.fold(first, |all, part| Finding {
+        severity: all.severity.max(part.severity),
+        text: format!("{} {}", all.text, part.text),
+        at: if all.at.is_empty() { part.at } else { all.at },
+        ..all
+    }))
+}
+
+/// Sessions that waited for answers so long that their requests did not fit into the phase.
+fn not_sent(case: &Case) -> Option<Finding> {
+    let sessions = case.summary.sessions.as_ref()?;
+    let (share, asked) = (sessions.sent_share?, sessions.requests_asked?);
+    let least = 1.0 - case.evidence.tolerances.feedback;
+    (share < least).then(|| Finding {
+        severity: Severity::Warning,
+        text: format!(
+            "Of the {asked:.0} requests that the sessions stand for only {} were sent within the measured phase: sessions \
+             started as planned and then waited for their answers, so the target met fewer requests than were asked for. \
+             Counting sessions alone would not show it.",
+            percent(share)
+        ),
+        value: Some(share),
+        limit: Some(least),
+        n: sessions.n,
+        ..Finding::default()
+    })
+}
+
+/// Sessions, or open requests, of which there are ever more.
+fn piling_up(case: &Case) -> Option<Finding> {
+    let (what, trend) = case.active()?;
+    let rises = trend.rises(case.evidence.tolerances.trend) && trend.change * trend.mean >= 1.0;
+    rises.then(|| Finding {
+        severity: Severity::Warning,
+        text: format!(
+            "{what} grew throughout the measured phase, by {:.0} from its beginning to its end ({:.0} on average): more came \
+             than the target finished, and response times tell how long the run was, not how fast the target is. Find the \
+             rate that it sustains.",
+            trend.change * trend.mean,
+            trend.mean
+        ),
+        value: Some(trend.change),
+        interval: Some(trend.interval),
+        limit: Some(case.evidence.tolerances.trend),
+        n: case.summary.measured.n,
+        ..Finding::default()
+    })
+}
+
+/// Response times or requests in flight that change through the measured phase.
+pub(super) fn not_steady(case: &Case) -> Option<Finding> {
+    if !case.could_be_steady() {
+        return None;
+    }
+    let least = case.evidence.tolerances.trend;
+    let filled = case.evidence.filled.min(SEGMENTS);
+    let means: Vec<(f64, f64)> =
+        (0..filled).filter_map(|s| Some((s as f64, case.response[s]? / 1e9))).collect();
+    let under_way = || Some(("Requests under way", case.under_way()?));
+    let response = Trend::of(&means).map(|trend| ("Mean response times", trend));
+    let moving = |(_, trend): &(&str, Trend)| trend.moves(least);
+    let (what, trend) = response.filter(moving).or_else(|| under_way().filter(moving))?;
+    let way = if trend.change > 0.0 { "rose" } else { "fell" };
+    Some(Finding {
+        severity: Severity::Warning,
+        text: format!(
+            "{what} {way} through the measured phase by {} of their mean: it was not steady, and its percentiles are a mixture. {}",
+            percent(trend.change.abs()),
+            remedy(case, trend.change > 0.0)
+        ),
+        value: Some(trend.change),
+        interval: Some(trend.interval),
+        limit: Some(least),
+        n: case.summary.measured.n,
+        ..Finding::default()
+    })
+}
+
+/// Where a steady stretch seems to begin.
+fn remedy(case: &Case, rising: bool) -> String {
+    let (from, to) = (case.summary.measured.from_s, case.summary.measured.to_s);
+    let mut rows = case.rows.clone();
+    if rows.len() < SEGMENTS {
+        let length = (to - from) / SEGMENTS as f64;
+        let told = |s: usize| Some((from + (s + 1) as f64 * length, case.response[s]? / 1e9));
+        rows = (0..case.evidence.filled).filter_map(told).collect();
+    }
+    let values: Vec<f64> = rows.iter().map(|row| row.1).collect();
+    let cut = mser(&values).filter(|&cut| cut > 0).and_then(|cut| Some(rows.get(cut - 1)?.0));
+    match cut {
+        Some(at) => format!(
+            "By MSER the beginning reaches up to {} after the run's: measure from there on (a warm-up of {} instead of {}).",
+            span(at),
+            span(at),
+            span(from)
+        ),
+        None if rising => {
+            "No stretch of it looks steady: more is asked of the target than it sustains, or the run is too short.".into()
+        }
+        None => "No stretch of it looks steady: run longer.".into(),
+    }
+}
+
+/// What the response times of a closed workload are.
+pub(super) fn closed_loop(case: &Case) -> Option<Finding> {
+    let closed = case.summary.closed.as_ref().filter(|_| case.evidence.workload == Workload::Closed)?;
+    let estimate = closed.estimated.as_ref().and_then(|e| Some((e.p99?, e.rate, case.summary.response.p99?)));
+    let estimate = estimate.map_or(String::new(), |(open, rate, seen)| {
+        format!(
+            " Estimated: were {rate:.1} requests per second to arrive whatever the target does, the 99th percentile would be \
+             {} instead of {}.",
+            span(open),
+            span(seen)
+        )
+    });
+    Some(Finding {
+        severity: Severity::Info,
+        text: format!(
+            "In this closed loop a request was due at the answer before it plus think time: response times are conditional on \
+             the loop, which asks less of the target whenever it is slow.{estimate}"
+        ),
+        value: closed.estimated.as_ref().and_then(|e| e.p99),
+        n: closed.n,
+        ..Finding::default()
+    })
+}
+
+/// What the response times of fixed work are.
+pub(super) fn fixed_work(case: &Case) -> Option<Finding> {
+    if case.evidence.workload != Workload::FixedWork {
+        return None;
+    }
+    let let_in = case.summary.closed.as_ref().and_then(|closed| closed.in_flight_max);
+    let let_in = let_in.map_or(String::new(), |most| format!(" (up to {most} requests were in flight)"));
+    Some(Finding {
+        severity: Severity::Info,
+        text: format!(
+            "Fixed work is one transient and has no steady state: its response times depend on how many were let in at \
+             once{let_in} and say little about the target. What compares targets is how long it took: {}.",
+            span(case.summary.measured.to_s - case.summary.measured.from_s)
+        ),
+        value: Some(case.summary.measured.to_s - case.summary.measured.from_s),
+        n: case.summary.measured.n,
+        ..Finding::default()
+    })
+}
+
+impl Case<'_> {
+    /// Whether the same was asked of the target throughout the measured phase.
+    fn could_be_steady(&self) -> bool {
+        let evidence = self.evidence;
+        let constant_users = || {
+            evidence.loops.and_then(|loops| loops.users_held()).is_none_or(|held| {
+                let asked = held.map(|(_, asked)| asked);
+                asked.iter().all(|a| (a - asked[0]).abs() < 1e-6 * asked[0].max(1.0))
+            })
+        };
+        evidence.loops.is_some()
+            && evidence.workload != Workload::FixedWork
+            && evidence.kept.rescaled.is_none()
+            && constant_users()
+    }
+
+    /// The trend of the requests under way.
+    fn under_way(&self) -> Option<Trend> {
+        let means = self.evidence.loops?.under_way.means();
+        self.trend(&means)
+    }
+
+    /// What piles up if more comes than goes, and its trend; none where nothing can.
+    fn active(&self) -> Option<(&'static str, Trend)> {
+        let loops = self.evidence.loops.filter(|_| self.could_be_steady())?;
+        match self.evidence.workload {
+            Workload::Open => Some(("Requests under way", self.under_way()?)),
+            Workload::Sessions => Some(("Active sessions", self.trend(&loops.sessions.active.means())?)),
+            _ => None,
+        }
+    }
+
+    fn trend(&self, means: &[f64; SEGMENTS]) -> Option<Trend> {
+        let filled = means.iter().take(self.evidence.filled).enumerate();
+        Trend::of(&filled.map(|(s, &mean)| (s as f64, mean)).collect::<Vec<_>>())
+    }
+}
+
+/// Arrivals that found no free connection: the load then followed the pace at which these came free.
+fn held_back(case: &Case) -> Option<Finding> {
+    let kept = case.evidence.kept;
+    let waited: u64 = kept.segments.iter().map(|s| s.waited).sum();
+    let n = case.released();
+    let never = case.count(Outcome::Shed);
+    if waited + never == 0 {
+        return None;
+    }
+    let share = (waited + never) as f64 / (n + never) as f64;
+    let cap = case.facts.plan.as_ref().and_then(|p| p.connections);
+    let capped = cap.map_or("the connection cap".into(), |c| format!("the cap of {c} connections"));
+    // Little's law: connections in use = rate x time that one is held.
+    let needed = case.summary.rate.offered.zip(case.summary.service.mean).map(|(rate, held)| rate * held);
+    let cause = match (slowdown(case), needed, cap) {
+        (Some(times), _, _) => format!(
+            "the target: its service time was {times:.1} times as long then as otherwise, and {capped} was used up"
+        ),
+        (None, Some(needed), Some(cap)) if needed > 0.5 * cap as f64 => format!(
+            "{capped}: at this rate and service time about {needed:.0} are in use on average. Raise it if real users \
+             would not share connections"
+        ),
+        _ => format!("the target, whose slow answers used up {capped}, or the cap itself"),
+    };
+    let severity = if share > case.evidence.tolerances.late { Severity::Warning } else { Severity::Info };
+    Some(Finding {
+        severity,
+        text: format!(
+            "{} of the arrivals found no free connection and waited, up to {}. The load then followed the target's \
+             pace. The cause is not the generator but {cause}.",
+            percent(share),
+            span(kept.wait_max as f64 / 1e9)
+        ),
+        value: Some(share),
+        limit: Some(case.evidence.tolerances.late),
+        at: kept.waited.seconds(),
+        n: n + never,
+        ..Finding::default()
+    })
+}
+
+/// How many times as long service took in the segments with waiting as in those without, if at least twice.
+fn slowdown(case: &Case) -> Option<f64> {
+    let mean = |with: bool| {
+        let segments = case.evidence.kept.segments.iter().zip(&case.service);
+        let (n, sum) = segments
+            .filter(|(s, _)| (s.waited > 0) == with)
+            .filter_map(|(_, service)| *service)
+            .fold((0u64, 0.0), |(n, sum), (m, mean)| (n + m, sum + m as f64 * mean));
+        (n > 0).then(|| sum / n as f64)
+    };
+    let times = mean(true)? / mean(false).filter(|&m| m > 0.0)?;
+    (times >= 2.0).then_some(times)
+}

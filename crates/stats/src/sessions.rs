@@ -1,0 +1,214 @@
+//! What is kept of sessions that arrive: how many were due, how they ended, how many were under way, and how many of the
+//! requests that they stand for could be sent in time.
+//!
+//! Sessions are told by two kinds of rows: the first request of each (due as an arrival) and, for those of more than one
+//! request, the row of the session itself. Deliberately absent: what is kept of their requests as of all (`requests`).
+
+use crate::cells::Fine;
+use crate::levels::Levels;
+use crate::moments::Sums;
+use crate::phase::Measured;
+use crate::responses::{Sample, Strata};
+use crate::summary::{Held, Sessions};
+use base::{Due, Nanos, Outcome, Record};
+use std::collections::BTreeMap;
+
+#[derive(Debug)]
+pub(crate) struct SessionsKept {
+    measured: Measured,
+    per_session: Option<f64>,
+    think: f64,
+    due: u64,
+    started: u64,
+    /// Requests that the sessions due would make before the end of the phase if answers were instant.
+    asked: f64,
+    sent: u64,
+    ok: u64,
+    failed: u64,
+    unfinished: u64,
+    ended: Strata,
+    under_way: Strata,
+    /// Sessions under way: from the first byte sent to the last answer.
+    pub active: Levels,
+    /// When the last session was due.
+    last_due: Nanos,
+    last_done: Nanos,
+    /// When the first answer of each step came.
+    first: Vec<Option<Nanos>>,
+    held_first: HeldKept,
+    held_all: HeldKept,
+    /// Rows of sessions, whenever they were due.
+    pub rows: u64,
+}
+
+impl SessionsKept {
+    pub fn new(
+        measured: Measured,
+        steps: usize,
+        per_session: Option<f64>,
+        think_s: Option<f64>,
+    ) -> SessionsKept {
+        SessionsKept {
+            measured,
+            per_session,
+            think: think_s.unwrap_or(0.0),
+            due: 0,
+            started: 0,
+            asked: 0.0,
+            sent: 0,
+            ok: 0,
+            failed: 0,
+            unfinished: 0,
+            ended: Strata::default(),
+            under_way: Strata::default(),
+            active: Levels::new(measured),
+            last_due: measured.start,
+            last_done: Nanos(i64::MIN),
+            first: vec![None; steps],
+            held_first: HeldKept::new(),
+            held_all: HeldKept::new(),
+            rows: 0,
+        }
+    }
+
+    /// Takes the row of a session.
+    pub fn session(&mut self, record: &Record) {
+        self.rows += 1;
+        if let Some(from) = record.sent.get().or(record.started.get()) {
+            self.active.change(from, 1);
+            self.active.change(record.done.max(from), -1);
+        }
+        let Some(segment) = self.measured.segment(record.arrived) else { return };
+        let duration = (record.done - record.intended).0;
+        match record.outcome {
+            Outcome::Ok => self.ok += 1,
+            Outcome::Unfinished | Outcome::Cancelled => {
+                self.unfinished += 1;
+                self.under_way.push(segment, duration, 1);
+                return;
+            }
+            _ => self.failed += 1,
+        }
+        self.ended.push(segment, duration, 1);
+    }
+
+    /// Takes a request.
+    #[inline]
+    pub fn request(&mut self, record: &Record) {
+        if record.outcome.answered() {
+            if let Some(first) = self.first.get_mut(usize::from(record.step)) {
+                *first = Some(first.map_or(record.done, |first| first.min(record.done)));
+            }
+            self.last_done = self.last_done.max(record.done);
+        }
+        if record.due == Due::User || self.measured.segment(record.arrived).is_none() {
+            return;
+        }
+        let count = u64::from(record.count);
+        let held = record.blocked().0.max(0) as u64;
+        self.held_all.push(held, count);
+        let started = record.started.get();
+        self.sent += u64::from(started.is_some_and(|at| at < self.measured.end));
+        if record.due == Due::Arrival {
+            self.due += count;
+            self.started += u64::from(started.is_some());
+            self.asked += count as f64 * self.asked_from(record.arrived);
+            self.last_due = self.last_due.max(record.arrived);
+            self.held_first.push(held, count);
+        }
+    }
+
+    /// Requests that a session due at an instant would make before the end of the phase if each took no time and each think
+    /// time were the mean one.
+    fn asked_from(&self, arrived: Nanos) -> f64 {
+        let all = self.per_session.unwrap_or(0.0);
+        if self.think <= 0.0 {
+            return all;
+        }
+        let left = (self.measured.end - arrived).as_secs_f64();
+        all.min(1.0 + (left / self.think).floor())
+    }
+
+    /// Requests sent in time over requests asked for; by how many asked.
+    pub fn sent_share(&self) -> Option<(f64, f64)> {
+        (self.per_session.is_some() && self.asked > 0.0).then(|| (self.sent as f64 / self.asked, self.asked))
+    }
+
+    /// The block. Fixed work has no end but its last answer: `until`.
+    pub fn summary(
+        &self,
+        labels: &[String],
+        until: Nanos,
+        filled: usize,
+        fixed_work: bool,
+        missing: &mut BTreeMap<String, String>,
+    ) -> Sessions {
+        let duration = Sample::new(&[&self.ended], &[&self.under_way], filled);
+        let share = self.sent_share().filter(|_| !fixed_work);
+        if share.is_none() {
+            let reason = match fixed_work {
+                true => "fixed work has no time in which its requests are asked for",
+                false => "the number of requests of a session is not known",
+            };
+            missing.insert("sessions.requests_asked".into(), reason.into());
+        }
+        let tracked = self.active.n > 0;
+        if !tracked {
+            missing.insert("sessions.active_mean".into(), "no session of more than one request ended".into());
+        }
+        // Fixed work drains from when the last of it was due.
+        let from = if fixed_work { self.last_due } else { until };
+        let answered = self.last_done > Nanos(i64::MIN);
+        let first = labels.iter().zip(&self.first);
+        Sessions {
+            n: self.due,
+            started: self.started,
+            ok: self.ok,
+            failed: self.failed,
+            unfinished: self.unfinished,
+            duration: duration.spread(1e9, "sessions.duration", missing),
+            requests_asked: share.map(|s| s.1),
+            requests_sent: self.sent,
+            sent_share: share.map(|s| s.0),
+            active_mean: self.active.mean_until(until, filled).filter(|_| tracked),
+            active_max: tracked.then(|| self.active.highest()),
+            active_at_end: tracked.then(|| self.active.at_end().max(0) as u64),
+            drain: answered.then(|| (self.last_done - from).as_secs_f64().max(0.0)),
+            first_response: first.filter_map(|(l, at)| Some((l.clone(), (*at)?.as_secs_f64()))).collect(),
+            blocked: self.held_first.summary(),
+            blocked_all: self.held_all.summary(),
+        }
+    }
+}
+
+/// How long requests were held back.
+#[derive(Debug)]
+struct HeldKept {
+    cells: Fine,
+    sums: Sums,
+}
+
+impl HeldKept {
+    fn new() -> HeldKept {
+        HeldKept { cells: Fine::new(), sums: Sums::default() }
+    }
+
+    #[inline]
+    fn push(&mut self, held: u64, count: u64) {
+        self.cells.push(held, count);
+        self.sums.push(held, count);
+    }
+
+    fn summary(&self) -> Held {
+        const NS: f64 = 1e9;
+        let cells = self.cells.cells();
+        let told = |p| cells.quantile(p).map(|x| x.min(self.cells.max) as f64 / NS);
+        Held {
+            n: self.sums.n,
+            mean: self.sums.mean().map(|m| m / NS),
+            p50: told(0.5),
+            p99: told(0.99),
+            max: (self.sums.n > 0).then_some(self.cells.max as f64 / NS),
+        }
+    }
+}
