@@ -1,0 +1,6 @@
+//! The client against the model, on a virtual clock.
+
+mod common;
+mod memory;
+mod models;
+mod queues;
