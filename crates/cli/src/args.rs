@@ -42,6 +42,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Repeat a published experiment, its figures beside the published ones
     Lab(LabArgs),
+    /// Print a curl command as a scenario file
+    FromCurl(FromCurlArgs),
+    /// Print a browser's recording (HAR) as a scenario file
+    FromHar(FromHarArgs),
 }
 
 /// What the load is: shared by `run` and `plan`.
@@ -273,6 +277,29 @@ pub struct ReportArgs {
     /// Exit with 97 if the verdict is INCONCLUSIVE
     #[arg(long)]
     pub strict: bool,
+}
+
+/// `headway from-curl`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct FromCurlArgs {
+    /// The command: in one pair of quotes as a browser's "Copy as cURL (bash)" gives it, as words after --, or on
+    /// standard input (-)
+    #[arg(value_name = "COMMAND", required = true, num_args = 1.., trailing_var_arg = true)]
+    pub command: Vec<String>,
+}
+
+/// `headway from-har`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct FromHarArgs {
+    /// The recording, as a browser saves it ("Save all as HAR")
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The target: scheme, host and port [default: the one with the most requests]
+    #[arg(long, value_name = "URL")]
+    pub origin: Option<String>,
+    /// Keep images, fonts, styles and scripts too
+    #[arg(long)]
+    pub all: bool,
 }
 
 fn arrivals_help() -> String {

@@ -9,6 +9,7 @@ pub mod args;
 pub mod audit;
 pub mod collect;
 pub mod commands;
+pub mod convert;
 pub mod execute;
 pub mod exit;
 pub mod interrupt;

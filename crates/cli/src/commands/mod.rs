@@ -2,6 +2,8 @@
 
 mod audit;
 mod demo;
+mod from_curl;
+mod from_har;
 mod lab;
 mod plan;
 mod report;
@@ -9,7 +11,10 @@ mod run;
 mod serve;
 
 use crate::args::{Args, Command};
-use crate::exit::Failure;
+use crate::convert::Converted;
+use crate::exit::{FINE, Failure};
+use crate::output;
+use std::io::{self, Write as _};
 
 /// Does what was asked and returns the exit code. `words` is the command line with secrets replaced.
 ///
@@ -24,5 +29,17 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Audit(args) => audit::audit(&args, words),
         Command::Report(args) => report::report(&args),
         Command::Lab(args) => lab::lab(&args),
+        Command::FromCurl(args) => from_curl::from_curl(&args),
+        Command::FromHar(args) => from_har::from_har(&args),
     }
+}
+
+/// Prints a scenario that was made of something else, and what is to be said of it.
+fn converted(made: anyhow::Result<Converted>) -> Result<u8, Failure> {
+    let made = made.map_err(Failure::usage)?;
+    output::print(made.scenario.as_bytes())?;
+    for note in &made.notes {
+        let _ = writeln!(io::stderr(), "headway: {note}");
+    }
+    Ok(FINE)
 }

@@ -1,0 +1,329 @@
+//! A curl command as a scenario: each URL is a step, `--next` begins others.
+//!
+//! The command may be one text, quoted as for bash, or words that a shell has taken apart already. Deliberately absent:
+//! reading files (the scenario names them), redirects (not followed), URL globs, and curl's own Accept and User-Agent.
+
+mod body;
+mod options;
+
+use super::draft::{Draft, Step};
+use super::{Converted, Location, Text, count, draft, is_token, words};
+use anyhow::{Context as _, Result, bail};
+use base::Nanos;
+use body::{Form, Pieces};
+use options::{Data, Found, Means};
+
+/// A scenario that sends what the command sends.
+///
+/// # Errors
+/// No curl command, quoting that bash would not take, an option that is unknown or has no counterpart in a scenario, no
+/// URL, or URLs of several hosts.
+pub fn scenario(given: &[String]) -> Result<Converted> {
+    let words = match given {
+        // A program's name alone needs no quotes and says nothing: one word is a whole command.
+        [command] => words::split(command)?,
+        words => words.iter().map(|word| word.clone().into_bytes()).collect(),
+    };
+    let Some((program, arguments)) = words.split_first() else {
+        bail!("there is no command: give one, for example headway from-curl 'curl https://host/path'");
+    };
+    let name = String::from_utf8_lossy(program);
+    if !matches!(name.rsplit(['/', '\\']).next(), Some("curl" | "curl.exe")) {
+        bail!(
+            "the command begins with '{name}' and not with curl; give it as copied with \"Copy as cURL (bash)\""
+        );
+    }
+    let mut converter = Converter::default();
+    let mut operation = Operation::default();
+    for option in options::find(arguments)? {
+        if option.means == Means::Next {
+            converter.steps(std::mem::take(&mut operation))?;
+        } else {
+            operation.option(&option).with_context(|| option.name.clone())?;
+        }
+    }
+    converter.steps(operation)?;
+    converter.finish()
+}
+
+const BASIC: &str = "the value of the header Authorization, which is 'Basic ' and the base64 of USER:PASSWORD, as in \"Basic $(printf %s USER:PASSWORD | base64 -w0)\"";
+const BEARER: &str =
+    "the value of the header Authorization, which is 'Bearer ' and the token of --oauth2-bearer";
+
+/// What holds from the beginning, or a `--next`, to the end or the next one.
+#[derive(Default)]
+struct Operation {
+    urls: Vec<String>,
+    method: Option<String>,
+    /// In order; an empty value takes a header of curl's own away.
+    headers: Vec<(String, String)>,
+    removed: Vec<String>,
+    data: Pieces,
+    form: Form,
+    upload: Option<String>,
+    get: bool,
+    head: bool,
+    user: Option<String>,
+    bearer: Option<String>,
+    cookie_file: bool,
+    compressed: bool,
+    insecure: bool,
+    location: bool,
+    globoff: bool,
+    timeout: Option<Nanos>,
+    connect_timeout: Option<Nanos>,
+    socket: Option<String>,
+    /// Options that were passed over, as typed.
+    ignored: Vec<String>,
+}
+
+impl Operation {
+    fn option(&mut self, option: &Found) -> Result<()> {
+        let bytes = option.value.unwrap_or_default();
+        let value = || text(bytes);
+        match option.means {
+            Means::Request => {
+                let method = value()?;
+                if !is_token(&method) || method.eq_ignore_ascii_case("CONNECT") {
+                    bail!("'{method}' is no method that a step can have: write for example PUT");
+                }
+                self.method = Some(method);
+            }
+            Means::Header => self.header(&value()?)?,
+            Means::Data(data) => {
+                self.data.add(data, &value()?)?;
+                if data == Data::Json {
+                    self.default_header("Content-Type", "application/json");
+                    self.default_header("Accept", "application/json");
+                }
+            }
+            Means::Form { literal } => self.form.add(&value()?, literal)?,
+            Means::Upload => self.upload = Some(value()?),
+            Means::Get => self.get = true,
+            Means::Head => self.head = true,
+            Means::User => self.user = Some(value()?),
+            Means::Bearer => self.bearer = Some(value()?),
+            Means::Cookie => {
+                let value = value()?;
+                if value.contains('=') {
+                    self.headers.push(("Cookie".to_owned(), value));
+                } else {
+                    self.cookie_file = true;
+                }
+            }
+            Means::Agent => self.headers.push(("User-Agent".to_owned(), value()?)),
+            Means::Referer => {
+                let value = value()?;
+                let referer = value.strip_suffix(";auto").unwrap_or(&value);
+                self.headers.push(("Referer".to_owned(), referer.to_owned()));
+            }
+            Means::Insecure => self.insecure = true,
+            Means::Compressed => self.compressed = true,
+            Means::Location => self.location = true,
+            Means::Globoff => self.globoff = true,
+            Means::MaxTime => self.timeout = Some(seconds(&value()?)?),
+            Means::ConnectTimeout => self.connect_timeout = Some(seconds(&value()?)?),
+            Means::UnixSocket => self.socket = Some(value()?),
+            Means::Url => self.urls.push(value()?),
+            Means::Ignored | Means::IgnoredValue => self.ignored.push(option.name.clone()),
+            Means::Refused(why) => bail!("no scenario can do this: {why}"),
+            Means::Next => {}
+        }
+        Ok(())
+    }
+
+    /// `Name: value`; `Name:` takes a header away, `Name;` is one without a value.
+    fn header(&mut self, header: &str) -> Result<()> {
+        if header.starts_with('@') {
+            bail!("headers from a file are not read here: give them one by one with -H");
+        }
+        if header.trim().chars().any(|c| c.is_control() && c != '\t') {
+            bail!("{} holds a control character, which no header can", header.escape_debug());
+        }
+        match header.split_once(':') {
+            Some((name, value)) if value.trim().is_empty() => self.removed.push(name.trim().to_owned()),
+            Some((name, value)) if is_token(name.trim()) => {
+                self.headers.push((name.trim().to_owned(), value.trim().to_owned()));
+            }
+            _ => match header.trim().strip_suffix(';') {
+                Some(name) if is_token(name) => self.headers.push((name.to_owned(), String::new())),
+                _ => bail!("'{header}' is no header: write 'Name: value'"),
+            },
+        }
+        Ok(())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let is = |known: &str| known.eq_ignore_ascii_case(name);
+        self.headers.iter().any(|(known, _)| is(known)) || self.removed.iter().any(|known| is(known))
+    }
+
+    fn default_header(&mut self, name: &str, value: &str) {
+        if !self.has(name) {
+            self.headers.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    fn method(&self) -> &str {
+        match &self.method {
+            Some(method) => method,
+            None if self.head => "HEAD",
+            None if self.upload.is_some() => "PUT",
+            None if !self.form.is_empty() || (!self.data.is_empty() && !self.get) => "POST",
+            None => "GET",
+        }
+    }
+}
+
+/// What came of the operations so far.
+#[derive(Default)]
+struct Converter {
+    draft: Draft,
+    /// Origin or socket of the first.
+    target: Option<String>,
+    timeout: Option<Nanos>,
+    connect_timeout: Option<Nanos>,
+    insecure: bool,
+}
+
+impl Converter {
+    fn steps(&mut self, mut operation: Operation) -> Result<()> {
+        if operation.urls.is_empty() {
+            bail!("there is no URL in the command (or in a part of it that --next ends)");
+        }
+        let bodies = [!operation.data.is_empty(), !operation.form.is_empty(), operation.upload.is_some()];
+        if bodies.iter().filter(|&&given| given).count() > 1 {
+            bail!("more than one kind of body: give one of -d, -F and -T");
+        }
+        // They are of the whole scenario.
+        self.timeout = self.timeout.max(operation.timeout);
+        self.connect_timeout = self.connect_timeout.max(operation.connect_timeout);
+        self.insecure |= operation.insecure;
+        if operation.compressed {
+            operation.default_header("Accept-Encoding", "gzip, deflate, br, zstd");
+        }
+        for url in std::mem::take(&mut operation.urls) {
+            let step = self
+                .step(&operation, &url)
+                .with_context(|| format!("'{}'", workload::target::redact_url(&url)))?;
+            self.draft.steps.push(step);
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, operation: &Operation, url: &str) -> Result<Step> {
+        let mut location = Location::parse(url)?;
+        if !operation.globoff && location.path.contains(['{', '}', '[', ']']) {
+            bail!(
+                "curl would make several URLs of {{}} and []: give them one by one, or -g if they are meant as they are"
+            );
+        }
+        let target = match &operation.socket {
+            None => location.origin.clone(),
+            Some(_) if location.origin.starts_with("https:") => {
+                bail!("TLS over a Unix socket is not spoken here: write http://")
+            }
+            Some(socket) if socket.contains(":/") => {
+                bail!("a socket's path with :/ in it cannot be written as a target")
+            }
+            Some(socket) => format!("unix:{socket}"),
+        };
+        let first = self.target.get_or_insert_with(|| target.clone());
+        if *first != target {
+            bail!(
+                "a scenario has one target, and this goes to {target} where others go to {first}: convert them one by one"
+            );
+        }
+        if operation.get {
+            let query = operation.data.query()?;
+            let separator = if location.path.contains('?') { "&" } else { "?" };
+            if !query.is_empty() {
+                location.path = format!("{}{separator}{query}", location.path);
+            }
+        }
+        let secrets = &mut self.draft.secrets;
+        let mut step = Step::new(operation.method(), draft::path(&location.path, secrets));
+        step.notes = notes(operation);
+        for (name, value) in &operation.headers {
+            let of_framing = ["content-length", "transfer-encoding", "connection"];
+            if of_framing.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+                step.notes.push(format!("Left out: the header {name}, which is made anew for each request."));
+            } else if !name.eq_ignore_ascii_case("content-type") {
+                let value = secrets.header(name, value).unwrap_or_else(|| Text::literal(value));
+                step.header(name, value);
+            }
+        }
+        let basic = operation.user.as_ref().or(location.user.as_ref()).map(|user| (user, BASIC));
+        let authorization = operation.bearer.as_ref().map(|token| (token, BEARER)).or(basic);
+        if let Some((secret, about)) = authorization.filter(|_| !operation.has("authorization")) {
+            step.header("Authorization", secrets.variable("AUTHORIZATION", secret, about));
+        }
+        if operation.socket.is_some() && location.authority != "localhost" && !operation.has("host") {
+            step.header("Host", Text::literal(&location.authority));
+        }
+        let given = operation.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let given = given.map(|(_, kind)| kind.as_str());
+        body::fill(&mut step, operation, given, secrets)?;
+        Ok(step)
+    }
+
+    fn finish(mut self) -> Result<Converted> {
+        let draft = &mut self.draft;
+        draft.target = self.target.unwrap_or_default();
+        draft.notes.push(format!("Made by headway from-curl: {}.", count(draft.steps.len(), "step")));
+        for (key, value) in [("timeout", self.timeout), ("connect-timeout", self.connect_timeout)] {
+            if let Some(time) = value {
+                draft.settings.push((key, time.to_string()));
+            }
+        }
+        if self.insecure {
+            draft.settings.push(("insecure", "true".to_owned()));
+        }
+        Ok(self.draft.finish())
+    }
+}
+
+/// What there is to say of the options of a step.
+fn notes(operation: &Operation) -> Vec<String> {
+    let mut notes = Vec::new();
+    if operation.location {
+        notes.push("Redirects are not followed (-L): each hop would be a step of its own.".to_owned());
+    }
+    if operation.cookie_file {
+        notes.push(
+            "Left out: -b FILE, the cookies in a file. Each session keeps the cookies that it is given."
+                .to_owned(),
+        );
+    }
+    if !operation.ignored.is_empty() {
+        let mut names = operation.ignored.clone();
+        names.dedup();
+        notes.push(format!("Passed over, being about curl itself: {}.", names.join(" ")));
+    }
+    for name in &operation.removed {
+        notes.push(format!("Passed over: -H '{name}:', which takes away a header of curl's own."));
+    }
+    notes
+}
+
+/// A value that is text.
+fn text(bytes: &[u8]) -> Result<String> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(error) => bail!(
+            "byte {} of its value is no UTF-8, and a scenario is text: put a body of bytes into a file and give it as --data-binary @FILE",
+            error.valid_up_to() + 1
+        ),
+    }
+}
+
+/// Seconds as curl takes them.
+fn seconds(text: &str) -> Result<Nanos> {
+    match text.trim().parse::<f64>() {
+        Ok(seconds) if (1e-3..1e9).contains(&seconds) => Ok(Nanos::from_secs_f64(seconds)),
+        _ => bail!("'{text}' is no number of seconds, at least 0.001"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

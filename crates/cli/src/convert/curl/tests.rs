@@ -1,0 +1,226 @@
+use super::*;
+
+fn converted(command: &str) -> Converted {
+    scenario(&[command.to_owned()]).unwrap_or_else(|e| panic!("{command}: {e:#}"))
+}
+
+/// The journey alone.
+fn journey(command: &str) -> String {
+    let text = converted(command).scenario;
+    text.split_once("journey:\n").unwrap().1.to_owned()
+}
+
+fn error(command: &str) -> String {
+    format!("{:#}", scenario(&[command.to_owned()]).unwrap_err())
+}
+
+#[test]
+fn what_a_browser_copies_becomes_a_scenario() {
+    let chrome = r#"curl 'https://shop.example.org/api/cart?lang=en' \
+  -X 'PUT' \
+  -H 'accept: application/json, text/plain, */*' \
+  -H 'content-type: application/json' \
+  -b 'sid=abc; theme=dark' \
+  -H 'user-agent: Mozilla/5.0 (X11; Linux x86_64)' \
+  --data-raw $'{"note":"it\'s \u0021 {{x}}","count":2,"list":[1,{"a":null}]}' \
+  --compressed"#;
+    let expected = r#"# Made by headway from-curl: 1 step.
+# Secrets are not written down; before a run, set
+#   HEADWAY_SECRET_COOKIE: the value of the header Cookie
+target: https://shop.example.org
+users:
+  # Sessions that begin per second, and for how long: a careful start, to be changed.
+  arrive:
+    process: poisson
+    rate: 1/s
+  phases:
+    - hold: 10s
+journey:
+  - put: /api/cart?lang=en
+    headers:
+      accept: application/json, text/plain, */*
+      Cookie: "${HEADWAY_SECRET_COOKIE}"
+      user-agent: Mozilla/5.0 (X11; Linux x86_64)
+      Accept-Encoding: gzip, deflate, br, zstd
+    json:
+      note: "it's ! \\{{x}}"
+      count: 2
+      list:
+        - 1
+        - a: null
+"#;
+    let converted = converted(chrome);
+    assert_eq!(converted.scenario, expected);
+    assert_eq!(converted.notes, ["set HEADWAY_SECRET_COOKIE before a run: the value of the header Cookie"]);
+}
+
+#[test]
+fn the_method_is_curl_s() {
+    for (command, starts) in [
+        ("curl a", "  - get: /\n"),
+        ("curl -I a", "  - head: /\n"),
+        ("curl -d x a", "  - post: /\n"),
+        ("curl -F x=y a", "  - post: /\n"),
+        ("curl -T f a", "  - put: /\n"),
+        ("curl -G -d x a", "  - get: /?x\n"),
+        ("curl -X PURGE a/x", "  - request:\n      method: PURGE\n      path: /x\n"),
+        ("/usr/bin/curl -XDELETE a/1", "  - delete: /1\n"),
+    ] {
+        assert!(journey(command).contains(starts), "{command}: {}", journey(command));
+    }
+}
+
+#[test]
+fn words_that_a_shell_took_apart_are_taken_as_they_are() {
+    let words = ["curl", "http://a/?b=1&c=$d", "-H", "X: 'y'"].map(str::to_owned);
+    let text = scenario(&words).unwrap().scenario;
+    assert!(text.contains("- get: \"/?b=1&c=$d\"") && text.contains("X: \"'y'\""), "{text}");
+}
+
+#[test]
+fn bodies_become_what_they_are() {
+    for (options, ends) in [
+        ("-d a=1 -d 'b=x y%26'", "form:\n      a: \"1\"\n      b: x y&\n"),
+        // Not a form in earnest: sent as it stands, with the type that curl gives it.
+        (
+            "-d '{\"a\":1}'",
+            "headers:\n      Content-Type: application/x-www-form-urlencoded\n    text: \"{\\\"a\\\":1}\"\n",
+        ),
+        ("-d a=1 -d a=2", "text: a=1&a=2\n"),
+        ("--json '{\"a\":' --json '1}'", "headers:\n      Accept: application/json\n    json:\n      a: 1\n"),
+        ("--data-urlencode 'q=a b&c' --data-urlencode plain", "text: q=a%20b%26c&plain\n"),
+        ("--data-urlencode 'q=a b&c'", "form:\n      q: a b&c\n"),
+        ("--data-raw @x -H 'Content-Type: text/plain'", "text: \"@x\"\n"),
+        ("--data-binary @up.bin -H 'Content-Type: image/png'", "Content-Type: image/png\n    file: up.bin\n"),
+        (
+            "-H 'Content-Type: application/json; charset=utf-8' -d '[1.50]'",
+            "charset=utf-8\n    text: \"[1.50]\"\n",
+        ),
+        ("-T up.bin", "file: up.bin\n"),
+        (
+            "-F 'a=b' -F 'f=@x.png;type=image/png;filename=y.png' -F 'j={\"x\":1};type=application/json'",
+            "multipart:\n      - name: a\n        text: b\n      - name: f\n        file: x.png\n        filename: y.png\n        type: image/png\n      - name: j\n        text: \"{\\\"x\\\":1}\"\n        type: application/json\n",
+        ),
+        ("--form-string 'a=@b;type=c'", "multipart:\n      - name: a\n        text: \"@b;type=c\"\n"),
+        (
+            "-F 'f=\"a;b\\\"c\";type=text/plain; charset=x'",
+            "text: \"a;b\\\"c\"\n        type: text/plain; charset=x\n",
+        ),
+    ] {
+        let journey = journey(&format!("curl {options} http://a/"));
+        assert!(journey.ends_with(ends), "{options}:\n{journey}");
+    }
+}
+
+#[test]
+fn several_urls_are_several_steps() {
+    let command = "curl -A x -k -m 10 http://a/1 http://a/2 --next -A x --max-time 2.5 --connect-timeout 1 -d b=c http://a:80/1 -L -o f -sS";
+    let text = converted(command).scenario;
+    let expected = "target: http://a\ntimeout: 10s\nconnect-timeout: 1s\ninsecure: true\nheaders:\n  User-Agent: x\nusers:";
+    assert!(text.contains(expected), "{text}");
+    let expected = "journey:\n  - get: /1\n  - get: /2\n  # Redirects are not followed (-L): each hop would be a step of its own.\n  # Passed over, being about curl itself: -o -s -S.\n  - post: /1\n    form:\n      b: c\n";
+    assert!(text.ends_with(expected), "{text}");
+    let names = journey("curl a/x?1 a/x?2 a/x --next -X POST a/x");
+    assert!(names.contains("name: GET /x (2)") && names.contains("name: GET /x (3)"), "{names}");
+}
+
+#[test]
+fn secrets_are_variables() {
+    let command = "curl -u me:hunter2 -H 'X-Api-Key: k3y' -d 'user=me&password=hunter2' 'http://a/?access_token=t0k&x=1' http://me:hunter2@a/";
+    let Converted { scenario, notes } = converted(command);
+    for secret in ["hunter2", "k3y", "t0k"] {
+        assert!(
+            !scenario.contains(secret) && !notes.concat().contains(secret),
+            "{secret}: {scenario} {notes:?}"
+        );
+    }
+    assert!(scenario.contains("post: \"/?access_token=${HEADWAY_SECRET_ACCESS_TOKEN}&x=1\""), "{scenario}");
+    assert!(!scenario.contains("HEADWAY_SECRET_AUTHORIZATION_2"), "{scenario}");
+    for name in [
+        "HEADWAY_SECRET_AUTHORIZATION",
+        "HEADWAY_SECRET_X_API_KEY",
+        "HEADWAY_SECRET_PASSWORD",
+        "HEADWAY_SECRET_ACCESS_TOKEN",
+    ] {
+        assert!(
+            scenario.contains(&format!("\"${{{name}}}")) || scenario.contains(&format!("${{{name}}}&")),
+            "{name}"
+        );
+        assert!(
+            notes.iter().any(|note| note.starts_with(&format!("set {name} before a run:"))),
+            "{name}: {notes:?}"
+        );
+        assert!(scenario.contains(&format!("#   {name}: ")), "{scenario}");
+    }
+    let bearer = converted("curl --oauth2-bearer t0k -b c=d -F password=pw a");
+    assert!(bearer.notes[1].contains("'Bearer ' and the token"), "{:?}", bearer.notes);
+    assert!(!bearer.scenario.contains("t0k") && !bearer.scenario.contains("pw\n"));
+    // A header that was given wins over -u, as in curl.
+    assert!(!converted("curl -u a:b -H 'Authorization: X' a").scenario.contains("base64"));
+}
+
+#[test]
+fn a_unix_socket_is_the_target() {
+    let text = converted("curl --unix-socket /run/a.sock http://docker/v1/info").scenario;
+    assert!(text.contains("target: unix:/run/a.sock\n") && text.contains("Host: docker\n"), "{text}");
+    assert!(!converted("curl --unix-socket /run/a.sock http://localhost/").scenario.contains("Host"));
+}
+
+#[test]
+fn headers_are_curl_s() {
+    let text = journey(
+        "curl -H 'Accept:' -H 'X-Empty;' -H 'A: 1' -H 'a: 2' -H 'Content-Length: 3' -e 'b;auto' -b jar a",
+    );
+    let headers = "headers:\n      X-Empty: \"\"\n      A: 1, 2\n      Referer: b\n";
+    assert!(text.ends_with(&headers.replace("1, 2", "\"1, 2\"")), "{text}");
+    for says in ["-H 'Accept:'", "the header Content-Length", "-b FILE"] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_says_why() {
+    for (command, says) in [
+        ("", "there is no command"),
+        ("wget http://a", "begins with 'wget'"),
+        ("Invoke-WebRequest -Uri x", "Copy as cURL (bash)"),
+        ("curl -s", "no URL"),
+        ("curl a --next -s", "no URL"),
+        ("curl --frobnicate a", "--frobnicate is no option"),
+        ("curl -x http://p a", "-x: no scenario can do this: a scenario sends to its target directly"),
+        ("curl --resolve a:80:b a", "--resolve"),
+        ("curl --digest -u a:b a", "Basic"),
+        ("curl 'http://a/{b,c}'", "one by one"),
+        ("curl 'http://a/[1-3]'", "one by one"),
+        ("curl ftp://a/", "scheme ftp"),
+        ("curl http://me:pw@a:99999/", "<redacted>@a:99999"),
+        ("curl http://a http://b", "goes to http://b where others go to http://a"),
+        ("curl http://a https://a", "one target"),
+        ("curl -d a -F b=c x", "more than one kind of body"),
+        ("curl -d @f -d b x", "one file"),
+        ("curl -d @- x", "standard input"),
+        ("curl -d @ x", "without the name"),
+        ("curl --data-urlencode a@f x", "in its place"),
+        ("curl -G -d @f x", "into the URL"),
+        ("curl -F a x", "is no field"),
+        ("curl -F 'a=<f' x", "as text"),
+        ("curl -F 'a=@f,g' x", "its own -F"),
+        ("curl -F 'a=b;headers=c' x", ";headers="),
+        ("curl -F 'a=\"b' x", "not closed"),
+        ("curl -H nonsense x", "-H: 'nonsense' is no header"),
+        ("curl -H 'a b: c' x", "is no header"),
+        ("curl -H $'a: b\\nc' x", "control character"),
+        ("curl -H @f x", "from a file"),
+        ("curl -X 'GET /' x", "no method"),
+        ("curl -X connect x", "no method"),
+        ("curl -F 'a=b;filename=c' x", "put the text into a file"),
+        ("curl -m 0 x", "-m: '0' is no number of seconds"),
+        ("curl --data-raw $'\\xff' x", "--data-raw: byte 1 of its value is no UTF-8"),
+        ("curl --unix-socket /s https://a/", "TLS"),
+    ] {
+        let error = error(command);
+        assert!(error.contains(says) && !error.contains("pw@"), "{command}: {error}");
+    }
+    let globoff = journey("curl -g 'http://a/{b}[1]'");
+    assert!(globoff.starts_with("  - get: \"/{b}[1]\"\n"), "{globoff}");
+}

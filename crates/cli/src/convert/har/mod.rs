@@ -1,0 +1,346 @@
+//! A browser's recording (HAR 1.2) as a scenario: one session that does what was recorded, and pauses as the person did.
+//!
+//! One target: the origin with the most requests, or the one asked for. What went elsewhere, came from a cache, had no
+//! answer or is a static asset is left out and counted. Requests within a page, parallel in a browser, become steps one
+//! after the other. Deliberately absent: values that one answer gave and a later request used.
+
+mod cookies;
+mod read;
+mod think;
+
+pub use think::LEAST;
+
+use super::draft::{self, Body, Draft, FORM, Part, PartContent, Step};
+use super::secrets::{Secrets, is_secret_field};
+use super::{Converted, Location, Text, count};
+use anyhow::{Context as _, Result, bail};
+use base::Nanos;
+use read::{Entry, Post, Recording};
+use std::collections::BTreeMap;
+
+/// What to make of a recording.
+#[derive(Clone, Default, Debug)]
+pub struct Choices {
+    /// The target; none: the origin with the most requests.
+    pub origin: Option<String>,
+    /// Keep static assets.
+    pub all: bool,
+}
+
+/// A scenario of the recording in `text`.
+///
+/// # Errors
+/// What is no HAR file, or nothing of it is left to send.
+pub fn scenario(text: &str, choices: &Choices) -> Result<Converted> {
+    let Recording { creator, entries } = read::read(text)?;
+    let mut left_out = LeftOut::default();
+    let mut candidates = Vec::new();
+    for entry in &entries {
+        if let Some(location) = sendable(entry, &mut left_out) {
+            candidates.push((entry, location));
+        }
+    }
+    let wanted = |entry: &Entry| choices.all || !is_asset(entry);
+    let origin = target(&candidates, choices, wanted)?;
+    let mut pages = Pages::default();
+    for (entry, location) in &candidates {
+        if location.origin != origin {
+            *left_out.elsewhere.entry(location.origin.clone()).or_default() += 1;
+        } else {
+            left_out.assets += usize::from(!wanted(entry));
+            pages.add(entry, wanted(entry));
+        }
+    }
+
+    let mut draft = Draft { target: origin.clone(), ..Draft::default() };
+    let fit = think::fit(&pages.pauses);
+    let mut kept = Vec::new();
+    for (entry, location) in &candidates {
+        let Some(&begins) = pages.kept.get(&entry.number) else { continue };
+        let mut step = step(entry, location, &mut draft.secrets);
+        step.think = fit.as_ref().filter(|_| begins).map(|fit| fit.law.clone());
+        draft.steps.push(step);
+        kept.push(*entry);
+    }
+    if kept.is_empty() {
+        let hint = if left_out.assets > 0 { "; --all keeps static assets" } else { "" };
+        bail!("no request of the recording is left to send to {origin}{hint}");
+    }
+    cookies::settle(&mut draft.steps, &kept, &mut draft.secrets);
+
+    let made = creator.map_or_else(String::new, |creator| format!(", made by {creator}"));
+    let (n, of) = (count(kept.len(), "step"), count(entries.len(), "recorded request"));
+    draft.notes.push(format!("Made by headway from-har: {n} out of {of}{made}."));
+    draft.notes.push(match fit {
+        Some(fit) => format!("Think times, from pauses of more than {LEAST} between pages: {}.", fit.reason),
+        None => format!("No think times: the recording has no pause of more than {LEAST} between requests."),
+    });
+    if pages.parallel > 0 {
+        draft.notes.push(format!(
+            "{} while others were under way; here each follows the one before it.",
+            began(pages.parallel)
+        ));
+    }
+    draft.notes.push(
+        "Values that an answer gave and a later request used (ids, tokens) are as recorded: see extract."
+            .to_owned(),
+    );
+    draft.warnings = left_out.told();
+    Ok(draft.finish())
+}
+
+fn began(n: usize) -> String {
+    if n == 1 { "1 request began".to_owned() } else { format!("{n} requests began") }
+}
+
+/// What is not in the scenario, and how much of it.
+#[derive(Default)]
+struct LeftOut {
+    elsewhere: BTreeMap<String, usize>,
+    assets: usize,
+    cached: usize,
+    unanswered: usize,
+    /// WebSockets, data: URLs, CONNECT and the like.
+    other: usize,
+}
+
+impl LeftOut {
+    fn told(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        let mut tell = |n: usize, what: &str| {
+            if n > 0 {
+                told.push(format!("Left out: {} {what}.", count(n, "request")));
+            }
+        };
+        tell(self.assets, "for static assets (images, fonts, styles, scripts; --all keeps them)");
+        tell(self.cached, "answered from the browser's cache");
+        tell(self.unanswered, "without an answer");
+        tell(self.other, "that no HTTP step can send (WebSockets, data: URLs, proxy tunnels)");
+        let mut elsewhere: Vec<(&String, &usize)> = self.elsewhere.iter().collect();
+        elsewhere.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        let list: Vec<String> = elsewhere.iter().map(|(origin, n)| format!("{origin} ({n})")).collect();
+        let sum = elsewhere.iter().map(|(_, n)| **n).sum();
+        tell(sum, &format!("to other origins: {}", list.join(", ")));
+        told
+    }
+}
+
+/// Where an entry's request went, if a step can send it.
+fn sendable(entry: &Entry, left_out: &mut LeftOut) -> Option<Location> {
+    let http = ["http://", "https://"]
+        .iter()
+        .any(|scheme| entry.url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    let location = Location::parse(&entry.url).ok().filter(|_| http);
+    let method = super::is_token(&entry.method) && entry.method != "CONNECT";
+    let no_step = location.is_none() || !method || entry.status == 101;
+    let counter = if no_step {
+        &mut left_out.other
+    } else if entry.from_cache {
+        &mut left_out.cached
+    } else if entry.status == 0 {
+        &mut left_out.unanswered
+    } else {
+        return location;
+    };
+    *counter += 1;
+    None
+}
+
+/// The origin that the scenario is for.
+fn target(
+    candidates: &[(&Entry, Location)],
+    choices: &Choices,
+    wanted: impl Fn(&Entry) -> bool,
+) -> Result<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for (entry, location) in candidates {
+        let n = usize::from(wanted(entry));
+        match counts.iter_mut().find(|(origin, _)| *origin == location.origin) {
+            Some((_, known)) => *known += n,
+            None => counts.push((&location.origin, n)),
+        }
+    }
+    if let Some(origin) = &choices.origin {
+        let origin = Location::parse(origin).context("--origin")?.origin;
+        if !counts.iter().any(|(known, _)| *known == origin) {
+            let known: Vec<&str> = counts.iter().map(|(origin, _)| *origin).collect();
+            bail!("--origin {origin}: the recording has no request to it, only to {}", known.join(", "));
+        }
+        return Ok(origin);
+    }
+    // Of several the first: it is where the person began.
+    let best = counts.iter().rev().max_by_key(|(_, n)| *n);
+    match best {
+        Some((origin, _)) => Ok((*origin).to_owned()),
+        None => bail!("the recording has no HTTP request with an answer"),
+    }
+}
+
+/// What a page is furnished with, by the media type of the answer, or of its name where the recording has no type.
+fn is_asset(entry: &Entry) -> bool {
+    let essence = entry.kind.split(';').next().unwrap_or_default().trim();
+    if essence.is_empty() || essence == "x-unknown" {
+        let path = entry.url.split(['?', '#']).next().unwrap_or_default();
+        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+        return [
+            "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "woff", "woff2", "ttf", "css", "js",
+            "mjs",
+        ]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known));
+    }
+    [
+        "image/",
+        "font/",
+        "audio/",
+        "video/",
+        "application/font",
+        "application/x-font",
+        "application/vnd.ms-fontobject",
+    ]
+    .iter()
+    .any(|prefix| essence.starts_with(prefix))
+        || [
+            "text/css",
+            "text/javascript",
+            "application/javascript",
+            "application/x-javascript",
+            "application/ecmascript",
+        ]
+        .contains(&essence)
+}
+
+/// Bursts of requests, with the pauses of a person between them.
+#[derive(Default)]
+struct Pages {
+    /// Of the target's entries by number: those that become steps, and whether a pause came before.
+    kept: BTreeMap<usize, bool>,
+    pauses: Vec<Nanos>,
+    /// How many began before the answer to an earlier one was there.
+    parallel: usize,
+    /// When the last answer of the page under way was there, and whether one of the page became a step.
+    ended: Option<Nanos>,
+    has_step: bool,
+    /// The end of the last page that has a step, if the one under way has none yet.
+    paused_from: Option<Nanos>,
+    begun: Option<Nanos>,
+}
+
+impl Pages {
+    /// The target's next entry by start, and whether it becomes a step.
+    fn add(&mut self, entry: &Entry, wanted: bool) {
+        match self.ended {
+            Some(ended) if entry.started - ended > LEAST => {
+                // A page of assets alone is part of the pause.
+                if self.has_step {
+                    self.paused_from = Some(ended);
+                }
+                self.has_step = false;
+                self.begun = Some(entry.started);
+            }
+            None => self.begun = Some(entry.started),
+            Some(_) => {}
+        }
+        if wanted {
+            let begins = !self.has_step && self.paused_from.is_some();
+            if let (true, Some(from), Some(begun)) = (begins, self.paused_from, self.begun) {
+                self.pauses.push(begun - from);
+            }
+            self.parallel +=
+                usize::from(self.has_step && self.ended.is_some_and(|ended| entry.started < ended));
+            self.has_step = true;
+            self.kept.insert(entry.number, begins);
+        }
+        self.ended = self.ended.max(Some(entry.ended));
+    }
+}
+
+/// Headers that belong to a connection, or that the body and the target make anew.
+const NOT_SENT: &[&str] = &[
+    "host",
+    "content-length",
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "transfer-encoding",
+    "te",
+    "trailer",
+    "upgrade",
+    "expect",
+    // Settled apart.
+    "cookie",
+    "content-type",
+];
+
+fn step(entry: &Entry, location: &Location, secrets: &mut Secrets) -> Step {
+    let mut step = Step::new(&entry.method, draft::path(&location.path, secrets));
+    step.status = Some(entry.status);
+    for (name, value) in &entry.headers {
+        let (name, value) = (name.trim(), value.trim());
+        // Pseudo-headers of HTTP/2 begin with a colon.
+        if !super::is_token(name) || NOT_SENT.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+            continue;
+        }
+        step.header(name, secrets.header(name, value).unwrap_or_else(|| Text::literal(value)));
+    }
+    let kind = entry.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    let kind = kind.map(|(_, kind)| kind.trim());
+    match &entry.post {
+        Some(post) => body(&mut step, post, kind, secrets),
+        None => {
+            if let Some(kind) = kind {
+                step.header("Content-Type", Text::literal(kind));
+            }
+            if entry.body_bytes > 0 {
+                let bytes = entry.body_bytes;
+                step.notes
+                    .push(format!("The recording does not hold the body of this request ({bytes} bytes)."));
+            }
+        }
+    }
+    step
+}
+
+fn body(step: &mut Step, post: &Post, kind: Option<&str>, secrets: &mut Secrets) {
+    let kind = kind.or(Some(post.kind.as_str()).filter(|kind| !kind.is_empty()));
+    let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if let Some(encoding) = &post.encoding {
+        step.notes.push(format!(
+            "Left out: the body, which is recorded as {encoding}. Put it into a file and name it here, as file: NAME."
+        ));
+        if let Some(kind) = kind {
+            step.header("Content-Type", Text::literal(kind));
+        }
+    } else if essence == "multipart/form-data" && !post.params.is_empty() {
+        step.body =
+            Body::Multipart(post.params.iter().map(|param| part(param, &mut step.notes, secrets)).collect());
+    } else if post.text.is_empty() && !post.params.is_empty() {
+        let pairs = post.params.iter().map(|param| (param.name.as_str(), param.value.as_str()));
+        let text = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        step.text_body(kind.or(Some(FORM)), &text, secrets);
+    } else {
+        step.text_body(kind, &post.text, secrets);
+    }
+}
+
+fn part(param: &read::Param, notes: &mut Vec<String>, secrets: &mut Secrets) -> Part {
+    let (mut filename, mut content) = (param.file.clone(), PartContent::Text(Text::literal(&param.value)));
+    match &param.file {
+        Some(file) if param.value.is_empty() => {
+            notes.push(format!("The recording does not hold the file {file}: put it beside this scenario."));
+            content = PartContent::File(file.clone());
+        }
+        Some(file) => {
+            notes.push(format!("Sent as a text: the recorded content of the file {file}."));
+            filename = None;
+        }
+        None if is_secret_field(&param.name) && !param.value.is_empty() => {
+            content = PartContent::Text(secrets.field(&param.name, &param.value));
+        }
+        None => {}
+    }
+    Part { name: param.name.clone(), content, filename, kind: param.kind.clone() }
+}
+
+#[cfg(test)]
+mod tests;

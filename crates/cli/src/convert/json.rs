@@ -1,0 +1,208 @@
+//! JSON as it was written: members in their order, numbers as their digits.
+//!
+//! A body becomes `json:` in a scenario only where writing it anew gives the same: a member that stands twice, a number
+//! with more digits than a reader keeps, and what nests or names too much for YAML make it text instead.
+
+use super::Text;
+use super::secrets::{Secrets, is_secret_field};
+use super::yaml::{Map, Yaml};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::collections::HashSet;
+use std::fmt;
+
+/// The deepest nesting that becomes YAML.
+const DEEPEST: usize = 32;
+/// The longest name of a member that becomes YAML, whose keys end at 1,024 characters.
+const LONGEST_NAME: usize = 200;
+
+enum Json {
+    Null,
+    Bool(bool),
+    Number(serde_json::Number),
+    Text(String),
+    List(Vec<Json>),
+    Map(Vec<(String, Json)>),
+}
+
+/// The body as a scenario's `json:`, texts as templates, secrets as variables. None if that would be another body.
+pub(super) fn body(text: &str, secrets: &mut Secrets) -> Option<Yaml> {
+    let json: Json = serde_json::from_str(text).ok()?;
+    let mut numbers = Vec::new();
+    if !json.fits(0, &mut numbers) || numbers != written_numbers(text) {
+        return None;
+    }
+    Some(json.yaml(None, secrets))
+}
+
+impl Json {
+    /// Whether YAML can hold it; collects its numbers as they would be written.
+    fn fits(&self, depth: usize, numbers: &mut Vec<String>) -> bool {
+        match self {
+            Json::Null | Json::Bool(_) | Json::Text(_) => true,
+            Json::Number(number) => {
+                let written = number.to_string();
+                // What is no 64-bit integer and no plain decimal is left to whoever wrote it.
+                let plain = !written.contains('e') && (!number.is_u64() || number.is_i64());
+                numbers.push(written);
+                plain
+            }
+            Json::List(items) => depth < DEEPEST && items.iter().all(|item| item.fits(depth + 1, numbers)),
+            Json::Map(members) => {
+                let mut names = HashSet::new();
+                depth < DEEPEST
+                    && members.iter().all(|(name, value)| {
+                        name.len() <= LONGEST_NAME
+                            && !name.contains("{{")
+                            && !name.contains("${")
+                            && names.insert(name)
+                            && value.fits(depth + 1, numbers)
+                    })
+            }
+        }
+    }
+
+    fn yaml(self, name: Option<&str>, secrets: &mut Secrets) -> Yaml {
+        match self {
+            Json::Null => Yaml::plain("null"),
+            Json::Bool(yes) => Yaml::plain(yes),
+            Json::Number(number) => Yaml::plain(number),
+            Json::Text(text) => match name.filter(|name| is_secret_field(name) && !text.is_empty()) {
+                Some(name) => Yaml::text(secrets.field(name, &text).as_str()),
+                None => Yaml::text(Text::literal(&text).as_str()),
+            },
+            Json::List(items) => Yaml::List(items.into_iter().map(|item| item.yaml(name, secrets)).collect()),
+            Json::Map(members) => {
+                let mut map = Map::new();
+                for (name, value) in members {
+                    let value = value.yaml(Some(&name), secrets);
+                    map.push(name, value);
+                }
+                Yaml::Map(map)
+            }
+        }
+    }
+}
+
+/// The numbers of a JSON text, as they stand there.
+fn written_numbers(text: &str) -> Vec<String> {
+    let mut numbers = Vec::new();
+    let (mut in_text, mut escaped, mut start) = (false, false, None);
+    for (at, byte) in text.bytes().enumerate() {
+        if in_text {
+            (in_text, escaped) = (escaped || byte != b'"', !escaped && byte == b'\\');
+            continue;
+        }
+        let of_number =
+            byte.is_ascii_digit() || b"+-.".contains(&byte) || (start.is_some() && b"eE".contains(&byte));
+        match (of_number, start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                numbers.push(text[from..at].to_owned());
+                start = None;
+            }
+            _ => {}
+        }
+        in_text = byte == b'"';
+    }
+    numbers.extend(start.map(|from| text[from..].to_owned()));
+    numbers
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+    fn visit_bool<E>(self, yes: bool) -> Result<Json, E> {
+        Ok(Json::Bool(yes))
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Json, E> {
+        Ok(Json::Number(number.into()))
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<Json, E> {
+        Ok(Json::Number(number.into()))
+    }
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Json, E> {
+        serde_json::Number::from_f64(number)
+            .map(Json::Number)
+            .ok_or_else(|| E::custom("a number without end"))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+        Ok(Json::Text(text.to_owned()))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Json::List(list))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
+        let mut map = Vec::new();
+        while let Some(member) = members.next_entry()? {
+            map.push(member);
+        }
+        Ok(Json::Map(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn yaml(text: &str) -> Option<String> {
+        let mut map = Map::new();
+        map.push("json", body(text, &mut Secrets::default())?);
+        Some(map.document())
+    }
+
+    #[test]
+    fn bodies_keep_their_order_and_their_types() {
+        let expected = "json:\n  z: 1\n  a:\n    - true\n    - null\n    - \"1\"\n    - 1.5\n    -\n      - {}\n      - []\n";
+        assert_eq!(yaml(r#" {"z":1, "a":[true,null,"1",1.5,[{},[]]]} "#).unwrap(), expected);
+        assert_eq!(yaml(r#""{{x}} ${y}""#).unwrap(), "json: \"\\\\{{x}} $${y}\"\n");
+        assert_eq!(yaml("-12").unwrap(), "json: -12\n");
+    }
+
+    #[test]
+    fn what_would_come_out_otherwise_stays_text() {
+        let deep = format!("{}{}", "[".repeat(40), "]".repeat(40));
+        for text in [
+            "{\"a\":1,\"a\":2}",
+            "1.0000000000000000001",
+            "12345678901234567890123",
+            "18446744073709551615",
+            "[1e5]",
+            "-0",
+            "{\"{{a}}\":1}",
+            "{\"${a}\":1}",
+            "{",
+            &deep,
+        ] {
+            assert_eq!(yaml(text), None, "{text}");
+        }
+        assert!(yaml("[1.0, \"1e5\", \"a\\\"1e5\", \"\\\\\", 2]").is_some());
+    }
+
+    #[test]
+    fn members_that_are_secrets_become_variables() {
+        let mut secrets = Secrets::default();
+        let mut map = Map::new();
+        map.push("json", body(r#"{"user":"me","password":"pw","pin":{"token":"t"}}"#, &mut secrets).unwrap());
+        let text = map.document();
+        assert!(text.contains("password: \"${HEADWAY_SECRET_PASSWORD}\""), "{text}");
+        assert!(text.contains("token: \"${HEADWAY_SECRET_TOKEN}\"") && text.contains("user: me"), "{text}");
+    }
+}
