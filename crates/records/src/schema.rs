@@ -52,7 +52,7 @@ pub trait Cells: Send {
 }
 
 /// Every column, in the order of the file, in which a reader fills rows too.
-pub static ALL: [&'static dyn Column; 24] = [
+pub static ALL: [&'static dyn Column; 25] = [
     &required::<UInt64Type, _, _>(
         "k",
         "number of the arrival or session, from 0, over the whole plan",
@@ -189,7 +189,7 @@ pub static ALL: [&'static dyn Column; 24] = [
         |row| row.reused,
         |row, reused| row.reused = reused,
     ),
-    // Nullable because logs of requests that all arrived did not have it.
+    // Nullable, these three, because logs of open workloads did not have them.
     &words_or_none(
         "due",
         "how it came to be due: `arrival` by the plan (so too if null), `step` after a session's request before, `user` in a \
@@ -203,6 +203,12 @@ pub static ALL: [&'static dyn Column; 24] = [
         "when its session was due, by which it is counted to a phase; null if that is `intended_ns`",
         |row| (row.arrived != row.intended).then_some(row.arrived.0),
         |row, ns| row.arrived = Nanos(ns),
+    ),
+    &nullable::<UInt16Type, _, _>(
+        "group",
+        "index of the group of users, within which k and user count; 0 if null",
+        |row| Some(row.group),
+        |row, group| row.group = group,
     ),
 ];
 

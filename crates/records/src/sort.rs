@@ -81,7 +81,7 @@ impl Eq for Ordered {}
 
 fn compare_rows(a: &Record, b: &Record) -> Ordering {
     let stamps = |r: &Record| [r.started, r.sent, r.first_byte, r.connect, r.tls].map(Stamp::get);
-    let keys = |r: &Record| (r.k, r.kind, r.step, r.repeat, r.attempt, r.shard, r.user);
+    let keys = |r: &Record| (r.group, r.k, r.kind, r.step, r.repeat, r.attempt, r.shard, r.user);
     let ends = |r: &Record| (r.intended, r.arrived, r.due, r.done, r.wait, r.outcome, r.status, r.reused);
     let sizes = |r: &Record| (r.bytes_received, r.bytes_sent, r.count, r.connection);
     keys(a)

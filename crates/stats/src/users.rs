@@ -16,7 +16,7 @@ use crate::summary::Closed;
 use base::{Due, Nanos, Record};
 use std::collections::BTreeMap;
 
-/// Users with larger numbers are not followed one by one: 32 MB.
+/// Users with larger numbers are not followed one by one: 32 MB a group.
 const MOST_USERS: usize = 4_000_000;
 /// Share of requests due before their user's last one ended above which users do not wait for their answers.
 const OVERLAPPING: f64 = 0.001;
@@ -35,8 +35,8 @@ pub(crate) struct Loops {
     /// Users and sessions, as the sources told when they came and went.
     pub told: Levels,
     pub sessions: SessionsKept,
-    /// End of the last request of each user, by number.
-    ended: Vec<i64>,
+    /// End of the last request of each user, by group and number.
+    ended: Vec<Vec<i64>>,
     seen: u64,
     think: Sums,
     think_min: u64,
@@ -138,10 +138,15 @@ impl Loops {
             self.beyond += 1;
             return;
         }
-        if user >= self.ended.len() {
-            self.ended.resize(user + 1, UNSEEN);
+        let group = usize::from(record.group);
+        if group >= self.ended.len() {
+            self.ended.resize(group + 1, Vec::new());
         }
-        let before = std::mem::replace(&mut self.ended[user], record.done.0);
+        let ended = &mut self.ended[group];
+        if user >= ended.len() {
+            ended.resize(user + 1, UNSEEN);
+        }
+        let before = std::mem::replace(&mut ended[user], record.done.0);
         if before == UNSEEN {
             self.seen += 1;
             return;
@@ -266,7 +271,7 @@ impl Loops {
         let (overlap, follow) = (self.overlap, self.follow);
         if overlap as f64 > OVERLAPPING * follow as f64 {
             return Err(format!(
-                "users of several groups share numbers: {overlap} of {follow} requests were due before the one before had ended"
+                "users do not wait for their answers: {overlap} of {follow} requests were due before the one before had ended"
             ));
         }
         if self.beyond > 0 {

@@ -8,7 +8,7 @@
 use base::{Due, Kind, Nanos, Outcome, Record, Stamp};
 
 /// Numbers in a row.
-const NUMBERS: usize = 20;
+const NUMBERS: usize = 21;
 /// No row takes more.
 pub(super) const LONGEST: usize = 8 * (1 + NUMBERS);
 /// Must follow the last row, for it is read in steps of eight bytes.
@@ -62,6 +62,7 @@ pub(super) fn put(out: &mut Vec<u8>, record: &Record, before: Nanos) {
         u64::from(record.step),
         u64::from(record.attempt),
         u64::from(record.shard),
+        u64::from(record.group),
         u64::from(record.status),
     ];
     let mut header = flag(NEVER_STARTED, !record.started.is_some())
@@ -116,6 +117,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         step,
         attempt,
         shard,
+        group,
         status,
     ] = numbers;
     let has = |flag: u64| header & flag != 0;
@@ -144,6 +146,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         step: step as u16,
         attempt: attempt as u16,
         shard: shard as u16,
+        group: group as u16,
         status: status as u16,
         outcome: Outcome::from_code((header >> OUTCOME) as u8)?,
         kind: *Kind::ALL.get((header >> KIND) as usize & 3)?,
@@ -188,6 +191,7 @@ mod tests {
             step: u16::MAX,
             attempt: u16::MAX,
             shard: u16::MAX,
+            group: u16::MAX,
             status: u16::MAX,
             kind: Kind::Attempt,
             due: Due::User,

@@ -18,7 +18,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
     let stamps = (stamp(), stamp(), stamp(), stamp(), stamp());
     let spans = (nanos(), nanos(), nanos(), nanos());
     let keys = (any::<u64>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
-    let small = (any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>());
+    let small = (any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>());
     let rest = (
         any::<u64>(),
         any::<u64>(),
@@ -48,6 +48,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
         attempt: small.1,
         shard: small.2,
         status: small.3,
+        group: small.4,
         outcome: Outcome::ALL[rest.2],
         kind: Kind::ALL[rest.3],
         due: Due::ALL[rest.5],

@@ -35,12 +35,11 @@ struct Bound {
     over: u64,
 }
 
-/// Number of a session and when it arrived (numbers are those of one group); or a closed user, whose sessions follow each
-/// other.
+/// Group and number of a session; or of a closed user, whose sessions follow each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Key {
-    Session(u64, Nanos),
-    User(u32),
+    Session(u16, u64),
+    User(u16, u32),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,8 +54,8 @@ struct State {
 
 fn key(record: &Record) -> Key {
     match record.due {
-        Due::User => Key::User(record.user),
-        _ => Key::Session(record.k, record.arrived),
+        Due::User => Key::User(record.group, record.user),
+        _ => Key::Session(record.group, record.k),
     }
 }
 
