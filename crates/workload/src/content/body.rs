@@ -278,12 +278,12 @@ mod tests {
 
     #[test]
     fn a_bad_template_in_json_is_found() {
-        let value = serde_json::json!({"a": [1, {"b/c": "{{nmae}}"}]});
+        let value = serde_json::json!({"a": [1, {"b/c": "{{nam}}"}]});
         let mut names = Names::new();
         names.extracted("name").unwrap();
         let error = Body::json(&value, &names).unwrap_err();
         assert_eq!(error.pointer, "/a/1/b~1c");
-        assert_eq!((error.error.range, error.error.suggestion.as_deref()), (2..6, Some("name")));
+        assert_eq!((error.error.range, error.error.suggestion.as_deref()), (2..5, Some("name")));
         let error = Body::json(&serde_json::json!({"x": {"{{y": 1}}), &names).unwrap_err();
         assert_eq!((error.pointer.as_str(), error.member.as_deref()), ("/x", Some("{{y")));
     }

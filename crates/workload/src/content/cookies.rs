@@ -6,7 +6,6 @@
 //! Deliberately absent: public suffixes and SameSite, which matter between sites only.
 
 use jiff::civil;
-use jiff::tz::TimeZone;
 
 /// Most cookies of one session; the oldest makes room for another.
 const MOST: usize = 64;
@@ -260,8 +259,8 @@ fn date(text: &str) -> Option<i64> {
         return None;
     }
     let date = civil::Date::new(year as i16, month? as i8, day? as i8).ok()?;
-    let at = date.at(hour as i8, minute as i8, second as i8, 0);
-    Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
+    let midnight = date.duration_since(civil::date(1970, 1, 1)).as_secs();
+    Some(midnight + i64::from(hour * 3600 + minute * 60 + second))
 }
 
 /// A number of `least` to `most` digits, then anything but a digit.

@@ -292,7 +292,7 @@ mod tests {
             assert_eq!(error.line, line, "{error}");
             assert!(error.to_string().contains(part), "{error}");
         };
-        check(csv(""), Some(1), "column 1 has no name");
+        check(csv(""), None, "there are no rows");
         check(csv("a,b\n"), None, "there are no rows");
         check(csv("a,b\n1,2\n1,2,3\n"), Some(3), "3 cells where the first line has 2 cells");
         check(csv("a,a\n1,2\n"), Some(1), "two columns are called 'a'");

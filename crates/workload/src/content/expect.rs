@@ -80,12 +80,12 @@ impl fmt::Display for StatusSet {
 
 /// Something that must hold of a body.
 #[derive(Clone, Debug)]
-pub struct BodyCheck(pub(super) Body);
+pub struct BodyCheck(pub(super) BodyTest);
 
 #[derive(Clone, Debug)]
-pub(super) enum Body {
+pub(super) enum BodyTest {
     /// Whether it must hold the text, or must not.
-    Contains(bool, Searcher<'static>),
+    Contains(bool, Box<Searcher<'static>>),
     /// It matches.
     Matches(Regex),
     /// What a pointer points to is this.
@@ -133,12 +133,12 @@ fn same(a: &Value, b: &Value) -> bool {
 impl BodyCheck {
     /// It holds this text.
     pub fn contains(text: &str) -> BodyCheck {
-        BodyCheck(Body::Contains(true, Searcher::new(text).into_owned()))
+        BodyCheck(BodyTest::Contains(true, Box::new(Searcher::new(text).into_owned())))
     }
 
     /// It does not hold this text.
     pub fn not_contains(text: &str) -> BodyCheck {
-        BodyCheck(Body::Contains(false, Searcher::new(text).into_owned()))
+        BodyCheck(BodyTest::Contains(false, Box::new(Searcher::new(text).into_owned())))
     }
 
     /// A regular expression matches somewhere in it.
@@ -146,23 +146,23 @@ impl BodyCheck {
     /// # Errors
     /// What is no regular expression.
     pub fn matches(pattern: &str) -> Result<BodyCheck, PatternError> {
-        Ok(BodyCheck(Body::Matches(regex(pattern)?)))
+        Ok(BodyCheck(BodyTest::Matches(regex(pattern)?)))
     }
 
     /// It is JSON, and what the pointer points to is this value: numbers are compared by value.
     pub fn json(pointer: Pointer, value: Value) -> BodyCheck {
         let text = value.to_string();
-        BodyCheck(Body::Json(Box::new(JsonCheck { pointer, value, text, slot: 0 })))
+        BodyCheck(BodyTest::Json(Box::new(JsonCheck { pointer, value, text, slot: 0 })))
     }
 
     /// It has at least so many bytes.
     pub fn at_least(bytes: u64) -> BodyCheck {
-        BodyCheck(Body::AtLeast(bytes))
+        BodyCheck(BodyTest::AtLeast(bytes))
     }
 
     /// It has at most so many bytes.
     pub fn at_most(bytes: u64) -> BodyCheck {
-        BodyCheck(Body::AtMost(bytes))
+        BodyCheck(BodyTest::AtMost(bytes))
     }
 }
 

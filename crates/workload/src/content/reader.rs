@@ -4,7 +4,7 @@
 
 use super::cookies::SetCookie;
 use super::encode::Kind;
-use super::expect::{self, BodyCheck, HeaderCheck, HeaderTest};
+use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest};
 use super::finder::{Extract, Place};
 use super::memory::Memory;
 use super::pointer::{Found, said};
@@ -256,34 +256,32 @@ impl<'a> Judge<'a> {
     fn body(&mut self, check: &BodyCheck) {
         let (body, bytes) = (self.reader.body.as_slice(), self.reader.body_bytes);
         match &check.0 {
-            expect::Body::Contains(wanted, text) => {
+            BodyTest::Contains(wanted, text) => {
                 if text.find(body).is_some() != *wanted {
-                    let not = if *wanted { "" } else { "not " };
+                    let verb = if *wanted { "contains" } else { "does not contain" };
                     let text = shown(text.needle());
-                    self.fail(|| {
-                        format!("expected a body that does {not}contain {text}, got {}", shown_body(body))
-                    });
+                    self.fail(|| format!("expected a body that {verb} {text}, got {}", shown_body(body)));
                 }
             }
-            expect::Body::Matches(regex) => {
+            BodyTest::Matches(regex) => {
                 if !regex.is_match(body) {
                     self.fail(|| format!("expected a body that matches {regex}, got {}", shown_body(body)));
                 }
             }
-            expect::Body::AtLeast(least) => {
+            BodyTest::AtLeast(least) => {
                 if bytes < *least {
                     self.fail(|| format!("expected a body of at least {least} bytes, got {bytes}"));
                 }
             }
-            expect::Body::AtMost(most) => {
+            BodyTest::AtMost(most) => {
                 if bytes > *most {
                     self.fail(|| format!("expected a body of at most {most} bytes, got {bytes}"));
                 }
             }
-            expect::Body::Json(json) => match self.pointed(json.slot) {
+            BodyTest::Json(json) => match self.pointed(json.slot) {
                 Ok(Some(raw)) if json.holds(raw) => {}
                 Ok(raw) => {
-                    let got = raw.map_or("nothing".to_owned(), |raw| cut(raw));
+                    let got = raw.map_or("nothing".to_owned(), cut);
                     self.fail(|| {
                         format!("expected {} at {} of the body, got {got}", cut(&json.text), json.pointer)
                     });

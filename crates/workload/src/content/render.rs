@@ -150,7 +150,7 @@ impl Script {
             draft.headers.push((&header.name, start..draft.text.len()));
         }
         if let Some(content_type) = &step.body.content_type
-            && !step.gives("content-type")
+            && !step.gives_type
         {
             draft.header("Content-Type", content_type);
         }
@@ -163,20 +163,17 @@ impl Script {
     }
 
     fn cookies(&self, jar: &super::cookies::Jar, visit: &Visit<'_>, draft: &mut Draft<'_>) {
-        let start = draft.text.len();
-        let (path, values) = draft.text.split_at(draft.path_end);
-        debug_assert_eq!(path.len() + values.len(), start);
-        let path = path.split('?').next().unwrap_or_default().to_owned();
-        jar.each(&self.site, &path, visit.unix_s(), |name, value| {
-            if draft.text.len() > start {
-                draft.text.push_str("; ");
+        let (path, values) = (draft.path().split('?').next().unwrap_or_default(), &mut String::new());
+        jar.each(&self.site, path, visit.unix_s(), |name, value| {
+            if !values.is_empty() {
+                values.push_str("; ");
             }
-            draft.text.push_str(name);
-            draft.text.push('=');
-            draft.text.push_str(value);
+            values.push_str(name);
+            values.push('=');
+            values.push_str(value);
         });
-        if draft.text.len() > start {
-            draft.headers.push(("Cookie", start..draft.text.len()));
+        if !values.is_empty() {
+            draft.header("Cookie", values);
         }
     }
 
@@ -379,12 +376,12 @@ fn uuid(high: u64, low: u64, buffer: &mut [u8; 40]) -> &str {
     ascii(&buffer[..at])
 }
 
-/// RFC 3339 in UTC to the millisecond; beyond the years 1 to 9999, their nearest end.
+/// RFC 3339 in UTC to the millisecond; beyond the years 1 to 9999, about their nearest end.
 #[inline]
 fn now(unix_ns: i128, buffer: &mut [u8; 40]) -> &str {
-    const LAST: i64 = 253_402_300_799_999;
-    let unix_ms =
-        i64::try_from(unix_ns.div_euclid(1_000_000)).unwrap_or(LAST).clamp(-62_135_596_800_000, LAST);
+    // 0001-01-01 to the last instant that has a date in every time zone.
+    let (first, last) = (-62_135_596_800_000_i64, 1_000 * Timestamp::MAX.as_second());
+    let unix_ms = unix_ns.div_euclid(1_000_000).clamp(first.into(), last.into()) as i64;
     let at = Timestamp::from_millisecond(unix_ms).unwrap_or_default();
     let civil = Offset::UTC.to_datetime(at);
     let mut put = |range: Range<usize>, number: u32| {

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::encode::{Encoding, is_header_value, is_token};
-use super::expect::{self, Expect};
+use super::expect::{BodyTest, Expect};
 use super::finder::{Extract, Place};
 use super::pointer::Tree;
 use super::template::{Piece, Run, Source, Template, push_fixed};
@@ -40,6 +40,7 @@ pub struct Step {
     /// Whether an extract looks at cookies.
     pub(super) sees_cookies: bool,
     pub(super) gives_cookie: bool,
+    pub(super) gives_type: bool,
 }
 
 /// What is wrong with a part of a step.
@@ -143,6 +144,7 @@ impl Step {
             counts_body: false,
             sees_cookies: false,
             gives_cookie: false,
+            gives_type: false,
         }
     }
 
@@ -182,6 +184,7 @@ impl Step {
         value.encode(Encoding::Header, &mut pieces);
         self.headers.push(Header { name: name.to_owned(), value: pieces });
         self.gives_cookie |= is("cookie");
+        self.gives_type |= is("content-type");
         Ok(())
     }
 
@@ -211,12 +214,12 @@ impl Step {
     pub fn expect(&mut self, mut expect: Expect) -> Result<(), StepError> {
         for check in &mut expect.body {
             match &mut check.0 {
-                expect::Body::Json(json) => {
+                BodyTest::Json(json) => {
                     json.slot = self.tree.add(&json.pointer);
                     self.keeps_body = true;
                 }
-                expect::Body::Contains(..) | expect::Body::Matches(_) => self.keeps_body = true,
-                expect::Body::AtLeast(_) | expect::Body::AtMost(_) => self.counts_body = true,
+                BodyTest::Contains(..) | BodyTest::Matches(_) => self.keeps_body = true,
+                BodyTest::AtLeast(_) | BodyTest::AtMost(_) => self.counts_body = true,
             }
         }
         for check in &expect.headers {
@@ -278,11 +281,6 @@ impl Step {
     pub fn is_fixed(&self) -> bool {
         self.sources().is_empty()
     }
-
-    /// Whether it gives a header of that name.
-    pub(super) fn gives(&self, name: &str) -> bool {
-        self.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name))
-    }
 }
 
 fn watch(watched: &mut Vec<String>, name: &str) {
@@ -301,5 +299,78 @@ impl std::fmt::Debug for Step {
             .field("headers", &headers)
             .field("body", &self.body)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::{Finder, HeaderCheck, Names, Pointer};
+
+    fn template(text: &str) -> Template {
+        let mut names = Names::new();
+        names.extracted("id").unwrap();
+        Template::parse(text, &names).unwrap()
+    }
+
+    fn new(method: &str, path: &str) -> Result<Step, StepError> {
+        Step::new("s", method, &template(path))
+    }
+
+    #[test]
+    fn what_is_no_request() {
+        let error = |method: &str, path: &str| new(method, path).unwrap_err();
+        assert_eq!(error("GE T", "/"), StepError::Method("GE T".to_owned()));
+        assert_eq!(error("", "/"), StepError::Method(String::new()));
+        assert_eq!(error("CONNECT", "/"), StepError::Connect);
+        for path in ["", "items", "http://h/", "{{id}}/x", "{{id}}{{id}}", "?a=b"] {
+            assert_eq!(error("GET", path), StepError::Path, "{path}");
+        }
+        assert_eq!(error("GET", "/a#{{id}}"), StepError::Fragment);
+        assert!(error("GET", "items").to_string().contains("such as /items/{{id}}, or is one value"));
+        for path in ["/", "/{{id}}", "{{id}}", "/a?b", "//"] {
+            assert!(new("PURGE", path).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_or_query() {
+        let mut step = new("GET", "/").unwrap();
+        let mut header = |name: &str, value: &str| step.header(name, &template(value));
+        assert_eq!(header("a b", ""), Err(StepError::HeaderName("a b".to_owned())));
+        assert_eq!(header("", ""), Err(StepError::HeaderName(String::new())));
+        assert_eq!(header("X-A", "a\nb{{id}}"), Err(StepError::HeaderValue("X-A".to_owned())));
+        assert_eq!(header("content-LENGTH", "1"), Err(StepError::OwnHeader("content-LENGTH".to_owned())));
+        assert_eq!(
+            header("Transfer-Encoding", ""),
+            Err(StepError::OwnHeader("Transfer-Encoding".to_owned()))
+        );
+        assert_eq!(header("X-A", "é\t{{id}}"), Ok(()));
+        let expect = Expect { headers: vec![HeaderCheck::equals("a:", "")], ..Expect::default() };
+        assert_eq!(step.expect(expect), Err(StepError::HeaderName("a:".to_owned())));
+        let mut link = new("GET", "{{id}}").unwrap();
+        assert_eq!(link.query(&template("a"), &template("b")), Err(StepError::LinkQuery));
+    }
+
+    #[test]
+    fn a_step_knows_what_it_needs() {
+        let mut step = new("GET", "/").unwrap();
+        assert!(step.is_fixed() && step.needs().is_empty() && step.data_sets().is_empty());
+        step.extract(Extract::new(0, Finder::json(Pointer::parse("/id").unwrap())));
+        assert!(step.is_fixed(), "taking a value changes nothing that is sent");
+        step.body(Body::form(&[(template("a"), template("{{id}}"))]));
+        assert!(!step.is_fixed());
+        step.query(&template("{{id}}"), &template("")).unwrap();
+        assert_eq!(step.needs(), [0]);
+        step.body(Body::default());
+        assert_eq!(step.needs(), [0]);
+    }
+
+    #[test]
+    fn what_is_sent_does_not_show() {
+        let mut step = new("POST", "/hunter2").unwrap();
+        step.header("Authorization", &template("hunter2")).unwrap();
+        step.body(Body::text(&template("hunter2")));
+        assert!(!format!("{step:?}").contains("hunter2"));
     }
 }

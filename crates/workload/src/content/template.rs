@@ -182,3 +182,89 @@ impl std::fmt::Debug for Template {
         f.debug_list().entries(shown).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::{AtEnd, Data, NameError, Take};
+
+    fn names() -> Names {
+        let mut names = Names::new();
+        names.constant("tenant", "ac{{me}}").unwrap();
+        for (name, header) in [("people", "id,mail"), ("items", "id,first name,a.b")] {
+            let rows = format!("{header}\n{}\n", vec!["x"; header.split(',').count()].join(","));
+            names.data(&Data::csv(name, rows.as_bytes(), Take::Sequential, AtEnd::Fail).unwrap()).unwrap();
+        }
+        names.extracted("item_id").unwrap();
+        names
+    }
+
+    fn text(text: &str) -> Run {
+        Run::Text(text.to_owned())
+    }
+
+    #[test]
+    fn names_are_looked_up_once() {
+        let check = |given: &str, expected: &[Run]| {
+            assert!(Template::parse(given, &names()).unwrap().runs == expected, "{given}");
+        };
+        let cell = |set, column| Run::Value(Source::Cell { set, column });
+        check("", &[]);
+        check("a }} b { c", &[text("a }} b { c")]);
+        check("/x/{{ user.id }}!", &[text("/x/"), Run::Value(Source::User), text("!")]);
+        check("{{seq}}{{uuid}}", &[Run::Value(Source::Seq), Run::Value(Source::Uuid)]);
+        check("{{session}}", &[Run::Value(Source::Session)]);
+        check("{{user.iteration}}", &[Run::Value(Source::Iteration)]);
+        check("{{now}}", &[Run::Value(Source::Now)]);
+        check("{{now.unix_s}}", &[Run::Value(Source::UnixSeconds)]);
+        check("{{now.unix_ms}}", &[Run::Value(Source::UnixMillis)]);
+        check("{{item_id}}", &[Run::Value(Source::Extracted(0))]);
+        check("{{data.people.id}}{{data.items.id}}", &[cell(0, 0), cell(1, 0)]);
+        check("{{data.mail}}{{ data.first name }}{{data.a.b}}", &[cell(0, 1), cell(1, 1), cell(1, 2)]);
+        check("a {{vars.tenant}} b", &[text("a ac{{me}} b")]);
+        check("\\{{seq}} and \\n", &[text("{{seq}} and \\n")]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_where_and_what_was_meant() {
+        let check = |given: &str, range: &str, message: &str, suggestion: Option<&str>| {
+            let error = Template::parse(given, &names()).unwrap_err();
+            assert_eq!(&given[error.range.clone()], range, "{error}");
+            assert!(error.message.contains(message), "{error}");
+            assert_eq!(error.suggestion.as_deref(), suggestion, "{given}");
+        };
+        check("é {{ item_di }}", "item_di", "nothing defines 'item_di'", Some("item_id"));
+        check("{{data.people.mial}}", "data.people.mial", "nothing defines", Some("data.people.mail"));
+        check("{{vars.tennant}}", "vars.tennant", "nothing defines", Some("vars.tenant"));
+        check("{{user.it}}", "user.it", "nothing defines", Some("user.id"));
+        check("{{price}}", "price", "no step that extracts it", None);
+        check("{{data.id}}", "data.id", "of 'people' or of 'items'", Some("data.people.id"));
+        check("a {{seq", "{{seq", "has no '}}'", None);
+        check("a {{  }} b", "{{  }}", "nothing is named", None);
+        let none = Template::parse("{{data.x}}", &Names::new()).unwrap_err();
+        assert!(none.to_string().contains("there is no data"), "{none}");
+        let shown = Template::parse("{{sek}}", &names()).unwrap_err().to_string();
+        assert!(shown.ends_with("; did you mean 'seq'?"), "{shown}");
+    }
+
+    #[test]
+    fn names_that_cannot_be_given() {
+        let mut names = Names::new();
+        assert_eq!(names.extracted("a-1_B"), Ok(0));
+        assert_eq!(names.extracted("b"), Ok(1));
+        assert_eq!(names.extracted("a-1_B"), Ok(0));
+        for bad in ["", "1a", "a.b", "a b", "é"] {
+            assert_eq!(names.extracted(bad), Err(NameError::Spelling(bad.to_owned())));
+            assert_eq!(names.constant(bad, "x"), Err(NameError::Spelling(bad.to_owned())));
+        }
+        let reserved = names.extracted("now").unwrap_err().to_string();
+        assert_eq!(reserved, "'now' means something else in templates ({{now}}): choose another name");
+    }
+
+    #[test]
+    fn secrets_do_not_show() {
+        let template = Template::parse("Bearer hunter2 {{seq}}", &names()).unwrap();
+        assert!(!format!("{template:?} {:?}", names()).contains("hunter2"));
+        assert!(!format!("{:?}", names()).contains("ac{{me}}"));
+    }
+}
