@@ -3,11 +3,14 @@
 //! Events belong to slots (connections). Cancelling a slot makes its events void; they are skipped when they come up,
 //! and swept out when they are more than the others, so that memory is bounded by what is pending.
 //!
+//! An event due no earlier than the last one in the lane joins the lane, which is then in order without any work; the
+//! others go into a heap. What leaves a queue first come, first served, never sees the heap.
+//!
 //! Deliberately absent: what the events mean, and the current time.
 
 use base::Nanos;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// So many void events are left lying without a sweep.
 const SWEEP_AT: usize = 64;
@@ -15,11 +18,13 @@ const SWEEP_AT: usize = 64;
 /// A calendar of events of type `E`, each of a slot.
 #[derive(Clone, Debug)]
 pub struct Calendar<E> {
+    /// In the order of time.
+    lane: VecDeque<Entry<E>>,
     heap: BinaryHeap<Entry<E>>,
     slots: Vec<Slot>,
     /// Number of the next event, which decides between those due at once.
     next: u64,
-    /// Events in the heap whose slot has been cancelled since.
+    /// Events held whose slot has been cancelled since.
     void: usize,
     most_held: usize,
 }
@@ -71,7 +76,14 @@ impl<E> Ord for Entry<E> {
 
 impl<E> Default for Calendar<E> {
     fn default() -> Calendar<E> {
-        Calendar { heap: BinaryHeap::new(), slots: Vec::new(), next: 0, void: 0, most_held: 0 }
+        Calendar {
+            lane: VecDeque::new(),
+            heap: BinaryHeap::new(),
+            slots: Vec::new(),
+            next: 0,
+            void: 0,
+            most_held: 0,
+        }
     }
 }
 
@@ -85,22 +97,28 @@ impl<E> Calendar<E> {
         }
         let of = &mut self.slots[index];
         of.pending += 1;
-        self.heap.push(Entry { at, number: self.next, slot, life: of.life, event });
+        let entry = Entry { at, number: self.next, slot, life: of.life, event };
         self.next += 1;
-        self.most_held = self.most_held.max(self.heap.len());
+        if self.lane.back().is_none_or(|last| last.at <= at) {
+            self.lane.push_back(entry);
+        } else {
+            self.heap.push(entry);
+        }
+        self.most_held = self.most_held.max(self.held());
     }
 
     /// When to look again: no event is due earlier; `Nanos::MAX` if none is left.
     #[inline]
     pub fn next_at(&self) -> Nanos {
-        self.heap.peek().map_or(Nanos::MAX, |entry| entry.at)
+        let at = |entry: Option<&Entry<E>>| entry.map_or(Nanos::MAX, |entry| entry.at);
+        at(self.lane.front()).min(at(self.heap.peek()))
     }
 
     /// Takes the first event that is due by `now`, with its slot.
     #[inline]
     pub fn pop(&mut self, now: Nanos) -> Option<(u32, E)> {
-        while self.next_at() <= now {
-            let entry = self.heap.pop()?;
+        loop {
+            let entry = self.pop_any(now)?;
             let slot = &mut self.slots[entry.slot as usize];
             if slot.life == entry.life {
                 slot.pending -= 1;
@@ -108,7 +126,23 @@ impl<E> Calendar<E> {
             }
             self.void -= 1;
         }
-        None
+    }
+
+    /// The first event due by `now`, void or not.
+    #[inline]
+    fn pop_any(&mut self, now: Nanos) -> Option<Entry<E>> {
+        match (self.lane.front(), self.heap.peek()) {
+            // The order of entries is that of the heap: the earlier is the greater.
+            (Some(lane), heap) if heap.is_none_or(|heap| lane > heap) => {
+                if lane.at <= now {
+                    self.lane.pop_front()
+                } else {
+                    None
+                }
+            }
+            (_, Some(heap)) if heap.at <= now => self.heap.pop(),
+            _ => None,
+        }
     }
 
     /// Nothing of what was to happen to `slot` will.
@@ -117,16 +151,22 @@ impl<E> Calendar<E> {
         self.void += of.pending as usize;
         of.pending = 0;
         of.life = of.life.wrapping_add(1);
-        if self.void > SWEEP_AT && self.void > self.heap.len() / 2 {
+        if self.void > SWEEP_AT && self.void > self.held() / 2 {
             let slots = &self.slots;
-            self.heap.retain(|entry| slots[entry.slot as usize].life == entry.life);
+            let lives = |entry: &Entry<E>| slots[entry.slot as usize].life == entry.life;
+            self.lane.retain(lives);
+            self.heap.retain(lives);
             self.void = 0;
         }
     }
 
     /// Events that are going to happen.
     pub fn pending(&self) -> usize {
-        self.heap.len() - self.void
+        self.held() - self.void
+    }
+
+    fn held(&self) -> usize {
+        self.lane.len() + self.heap.len()
     }
 
     /// Most events held at once so far, void ones among them.
@@ -196,7 +236,7 @@ mod tests {
                 }
             }
             assert_eq!(calendar.pending(), list.len());
-            let held = calendar.heap.len();
+            let held = calendar.held();
             assert!(held <= 2 * list.len() + SWEEP_AT + 1, "{held} held, {} pending", list.len());
         }
         assert!(now > Nanos(1_000) && calendar.most_held() > 100);
