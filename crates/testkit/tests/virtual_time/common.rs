@@ -1,5 +1,6 @@
 //! Short ways to make plans and worlds.
 
+use base::dist::{self, Dist};
 use base::sink::Kept;
 use base::{Nanos, Outcome, Rate};
 use testkit::{Connect, Generator, Scripted, Target, World};
@@ -28,6 +29,11 @@ pub fn play(plan: &Plan, limits: Limits, target: impl Target, generator: Generat
 /// A target that connects at once and answers by a function of the instant and the number.
 pub fn answers<R: FnMut(Nanos, u64) -> testkit::Answer>(request: R) -> impl Target {
     Scripted { connect: |_| Connect::After(Nanos::ZERO), request }
+}
+
+/// A law that needs no file.
+pub fn law(text: &str) -> Dist {
+    dist::parse(text, &|_| Err("no files here".to_owned())).unwrap()
 }
 
 pub fn count(kept: &Kept, outcome: Outcome) -> u64 {

@@ -1,7 +1,13 @@
 //! Tests that cross crates, in virtual time.
 
+mod anything;
 mod client;
+mod closed;
 mod common;
+mod fixed_work;
+mod laws;
 mod queue;
+mod rig;
+mod sessions;
 mod thresholds;
 mod verdict;

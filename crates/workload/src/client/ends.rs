@@ -40,13 +40,13 @@ impl<S: RecordSink> Client<S> {
         self.sessions.forget_timers();
     }
 
-    /// A session goes before its time. Its connection, if it has one of its own, is closed like the idle ones.
+    /// A session goes before its time. Its connection, if it has one of its own, is closed next.
     fn cut_short(&mut self, id: SessionId, now: Nanos) {
         let session = self.sessions.of(id);
         session.failed.get_or_insert(Outcome::Unfinished);
         let own = std::mem::replace(&mut session.connection, super::NONE);
         if own != super::NONE {
-            self.pool.let_go(own);
+            self.pool.orphan(own);
         }
         self.leave(id, now);
     }
@@ -74,17 +74,14 @@ impl<S: RecordSink> Client<S> {
     }
 
     /// A request that cannot start any more: unsent if it fell due by the time sending stopped, otherwise nothing.
-    pub(super) fn never_start(&mut self, who: Who, now: Nanos) {
-        let (due, last) = match who {
-            Who::Waiting(id) => (self.sessions.get(id).due, self.last_step),
-            Who::Arrival(group) => {
-                (self.groups[group].next.map_or(Nanos::MAX, |a| a.intended), self.last_start)
-            }
+    pub(super) fn never_start(&mut self, who: Who, now: Nanos) -> Option<Action> {
+        let due = match who {
+            Who::Waiting(id) => self.sessions.get(id).due,
+            Who::Arrival(group) => self.groups[group].next.map_or(Nanos::MAX, |a| a.intended),
         };
-        if due <= last {
+        if due <= self.last_of(who) {
             let waited_out = due.saturating_add(self.limits.max_wait) <= now && self.full_since.is_some();
-            self.end_unstarted(who, if waited_out { Outcome::Shed } else { Outcome::Unsent }, now);
-            return;
+            return self.end_unstarted(who, if waited_out { Outcome::Shed } else { Outcome::Unsent }, now);
         }
         match who {
             // Stopped early: what was not yet due never fell due.
@@ -94,25 +91,52 @@ impl<S: RecordSink> Client<S> {
                 self.cut_short(id, now);
             }
         }
+        None
     }
 
     /// It has waited too long for a connection.
-    pub(super) fn shed(&mut self, who: Who, now: Nanos) {
-        self.end_unstarted(who, Outcome::Shed, now);
+    pub(super) fn shed(&mut self, who: Who, now: Nanos) -> Option<Action> {
+        self.end_unstarted(who, Outcome::Shed, now)
     }
 
-    fn end_unstarted(&mut self, who: Who, outcome: Outcome, now: Nanos) {
+    /// Its session goes on, or ends and closes what connection it has.
+    fn end_unstarted(&mut self, who: Who, outcome: Outcome, now: Nanos) -> Option<Action> {
         match who {
-            Who::Arrival(group) => self.write_never_arrived(group, outcome, now),
+            Who::Arrival(group) => {
+                self.write_never_arrived(group, outcome, now);
+                None
+            }
             Who::Waiting(id) => {
                 self.waiting.pop_front();
                 self.flush_run();
                 let record = self.record(id, now, outcome);
                 self.sink.record(record);
-                // Nothing can be idle and its own, or it would not have waited.
-                self.go_on(id, outcome, Then::GoOn, now);
+                self.go_on(id, outcome, Then::GoOn, now)
             }
         }
+    }
+
+    /// Users of the group who are to make no more requests go at once. Where it is its work that is done, also those who
+    /// wait for a connection: theirs is nobody's request.
+    pub(super) fn dismiss(&mut self, number: usize, now: Nanos) {
+        let group = &self.groups[number];
+        let done = group.left == Some(0);
+        let to_go = self.sessions.all_where(|session| {
+            let idle = match session.state {
+                State::Away | State::Leaving | State::Thinking => true,
+                State::Waiting => done,
+                State::Busy | State::Free => false,
+            };
+            idle && usize::from(session.group) == number && group.refuses(session.ordinal)
+        });
+        for id in to_go {
+            match self.sessions.get(id).state {
+                State::Away => self.sessions.end(id),
+                _ => self.cut_short(id, now),
+            }
+        }
+        self.waiting.retain(|&id| self.sessions.get(id).state == State::Waiting);
+        self.sessions.forget_timers_of_ended();
     }
 
     fn write_never_arrived(&mut self, number: usize, outcome: Outcome, now: Nanos) {

@@ -32,7 +32,8 @@ pub struct Sending {
     pub user: u64,
     /// Which round of the journey of this user, from 0.
     pub iteration: u32,
-    /// How many requests the session has made before: 0 means that a new session begins in this slot.
+    /// How many requests the session was told to send before: 0 means that a new session begins in this slot. Requests
+    /// that found no connection are not among them.
     pub ordinal: u32,
     /// Which repeat of the step, from 0.
     pub repeat: u32,

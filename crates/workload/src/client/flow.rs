@@ -26,11 +26,13 @@ impl<S: RecordSink> Client<S> {
         let session = *self.sessions.get(id);
         let group = &self.groups[usize::from(session.group)];
         let stay = group.level.as_ref().and_then(|level| level.stay(session.user, after));
-        match stay.filter(|stay| stay.from <= self.last_start && !group.is_spent()) {
-            Some(stay) => {
+        // Who is still busy when he is to come again comes as soon as he is not.
+        let stay = stay.map(|stay| (stay.from.max(after), stay.to.min(self.last_start)));
+        match stay.filter(|(from, _)| *from < self.last_start && !group.is_spent()) {
+            Some((from, to)) => {
                 let session = self.sessions.of(id);
-                (session.due, session.leaves) = (stay.from, stay.to);
-                self.sessions.wake(id, stay.from, State::Away);
+                (session.due, session.leaves) = (from, to);
+                self.sessions.wake(id, from, State::Away);
             }
             None => self.sessions.end(id),
         }
@@ -54,13 +56,8 @@ impl<S: RecordSink> Client<S> {
     /// The session's next request is due: it starts on a connection of its own, or takes its place among those that wait.
     #[inline]
     fn fall_due(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
-        let session = self.sessions.get(id);
-        if self.groups[usize::from(session.group)].left == Some(0) {
-            // The work is done; what was not begun never fell due.
-            return self.leave(id, now);
-        }
-        let own = session.connection;
-        if own != NONE {
+        let own = self.sessions.get(id).connection;
+        if own != NONE && !self.is_too_late(Who::Waiting(id), now) {
             let record = self.begin(id, now);
             return Some(self.send_on(own, id, record, now));
         }
@@ -75,10 +72,6 @@ impl<S: RecordSink> Client<S> {
         let id = match who {
             Who::Waiting(id) => {
                 let group = usize::from(self.sessions.get(id).group);
-                if self.groups[group].left == Some(0) {
-                    self.waiting.pop_front();
-                    return self.leave(id, now);
-                }
                 if let Some(close) = self.make_room(group) {
                     return Some(close);
                 }
@@ -142,17 +135,18 @@ impl<S: RecordSink> Client<S> {
         Action::Send(on, sending)
     }
 
-    /// What the session's present request is.
-    pub(super) fn sending(&self, id: SessionId) -> Sending {
-        let session = self.sessions.get(id);
+    /// What the session's present request is, which it is told to send.
+    pub(super) fn sending(&mut self, id: SessionId) -> Sending {
+        let session = self.sessions.of(id);
         let closed = self.groups[usize::from(session.group)].is_closed();
+        let ordinal = session.sent;
+        session.sent += 1;
         Sending {
             session: id,
             k: session.k,
             user: if closed { u64::from(session.user) } else { session.k },
             iteration: session.iteration,
-            // Counted up when it began.
-            ordinal: session.ordinal.saturating_sub(1),
+            ordinal,
             repeat: session.repeat,
             step: session.step,
             group: session.group,
@@ -193,12 +187,16 @@ impl<S: RecordSink> Client<S> {
         if first {
             session.began = now.into();
         }
-        let group = &mut self.groups[usize::from(session.group)];
-        if let Some(left) = &mut group.left {
-            *left -= 1;
-        }
+        let number = usize::from(session.group);
+        let group = &mut self.groups[number];
         if first && group.has_sessions() && !group.is_closed() {
             self.sink.users(now, 1);
+        }
+        if let Some(left) = &mut group.left {
+            *left -= 1;
+            if *left == 0 {
+                self.dismiss(number, now);
+            }
         }
     }
 
@@ -228,8 +226,9 @@ impl<S: RecordSink> Client<S> {
         if outcome != Outcome::Ok && session.failed.is_none() {
             session.failed = Some(outcome);
         }
-        if then == Then::StopGroup {
-            self.groups[number].stop();
+        if then == Then::StopGroup && self.groups[number].stopped.is_none() {
+            self.groups[number].stop(now);
+            self.dismiss(number, now);
         }
         let ends = then != Then::GoOn
             || (outcome != Outcome::Ok && self.groups[number].on_failure == OnFailure::EndSession);
@@ -239,7 +238,7 @@ impl<S: RecordSink> Client<S> {
         let group = &self.groups[number];
         let session = self.sessions.of(id);
         match group.journey.next(&mut session.cursor, group.draws, session.k) {
-            Next::Ask(_) if self.stopping => {
+            Next::Ask(_) if self.stopping || group.refuses(session.ordinal) => {
                 session.failed.get_or_insert(Outcome::Unfinished);
                 self.session_over(id, Nanos::ZERO, now)
             }

@@ -25,8 +25,8 @@ pub(super) struct Group {
     pub stride: u64,
     /// Requests that this shard may still make, of fixed work.
     pub left: Option<u64>,
-    /// What its sessions need has run out: none begins any more.
-    pub stopped: bool,
+    /// When what its sessions need ran out, if it did: none begins any more.
+    pub stopped: Option<Nanos>,
 }
 
 impl Group {
@@ -37,6 +37,7 @@ impl Group {
             Source::Users { level, requests } => (Some(level.clone()), *requests),
             _ => (None, None),
         };
+        let users = level.as_ref().map_or(0, |l| l.most());
         Group {
             next: sessions.next(),
             sessions,
@@ -45,23 +46,29 @@ impl Group {
             connections: group.connections,
             on_failure: group.on_failure,
             pace: group.pace.clone(),
-            stride: level.as_ref().map_or(1, |l| u64::from(l.most().max(1))),
+            stride: u64::from(users.max(1)),
             level,
-            left: requests.map(|n| shard.split_u64(n)),
-            stopped: false,
+            left: requests.map(|n| share(n, users, shard)),
+            stopped: None,
         }
     }
 
     /// The session that arrives next has been dealt with.
     #[inline]
     pub(super) fn advance(&mut self) {
-        self.next = if self.stopped { None } else { self.sessions.next() };
+        self.next = self.sessions.next().filter(|next| self.stopped.is_none_or(|at| next.intended <= at));
     }
 
-    /// Nobody begins any more.
-    pub(super) fn stop(&mut self) {
-        self.stopped = true;
-        self.next = None;
+    /// Nobody begins any more who is due later than `now`; those due have still to be written down.
+    pub(super) fn stop(&mut self, now: Nanos) {
+        self.stopped = Some(now);
+        self.next = self.next.filter(|next| next.intended <= now);
+    }
+
+    /// Whether a session that has made so many requests may make no more.
+    #[inline]
+    pub(super) fn refuses(&self, made: u32) -> bool {
+        self.left == Some(0) || (made == 0 && self.stopped.is_some())
     }
 
     /// Whether a session is a session to the sink too: one of more than a single request, or a user's.
@@ -80,12 +87,20 @@ impl Group {
 
     /// Whether no more requests may be made.
     pub(super) fn is_spent(&self) -> bool {
-        self.stopped || self.left == Some(0)
+        self.refuses(0)
     }
 
     /// Least time from the beginning of session `k` to that of the user's next.
     pub(super) fn pace(&self, k: u64) -> Nanos {
         let pace = self.pace.as_ref().map(|law| law.sample_time(&mut self.draws.pace(k)));
         pace.unwrap_or(Nanos::ZERO)
+    }
+}
+
+/// How many of `n` requests the users of a shard make, where each of all `users` makes the same number or one more.
+fn share(n: u64, users: u32, shard: Shard) -> u64 {
+    match u64::from(users) {
+        0 => 0,
+        users => n / users * shard.split_u64(users) + shard.split_u64(n % users),
     }
 }

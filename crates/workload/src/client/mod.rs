@@ -21,12 +21,12 @@ mod sessions;
 pub use event::{Action, Event, Limits, Sending, SessionId, Then};
 pub use pool::ConnectionId;
 
-use crate::plan::Plan;
+use crate::plan::{Connections, Plan};
 use crate::shard::Shard;
 use base::{Nanos, Outcome, Record, RecordSink, Stamp, Start};
 use group::Group;
 use pool::{Phase, Pool};
-use sessions::{NONE, Sessions};
+use sessions::{NONE, Session, Sessions};
 use std::collections::VecDeque;
 
 /// How long after the end of the plan an arrival that fell due within it may still start. Long enough for the host's
@@ -70,6 +70,8 @@ enum Who {
 impl<S: RecordSink> Client<S> {
     /// A client that plays `shard` of the plan within `limits` and tells `sink`.
     pub fn new(plan: &Plan, shard: Shard, limits: Limits, sink: S) -> Client<S> {
+        // Users who are turned away at once come again at once: time has to pass in between.
+        let limits = Limits { max_wait: limits.max_wait.max(Nanos(1)), ..limits };
         let groups: Vec<Group> = (0..plan.groups.len()).map(|g| Group::new(plan, g, shard)).collect();
         let last_start = plan.end().saturating_add(GRACE);
         let sessions_go_on = groups.iter().any(|g| !g.is_closed() && g.has_sessions());
@@ -104,32 +106,32 @@ impl<S: RecordSink> Client<S> {
         if let Some(id) = self.pool.pop_expired(now) {
             return Some(self.expire(id, now));
         }
-        while let Some(session) = self.sessions.pop_timer(now) {
-            if let Some(action) = self.timer(session, now) {
-                return Some(action);
-            }
+        if let Some(id) = self.pool.take_orphan() {
+            return Some(self.close(id, now));
         }
-        while let Some((due, who)) = self.next_held() {
+        loop {
+            while let Some(session) = self.sessions.pop_timer(now) {
+                if let Some(action) = self.timer(session, now) {
+                    return Some(action);
+                }
+            }
+            let Some((due, who)) = self.next_held() else { return self.wind_down(now) };
             if due > now && !self.stopping {
                 return None;
             }
-            let last = if matches!(who, Who::Arrival(_)) { self.last_start } else { self.last_step };
-            if now > last || self.stopping {
-                self.never_start(who, now);
-                continue;
-            }
-            if self.pool.can_start() {
-                match self.start_next(who, now) {
-                    Some(action) => return Some(action),
-                    None => continue,
-                }
-            }
-            if due.saturating_add(self.limits.max_wait) > now {
+            let action = if self.is_too_late(who, now) {
+                self.never_start(who, now)
+            } else if self.pool.can_start() {
+                self.start_next(who, now)
+            } else if due.saturating_add(self.limits.max_wait) <= now {
+                self.shed(who, now)
+            } else {
                 return None;
+            };
+            if action.is_some() {
+                return action;
             }
-            self.shed(who, now);
         }
-        self.wind_down(now)
     }
 
     /// When [`poll`](Client::poll) has something to do next if nothing happens; `Nanos::MAX` for never.
@@ -141,8 +143,7 @@ impl<S: RecordSink> Client<S> {
             Some((due, _)) if self.pool.can_start() => due,
             // At the cap nothing can start: the next thing due is giving up, not sending.
             Some((due, who)) => {
-                let last = if matches!(who, Who::Arrival(_)) { self.last_start } else { self.last_step };
-                due.saturating_add(self.limits.max_wait).min(last.saturating_add(Nanos(1)))
+                due.saturating_add(self.limits.max_wait).min(self.last_of(who).saturating_add(Nanos(1)))
             }
         };
         timer.min(held).min(self.give_up_at).min(self.pool.next_deadline())
@@ -163,8 +164,15 @@ impl<S: RecordSink> Client<S> {
     /// answers that came does well to look first: opening costs many times a look.
     #[inline]
     pub fn would_open(&self) -> bool {
-        let own = |(_, id): (Nanos, SessionId)| self.sessions.get(id).connection != NONE;
-        !self.pool.has_idle() && !self.sessions.next_timer().is_some_and(own)
+        let held = self.next_held();
+        let timer = self.sessions.next_timer().filter(|timer| held.is_none_or(|(due, _)| timer.0 <= due));
+        let (own, group) = match (timer, held) {
+            (Some((_, id)), _) => (self.sessions.get(id).connection != NONE, self.group_of(id)),
+            (None, Some((_, Who::Waiting(id)))) => (false, self.group_of(id)),
+            (None, Some((_, Who::Arrival(group)))) => (false, &self.groups[group]),
+            (None, None) => return false,
+        };
+        !own && (group.connections == Connections::PerUser || !self.pool.has_idle())
     }
 
     /// Something happened to a connection; the answer is what to do about it at once.
@@ -207,7 +215,8 @@ impl<S: RecordSink> Client<S> {
                 request.tls = tls.into();
                 request.sent = now.into();
                 self.pool.in_flight(id, now.saturating_add(self.limits.timeout));
-                Some(Action::Send(id, self.sending(self.pool.session(id))))
+                let sending = self.sending(self.pool.session(id));
+                Some(Action::Send(id, sending))
             }
             Event::ConnectFailed(outcome) => {
                 let session = self.finish(id, outcome, now);
@@ -220,6 +229,7 @@ impl<S: RecordSink> Client<S> {
                     let owner = self.pool.session(id);
                     self.sessions.of(owner).connection = NONE;
                     self.pool.close(id);
+                    self.came_free(now);
                 } else {
                     self.pool.retire_idle(id);
                 }
@@ -256,6 +266,26 @@ impl<S: RecordSink> Client<S> {
                 Some(first.filter(|f| f.0 < due).unwrap_or((due, Who::Waiting(id))))
             }
         }
+    }
+
+    /// Last instant at which that request may start.
+    #[inline]
+    fn last_of(&self, who: Who) -> Nanos {
+        match who {
+            Who::Arrival(group) => self.groups[group].stopped.unwrap_or(Nanos::MAX).min(self.last_start),
+            Who::Waiting(id) if self.group_of(id).is_closed() => self.last_start,
+            Who::Waiting(_) => self.last_step,
+        }
+    }
+
+    /// Whether that request cannot start any more: time is over, or its group has stopped before it began.
+    #[inline]
+    fn is_too_late(&self, who: Who, now: Nanos) -> bool {
+        let refused = match who {
+            Who::Arrival(group) => self.groups[group].refuses(0),
+            Who::Waiting(id) => self.group_of(id).refuses(self.sessions.get(id).ordinal),
+        };
+        refused || self.stopping || now > self.last_of(who)
     }
 
     /// Whether somebody's request has fallen due and not started.
@@ -321,11 +351,11 @@ impl<S: RecordSink> Client<S> {
     fn begin(&mut self, id: SessionId, now: Nanos) -> Record {
         self.flush_run();
         // It waited from when it was due, or from when the cap was reached if that was later: what was late before the
-        // cap was reached is the generator's lateness.
-        let due = self.sessions.get(id).due;
+        // cap was reached is the generator's lateness. So is what is late on a connection of its own.
+        let Session { due, connection, .. } = *self.sessions.get(id);
         let wait = match self.full_since {
-            Some(since) => (now - due.max(since)).max(Nanos::ZERO),
-            None => Nanos::ZERO,
+            Some(since) if connection == NONE => (now - due.max(since)).max(Nanos::ZERO),
+            _ => Nanos::ZERO,
         };
         let record = Record { started: now.into(), wait, ..self.record(id, now, Outcome::Unfinished) };
         let Record { intended, arrived, step, due, .. } = record;

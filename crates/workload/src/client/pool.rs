@@ -22,6 +22,8 @@ pub(super) enum Phase {
     Idle,
     /// Idle, but a user's own.
     Held,
+    /// Its user is gone: it is about to be closed.
+    Orphan,
 }
 
 #[derive(Debug)]
@@ -42,6 +44,7 @@ struct Slot {
 pub(super) struct Pool {
     slots: Vec<Slot>,
     idle: Vec<ConnectionId>,
+    orphans: Vec<ConnectionId>,
     free: Vec<ConnectionId>,
     deadlines: BinaryHeap<Reverse<(Nanos, ConnectionId)>>,
     cap: u32,
@@ -55,6 +58,7 @@ impl Pool {
         Pool {
             slots: Vec::new(),
             idle: Vec::new(),
+            orphans: Vec::new(),
             free: Vec::new(),
             deadlines: BinaryHeap::new(),
             cap: cap.max(1),
@@ -184,10 +188,21 @@ impl Pool {
         slot.deadline = Nanos::MAX;
     }
 
-    /// A connection that was held is anybody's.
-    pub(super) fn let_go(&mut self, id: ConnectionId) {
-        self.slot(id).phase = Phase::Idle;
-        self.idle.push(id);
+    /// A connection that was held is nobody's.
+    pub(super) fn orphan(&mut self, id: ConnectionId) {
+        self.slot(id).phase = Phase::Orphan;
+        self.orphans.push(id);
+    }
+
+    /// One that is to be closed because it is nobody's.
+    #[inline]
+    pub(super) fn take_orphan(&mut self) -> Option<ConnectionId> {
+        while let Some(id) = self.orphans.pop() {
+            if self.phase(id) == Phase::Orphan {
+                return Some(id);
+            }
+        }
+        None
     }
 
     /// It is gone, with whatever it carried.

@@ -45,8 +45,10 @@ pub(super) struct Session {
     /// When a user of a closed group is to be gone; never, for a session that arrived.
     pub leaves: Nanos,
     pub cursor: Cursor,
-    /// Requests made so far.
+    /// Requests that started so far.
     pub ordinal: u32,
+    /// Those of them that found a connection.
+    pub sent: u32,
     /// Which round of the journey of this user.
     pub iteration: u32,
     pub repeat: u32,
@@ -70,6 +72,7 @@ impl Session {
             leaves: Nanos::MAX,
             cursor: Cursor::default(),
             ordinal: 0,
+            sent: 0,
             iteration: 0,
             repeat: 0,
             step: 0,
@@ -127,7 +130,12 @@ impl Sessions {
 
     /// Every session in this state.
     pub(super) fn all_in(&self, state: State) -> Vec<SessionId> {
-        let ids = (0..).zip(&self.slots).filter(|(_, s)| s.state == state);
+        self.all_where(|session| session.state == state)
+    }
+
+    /// Every session of which that is true.
+    pub(super) fn all_where(&self, is: impl Fn(&Session) -> bool) -> Vec<SessionId> {
+        let ids = (0..).zip(&self.slots).filter(|(_, s)| s.state != State::Free && is(s));
         ids.map(|(id, _)| id).collect()
     }
 
@@ -153,6 +161,12 @@ impl Sessions {
         }
         self.timers.pop();
         Some(id)
+    }
+
+    /// Forgets the timers of sessions that have ended.
+    pub(super) fn forget_timers_of_ended(&mut self) {
+        let slots = &self.slots;
+        self.timers.retain(|&Reverse((_, _, id))| slots[id as usize].state != State::Free);
     }
 
     /// Forgets all timers.

@@ -1,0 +1,177 @@
+//! The laws of every run, under any mixture of groups, journeys, limits, targets, generator defects and interrupts.
+
+use crate::common::law;
+use crate::laws;
+use crate::rig::{Reply, Rig};
+use base::{Nanos, Outcome, Phase, Profile, Rate};
+use proptest::prelude::*;
+use std::sync::Arc;
+use testkit::{Connect, Generator};
+use workload::journey::{Journey, Node};
+use workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
+use workload::users::{Level, UserPhase};
+use workload::{Limits, Process, Shard, Then};
+
+const MS: fn(i64) -> Nanos = Nanos::from_millis;
+
+/// Think times above zero: users whose every request fails at once would otherwise never end.
+fn think() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["1ms", "40ms", "uniform(1ms,30ms)", "exp(20ms)"])
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    let ask = (0u16..6, 1u32..4, prop::option::of(think())).prop_map(|(step, repeat, think)| Node::Ask {
+        step,
+        repeat,
+        think: think.map(law),
+    });
+    let leaf = prop_oneof![4 => ask, 1 => think().prop_map(|t| Node::Pause(law(t)))];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        let nodes = prop::collection::vec(inner, 0..3);
+        let way = (0.1f64..3.0, nodes.clone());
+        prop_oneof![
+            (1u32..3, nodes).prop_map(|(times, nodes)| Node::Repeat(times, nodes)),
+            prop::collection::vec(way, 1..3).prop_map(Node::Choose),
+        ]
+    })
+}
+
+fn journey() -> impl Strategy<Value = Journey> {
+    let any = (prop::collection::vec(node(), 1..4), think())
+        .prop_filter_map("no request", |(nodes, think)| Journey::new(&nodes, law(think)).ok());
+    let single = think().prop_map(|think| {
+        Journey::new(&[Node::Ask { step: 0, repeat: 1, think: None }], law(think)).unwrap()
+    });
+    prop_oneof![4 => any, 1 => single]
+}
+
+fn level() -> impl Strategy<Value = Level> {
+    let phase = (20i64..500, 0u32..7, 0u32..7).prop_map(|(ms, from, to)| UserPhase {
+        length: MS(ms),
+        from_users: f64::from(from),
+        to_users: f64::from(to),
+    });
+    prop::collection::vec(phase, 1..5).prop_map(|phases| Level::new(&phases))
+}
+
+fn source() -> impl Strategy<Value = Source> {
+    prop_oneof![
+        3 => (10.0f64..200.0, 100i64..1_000).prop_map(|(rate, ms)| Source::Arrivals {
+            process: Process::Poisson,
+            profile: Arc::new(Profile::new(&[Phase::hold(MS(ms), Rate(rate))])),
+        }),
+        1 => (0u64..40).prop_map(|sessions| Source::AtOnce { sessions }),
+        3 => level().prop_map(|level| Source::Users { level: Arc::new(level), requests: None }),
+        1 => (0u64..120, 1u32..12).prop_map(|(n, users)| Source::Users {
+            level: Arc::new(Level::hold(users, LONGEST)),
+            requests: Some(n),
+        }),
+    ]
+}
+
+fn group() -> impl Strategy<Value = Group> {
+    (source(), journey(), any::<bool>(), any::<bool>(), prop::option::of(10i64..100)).prop_map(
+        |(source, journey, own, ends, pace)| {
+            let connections = if own { Connections::PerUser } else { Connections::Shared };
+            let on_failure = if ends { OnFailure::EndSession } else { OnFailure::Continue };
+            let closed = matches!(source, Source::Users { .. });
+            let pace = pace.filter(|_| closed).map(|ms| law(&format!("{ms}ms")));
+            Group { on_failure, pace, ..Group::of(source, journey, connections) }
+        },
+    )
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    (any::<u64>(), prop::collection::vec(group(), 1..4), (0u32..3, 1u32..4)).prop_map(
+        |(seed, groups, (index, count))| {
+            let ends = |group: &Group| match &group.source {
+                Source::Arrivals { profile, .. } => profile.end(),
+                Source::Users { level, .. } => level.end(),
+                Source::AtOnce { .. } => LONGEST,
+            };
+            let end = groups.iter().map(ends).max().unwrap_or(Nanos::ZERO);
+            let shard = Shard::new(index % count, count).unwrap();
+            Plan { seed, groups, measured_from: Nanos::ZERO, end, shard }
+        },
+    )
+}
+
+fn reply() -> impl Strategy<Value = Reply> {
+    let then = prop::sample::select(vec![Then::GoOn, Then::GoOn, Then::GoOn, Then::EndSession]);
+    let outcome = prop::sample::select(vec![Outcome::Ok, Outcome::Ok, Outcome::Status, Outcome::Check]);
+    let comes = (0i64..50, 0i64..50, outcome, then, 0u8..8, prop::option::of(0i64..60)).prop_map(
+        |(first, more, outcome, then, closes, hangs_up)| Reply::Comes {
+            first: MS(first),
+            done: MS(first + more),
+            outcome,
+            then,
+            reusable: closes > 0,
+            hangs_up: hangs_up.map(MS),
+        },
+    );
+    let not_sent = prop::sample::select(vec![Then::GoOn, Then::EndSession, Then::StopGroup]);
+    prop_oneof![
+        12 => comes,
+        1 => not_sent.prop_map(|then| Reply::NotSent(Outcome::Check, then)),
+        1 => Just(Reply::ends(MS(5), Outcome::Ok, Then::StopGroup)),
+        1 => Just(Reply::Silence),
+    ]
+}
+
+fn connect() -> impl Strategy<Value = Connect> {
+    prop_oneof![
+        8 => (0i64..20).prop_map(|t| Connect::After(MS(t))),
+        1 => (0i64..20).prop_map(|t| Connect::Fails(MS(t), Outcome::Refused)),
+        1 => Just(Connect::Silence),
+    ]
+}
+
+fn generator() -> impl Strategy<Value = Generator> {
+    let pause = (0i64..900, 1i64..300).prop_map(|(from, length)| (MS(from), MS(from + length)));
+    let us = Nanos::from_micros;
+    let defects = (0i64..1_000, 0i64..500, 0i64..5, prop::collection::vec(pause, 0..3)).prop_map(
+        move |(action, event, tick, mut pauses)| {
+            pauses.sort_unstable();
+            Generator {
+                action_cost: us(action),
+                event_cost: us(event),
+                tick: MS(tick),
+                pauses,
+                ..Generator::default()
+            }
+        },
+    );
+    prop_oneof![1 => Just(Generator::default()), 2 => defects]
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    (1u32..30, 1i64..120, 20i64..200).prop_map(|(connections, max_wait, drain)| Limits {
+        connections,
+        max_wait: MS(max_wait),
+        timeout: MS(120),
+        connect_timeout: MS(60),
+        drain: MS(drain),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_run_keeps_the_laws(
+        plan in plan(),
+        limits in limits(),
+        replies in prop::collection::vec(reply(), 1..24),
+        connects in prop::collection::vec(connect(), 1..10),
+        generator in generator(),
+        mut interrupts in prop::collection::vec(1i64..1_500, 0..3),
+    ) {
+        interrupts.sort_unstable();
+        let at: Vec<Nanos> = interrupts.into_iter().map(MS).collect();
+        let mut tried = 0;
+        let connect = |_: Nanos| { tried += 1; connects[tried % connects.len()] };
+        let request = |_: Nanos, n: usize, _: &_| replies[n % replies.len()];
+        let played = Rig::new(&plan, limits, connect, request).with(generator).interrupted_at(&at).run();
+        laws::check(&plan, &limits, &played);
+    }
+}
