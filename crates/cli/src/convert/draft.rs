@@ -40,6 +40,8 @@ pub struct Step {
     pub extract: Vec<(String, String)>,
     /// The status that is expected of its answer.
     pub status: Option<u16>,
+    /// Whether something that belongs to it could not be had; a note says what.
+    pub lacks: bool,
 }
 
 /// A request's body.
@@ -93,7 +95,14 @@ impl Step {
             think: None,
             extract: Vec::new(),
             status: None,
+            lacks: false,
         }
+    }
+
+    /// Notes what could not be had.
+    pub fn lack(&mut self, what: String) {
+        self.notes.push(what);
+        self.lacks = true;
     }
 
     /// Appends a header; one that is there already gets the value added, as HTTP has it (RFC 9110, 5.3).
@@ -207,6 +216,10 @@ impl Draft {
             }
         }
         let mut notes = self.warnings.clone();
+        let lacking = self.steps.iter().filter(|step| step.lacks).count();
+        if lacking > 0 {
+            notes.push(format!("{} not complete: see the comments there", count_are(lacking)));
+        }
         notes.extend(secrets.iter().map(|(name, about)| format!("set {name} before a run: {about}")));
         Converted { scenario: head + &file.document(), notes }
     }
@@ -230,6 +243,10 @@ impl Draft {
         }
         common
     }
+}
+
+fn count_are(n: usize) -> String {
+    if n == 1 { "1 step is".to_owned() } else { format!("{n} steps are") }
 }
 
 /// A load that harms nobody, to begin with.

@@ -144,7 +144,7 @@ impl Form {
                 && is_secret_field(&part.name)
                 && !text.as_str().is_empty()
             {
-                *text = secrets.field(&part.name, &text.as_str().to_owned());
+                *text = secrets.field(&part.name, text.as_str());
             }
         }
         parts

@@ -4,18 +4,19 @@
 //! answer or is a static asset is left out and counted. Requests within a page, parallel in a browser, become steps one
 //! after the other. Deliberately absent: values that one answer gave and a later request used.
 
+mod body;
 mod cookies;
 mod read;
 mod think;
 
 pub use think::LEAST;
 
-use super::draft::{self, Body, Draft, FORM, Part, PartContent, Step};
-use super::secrets::{Secrets, is_secret_field};
+use super::draft::{self, Draft, Step};
+use super::secrets::Secrets;
 use super::{Converted, Location, Text, count};
 use anyhow::{Context as _, Result, bail};
 use base::Nanos;
-use read::{Entry, Post, Recording};
+use read::{Entry, Recording};
 use std::collections::BTreeMap;
 
 /// What to make of a recording.
@@ -283,63 +284,8 @@ fn step(entry: &Entry, location: &Location, secrets: &mut Secrets) -> Step {
         }
         step.header(name, secrets.header(name, value).unwrap_or_else(|| Text::literal(value)));
     }
-    let kind = entry.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    let kind = kind.map(|(_, kind)| kind.trim());
-    match &entry.post {
-        Some(post) => body(&mut step, post, kind, secrets),
-        None => {
-            if let Some(kind) = kind {
-                step.header("Content-Type", Text::literal(kind));
-            }
-            if entry.body_bytes > 0 {
-                let bytes = entry.body_bytes;
-                step.notes
-                    .push(format!("The recording does not hold the body of this request ({bytes} bytes)."));
-            }
-        }
-    }
+    body::fill(&mut step, entry, secrets);
     step
-}
-
-fn body(step: &mut Step, post: &Post, kind: Option<&str>, secrets: &mut Secrets) {
-    let kind = kind.or(Some(post.kind.as_str()).filter(|kind| !kind.is_empty()));
-    let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if let Some(encoding) = &post.encoding {
-        step.notes.push(format!(
-            "Left out: the body, which is recorded as {encoding}. Put it into a file and name it here, as file: NAME."
-        ));
-        if let Some(kind) = kind {
-            step.header("Content-Type", Text::literal(kind));
-        }
-    } else if essence == "multipart/form-data" && !post.params.is_empty() {
-        step.body =
-            Body::Multipart(post.params.iter().map(|param| part(param, &mut step.notes, secrets)).collect());
-    } else if post.text.is_empty() && !post.params.is_empty() {
-        let pairs = post.params.iter().map(|param| (param.name.as_str(), param.value.as_str()));
-        let text = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-        step.text_body(kind.or(Some(FORM)), &text, secrets);
-    } else {
-        step.text_body(kind, &post.text, secrets);
-    }
-}
-
-fn part(param: &read::Param, notes: &mut Vec<String>, secrets: &mut Secrets) -> Part {
-    let (mut filename, mut content) = (param.file.clone(), PartContent::Text(Text::literal(&param.value)));
-    match &param.file {
-        Some(file) if param.value.is_empty() => {
-            notes.push(format!("The recording does not hold the file {file}: put it beside this scenario."));
-            content = PartContent::File(file.clone());
-        }
-        Some(file) => {
-            notes.push(format!("Sent as a text: the recorded content of the file {file}."));
-            filename = None;
-        }
-        None if is_secret_field(&param.name) && !param.value.is_empty() => {
-            content = PartContent::Text(secrets.field(&param.name, &param.value));
-        }
-        None => {}
-    }
-    Part { name: param.name.clone(), content, filename, kind: param.kind.clone() }
 }
 
 #[cfg(test)]

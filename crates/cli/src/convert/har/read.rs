@@ -54,6 +54,8 @@ pub(super) struct Param {
     pub value: String,
     pub file: Option<String>,
     pub kind: Option<String>,
+    /// How `value` is encoded, if it says so.
+    pub encoding: Option<String>,
 }
 
 /// Reads a recording.
@@ -138,6 +140,7 @@ fn post(value: &Value) -> Result<Option<Post>> {
         value: text(&value["value"]),
         file: value["fileName"].as_str().map(str::to_owned),
         kind: value["contentType"].as_str().map(str::to_owned),
+        encoding: value["encoding"].as_str().map(str::to_owned),
     };
     if !value.is_object() {
         bail!("it is {}, and no body with its mimeType and text", shown(value));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::convert::draft::FORM;
 use serde_json::{Value, json};
 
 /// A request: when it began (ms), how long it took, what it was and what came back.
@@ -258,11 +259,17 @@ fn bodies_are_what_was_recorded() {
     // Without its parts it is sent as it was, boundary and all.
     let text = post(boundary, json!({"mimeType": boundary, "text": "--xyz\r\n\r\n--xyz--"}));
     assert!(text.contains(boundary) && text.contains("text: \"--xyz\\r\\n\\r\\n--xyz--\""), "{text}");
-    let text = post("image/png", json!({"mimeType": "image/png", "text": "AAAA", "encoding": "base64"}));
-    assert!(text.contains("recorded as base64") && !text.contains("AAAA"), "{text}");
+    // {"a":1}, and a byte that is no text.
+    let json = "application/json";
+    let text = post(json, json!({"mimeType": json, "text": "eyJhIjoxfQ==", "encoding": "base64"}));
+    assert!(text.contains("json:\n      a: 1\n") && !text.contains("Left out"), "{text}");
+    let text = post("image/png", json!({"mimeType": "image/png", "text": "/w==", "encoding": "base64"}));
+    assert!(text.contains("the body, recorded as base64") && !text.contains("/w"), "{text}");
     let mut lost = entry(0, 1, "PUT", "http://a/", 200, "");
     lost["request"]["bodySize"] = json!(17);
-    assert!(journey(&[lost]).contains("does not hold the body of this request (17 bytes)"));
+    let Converted { scenario, notes } = converted(&[lost]);
+    assert!(scenario.contains("does not hold the body of this request (17 bytes)"), "{scenario}");
+    assert_eq!(notes, ["1 step is not complete: see the comments there"]);
 }
 
 #[test]
