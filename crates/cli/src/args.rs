@@ -9,6 +9,7 @@ use base::{Nanos, Rate, dist};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use stats::Threshold;
 use std::path::PathBuf;
+use workload::plan::Connections;
 use workload::{Process, Shard, arrivals};
 
 /// Load tests with honest load.
@@ -40,12 +41,16 @@ pub enum Command {
     Audit(Box<AuditArgs>),
     /// Report a recorded run again, or export its records
     Report(ReportArgs),
+    /// Play a scenario against a model of the target, in virtual time
+    Sim(Box<SimArgs>),
     /// Repeat a published experiment, its figures beside the published ones
     Lab(LabArgs),
     /// Print a curl command as a scenario file
     FromCurl(FromCurlArgs),
     /// Print a browser's recording (HAR) as a scenario file
     FromHar(FromHarArgs),
+    /// Print the JSON Schema of scenario files, for editors
+    Schema,
 }
 
 /// What the load is: shared by `run` and `plan`.
@@ -57,38 +62,60 @@ pub struct LoadArgs {
     /// How long to hold the rate; ramp and warm-up come before it [default: 10s]
     #[arg(short = 'd', long, short_alias = 'z', value_parser = units::parse_time, value_name = "TIME")]
     pub duration: Option<Nanos>,
-    /// Stop after so many requests of the hold (needs a rate)
+    /// So many requests: with -R the hold lasts for them; without, fixed work: as fast as -c users make them
     #[arg(short = 'n', long, value_parser = units::parse_count, value_name = "N")]
     pub requests: Option<u64>,
+    /// So many users who wait for each answer before they ask again: a closed workload (in place of -R)
+    #[arg(short = 'u', long, value_parser = units::parse_count, value_name = "N")]
+    pub users: Option<u64>,
+    /// How long each of the users thinks before each request, as a distribution [default: no time at all]
+    #[arg(long, value_name = "DIST", help = think_help())]
+    pub think: Option<String>,
+    /// So many requests, all due at once: fixed work
+    #[arg(long, value_parser = units::parse_count, value_name = "N")]
+    pub at_once: Option<u64>,
+    /// Whose connections users take: everybody's (shared), or each his own (per-user) [default: per-user]
+    #[arg(long, value_parser = parse_pool, value_name = "shared|per-user")]
+    pub pool: Option<Connections>,
     /// The arrival process
-    #[arg(long, value_parser = Process::parse, default_value = "poisson", value_name = "PROCESS", help = arrivals_help())]
-    pub arrivals: Process,
+    #[arg(long, value_parser = Process::parse, value_name = "PROCESS", help = arrivals_help())]
+    pub arrivals: Option<Process>,
     /// Seed of every random draw [default: a new one, printed]
     #[arg(long, value_parser = parse_seed, value_name = "N")]
     pub seed: Option<u64>,
     /// Rise linearly to the rate over this time first (sent, not counted)
-    #[arg(long, value_parser = units::parse_time, default_value = "0s", value_name = "TIME")]
-    pub ramp: Nanos,
+    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
+    pub ramp: Option<Nanos>,
     /// Hold the rate for this time before counting
-    #[arg(long, value_parser = units::parse_time, default_value = "0s", value_name = "TIME")]
-    pub warmup: Nanos,
+    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
+    pub warmup: Option<Nanos>,
     /// Send only shard i of N of the plan (i from 0): one of N machines
     #[arg(long, value_parser = Shard::parse, default_value = "0/1", value_name = "i/N")]
     pub shard: Shard,
-    /// Flags of workloads to come.
-    #[command(flatten)]
-    pub later: LaterArgs,
 }
 
-/// Flags whose workloads this version does not play: they end in an error that says so.
-#[derive(ClapArgs, Debug, Clone)]
-pub struct LaterArgs {
-    /// Users of a closed workload
-    #[arg(short = 'u', long, hide = true, value_name = "N")]
-    pub users: Option<String>,
-    /// Think time of users
-    #[arg(long, hide = true, value_name = "DIST")]
-    pub think: Option<String>,
+impl LoadArgs {
+    /// The arrival process: Poisson unless another was asked for.
+    pub fn process(&self) -> Process {
+        self.arrivals.unwrap_or(Process::Poisson)
+    }
+
+    /// The flags given that a scenario file says in their place.
+    pub fn said_by_a_scenario(&self) -> Vec<&'static str> {
+        let given = [
+            (self.rate.is_some(), "-R"),
+            (self.duration.is_some(), "-d"),
+            (self.requests.is_some(), "-n"),
+            (self.users.is_some(), "-u"),
+            (self.think.is_some(), "--think"),
+            (self.at_once.is_some(), "--at-once"),
+            (self.pool.is_some(), "--pool"),
+            (self.arrivals.is_some(), "--arrivals"),
+            (self.ramp.is_some(), "--ramp"),
+            (self.warmup.is_some(), "--warmup"),
+        ];
+        given.into_iter().filter_map(|(given, flag)| given.then_some(flag)).collect()
+    }
 }
 
 /// What is demanded of the numbers.
@@ -106,8 +133,8 @@ pub struct ThresholdArgs {
 /// `headway run`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct RunArgs {
-    /// Where to: http://host:port/path, https://..., or unix:/path/to/socket:/path
-    #[arg(value_name = "URL")]
+    /// Where to: http://host:port/path, https://..., or unix:/path/to/socket:/path; or a scenario file, NAME.yaml
+    #[arg(value_name = "URL|SCENARIO")]
     pub target: String,
     /// What the load is.
     #[command(flatten)]
@@ -136,18 +163,24 @@ pub struct RunArgs {
     /// Accept any TLS certificate
     #[arg(short = 'k', long)]
     pub insecure: bool,
-    /// How long an answer may take, from being sent
-    #[arg(long, value_parser = units::parse_time, default_value = "30s", value_name = "TIME")]
-    pub timeout: Nanos,
-    /// How long a connection may take, TLS included
-    #[arg(long, value_parser = units::parse_time, default_value = "5s", value_name = "TIME")]
-    pub connect_timeout: Nanos,
+    /// How long an answer may take, from being sent [default: 30s]
+    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
+    pub timeout: Option<Nanos>,
+    /// How long a connection may take, TLS included [default: 5s]
+    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
+    pub connect_timeout: Option<Nanos>,
     /// How long an arrival may wait for a connection at the cap before it is shed [default: --timeout]
     #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
     pub max_wait: Option<Nanos>,
-    /// Largest body of an answer
-    #[arg(long, value_parser = units::parse_size, default_value = "64MiB", value_name = "SIZE")]
-    pub max_body: u64,
+    /// How long sessions that have begun may go on after the last phase [default: --timeout]
+    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
+    pub drain: Option<Nanos>,
+    /// Largest body of an answer [default: 64MiB]
+    #[arg(long, value_parser = units::parse_size, value_name = "SIZE")]
+    pub max_body: Option<u64>,
+    /// Send nothing: print what would be sent
+    #[arg(long)]
+    pub dry_run: bool,
     /// What is demanded of the numbers.
     #[command(flatten)]
     pub demands: ThresholdArgs,
@@ -245,12 +278,29 @@ pub struct ServeArgs {
 /// `headway plan`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct PlanArgs {
-    /// Where to; only named here, nothing is sent
-    #[arg(value_name = "URL")]
+    /// Where to (only named here, nothing is sent), or a scenario file
+    #[arg(value_name = "URL|SCENARIO")]
     pub target: Option<String>,
     /// What the load is.
     #[command(flatten)]
     pub load: LoadArgs,
+}
+
+/// `headway sim`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct SimArgs {
+    /// The scenario file, with a `model:` of the target
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// Seed of every random draw [default: the file's, else a new one, printed]
+    #[arg(long, value_parser = parse_seed, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What is demanded of the numbers.
+    #[command(flatten)]
+    pub demands: ThresholdArgs,
+    /// What becomes of the results; a run folder is written only with --out.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// `headway report`.
@@ -305,6 +355,22 @@ pub struct FromHarArgs {
 fn arrivals_help() -> String {
     let lines = arrivals::ALL.iter().map(|f| format!("{}: {}", f.usage(), f.about()));
     format!("The arrival process. {}", lines.collect::<Vec<_>>().join("; "))
+}
+
+fn think_help() -> String {
+    let lines = dist::ALL.iter().map(|f| format!("{}({})", f.name(), f.arguments().join(",")));
+    format!(
+        "How long each of the users thinks before each request [default: no time]: {}",
+        lines.collect::<Vec<_>>().join(" ")
+    )
+}
+
+fn parse_pool(text: &str) -> Result<Connections, UnitError> {
+    match text.trim() {
+        "shared" => Ok(Connections::Shared),
+        "per-user" => Ok(Connections::PerUser),
+        _ => Err(UnitError::new(text, "a way to use connections: write shared or per-user")),
+    }
 }
 
 fn service_help() -> String {

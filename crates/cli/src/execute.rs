@@ -41,7 +41,7 @@ pub fn execute(
     control: &Control,
     observer: &mut dyn Observer,
 ) -> Result<Executed, Failure> {
-    let request = settings.wire_request().map_err(Failure::usage)?;
+    let requests = settings.requests().map_err(Failure::usage)?;
     let address = live::address::reachable(live::resolve(&settings.target.endpoint)?);
     let tls =
         settings.target.tls.then(|| TlsSetup::new(settings.target.host(), settings.insecure)).transpose()?;
@@ -50,24 +50,27 @@ pub fn execute(
         settings.threads.unwrap_or_else(|| default_threads(local)),
         settings.load.plan.shard.split(settings.limits.connections),
     );
-    let folder = run_folder(settings)?;
+    let folder = run_folder(settings.output.out.as_deref(), &settings.name)?;
     let clock = clock(settings.start).map_err(Failure::usage)?;
-    let document = RunDocument::new(settings, threads, clock.unix_nanos(Nanos::ZERO));
+    let document = RunDocument::new(&settings.what(), Some(threads), clock.unix_nanos(Nanos::ZERO));
     folder.write_new(records::folder::PLAN, &document.json()?)?;
+    if let Some(text) = &settings.scenario {
+        folder.write_new(records::folder::SCENARIO, text.as_bytes())?;
+    }
     let log = match settings.output.no_log {
         true => None,
         false => Some(LogWriter::create(&folder.records(), &log_metadata(&document)?)?),
     };
 
     let plan = &settings.load.plan;
-    let analysis =
-        stats::Analysis::new(rundoc::setup(plan, threads as usize)).judging(settings.thresholds.clone());
+    let analysis = stats::Analysis::new(rundoc::setup(plan, &settings.labels, threads as usize))
+        .judging(settings.thresholds.clone());
     let (intake, collector) = collector(analysis, log);
     let config = live::Config {
         plan: plan.clone(),
         address,
         tls,
-        request,
+        requests,
         answer_limits: wire::Limits { body_bytes: settings.max_body, ..wire::Limits::DEFAULT },
         limits: settings.limits,
         threads,
@@ -114,8 +117,9 @@ fn default_threads(local: bool) -> u32 {
     if local { 1 } else { live::host::cores().saturating_sub(1).max(1) }
 }
 
-fn run_folder(settings: &RunSettings) -> Result<RunFolder, Failure> {
-    match &settings.output.out {
+/// The folder for the results: as named, else one of its own under `headway-runs`.
+pub(crate) fn run_folder(out: Option<&Path>, name: &str) -> Result<RunFolder, Failure> {
+    match out {
         // A folder that is taken is the user's to name anew.
         Some(path) => RunFolder::create_exact(path).map_err(|error| match error {
             records::Error::Exists { .. } => Failure::usage(anyhow!(error).context("--out")),
@@ -123,7 +127,7 @@ fn run_folder(settings: &RunSettings) -> Result<RunFolder, Failure> {
         }),
         None => {
             let stamp = jiff::Zoned::now().strftime("%Y%m%dT%H%M%S").to_string();
-            Ok(RunFolder::create(Path::new("headway-runs"), &settings.name(), &stamp)?)
+            Ok(RunFolder::create(Path::new("headway-runs"), name, &stamp)?)
         }
     }
 }
@@ -143,7 +147,7 @@ fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
     Ok(Clock::starting_in(ahead))
 }
 
-fn log_metadata(document: &RunDocument) -> anyhow::Result<Metadata> {
+pub(crate) fn log_metadata(document: &RunDocument) -> anyhow::Result<Metadata> {
     let entries = [
         (metadata::SEED, document.plan.seed.to_string()),
         (metadata::PLAN, serde_json::to_string(&document.plan)?),

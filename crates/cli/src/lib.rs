@@ -12,6 +12,7 @@ pub mod commands;
 pub mod convert;
 pub mod execute;
 pub mod exit;
+pub mod files;
 pub mod interrupt;
 pub mod labs;
 pub mod output;
@@ -19,6 +20,7 @@ pub mod progress;
 pub mod repeat;
 pub mod rundoc;
 pub mod settings;
+pub mod simulate;
 
 use clap::Parser;
 use std::ffi::OsString;

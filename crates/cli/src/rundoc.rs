@@ -1,13 +1,16 @@
 //! `plan.json` in the run folder: what was asked for, exactly enough to print the plan and to repeat the run.
 
-use crate::settings::{Load, RunSettings};
+use crate::settings::Load;
 use anyhow::{Context as _, Result};
 use base::{Nanos, Profile};
 use serde::{Deserialize, Serialize};
 use stats::summary::PlanSummary;
-use stats::{PlanLaw, Setup, Workload};
+use stats::thresholds::Threshold;
+use stats::{PlanLaw, Setup, UsersAsked, UsersPhase, Workload};
 use std::path::Path;
-use workload::{Plan, Process, Shard};
+use workload::plan::{Group, Source};
+use workload::users::UserPhase;
+use workload::{Limits, Plan, Process, Shard, Target};
 
 /// The document.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -36,28 +39,47 @@ pub const SCHEMA: &str = "headway.plan/1";
 /// The label of the one step of a run without a scenario.
 pub const STEP: &str = "request";
 
+/// What a run, live or simulated, is.
+#[derive(Clone, Copy, Debug)]
+pub struct What<'a> {
+    /// A short name.
+    pub name: &'a str,
+    /// The command line, secrets replaced.
+    pub words: &'a [String],
+    /// Where to; none in a simulation.
+    pub target: Option<&'a Target>,
+    /// Labels of the steps.
+    pub labels: &'a [String],
+    /// Who comes when.
+    pub load: &'a Load,
+    /// Bounds of the whole run.
+    pub limits: &'a Limits,
+    /// What is demanded of the numbers.
+    pub thresholds: &'a [Threshold],
+}
+
 impl RunDocument {
     /// The document of a run that is about to begin with `threads` workers.
-    pub fn new(settings: &RunSettings, threads: u32, zero_unix_ns: i128) -> RunDocument {
-        let Load { plan, .. } = &settings.load;
-        let limits = &settings.limits;
+    pub fn new(what: &What<'_>, threads: Option<u32>, zero_unix_ns: i128) -> RunDocument {
+        let plan = &what.load.plan;
+        let limits = what.limits;
         let asked = PlanSummary {
             connections: Some(u64::from(limits.connections)),
-            threads: Some(threads),
-            target: Some(settings.target.to_string()),
-            steps: vec![STEP.to_owned()],
-            thresholds: settings.thresholds.iter().map(|t| t.text.clone()).collect(),
+            threads,
+            target: what.target.map(Target::to_string),
+            steps: what.labels.to_vec(),
+            thresholds: what.thresholds.iter().map(|t| t.text.clone()).collect(),
             timeout_s: Some(limits.timeout.as_secs_f64()),
             connect_timeout_s: Some(limits.connect_timeout.as_secs_f64()),
             max_wait_s: Some(limits.max_wait.as_secs_f64()),
-            ..settings.load.summary()
+            ..what.load.summary()
         };
         let zero = jiff::Timestamp::from_nanosecond(zero_unix_ns).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         RunDocument {
             schema: SCHEMA.to_owned(),
             headway: env!("CARGO_PKG_VERSION").to_owned(),
-            command: crate::repeat::command(&settings.words, plan.seed),
-            name: settings.name(),
+            command: crate::repeat::command(what.words, plan.seed),
+            name: what.name.to_owned(),
             zero_unix_ns: zero_unix_ns as i64,
             started_at: zero.to_string(),
             plan: plan.document(),
@@ -90,18 +112,91 @@ impl RunDocument {
     }
 }
 
-/// What the statistics need to know of a plan before the first record.
-pub fn setup(plan: &Plan, sources: usize) -> Setup {
+/// What the statistics need to know of a plan before the first record; `labels` are those of its steps.
+pub fn setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
+    let arriving = || plan.groups.iter().filter(|g| g.arrives());
+    let own = plan.own_profile();
+    let process = plan.process();
     Setup {
-        labels: vec![STEP.to_owned()],
+        labels: labels.to_vec(),
         sources,
         // An arrival may be due at the very end, as the last of evenly spaced ones is.
         measured: plan.measured_from..plan.end() + Nanos(1),
-        workload: Workload::Open,
-        plan: Some(law(plan.process, plan.own_profile(), plan.shard)),
-        resolution: Nanos(1),
-        rate: None,
+        workload: match () {
+            () if plan.is_open() => Workload::Open,
+            () if arriving().next().is_some() => Workload::Sessions,
+            () if plan.is_fixed_work() => Workload::FixedWork,
+            () => Workload::Closed,
+        },
+        plan: own.zip(process).map(|(profile, process)| law(process, profile, plan.shard)),
+        users: users(plan),
+        asks_per_session: asks_per_session(plan),
+        requests_asked: requests_asked(plan),
+        think_s: think_s(plan),
         ..Setup::default()
+    }
+}
+
+/// Users of the closed groups over time, this process's part; none where several groups' phases do not fit together.
+fn users(plan: &Plan) -> Option<UsersAsked> {
+    let mut levels = plan.groups.iter().filter_map(|g| match &g.source {
+        Source::Users { level, requests: None } => Some(level.phases()),
+        _ => None,
+    });
+    let share = 1.0 / f64::from(plan.shard.count());
+    let part = |p: &UserPhase| UsersPhase {
+        length: p.length,
+        from_users: p.from_users * share,
+        to_users: p.to_users * share,
+    };
+    let mut phases: Vec<UsersPhase> = levels.next()?.iter().map(part).collect();
+    for level in levels {
+        if level.len() != phases.len() || level.iter().zip(&phases).any(|(a, b)| a.length != b.length) {
+            return None;
+        }
+        for (sum, phase) in phases.iter_mut().zip(level.iter().map(part)) {
+            sum.from_users += phase.from_users;
+            sum.to_users += phase.to_users;
+        }
+    }
+    Some(UsersAsked { phases })
+}
+
+/// Requests of a session that arrives, on average over the groups.
+fn asks_per_session(plan: &Plan) -> Option<f64> {
+    let of = |g: &Group| match &g.source {
+        Source::Arrivals { profile, .. } => Some((profile.total(), g.journey.mean_asks())),
+        _ => None,
+    };
+    let groups: Vec<(f64, f64)> = plan.groups.iter().filter_map(of).collect();
+    let sessions: f64 = groups.iter().map(|g| g.0).sum();
+    let asks: f64 = groups.iter().map(|g| g.0 * g.1).sum();
+    (sessions > 0.0 && !plan.is_open()).then(|| asks / sessions)
+}
+
+/// Requests that this process is to make of fixed work, where the plan says how many.
+fn requests_asked(plan: &Plan) -> Option<u64> {
+    let mut asked = 0;
+    for (number, group) in plan.groups.iter().enumerate() {
+        asked += match &group.source {
+            Source::Users { requests: Some(n), .. } => plan.shard.split_u64(*n),
+            // A session's number of requests may be drawn.
+            Source::AtOnce { .. } if group.journey.mean_asks() == group.journey.longest() as f64 => {
+                plan.sessions_of(number, plan.shard).count() as u64 * group.journey.longest()
+            }
+            _ => return None,
+        };
+    }
+    Some(asked)
+}
+
+/// Mean think time before a request of the closed groups, in seconds.
+fn think_s(plan: &Plan) -> Option<f64> {
+    let closed = plan.groups.iter().filter(|g| matches!(g.source, Source::Users { .. }));
+    let thinks: Vec<f64> = closed.map(|g| g.journey.mean_think_s() / g.journey.mean_asks()).collect();
+    match thinks.as_slice() {
+        [one] if one.is_finite() => Some(*one),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::control::Control;
 use crate::host;
 use crate::reactor::Reactor;
+use crate::requests::Requests;
 use crate::tls::TlsSetup;
 use crate::watch::WorkerReport;
 use crate::worker::{Shared, Worker};
@@ -24,8 +25,8 @@ pub struct Config {
     pub address: Address,
     /// TLS, if it is spoken.
     pub tls: Option<TlsSetup>,
-    /// What every arrival asks for.
-    pub request: wire::Request,
+    /// What the steps ask for, and what their answers mean.
+    pub requests: Requests,
     /// What an answer may weigh.
     pub answer_limits: wire::Limits,
     /// Bounds of the whole run: the connection cap is split over shards and threads.
@@ -80,7 +81,7 @@ where
     let threads = workers(config.threads, config.plan.shard.split(config.limits.connections));
     let shared = Shared {
         address: config.address.clone(),
-        request: config.request.clone(),
+        requests: config.requests.clone(),
         limits: config.answer_limits,
         tls: config.tls.clone(),
         clock: config.clock,

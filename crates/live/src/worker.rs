@@ -10,6 +10,7 @@ use crate::control::Control;
 use crate::host;
 use crate::outcome::connect_outcome;
 use crate::reactor::{Completion, Reactor, Submitted};
+use crate::requests::{Asked, Kept, Requests};
 use crate::tls::{Inbound, Session, TlsSetup};
 use crate::watch::{Doing, WorkerReport};
 use base::{Nanos, Outcome, RecordSink};
@@ -17,7 +18,7 @@ use std::io;
 use std::num::NonZeroU64;
 use wire::{ClientConnection, Opened, ResetReason, http1};
 use workload::client::ConnectionId;
-use workload::{Action, Client, Event, Then};
+use workload::{Action, Client, Event, Sending, Then};
 
 /// The sink hears the time at least this often.
 const TICK: Nanos = Nanos::from_millis(50);
@@ -32,7 +33,7 @@ const READ_BUFFER: usize = 64 << 10;
 /// What every worker of a run shares.
 pub(crate) struct Shared {
     pub(crate) address: Address,
-    pub(crate) request: wire::Request,
+    pub(crate) requests: Requests,
     pub(crate) limits: wire::Limits,
     pub(crate) tls: Option<TlsSetup>,
     pub(crate) clock: Clock,
@@ -47,6 +48,8 @@ struct Connection {
     established: Nanos,
     stage: Stage,
     status: u16,
+    /// The request under way.
+    asked: Option<Asked>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +65,8 @@ pub(crate) struct Worker<'a, S> {
     client: Client<S>,
     reactor: Reactor,
     connections: Vec<Option<Connection>>,
+    /// What the sessions keep.
+    kept: Kept,
     /// Spare send buffers; at most one per connection is ever out.
     spare: Vec<Vec<u8>>,
     plain: Vec<u8>,
@@ -84,6 +89,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             client,
             reactor,
             connections: Vec::new(),
+            kept: Kept::default(),
             spare: Vec::new(),
             plain: Vec::new(),
             report: WorkerReport::default(),
@@ -186,9 +192,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let mut next = Some(action);
         while let Some(action) = next {
             next = match action {
-                Action::Send(id, _) => self.send_request(id, now),
+                Action::Send(id, sending) => self.send_request(id, &sending, now),
                 Action::Open(id) => self.open(id, now),
                 Action::Close(id) => {
+                    self.missed(id);
                     self.reactor.close(id);
                     self.connections[id as usize] = None;
                     None
@@ -210,6 +217,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             established: now,
             stage: Stage::Connecting,
             status: 0,
+            asked: None,
         };
         self.connections[index] = Some(connection);
         let error = self.reactor.connect(id, &self.shared.address).err()?;
@@ -223,15 +231,31 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     #[inline]
-    fn send_request(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+    fn send_request(&mut self, id: ConnectionId, sending: &Sending, now: Nanos) -> Option<Action> {
         let connection = self.connections[id as usize].as_mut()?;
-        connection.stage = Stage::InFlight;
         connection.status = 0;
+        let clock = &self.shared.clock;
+        let opened = self.kept.ask(
+            &self.shared.requests,
+            sending,
+            || clock.unix_nanos(now),
+            |request, asked| {
+                connection.asked = Some(asked);
+                connection.wire.open(request)
+            },
+        );
+        match opened {
+            Ok(Opened::Stream(_)) => connection.stage = Stage::InFlight,
+            Ok(_) => return self.broken(id, Outcome::Reset, "the connection takes no request", now),
+            Err(refusal) => {
+                connection.stage = Stage::Idle;
+                self.report.message(refusal.outcome, || refusal.reason);
+                let (outcome, then) = (refusal.outcome, refusal.then);
+                return self.client.on(id, Event::NotSent { outcome, then }, now);
+            }
+        }
         let mut out = self.spare.pop().unwrap_or_default();
         out.clear();
-        if !matches!(connection.wire.open(&self.shared.request), Opened::Stream(_)) {
-            return self.broken(id, Outcome::Reset, "the connection takes no request", now);
-        }
         connection.wire.poll_transmit(now, &mut out);
         let bytes = out.len() as u64;
         if let Some(tls) = &mut connection.tls {
@@ -272,8 +296,17 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         self.report.message(outcome, || why.to_owned());
         let status = self.connections[id as usize].as_ref().map_or(0, |c| c.status);
         let then = Then::GoOn;
+        self.missed(id);
         let event = Event::Done { outcome, status, bytes_received: 0, reusable: false, then };
         self.client.on(id, event, now)
+    }
+
+    /// The request under way on this connection, if there is one, gets no answer.
+    fn missed(&mut self, id: ConnectionId) {
+        let asked = self.connections[id as usize].as_mut().and_then(|c| c.asked.take());
+        if let Some(asked) = asked {
+            self.kept.missed(&self.shared.requests, &asked);
+        }
     }
 
     #[inline]
@@ -393,23 +426,26 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             self.client.on(id, Event::FirstByte, now);
         }
         while let Some(event) = connection.wire.receive(now, &mut bytes) {
-            let done = match event {
-                wire::Event::Head { status, .. } => {
+            match event {
+                wire::Event::Head { status, head, .. } => {
                     connection.status = status;
-                    continue;
+                    if let Some(asked) = &mut connection.asked {
+                        asked.reader.head(self.shared.requests.script(), status, head.iter());
+                    }
                 }
-                wire::Event::Chunk { .. } => continue,
+                wire::Event::Chunk { data, .. } => {
+                    if let Some(asked) = &mut connection.asked {
+                        asked.reader.chunk(data);
+                    }
+                }
                 wire::Event::End { bytes_received, .. } => {
                     // Not if it was answered before all of it was sent (the next request would queue behind the
                     // rest), nor if the end that came with the answer is still to be read.
                     let reusable = connection.wire.is_reusable() && self.reactor.is_sound(id);
-                    finished(connection, &mut self.client, id, bytes_received, reusable, now)
+                    return self.finished(id, bytes_received, reusable, now);
                 }
                 wire::Event::Reset { reason, .. } => return self.reset(id, reason, now),
-                wire::Event::GoAway => self.client.on(id, Event::Closed, now),
-            };
-            if done.is_some() {
-                return done;
+                wire::Event::GoAway => return self.client.on(id, Event::Closed, now),
             }
         }
         None
@@ -447,27 +483,32 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         }
         let connection = self.connections[id as usize].as_mut()?;
         match connection.wire.receive_end(now) {
-            Some(wire::Event::End { bytes_received, .. }) => {
-                finished(connection, &mut self.client, id, bytes_received, false, now)
-            }
+            Some(wire::Event::End { bytes_received, .. }) => self.finished(id, bytes_received, false, now),
             Some(wire::Event::Reset { reason, .. }) => self.reset(id, reason, now),
             _ => self.broken(id, Outcome::Reset, "the connection was closed before the answer", now),
         }
     }
-}
 
-/// The answer on this connection is complete.
-#[inline]
-fn finished<S: RecordSink>(
-    connection: &mut Connection,
-    client: &mut Client<S>,
-    id: ConnectionId,
-    bytes_received: u64,
-    reusable: bool,
-    now: Nanos,
-) -> Option<Action> {
-    connection.stage = Stage::Idle;
-    let status = connection.status;
-    let outcome = if status >= 400 { Outcome::Status } else { Outcome::Ok };
-    client.on(id, Event::Done { outcome, status, bytes_received, reusable, then: Then::GoOn }, now)
+    /// The answer on this connection is complete.
+    #[inline]
+    fn finished(
+        &mut self,
+        id: ConnectionId,
+        bytes_received: u64,
+        reusable: bool,
+        now: Nanos,
+    ) -> Option<Action> {
+        let connection = self.connections[id as usize].as_mut()?;
+        connection.stage = Stage::Idle;
+        let status = connection.status;
+        let asked = connection.asked.take()?;
+        let response = now - self.client.intended(id);
+        let unix = || self.shared.clock.unix_nanos(now);
+        let reading = self.kept.answer(&self.shared.requests, asked, unix, response);
+        let (outcome, then) = (reading.outcome, reading.then);
+        if let Some(reason) = reading.reason {
+            self.report.message(outcome, || reason);
+        }
+        self.client.on(id, Event::Done { outcome, status, bytes_received, reusable, then }, now)
+    }
 }

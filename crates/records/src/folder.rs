@@ -16,6 +16,8 @@ pub const RECORDS: &str = "records.arrow";
 pub const SUMMARY: &str = "summary.json";
 /// The plan that was run.
 pub const PLAN: &str = "plan.json";
+/// The scenario file that the run came from, as written.
+pub const SCENARIO: &str = "scenario.yaml";
 /// The report for people.
 pub const REPORT: &str = "report.html";
 

@@ -3,14 +3,19 @@
 use super::run::play;
 use crate::args::DemoArgs;
 use crate::exit::{self, Failure};
-use crate::settings::{Load, RunSettings};
+use crate::rundoc::STEP;
+use crate::settings::{
+    DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT, Lengths, Load, RunSettings,
+};
 use anyhow::anyhow;
 use base::dist;
 use base::{Nanos, Rate};
 use live::serve::{Server, Settings};
 use live::{Address, Control};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::thread;
+use workload::content::Script;
 use workload::{Limits, Plan, Process, Request, Target};
 
 const MOST: Rate = Rate(1000.0);
@@ -58,26 +63,28 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
     let zero = Nanos::ZERO;
     let plan = Plan::ramp_and_hold(seed, Process::Poisson, args.rate, zero, zero, HOLD);
     let target = Target::parse(url)?;
-    let timeout = Nanos::from_secs(30);
+    let timeout = DEFAULT_TIMEOUT;
     Ok(RunSettings {
-        request: Request::get(&target.path),
+        name: target.short_name(),
+        script: Arc::new(Script::single(&Request::get(&target.path))),
+        labels: vec![STEP.to_owned()],
         target,
         load: Load {
             plan,
-            rate: args.rate,
-            hold: HOLD,
+            headline: format!("{} for {HOLD}, poisson", args.rate),
             requests: None,
-            ramp: zero,
-            warmup: zero,
             assumed: Vec::new(),
+            lengths: Some(Lengths { ramp: zero, warmup: zero, hold: HOLD }),
         },
         limits: Limits {
             connections: live::host::default_connections(),
             max_wait: timeout,
             timeout,
-            connect_timeout: Nanos::from_secs(5),
+            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
+            drain: timeout,
         },
-        max_body: wire::Limits::DEFAULT.body_bytes,
+        max_body: DEFAULT_MAX_BODY,
+        scenario: None,
         threads: None,
         insecure: false,
         start: None,

@@ -8,7 +8,9 @@ mod lab;
 mod plan;
 mod report;
 mod run;
+mod schema;
 mod serve;
+mod sim;
 
 use crate::args::{Args, Command};
 use crate::convert::Converted;
@@ -31,6 +33,8 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Lab(args) => lab::lab(&args),
         Command::FromCurl(args) => from_curl::from_curl(&args),
         Command::FromHar(args) => from_har::from_har(&args),
+        Command::Sim(args) => sim::sim(&args, words),
+        Command::Schema => schema::schema(),
     }
 }
 

@@ -3,31 +3,67 @@
 use crate::args::PlanArgs;
 use crate::exit::{FINE, Failure};
 use crate::rundoc::STEP;
-use crate::settings::Load;
+use crate::settings::{Load, is_named, read_scenario};
+use anyhow::anyhow;
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use workload::Target;
+use workload::journey::{Cursor, Next};
+use workload::plan::Source;
 
 pub(super) fn plan(args: &PlanArgs) -> Result<u8, Failure> {
-    if let Some(url) = &args.target {
-        Target::parse(url).map_err(Failure::usage)?;
-    }
-    let load = Load::resolve(&args.load).map_err(Failure::usage)?;
+    let (load, labels) = load(args).map_err(Failure::usage)?;
     let plan = &load.plan;
-    let _ = writeln!(io::stderr(), "headway: {} at {}, seed {}", plan.process, load.rate, plan.seed);
-    match print(plan, BufWriter::new(io::stdout().lock())) {
+    if plan.groups.iter().all(|g| matches!(g.source, Source::Users { .. })) {
+        return Err(Failure::usage(anyhow!(
+            "{}: users who wait for answers have no plan of arrivals; only users who arrive (-R, `arrive:`) do",
+            load.headline
+        )));
+    }
+    let _ = writeln!(io::stderr(), "headway: {}, seed {}", load.headline, plan.seed);
+    match print(plan, &labels, BufWriter::new(io::stdout().lock())) {
         // Whoever reads has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(FINE),
         other => Ok(other.map(|()| FINE)?),
     }
 }
 
-fn print(plan: &workload::Plan, mut out: impl Write) -> io::Result<()> {
+fn load(args: &PlanArgs) -> anyhow::Result<(Load, Vec<String>)> {
+    match &args.target {
+        Some(path) if is_named(path) => {
+            let scenario = read_scenario(path)?;
+            let load = Load::of_scenario(&scenario, &args.load)?;
+            Ok((load, scenario.labels))
+        }
+        target => {
+            target.as_deref().map(Target::parse).transpose()?;
+            Ok((Load::resolve(&args.load, None)?, vec![STEP.to_owned()]))
+        }
+    }
+}
+
+/// Every arrival with the label of its first request. Sessions of several groups are numbered each in its group.
+fn print(plan: &workload::Plan, labels: &[String], mut out: impl Write) -> io::Result<()> {
     writeln!(out, "arrival,intended_s,step")?;
-    for arrival in plan.arrivals() {
+    for (group, arrival) in plan.sessions() {
         let ns = arrival.intended.0;
-        writeln!(out, "{},{}.{:09},{STEP}", arrival.k, ns / 1_000_000_000, ns % 1_000_000_000)?;
+        let (journey, draws) = (&plan.groups[group].journey, plan.draws(group));
+        // A session whose journey holds no request for it sends nothing.
+        let Next::Ask(first) = journey.next(&mut Cursor::default(), draws, arrival.k) else { continue };
+        let label = labels.get(usize::from(first.step)).map_or("", String::as_str);
+        let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
+        writeln!(out, "{},{seconds}.{rest:09},{}", arrival.k, cell(label))?;
     }
     out.flush()
+}
+
+/// A label as a cell of CSV (RFC 4180).
+fn cell(label: &str) -> Cow<'_, str> {
+    if label.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", label.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(label)
+    }
 }
 
 #[cfg(test)]
@@ -41,7 +77,7 @@ mod tests {
         let mut plan = Plan::ramp_and_hold(7, Process::Poisson, Rate(100.0), zero, zero, Nanos::from_secs(2));
         plan.shard = shard;
         let mut out = Vec::new();
-        print(&plan, &mut out).unwrap();
+        print(&plan, &[STEP.to_owned()], &mut out).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
     }
 

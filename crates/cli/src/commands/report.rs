@@ -8,7 +8,7 @@ use crate::output;
 use crate::rundoc::{self, RunDocument};
 use crate::settings::must_be_new;
 use anyhow::{Context as _, Result, anyhow};
-use base::{Batch, Nanos, Start};
+use base::{Batch, Nanos};
 use records::{By, Limits, Merge, RunFolder};
 use stats::summary::{Finding, Severity, Source};
 use stats::thresholds::{check_steps, judge, of_summary};
@@ -100,7 +100,8 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
 /// The summary of a run from its records and its plan. What the generator said of itself is lost with the process.
 fn recompute(run: &RunFolder, document: RunDocument, thresholds: Vec<Threshold>) -> Result<Summary> {
     let plan = document.plan.plan().map_err(anyhow::Error::msg)?;
-    let mut analysis = stats::Analysis::new(rundoc::setup(&plan, 1)).judging(thresholds);
+    let mut analysis =
+        stats::Analysis::new(rundoc::setup(&plan, &document.asked.steps, 1)).judging(thresholds);
     let spill = std::env::temp_dir();
     let mut merge = Merge::open(&[run.records()], By::Started, Limits::default(), &spill)?;
     let mut batch = Batch::default();

@@ -34,16 +34,11 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
             workload::Shard::WHOLE => String::new(),
             shard => format!(", shard {shard}"),
         };
-        let length = match settings.load.requests {
-            Some(n) => report::format::plural(n, "request"),
-            None => settings.load.hold.to_string(),
-        };
         let _ = writeln!(
             std::io::stderr(),
-            "headway: {} at {} for {length}{shard}, {}, seed {}{assumed}",
+            "headway: {} at {}{shard}, seed {}{assumed}",
+            settings.load.headline,
             settings.target,
-            settings.load.rate,
-            plan.process,
             plan.seed,
         );
     }

@@ -2,13 +2,14 @@
 
 use crate::args::ServeArgs;
 use crate::exit::{FINE, Failure};
+use crate::files::times_in_file;
 use crate::interrupt;
 use crate::settings::{listen_address, must_be_new, new_seed};
 use anyhow::Context as _;
 use base::dist;
 use live::Control;
 use live::serve::{ArrivalsLog, ServeReport, Server, Settings, StateSettings};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::thread;
 use std::time::Duration;
@@ -83,17 +84,4 @@ fn told(report: &ServeReport, state: bool) -> String {
         report.refused,
     );
     if state { format!("{base}; {} denied, {} items held", report.denied, report.items) } else { base }
-}
-
-/// The times in a file, one a line, with their units; empty lines and comments (#) are passed over.
-fn times_in_file(path: &str) -> Result<Vec<f64>, String> {
-    let text = fs::read_to_string(path).map_err(|e| format!("a file that can be read ({e})"))?;
-    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
-    lines
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(number, line)| {
-            let time = base::units::parse_time(line);
-            time.map(base::Nanos::as_secs_f64).map_err(|e| format!("a file of times: line {number}: {e}"))
-        })
-        .collect()
 }

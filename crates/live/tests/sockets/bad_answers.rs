@@ -1,6 +1,6 @@
 //! Targets that take the request and then answer badly, oddly, or never.
 
-use crate::harness::{Load, Ran, guarded};
+use crate::harness::{Load, Ran, guarded, request};
 use crate::scripted::{Scripted, read_request, read_to_end, reset, send_last};
 use base::{Nanos, Outcome};
 use std::io::Write;
@@ -272,8 +272,8 @@ fn an_answer_may_pause_halfway() {
 #[test]
 fn an_answer_that_comes_before_the_body_has_gone_counts() {
     fn load() -> Load {
-        let request = wire::Request::builder("POST", "localhost", "/").body(vec![b'x'; 20_000_000]);
-        Load { request: request.build().unwrap(), ..Load::of(4) }
+        let request = request("POST", "/", vec![b'x'; 20_000_000]);
+        Load { request, ..Load::of(4) }
     }
     guarded(|| {
         let answer = b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno";

@@ -3,14 +3,16 @@
 use base::sink::Kept;
 use base::{Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
 use live::tls::TlsSetup;
-use live::{Address, Clock, Config, Control, RunReport};
+use live::{Address, Clock, Config, Control, Requests, RunReport};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-use workload::{Limits, Plan, Process, Shard};
+use workload::content::Script;
+use workload::plan::Group;
+use workload::{Limits, Plan, Process, Request, Shard, Target};
 
 /// Far beyond what any of these tests takes: who needs this long hangs.
 pub const HANG: Duration = Duration::from_secs(20);
@@ -59,6 +61,11 @@ impl RecordSink for Shared {
     }
 }
 
+/// A request without headers.
+pub fn request(method: &str, path: &str, body: impl Into<Vec<u8>>) -> Request {
+    Request { method: method.to_owned(), body: body.into(), ..Request::get(path) }
+}
+
 /// A short run: evenly spaced arrivals, 30 in 0.3 s unless said otherwise.
 pub struct Load {
     pub rate: f64,
@@ -66,7 +73,7 @@ pub struct Load {
     pub shard: Shard,
     pub threads: u32,
     pub limits: Limits,
-    pub request: wire::Request,
+    pub request: Request,
     pub answer_limits: wire::Limits,
     pub tls: Option<TlsSetup>,
     pub ahead: Nanos,
@@ -86,8 +93,9 @@ impl Default for Load {
                 max_wait: Nanos::from_secs(10),
                 timeout: Nanos::from_secs(10),
                 connect_timeout: Nanos::from_secs(10),
+                drain: Nanos::from_secs(10),
             },
-            request: wire::Request::builder("GET", "localhost", "/").build().unwrap(),
+            request: Request::get("/"),
             answer_limits: wire::Limits::DEFAULT,
             tls: None,
             ahead: Nanos::from_millis(5),
@@ -122,23 +130,21 @@ impl Load {
             Phase::hold(self.length + half_a_gap, Rate(self.rate)),
             Phase::hold(Nanos::from_secs(5), Rate(0.0)),
         ];
-        Plan {
-            seed: 7,
-            process: Process::Constant,
-            profile: Arc::new(Profile::new(&phases)),
-            measured_from: Nanos::ZERO,
-            shard: self.shard,
-        }
+        let profile = Profile::new(&phases);
+        let end = profile.end();
+        let plan = Plan::of(7, Group::open(Process::Constant, profile), Nanos::ZERO, end);
+        Plan { shard: self.shard, ..plan }
     }
 
     /// Plays it, unchecked.
     pub fn play(self, address: &Address) -> Ran {
         let plan = self.plan();
+        let script = Arc::new(Script::single(&self.request));
         let config = Config {
             plan: plan.clone(),
             address: address.clone(),
             tls: self.tls,
-            request: self.request,
+            requests: Requests::new(&Target::parse("http://localhost/").unwrap(), script).unwrap(),
             answer_limits: self.answer_limits,
             limits: self.limits,
             threads: self.threads,

@@ -1,6 +1,6 @@
 //! Runs against the calibrated target.
 
-use crate::harness::{Load, guarded};
+use crate::harness::{Load, guarded, request};
 use base::station::Stalls;
 use base::{Nanos, Outcome, Record};
 use live::serve::{ArrivalsLog, ServeReport, Server, Settings};
@@ -256,8 +256,8 @@ fn a_body_is_sent_whole_however_large() {
         let server = Serving::new(settings("const(0s)"));
         // The last one does not fit into any socket's buffer: it goes out piece by piece.
         for bytes in [1, 100_000, 20_000_000] {
-            let request = wire::Request::builder("POST", "localhost", "/").body(vec![b'x'; bytes]);
-            let load = Load { request: request.build().unwrap(), ..Load::of(3) };
+            let request = request("POST", "/", vec![b'x'; bytes]);
+            let load = Load { request, ..Load::of(3) };
             let ran = load.connections(2).run(&server.address).all(Outcome::Ok);
             assert!(ran.records.iter().all(|r| r.bytes_sent > bytes as u64));
         }
@@ -269,11 +269,13 @@ fn a_body_is_sent_whole_however_large() {
 fn heads_and_posts_with_expectations_are_answered() {
     guarded(|| {
         let server = Serving::new(Settings { body_bytes: 5_000, ..settings("const(0s)") });
-        let request = wire::Request::builder("HEAD", "localhost", "/").build().unwrap();
-        let ran = Load { request, ..Load::of(5) }.connections(1).run(&server.address).all(Outcome::Ok);
+        let ran = Load { request: request("HEAD", "/", ""), ..Load::of(5) }
+            .connections(1)
+            .run(&server.address)
+            .all(Outcome::Ok);
         assert!(ran.records.iter().all(|r| r.bytes_received < 300));
-        let request = wire::Request::builder("POST", "localhost", "/").body("hello");
-        let request = request.header("Expect", "100-continue").build().unwrap();
+        let mut request = request("POST", "/", "hello");
+        request.headers.push(("Expect".to_owned(), "100-continue".to_owned()));
         Load { request, ..Load::of(5) }.connections(1).run(&server.address).all(Outcome::Ok);
         assert_eq!(server.stop().connections, 2);
     });

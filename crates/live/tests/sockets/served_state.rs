@@ -1,6 +1,6 @@
 //! The calibrated target with state, asked by hand and under load.
 
-use crate::harness::{Load, guarded};
+use crate::harness::{Load, guarded, request};
 use crate::served::{Serving, settings};
 use crate::served_raw::{connect, read_to_close};
 use base::{Nanos, Outcome};
@@ -119,10 +119,9 @@ fn reads_cost_by_what_was_written() {
     guarded(|| {
         let state = StateSettings { cost: Nanos::from_millis(2), ..StateSettings::DEFAULT };
         let server = Serving::new(keeping("const(1ms)", state));
-        let request = |method, path| wire::Request::builder(method, "localhost", path);
-        let read = || Load { request: request("GET", "/a").build().unwrap(), ..Load::of(3) };
+        let read = || Load { request: request("GET", "/a", ""), ..Load::of(3) };
         read().run(&server.address).all(Outcome::Ok);
-        let write = Load { request: request("POST", "/a").body("x").build().unwrap(), ..Load::of(20) };
+        let write = Load { request: request("POST", "/a", "x"), ..Load::of(20) };
         write.run(&server.address).all(Outcome::Ok);
         let ran = read().run(&server.address).all(Outcome::Ok);
         for r in &ran.records {

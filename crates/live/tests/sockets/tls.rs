@@ -1,6 +1,6 @@
 //! TLS as it should be.
 
-use crate::harness::{Load, guarded};
+use crate::harness::{Load, guarded, request};
 use crate::scripted::{read_request, read_to_end};
 use crate::tls_server::{Authority, GOOD, TlsStream, serve};
 use base::Outcome;
@@ -69,8 +69,8 @@ fn bodies_larger_than_a_record_come_and_go() {
                 }
             }
         });
-        let request = wire::Request::builder("POST", "localhost", "/").body(vec![b'x'; 3_000_000]);
-        let load = Load { request: request.build().unwrap(), ..load(&authority, "localhost") };
+        let request = request("POST", "/", vec![b'x'; 3_000_000]);
+        let load = Load { request, ..load(&authority, "localhost") };
         let ran =
             Load { length: Load::of(4).length, ..load }.connections(2).run(&target.address).all(Outcome::Ok);
         assert!(ran.records.iter().all(|r| r.bytes_received > 3_000_000));

@@ -238,6 +238,12 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
+    /// When the request on this connection was due.
+    #[inline]
+    pub fn intended(&mut self, id: ConnectionId) -> Nanos {
+        self.pool.request_mut(id).intended
+    }
+
     /// Tells the sink what time it is: at least ten times a second.
     pub fn tick(&mut self, now: Nanos) {
         self.sink.tick(now);

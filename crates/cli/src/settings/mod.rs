@@ -1,0 +1,385 @@
+//! Arguments resolved and checked: everything a run needs, nothing left to guess.
+
+mod bounds;
+mod load;
+mod scenario;
+
+pub use bounds::{Bounds, DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
+pub use load::{Lengths, Load, plan_summary};
+pub use scenario::{SimSettings, is_named, read as read_scenario, simulated};
+
+use crate::args::{OutputArgs, RunArgs};
+use crate::rundoc::{STEP, What};
+use anyhow::{Context as _, Result, anyhow, bail};
+use base::Nanos;
+use stats::Threshold;
+use stats::thresholds::check_steps;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use workload::content::Script;
+use workload::target::Endpoint;
+use workload::{Limits, Request, Target};
+
+/// A seed that nobody chose.
+pub fn new_seed() -> u64 {
+    base::random::seed_from(live::clock::unix_now() as u64 ^ u64::from(std::process::id()) << 48)
+}
+
+/// A run, resolved.
+#[derive(Clone, Debug)]
+pub struct RunSettings {
+    /// A short name.
+    pub name: String,
+    /// Where to.
+    pub target: Target,
+    /// What the steps ask for, and what their answers mean.
+    pub script: Arc<Script>,
+    /// Labels of the steps.
+    pub labels: Vec<String>,
+    /// Who comes when.
+    pub load: Load,
+    /// Bounds of the whole run.
+    pub limits: Limits,
+    /// Largest body of an answer, bytes.
+    pub max_body: u64,
+    /// Worker threads; none: one if the target is this machine, else cores - 1.
+    pub threads: Option<u32>,
+    /// Whether any certificate will do.
+    pub insecure: bool,
+    /// When to begin; none: at once.
+    pub start: Option<Start>,
+    /// What is demanded of the numbers.
+    pub thresholds: Vec<Threshold>,
+    /// Where thresholds and load rules go as test cases.
+    pub junit: Option<PathBuf>,
+    /// What becomes of the results.
+    pub output: OutputArgs,
+    /// The command line, secrets replaced.
+    pub words: Vec<String>,
+    /// The scenario file as written, where the run comes from one: a copy goes into the run folder.
+    pub scenario: Option<String>,
+}
+
+/// When a run begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// In so long.
+    In(Nanos),
+    /// At this instant, nanoseconds since the Unix epoch.
+    AtUnix(i128),
+}
+
+impl RunSettings {
+    /// Resolves what `headway run` was given.
+    ///
+    /// # Errors
+    /// Whatever the user can mend, in words.
+    pub fn resolve(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
+        let settings = match scenario::is_named(&args.target) {
+            true => scenario::settings(args, words)?,
+            false => of_url(args, words)?,
+        };
+        // What HTTP does not allow is found now, not when the run begins.
+        settings.requests()?;
+        Ok(settings)
+    }
+
+    /// What it is, for its document.
+    pub fn what(&self) -> What<'_> {
+        What {
+            name: &self.name,
+            words: &self.words,
+            target: Some(&self.target),
+            labels: &self.labels,
+            load: &self.load,
+            limits: &self.limits,
+            thresholds: &self.thresholds,
+        }
+    }
+
+    /// The requests as the wire protocol has them.
+    ///
+    /// # Errors
+    /// A method, header or path that HTTP does not allow.
+    pub fn requests(&self) -> Result<live::Requests> {
+        Ok(live::Requests::new(&self.target, self.script.clone())?)
+    }
+}
+
+/// A run against a URL: every request is the same.
+fn of_url(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
+    let target = Target::parse(&args.target)?;
+    let mut load = Load::resolve(&args.load, args.connections)?;
+    let limits = Bounds::of_flags(args).resolve(&mut load)?;
+    let labels = vec![STEP.to_owned()];
+    Ok(RunSettings {
+        name: target.short_name(),
+        script: Arc::new(Script::single(&request(args, &target)?)),
+        threads: threads(args.threads, limits.connections)?,
+        thresholds: thresholds(args, &labels)?,
+        target,
+        labels,
+        load,
+        limits,
+        max_body: args.max_body.unwrap_or(DEFAULT_MAX_BODY),
+        insecure: args.insecure,
+        start: args.start_at.as_deref().map(start).transpose()?,
+        junit: args.demands.junit.clone(),
+        output: args.output.clone(),
+        words: words.to_vec(),
+        scenario: None,
+    })
+}
+
+fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
+    match asked {
+        Some(0) => bail!("--threads 0 sends nothing: write a number from 1 up"),
+        Some(t) if t > connections => {
+            bail!("--threads {t} is more than -c {connections}: each needs a connection")
+        }
+        Some(t) if t > 1024 => bail!("--threads {t} is too many: write at most 1024"),
+        threads => Ok(threads),
+    }
+}
+
+fn request(args: &RunArgs, target: &Target) -> Result<Request> {
+    let body = match (&args.body, &args.body_file) {
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, Some(file)) => {
+            fs::read(file).with_context(|| format!("--body-file {} cannot be read", file.display()))?
+        }
+        (None, None) => Vec::new(),
+    };
+    let default_method = if body.is_empty() { "GET" } else { "POST" };
+    let method = args.method.clone().unwrap_or_else(|| default_method.to_owned());
+    let mut headers = headers(&args.headers)?;
+    let given = |name: &str| headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+    if let Some(value) = target.authorization.clone().filter(|_| !given("authorization")) {
+        headers.push(("Authorization".to_owned(), value));
+    }
+    Ok(Request { method, path: target.path.clone(), headers, body })
+}
+
+/// The headers of `-H`.
+fn headers(given: &[String]) -> Result<Vec<(String, String)>> {
+    let mut headers = Vec::with_capacity(given.len() + 1);
+    for header in given {
+        let (name, value) = header.split_once(':').ok_or_else(|| {
+            // What follows the first word may be a secret.
+            let (first, more) =
+                header.trim().split_once(' ').map_or((header.as_str(), ""), |(f, _)| (f, " ..."));
+            anyhow!("-H '{first}{more}' is not a header: write 'Name: value'")
+        })?;
+        headers.push((name.trim().to_owned(), value.trim().to_owned()));
+    }
+    Ok(headers)
+}
+
+/// The thresholds, all of them ending the run if any is to.
+fn thresholds(args: &RunArgs, labels: &[String]) -> Result<Vec<Threshold>> {
+    let mut thresholds = args.demands.thresholds.clone();
+    check_steps(&thresholds, labels).map_err(anyhow::Error::msg)?;
+    for threshold in &mut thresholds {
+        threshold.abort_after = args.abort_on_crossed;
+    }
+    Ok(thresholds)
+}
+
+/// Reads `+5s` or an RFC 3339 time.
+fn start(text: &str) -> Result<Start> {
+    if let Some(ahead) = text.strip_prefix('+') {
+        let ahead = base::units::parse_time(ahead).context("--start-at")?;
+        return Ok(Start::In(ahead));
+    }
+    let at: jiff::Timestamp = text.parse().map_err(|_| {
+        anyhow!("--start-at '{text}' is not a time: write for example +5s or 2026-01-31T12:00:00Z")
+    })?;
+    Ok(Start::AtUnix(at.as_nanosecond()))
+}
+
+/// The file that `--json` or another flag names must not be there yet: results are evidence.
+///
+/// # Errors
+/// It is there.
+pub fn must_be_new(flag: &str, path: Option<&PathBuf>) -> Result<()> {
+    match path {
+        Some(path) if path.as_os_str() != "-" && path.exists() => {
+            bail!("{flag} {} exists and is never overwritten; choose another name", path.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A folder for results must not be there yet, or be empty.
+///
+/// # Errors
+/// It holds something, or is a file.
+pub fn must_be_empty(flag: &str, path: Option<&Path>) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let taken = path.exists() && !fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if taken {
+        bail!(
+            "{flag} {} exists, is not empty, and is never overwritten; choose another name",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// Reads where to listen.
+///
+/// # Errors
+/// Neither `host:port` nor `unix:/path`.
+pub fn listen_address(text: &str) -> Result<live::Address> {
+    let endpoint = match text.strip_prefix("unix:") {
+        Some(path) => Endpoint::Unix(path.to_owned()),
+        None => {
+            let (host, port) = text.rsplit_once(':').ok_or_else(|| {
+                anyhow!("--listen '{text}' is not an address: write for example 127.0.0.1:8080 or unix:/tmp/a.sock")
+            })?;
+            let port = port
+                .parse()
+                .map_err(|_| anyhow!("--listen '{text}': '{port}' is not a port from 0 to 65535"))?;
+            Endpoint::Tcp { host: host.trim_matches(['[', ']']).to_owned(), port }
+        }
+    };
+    let mut addresses = live::resolve(&endpoint)?;
+    Ok(addresses.swap_remove(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser;
+    use workload::Sending;
+    use workload::content::{Memory, Visit};
+    use workload::plan::{Connections, LONGEST, Source};
+
+    fn resolve(line: &str) -> Result<RunSettings> {
+        let args = Args::try_parse_from(["headway", "run"].into_iter().chain(line.split(' ')))?;
+        let Command::Run(run) = args.command else { bail!("not a run") };
+        RunSettings::resolve(&run, &["headway".to_owned(), "run".to_owned()])
+    }
+
+    /// The one request of a run against a URL, as it goes out.
+    fn sent(settings: &RunSettings) -> String {
+        let visit = Visit { sending: &Sending::default(), now_unix_ns: 0 };
+        let request = settings.script.render(&visit, &Memory::default()).unwrap();
+        let bytes = settings.requests().unwrap().wire(&request).unwrap().bytes().to_vec();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn error(line: &str) -> String {
+        format!("{:#}", resolve(line).expect_err(line))
+    }
+
+    #[test]
+    fn a_bare_url_says_what_it_assumes() {
+        let settings = resolve("http://127.0.0.1:1/x").unwrap();
+        assert_eq!(settings.load.assumed, ["-R 50/s", "-d 10s"]);
+        assert_eq!(settings.load.plan.end(), Nanos::from_secs(10));
+        assert!(sent(&settings).starts_with("GET /x HTTP/1.1\r\n"));
+    }
+
+    #[test]
+    fn users_who_stay_and_work_that_ends() {
+        let load = resolve("h -u 20 --think exp(1s) --ramp 2s --warmup 1s -d 5s --seed 1").unwrap().load;
+        let group = &load.plan.groups[0];
+        assert!(matches!(&group.source, Source::Users { level, requests: None } if level.most() == 20));
+        assert_eq!((load.plan.measured_from, load.plan.end()), (Nanos::from_secs(3), Nanos::from_secs(8)));
+        assert_eq!((group.connections, group.journey.mean_think_s()), (Connections::PerUser, 1.0));
+        assert_eq!(load.headline, "20 users for 5s, think exp(1s)");
+        let load = resolve("h -n 1000 -c 20").unwrap().load;
+        assert!(matches!(
+            &load.plan.groups[0].source,
+            Source::Users { level, requests: Some(1000) } if level.most() == 20
+        ));
+        assert_eq!((load.plan.end(), load.requests), (LONGEST, Some(1000)));
+        let load = resolve("h --at-once 100 --pool shared").unwrap().load;
+        assert_eq!((load.plan.groups[0].connections, load.requests), (Connections::Shared, Some(100)));
+        // Users who share need no connection each.
+        assert!(resolve("h -u 100k --pool shared -c 100").is_ok());
+    }
+
+    #[test]
+    fn aliases_of_other_tools_are_understood() {
+        for line in ["h -R 200 -z 3s", "h -q 200/s -d 3s", "h --qps 200 -d 3s", "h --rps 12k/1m -d 3s"] {
+            let load = resolve(line).unwrap().load;
+            assert_eq!(load.summary().rate, Some(200.0), "{line}");
+            assert_eq!(load.lengths.unwrap().hold, Nanos::from_secs(3), "{line}");
+        }
+    }
+
+    #[test]
+    fn n_requests_at_a_rate_are_exactly_n() {
+        for process in ["poisson", "constant", "uniform", "gamma(3)", "poisson-fixed-n"] {
+            let line = format!("h -R 100 -n 250 --warmup 1s --seed 4 --arrivals {process}");
+            let plan = resolve(&line).unwrap().load.plan;
+            let n = plan.arrivals().filter(|a| a.intended >= plan.measured_from).count();
+            // Of a fixed number it is the whole plan that is fixed: warm-up and hold.
+            let expected = if process == "poisson-fixed-n" { plan.arrivals().count() - 350 + n } else { 250 };
+            assert_eq!(n, expected, "{process}");
+        }
+        assert_eq!(resolve("h -R 100 -n 500 -d 2s").unwrap().load.lengths.unwrap().hold, Nanos::from_secs(2));
+    }
+
+    #[test]
+    fn what_cannot_be_says_what_could() {
+        assert!(error("h -u 10 -R 5").contains("two kinds of load"));
+        assert!(error("h -u 0").contains("from 1 up"));
+        assert!(error("h -u 10 --think exp(1)").contains("a time"));
+        assert!(error("h -u 10 -c 9").contains("-c allows 9"));
+        assert!(error("h -u 9m").contains("raise ulimit"));
+        assert!(error("h -n 10 --warmup 1s").contains("fixed work"));
+        assert!(error("h --at-once 10 -n 5").contains("a load of its own"));
+        assert!(error("h -R 5 --pool per-user").contains("share the connections"));
+        assert!(error("no-such.yaml").contains("no-such.yaml cannot be read"));
+        assert!(error("h -R 0").contains("a rate"));
+        assert!(error("h -d 5").contains("a time"));
+        assert!(error("h -d 0s").contains("above zero"));
+        assert!(error("h -c 0").contains("from 1 up"));
+        assert!(error("h -c 9m").contains("ulimit"));
+        assert!(error("h -c 2 --threads 3").contains("each needs a connection"));
+        assert!(error("h -c 1 --shard 1/2 --seed 1").contains("no connection for shard 1/2"));
+        assert!(error("h --shard 0/2").contains("needs --seed"));
+        assert!(error("h -H nonsense").contains("Name: value"));
+        assert!(error("h --start-at noon").contains("+5s"));
+        assert!(error("h --seed 9007199254740992").contains("2^53"));
+        assert!(error("h --seed x").contains("a whole number"));
+        assert!(error("h --arrivals posson").contains("did you mean poisson?"));
+        assert!(error("h -R 1g -d 1000h").contains("1e12"));
+    }
+
+    #[test]
+    fn thresholds_are_read_and_end_the_run_only_if_asked() {
+        let line =
+            "h --threshold p(99)<100 --threshold failed:rate<1% --threshold response{step:request}:avg<5ms";
+        let settings = resolve(line).unwrap();
+        let texts: Vec<&str> = settings.thresholds.iter().map(|t| t.text.as_str()).collect();
+        assert_eq!(texts, ["p(99)<100", "failed:rate<1%", "response{step:request}:avg<5ms"]);
+        assert!(settings.thresholds.iter().all(|t| t.abort_after.is_none()));
+        let delay = |flag: &str| {
+            let settings = resolve(&format!("--threshold p(99)<100 {flag} h")).unwrap();
+            assert_eq!(settings.target.host(), "h");
+            settings.thresholds[0].abort_after
+        };
+        assert_eq!(delay("--abort-on-crossed"), Some(Nanos::ZERO));
+        assert_eq!(delay("--abort-on-crossed=10s"), Some(Nanos::from_secs(10)));
+        assert!(error("h --abort-on-crossed").contains("--threshold"));
+        assert!(error("h --threshold p(99)<x").contains("column 7: 'x' is not a time"));
+        assert!(error("h --threshold p99<100").contains("'p99' is written p(99)"));
+        assert!(error("h --threshold response{step:requst}:avg<5ms").contains("did you mean request?"));
+    }
+
+    #[test]
+    fn bodies_and_credentials_shape_the_request() {
+        let settings = resolve("http://me:pw@h/ -b x=1 -H X-A:b").unwrap();
+        assert!(sent(&settings).starts_with("POST / "));
+        let text = sent(&settings);
+        assert!(text.contains("Authorization: Basic bWU6cHc="), "{text}");
+        assert!(text.contains("X-A: b") && text.ends_with("\r\n\r\nx=1"), "{text}");
+        assert!(error("h -m GE,T").contains("GE,T"));
+    }
+}

@@ -1,0 +1,170 @@
+//! What goes out and what its answer means: requests of a script as bytes of the wire protocol, and the answers read
+//! by it.
+//!
+//! A step that is the same for every session is rendered once. What sessions keep (extracted values, cookies) lies in a slot
+//! per session of the worker that plays it.
+
+use base::{Nanos, Outcome};
+use std::sync::Arc;
+use thiserror::Error;
+use workload::content::{Memory, Reader, Reading, Refusal, Script, Visit};
+use workload::target::Endpoint;
+use workload::{Request, Sending, Target, Then};
+
+/// The requests of a run, those that can be rendered.
+#[derive(Clone, Debug)]
+pub struct Requests {
+    host: String,
+    port: Option<u16>,
+    script: Arc<Script>,
+    /// By step: the bytes, where they are always the same.
+    fixed: Vec<Option<wire::Request>>,
+}
+
+/// A step that HTTP cannot send.
+#[derive(Debug, Error)]
+#[error("step {step}: {error}")]
+pub struct RequestsError {
+    /// Name of the step.
+    pub step: String,
+    /// What is wrong with it.
+    pub error: wire::RequestError,
+}
+
+impl Requests {
+    /// The requests of that script to that target.
+    ///
+    /// # Errors
+    /// A step that is the same for everybody and holds what HTTP does not allow. Others are found when they are due.
+    pub fn new(target: &Target, script: Arc<Script>) -> Result<Requests, RequestsError> {
+        let default_port = if target.tls { 443 } else { 80 };
+        let (host, port) = match &target.endpoint {
+            Endpoint::Tcp { host, port } => (host.clone(), Some(*port).filter(|&p| p != default_port)),
+            Endpoint::Unix(_) => (target.authority.clone(), None),
+        };
+        let mut requests = Requests { host, port, fixed: Vec::new(), script };
+        let steps = u16::try_from(requests.script.steps().len()).unwrap_or(u16::MAX);
+        for step in 0..steps {
+            let fixed = requests.render_fixed(step)?;
+            requests.fixed.push(fixed);
+        }
+        Ok(requests)
+    }
+
+    fn render_fixed(&self, step: u16) -> Result<Option<wire::Request>, RequestsError> {
+        if !self.script.is_fixed(step, &Memory::default()) {
+            return Ok(None);
+        }
+        let sending = Sending { step, ..Sending::default() };
+        let visit = Visit { sending: &sending, now_unix_ns: 0 };
+        // Nothing in it can be missing: the answer is never a refusal.
+        let Ok(request) = self.script.render(&visit, &Memory::default()) else { return Ok(None) };
+        let name = || self.script.steps()[usize::from(step)].name().to_owned();
+        self.wire(&request).map(Some).map_err(|error| RequestsError { step: name(), error })
+    }
+
+    /// The script behind them.
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// A request as the wire protocol has it.
+    ///
+    /// # Errors
+    /// A method, path or header that HTTP does not allow.
+    pub fn wire(&self, request: &Request) -> Result<wire::Request, wire::RequestError> {
+        let mut builder =
+            wire::Request::builder(request.method.as_str(), self.host.as_str(), request.path.as_str())
+                .port(self.port);
+        for (name, value) in &request.headers {
+            builder = builder.header(name, value);
+        }
+        if !request.body.is_empty() {
+            builder = builder.body(request.body.as_slice());
+        }
+        builder.build()
+    }
+
+    /// The request of one session's turn, for those that are not the same for everybody.
+    fn make(&self, sending: &Sending, now_unix_ns: i128, memory: &Memory) -> Result<wire::Request, Refusal> {
+        let request = self.script.render(&Visit { sending, now_unix_ns }, memory)?;
+        self.wire(&request).map_err(|error| Refusal {
+            outcome: Outcome::Check,
+            then: Then::GoOn,
+            reason: format!(
+                "step {}: not sent: {error}",
+                self.script.steps()[usize::from(sending.step)].name()
+            ),
+        })
+    }
+}
+
+/// What one worker's sessions keep.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    memories: Vec<Memory>,
+}
+
+/// A request under way: whose it is, and what is read of its answer.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    sending: Sending,
+    pub(crate) reader: Reader,
+}
+
+impl Kept {
+    /// Gives the request that is to be sent to `send`, and what is to be done with its answer.
+    pub(crate) fn ask<T>(
+        &mut self,
+        requests: &Requests,
+        sending: &Sending,
+        now_unix_ns: impl FnOnce() -> i128,
+        send: impl FnOnce(&wire::Request, Asked) -> T,
+    ) -> Result<T, Refusal> {
+        let script = requests.script();
+        if script.needs_memory() {
+            let slot = sending.session as usize;
+            if self.memories.len() <= slot {
+                self.memories.resize_with(slot + 1, Memory::default);
+            }
+            if sending.ordinal == 0 {
+                self.memories[slot].clear();
+            }
+        }
+        let asked = Asked { sending: *sending, reader: script.reader(sending.step) };
+        let nothing = Memory::default();
+        let memory = self.memories.get(sending.session as usize).unwrap_or(&nothing);
+        match &requests.fixed[usize::from(sending.step)] {
+            Some(fixed) if script.is_fixed(sending.step, memory) => Ok(send(fixed, asked)),
+            _ => {
+                let request = requests.make(sending, now_unix_ns(), memory)?;
+                Ok(send(&request, asked))
+            }
+        }
+    }
+
+    /// What the answer means, `response` after the request was due.
+    pub(crate) fn answer(
+        &mut self,
+        requests: &Requests,
+        asked: Asked,
+        now_unix_ns: impl FnOnce() -> i128,
+        response: Nanos,
+    ) -> Reading {
+        let Asked { sending, reader } = asked;
+        let script = requests.script();
+        if !script.needs_memory() {
+            let visit = Visit { sending: &sending, now_unix_ns: 0 };
+            return script.finish(&visit, reader, &mut Memory::default(), response);
+        }
+        let visit = Visit { sending: &sending, now_unix_ns: now_unix_ns() };
+        script.finish(&visit, reader, &mut self.memories[sending.session as usize], response)
+    }
+
+    /// A request has no answer: what it was to give is not there.
+    pub(crate) fn missed(&mut self, requests: &Requests, asked: &Asked) {
+        if let Some(memory) = self.memories.get_mut(asked.sending.session as usize) {
+            requests.script().missed(asked.sending.step, memory);
+        }
+    }
+}
