@@ -33,8 +33,9 @@ pub(crate) struct SessionsKept {
     /// When the last session was due.
     last_due: Nanos,
     last_done: Nanos,
-    /// When the first answer of each step came.
-    first: Vec<Option<Nanos>>,
+    /// When the first request of each step was sent, and when the first answer came.
+    first_sent: Vec<Option<Nanos>>,
+    first_response: Vec<Option<Nanos>>,
     held_first: HeldKept,
     held_all: HeldKept,
     /// Rows of sessions, whenever they were due.
@@ -64,7 +65,8 @@ impl SessionsKept {
             active: Levels::new(measured),
             last_due: measured.start,
             last_done: Nanos(i64::MIN),
-            first: vec![None; steps],
+            first_sent: vec![None; steps],
+            first_response: vec![None; steps],
             held_first: HeldKept::new(),
             held_all: HeldKept::new(),
             rows: 0,
@@ -95,10 +97,12 @@ impl SessionsKept {
     /// Takes a request.
     #[inline]
     pub fn request(&mut self, record: &Record) {
+        let step = usize::from(record.step);
+        if let Some(sent) = record.sent.get() {
+            earlier(&mut self.first_sent, step, sent);
+        }
         if record.outcome.answered() {
-            if let Some(first) = self.first.get_mut(usize::from(record.step)) {
-                *first = Some(first.map_or(record.done, |first| first.min(record.done)));
-            }
+            earlier(&mut self.first_response, step, record.done);
             self.last_done = self.last_done.max(record.done);
         }
         if record.due == Due::User || self.measured.segment(record.arrived).is_none() {
@@ -159,7 +163,10 @@ impl SessionsKept {
         // Fixed work drains from when the last of it was due.
         let from = if fixed_work { self.last_due } else { until };
         let answered = self.last_done > Nanos(i64::MIN);
-        let first = labels.iter().zip(&self.first);
+        let by_step = |first: &[Option<Nanos>]| {
+            let told = labels.iter().zip(first);
+            told.filter_map(|(label, at)| Some((label.clone(), (*at)?.as_secs_f64()))).collect()
+        };
         Sessions {
             n: self.due,
             started: self.started,
@@ -174,10 +181,17 @@ impl SessionsKept {
             active_max: tracked.then(|| self.active.highest()),
             active_at_end: tracked.then(|| self.active.at_end().max(0) as u64),
             drain: answered.then(|| (self.last_done - from).as_secs_f64().max(0.0)),
-            first_response: first.filter_map(|(l, at)| Some((l.clone(), (*at)?.as_secs_f64()))).collect(),
+            first_sent: by_step(&self.first_sent),
+            first_response: by_step(&self.first_response),
             blocked: self.held_first.summary(),
             blocked_all: self.held_all.summary(),
         }
+    }
+}
+
+fn earlier(first: &mut [Option<Nanos>], step: usize, at: Nanos) {
+    if let Some(first) = first.get_mut(step) {
+        *first = Some(first.map_or(at, |first| first.min(at)));
     }
 }
 

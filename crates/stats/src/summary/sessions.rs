@@ -37,6 +37,9 @@ pub struct Sessions {
     pub active_at_end: Option<u64>,
     /// From the end of the measured phase to the last answer; 0 if that came before.
     pub drain: Option<f64>,
+    /// When the first request of each step was sent, in seconds since the plan's zero, over the whole run. A step of which none
+    /// was sent is left out.
+    pub first_sent: BTreeMap<String, f64>,
     /// When the first answer of each step came, in seconds since the plan's zero, over the whole run. A step without an
     /// answer is left out.
     pub first_response: BTreeMap<String, f64>,

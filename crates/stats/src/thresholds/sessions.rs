@@ -97,9 +97,13 @@ impl OverBounds {
         let bits = self.bounds.iter().enumerate().filter(|(_, b)| passed(b)).map(|(i, _)| 1 << i);
         let over: u64 = bits.sum();
         let key = key(record);
+        if !record.started.is_some() && !self.under_way.contains_key(&key) {
+            // A session that never begins has no row that would end it.
+            return;
+        }
         let Some(state) = self.state(key, record.k) else { return };
         state.over |= over;
-        state.seen += 1;
+        state.seen += u32::from(record.started.is_some());
         let state = *state;
         self.settle(key, state);
     }
@@ -170,6 +174,7 @@ mod tests {
             let request = move |(i, ms): (i64, i64)| Record {
                 arrived,
                 step: i as u16,
+                started: (arrived + Nanos(i)).into(),
                 due: if i == 0 { Due::Arrival } else { Due::Step },
                 ..Record::never_started(
                     k,
@@ -208,7 +213,9 @@ mod tests {
         for k in 0..1_000 {
             let due = Nanos::from_secs(k as i64);
             let request = Record::never_started(k, due, due + Nanos::from_millis(200), Outcome::Ok);
-            bounds.request(&Record { due: Due::User, user: 3, ..request });
+            bounds.request(&Record { due: Due::User, user: 3, started: due.into(), ..request });
+            // Neither do sessions that never began.
+            bounds.request(&Record { outcome: Outcome::Shed, ..request });
         }
         assert_eq!((bounds.under_way.len(), bounds.of(0)), (1, None));
     }

@@ -5,6 +5,7 @@ mod auditor;
 mod coarse;
 mod coverage;
 mod goldens;
+mod loops;
 mod rules;
 mod runs;
 mod thresholds;
