@@ -57,7 +57,7 @@ pub struct Cold {
 ///
 /// Requests are numbered in the order in which they arrive at it: the demand of number n is draw n of the stream
 /// [`streams::SERVICE`], taken through the service law of its step, times what the cold start adds. A request that is
-/// turned away has a number and a demand too, but does not count as served.
+/// turned away has a number and a demand too, but does not count as served. No answer takes less than a nanosecond.
 #[derive(Clone, Debug)]
 pub struct Model {
     station: Station,
