@@ -6,6 +6,7 @@
 //! A table is one text and the ends of its cells: as small as its file.
 
 use super::encode::Kind;
+use super::shown::counted;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -243,8 +244,7 @@ fn csv_error(error: csv::Error) -> DataError {
     let line = error.position().map(csv::Position::line);
     match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            let cells = |n: &u64| if *n == 1 { "1 cell".to_owned() } else { format!("{n} cells") };
-            let (got, wanted) = (cells(len), cells(expected_len));
+            let (got, wanted) = (counted(*len, "cell"), counted(*expected_len, "cell"));
             let message = format!("{got} where the first line has {wanted}: quote cells that hold commas");
             DataError::new(line, message)
         }

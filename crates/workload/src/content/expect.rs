@@ -120,7 +120,8 @@ impl JsonCheck {
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => {
-            a == b || a.as_f64() == b.as_f64() && !(a.is_u64() && b.is_u64())
+            // Whole numbers are exact; 1 is 1.0.
+            a == b || (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
         }
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
         (Value::Object(a), Value::Object(b)) => {

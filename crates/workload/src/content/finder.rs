@@ -1,6 +1,7 @@
 //! What is taken from an answer for later requests of the same session.
 
 use super::pointer::Pointer;
+use super::shown::counted;
 use jsonpath_rust::parser::model::JpQuery;
 use regex::bytes::Regex;
 
@@ -42,7 +43,7 @@ pub enum PatternError {
         why: String,
     },
     /// It has no such group.
-    #[error("the regular expression has {has} group(s), so there is no group {asked}")]
+    #[error("the regular expression has {}, so there is no group {asked}", counted(*.has as u64, "group"))]
     Group {
         /// The one that was asked for.
         asked: usize,
@@ -67,7 +68,9 @@ impl Finder {
         Finder(Place::Json(pointer))
     }
 
-    /// The first of what a JSONPath (RFC 9535) finds in a JSON body, as with [`json`](Finder::json).
+    /// The first of what a JSONPath (RFC 9535) finds in a JSON body, as with [`json`](Finder::json); members of an object
+    /// in the order of their names. The body is read as a document for it, in which numbers beyond 64 bits lose digits: a
+    /// pointer is faster, and keeps them.
     ///
     /// # Errors
     /// What is no JSONPath.
@@ -132,6 +135,7 @@ impl Extract {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn patterns_are_checked() {
@@ -140,7 +144,7 @@ mod tests {
         assert_eq!(regex, "'a(b' is no regular expression: unclosed group");
         assert_eq!(
             error(Finder::regex("a(b)", Some(2))),
-            "the regular expression has 1 group(s), so there is no group 2"
+            "the regular expression has 1 group, so there is no group 2"
         );
         let path = error(Finder::json_path("items[0]"));
         assert!(path.starts_with("'items[0]' is no JSONPath (RFC 9535) such as $.items[0].id: "), "{path}");
@@ -150,5 +154,52 @@ mod tests {
             _ => unreachable!("it is one"),
         };
         assert_eq!((group("a"), group("(a)"), group("(a)(b)")), (0, 1, 1));
+    }
+    /// The document of RFC 9535, section 1.5, and for queries of its table 2 the first of what they find.
+    #[test]
+    fn json_paths_are_those_of_the_rfc() {
+        let document = serde_json::json!({ "store": {
+            "book": [
+                { "category": "reference", "author": "Nigel Rees", "title": "Sayings of the Century", "price": 8.95 },
+                { "category": "fiction", "author": "Evelyn Waugh", "title": "Sword of Honour", "price": 12.99 },
+                { "category": "fiction", "author": "Herman Melville", "title": "Moby Dick", "isbn": "0-553-21311-3",
+                  "price": 8.99 },
+                { "category": "fiction", "author": "J. R. R. Tolkien", "title": "The Lord of the Rings",
+                  "isbn": "0-395-19395-8", "price": 22.99 }
+            ],
+            "bicycle": { "color": "red", "price": 399 }
+        } });
+        let found = |query: &str| {
+            let Place::JsonPath(_, compiled) = Finder::json_path(query).unwrap().0 else {
+                unreachable!("it is one")
+            };
+            let nodes = jsonpath_rust::query::js_path_process(&compiled, &document).unwrap();
+            nodes.into_iter().map(|node| node.val().clone()).collect::<Vec<_>>()
+        };
+        let titles = |query: &str| -> Vec<String> {
+            found(query).iter().map(|book| book["title"].as_str().unwrap()[..4].to_owned()).collect()
+        };
+        assert_eq!(found("$.store.book[*].author")[3], "J. R. R. Tolkien");
+        assert_eq!(found("$..author").len(), 4);
+        assert_eq!(found("$.store..price").len(), 5);
+        assert_eq!(found("$..book[2].author"), ["Herman Melville"]);
+        assert_eq!(found("$..book[2].publisher").len(), 0);
+        assert_eq!(titles("$..book[2]"), ["Moby"]);
+        assert_eq!(titles("$..book[-1]"), ["The "]);
+        assert_eq!(titles("$..book[0,1]"), ["Sayi", "Swor"]);
+        assert_eq!(titles("$..book[:2]"), ["Sayi", "Swor"]);
+        assert_eq!(titles("$..book[?@.isbn]"), ["Moby", "The "]);
+        assert_eq!(titles("$..book[?@.price<10]"), ["Sayi", "Moby"]);
+        assert_eq!(titles("$['store'][\"book\"][?match(@.author, '.*Waugh')]"), ["Swor"]);
+        assert_eq!(found("$..*").len(), 27);
+    }
+
+    proptest! {
+        #[test]
+        fn no_pattern_panics(text in any::<String>(), path in r#"\$([.\[\]*?@'"()<=!&|:,0-9a-z-]){0,24}"#) {
+            for pattern in [&text, &path] {
+                let _ = (Finder::json_path(pattern), Finder::regex(pattern, None), Pointer::parse(pattern));
+            }
+        }
     }
 }

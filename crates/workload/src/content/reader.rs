@@ -218,6 +218,11 @@ impl Script {
     }
 
     #[cold]
+    fn not_json(&self, error: &serde_json::Error, body: &[u8]) -> String {
+        format!("expected a body of JSON, got {} ({error})", shown_body(body, &self.secrets))
+    }
+
+    #[cold]
     fn bad(&self, outcome: Outcome, step: &Step, what: &str) -> Reading {
         let reason = self.redact(&format!("{}: {what}", step.name));
         Reading { outcome, then: Then::GoOn, reason: Some(reason) }
@@ -255,17 +260,22 @@ impl<'a> Judge<'a> {
 
     fn body(&mut self, check: &BodyCheck) {
         let (body, bytes) = (self.reader.body.as_slice(), self.reader.body_bytes);
+        let secrets = &self.script.secrets;
         match &check.0 {
             BodyTest::Contains(wanted, text) => {
                 if text.find(body).is_some() != *wanted {
                     let verb = if *wanted { "contains" } else { "does not contain" };
-                    let text = shown(text.needle());
-                    self.fail(|| format!("expected a body that {verb} {text}, got {}", shown_body(body)));
+                    let text = shown(text.needle(), secrets);
+                    self.fail(|| {
+                        format!("expected a body that {verb} {text}, got {}", shown_body(body, secrets))
+                    });
                 }
             }
             BodyTest::Matches(regex) => {
                 if !regex.is_match(body) {
-                    self.fail(|| format!("expected a body that matches {regex}, got {}", shown_body(body)));
+                    self.fail(|| {
+                        format!("expected a body that matches {regex}, got {}", shown_body(body, secrets))
+                    });
                 }
             }
             BodyTest::AtLeast(least) => {
@@ -281,9 +291,13 @@ impl<'a> Judge<'a> {
             BodyTest::Json(json) => match self.pointed(json.slot) {
                 Ok(Some(raw)) if json.holds(raw) => {}
                 Ok(raw) => {
-                    let got = raw.map_or("nothing".to_owned(), cut);
+                    let got = raw.map_or("nothing".to_owned(), |raw| cut(raw, secrets));
                     self.fail(|| {
-                        format!("expected {} at {} of the body, got {got}", cut(&json.text), json.pointer)
+                        format!(
+                            "expected {} at {} of the body, got {got}",
+                            cut(&json.text, secrets),
+                            json.pointer
+                        )
                     });
                 }
                 Err(why) => self.fail(|| why),
@@ -299,11 +313,11 @@ impl<'a> Judge<'a> {
         if self.reader.header(self.step, &check.name).any(holds) {
             return;
         }
-        let name = &check.name;
+        let (name, secrets) = (&check.name, &self.script.secrets);
         let got = self.reader.header(self.step, name).next();
-        let got = got.map_or("none".to_owned(), |value| shown_header(name, value));
+        let got = got.map_or("none".to_owned(), |value| shown_header(name, value, secrets));
         let wanted = match &check.test {
-            HeaderTest::Equals(wanted) => format!("to be {}", shown_header(name, wanted.as_bytes())),
+            HeaderTest::Equals(wanted) => format!("to be {}", shown_header(name, wanted.as_bytes(), secrets)),
             HeaderTest::Matches(regex) => format!("to match {regex}"),
         };
         self.fail(|| format!("expected header {name} {wanted}, got {got}"));
@@ -359,7 +373,7 @@ impl<'a> Judge<'a> {
 
     /// What was expected where nothing was found, and what came.
     fn nowhere(&self, extract: &Extract) -> String {
-        let body = || shown_body(&self.reader.body);
+        let body = || shown_body(&self.reader.body, &self.script.secrets);
         match &extract.finder.0 {
             Place::Json(pointer) => format!("expected a value at {pointer} of the body, got {}", body()),
             Place::JsonPath(query, _) => format!("expected a value at {query} of the body, got {}", body()),
@@ -372,29 +386,24 @@ impl<'a> Judge<'a> {
     /// The JSON that the pointer with that slot points to.
     fn pointed(&mut self, slot: usize) -> Result<Option<&'a str>, String> {
         let (step, reader): (&'a Step, &'a Reader) = (self.step, self.reader);
+        let script = self.script;
         let found = self.found.get_or_insert_with(|| {
-            step.tree.find(&reader.body).map_err(|error| not_json(&error, &reader.body))
+            step.tree.find(&reader.body).map_err(|error| script.not_json(&error, &reader.body))
         });
         found.as_ref().map(|found| found[slot]).map_err(String::clone)
     }
 
     fn document(&mut self) -> Result<&Value, String> {
-        let body = &self.reader.body;
-        let document = self
-            .document
-            .get_or_insert_with(|| serde_json::from_slice(body).map_err(|error| not_json(&error, body)));
-        document.as_ref().map_err(|why| why.clone())
+        let (script, body) = (self.script, &self.reader.body);
+        let parse = || serde_json::from_slice(body).map_err(|error| script.not_json(&error, body));
+        self.document.get_or_insert_with(parse).as_ref().map_err(String::clone)
     }
 }
 
-fn not_json(error: &serde_json::Error, body: &[u8]) -> String {
-    format!("expected a body of JSON, got {} ({error})", shown_body(body))
-}
-
 /// JSON as it is, unless it is long.
-fn cut(raw: &str) -> String {
+fn cut(raw: &str, secrets: &[String]) -> String {
     let tame = raw.chars().count() <= 80 && !raw.contains(char::is_control);
-    if tame { raw.to_owned() } else { shown(raw.as_bytes()) }
+    if tame { raw.to_owned() } else { shown(raw.as_bytes(), secrets) }
 }
 
 #[cfg(test)]

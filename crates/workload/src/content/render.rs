@@ -6,7 +6,7 @@ use super::data::{AtEnd, Data};
 use super::encode::{Encoding, Kind, Out, Unfit};
 use super::memory::Memory;
 use super::script::{Script, Visit};
-use super::shown::shown;
+use super::shown::{counted, shown, shown_header};
 use super::step::Step;
 use super::template::{Piece, Source};
 use crate::client::Then;
@@ -206,14 +206,16 @@ impl Script {
             }
             Why::NoRow(set) => self.ran_out(&self.data[usize::from(set)], visit),
             Why::Unfit(Unfit::Control, value) => {
-                let value = super::shown::shown_header(header_name(part), value.as_bytes());
+                let value = shown_header(header_name(part), value.as_bytes(), &self.secrets);
                 let what =
                     format!("a value of {place} holds a line break or another control character: {value}");
                 (Outcome::Check, Then::GoOn, what)
             }
             Why::Unfit(Unfit::NoPath, value) => {
-                let what =
-                    format!("expected a link that begins with a slash, got {}", shown(value.as_bytes()));
+                let what = format!(
+                    "expected a link that begins with a slash, got {}",
+                    shown(value.as_bytes(), &self.secrets)
+                );
                 (Outcome::Check, Then::GoOn, what)
             }
             Why::Boundary => {
@@ -225,8 +227,8 @@ impl Script {
     }
 
     fn ran_out(&self, data: &Data, visit: &Visit<'_>) -> (Outcome, Then, String) {
-        let (name, rows, k) = (data.name(), data.rows(), visit.sending.k);
-        let what = format!("data {name} has {rows} row(s), and session {k} would take one of its own");
+        let (name, rows, k) = (data.name(), counted(data.rows(), "row"), visit.sending.k);
+        let what = format!("data {name} has {rows}, and session {k} would take one of its own");
         match data.at_end() {
             AtEnd::Stop => (Outcome::Unsent, Then::StopGroup, what),
             AtEnd::Skip => (Outcome::Unsent, Then::EndSession, what),

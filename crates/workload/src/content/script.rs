@@ -5,9 +5,10 @@ use super::data::Data;
 use super::memory::Memory;
 use super::names::Names;
 use super::reader::Reader;
+use super::shown::redacted;
 use super::step::Step;
 use crate::client::Sending;
-use crate::request::{REDACTED, Request};
+use crate::request::Request;
 use crate::target::{Endpoint, Target};
 use base::random::{Stream, streams};
 
@@ -48,7 +49,7 @@ pub struct Script {
     pub(super) keeps_cookies: bool,
     needs_memory: bool,
     max_body: u64,
-    secrets: Vec<String>,
+    pub(super) secrets: Vec<String>,
 }
 
 impl Script {
@@ -114,7 +115,7 @@ impl Script {
 
     /// A text with the secrets replaced.
     pub fn redact(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED))
+        redacted(text, &self.secrets)
     }
 
     /// The steps in the order of their numbers.

@@ -207,7 +207,7 @@ fn unique_rows_run_out_as_the_scenario_says() {
         };
         assert_eq!(of(1).unwrap().path, "/2");
         of(2).map(|request| request.path).map_err(|refusal| {
-            let reason = "list: data people has 2 row(s), and session 2 would take one of its own";
+            let reason = "list: data people has 2 rows, and session 2 would take one of its own";
             assert_eq!(refusal.reason, reason);
             (refusal.outcome, refusal.then)
         })
