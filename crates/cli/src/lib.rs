@@ -10,6 +10,7 @@ pub mod audit;
 pub mod collect;
 pub mod commands;
 pub mod convert;
+pub mod dry_run;
 pub mod execute;
 pub mod exit;
 pub mod files;

@@ -1,6 +1,7 @@
 //! Progress on standard error: a line that renews itself on a terminal, a line every five seconds elsewhere.
 
 use crate::collect::Observer;
+use crate::settings::Load;
 use base::{Nanos, Snapshot};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stats::summary::ThresholdResult;
@@ -9,23 +10,55 @@ use std::io::{IsTerminal, Write, stderr};
 /// Shows how far a run is.
 pub struct Progress {
     bar: Option<ProgressBar>,
-    end: Nanos,
+    goal: Goal,
     every: u64,
     seen: u64,
 }
 
+/// What a run is on its way to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// The end of its plan.
+    Until(Nanos),
+    /// So many requests.
+    Requests(u64),
+    /// The end of work of which nobody knows how much it is.
+    Done,
+}
+
+impl Goal {
+    /// Of that load.
+    pub fn of(load: &Load) -> Goal {
+        match (load.plan.is_fixed_work(), load.requests) {
+            (false, _) => Goal::Until(load.plan.end()),
+            (true, Some(n)) => Goal::Requests(n),
+            (true, None) => Goal::Done,
+        }
+    }
+
+    /// How far a run is, and of how much.
+    fn reached(self, s: &Snapshot) -> Option<(u64, u64)> {
+        let ms = |at: Nanos| (at.0 / 1_000_000).max(0) as u64;
+        match self {
+            Goal::Until(end) => Some((ms(s.at), ms(end).max(1))),
+            Goal::Requests(n) => Some((s.ended, n)),
+            Goal::Done => None,
+        }
+    }
+}
+
 impl Progress {
-    /// Of a run whose plan ends at `end`.
-    pub fn new(end: Nanos) -> Progress {
+    /// Of a run on its way to that goal.
+    pub fn new(goal: Goal) -> Progress {
         let bar = stderr().is_terminal().then(|| {
-            let total_ms = (end.0 / 1_000_000).max(1) as u64;
-            let bar = ProgressBar::with_draw_target(Some(total_ms), ProgressDrawTarget::stderr());
+            let total = goal.reached(&Snapshot::default()).map(|(_, total)| total);
+            let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{bar:20} {msg}") {
                 bar.set_style(style);
             }
             bar
         });
-        Progress { bar, end, every: 5, seen: 0 }
+        Progress { bar, goal, every: 5, seen: 0 }
     }
 
     /// Clears the line.
@@ -39,10 +72,12 @@ impl Progress {
 impl Observer for Progress {
     fn snapshot(&mut self, snapshot: &Snapshot) {
         self.seen += 1;
-        let text = line(snapshot, self.end);
+        let text = line(snapshot, self.goal);
         match &self.bar {
             Some(bar) => {
-                bar.set_position((snapshot.at.0 / 1_000_000).max(0) as u64);
+                if let Some((reached, _)) = self.goal.reached(snapshot) {
+                    bar.set_position(reached);
+                }
                 bar.set_message(text);
             }
             None if self.seen.is_multiple_of(self.every) => {
@@ -67,17 +102,21 @@ impl Observer for Progress {
     }
 }
 
-fn line(s: &Snapshot, end: Nanos) -> String {
+fn line(s: &Snapshot, goal: Goal) -> String {
     let ms = |t: Option<Nanos>| match t.map(|t| t.as_secs_f64() * 1e3) {
         None => "-".to_owned(),
         Some(ms) if ms < 100.0 => format!("{ms:.2}"),
         Some(ms) => format!("{ms:.0}"),
     };
     let waiting = s.started.saturating_sub(s.ended);
+    let seconds = s.at.as_secs_f64();
+    let reached = match goal {
+        Goal::Until(end) => format!("{seconds:.0}/{:.0} s", end.as_secs_f64()),
+        Goal::Requests(n) => format!("{seconds:.0} s  {}/{n}", s.ended),
+        Goal::Done => format!("{seconds:.0} s  {}", s.ended),
+    };
     format!(
-        "{:.0}/{:.0} s  {}/s  p50 {} p99 {} ms  in flight {waiting}  failed {}",
-        s.at.as_secs_f64(),
-        end.as_secs_f64(),
+        "{reached}  {}/s  p50 {} p99 {} ms  in flight {waiting}  failed {}",
         s.started_last_second,
         ms(s.response_p50),
         ms(s.response_p99),
@@ -101,8 +140,12 @@ mod tests {
             response_p99: Some(Nanos::from_millis(12_345)),
             lag_max: None,
         };
-        let text = line(&snapshot, Nanos::from_secs(3600));
+        let text = line(&snapshot, Goal::Until(Nanos::from_secs(3600)));
         assert!(text.len() <= 80, "{} {text}", text.len());
-        assert!(text.contains("123456/s") && text.contains("p99 12345 ms"));
+        assert!(
+            text.starts_with("3599/3600 s") && text.contains("123456/s") && text.contains("p99 12345 ms")
+        );
+        let few = Snapshot { started: 900, ended: 870, ..snapshot };
+        assert!(line(&few, Goal::Requests(1_000)).starts_with("3599 s  870/1000  "));
     }
 }

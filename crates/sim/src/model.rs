@@ -11,8 +11,11 @@ use base::units::UnitError;
 use base::{Nanos, Outcome, Rate};
 use workload::Sending;
 
-/// The least time that an answer takes: whoever asks again at once, and is turned away at once, gets on in time.
+/// The least time that an answer takes: whoever asks again at once gets on in time.
 const LEAST: Nanos = Nanos(1);
+/// How long it takes to be turned away: what a server needs to say so over a loopback. Users who ask again at once would
+/// otherwise do so a thousand million times a second.
+const REJECTION: Nanos = Nanos::from_micros(10);
 
 /// What a modelled target is like.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,7 +24,7 @@ pub struct ModelSettings {
     pub servers: u32,
     /// The service law.
     pub service: Dist,
-    /// How many may wait, not counting those in service; beyond it the answer is 503 at once. None: no limit.
+    /// How many may wait, not counting those in service; beyond it the answer is 503 after 10 us. None: no limit.
     pub queue: Option<usize>,
     /// When all service stands still.
     pub stalls: Option<Stalls>,
@@ -141,8 +144,8 @@ impl Target for Model {
                 Answer::ok(at - now)
             }
             Admission::Rejected => Answer::Comes {
-                first_byte: LEAST,
-                done: LEAST,
+                first_byte: REJECTION,
+                done: REJECTION,
                 outcome: Outcome::Status,
                 status: 503,
                 reusable: true,

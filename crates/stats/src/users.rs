@@ -77,10 +77,7 @@ impl Loops {
             workload: setup.workload,
             asked: setup.users.clone(),
             think_asked: setup.think_s,
-            under_way: match setup.workload {
-                Workload::Open => Levels::means_alone(measured),
-                _ => Levels::new(measured),
-            },
+            under_way: Levels::new(measured),
             told: Levels::new(measured),
             sessions: SessionsKept::new(measured, steps, setup.asks_per_session, setup.think_s),
             ended: Vec::new(),

@@ -2,17 +2,22 @@
 
 use crate::args::RunArgs;
 use crate::collect::Observer;
+use crate::dry_run;
 use crate::execute::execute;
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::{Goal, Progress};
 use crate::settings::{RunSettings, must_be_empty, must_be_new};
 use live::Control;
 use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = RunSettings::resolve(args, words).map_err(Failure::usage)?;
+    if args.dry_run {
+        crate::output::print(dry_run::text(&settings).as_bytes())?;
+        return Ok(exit::FINE);
+    }
     play(&settings, &[])
 }
 
@@ -42,7 +47,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
             plan.seed,
         );
     }
-    let mut progress = (!quiet).then(|| Progress::new(plan.end()));
+    let mut progress = (!quiet).then(|| Progress::new(Goal::of(&settings.load)));
     let observer: &mut dyn Observer = match &mut progress {
         Some(progress) => progress,
         None => &mut (),

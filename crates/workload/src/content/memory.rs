@@ -4,6 +4,7 @@
 
 use super::cookies::Jar;
 use super::encode::Kind;
+use super::names::Names;
 
 /// What one session remembers. Empty it holds nothing on the heap.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,17 @@ enum State {
 const SPARE: usize = 256;
 
 impl Memory {
+    /// A memory in which every name stands for itself, as `{{name}}`: to show requests before any answer is there.
+    pub fn placeholders(names: &Names) -> Memory {
+        let mut memory = Memory::default();
+        let count = names.extracted_count();
+        for at in (0u16..).take(count) {
+            let text = format!("{{{{{}}}}}", names.extracted_name(at));
+            memory.set(at, count, &text, Kind::Text);
+        }
+        memory
+    }
+
     /// Forgets everything: another session begins. Keeps what it has allocated, within bounds.
     pub fn clear(&mut self) {
         if let Some(kept) = &mut self.0 {
