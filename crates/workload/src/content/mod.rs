@@ -26,6 +26,7 @@ mod script;
 mod shown;
 mod step;
 mod template;
+mod values;
 
 pub use body::{Body, JsonTemplateError, Part};
 pub use data::{AtEnd, Data, DataError, Take};
