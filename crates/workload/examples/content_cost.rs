@@ -12,7 +12,7 @@ use workload::{Request, Sending};
 
 type Failure = Box<dyn std::error::Error>;
 
-#[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+#[expect(clippy::disallowed_types, reason = "a benchmark reads the clock")]
 fn time(name: &str, mut work: impl FnMut(u64)) {
     let rounds = 200_000;
     let best = (0..9)

@@ -150,7 +150,8 @@ impl Script {
     }
 
     fn cookies(&self, jar: &super::cookies::Jar, visit: &Visit<'_>, draft: &mut Draft<'_>) {
-        let (path, values) = (draft.path().split('?').next().unwrap_or_default(), &mut String::new());
+        let path = draft.path().split('?').next().unwrap_or_default();
+        let mut values = String::new();
         jar.each(&self.site, path, visit.unix_s(), |name, value| {
             if !values.is_empty() {
                 values.push_str("; ");
@@ -160,7 +161,7 @@ impl Script {
             values.push_str(value);
         });
         if !values.is_empty() {
-            draft.header("Cookie", values);
+            draft.header("Cookie", &values);
         }
     }
 
