@@ -6,12 +6,12 @@ use crate::laws::{by_session, check, session_rows, stays};
 use crate::rig::{Played, Reply, Rig, play, play_in_parts};
 use base::dist::Dist;
 use base::random::Stream;
-use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record};
+use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
 use testkit::{Connect, Generator};
 use workload::journey::{Journey, Node, no_think};
 use workload::plan::{Connections, Group, Plan, Source};
 use workload::users::{Level, UserPhase};
-use workload::{Limits, Process, Sending, Then};
+use workload::{Client, Limits, Process, Sending, Then};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const AT_ONCE: fn(Nanos) -> Connect = |_| Connect::After(Nanos::ZERO);
@@ -240,6 +240,30 @@ fn users_who_are_turned_away_come_again_and_nobody_is_woken_for_nothing() {
     // One each 25 ms, the last within the grace after the end.
     assert_eq!((sent.len(), shed.iter().all(|r| r.response() == MS(10))), (41, true));
     assert!(shed.len() >= 80, "{}", shed.len());
+}
+
+/// Where nobody waits at all, those who are turned away would come again and be turned away for ever at one instant.
+#[test]
+fn nobody_is_turned_away_twice_at_one_instant() {
+    struct Few(usize);
+    impl RecordSink for Few {
+        fn start(&mut self, _: Start) {}
+        fn record(&mut self, _: Record) {
+            self.0 += 1;
+            assert!(self.0 < 100, "turned away again and again");
+        }
+        fn tick(&mut self, _: Nanos) {}
+        fn finish(&mut self, _: Nanos) {}
+    }
+    let plan = with(plan(Level::hold(3, Nanos::from_secs(1)), steps(1, "0s")), |g| {
+        g.connections = Connections::Shared;
+    });
+    let limits = Limits { connections: 1, max_wait: Nanos::ZERO, ..LIMITS };
+    let mut client = Client::new(&plan, plan.shard, limits, Few(0));
+    for now in (0..10).map(Nanos) {
+        while client.poll(now).is_some() {}
+        assert!(client.wake_at() > now);
+    }
 }
 
 /// Sessions that arrive may go on after the plan's end; the users of a closed group beside them may not.

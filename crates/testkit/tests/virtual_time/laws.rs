@@ -126,6 +126,7 @@ impl Of<'_> {
                 continue;
             };
             unseen -= 1;
+            assert!(arrival.intended <= stopped, "came when nobody was to come any more: {rows:?}");
             let due: Vec<Due> = rows.iter().map(|r| r.due).collect();
             assert_eq!(due[0], Due::Arrival);
             assert!(due[1..].iter().all(|&d| d == Due::Step), "{rows:?}");
@@ -200,6 +201,11 @@ impl Of<'_> {
                 let stay = |s: &Stay| s.from <= row.intended && row.intended < s.to;
                 assert!(stays.iter().any(stay), "due while he was not there: {row:?} {stays:?}");
             }
+            let stopped = self.played.told_to_stop.get(&(self.number as u16)).copied();
+            assert!(
+                stopped.is_none_or(|at| rows[0].intended <= at),
+                "begun in a group that stopped: {rows:?}"
+            );
             // Rounds of a user come in the order of their numbers, one after the other.
             let ended = users.insert(user, (rows[rows.len() - 1].done, *k));
             let earliest = ended.map_or(stays[0].from, |(done, _)| done).saturating_add(asks[0].think);

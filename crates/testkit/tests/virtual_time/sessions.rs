@@ -108,7 +108,7 @@ fn an_answer_can_end_its_session_well() {
         _ => Reply::ok(MS(5)),
     };
     let wholes = session_rows(&play(&plan, LIMITS, ends), 0);
-    let made = |k: &u64| if k % 2 == 0 { 2 } else { 4 };
+    let made = |k: &u64| if k.is_multiple_of(2) { 2 } else { 4 };
     assert!(wholes.iter().all(|(k, w)| (w.repeat, w.outcome) == (made(k), Outcome::Ok)));
 }
 
