@@ -107,7 +107,7 @@ mod tests {
     fn expanded(text: &str) -> Result<Option<String>, String> {
         let get = |name: &str| (name == "HOST" || name == "DB_PASSWORD").then(|| format!("<{name}>"));
         let span = Span { start: 0, end: text.len() };
-        let scalar = Scalar { text: text.to_owned(), typed: Typed::Text, span, verbatim: Some(0) };
+        let scalar = Scalar { text: text.to_owned(), typed: Typed::Text, span, lines: vec![(0, 0)] };
         Environment::new(&get).expand(&scalar).map_err(|p| p.title)
     }
 

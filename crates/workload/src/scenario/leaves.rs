@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 /// A value and its place.
 macro_rules! leaf {
-    ($(#[doc = $doc:literal])* $name:ident($value:ty), $wanted:literal, $types:tt, $examples:tt, $read:expr) => {
+    ($(#[doc = $doc:literal])* $name:ident($value:ty), $wanted:literal, $example:literal, $types:tt, $examples:tt, $read:expr) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug)]
         #[allow(dead_code, clippy::allow_attributes, reason = "nobody has to say where a flag stands")]
@@ -23,7 +23,7 @@ macro_rules! leaf {
 
         impl Read for $name {
             fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<$name> {
-                let scalar = tree.scalar(reader, $wanted)?;
+                let scalar = tree.scalar(reader, $wanted, $example)?;
                 let read: fn(&Scalar, &mut Reader<'_>) -> Result<$value, Problem> = $read;
                 match read(scalar, reader) {
                     Ok(value) => Some($name { value, span: tree.span }),
@@ -48,33 +48,33 @@ macro_rules! leaf {
 
 leaf!(
     /// A span of time, not negative.
-    Time(Nanos), "a time, for example 30s", ["string", "integer"], ["250us", "10ms", "1.5s", "2m", "1h"],
+    Time(Nanos), "a time", "30s", ["string", "integer"], ["250us", "10ms", "1.5s", "2m", "1h"],
     |scalar, _| bare(scalar, "time", &["s", "ms"])
         .map_or_else(|| units::parse_time(&scalar.text).map_err(|e| unit(scalar, &e)), Err)
 );
 
 leaf!(
     /// A rate per second; may be zero.
-    PerSecond(Rate), "a rate, for example 20/s", ["string"], ["20/s", "10k/s", "30/1m"],
+    PerSecond(Rate), "a rate", "20/s", ["string"], ["20/s", "10k/s", "30/1m"],
     |scalar, _| rate(scalar)
 );
 
 leaf!(
     /// A size in bytes.
-    Size(u64), "a size, for example 10KiB", ["string"], ["512B", "10KiB", "4MiB"],
+    Size(u64), "a size", "10KiB", ["string"], ["512B", "10KiB", "4MiB"],
     |scalar, _| bare(scalar, "size", &["B", "KiB"])
         .map_or_else(|| units::parse_size(&scalar.text).map_err(|e| unit(scalar, &e)), Err)
 );
 
 leaf!(
     /// A whole number.
-    Count(u64), "a whole number, for example 200", ["integer", "string"], [200, "10k"],
+    Count(u64), "a whole number", "200", ["integer", "string"], [200, "10k"],
     |scalar, _| units::parse_count(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
 leaf!(
     /// Any whole number of 64 bits.
-    Seed(u64), "a whole number, for example 7", ["integer", "string"], [7],
+    Seed(u64), "a whole number", "7", ["integer", "string"], [7],
     |scalar, _| scalar.text.parse().map_err(|_| {
         Problem::new(scalar.span, format!("{} is no seed", scalar.describe()))
             .help(format!("write a whole number from 0 to {}", u64::MAX))
@@ -83,17 +83,18 @@ leaf!(
 
 leaf!(
     /// A number above zero.
-    Positive(f64), "a number above zero, for example 2.5", ["number", "string"], [3, 0.5],
+    Positive(f64), "a number above zero", "2.5", ["number", "string"], [3, 0.5],
     |scalar, _| match units::parse_number(&scalar.text) {
         Ok(number) if number > 0.0 => Ok(number),
-        Ok(_) => Err(Problem::new(scalar.span, format!("{} is not above zero", scalar.describe()))),
+        Ok(_) => Err(Problem::new(scalar.span, format!("{} is not above zero", scalar.describe()))
+            .help("write a number above 0, for example 2.5")),
         Err(e) => Err(unit(scalar, &e)),
     }
 );
 
 leaf!(
     /// Yes or no.
-    Flag(bool), "true or false", ["boolean", "string"], [true],
+    Flag(bool), "true or false", "true", ["boolean", "string"], [true],
     |scalar, _| match scalar.text.as_str() {
         "true" | "True" | "TRUE" => Ok(true),
         "false" | "False" | "FALSE" => Ok(false),
@@ -103,27 +104,27 @@ leaf!(
 
 leaf!(
     /// A distribution of times.
-    Law(Dist), "a time or a distribution, for example exp(1s)", ["string", "integer"],
+    Law(Dist), "a time or a distribution", "exp(1s)", ["string", "integer"],
     ["500ms", "exp(1s)", "uniform(0s, 2s)", "lognormal(5ms,2)", "empirical(times.txt)"],
     |scalar, reader| law(scalar, reader)
 );
 
 leaf!(
     /// An arrival process.
-    Arrivals(Process), "an arrival process, for example poisson", ["string"],
+    Arrivals(Process), "an arrival process", "poisson", ["string"],
     ["poisson", "constant", "uniform", "gamma(2.5)", "poisson-fixed-n"],
     |scalar, _| Process::parse(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
 leaf!(
     /// Any text; numbers and truth values count as written.
-    Text(Scalar), "a text", ["string", "number", "boolean"], [],
+    Text(Scalar), "a text", "'some text'", ["string", "number", "boolean"], [],
     |scalar, _| Ok(scalar.clone())
 );
 
 leaf!(
     /// A rate (`20/s`) where users arrive, a number of users (`20`) where they stay.
-    Amount(Scalar), "a rate, for example 20/s, or a number of users", ["string", "integer"], ["20/s", 50],
+    Amount(Scalar), "a rate or a number of users", "20/s or 50", ["string", "integer"], ["20/s", 50],
     |scalar, _| Ok(scalar.clone())
 );
 
@@ -214,7 +215,7 @@ pub(super) fn one_word(
     reader: &mut Reader<'_>,
 ) -> Option<&'static str> {
     let all = words.join(" | ");
-    let scalar = tree.scalar(reader, &format!("one of {all}"))?;
+    let scalar = tree.scalar(reader, "a word", &all)?;
     match words.iter().find(|w| **w == scalar.text) {
         Some(word) => Some(word),
         None => {

@@ -60,7 +60,7 @@ fn walk<'t>(tree: &'t Tree, found: &mut Vec<&'t Scalar>) {
                 walk(value, found);
             }
         }
-        Kind::Null | Kind::Scalar(_) => {}
+        Kind::Null | Kind::Broken | Kind::Scalar(_) => {}
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
         let source = Source { name: "a.yaml".to_owned(), text: text.to_owned() };
         let get = |name: &str| Some(format!("value-of-{name}"));
         let mut environment = Environment::new(&get);
-        let tree = super::super::tree::parse(&source, &mut environment).unwrap();
+        let (tree, _) = super::super::tree::parse(&source, &mut environment).unwrap();
         let copy = conceal(&source, &tree, &mut environment);
         (copy, environment.secrets)
     }

@@ -1,8 +1,8 @@
 //! Scenario files: YAML text in, a checked [`Scenario`] out, or every mistake in it with its place.
 //!
 //! Three layers: [`tree`] (YAML with places), [`written`] (every key and its kind of value; the JSON Schema comes from
-//! there), [`check`] (what fits together: groups of a plan, compiled journeys, a script). A layer runs only when the one
-//! before found nothing wrong, so that no complaint follows from another.
+//! there), [`check`] (what fits together: groups of a plan, compiled journeys, a script). What fits
+//! together is asked only when every value could be read, so that no complaint follows from another.
 //!
 //! Deliberately absent: files and environment ([`Surroundings`] brings them), what a threshold means (`stats`), what a
 //! model does (`sim`).
@@ -29,6 +29,7 @@ use base::Nanos;
 use environment::Environment;
 use read::{Read as _, Reader};
 use source::{Problem, Source};
+use std::fmt;
 use std::sync::Arc;
 
 /// A group may have so many users, or sessions at once.
@@ -43,7 +44,6 @@ pub struct Surroundings<'a> {
 }
 
 /// A checked scenario.
-#[derive(Debug)]
 pub struct Scenario {
     /// Its name: as written, or the file's stem.
     pub name: String,
@@ -115,17 +115,21 @@ pub fn parse(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Scenar
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
     let mut environment = Environment::new(around.env);
-    let parsed = tree::parse(&source, &mut environment);
     let wrong = |problems: Vec<Problem>, environment: &Environment<'_>| {
         Err(Diagnostics::new(source.clone(), problems, &environment.secrets))
     };
-    let tree = match parsed {
-        Ok(tree) => tree,
-        Err(problems) => return wrong(problems, &environment),
+    let (tree, broken) = match tree::parse(&source, &mut environment) {
+        Ok(parsed) => parsed,
+        Err(problem) => return wrong(vec![problem], &environment),
     };
     let redacted = literals::conceal(&source, &tree, &mut environment);
     let mut reader = Reader::new(around);
-    let file = match written::File::read(&tree, &mut reader) {
+    let file = match &tree.kind {
+        tree::Kind::Null => None,
+        _ => written::File::read(&tree, &mut reader),
+    };
+    reader.problems.extend(broken);
+    let file = match file {
         Some(file) if reader.problems.is_empty() => file,
         _ => return wrong(reader.problems, &environment),
     };
@@ -151,6 +155,25 @@ impl Scenario {
             None => problem,
         };
         Diagnostics::new(self.source.clone(), vec![problem], &self.secrets)
+    }
+}
+
+/// The file may hold secrets: only what came of it shows.
+impl fmt::Debug for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scenario")
+            .field("name", &self.name)
+            .field("target", &self.target)
+            .field("seed", &self.seed)
+            .field("settings", &self.settings)
+            .field("groups", &self.groups)
+            .field("measured_from", &self.measured_from)
+            .field("end", &self.end)
+            .field("labels", &self.labels)
+            .field("thresholds", &self.thresholds)
+            .field("model", &self.model)
+            .field("files", &self.files)
+            .finish_non_exhaustive()
     }
 }
 

@@ -45,33 +45,22 @@ pub(super) trait Read: Sized {
 }
 
 impl Tree {
-    /// The text or number that stands here, or a complaint that `wanted` was.
-    pub fn scalar(&self, reader: &mut Reader<'_>, wanted: &str) -> Option<&Scalar> {
+    /// The text or number that stands here, or a complaint that `wanted` (such as `example`) was.
+    pub fn scalar(&self, reader: &mut Reader<'_>, wanted: &str, example: &str) -> Option<&Scalar> {
         match &self.kind {
             Kind::Scalar(scalar) => Some(scalar),
-            Kind::Mapping(entries) if self.is_unquoted_template(entries) => {
-                let title = "YAML takes this for a mapping, because it begins with {";
-                reader.complain(
-                    Problem::new(self.span, title)
-                        .help("put a text that begins with { in quotes: '{{name}}'"),
-                )
-            }
-            _ => reader.complain(self.wrong(wanted)),
+            _ => self.wrong(reader, wanted, example),
         }
     }
 
-    fn is_unquoted_template(&self, entries: &[(Scalar, Tree)]) -> bool {
-        entries.iter().any(|(key, _)| key.text.starts_with('{'))
-    }
-
-    /// The problem that this is not what was wanted.
-    pub fn wrong(&self, wanted: &str) -> Problem {
-        match self.kind {
-            Kind::Null => Problem::new(self.span, "nothing stands here")
-                .help(format!("write {wanted}, or leave the key out")),
-            _ => Problem::new(self.span, format!("this is {}", self.describe()))
-                .help(format!("write {wanted}")),
-        }
+    /// Complains that this is not what was wanted, unless it has been complained about.
+    pub fn wrong<T>(&self, reader: &mut Reader<'_>, wanted: &str, example: &str) -> Option<T> {
+        let title = match self.kind {
+            Kind::Broken => return None,
+            Kind::Null => format!("{wanted} is wanted here, and nothing stands here"),
+            _ => format!("{wanted} is wanted here, not {}", self.describe()),
+        };
+        reader.complain(Problem::new(self.span, title).help(format!("write for example {example}")))
     }
 }
 
@@ -84,7 +73,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub fn new(span: Span, entries: &[(Scalar, Tree)]) -> Keys {
+    pub fn new(span: Span, entries: &Entries<'_>) -> Keys {
         Keys { span, keys: entries.iter().map(|(key, _)| (key.text.clone(), key.span)).collect() }
     }
 
@@ -132,38 +121,62 @@ pub(super) fn key(field: &str) -> String {
     field.trim_start_matches("r#").replace('_', "-")
 }
 
-/// The entries of a mapping that may have these keys. Unknown ones are complained about.
+/// Entries of a mapping.
+pub(super) type Entries<'t> = Vec<(&'t Scalar, &'t Tree)>;
+
+/// The entries of a mapping that may have these keys. Others are complained about and left out.
 pub(super) fn entries<'t>(
     tree: &'t Tree,
     what: &str,
     example: &str,
     keys: &[String],
     reader: &mut Reader<'_>,
-) -> Option<&'t [(Scalar, Tree)]> {
-    let Kind::Mapping(entries) = &tree.kind else {
-        return reader.complain(tree.wrong(&format!("{what} as a mapping, for example {example}")));
+) -> Option<Entries<'t>> {
+    let Kind::Mapping(all) = &tree.kind else {
+        return tree.wrong(reader, &format!("a mapping for {what}"), example);
     };
-    for (key, _) in entries.iter().filter(|(key, _)| !keys.contains(&key.text)) {
+    let mut kept: Entries<'t> = Vec::with_capacity(all.len());
+    for (key, value) in all {
+        if keys.contains(&key.text) {
+            kept.push((key, value));
+            continue;
+        }
+        if let Some(cut) = kept.last().and_then(|(_, value)| cut_at_comma(value, key)) {
+            kept.pop();
+            reader.problems.push(cut);
+            continue;
+        }
         let problem = Problem::new(key.span, format!("{what} has no key '{}'", key.text));
         reader.problems.push(match nearest(&key.text, keys.iter().map(String::as_str)) {
             Some(guess) => problem.guess(Some(guess)),
             None => problem.help(format!("its keys are {}", keys.join(", "))),
         });
     }
-    Some(entries)
+    Some(kept)
+}
+
+/// The problem with `{ think: uniform(0s, 2s) }`, which YAML cuts at the comma.
+fn cut_at_comma(value: &Tree, key: &Scalar) -> Option<Problem> {
+    let Kind::Scalar(value) = &value.kind else { return None };
+    let cut = value.text.contains('(') && !value.text.contains(')') && key.text.ends_with(')');
+    let whole = Span { start: value.span.start, end: key.span.end };
+    cut.then(|| {
+        let help = format!("put it in quotes: \"{}, {}\"", value.text, key.text);
+        Problem::new(whole, "within { } a comma ends the value").help(help)
+    })
 }
 
 /// Complains about keys that are missing; not where there are unknown ones, which may be those, misspelt.
 pub(super) fn lacks(
     tree: &Tree,
-    entries: &[(Scalar, Tree)],
+    entries: &Entries<'_>,
     what: &str,
     example: &str,
-    keys: &[String],
     required: &[String],
     reader: &mut Reader<'_>,
 ) {
-    if entries.iter().all(|(key, _)| keys.contains(&key.text)) {
+    let Kind::Mapping(all) = &tree.kind else { return };
+    if all.len() == entries.len() {
         for missing in required.iter().filter(|name| !entries.iter().any(|(key, _)| key.text == **name)) {
             let title = format!("{what} needs the key '{missing}'");
             reader.problems.push(Problem::new(tree.span, title).help(format!("for example {example}")));
@@ -198,10 +211,10 @@ macro_rules! mapping {
                 let keys = [$(key(stringify!($field))),*];
                 let before = reader.problems.len();
                 let entries = entries(tree, $what, $example, &keys, reader)?;
-                $(let $field = field::<$type>(entries, &key(stringify!($field)), reader);)*
+                $(let $field = field::<$type>(&entries, &key(stringify!($field)), reader);)*
                 let required: &[String] = &[$(key(stringify!($required))),*];
-                lacks(tree, entries, $what, $example, &keys, required, reader);
-                let keys = $crate::scenario::read::Keys::new(tree.span, entries);
+                lacks(tree, &entries, $what, $example, required, reader);
+                let keys = $crate::scenario::read::Keys::new(tree.span, &entries);
                 (reader.problems.len() == before).then_some($name { keys, $($field,)* })
             }
         }
@@ -242,7 +255,7 @@ macro_rules! mapping {
 pub(super) use mapping;
 
 /// The value of a key, if it is there and can be read.
-pub(super) fn field<T: Read>(entries: &[(Scalar, Tree)], key: &str, reader: &mut Reader<'_>) -> Option<T> {
+pub(super) fn field<T: Read>(entries: &Entries<'_>, key: &str, reader: &mut Reader<'_>) -> Option<T> {
     let (_, tree) = entries.iter().find(|(k, _)| k.text == key)?;
     T::read(tree, reader)
 }
@@ -263,7 +276,7 @@ pub(super) fn described(mut schema: Schema, description: &str) -> Schema {
 impl<T: Read> Read for Vec<T> {
     fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Vec<T>> {
         let Kind::List(items) = &tree.kind else {
-            return reader.complain(tree.wrong("a list: [a, b], or one entry a line, each after '- '"));
+            return tree.wrong(reader, "a list", "[a, b], or one entry a line, each after '- '");
         };
         // All are read, so that all complain.
         let read: Vec<Option<T>> = items.iter().map(|item| T::read(item, reader)).collect();
@@ -284,7 +297,7 @@ impl<T> Default for Named<T> {
 impl<T: Read> Read for Named<T> {
     fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Named<T>> {
         let Kind::Mapping(entries) = &tree.kind else {
-            return reader.complain(tree.wrong("a mapping, name: value"));
+            return tree.wrong(reader, "a mapping", "{ name: value }");
         };
         let read: Vec<Option<(Scalar, T)>> =
             entries.iter().map(|(name, value)| Some((name.clone(), T::read(value, reader)?))).collect();

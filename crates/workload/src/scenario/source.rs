@@ -5,7 +5,7 @@
 
 use crate::request::REDACTED;
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
 use std::fmt;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) struct Problem {
     /// What would be accepted.
     pub help: Option<String>,
     /// Another place that has to do with it, and why.
-    pub other: Option<(Span, String)>,
+    pub other: Option<Box<(Span, String)>>,
 }
 
 impl Problem {
@@ -51,7 +51,7 @@ impl Problem {
     }
 
     pub fn other(mut self, span: Span, why: impl Into<String>) -> Problem {
-        self.other = Some((span, why.into()));
+        self.other = Some(Box::new((span, why.into())));
         self
     }
 
@@ -96,14 +96,17 @@ impl Diagnostics {
         })
     }
 
+    /// Texts of the user's within a message lose their control characters here.
     fn show(&self, problem: &Problem) -> String {
         let main = self.source.line(problem.span);
-        let caret = AnnotationKind::Primary.span(main.within(problem.span)).label(problem.label.as_deref());
+        let caret = AnnotationKind::Primary
+            .span(main.within(problem.span))
+            .label(problem.label.as_deref().map(normalize_untrusted_str));
         let snippet = |line: &Line<'_>| {
             Snippet::source(line.text.to_owned()).line_start(line.number).path(self.source.name.clone())
         };
         let mut group = Group::with_title(Level::ERROR.primary_title(problem.title.as_str()));
-        let also = problem.other.as_ref().map(|(span, why)| (self.source.line(*span), span, why));
+        let also = problem.other.as_deref().map(|(span, why)| (self.source.line(*span), span, why));
         match &also {
             Some((line, span, why)) if line.number == main.number => {
                 let mark = AnnotationKind::Context.span(line.within(**span)).label(why.as_str());
@@ -117,7 +120,7 @@ impl Diagnostics {
             None => group = group.element(snippet(&main).annotation(caret)),
         }
         if let Some(help) = &problem.help {
-            group = group.element(Level::HELP.message(help.as_str()));
+            group = group.element(Level::HELP.message(normalize_untrusted_str(help)));
         }
         Renderer::plain().decor_style(DecorStyle::Ascii).term_width(120).render(&[group])
     }
@@ -154,11 +157,17 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// The part of a span that lies on this line, in bytes of the file.
+    /// The part of a span that lies on this line, in bytes of the file: whole characters.
     fn clip(&self, span: Span) -> Span {
-        let end = self.start + self.text.len();
-        let start = span.start.clamp(self.start, end);
-        Span { start, end: span.end.clamp(start, end) }
+        let most = self.start + self.text.len();
+        let (mut start, mut end) = (span.start.clamp(self.start, most), span.end.clamp(self.start, most));
+        while !self.text.is_char_boundary(start - self.start) {
+            start -= 1;
+        }
+        while !self.text.is_char_boundary(end - self.start) {
+            end += 1;
+        }
+        Span { start, end: end.max(start) }
     }
 
     /// The part of a span that lies on this line, in bytes of the line.
@@ -208,7 +217,8 @@ mod tests {
                 for end in [0, start, start + 1, 99] {
                     let problem =
                         Problem::new(Span { start, end }, "bad").other(Span { start: end, end }, "here");
-                    assert!(shown(text, problem).contains("a.yaml:"));
+                    let shown = shown(text, problem);
+                    assert!(shown.contains("a.yaml:") && !shown.contains('\u{1b}'), "{shown:?}");
                 }
             }
         }

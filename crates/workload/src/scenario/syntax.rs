@@ -44,6 +44,7 @@ pub(super) fn problem(source: &Source, error: &Error) -> Problem {
 }
 
 const INDENT: &str = "keys of one mapping begin in the same column, values within it further right";
+const COLON: &str = "put a text that holds ': ' in quotes; if this is a key, see whether it is indented too far, or the line before lacks its colon";
 const QUOTES: &str = "put a text that holds ': ' or ' #', or begins with one of {[*&!|>%@`, in quotes";
 
 /// A title, and what helps.
@@ -90,9 +91,7 @@ fn scanned(text: &str, at: Span, kind: &ErrorKind, message: &str) -> Problem {
             Words("a tab stands here", "YAML allows only spaces for indentation")
         }
         ErrorKind::UnknownAnchor | ErrorKind::MissingAnchorOrAliasName => UNKNOWN_ANCHOR,
-        ErrorKind::MappingValueNotAllowed => {
-            Words("a second ': ' on this line, or a wrong indentation", QUOTES)
-        }
+        ErrorKind::MappingValueNotAllowed => Words("a ': ' where none can be", COLON),
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => Words(
             "this is neither a key nor part of the value before it",
             "write key: value, with a space after the colon",

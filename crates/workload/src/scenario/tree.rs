@@ -27,6 +27,8 @@ pub(super) struct Tree {
 /// What a value is.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
+    /// What was wrong with it is known already; nothing is read from it.
+    Broken,
     Null,
     Scalar(Scalar),
     List(Vec<Tree>),
@@ -40,8 +42,9 @@ pub(super) struct Scalar {
     pub text: String,
     pub typed: Typed,
     pub span: Span,
-    /// Where `text` stands in the file letter for letter; none where escapes or the environment changed it.
-    pub verbatim: Option<usize>,
+    /// Where the lines of `text` stand in the file letter for letter: their beginnings in the text and in the file. Empty
+    /// where escapes or the environment changed it.
+    pub lines: Vec<(usize, usize)>,
 }
 
 /// What YAML takes a scalar for.
@@ -55,18 +58,21 @@ pub(super) enum Typed {
 impl Scalar {
     /// The place of a range of bytes of the text, or of all of it where that cannot be told.
     pub fn part(&self, range: std::ops::Range<usize>) -> Span {
-        match self.verbatim {
-            Some(at) => Span { start: at + range.start, end: at + range.end.min(self.text.len()) },
+        match self.lines.iter().rfind(|(begins, _)| *begins <= range.start) {
+            Some((begins, at)) => {
+                let place = |byte: usize| at + byte.min(self.text.len()) - begins;
+                Span { start: place(range.start), end: place(range.end.max(range.start)) }
+            }
             None => self.span,
         }
     }
 }
 
 impl Tree {
-    /// What it is, in words that follow "not".
+    /// What it is, in words.
     pub fn describe(&self) -> String {
         match &self.kind {
-            Kind::Null => "empty".to_owned(),
+            Kind::Null | Kind::Broken => "nothing".to_owned(),
             Kind::List(_) => "a list".to_owned(),
             Kind::Mapping(_) => "a mapping (key: value)".to_owned(),
             Kind::Scalar(s) => s.describe(),
@@ -88,13 +94,17 @@ impl Scalar {
     }
 }
 
-/// Reads a file. What is wrong with the YAML itself is one problem, because what follows it means nothing.
-pub(super) fn parse(source: &Source, environment: &mut Environment<'_>) -> Result<Tree, Vec<Problem>> {
+/// Reads a file, and says which values in it are broken.
+///
+/// # Errors
+/// What is wrong with the YAML itself: one problem, because what follows it means nothing.
+pub(super) fn parse(
+    source: &Source,
+    environment: &mut Environment<'_>,
+) -> Result<(Tree, Vec<Problem>), Problem> {
     if source.text.len() > LONGEST_FILE {
         let title = format!("the file is longer than {} MiB", LONGEST_FILE >> 20);
-        return Err(vec![
-            Problem::new(Span::default(), title).help("large data belongs into files under data:"),
-        ]);
+        return Err(Problem::new(Span::default(), title).help("large data belongs into files under data:"));
     }
     let options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::PassThrough,
@@ -106,15 +116,15 @@ pub(super) fn parse(source: &Source, environment: &mut Environment<'_>) -> Resul
         with_snippet: false,
     };
     let raw: Spanned<Raw> = serde_saphyr::from_str_with_options(&source.text, options)
-        .map_err(|e| vec![super::syntax::problem(source, &e)])?;
+        .map_err(|e| super::syntax::problem(source, &e))?;
     let mut converter = Converter { source, environment, problems: Vec::new() };
     let tree = converter.tree(raw);
-    if let (Kind::Null, true) = (&tree.kind, converter.problems.is_empty()) {
+    if let Kind::Null = &tree.kind {
         let help =
             "the least there is: target:, users: with arrive: { rate: 20/s }, and journey: with - get: /";
-        return Err(vec![Problem::new(tree.span, "the file holds no scenario").help(help)]);
+        converter.problems.push(Problem::new(tree.span, "the file holds no scenario").help(help));
     }
-    if converter.problems.is_empty() { Ok(tree) } else { Err(converter.problems) }
+    Ok((tree, converter.problems))
 }
 
 /// The place that a location of the parser stands for.
@@ -228,36 +238,43 @@ impl Converter<'_, '_> {
         let kind = match raw.value {
             Raw::Null => Kind::Null,
             Raw::List(items) => Kind::List(items.into_iter().map(|item| self.tree(item)).collect()),
-            Raw::Mapping(entries) => Kind::Mapping(self.entries(entries)),
+            Raw::Mapping(entries) => self.entries(entries).map_or(Kind::Broken, Kind::Mapping),
             Raw::Text(text) => {
                 let mut scalar = self.scalar(text, Typed::Text, span);
-                self.expand(&mut scalar);
-                Kind::Scalar(scalar)
+                if self.expand(&mut scalar) { Kind::Scalar(scalar) } else { Kind::Broken }
             }
             Raw::Bool(value) => self.plain(Typed::Bool(value), span),
-            Raw::Number(number) => self.plain(Typed::Number(number), span),
-            Raw::Odd => {
+            Raw::Number(number) if !self.is_cut(&number, span) => self.plain(Typed::Number(number), span),
+            Raw::Number(_) | Raw::Odd => {
                 let title = "this number is too long to be kept exactly";
                 self.problems.push(Problem::new(span, title).help("write it in quotes, as a text"));
-                Kind::Null
+                Kind::Broken
             }
         };
         Tree { kind, span }
     }
 
+    /// Whether a whole number became one with fewer digits.
+    fn is_cut(&self, number: &Number, span: Span) -> bool {
+        let written = self.source.text.get(span.start..span.end).unwrap_or_default();
+        number.is_f64() && written.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'+')
+    }
+
     /// A number or truth value: its text is what stands in the file.
     fn plain(&self, typed: Typed, span: Span) -> Kind {
         let text = self.source.text.get(span.start..span.end).unwrap_or_default().to_owned();
-        Kind::Scalar(Scalar { text, typed, span, verbatim: Some(span.start) })
+        Kind::Scalar(Scalar { text, typed, span, lines: vec![(0, span.start)] })
     }
 
     fn scalar(&self, text: String, typed: Typed, span: Span) -> Scalar {
         let written = self.source.text.get(span.start..span.end).unwrap_or_default();
-        let verbatim = written.find(text.as_str()).map(|at| span.start + at);
-        Scalar { text, typed, span, verbatim }
+        let lines = lines(&text, written).unwrap_or_default();
+        let lines = lines.into_iter().map(|(begins, at)| (begins, span.start + at)).collect();
+        Scalar { text, typed, span, lines }
     }
 
-    fn entries(&mut self, entries: Vec<(Spanned<Raw>, Spanned<Raw>)>) -> Vec<(Scalar, Tree)> {
+    /// The entries of a mapping; none if it is no mapping but a text that YAML takes for one.
+    fn entries(&mut self, entries: Vec<(Spanned<Raw>, Spanned<Raw>)>) -> Option<Vec<(Scalar, Tree)>> {
         let mut read: Vec<(Scalar, Tree)> = Vec::with_capacity(entries.len());
         let mut seen: HashMap<String, Span> = HashMap::new();
         for (key, value) in entries {
@@ -266,13 +283,13 @@ impl Converter<'_, '_> {
                 Raw::Text(text) => self.scalar(text, Typed::Text, at),
                 Raw::Bool(_) | Raw::Number(_) | Raw::Odd => {
                     let text = self.source.text.get(at.start..at.end).unwrap_or_default().to_owned();
-                    Scalar { text, typed: Typed::Text, span: at, verbatim: Some(at.start) }
+                    Scalar { text, typed: Typed::Text, span: at, lines: vec![(0, at.start)] }
                 }
                 Raw::Mapping(_) => {
                     let title = "YAML takes this for a mapping, because it begins with {";
                     let help = "put a text that begins with { in quotes: '{{name}}'";
                     self.problems.push(Problem::new(at, title).help(help));
-                    continue;
+                    return None;
                 }
                 Raw::Null | Raw::List(_) => {
                     self.problems.push(Problem::new(at, "a key must be a text").help("write key: value"));
@@ -291,17 +308,36 @@ impl Converter<'_, '_> {
             let value = self.tree(value);
             read.push((key, value));
         }
-        read
+        Some(read)
     }
 
-    fn expand(&mut self, scalar: &mut Scalar) {
+    /// Replaces references to the environment; whether that could be done.
+    fn expand(&mut self, scalar: &mut Scalar) -> bool {
         match self.environment.expand(scalar) {
-            Ok(None) => {}
+            Ok(None) => true,
             Ok(Some(text)) => {
                 scalar.text = text;
-                scalar.verbatim = None;
+                scalar.lines.clear();
+                true
             }
-            Err(problem) => self.problems.push(problem),
+            Err(problem) => {
+                self.problems.push(problem);
+                false
+            }
         }
     }
+}
+
+/// Where the lines of a text stand in how it was written, if each stands there letter for letter.
+fn lines(text: &str, written: &str) -> Option<Vec<(usize, usize)>> {
+    let (mut begins, mut at) = (0, 0);
+    let mut lines = Vec::new();
+    let mut written = written.split('\n');
+    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+        let source = written.next()?;
+        lines.push((begins, at + source.find(line)?));
+        begins += line.len() + 1;
+        at += source.len() + 1;
+    }
+    Some(lines)
 }

@@ -1,4 +1,9 @@
 //! Scenario files from outside: what is read, and what a person sees who made a mistake.
 
+mod anything;
 mod common;
 mod examples;
+mod mistakes;
+mod reading;
+mod requests;
+mod schema;

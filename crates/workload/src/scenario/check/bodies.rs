@@ -125,14 +125,14 @@ fn templates(tree: &Tree, names: &Names) -> Result<(), Problem> {
             check(key)?;
             templates(value, names)
         }),
-        Kind::Null | Kind::Scalar(_) => Ok(()),
+        Kind::Null | Kind::Broken | Kind::Scalar(_) => Ok(()),
     }
 }
 
 /// A value as JSON has it.
 pub(super) fn value(tree: &Tree) -> Value {
     match &tree.kind {
-        Kind::Null => Value::Null,
+        Kind::Null | Kind::Broken => Value::Null,
         Kind::Scalar(scalar) => match &scalar.typed {
             Typed::Text => Value::String(scalar.text.clone()),
             Typed::Bool(value) => Value::Bool(*value),

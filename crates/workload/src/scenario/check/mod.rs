@@ -43,16 +43,17 @@ pub(super) fn file(
     let settings = settings::settings(file, reader);
     let thresholds = settings::thresholds(file, reader);
     let coming = groups(file, settings.connections, reader);
+    let before = reader.problems.len();
     let data = data::sets(file, reader);
     let mut names = Names::new();
     constants(file, &mut names, reader);
     for set in &data {
         if let Err(e) = names.data(&set.data) {
-            reader.problems.push(Problem::new(set.span, e.to_string()));
+            reader.problems.push(steps::mistake(set.span, &e.to_string()));
         }
     }
-    // What a template may name is not known if a data set or a group is broken.
-    if !reader.problems.is_empty() {
+    // What a template may name is not known if a data set is broken.
+    if reader.problems.len() > before {
         return None;
     }
     let journeys = Journeys::settle(file, &names, secrets, reader)?;
@@ -99,7 +100,7 @@ pub(super) fn file(
 fn constants(file: &written::File, names: &mut Names, reader: &mut Reader<'_>) {
     for (name, value) in file.variables.iter().flat_map(|variables| &variables.0) {
         if let Err(e) = names.constant(&name.text, &value.value.text) {
-            reader.problems.push(Problem::new(name.span, e.to_string()));
+            reader.problems.push(steps::mistake(name.span, &e.to_string()));
         }
     }
 }
@@ -160,6 +161,10 @@ fn extent(file: &written::File, coming: &[Coming], reader: &mut Reader<'_>) -> O
 }
 
 impl crate::plan::Source {
+    fn is_closed(&self) -> bool {
+        matches!(self, crate::plan::Source::Users { .. })
+    }
+
     /// Whether somebody comes or is there after that instant.
     fn comes_after(&self, at: Nanos) -> bool {
         match self {
@@ -185,6 +190,11 @@ fn group(
 ) -> Option<Group> {
     let think = written.think.as_ref().map_or_else(no_think, |think| think.value.clone());
     match Journey::new(nodes, think) {
+        Ok(journey) if journey.is_single() && written.think.is_some() && !coming.source.is_closed() => {
+            let title = "sessions that come by themselves think between requests, and these make only one";
+            let help = "leave think out; how long users wait between sessions follows from the rate";
+            reader.complain(Problem::new(written.keys.at("think"), title).help(help))
+        }
         Ok(journey) => Some(Group {
             name: coming.name,
             source: coming.source,

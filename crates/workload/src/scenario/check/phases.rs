@@ -85,11 +85,13 @@ pub(super) fn settle(
             (false, None) => counted = Some(phase.keys.span),
             (false, Some(_)) => {}
         }
-        if settling.pieces.len() > MOST_PIECES || settling.end() > MOST_TIME {
-            let title = format!(
-                "with this phase the group has more than {MOST_PIECES} stretches, or lasts longer than a year"
-            );
+        if settling.pieces.len() > MOST_PIECES {
+            let title = format!("with this phase the group has more than {MOST_PIECES} stretches");
             return reader.complain(Problem::new(phase.keys.span, title));
+        }
+        if settling.end() > MOST_TIME {
+            let problem = Problem::new(phase.keys.span, "with this phase the plan lasts longer than a year");
+            return reader.complain(problem.help("write times such as 30s, 5m or 2h"));
         }
     }
     if reader.problems.len() > before {

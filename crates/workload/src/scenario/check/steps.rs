@@ -216,7 +216,9 @@ pub(super) fn template_mistake(scalar: &Scalar, error: &TemplateError, names: &N
 /// A problem from a message that says what is wrong, and after a colon what would do.
 pub(super) fn mistake(span: Span, message: &str) -> Problem {
     match message.split_once(": ") {
-        Some((title, help)) if help.starts_with("write") || help.starts_with("leave") => {
+        Some((title, help))
+            if ["write", "leave", "choose", "after ~"].iter().any(|w| help.starts_with(w)) =>
+        {
             Problem::new(span, title).help(help)
         }
         _ => Problem::new(span, message),

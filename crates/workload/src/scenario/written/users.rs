@@ -124,7 +124,7 @@ impl Read for JourneyOf {
         match (&tree.kind, as_scalar(tree)) {
             (_, Some(_)) => Text::read(tree, reader).map(JourneyOf::Name),
             (Kind::List(_), _) => Vec::read(tree, reader).map(JourneyOf::Steps),
-            _ => reader.complain(tree.wrong("the name of a journey, or a list of steps")),
+            _ => tree.wrong(reader, "the name of a journey or a list of steps", "[{ get: /items }]"),
         }
     }
 }

@@ -1,0 +1,286 @@
+//! Mistakes that people make, and what they then see: one snapshot per group, each mistake above its message. After a
+//! change of words: `INSTA_UPDATE=always cargo test -p headway-workload --test scenario`, and read what changed.
+
+use crate::common::mistakes;
+
+/// What follows is a file of its own.
+const OPEN: &str = "users: { arrive: { rate: 20/s } }\n";
+const STEP: &str = "journey: [{ get: / }]\n";
+
+/// All cases of a group with what is shown; each must be wrong.
+fn shown(cases: &[String]) -> String {
+    let one = |case: &String| format!("{}\n-----\n{}\n", case.trim_end_matches('\n'), mistakes(case));
+    cases.iter().map(one).collect::<Vec<_>>().join("\n=====\n")
+}
+
+/// Compares with the snapshot of the test that calls, without the cases, which stand in it anyway.
+macro_rules! snapshot {
+    ($text:expr) => {
+        insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!($text) })
+    };
+}
+
+fn whole(cases: &[&str]) -> String {
+    shown(&cases.iter().map(|case| (*case).to_owned()).collect::<Vec<_>>())
+}
+
+/// Cases in a file that is right otherwise.
+fn with(rest: &str, cases: &[&str]) -> String {
+    shown(&cases.iter().map(|case| format!("{case}\n{rest}")).collect::<Vec<_>>())
+}
+
+#[test]
+fn broken_yaml() {
+    snapshot!(whole(&[
+        "users:\n\tarrive: { rate: 20/s }\njourney:\n  - get: /\n",
+        "users:\n  arrive: { rate: 20/s }\n journey:\n  - get: /\n",
+        "users:\n  arrive: { rate: 20/s }\n    think: 1s\n",
+        "users:\n  arrive: { rate: 20/s }\njourney:\n  - get: /\n   name: x\n",
+        "users:\n  arrive: { rate: 20/s\njourney:\n  - get: /\n",
+        "users: { arrive: { rate: 20/s ] }\n",
+        "headers: { Accept: [a, b }\n",
+        "target:http://h\nusers:\n  arrive: { rate: 20/s }\n",
+        "users\n  arrive: { rate: 20/s }\n",
+        "name: \"unclosed\nusers: { arrive: { rate: 20/s } }\n",
+        "name: 'it's'\n",
+        "name: a: b\n",
+        "headers: { Accept: */* }\n",
+        "name: @x\n",
+        "expect: \"\\d+\"\n",
+        "a: 1\n---\nb: 2\n",
+        "name: !secret x\n",
+        "users: { arrive: { rate: 20/s }, think: uniform(0s, 2s) }\njourney: [{ get: / }]\n",
+    ]));
+}
+
+#[test]
+fn wrong_shapes() {
+    snapshot!(whole(&[
+        "",
+        "# only a comment\n",
+        "http://127.0.0.1:8080\n",
+        "- get: /\n",
+        "target: http://h\ntarget: http://i\n",
+        "users:\njourney: [{ get: / }]\n",
+        "users: 20/s\njourney: [{ get: / }]\n",
+        "users: { arrive: 20/s }\njourney: [{ get: / }]\n",
+        "target: http://h\njourney: [{ get: / }]\n",
+        "users: { arrive: { rate: 20/s } }\njourney:\n  get: /\n",
+        "users: { arrive: { rate: 20/s } }\njourney: [get]\n",
+        "users: { arrive: { rate: [20/s] } }\nheaders: text\njourney: [{ get: { path: / } }]\n",
+        "users: { at-once: 3 }\n[a, b]: c\njourney: [{ get: / }]\n",
+    ]));
+}
+
+#[test]
+fn unknown_keys_and_words() {
+    snapshot!(whole(&[
+        "tarjet: http://h\nusers:\n  arive: { rate: 20/s }\n  on_failure: continue\njourney:\n  - gett: /\n    body: x\n",
+        "user: { arrive: { rate: 20/s } }\njourney: [{ get: / }]\n",
+        "users: { arrive: { proces: posson, rate: 20/s }, connections: per-users, on-failure: stop }\njourney: [{ get: / }]\n",
+        "data: { a: { csv: people.csv, take: unike, at-end: abort } }\n",
+        "model: { service: 1ms, workers: 4, stalls: { each: 3s, for: 1s } }\n",
+        "users: { arrive: { process: posson, rate: 20/s } }\njourney: [{ get: / }]\n",
+    ]));
+}
+
+#[test]
+fn wrong_units_and_values() {
+    snapshot!(whole(&[
+        "timeout: 30\nmax-body: 64\nusers: { arrive: { rate: 20 }, think: 5 }\njourney: [{ get: / }]\n",
+        "timeout: soon\nmax-body: huge\nusers: { arrive: { rate: ten/s } }\njourney: [{ get: / }]\n",
+        "timeout: -1s\nconnections: -3\nseed: 1.5\ninsecure: yes\nusers: { closed: { count: many } }\njourney: [{ get: / }]\n",
+        "users: { arrive: { rate: 20/parsec }, think: expo(1s) }\njourney: [{ get: / }]\n",
+        "users: { arrive: { rate: 20/s }, think: 'gamma(1s)' }\njourney: [{ get: / }]\n",
+        "users: { arrive: { rate: 20/s }, think: empirical(nothere.txt) }\njourney: [{ get: / }]\n",
+        "users: { arrive: { rate: 20/s }, think: empirical(badtimes.txt) }\njourney: [{ get: / }]\n",
+        "users: { arrive: { rate: 20/s, process: gamma } }\njourney: [{ get: / }]\n",
+        "users: { at-once: 3 }\njourney: [{ post: /, json: { n: 123456789012345678901234567890 } }]\n",
+    ]));
+}
+
+#[test]
+fn impossible_groups() {
+    snapshot!(with(
+        STEP,
+        &[
+            "users: { think: 1s }",
+            "users: { arrive: { rate: 20/s }, closed: { count: 3 } }",
+            "users: { at-once: 5, phases: [{ hold: 1m }], pace: 3s }",
+            "users: { work: { requests: 100, users: 5 }, phases: [{ hold: 1m }] }",
+            "users: { work: { requests: 100 } }",
+            "users: { arrive: { rate: 20/s }, pace: 10s }",
+            "users: { closed: { count: 0 } }",
+            "users: { at-once: 0 }",
+            "users: { work: { requests: 0, users: 1 } }",
+            "users: { closed: { count: 99999999999 } }",
+            "users: []",
+            "users: [{ arrive: { rate: 1/s } }, { arrive: { rate: 1/s } }]",
+            "users: [{ name: a, arrive: { rate: 1/s } }, { name: a, arrive: { rate: 1/s } }]",
+            "users: { name: a b, arrive: { rate: 1/s } }",
+            "users: { arrive: { rate: 1/s }, think: 1s }",
+            "connections: 10\nusers: { closed: { count: 200 } }",
+            "users:\n  - { name: a, at-once: 3 }\n  - { name: b, arrive: { rate: 1/s }, phases: [{ hold: 1s, warmup: true }, { hold: 1s }] }",
+        ]
+    ));
+}
+
+#[test]
+fn impossible_phases() {
+    let group = |phases: &str| format!("users:\n  arrive: {{ rate: 20/s }}\n  phases:\n{phases}\n{STEP}");
+    let cases = [
+        "    - { hold: 1m }\n    - { hold: 3s, warmup: true }",
+        "    - { hold: 1m, warmup: true }",
+        "    - { hold: 5s, to: 3/s }\n    - { ramp: 3s }\n    - { ramp: 3s, hold: 4s }\n    - { to: 20/s }",
+        "    - { step: 5s, by: 3/s }\n    - { step: 5s, by: 3/s, times: 0 }\n    - { spike: 3s }",
+        "    - { hold: 0s }",
+        "    - { ramp: 10s, to: 50 }",
+        "    - { ramp: 10s, to: 0/s }",
+        "    - { hold: 90000h, at: 1/s }",
+        "    - { step: 1s, by: 1000000k/s, times: 10 }",
+        "    - { hold: 10s, warmup: true }\n    - { pause: 10s }",
+        "    hold: 10s",
+        "    []",
+    ];
+    let mut cases: Vec<String> = cases.iter().map(|phases| group(phases)).collect();
+    cases.extend([
+        format!("users: {{ arrive: {{}} }}\n{STEP}"),
+        format!("users: {{ closed: {{}}, phases: [{{ hold: 1m }}] }}\n{STEP}"),
+        format!("users: {{ closed: {{ count: 5 }}, phases: [{{ ramp: 1m, to: 20/s }}, {{ hold: 1m, at: 2.5 }}] }}\n{STEP}"),
+        format!("users: {{ arrive: {{ rate: 0/s }} }}\n{STEP}"),
+    ]);
+    snapshot!(shown(&cases));
+}
+
+#[test]
+fn impossible_journeys() {
+    snapshot!(
+        with(
+            OPEN,
+            &[
+                "target: http://h",
+                "journey: []",
+                "journey: [{ get: /a }, { get: /a?x=1 }]",
+                "journey: [{ get: /a, name: x }, { get: /b, name: x }]",
+                "journeys: { browse: [{ get: /a }], buy: [{ get: /b }] }",
+                "journey: [{ get: /, post: / }]",
+                "journey: [{ name: x }]",
+                "journey: [{ steps: [{ get: / }] }, { repeat: 3 }, { repeat: 2, steps: [] }]",
+                "journey: [{ get: /, repeat: 0 }]",
+                "journey: [{ pause: 1s }]",
+                "journey: [{ pause: 1s, name: x }]",
+                "journey: [{ choose: [] }]",
+                "journey: [{ choose: [{ weight: 0, steps: [{ get: / }] }] }]",
+                "journey: [{ choose: [{ weight: 1, steps: [{ get: /a }] }, { weight: 1 }] }]",
+                "journey: [{ repeat: 2, steps: [{ repeat: 2, steps: [{ repeat: 2, steps: [{ repeat: 2, steps: [{ get: /, repeat: 2 }] }] }] }] }]",
+                "journey: [{ get: /, repeat: 4000m }, { get: /x, repeat: 4000000000 }]",
+                "journey: [{ get: /, name: \"a\\nb\" }]",
+            ]
+        ) + "\n=====\n"
+            + &whole(&[
+                "users: { arrive: { rate: 1/s }, journey: brows }\njourneys: { browse: [{ get: /a }] }\n",
+                "users: { arrive: { rate: 1/s }, journey: brows }\njourney: [{ get: /a }]\n",
+            ])
+    );
+}
+
+#[test]
+fn requests_that_cannot_be_sent() {
+    snapshot!(with(
+        OPEN,
+        &[
+            "journey: [{ get: http://elsewhere/x }]",
+            "journey: [{ get: items }]",
+            "journey: [{ get: /a#b }]",
+            "journey:\n  - get: {{vars.x}}",
+            "journey: [{ request: { method: purge, path: / } }, { request: { method: CONNECT, path: / } }]",
+            "journey: [{ request: { method: 'A B', path: / } }]",
+            "journey: [{ request: { path: / } }]",
+            "journey: [{ get: /, headers: { 'X Y': 1, Content-Length: 5, A: \"a\\nb\", b: 1, B: 2 } }]",
+            "journey: [{ post: /, text: a, json: { b: c } }]",
+            "journey: [{ post: /, file: nothere.json }]",
+            "journey: [{ post: /, multipart: [{ name: a }, { name: b, text: c, file: d }, { name: f, text: g, filename: h }] }]",
+            "journey: [{ post: /, multipart: [{ text: e }, { name: f, file: nothere.png }] }]",
+            "journey: [{ post: /, multipart: [] }]",
+            "target: ftp://h\njourney: [{ get: / }]",
+            "target: http://me:pw@h/\njourney: [{ get: / }]",
+            "target: http://h/?a=b\njourney: [{ get: / }]",
+            "name: my run\nconnections: 0\ntimeout: 0s\njourney: [{ get: '/{{x}}' }]",
+            "thresholds: [{ threshold: x, delay: 3s }]\njourney: [{ get: / }]",
+            "thresholds: [{ abort: true }, [x]]\njourney: [{ get: / }]",
+        ]
+    ));
+}
+
+#[test]
+fn templates_and_data() {
+    snapshot!(with(
+        OPEN,
+        &[
+            "journey: [{ get: '/{{nmae}}' }]",
+            "variables: { name: x }\njourney: [{ get: '/{{vars.nmae}}' }]",
+            "journey: [{ get: '/{{user.id' }]",
+            "journey: [{ get: '/{{}}' }]",
+            "data: { people: { csv: people.csv } }\njourney: [{ get: '/{{data.people.nme}}' }, { get: '/{{data.peeple.name}}' }]",
+            "data: { a: { csv: people.csv }, b: { csv: people.csv } }\njourney: [{ get: '/{{data.name}}' }]",
+            "journey:\n  - post: /\n    json: { a: [1, { b: \"x {{nope}}\" }] }",
+            "journey:\n  - post: /\n    text: |\n      first line\n      {{nope}}",
+            "journey: [{ get: '/{{id}}', extract: { id: { json: /id } } }]",
+            "journey: [{ get: '/a/{{id}}' }, { get: /b, extract: { id: { json: /id } } }]",
+            "journey: [{ get: /a, extract: { user: { json: /id }, 'a b': { json: /id } } }]",
+            "variables: { 'a b': x }\njourney: [{ get: / }]",
+            "data: { a: { csv: nothere.csv } }\njourney: [{ get: / }]",
+            "data: { a: { csv: empty.csv }, b: { csv: headonly.csv }, c: { csv: ragged.csv }, d: { jsonl: broken.jsonl } }\njourney: [{ get: / }]",
+            "data: { a: {}, b: { csv: people.csv, jsonl: items.jsonl }, c: { csv: people.csv, at-end: wrap } }\njourney: [{ get: / }]",
+            "timeout: 5\ntarget: http://${HOTS}\nheaders: { A: '${', B: '${}' }\njourney: [{ get: '/${HOST}' }]",
+        ]
+    ));
+}
+
+#[test]
+fn finders_and_expectations() {
+    snapshot!(with(
+        OPEN,
+        &[
+            "journey: [{ get: /, extract: { a: { json: id }, b: { json: /a~2 } } }]",
+            "journey: [{ get: /, extract: { a: { jsonpath: 'items[0]' }, b: { jsonpath: '$.items[' } } }]",
+            "journey: [{ get: /, extract: { a: { regex: 'a(b' }, b: { regex: 'a', group: 1 } } }]",
+            "journey: [{ get: /, extract: { a: {}, b: { json: /a, header: B }, c: { json: /a, group: 1 }, d: { header: '' } } }]",
+            "journey: [{ get: /, extract: { a: /id } }]",
+            "journey: [{ get: /, expect: { status: ok } }, { get: /a, expect: { status: [200, 20] } }, { get: /b, expect: { status: [] } }]",
+            "journey: [{ get: /, expect: { body: { contains: '', matches: '[', json: { a: 1 }, min: 2KiB, max: 1KiB } } }]",
+            "journey: [{ get: /, expect: { headers: { D: { matches: '(' } } } }, { get: /a, expect: { headers: { 'a b': c } } }]",
+            "journey: [{ get: /, expect: { headers: { E: { equals: f } } } }]",
+            "journey: [{ get: /, expect: 200 }]",
+            "journey: [{ get: /, expect: { body: ok } }]",
+        ]
+    ));
+}
+
+#[test]
+fn impossible_models() {
+    let rest = format!("{OPEN}{STEP}");
+    snapshot!(with(
+        &rest,
+        &[
+            "model: { servers: 0, service: 1ms }",
+            "model: { servers: 4 }",
+            "model: { service: -1ms, queue: -1 }",
+            "model: { service: 1ms, cold: { factor: 0, requests: 0 } }",
+            "model: { service: 1ms, accept: 0/s, cold: { factor: 2, requests: 0 }, stalls: { at: 1s, for: 0s } }",
+            "model: { service: 1ms, stalls: { every: 2s, for: 3s } }",
+            "model: { service: 1ms, stalls: { every: 2s, at: 1s, for: 1s } }",
+            "model: { service: 1ms, stalls: { every: 2s } }",
+            "model: { service: 1ms, steps: { 'GET /x': { service: 1ms } } }",
+            "model: { service: 1ms, pauses: { every: 0s, for: 1s } }",
+        ]
+    ));
+}
+
+#[test]
+fn ten_mistakes_are_shown_and_the_others_counted() {
+    let steps: String = (0..14).map(|n| format!("  - get: /{n}\n    think: {n}\n")).collect();
+    let text = mistakes(&format!("{OPEN}journey:\n{steps}"));
+    assert_eq!(text.matches("error: ").count(), 10);
+    assert!(text.ends_with("\n\nand 3 more"), "{text}");
+}

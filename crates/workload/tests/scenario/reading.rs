@@ -1,0 +1,228 @@
+//! What a scenario that is one reads as.
+
+use crate::common::scenario;
+use base::{Nanos, Phase, Profile, Rate};
+use workload::plan::{Connections, LONGEST, OnFailure, Plan, Source};
+use workload::users::UserPhase;
+use workload::{Process, Shard};
+
+const STEP: &str = "journey: [{ get: / }]\n";
+
+fn seconds(s: i64) -> Nanos {
+    Nanos::from_secs(s)
+}
+
+/// Lengths and values of an arriving group's phases.
+fn rates(source: &Source) -> Vec<(i64, f64, f64)> {
+    let Source::Arrivals { profile, .. } = source else { panic!("{source:?}") };
+    profile.phases().map(|p| (p.length.0 / 1_000_000_000, p.from.0, p.to.0)).collect()
+}
+
+/// Lengths and values of a closed group's phases.
+fn users(source: &Source) -> Vec<(i64, f64, f64)> {
+    let Source::Users { level, requests: None } = source else { panic!("{source:?}") };
+    let phase = |p: &UserPhase| (p.length.0 / 1_000_000_000, p.from_users, p.to_users);
+    level.phases().iter().map(phase).collect()
+}
+
+#[test]
+fn an_open_scenario_of_one_step_is_the_plan_of_the_command_line() {
+    let text = format!(
+        "target: http://h\nusers:\n  arrive: {{ rate: 123.4/s, process: gamma(2.5) }}\n  phases:\n    \
+         - {{ ramp: 3s, to: 123.4/s, warmup: true }}\n    - {{ hold: 2s, warmup: true }}\n    - {{ hold: 5s }}\n{STEP}"
+    );
+    let ours = scenario(&text).plan(7, Shard::new(1, 3).unwrap());
+    let process = Process::Gamma { cov: 2.5 };
+    let mut theirs = Plan::ramp_and_hold(7, process, Rate(123.4), seconds(3), seconds(2), seconds(5));
+    theirs.shard = Shard::new(1, 3).unwrap();
+    assert_eq!(ours, theirs);
+    assert_eq!(ours.arrivals().collect::<Vec<_>>(), theirs.arrivals().collect::<Vec<_>>());
+    assert_eq!(ours.document(), theirs.document());
+}
+
+#[test]
+fn phases_of_arrivals_follow_each_other() {
+    let text = "users:\n  arrive: { rate: 20/s }\n  phases:\n    - { ramp: 1s, to: 10/s, warmup: true }\n    - { hold: 2s }\n    \
+                - { step: 3s, by: 5/s, times: 2 }\n    - { spike: 4s, to: 100/s }\n    - { hold: 5s }\n    - { pause: 6s }\n    \
+                - { ramp: 7s, from: 1/s, to: 0/s }\n    - { hold: 8s, at: 3/s }\njourney: [{ get: / }]\n";
+    let read = scenario(text);
+    let expected = [
+        (1, 0.0, 10.0),
+        (2, 10.0, 10.0),
+        (3, 15.0, 15.0),
+        (3, 20.0, 20.0),
+        (4, 100.0, 100.0),
+        (5, 20.0, 20.0),
+        (6, 0.0, 0.0),
+        (7, 1.0, 0.0),
+        (8, 3.0, 3.0),
+    ];
+    assert_eq!(rates(&read.groups[0].source), expected);
+    assert_eq!((read.measured_from, read.end), (seconds(1), seconds(39)));
+    let default = scenario(&format!("users: {{ arrive: {{ rate: 20/s }} }}\n{STEP}"));
+    assert_eq!(rates(&default.groups[0].source), [(10, 20.0, 20.0)]);
+    // A hold at the start is at the rate, a ramp begins at 0, a spike at the start leaves nothing behind.
+    let text = "users: { arrive: { rate: 2/s }, phases: [{ spike: 1s, to: 9/s }, { hold: 1s }, { ramp: 1s, to: 4/s }] }\n";
+    let read = scenario(&format!("{text}{STEP}"));
+    assert_eq!(rates(&read.groups[0].source), [(1, 9.0, 9.0), (1, 2.0, 2.0), (1, 2.0, 4.0)]);
+}
+
+#[test]
+fn phases_of_closed_groups_are_numbers_of_users() {
+    let text = "users:\n  closed: { count: 5 }\n  pace: exp(10s)\n  phases:\n    - { ramp: 1s, to: 5, warmup: true }\n    - { hold: 2s }\n    \
+                - { step: 3s, by: 1, times: 2 }\n    - { pause: 4s }\n    - { hold: 1s }\njourney: [{ get: / }]\n";
+    let group = scenario(text).groups.swap_remove(0);
+    let expected = [(1, 0.0, 5.0), (2, 5.0, 5.0), (3, 6.0, 6.0), (3, 7.0, 7.0), (4, 0.0, 0.0), (1, 7.0, 7.0)];
+    assert_eq!(users(&group.source), expected);
+    assert_eq!(group.connections, Connections::PerUser);
+    assert_eq!(group.pace.unwrap().to_string(), "exp(10s)");
+}
+
+#[test]
+fn fixed_work_ends_by_itself() {
+    let once = scenario(&format!("users: {{ at-once: 1k, connections: shared }}\n{STEP}"));
+    assert_eq!(once.groups[0].source, Source::AtOnce { sessions: 1000 });
+    assert_eq!((once.end, once.groups[0].connections), (LONGEST, Connections::Shared));
+    let work = scenario(&format!("users: {{ work: {{ requests: 10000, users: 50 }} }}\n{STEP}"));
+    let Source::Users { level, requests } = &work.groups[0].source else { panic!() };
+    assert_eq!((level.most(), *requests, work.end), (50, Some(10_000), LONGEST));
+    assert!(work.plan(1, Shard::WHOLE).is_fixed_work());
+}
+
+#[test]
+fn several_groups_are_measured_from_the_latest_warm_up_to_the_end_of_the_longest() {
+    let text = "users:\n  - name: a\n    arrive: { rate: 1/s }\n    phases: [{ hold: 5s, warmup: true }, { hold: 20s }]\n    \
+                journey: one\n    on-failure: end-session\n  - name: b\n    closed: { count: 3 }\n    \
+                phases: [{ hold: 8s, warmup: true }, { hold: 4s }]\n    journey: two\n  - name: c\n    \
+                arrive: { rate: 1/s }\n    phases: [{ hold: 3s }]\n    journey: [{ delete: /c }]\n\
+                journeys:\n  one: [{ get: /a }]\n  unused: [{ get: /nobody }]\n  two: [{ get: /b1 }, { get: /b2, repeat: 2 }]\n";
+    let read = scenario(text);
+    assert_eq!((read.measured_from, read.end), (seconds(8), seconds(25)));
+    assert_eq!(read.labels, ["GET /a", "GET /b1", "GET /b2", "DELETE /c"]);
+    let names: Vec<&str> = read.groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!(read.groups[0].on_failure, OnFailure::EndSession);
+    let longest: Vec<u64> = read.groups.iter().map(|group| group.journey.longest()).collect();
+    assert_eq!(longest, [1, 3, 1]);
+}
+
+#[test]
+fn journeys_have_choices_blocks_pauses_and_think_times_of_their_own() {
+    use workload::journey::Node;
+    let text = "users: { closed: { count: 1 }, think: \"uniform(0s, 2s)\" }\njourney:\n  - get: /a\n    repeat: 3\n    think: exp(1s)\n  \
+                - choose:\n      - { weight: 3, steps: [{ get: /b }] }\n      - steps: []\n  - repeat: 2\n    steps:\n      - pause: 1s\n      \
+                - get: /c\n";
+    let journey = scenario(text).groups.swap_remove(0).journey;
+    let law = |text: &str| base::dist::parse(text, &|_| Err(String::new())).unwrap();
+    let ask = |step| Node::Ask { step, repeat: 1, think: None };
+    let expected = [
+        Node::Ask { step: 0, repeat: 3, think: Some(law("exp(1s)")) },
+        Node::Choose(vec![(3.0, vec![ask(1)]), (1.0, vec![])]),
+        Node::Repeat(2, vec![Node::Pause(law("1s")), ask(2)]),
+    ];
+    assert_eq!(journey.nodes(), expected);
+    assert_eq!(journey.think(), &law("uniform(0s,2s)"));
+}
+
+#[test]
+fn settings_are_what_is_written_and_nothing_else() {
+    let text = "name: a.b_c-d\ntarget: https://h:1/base\nseed: 18446744073709551615\nconnections: 10k\ntimeout: 1m30s\n\
+                connect-timeout: 2s\nmax-wait: 0\ndrain: 5s\nmax-body: 64MiB\ninsecure: true\n\
+                thresholds: ['p(99) < 100ms', { threshold: 'failed: rate < 0.1', abort: true, delay: 10s }, { threshold: x, abort: true }]\n";
+    let read = scenario(&format!("{text}users: {{ arrive: {{ rate: 1/s }} }}\n{STEP}"));
+    assert_eq!((read.name.as_str(), read.seed), ("a.b_c-d", Some(u64::MAX)));
+    assert_eq!(read.target.unwrap().path, "/base");
+    let s = read.settings;
+    assert_eq!(
+        (s.connections, s.timeout, s.connect_timeout),
+        (Some(10_000), Some(seconds(90)), Some(seconds(2)))
+    );
+    assert_eq!(
+        (s.max_wait, s.drain, s.max_body, s.insecure),
+        (Some(Nanos::ZERO), Some(seconds(5)), Some(64 << 20), Some(true))
+    );
+    let thresholds: Vec<_> = read.thresholds.iter().map(|t| (t.text.as_str(), t.abort)).collect();
+    assert_eq!(
+        thresholds,
+        [("p(99) < 100ms", None), ("failed: rate < 0.1", Some(seconds(10))), ("x", Some(Nanos::ZERO))]
+    );
+    let least = scenario(&format!("users: {{ arrive: {{ rate: 1/s }} }}\n{STEP}"));
+    assert_eq!((least.name.as_str(), least.target, least.seed), ("a", None, None));
+    assert_eq!(least.settings, Default::default());
+}
+
+#[test]
+fn the_model_is_data() {
+    let text = "users: { arrive: { rate: 1/s } }\njourney: [{ get: /a, name: add }]\nmodel:\n  servers: 4\n  service: exp(8ms)\n  queue: 100\n  \
+                stalls: { every: 60s, for: 2s }\n  accept: 200/s\n  cold: { factor: 2.4, requests: 4000 }\n  \
+                steps: { add: { service: empirical(times.txt) } }\n  pauses: { every: exp(4s), for: const(100ms) }\n";
+    let read = scenario(text);
+    let model = read.model.unwrap();
+    assert_eq!((model.servers, model.queue, model.accept), (4, Some(100), Some(Rate(200.0))));
+    assert_eq!(model.stalls, base::station::Stalls::new(seconds(60), seconds(2)).ok());
+    let cold = model.cold.unwrap();
+    assert_eq!((cold.factor, cold.requests), (2.4, 4000));
+    let (step, law) = &model.steps[0];
+    assert_eq!((*step, law.to_string()), (0, "empirical(times.txt)".to_owned()));
+    assert_eq!(model.pauses.unwrap().every.to_string(), "exp(4s)");
+    assert_eq!(read.files, ["times.txt"]);
+    let once = scenario(&text.replace("every: 60s, for: 2s", "at: 20s, for: 2s")).model.unwrap();
+    assert_eq!(once.stalls, base::station::Stalls::once(seconds(20), seconds(2)).ok());
+}
+
+#[test]
+fn anchors_and_merge_keys_are_resolved() {
+    let text = "users:\n  - &group\n    name: a\n    arrive: { rate: 1/s }\n  - <<: *group\n    name: b\njourney: [{ get: / }]\n";
+    let read = scenario(text);
+    assert_eq!(read.groups.len(), 2);
+    assert_eq!((read.groups[1].name.as_str(), &read.groups[1].source), ("b", &read.groups[0].source));
+}
+
+#[test]
+fn variables_of_the_environment_stand_for_any_value() {
+    let text = "target: http://${HOST}/$${x}\nusers: { arrive: { rate: \"${RATE}\" } }\n\
+                journey: [{ get: /, repeat: \"${COUNT}\" }]\n";
+    let read = scenario(text);
+    assert_eq!(read.target.as_ref().unwrap().authority, "127.0.0.1:8080");
+    assert_eq!(read.target.unwrap().path, "/$%7Bx%7D");
+    assert_eq!(rates(&read.groups[0].source), [(10, 20.0, 20.0)]);
+    assert_eq!(read.groups[0].journey.longest(), 12);
+    assert_eq!(read.redacted, text);
+}
+
+#[test]
+fn secrets_are_known_and_stand_in_no_copy_and_no_message() {
+    let text = "headers: { Authorization: Bearer literal-secret }\nvariables: { pass_key: 'other-secret', plain: p }\n\
+                users: { arrive: { rate: 1/s } }\n\
+                journey: [{ get: '/${API_TOKEN}/x' }, { get: /y, headers: { X-Api-Key: '${DB_PASSWORD}' } }]\n";
+    let read = scenario(text);
+    for secret in ["Bearer literal-secret", "literal-secret", "other-secret", "tok-5ecre7", "hunter2-5ecre7"]
+    {
+        assert!(read.secrets.iter().any(|s| s == secret), "{secret}: {:?}", read.secrets);
+        assert!(!read.redacted.contains(secret), "{secret}");
+    }
+    assert!(read.secrets.is_sorted_by_key(|s| std::cmp::Reverse(s.len())));
+    assert!(read.redacted.contains("'/${API_TOKEN}/x'") && read.redacted.contains("plain: p"));
+    assert_eq!(read.labels, ["GET /<redacted>/x", "GET /y"]);
+    let wrong = crate::common::mistakes(&text.replace("'/${API_TOKEN}/x'", "'${API_TOKEN}/x#'"));
+    assert!(!wrong.contains("5ecre7") && !wrong.contains("literal-secret"), "{wrong}");
+    assert!(!format!("{read:?}").contains("literal-secret"));
+}
+
+#[test]
+fn thresholds_can_be_complained_about_where_they_stand() {
+    let text = format!("users: {{ arrive: {{ rate: 1/s }} }}\nthresholds: ['p(99) << 1']\n{STEP}");
+    let read = scenario(&text);
+    let shown = read.complaint(read.thresholds[0].span, "'<<' compares nothing", Some("write <")).to_string();
+    assert!(shown.contains("a.yaml:2:14") && shown.contains("write <"), "{shown}");
+}
+
+#[test]
+fn a_profile_is_the_one_of_its_phases() {
+    let text = format!("users: {{ arrive: {{}}, phases: [{{ ramp: 10s, to: 60/1m }}] }}\n{STEP}");
+    let Source::Arrivals { profile, process } = scenario(&text).groups.swap_remove(0).source else {
+        panic!()
+    };
+    assert_eq!(*profile, Profile::new(&[Phase::ramp(seconds(10), Rate(0.0), Rate(1.0))]));
+    assert_eq!(process, Process::Poisson);
+}
