@@ -85,8 +85,7 @@ fn encoded(value: &str) -> Result<String> {
     };
     let equals = if name.is_empty() { "" } else { "=" };
     let content: String = form_urlencoded::byte_serialize(content.as_bytes()).collect();
-    // A form's + is a blank only in forms; curl writes what is read the same everywhere.
-    Ok(format!("{name}{equals}{}", content.replace('+', "%20")))
+    Ok(format!("{name}{equals}{content}"))
 }
 
 /// The values of `-F`, in order.
@@ -125,6 +124,9 @@ impl Form {
             }
             content
         };
+        if let Some(file) = content.strip_prefix('@').filter(|_| !literal && part.kind.is_none()) {
+            part.kind = guessed(part.filename.as_deref().unwrap_or(file));
+        }
         part.content = match content.strip_prefix('@').filter(|_| !literal) {
             Some(files) if files.contains(',') => bail!("several files in one field: give each its own -F"),
             Some(file) => PartContent::File(named(file.trim_matches('"'))?),
@@ -149,6 +151,25 @@ impl Form {
         }
         parts
     }
+}
+
+/// The media type that curl gives a file by its name, where that is another than the default.
+fn guessed(file: &str) -> Option<String> {
+    const TYPES: &[(&str, &str)] = &[
+        ("gif", "image/gif"),
+        ("jpg", "image/jpeg"),
+        ("jpeg", "image/jpeg"),
+        ("png", "image/png"),
+        ("svg", "image/svg+xml"),
+        ("txt", "text/plain"),
+        ("htm", "text/html"),
+        ("html", "text/html"),
+        ("pdf", "application/pdf"),
+        ("xml", "application/xml"),
+    ];
+    let (_, extension) = file.rsplit_once('.')?;
+    let known = TYPES.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
+    known.map(|(_, kind)| (*kind).to_owned())
 }
 
 /// A content and its `;key=value` parameters; both may be in double quotes with backslashes.

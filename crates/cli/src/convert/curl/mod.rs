@@ -195,6 +195,9 @@ impl Converter {
         if bodies.iter().filter(|&&given| given).count() > 1 {
             bail!("more than one kind of body: give one of -d, -F and -T");
         }
+        if operation.head && bodies.contains(&true) && !operation.get {
+            bail!("-I asks for a head and sends no body: leave out one of them (curl refuses both)");
+        }
         // They are of the whole scenario.
         self.timeout = self.timeout.max(operation.timeout);
         self.connect_timeout = self.connect_timeout.max(operation.connect_timeout);

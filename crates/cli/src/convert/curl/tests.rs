@@ -88,7 +88,7 @@ fn bodies_become_what_they_are() {
         ),
         ("-d a=1 -d a=2", "text: a=1&a=2\n"),
         ("--json '{\"a\":' --json '1}'", "headers:\n      Accept: application/json\n    json:\n      a: 1\n"),
-        ("--data-urlencode 'q=a b&c' --data-urlencode plain", "text: q=a%20b%26c&plain\n"),
+        ("--data-urlencode 'q=a b&c' --data-urlencode plain", "text: q=a+b%26c&plain\n"),
         ("--data-urlencode 'q=a b&c'", "form:\n      q: a b&c\n"),
         ("--data-raw @x -H 'Content-Type: text/plain'", "text: \"@x\"\n"),
         ("--data-binary @up.bin -H 'Content-Type: image/png'", "Content-Type: image/png\n    file: up.bin\n"),
@@ -98,8 +98,8 @@ fn bodies_become_what_they_are() {
         ),
         ("-T up.bin", "file: up.bin\n"),
         (
-            "-F 'a=b' -F 'f=@x.png;type=image/png;filename=y.png' -F 'j={\"x\":1};type=application/json'",
-            "multipart:\n      - name: a\n        text: b\n      - name: f\n        file: x.png\n        filename: y.png\n        type: image/png\n      - name: j\n        text: \"{\\\"x\\\":1}\"\n        type: application/json\n",
+            "-F 'a=b' -F 'f=@x.png;type=image/x;filename=y.png' -F 'g=@z.TXT' -F 'j={\"x\":1};type=application/json'",
+            "multipart:\n      - name: a\n        text: b\n      - name: f\n        file: x.png\n        filename: y.png\n        type: image/x\n      - name: g\n        file: z.TXT\n        type: text/plain\n      - name: j\n        text: \"{\\\"x\\\":1}\"\n        type: application/json\n",
         ),
         ("--form-string 'a=@b;type=c'", "multipart:\n      - name: a\n        text: \"@b;type=c\"\n"),
         (
@@ -197,6 +197,7 @@ fn what_cannot_be_done_says_why() {
         ("curl http://a http://b", "goes to http://b where others go to http://a"),
         ("curl http://a https://a", "one target"),
         ("curl -d a -F b=c x", "more than one kind of body"),
+        ("curl -I -d a x", "sends no body"),
         ("curl -d @f -d b x", "one file"),
         ("curl -d @- x", "standard input"),
         ("curl -d @ x", "without the name"),
