@@ -10,7 +10,7 @@ use crate::responses::Sample;
 use crate::rules::{self, Evidence};
 use crate::series::Level;
 use crate::setup::{Facts, Workload};
-use crate::summary::{self, Curves, LabelSummary, PercentileCurves, RateSummary, Summary, Tail};
+use crate::summary::{self, Curves, LabelSummary, PercentileCurves, RateSummary, SeriesRow, Summary, Tail};
 use crate::thresholds::kept::Sight;
 use crate::users::{Cycle, FIXED_WORK};
 use base::{Due, Nanos, Outcome};
@@ -87,7 +87,7 @@ impl Analysis {
             started_at: facts.started_at.clone(),
             workload: Some(self.setup.workload),
             plan: facts.plan.clone(),
-            response_kind: requests.kind(),
+            response_kind: self.loops.as_ref().map(|_| requests.kind()),
             measured: summary::Measured {
                 from_s: self.measured.start.as_secs_f64(),
                 to_s: until.as_secs_f64(),
@@ -97,10 +97,19 @@ impl Analysis {
                 interrupted: facts.interrupted_at.is_some(),
                 aborted: facts.interrupted_at.is_some() && self.thresholds.ended_run(),
             },
-            series: self.series.rows(self.users_level()),
+            series: self.series(),
             generator,
             ..Summary::default()
         }
+    }
+
+    fn series(&self) -> Vec<SeriesRow> {
+        let mut rows = self.series.rows(self.users_level());
+        if self.loops.is_none() {
+            // Another tool's rows do not tell.
+            rows.iter_mut().for_each(|row| row.waiting = None);
+        }
+        rows
     }
 
     /// What counts as users that are there.

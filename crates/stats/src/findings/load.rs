@@ -10,7 +10,7 @@ pub(super) fn unsent(case: &Case) -> Option<Finding> {
     if never == 0 || rule.outcome == RuleOutcome::NotApplicable {
         return None;
     }
-    let planned = case.summary.measured.n;
+    let planned = if case.is_foreign() { case.summary.measured.n } else { rule.n };
     let reasons: Vec<String> = [
         (Outcome::Shed, "given up after waiting for a connection for the longest time allowed"),
         (Outcome::Unsent, "still waiting when the run ended"),

@@ -83,8 +83,9 @@ pub struct Summary {
     pub blocked: Tail,
     /// Response time (done - intended) over every arrival; those without an answer are censored.
     pub response: Spread,
-    /// Which of these response times are open, and which are conditional on the answers before.
-    pub response_kind: ResponseKind,
+    /// Which of these response times are open, and which are conditional on the answers before; null where it is not known, as
+    /// of another tool's results.
+    pub response_kind: Option<ResponseKind>,
     /// The open ones alone: of requests that were due by the plan. Null where there are none, and where there are no others.
     pub response_open: Option<Spread>,
     /// Those within sessions and in users' loops alone: each due at the end of the request before plus think time, and so
@@ -172,7 +173,7 @@ pub struct Measured {
     pub from_s: f64,
     /// End of the plan, or the instant at which the run was cut short.
     pub to_s: f64,
-    /// Arrivals that fell due within, sent or not.
+    /// Requests that fell due within (or whose session did), sent or not.
     pub n: u64,
     /// Requests that were due before (or whose session was), during warm-up; sent and left out.
     pub warmup: u64,
@@ -184,15 +185,15 @@ pub struct Measured {
     pub aborted: bool,
 }
 
-/// Requests per second over the measured phase.
+/// Requests per second over the measured phase; where sessions arrive, by when their requests started and ended.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RateSummary {
-    /// Number of arrivals that fell due.
+    /// Number of requests that fell due.
     pub n: u64,
-    /// Arrivals that fell due, per second.
+    /// Requests that fell due, per second; where sessions arrive, requests that they stand for.
     pub offered: Option<f64>,
-    /// Arrivals that started, per second.
+    /// Requests that started, per second.
     pub started: Option<f64>,
     /// Complete answers to them, per second.
     pub completed: Option<f64>,
@@ -304,7 +305,7 @@ pub struct SeriesRow {
     pub max: Option<f64>,
     /// Requests in flight on average: started and not ended.
     pub in_flight: Option<f64>,
-    /// Requests that were due and held back by the connection cap, on average.
+    /// Requests that were due and held back by the connection cap, on average; none in an audit.
     pub waiting: Option<f64>,
     /// Users (closed) and sessions of more than one request (arriving) that were there on average; none in an open workload.
     pub users: Option<f64>,

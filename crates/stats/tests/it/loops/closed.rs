@@ -37,7 +37,7 @@ fn users_rate_and_times_obey_littles_law() {
     let rort = closed.response.unwrap() / (closed.response.unwrap() + think);
     assert!((closed.rort.unwrap() - rort).abs() < 1e-9);
     assert!(closed.in_flight_max.unwrap() <= 20 && closed.all_waiting.unwrap() < 0.01);
-    assert_eq!(summary.response_kind, ResponseKind::Loop);
+    assert_eq!(summary.response_kind, Some(ResponseKind::Loop));
     assert!(
         summary.response_open.is_none() && summary.response_session.is_none() && summary.sessions.is_none()
     );

@@ -3,6 +3,7 @@
 
 mod closed;
 mod estimate;
+mod mixed;
 mod play;
 mod sessions;
 mod steady;

@@ -126,6 +126,7 @@ pub fn sessions(due: &[Nanos], cap: usize, target: Target, seed: u64) -> Told {
             }
             inside += 1;
             begun[k] = at;
+            told.users.push((at, 1));
         }
         if ordinal == STEPS {
             let session = Record {
@@ -135,6 +136,7 @@ pub fn sessions(due: &[Nanos], cap: usize, target: Target, seed: u64) -> Told {
                 ..answered(k as u64, due[k], at)
             };
             told.records.push(Record { sent: base::Stamp::NONE, ..session });
+            told.users.push((at, -1));
             inside -= 1;
             if let Some(first) = waiting.pop_front() {
                 next.push(Reverse((at, first, 0)));
@@ -181,6 +183,14 @@ pub fn poisson(phases: &[Phase]) -> PlanLaw {
 }
 
 impl Told {
+    /// Both, the other as group 1; its steps come after so many.
+    pub fn and(mut self, other: Told, steps: u16) -> Told {
+        let moved = |r: &Record| Record { group: 1, step: r.step + steps, ..*r };
+        self.records.extend(other.records.iter().map(moved));
+        self.users.extend(other.users);
+        self
+    }
+
     /// As sources tell it while the run lasts, each session and user by one of them.
     pub fn live(&self, setup: Setup, thresholds: &[&str]) -> Summary {
         let sources = setup.sources;

@@ -98,7 +98,7 @@ fn the_plan_is_that_of_sessions_and_not_of_their_requests() {
     assert_eq!(summary.measured.n, 11 * block.n);
     assert_eq!(outcome(summary, "users-held"), RuleOutcome::NotApplicable);
     // Open: the first of each session; the other ten wait for the one before.
-    assert_eq!(summary.response_kind, ResponseKind::Mixed);
+    assert_eq!(summary.response_kind, Some(ResponseKind::Mixed));
     let open = summary.response_open.as_ref().unwrap();
     let session = summary.response_session.as_ref().unwrap();
     assert_eq!((open.n, session.n, summary.response.n), (block.n, 10 * block.n, 11 * block.n));

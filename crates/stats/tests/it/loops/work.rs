@@ -69,7 +69,7 @@ fn a_pool_hides_the_wait_in_front_of_it() {
     common(&summary);
     let block = summary.sessions.as_ref().unwrap();
     // Counted from when they were due, the first requests hold the wait that the others do not show.
-    assert_eq!(summary.response_kind, ResponseKind::Mixed);
+    assert_eq!(summary.response_kind, Some(ResponseKind::Mixed));
     near(summary.response_session.as_ref().unwrap().mean, 0.3956);
     near(summary.service.mean, 0.3956);
     near(block.blocked.mean, 8.6095);
