@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn levels_are_means_over_time_in_any_order() {
         let s = Nanos::from_secs;
-        let mut changes = vec![(Nanos(0), 3), (s(5), 2), (s(13), -1), (s(29), -4), (s(31), 7)];
+        let mut changes = [(Nanos(0), 3), (s(5), 2), (s(13), -1), (s(29), -4), (s(31), 7)];
         for _ in 0..5 {
             changes.rotate_left(1);
             let mut levels = Levels::new(Measured::new(&(s(10)..s(30))));
