@@ -9,6 +9,7 @@ use crate::levels::Levels;
 use crate::moments::Sums;
 use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
+use crate::setup::{Setup, Workload};
 use crate::summary::{Held, Sessions};
 use base::{Due, Nanos, Outcome, Record};
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ pub(crate) struct SessionsKept {
     measured: Measured,
     per_session: Option<f64>,
     think: f64,
+    /// Whether the run lasts until its work is done, and not until an instant.
+    until_done: bool,
     due: u64,
     started: u64,
     /// Requests that the sessions due would make before the end of the phase if answers were instant.
@@ -43,16 +46,13 @@ pub(crate) struct SessionsKept {
 }
 
 impl SessionsKept {
-    pub fn new(
-        measured: Measured,
-        steps: usize,
-        per_session: Option<f64>,
-        think_s: Option<f64>,
-    ) -> SessionsKept {
+    pub fn new(setup: &Setup, measured: Measured) -> SessionsKept {
+        let steps = setup.labels.len();
         SessionsKept {
             measured,
-            per_session,
-            think: think_s.unwrap_or(0.0),
+            per_session: setup.asks_per_session,
+            think: setup.think_s.unwrap_or(0.0),
+            until_done: setup.workload == Workload::FixedWork,
             due: 0,
             started: 0,
             asked: 0.0,
@@ -138,22 +138,19 @@ impl SessionsKept {
         (self.per_session.is_some() && self.asked > 0.0).then(|| (self.sent as f64 / self.asked, self.asked))
     }
 
-    /// The block. Fixed work has no end but its last answer: `until`.
+    /// The block. Fixed work has no end but its last answer: `until`. What was asked for is not told where `unasked` says why.
     pub fn summary(
         &self,
         labels: &[String],
         until: Nanos,
         filled: usize,
-        fixed_work: bool,
+        unasked: Option<&str>,
         missing: &mut BTreeMap<String, String>,
     ) -> Sessions {
         let duration = Sample::new(&[&self.ended], &[&self.under_way], filled);
-        let share = self.sent_share().filter(|_| !fixed_work);
+        let share = self.sent_share().filter(|_| unasked.is_none());
         if share.is_none() {
-            let reason = match fixed_work {
-                true => "fixed work has no time in which its requests are asked for",
-                false => "the number of requests of a session is not known",
-            };
+            let reason = unasked.unwrap_or("the number of requests of a session is not known");
             missing.insert("sessions.requests_asked".into(), reason.into());
         }
         let tracked = self.active.n > 0;
@@ -161,7 +158,7 @@ impl SessionsKept {
             missing.insert("sessions.active_mean".into(), "no session of more than one request ended".into());
         }
         // Fixed work drains from when the last of it was due.
-        let from = if fixed_work { self.last_due } else { until };
+        let from = if self.until_done { self.last_due } else { until };
         let answered = self.last_done > Nanos(i64::MIN);
         let by_step = |first: &[Option<Nanos>]| {
             let told = labels.iter().zip(first);

@@ -71,7 +71,6 @@ pub(crate) struct Cycle {
 
 impl Loops {
     pub fn new(setup: &Setup, measured: Measured) -> Loops {
-        let steps = setup.labels.len();
         Loops {
             measured,
             workload: setup.workload,
@@ -79,7 +78,7 @@ impl Loops {
             think_asked: setup.think_s,
             under_way: Levels::new(measured),
             told: Levels::new(measured),
-            sessions: SessionsKept::new(measured, steps, setup.asks_per_session, setup.think_s),
+            sessions: SessionsKept::new(setup, measured),
             ended: Vec::new(),
             seen: 0,
             think: Sums::default(),

@@ -198,7 +198,23 @@ impl Analysis {
         let seed = facts.seed.unwrap_or(0);
         summary.closed = Some(loops.closed(&cycle, until, filled, seed, missing));
         if workload == Workload::Sessions || loops.sessions.rows > 0 {
-            let block = loops.sessions.summary(&self.setup.labels, until, filled, fixed_work, missing);
+            let unasked = match facts.interrupted_at {
+                _ if fixed_work => Some("fixed work has no time in which its requests are asked for"),
+                Some(_) => {
+                    Some("the run was cut short, and what its sessions would have sent by then is not known")
+                }
+                None => None,
+            };
+            let labels = &self.setup.labels;
+            let block = loops.sessions.summary(labels, until, filled, unasked, missing);
+            if workload == Workload::Sessions {
+                let seconds = (until - self.measured.start).as_secs_f64();
+                summary.rate.offered =
+                    block.requests_asked.filter(|_| seconds > 0.0).map(|asked| asked / seconds);
+                if let Some(reason) = missing.get("sessions.requests_asked").cloned() {
+                    missing.insert("rate.offered".into(), reason);
+                }
+            }
             summary.sessions = Some(block);
         }
         if loops.there().is_none() {

@@ -103,7 +103,7 @@ fn remedy(case: &Case, rising: bool) -> String {
     let cut = mser(&values).filter(|&cut| cut > 0).and_then(|cut| Some(rows.get(cut - 1)?.0));
     match cut {
         Some(at) => format!(
-            "By MSER the beginning reaches up to {} after the run's: measure from there on (a warm-up of {} instead of {}).",
+            "By MSER it is steady from {} on: warm up for {} instead of {}.",
             span(at),
             span(at),
             span(from)
@@ -111,7 +111,7 @@ fn remedy(case: &Case, rising: bool) -> String {
         None if rising => {
             "No stretch of it looks steady: more is asked of the target than it sustains, or the run is too short.".into()
         }
-        None => "No stretch of it looks steady: run longer.".into(),
+        None => "No beginning to leave out makes it steady: run longer.".into(),
     }
 }
 

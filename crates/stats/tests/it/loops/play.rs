@@ -193,6 +193,15 @@ impl Told {
 
     /// As sources tell it while the run lasts, each session and user by one of them.
     pub fn live(&self, setup: Setup, thresholds: &[&str]) -> Summary {
+        self.told(setup, thresholds, facts())
+    }
+
+    /// The same of a run that ended at an instant, before its plan did.
+    pub fn cut_short(&self, setup: Setup, at: Nanos) -> Summary {
+        self.told(setup, &[], Facts { interrupted_at: Some(at), ..facts() })
+    }
+
+    fn told(&self, setup: Setup, thresholds: &[&str], facts: Facts) -> Summary {
         let sources = setup.sources;
         let mut analysis = Analysis::new(setup).judging(read(thresholds));
         let of = |s: usize| {
@@ -212,7 +221,7 @@ impl Told {
             let batch = Batch { source: s as u16, starts, records, users, watermark: Nanos::MAX, last: true };
             analysis.batch(&batch);
         }
-        analysis.finish(facts())
+        analysis.finish(facts)
     }
 
     /// As a log tells it: in the order of starts, and without the users.

@@ -172,6 +172,21 @@ fn thresholds_tell_how_many_sessions_saw_a_response_beyond_them() {
     assert_eq!(seen[2], None);
 }
 
+#[test]
+fn of_a_run_cut_short_it_is_not_told_what_was_asked() {
+    let at = Nanos::from_secs(90);
+    let mut told = BELOW.0.clone();
+    told.records.retain(|r| r.done < at);
+    let summary = told.cut_short(setup(36.0, 1), at);
+    let block = summary.sessions.as_ref().unwrap();
+    assert_eq!((block.sent_share, summary.rate.offered), (None, None));
+    assert!(summary.not_computed["sessions.requests_asked"].contains("cut short"));
+    assert!(summary.not_computed.contains_key("rate.offered"));
+    // Sixty seconds of the hold were complete, which are ten segments.
+    assert!(finding(&summary, "feedback").is_none() && block.active_mean.is_some());
+    assert!(finding(&summary, "interrupted").unwrap().text.contains("10 of 20"));
+}
+
 /// With think times the sessions that begin late cannot make all of their requests, whatever the target does.
 #[test]
 fn what_a_session_could_not_have_sent_is_not_asked_of_it() {

@@ -31,7 +31,7 @@ fn a_cold_target_is_not_steady_and_its_warm_up_is_named() {
     );
     assert!(note.value.unwrap() < -0.2 && note.interval.unwrap()[1] < -0.2);
     // At 250 requests a second a half-life of 4,000 requests is 16 s.
-    let at: f64 = note.text.split("up to ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let at: f64 = note.text.split("steady from ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!((10.0..=60.0).contains(&at), "{}", note.text);
     assert!(finding(&summary, "feedback").is_none(), "what falls does not pile up");
 }
