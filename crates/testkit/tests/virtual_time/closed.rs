@@ -372,6 +372,9 @@ fn interrupts_at_the_instant_of_a_request_leave_no_connection_behind() {
                 let played =
                     Rig::new(&plan, LIMITS, AT_ONCE, |_, _, _| Reply::ok(MS(10))).interrupted_at(&at).run();
                 check(&plan, &LIMITS, &played);
+                // All are first due at 20 ms, the interrupt's instant included, and again every 30 ms.
+                let unsent = requests(&played).iter().filter(|r| r.outcome == Outcome::Unsent).count();
+                assert_eq!(unsent, if ms % 30 == 20 { 3 } else { 0 }, "interrupted at {ms} ms");
             }
         }
     }
