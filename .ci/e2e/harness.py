@@ -282,9 +282,9 @@ def finding_ids(summary):
     return [f["id"] for f in summary["verdict"]["findings"]]
 
 
-def planned(*arguments, cwd):
+def planned(*arguments, cwd, **options):
     """The rows of `headway plan`."""
-    ended = headway("plan", *arguments, cwd=cwd).exits(0)
+    ended = headway("plan", *arguments, cwd=cwd, **options).exits(0)
     lines = ended.out.splitlines()
     equal(lines[0], "arrival,intended_s,step", "head of the plan")
     return lines[1:]

@@ -8,7 +8,7 @@ use crate::output;
 use crate::rundoc::{self, RunDocument};
 use crate::settings::must_be_new;
 use anyhow::{Context as _, Result, anyhow};
-use base::{Batch, Nanos};
+use base::{Batch, Kind, Nanos};
 use records::{By, Limits, Merge, RunFolder};
 use stats::summary::{Finding, Severity, Source};
 use stats::thresholds::{check_steps, judge, of_summary};
@@ -108,7 +108,8 @@ fn recompute(run: &RunFolder, document: RunDocument, thresholds: Vec<Threshold>)
     let mut last = Nanos::ZERO;
     while let Some(record) = merge.next_row()? {
         last = last.max(record.done);
-        if let Some(start) = record.start() {
+        // A session's row stands for requests that have rows of their own.
+        if let Some(start) = record.start().filter(|_| record.kind == Kind::Request) {
             batch.watermark = start.started;
             batch.starts.push(start);
         }
@@ -124,12 +125,14 @@ fn recompute(run: &RunFolder, document: RunDocument, thresholds: Vec<Threshold>)
     analysis.batch(&batch);
     let merged = merge.merged();
     let whole = merged.truncated.is_empty();
+    // A simulation has no target, and took place at no time.
+    let live = document.asked.target.is_some();
     let facts = Facts {
-        source: Source::Live,
+        source: if live { Source::Live } else { Source::Sim },
         name: document.name,
         seed: Some(plan.seed),
         command: Some(document.command),
-        started_at: Some(document.started_at),
+        started_at: live.then_some(document.started_at),
         plan: Some(document.asked),
         interrupted_at: (!whole && last < plan.end()).then_some(last),
         resolution: Some(Nanos(1)),
@@ -151,5 +154,34 @@ fn cut_short(path: &Path) -> Finding {
             path.display()
         ),
         ..Finding::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use crate::settings::simulated;
+    use clap::Parser as _;
+
+    #[test]
+    fn sessions_of_several_requests_are_counted_again_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let (scenario, out) = (folder.path().join("s.yaml"), folder.path().join("run"));
+        let text = "users: { arrive: { rate: 50/s }, phases: [ { hold: 4s } ], think: exp(10ms) }\n\
+            journey: [ { get: /a }, { get: /b, repeat: 2 } ]\nmodel: { servers: 2, service: exp(1ms) }\n";
+        fs::write(&scenario, text).unwrap();
+        let words = ["headway", "sim", scenario.to_str().unwrap(), "--seed", "5", "--out", out.to_str().unwrap()];
+        let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
+        let first = crate::simulate::simulate(&simulated(&args, &[]).unwrap()).unwrap().summary;
+        let run = RunFolder::open(&out).unwrap();
+        let document = RunDocument::read(&run.plan()).unwrap();
+        let again = recompute(&run, document, Vec::new()).unwrap();
+        assert!(first.measured.n > 400, "{}", first.measured.n);
+        assert_eq!((again.source, &again.started_at), (first.source, &first.started_at));
+        assert_eq!(again.measured, first.measured);
+        assert_eq!(again.arrivals, first.arrivals);
+        assert_eq!(again.sessions, first.sessions);
+        assert_eq!(again.verdict.load, first.verdict.load);
     }
 }
