@@ -242,7 +242,7 @@ pub struct ServeArgs {
     /// How many requests may wait; past it the answer is 503 [default: no limit]
     #[arg(long, value_name = "N")]
     pub queue: Option<usize>,
-    /// Stop all service regularly: every=10s,for=1s
+    /// Stop all service regularly (every=10s,for=1s) or once (at=20s,for=2s)
     #[arg(long, value_name = "STALL", value_parser = base::station::Stalls::parse)]
     pub stall: Option<base::station::Stalls>,
     /// Share of requests answered with 500, 0 to 1
