@@ -171,7 +171,8 @@ mod tests {
         let text = "users: { arrive: { rate: 50/s }, phases: [ { hold: 4s } ], think: exp(10ms) }\n\
             journey: [ { get: /a }, { get: /b, repeat: 2 } ]\nmodel: { servers: 2, service: exp(1ms) }\n";
         fs::write(&scenario, text).unwrap();
-        let words = ["headway", "sim", scenario.to_str().unwrap(), "--seed", "5", "--out", out.to_str().unwrap()];
+        let words =
+            ["headway", "sim", scenario.to_str().unwrap(), "--seed", "5", "--out", out.to_str().unwrap()];
         let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
         let first = crate::simulate::simulate(&simulated(&args, &[]).unwrap()).unwrap().summary;
         let run = RunFolder::open(&out).unwrap();
