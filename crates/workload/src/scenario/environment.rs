@@ -16,6 +16,27 @@ pub(super) struct Environment<'a> {
     known: Vec<String>,
 }
 
+/// A text with values of the environment in it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Expanded {
+    /// As it is.
+    pub text: String,
+    /// As a template: braces in the values are no references.
+    pub template: String,
+}
+
+impl Expanded {
+    fn push_written(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.template.push_str(text);
+    }
+
+    fn push_value(&mut self, value: &str) {
+        self.text.push_str(value);
+        self.template.push_str(&value.replace("{{", "\\{{"));
+    }
+}
+
 /// Last parts of names of variables that hold secrets, besides those that [`is_secret`] knows.
 const SECRET_ENDS: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "KEY", "CREDENTIALS", "AUTH"];
 
@@ -33,22 +54,22 @@ impl<'a> Environment<'a> {
     }
 
     /// The text with its references replaced, or none where it has none.
-    pub fn expand(&mut self, scalar: &Scalar) -> Result<Option<String>, Problem> {
+    pub fn expand(&mut self, scalar: &Scalar) -> Result<Option<Expanded>, Problem> {
         let text = scalar.text.as_str();
         if !text.contains("${") {
             return Ok(None);
         }
-        let mut out = String::with_capacity(text.len());
+        let mut out = Expanded::default();
         let mut at = 0;
         while let Some(found) = text[at..].find("${") {
             let open = at + found;
             if text[at..open].ends_with('$') {
-                out.push_str(&text[at..open - 1]);
-                out.push_str("${");
+                out.push_written(&text[at..open - 1]);
+                out.push_written("${");
                 at = open + 2;
                 continue;
             }
-            out.push_str(&text[at..open]);
+            out.push_written(&text[at..open]);
             let help = "${NAME} is the value of an environment variable; write $${ where ${ itself is meant";
             let Some(length) = text[open..].find('}') else {
                 return Err(
@@ -63,7 +84,7 @@ impl<'a> Environment<'a> {
                 let title = format!("'{name}' is no name of an environment variable");
                 return Err(Problem::new(place, title).help(help));
             }
-            out.push_str(&self.value(name).ok_or_else(|| {
+            out.push_value(&self.value(name).ok_or_else(|| {
                 let title = format!("the environment variable {name} is not set");
                 let guess = nearest(name, self.known.iter().map(String::as_str));
                 Problem::new(place, title)
@@ -72,7 +93,7 @@ impl<'a> Environment<'a> {
             })?);
             at = open + length + 1;
         }
-        out.push_str(&text[at..]);
+        out.push_written(&text[at..]);
         Ok(Some(out))
     }
 
@@ -107,8 +128,10 @@ mod tests {
     fn expanded(text: &str) -> Result<Option<String>, String> {
         let get = |name: &str| (name == "HOST" || name == "DB_PASSWORD").then(|| format!("<{name}>"));
         let span = Span { start: 0, end: text.len() };
-        let scalar = Scalar { text: text.to_owned(), typed: Typed::Text, span, lines: vec![(0, 0)] };
-        Environment::new(&get).expand(&scalar).map_err(|p| p.title)
+        let scalar =
+            Scalar { text: text.to_owned(), typed: Typed::Text, span, lines: vec![(0, 0)], template: None };
+        let expanded = Environment::new(&get).expand(&scalar);
+        expanded.map(|e| e.map(|e| e.text)).map_err(|p| p.title)
     }
 
     #[test]

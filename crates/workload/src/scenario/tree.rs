@@ -45,6 +45,8 @@ pub(super) struct Scalar {
     /// Where the lines of `text` stand in the file letter for letter: their beginnings in the text and in the file. Empty
     /// where escapes or the environment changed it.
     pub lines: Vec<(usize, usize)>,
+    /// As a template, where values of the environment stand in it.
+    pub template: Option<String>,
 }
 
 /// What YAML takes a scalar for.
@@ -81,8 +83,16 @@ impl Tree {
 }
 
 impl Scalar {
-    /// What it is, in words, with the beginning of its text.
+    /// It as a template.
+    pub fn template(&self) -> &str {
+        self.template.as_deref().unwrap_or(&self.text)
+    }
+
+    /// What it is, in words, with the beginning of its text; not of one that may hold the beginning of a secret.
     pub fn describe(&self) -> String {
+        if self.template.is_some() {
+            return "the text that comes from the environment".to_owned();
+        }
         let mut short: String = self.text.chars().take(40).collect();
         if short.len() < self.text.len() {
             short.push_str("...");
@@ -263,14 +273,14 @@ impl Converter<'_, '_> {
     /// A number or truth value: its text is what stands in the file.
     fn plain(&self, typed: Typed, span: Span) -> Kind {
         let text = self.source.text.get(span.start..span.end).unwrap_or_default().to_owned();
-        Kind::Scalar(Scalar { text, typed, span, lines: vec![(0, span.start)] })
+        Kind::Scalar(Scalar { text, typed, span, lines: vec![(0, span.start)], template: None })
     }
 
     fn scalar(&self, text: String, typed: Typed, span: Span) -> Scalar {
         let written = self.source.text.get(span.start..span.end).unwrap_or_default();
         let lines = lines(&text, written).unwrap_or_default();
         let lines = lines.into_iter().map(|(begins, at)| (begins, span.start + at)).collect();
-        Scalar { text, typed, span, lines }
+        Scalar { text, typed, span, lines, template: None }
     }
 
     /// The entries of a mapping; none if it is no mapping but a text that YAML takes for one.
@@ -283,7 +293,7 @@ impl Converter<'_, '_> {
                 Raw::Text(text) => self.scalar(text, Typed::Text, at),
                 Raw::Bool(_) | Raw::Number(_) | Raw::Odd => {
                     let text = self.source.text.get(at.start..at.end).unwrap_or_default().to_owned();
-                    Scalar { text, typed: Typed::Text, span: at, lines: vec![(0, at.start)] }
+                    Scalar { text, typed: Typed::Text, span: at, lines: vec![(0, at.start)], template: None }
                 }
                 Raw::Mapping(_) => {
                     let title = "YAML takes this for a mapping, because it begins with {";
@@ -315,8 +325,9 @@ impl Converter<'_, '_> {
     fn expand(&mut self, scalar: &mut Scalar) -> bool {
         match self.environment.expand(scalar) {
             Ok(None) => true,
-            Ok(Some(text)) => {
-                scalar.text = text;
+            Ok(Some(expanded)) => {
+                scalar.text = expanded.text;
+                scalar.template = Some(expanded.template);
                 scalar.lines.clear();
                 true
             }

@@ -111,12 +111,12 @@ fn read(file: &Text, reader: &mut Reader<'_>) -> Result<Vec<u8>, Problem> {
 fn json(tree: &Tree, names: &Names) -> Result<Body, Problem> {
     // Mistakes in templates are found here first, where their places are known.
     templates(tree, names)?;
-    Body::json(&value(tree), names).map_err(|e| mistake(tree.span, &e.error.message))
+    Body::json(&template(tree), names).map_err(|e| mistake(tree.span, &e.error.message))
 }
 
 fn templates(tree: &Tree, names: &Names) -> Result<(), Problem> {
     let check = |scalar: &Scalar| {
-        Template::parse(&scalar.text, names).map(|_| ()).map_err(|e| template_mistake(scalar, &e, names))
+        Template::parse(scalar.template(), names).map(|_| ()).map_err(|e| template_mistake(scalar, &e, names))
     };
     match &tree.kind {
         Kind::Scalar(scalar) if scalar.typed == Typed::Text => check(scalar),
@@ -131,16 +131,26 @@ fn templates(tree: &Tree, names: &Names) -> Result<(), Problem> {
 
 /// A value as JSON has it.
 pub(super) fn value(tree: &Tree) -> Value {
+    json_of(tree, |scalar| &scalar.text)
+}
+
+/// A value as JSON has it, its texts as templates.
+fn template(tree: &Tree) -> Value {
+    json_of(tree, Scalar::template)
+}
+
+fn json_of(tree: &Tree, text: fn(&Scalar) -> &str) -> Value {
     match &tree.kind {
         Kind::Null | Kind::Broken => Value::Null,
         Kind::Scalar(scalar) => match &scalar.typed {
-            Typed::Text => Value::String(scalar.text.clone()),
+            Typed::Text => Value::String(text(scalar).to_owned()),
             Typed::Bool(value) => Value::Bool(*value),
             Typed::Number(number) => Value::Number(number.clone()),
         },
-        Kind::List(items) => Value::Array(items.iter().map(value).collect()),
+        Kind::List(items) => Value::Array(items.iter().map(|item| json_of(item, text)).collect()),
         Kind::Mapping(entries) => {
-            Value::Object(entries.iter().map(|(key, tree)| (key.text.clone(), value(tree))).collect())
+            let member = |(key, tree): &(Scalar, Tree)| (key.text.clone(), json_of(tree, text));
+            Value::Object(entries.iter().map(member).collect())
         }
     }
 }

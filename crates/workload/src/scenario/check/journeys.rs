@@ -170,7 +170,37 @@ fn each_step<'f>(steps: &'f [written::Step], visit: &mut dyn FnMut(&'f written::
 }
 
 /// What a step may name: what the steps that can come before it in its session extract.
-type Known = HashSet<String>;
+#[derive(Default)]
+pub(super) struct Known {
+    names: HashSet<String>,
+    /// The same in the order in which they came, so that a way of a choice can be left again.
+    order: Vec<String>,
+}
+
+impl Known {
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Adds what a step extracts.
+    fn learn(&mut self, step: &written::Step) {
+        let names = step.extract.iter().flat_map(|extract| &extract.0).map(|(name, _)| &name.text);
+        for name in names {
+            if self.names.insert(name.clone()) {
+                self.order.push(name.clone());
+            }
+        }
+    }
+
+    /// Forgets what came after there were so many, and gives it back.
+    fn forget(&mut self, length: usize) -> Vec<String> {
+        let forgotten = self.order.split_off(length);
+        for name in &forgotten {
+            self.names.remove(name);
+        }
+        forgotten
+    }
+}
 
 struct Compiler<'f, 'r, 'a> {
     builder: Builder<'f>,
@@ -185,7 +215,7 @@ struct Compiler<'f, 'r, 'a> {
 
 impl<'f> Compiler<'f, '_, '_> {
     fn journey(&mut self, entry: &Entry<'f>) -> Vec<Node> {
-        self.block(entry.steps, &mut Known::new())
+        self.block(entry.steps, &mut Known::default())
     }
 
     fn block(&mut self, steps: &'f [written::Step], known: &mut Known) -> Vec<Node> {
@@ -228,15 +258,18 @@ impl<'f> Compiler<'f, '_, '_> {
             let problem = Problem::new(step.keys.at("choose"), "a choice without a way");
             return self.reader.complain(problem.help("write for example - { weight: 3, steps: [...] }"));
         }
-        let mut after = known.clone();
+        let (before, mut learnt) = (known.order.len(), Vec::new());
         let mut nodes = Vec::new();
         for way in ways {
-            let mut here = known.clone();
             let weight = way.weight.as_ref().map_or(1.0, |weight| weight.value);
-            nodes.push((weight, self.block(way.steps.as_deref().unwrap_or_default(), &mut here)));
-            after.extend(here);
+            nodes.push((weight, self.block(way.steps.as_deref().unwrap_or_default(), known)));
+            learnt.extend(known.forget(before));
         }
-        *known = after;
+        for name in learnt {
+            if known.names.insert(name.clone()) {
+                known.order.push(name);
+            }
+        }
         Some(Node::Choose(nodes))
     }
 
@@ -252,7 +285,7 @@ impl<'f> Compiler<'f, '_, '_> {
         }
         if rounds > 1 {
             // The second round knows what the first extracted.
-            each_step(steps, &mut |step| known.extend(names_of(step)));
+            each_step(steps, &mut |step| known.learn(step));
         }
         self.depth += 1;
         let nodes = self.block(steps, known);
@@ -271,10 +304,11 @@ impl<'f> Compiler<'f, '_, '_> {
             None => 1,
         };
         if repeat > 1 {
-            known.extend(names_of(step));
+            known.learn(step);
         }
-        let built = self.builder.step(kind, step, known, self.reader)?;
-        known.extend(names_of(step));
+        let built = self.builder.step(kind, step, known, self.reader);
+        known.learn(step);
+        let built = built?;
         let label = built.name().to_owned();
         if let Some(first) = self.labelled.get(&label) {
             let problem = Problem::new(
@@ -318,9 +352,4 @@ fn what(kind: &str) -> String {
         "pause" => "a pause".to_owned(),
         _ => "a request".to_owned(),
     }
-}
-
-/// What a step extracts.
-fn names_of(step: &written::Step) -> impl Iterator<Item = String> + '_ {
-    step.extract.iter().flat_map(|extract| &extract.0).map(|(name, _)| name.text.clone())
 }

@@ -1,5 +1,6 @@
 //! One step: its request as templates, with every mistake at the place where it was made.
 
+use super::journeys::Known;
 use super::{bodies, expect};
 use crate::content::{Names, Step, StepError, Template, TemplateError};
 use crate::scenario::leaves::Text;
@@ -7,7 +8,6 @@ use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span, redact};
 use crate::scenario::tree::Scalar;
 use crate::scenario::written;
-use std::collections::HashSet;
 
 /// What a request may have besides its method.
 pub(super) const KEYS: &[&str] = &[
@@ -52,7 +52,7 @@ impl<'f> Builder<'f> {
         &self,
         kind: &str,
         step: &written::Step,
-        known: &HashSet<String>,
+        known: &Known,
         reader: &mut Reader<'_>,
     ) -> Result<Step, Vec<Problem>> {
         let one = |problem| vec![problem];
@@ -134,16 +134,10 @@ impl<'f> Builder<'f> {
     }
 
     /// Names that no step before this one can have extracted in the same session.
-    fn too_early(
-        &self,
-        kind: &str,
-        step: &written::Step,
-        built: &Step,
-        known: &HashSet<String>,
-    ) -> Vec<Problem> {
+    fn too_early(&self, kind: &str, step: &written::Step, built: &Step, known: &Known) -> Vec<Problem> {
         let needs = built.needs().into_iter().filter_map(|number| self.extracted.get(usize::from(number)));
         needs
-            .filter(|name| !known.contains(*name))
+            .filter(|name| !known.has(name))
             .map(|name| {
                 let at = place_of(name, step).unwrap_or_else(|| step.keys.at(kind));
                 let title = format!("no step before this one extracts '{name}'");
@@ -192,7 +186,7 @@ fn path_template(path: &Text, names: &Names) -> Result<Template, Problem> {
 
 /// A template, or its mistake at its place.
 pub(super) fn parse(scalar: &Scalar, names: &Names) -> Result<Template, Problem> {
-    Template::parse(&scalar.text, names).map_err(|e| template_mistake(scalar, &e, names))
+    Template::parse(scalar.template(), names).map_err(|e| template_mistake(scalar, &e, names))
 }
 
 /// Names that are listed where one is not known, at most.
