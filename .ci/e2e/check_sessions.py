@@ -87,7 +87,7 @@ data:
   ids: { jsonl: ids.jsonl, take: unique }
 users:
   arrive: { rate: 40/s }
-  phases: [ { hold: 2s } ]
+  phases: [ { hold: 2s }, { pause: 300ms } ]
   think: const(2ms)
 """ + JOURNEY.replace("{{data.note}}", "{{data.people.note}}")
     with Recorder(answers) as server:
@@ -176,7 +176,8 @@ journey:
     with Recorder(lambda seen: (200, {"Set-Cookie": "in=1"} if seen.path == "/in" else {}, b"")) as server:
         ended = run_file(text, tmp=tmp, env={"TARGET": server.url})
     conserved(ended.summary)
-    equal(set(ended.summary["outcomes"]), {"ok"}, "outcomes")
+    # Who was to ask at the very end may not have got to it.
+    expect(set(ended.summary["outcomes"]) <= {"ok", "unsent"}, f"outcomes ({ended})")
     equal(server.connections, 4, "connections, one per user")
     by_user = collections.defaultdict(list)
     for seen in server.on("/in"):
@@ -206,7 +207,7 @@ def injection(tmp):
     text = """
 target: ${TARGET}
 data: { d: { csv: evil.csv, take: sequential } }
-users: { arrive: { process: constant, rate: 20/s }, phases: [ { hold: 1s } ] }
+users: { arrive: { process: constant, rate: 20/s }, phases: [ { hold: 1s }, { pause: 200ms } ] }
 journey:
   - get: /head
     name: head
@@ -243,7 +244,7 @@ def secrets(tmp):
     secret = "s3cr3t/+ü"
     text = """
 target: ${TARGET}
-users: { arrive: { process: constant, rate: 20/s }, phases: [ { hold: 500ms } ] }
+users: { arrive: { process: constant, rate: 20/s }, phases: [ { hold: 500ms }, { pause: 200ms } ] }
 journey:
   - post: /echo
     name: echo

@@ -1,0 +1,178 @@
+"""What goes wrong inside sessions: data that runs out, answers without what is looked for, expectations, thresholds of a file."""
+
+import time
+
+from check_scenario import rows_of, run_file, start_file
+from check_thresholds import cases, code, expected
+from harness import check, conserved, contains, equal, expect, finding, flat
+from recorder import Recorder
+
+# 20 sessions at 25, 50, 75 ... ms. The pause is for the last, which a busy machine may make late: at the end nobody begins.
+EVEN = "target: ${TARGET}\nseed: 1\nusers: { arrive: { process: constant, rate: 40/s }, phases: [ { hold: 500ms }, { pause: 200ms } ]%s }\n"
+ROWS = 8
+
+
+def outcomes(summary, label):
+    return {k: v for k, v in summary["by_label"][label]["outcomes"].items() if v}
+
+
+def cause(summary, outcome, *parts):
+    """The first reason of that outcome is told, and holds these parts."""
+    found = finding(summary, f"cause-{outcome}")
+    expect(found, f"no finding cause-{outcome}: {summary['verdict']['findings']}")
+    for part in parts:
+        contains(found["text"], part, f"cause of {outcome}")
+
+
+@check("failures: unique data runs out: a failed step by default; skip ends the session, stop the group, wrap begins again")
+def runs_out(tmp):
+    (tmp / "ids.csv").write_text("id\n" + "".join(f"{i}\n" for i in range(ROWS)))
+    seen, begun, outs = {}, {}, {}
+    for end in ["", ", at-end: fail", ", at-end: skip", ", at-end: stop", ", at-end: wrap"]:
+        name = end.split()[-1] if end else "default"
+        text = EVEN % "" + (
+            f"data: {{ ids: {{ csv: ids.csv, take: unique{end} }} }}\n"
+            'journey: [ { get: /first }, { get: "/row/{{data.ids.id}}", name: row }, { get: /last } ]\n'
+        )
+        with Recorder() as server:
+            ended = run_file(text, tmp=tmp, name=name, env={"TARGET": server.url})
+        conserved(ended.summary)
+        seen[name] = tuple(len(server.on(path)) for path in ("/first", "/last"))
+        rows = [int(s.path[5:]) for s in server.requests if s.path.startswith("/row/")]
+        equal(sorted(rows), list(range(ROWS)) if name != "wrap" else sorted(k % ROWS for k in range(20)), f"{name}: rows that were used")
+        begun[name] = len({row["k"] for row in rows_of(ended.folder)})
+        outs[name] = outcomes(ended.summary, "row")
+        if name != "wrap":
+            cause(ended.summary, "check" if name in ("default", "fail") else "unsent", "row", f"data ids has {ROWS} rows")
+            contains(flat(ended.out), f"data ids has {ROWS} rows", "the report")
+    equal(seen["default"], (20, 20), "default: requests before and after")
+    equal(seen["fail"], (20, 20), "fail: requests before and after")
+    equal(seen["wrap"], (20, 20), "wrap: requests before and after")
+    equal(seen["skip"], (20, ROWS), "skip: requests before and after")
+    # The session that found nothing has begun, and perhaps one that was under way.
+    expect(seen["stop"][1] == ROWS and ROWS < seen["stop"][0] <= ROWS + 2, f"stop: requests before and after: {seen['stop']}")
+    equal({name: begun[name] for name in ("default", "fail", "skip", "wrap")}, dict.fromkeys(("default", "fail", "skip", "wrap"), 20), "sessions")
+    equal(begun["stop"], seen["stop"][0], "stop: sessions in the log, against those that the server saw")
+    equal(outs["default"], {"ok": ROWS, "check": 20 - ROWS}, "default: outcomes of the step")
+    equal(outs["fail"], outs["default"], "fail: outcomes of the step")
+    equal(outs["wrap"], {"ok": 20}, "wrap: outcomes of the step")
+    expect(outs["skip"]["ok"] == ROWS and outs["stop"]["ok"] == ROWS, f"outcomes of the step: {outs}")
+
+
+@check("failures: an extraction that finds nothing fails its step and whoever uses it, unsent; end-session and defaults")
+def finds_nothing(tmp):
+    finders = [
+        ("json: /list/0/id", "/list/0/id"), ('jsonpath: "$.list[0].id"', "$.list[0].id"), ("header: X-Id", "X-Id"),
+        ("cookie: sid", "sid"), ("regex: 'id=(\\d+)', group: 1", "id="),
+    ]
+
+    def steps(i, finder):
+        return (
+            f"  - {{ get: /a{i}, name: a{i}, extract: {{ v{i}: {{ {finder} }} }} }}\n"
+            f'  - {{ get: "/b{i}/{{{{v{i}}}}}", name: b{i} }}\n'
+        )
+
+    everything = "journey:\n" + "".join(steps(i, finder) for i, (finder, _) in enumerate(finders)) + "  - { get: /c, name: c }\n"
+    with Recorder(lambda seen: (200, {}, {"list": []})) as server:
+        env = {"TARGET": server.url}
+        ended = run_file(EVEN % "" + everything, tmp=tmp, env=env)
+        summary = ended.summary
+        conserved(summary)
+        for i in range(len(finders)):
+            equal([outcomes(summary, f"{x}{i}") for x in "ab"], [{"check": 20}] * 2, f"{finders[i]}: outcomes")
+            equal(len(server.on(f"/a{i}")), 20, f"{finders[i]}: requests that came")
+        equal((outcomes(summary, "c"), len(server.requests)), ({"ok": 20}, 120), "outcomes of the last step, requests that came")
+        alone = [
+            start_file(EVEN % "" + "journey:\n" + steps(0, finder), tmp=tmp, name=f"alone{i}", env=env)
+            for i, (finder, _) in enumerate(finders)
+        ]
+        for running, (_, part) in zip(alone, finders):
+            cause(running.ended().summary, "check", "a0: ", "{{v0}}", part)
+        gone = run_file(EVEN % ", on-failure: end-session" + everything, tmp=tmp, name="gone", env=env)
+        equal([outcomes(gone.summary, label) for label in ("a0", "b0", "c")], [{"check": 20}, {}, {}], "end-session: outcomes")
+        equal(gone.summary["sessions"]["failed"], 20, "end-session: sessions that failed")
+        given = "journey:\n" + steps(0, "json: /list/0/id, default: 7")
+        given = run_file(EVEN % "" + given, tmp=tmp, name="given", env=env)
+        equal([outcomes(given.summary, label) for label in ("a0", "b0")], [{"ok": 20}] * 2, "default: outcomes")
+        equal(len(server.on("/b0/7")), 20, "default: requests with it")
+
+
+EXPECTATIONS = [
+    ("status: 201", "status", ["expected status 201", "got 200"]),
+    ("status: [201, 204]", "status", ["201", "got 200"]),
+    ('status: "300-399"', "status", ["300", "got 200"]),
+    ("status: 4xx", "status", ["got 200"]),
+    ("time: 1ns", "check", ["within 1ns"]),
+    ("body: { contains: nowhere }", "check", ["contains", "nowhere", "fine"]),
+    ("body: { not-contains: fine }", "check", ["does not contain", "fine"]),
+    ("body: { matches: '^x' }", "check", ["matches", "^x"]),
+    ("body: { json: { /state: open } }", "check", ["JSON"]),
+    ("body: { min: 10B }", "check", ["at least 10 bytes", "got"]),
+    ("body: { max: 2B }", "check", ["at most 2 bytes", "got"]),
+    ("headers: { X-Here: no }", "check", ["X-Here", "no", "yes"]),
+    ("headers: { X-Gone: { matches: '.' } }", "check", ["X-Gone", "none"]),
+]
+
+
+@check("failures: each kind of expectation that does not hold: its outcome, what was expected and what came")
+def expectations(tmp):
+    # All in one file: a label each, and one run.
+    steps = "".join(f"  - get: /{i}\n    name: e{i}\n    expect: {{ {e} }}\n" for i, (e, _, _) in enumerate(EXPECTATIONS))
+    steps += "  - get: /missing\n    name: plain\n  - get: /missing\n    name: wanted\n    expect: { status: 404 }\n"
+    head = EVEN.replace("rate: 40/s", "rate: 10/s") % ""
+
+    def answer(seen):
+        return 404 if seen.path == "/missing" else 200, {"X-Here": "yes"}, b'fine"'
+
+    with Recorder(answer) as server:
+        ended = run_file(head + "journey:\n" + steps, tmp=tmp, env={"TARGET": server.url})
+        summary = ended.summary
+        conserved(summary)
+        equal(len(server.requests), summary["measured"]["n"], "requests that came")
+        wrong = [
+            f"{expectation}: {outcomes(summary, f'e{i}')}"
+            for i, (expectation, outcome, _) in enumerate(EXPECTATIONS)
+            if outcomes(summary, f"e{i}") != {outcome: 5}
+        ]
+        expect(not wrong, "outcomes: " + "; ".join(wrong))
+        equal((outcomes(summary, "plain"), outcomes(summary, "wanted")), ({"status": 5}, {"ok": 5}), "answers of 404")
+        # The first reason of each outcome is told: one short run for each.
+        alone = [
+            start_file(
+                head.replace("hold: 500ms", "hold: 200ms") + f"journey: [ {{ get: /x, name: one, expect: {{ {expectation} }} }} ]\n",
+                tmp=tmp, name=f"one{i}", env={"TARGET": server.url},
+            )
+            for i, (expectation, _, _) in enumerate(EXPECTATIONS)
+        ]
+        for running, (_, outcome, parts) in zip(alone, EXPECTATIONS):
+            cause(running.ended().summary, outcome, "one: ", *parts)
+
+
+@check("failures: thresholds of a file: crossed 99, of a step, together with --threshold; one that aborts ends the run after its delay")
+def thresholds(tmp):
+    text = EVEN.replace("rate: 40/s", "rate: 60/s").replace("500ms", "1s") % "" + (
+        "journey: [ { get: /a, name: a }, { get: /bad, name: bad } ]\n"
+        'thresholds: ["med<10s", "response{step:bad}: min<1ns", "failed: rate<90%"]\n'
+    )
+    aborting = text.replace("hold: 1s", "hold: 30s").replace(
+        '"failed: rate<90%"', '{ threshold: "failed: rate<10%", abort: true, delay: 1500ms }'
+    )
+    with Recorder(lambda seen: (500 if seen.path == "/bad" else 200, {}, b"")) as server:
+        env = {"TARGET": server.url}
+        whole = run_file(text, "--threshold", "p(90)<10s", "--junit", tmp / "j.xml", tmp=tmp, name="whole", env=env)
+        began = time.monotonic()
+        aborted = run_file(aborting, tmp=tmp, name="aborted", env=env)
+        expect(time.monotonic() - began < 25, "it went on to its end")
+    summary = whole.summary
+    expected(summary, "passed", "crossed", "passed", "passed")
+    equal([t["text"] for t in summary["thresholds"]], ["med<10s", "response{step:bad}: min<1ns", "failed: rate<90%", "p(90)<10s"], "texts")
+    whole.exits(code(summary))
+    expect({t["text"] for t in summary["thresholds"]} <= set(cases(tmp / "j.xml")), "test cases of the JUnit file")
+    summary = aborted.summary
+    conserved(summary)
+    measured = summary["measured"]
+    expect(measured["aborted"] and 1.5 <= measured["to_s"] < 15, f"measured: {measured}")
+    expected(summary, "passed", "crossed", "crossed")
+    aborted.exits(code(summary))
+    contains(aborted.err, "failed: rate<10% crossed", "stderr")
+    contains(finding(summary, "aborted")["text"], "failed: rate<10%", "finding")
