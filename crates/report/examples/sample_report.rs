@@ -1,6 +1,7 @@
 //! Writes a report of a made-up run, to look at one without a target.
 //!
 //! `sample_report PATH [SAMPLE [OUTPUT]]` writes one report (default: the clean run as HTML).
+//! `sample_report --document FILE PATH OUTPUT` writes the report of a summary document.
 //! `sample_report --golden FOLDER` writes what the terminal shows of every sample, as the snapshot tests compare it.
 
 #[path = "../tests/samples/mod.rs"]
@@ -19,10 +20,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             Ok(())
         }
+        ["--document", file, path, output] => {
+            let summary = report::parse(&read(Path::new(file))?)?;
+            write(Path::new(path), output, &summary, &style)
+        }
         [path] => write(Path::new(path), "html", &samples::clean(), &style),
         [path, sample] => write(Path::new(path), "html", &find(sample)?, &style),
         [path, sample, output] => write(Path::new(path), output, &find(sample)?, &style),
-        _ => Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --golden FOLDER".into()),
+        _ => {
+            Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --document FILE PATH OUTPUT | --golden FOLDER"
+                .into())
+        }
     }
 }
 
@@ -32,6 +40,11 @@ fn find(name: &str) -> Result<stats::Summary, String> {
     sample
         .map(|(_, make)| make())
         .ok_or_else(|| format!("no sample '{name}'; there are {}", known.join(", ")))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the caller reads the document, and the example is the caller")]
+fn read(path: &Path) -> Result<Vec<u8>, std::io::Error> {
+    std::fs::read(path)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the caller writes the bytes, and the example is the caller")]

@@ -212,11 +212,37 @@ fn the_page_of_an_audit_has_every_file_and_every_label() {
 }
 
 #[test]
+fn the_page_shows_of_each_kind_of_load_what_it_has() {
+    let page = |make: fn() -> Summary| text("html", &make(), &style());
+    let overloaded = page(samples::overloaded);
+    for part in [
+        "id=\"sessions\"",
+        "data-chart=\"in-flight\"",
+        ">open (from the plan)<",
+        ">first answer<",
+        ">92.5&nbsp;%<",
+    ] {
+        assert!(overloaded.contains(part), "{part}");
+    }
+    let closed = page(samples::closed);
+    assert!(closed.contains(">Open p99, estimated<") && closed.contains("Times (conditional on the loop)"));
+    assert!(closed.contains("How it was estimated: ") && !closed.contains("id=\"sessions\""));
+    let simulated = page(samples::simulated);
+    assert!(!simulated.contains("id=\"generator\"") && !simulated.contains("Busiest worker"));
+    // An open run says nothing of loops.
+    let open = page(samples::clean);
+    for part in ["id=\"sessions\"", "id=\"users\"", "conditional", "<dd>-"] {
+        assert!(!open.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn the_page_counts_the_charts_it_holds() {
     let charts =
         |summary: &Summary| between(&text("html", summary, &style()), "data-charts=\"", "\"").to_owned();
-    assert_eq!(charts(&samples::clean()), "4");
-    assert_eq!(charts(&samples::refused()), "3");
+    assert_eq!(charts(&samples::clean()), "5");
+    assert_eq!(charts(&samples::refused()), "4");
+    assert_eq!(charts(&samples::at_once()), "5");
     assert_eq!(charts(&samples::empty()), "0");
     assert_eq!(charts(&samples::audit_1830()), "6");
     assert_eq!(charts(&samples::audit_coarse()), "2");
@@ -291,7 +317,8 @@ macro_rules! golden {
 
 mod golden {
     use super::{samples, style, text};
-    golden!(clean, constant, saturated, stalled, refused, interrupted, empty, hostile);
+    golden!(clean, constant, saturated, stalled, refused, interrupted, empty, hostile, thresholds, aborted);
+    golden!(sessions, overloaded, closed, fixed_work, at_once, simulated);
     golden!(audit_1830, audit_brady, audit_even, audit_coarse, audit_bunched, audit_sessions, audit_merged);
     golden!(audit_empty, audit_hostile);
 }

@@ -4,6 +4,7 @@
 
 use super::markup::{Cell, Column as Head, Markup, cell, number, toned, word};
 use super::tables::dash;
+use super::tiles::Tile;
 use super::{figures, markup, tables};
 use crate::brady::{self, Grid, Table};
 use crate::format::{chosen, count, number as digits, percentile, rate, share_of, size, time};
@@ -35,7 +36,7 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
 }
 
 /// The numbers that an audit is read for.
-pub(super) fn tiles(summary: &Summary, audit: &Audit) -> Vec<(&'static str, String, String)> {
+pub(super) fn tiles(summary: &Summary, audit: &Audit) -> Vec<Tile> {
     let arrivals = &summary.arrivals;
     let total = words::total(&summary.outcomes);
     let failed = total - summary.outcomes.get("ok").copied().unwrap_or(0).min(total);

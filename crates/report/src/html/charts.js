@@ -96,6 +96,33 @@ const overTime = (place) => {
   return [above, below];
 };
 
+// Who was there, what was in flight, and what waited for a connection.
+const inFlight = (place) => {
+  const rows = summary.series;
+  const xs = rows.map((row) => (row.from_s + row.to_s) / 2);
+  const end = rows[rows.length - 1].to_s;
+  const narrow = widthOf(place) < 600;
+  const value = (u, v) => (v == null ? "-" : digits(v));
+  const data = [xs];
+  const series = [{ label: "time", value: (u, v) => (v == null ? "-" : v.toFixed(1) + " s") }];
+  const line = (name, label, colour, extra) => {
+    const values = rows.map((row) => row[name]);
+    if (!values.some((v) => v > 0)) return;
+    data.push(values);
+    series.push({ label, stroke: style(colour), width: 1.6, points: { show: rows.length < 4 }, value, ...extra });
+  };
+  line("users", summary.workload === "sessions" ? "sessions and users" : "users", "--one", { fill: faded(style("--one"), 0.1) });
+  line("in_flight", "in flight", "--two");
+  line("waiting", "waiting", "--three", { dash: [6, 4] });
+  return [new uPlot(options(place, narrow ? 190 : 220, {
+    scales: { x: { time: false, range: (u, low, high) => (low === high ? [rows[0].from_s, end] : [low, high]) }, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
+    cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
+    series,
+    axes: [axis({ label: "seconds since the plan's zero", size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v)), size: narrow ? 54 : 66 })],
+    hooks: { drawClear: [timeMarks(false)] },
+  }), data, place)];
+};
+
 // Which share of requests is slower, on a logarithmic axis: each further nine takes the same room.
 const percentiles = (place) => {
   const side = (p) => 1 / (1 - p / 100);
@@ -201,7 +228,7 @@ const dispersion = (place) => {
   }), [windows, rows.map((r) => r.expected), ...(planned ? [rows.map((r) => r.intended)] : []), rows.map((r) => (logarithmic ? positive(r.index) : r.index))], place)];
 };
 
-const builders = { "over-time": overTime, percentiles, headways, dispersion };
+const builders = { "over-time": overTime, "in-flight": inFlight, percentiles, headways, dispersion };
 // Of an audit's page; audit.js is absent on any other.
 if (summary.audit) Object.assign(builders, { counts, groups });
 const drawn = new Map();

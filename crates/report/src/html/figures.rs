@@ -16,6 +16,7 @@ const MOST_ROWS: usize = 300;
 pub(super) fn count(summary: &Summary) -> usize {
     let has = [
         has_series(summary),
+        has_levels(summary),
         has_percentiles(summary),
         has_headways(summary),
         has_dispersion(summary),
@@ -37,6 +38,11 @@ fn has_groups(summary: &Summary) -> bool {
 
 fn has_series(summary: &Summary) -> bool {
     !summary.series.is_empty()
+}
+
+/// An audit's page has no such chart: its rows do not tell what waited, nor when users came and went.
+fn has_levels(summary: &Summary) -> bool {
+    summary.audit.is_none() && summary.series.iter().any(|row| row.in_flight.is_some() || row.users.is_some())
 }
 
 fn has_percentiles(summary: &Summary) -> bool {
@@ -117,16 +123,65 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
     details(page, &caption, &head, &rows);
 }
 
-fn series_rows(series: &[SeriesRow]) -> (Vec<Vec<Cell>>, String) {
+/// Who was there and what was in flight, over the run.
+pub(super) fn in_flight(page: &mut Markup, summary: &Summary) {
+    if !has_levels(summary) {
+        return;
+    }
+    let there =
+        |value: fn(&SeriesRow) -> Option<f64>| summary.series.iter().any(|row| value(row) > Some(0.0));
+    let mut caption = "Requests in flight (sent and not answered), on average per row".to_owned();
+    if there(|row| row.waiting) {
+        caption.push_str("; waiting: due and held back by the connection cap");
+    }
+    if there(|row| row.users) {
+        caption.push_str(match words::kind(summary) {
+            words::Kind::Sessions => {
+                "; sessions of more than one request that are under way, and users who stay"
+            }
+            _ => "; users who were there",
+        });
+    }
+    caption.push('.');
+    if matches!(words::kind(summary), words::Kind::Open | words::Kind::Sessions) {
+        caption.push_str(" What grows throughout is more than the target finishes.");
+    }
+    figure(page, "in-flight", "Users and requests in flight over the run", &caption);
+    let rows: Vec<Vec<Cell>> = slowest(&summary.series)
+        .iter()
+        .map(|row| {
+            vec![
+                cell(format!("{:.1}", row.from_s)),
+                or_dash(row.users, three_digits),
+                or_dash(row.in_flight, three_digits),
+                or_dash(row.waiting, three_digits),
+            ]
+        })
+        .collect();
+    let head = [word("from (s)"), number("users"), number("in flight"), number("waiting")];
+    details(page, &shown_rows("Users and requests in flight", &summary.series), &head, &rows);
+}
+
+/// Rows that are shown as a table: all, or the slowest.
+fn slowest(series: &[SeriesRow]) -> Vec<&SeriesRow> {
     let mut shown: Vec<&SeriesRow> = series.iter().collect();
-    let mut caption = "Response time and rate over the run".to_owned();
     if shown.len() > MOST_ROWS {
         shown.sort_by(|a, b| b.p99.unwrap_or(0.0).total_cmp(&a.p99.unwrap_or(0.0)));
         shown.truncate(MOST_ROWS);
         shown.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
-        caption =
-            format!("The {MOST_ROWS} slowest of {} rows; all are in the JSON", counted(series.len() as u64));
     }
+    shown
+}
+
+/// What such a table shows.
+fn shown_rows(all: &str, series: &[SeriesRow]) -> String {
+    if series.len() <= MOST_ROWS {
+        return all.to_owned();
+    }
+    format!("The {MOST_ROWS} slowest of {} rows; all are in the JSON", counted(series.len() as u64))
+}
+
+fn series_rows(series: &[SeriesRow]) -> (Vec<Vec<Cell>>, String) {
     let row = |row: &&SeriesRow| {
         vec![
             cell(format!("{:.1}", row.from_s)),
@@ -139,7 +194,8 @@ fn series_rows(series: &[SeriesRow]) -> (Vec<Vec<Cell>>, String) {
             or_dash(row.max, time),
         ]
     };
-    (shown.iter().map(row).collect(), caption)
+    let caption = shown_rows("Response time and rate over the run", series);
+    (slowest(series).iter().map(row).collect(), caption)
 }
 
 /// Percentile curves of response and service time.

@@ -95,7 +95,7 @@ impl Markup {
     }
 
     /// A section with its heading; `id` is where links lead.
-    pub(super) fn section(&mut self, id: &'static str, title: &'static str) -> &mut Markup {
+    pub(super) fn section(&mut self, id: &'static str, title: &str) -> &mut Markup {
         self.raw("<section").attribute("id", id).raw(">\n").element("h2", "", title)
     }
 

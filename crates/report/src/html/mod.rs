@@ -12,6 +12,7 @@ mod markup;
 mod run;
 mod tables;
 mod thresholds;
+mod tiles;
 mod verdict;
 
 use crate::{Output, Style, words};
@@ -51,7 +52,7 @@ impl Output for Html {
         page.raw("<body>\n<main>\n");
         verdict::header(&mut page, summary);
         verdict::verdict(&mut page, summary);
-        verdict::key_numbers(&mut page, summary);
+        tiles::key_numbers(&mut page, summary);
         thresholds::thresholds(&mut page, summary);
         match &summary.audit {
             Some(found) => audit::sections(&mut page, summary, found),
@@ -73,15 +74,17 @@ impl Output for Html {
 /// What a run or a simulation shows between the verdict and its settings.
 fn sections(page: &mut Markup, summary: &Summary) {
     figures::over_time(page, summary);
+    figures::in_flight(page, summary);
     tables::times(page, summary);
     figures::percentiles(page, summary);
+    tables::sessions(page, summary);
+    tables::users(page, summary);
     tables::arrivals(page, summary);
     figures::headways(page, summary);
     figures::dispersion(page, summary);
     tables::rules(page, summary);
     tables::outcomes(page, summary);
     tables::labels(page, summary);
-    tables::users(page, summary);
     run::generator(page, summary);
 }
 

@@ -4,7 +4,7 @@ use super::markup::{Cell, Markup, cell, number, toned, word};
 use super::tables::dash;
 use crate::Style;
 use crate::format::{chosen, count, instant, plural, rate, share, time};
-use crate::words::{self, Tone};
+use crate::words::{self, Kind, Tone};
 use stats::Summary;
 use stats::summary::WorkerTime;
 
@@ -85,7 +85,11 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         let counted = |name, value: Option<u64>| value.map(|value| (name, count(value)));
         let worded = |name, value: &Option<String>| value.clone().map(|value| (name, value));
         pairs.extend(worded("target", &plan.target));
-        pairs.push(("arrival process", plan.process.clone()));
+        let name = match words::kind(summary) {
+            Kind::Open | Kind::Sessions => "arrival process",
+            Kind::Closed | Kind::FixedWork => "kind of load",
+        };
+        pairs.push((name, plan.process.clone()));
         pairs.extend(plan.rate.map(|per_second| ("rate", rate(per_second))));
         pairs.extend(
             [span("hold", plan.duration_s), span("warm-up", plan.warmup_s), span("ramp", plan.ramp_s)]
@@ -95,7 +99,13 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         if !plan.phases.is_empty() {
             let phase = |phase: &stats::summary::PlanPhase| {
                 let warmup = if phase.warmup { " (warm-up)" } else { "" };
-                format!("{} from {} to {}{warmup}", time(phase.length_s), rate(phase.from), rate(phase.to))
+                let level = |x: f64| match words::kind(summary) {
+                    Kind::Open => rate(x),
+                    Kind::Sessions => format!("{} sessions", rate(x)),
+                    Kind::Closed | Kind::FixedWork => format!("{} users", chosen(x)),
+                };
+                let (from, to) = (level(phase.from), level(phase.to));
+                format!("{} from {from} to {to}{warmup}", time(phase.length_s))
             };
             pairs.push(("phases", plan.phases.iter().map(phase).collect::<Vec<_>>().join("; ")));
         }
@@ -122,8 +132,13 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         "measured",
         format!("from {} to {} of the plan's clock", instant(measured.from_s), instant(measured.to_s)),
     ));
+    let due = match words::kind(summary) {
+        Kind::Open => "arrivals due",
+        Kind::Sessions => "requests, by when their sessions were due",
+        Kind::Closed | Kind::FixedWork => "requests due",
+    };
     pairs.push((
-        "arrivals due",
+        due,
         format!(
             "{} within, {} before (warm-up), {} after",
             count(measured.n),

@@ -1,10 +1,13 @@
 //! What was sent and what came back, every number as a table with its n, and its interval where it has one.
 
 use super::markup::{Cell, Markup, cell, number, toned, word};
-use crate::format::{count, number as digits, p_value, plural, rate, share_of, size, time, time_range};
+use crate::format::{
+    count, instant, number as digits, p_value, plural, rate, share_of, size, time, time_range,
+};
 use crate::words::{self, Tone};
 use stats::Summary;
 use stats::summary::{Interval, Intervals, Spread, Tail};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or("-".into(), show)
@@ -42,7 +45,7 @@ const STATISTICS: [Statistic; 8] = [
 
 /// One table per block would hide what belongs together: blocks are columns, statistics are rows.
 pub(super) fn times(page: &mut Markup, summary: &Summary) {
-    page.section("times", "Times");
+    page.section("times", &format!("Times{}", words::conditional(summary)));
     if let Some(caveat) = words::caveat(summary) {
         page.element("p", "caveat", caveat);
     }
@@ -53,9 +56,13 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
          service time from when it was sent. Intervals are 95 % and allow for the dependence between successive \
          requests.",
     );
+    if let Some(meaning) = words::conditional_meaning(summary) {
+        page.element("p", "", meaning);
+    }
     let of_time = |title, spread| Block { title, spread, show: time, range: time_range };
-    let blocks = [
-        of_time("response", &summary.response),
+    let mut blocks = vec![of_time("response", &summary.response)];
+    blocks.extend(words::split(summary).into_iter().flatten().map(|(title, spread)| of_time(title, spread)));
+    blocks.extend([
         of_time("successes alone", &summary.response_ok),
         of_time("service", &summary.service),
         of_time("first byte", &summary.first_byte),
@@ -65,7 +72,7 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
             show: size,
             range: |low, high| format!("{} to {}", size(low), size(high)),
         },
-    ];
+    ]);
     let head: Vec<_> =
         std::iter::once(word("")).chain(blocks.iter().map(|block| number(block.title))).collect();
     let row = |title: Cell, of: &dyn Fn(&Block<'_>) -> Cell| -> Vec<Cell> {
@@ -101,35 +108,20 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
 /// Asked and sent, lag and blocked.
 pub(super) fn arrivals(page: &mut Markup, summary: &Summary) {
     let arrivals = &summary.arrivals;
-    let plan = summary.plan.as_ref();
     let coarse = summary.audit.as_ref().is_some_and(words::audit::is_coarse);
-    let asked = if summary.audit.is_some() { "expected" } else { "asked" };
-    page.section("arrivals", "Arrivals");
-    let asked_rate = plan.and_then(|plan| plan.rate).or(summary.rate.offered);
-    let law = arrivals.intended.and_then(|intended| intended.cov).or(plan.and_then(|plan| plan.gap_cov));
-    let error = |se: Option<f64>| se.map_or(String::new(), |se| format!("standard error {}", digits(se)));
-    let rows = vec![
-        vec![
-            cell("arrivals"),
-            cell(words::asked(summary).map_or("-".into(), count)),
-            cell(count(arrivals.started)),
-            cell(words::asked(summary).map_or(String::new(), |n| share_of(arrivals.started, n))),
-        ],
-        vec![
-            cell("rate"),
-            cell(dash(asked_rate, rate)),
-            cell(dash(summary.rate.started.or(arrivals.rate), rate)),
-            cell(summary.rate.completed.map_or(String::new(), |done| format!("{} completed", rate(done)))),
-        ],
-        vec![
-            cell("CoV of headways"),
-            cell(dash(law, digits)),
-            cell(dash(arrivals.cov, digits)),
-            if coarse { toned(Tone::Warn, words::audit::OF_THE_CLOCK) } else { cell(error(arrivals.cov_se)) },
-        ],
-    ];
-    let caption = format!("Arrivals: {asked} and sent");
-    page.table(&caption, &[word(""), number(asked), number("sent"), word("")], &rows);
+    let table = words::table(summary);
+    page.section("arrivals", table.title);
+    let rows: Vec<Vec<Cell>> = table
+        .rows
+        .into_iter()
+        .map(|row| {
+            let tone = if row.tone == Tone::Faint { Tone::Plain } else { row.tone };
+            vec![cell(row.name), cell(row.asked), cell(row.sent), toned(tone, row.note)]
+        })
+        .collect();
+    let caption = format!("{}: {} and {}", table.title, table.asked, table.sent);
+    page.table(&caption, &[word(""), number(table.asked), number(table.sent), word("")], &rows);
+    page.element("p", "faint", table.meaning);
     let head = [word(""), number("p50"), number("p99"), number("p99.9"), number("max"), number("n")];
     let rows = vec![
         tail("release lag (the generator's own lateness)", &summary.lag),
@@ -293,20 +285,65 @@ pub(super) fn labels(page: &mut Markup, summary: &Summary) {
     page.raw("</section>\n");
 }
 
-/// Numbers of a closed workload, and groups that a foreign file names.
-pub(super) fn users(page: &mut Markup, summary: &Summary) {
-    if let Some(closed) = &summary.closed {
-        page.section("users", "Users");
-        page.pairs(&[
-            ("users asked", dash(closed.users, digits)),
-            ("users by Little's law, rate x (Z+R)", dash(closed.n_little, digits)),
-            ("think time Z", dash(closed.think, time)),
-            (
-                "RoRT, R/(Z+R)",
-                format!("{}: the share of a user's cycle spent waiting", dash(closed.rort, digits)),
-            ),
-            ("n", plural(closed.n, "response")),
+/// How sessions that arrive fared.
+pub(super) fn sessions(page: &mut Markup, summary: &Summary) {
+    let Some(block) = &summary.sessions else { return };
+    page.section("sessions", "Sessions").facts(&words::sessions(summary));
+    let duration = &block.duration;
+    let at = |name: &str, value| bounded(value, duration.lower_bound.contains_key(name), time);
+    let mut rows = Vec::new();
+    if duration.n > 0 {
+        let interval = |of: Option<Interval>| {
+            toned(Tone::Faint, of.map_or(String::new(), |[low, high]| time_range(low, high)))
+        };
+        rows.push(vec![
+            cell("duration, from due to end"),
+            at("mean", duration.mean),
+            at("p50", duration.p50),
+            at("p99", duration.p99),
+            at("max", duration.max),
+            cell(count(duration.n)),
         ]);
+        let ci = &duration.ci95;
+        let mut row = vec![toned(Tone::Faint, "95 % interval")];
+        row.extend([ci.mean, ci.p50, ci.p99].map(interval));
+        row.extend([cell(""), cell("")]);
+        rows.push(row);
+    }
+    for (title, held) in [
+        ("held back before they could start", &block.blocked),
+        ("held back, over all their requests", &block.blocked_all),
+    ] {
+        let mut row = vec![cell(title)];
+        row.extend([held.mean, held.p50, held.p99, held.max].map(|value| bounded(value, false, time)));
+        row.push(cell(count(held.n)));
+        rows.push(row);
+    }
+    let head = ["mean", "p50", "p99", "max", "n"].map(number);
+    let head: Vec<_> = std::iter::once(word("")).chain(head).collect();
+    page.table("Durations, and how long sessions were held back", &head, &rows);
+    let steps = block.first_sent.keys().chain(block.first_response.keys()).collect::<BTreeSet<_>>();
+    if !steps.is_empty() {
+        let first = |of: &BTreeMap<String, f64>, step: &String| cell(dash(of.get(step).copied(), instant));
+        let row = |step: &String| {
+            vec![cell(step), first(&block.first_sent, step), first(&block.first_response, step)]
+        };
+        let rows: Vec<Vec<Cell>> = steps.into_iter().map(row).collect();
+        let head = [word("step"), number("first sent"), number("first answer")];
+        page.table("When each step was first sent and first answered, on the plan's clock", &head, &rows);
+    }
+    page.raw("</section>\n");
+}
+
+/// Users who wait for their answers, and groups that a foreign file names.
+pub(super) fn users(page: &mut Markup, summary: &Summary) {
+    let facts = words::users(summary);
+    if !facts.is_empty() {
+        page.section("users", "Users").facts(&facts);
+        let estimated = summary.closed.as_ref().and_then(|closed| closed.estimated.as_ref());
+        if let Some(estimated) = estimated {
+            page.element("p", "faint", &format!("How it was estimated: {}.", estimated.method));
+        }
         page.raw("</section>\n");
     }
     if !summary.thread_groups.is_empty() {

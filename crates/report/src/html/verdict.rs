@@ -1,8 +1,8 @@
-//! The top of the page: what was run, the verdict with everything that a reader must know, and the key numbers.
+//! The top of the page: what was run, and the verdict with everything that a reader must know.
 
 use super::audit;
 use super::markup::{Markup, tone_class};
-use crate::format::{instants, rate, share, share_of, time};
+use crate::format::instants;
 use crate::words::{self, Answer, Tone};
 use stats::Summary;
 use stats::summary::LoadVerdict;
@@ -94,52 +94,4 @@ fn findings(page: &mut Markup, summary: &Summary) {
         page.raw("</li>\n");
     }
     page.raw("</ol>\n");
-}
-
-/// The handful of numbers that people ask for first.
-pub(super) fn key_numbers(page: &mut Markup, summary: &Summary) {
-    let plan = summary.plan.as_ref();
-    let response = &summary.response;
-    let bounded = |name: &str, value: Option<f64>| {
-        let lower = if response.lower_bound.contains_key(name) { "> " } else { "" };
-        value.map_or("-".into(), |value| format!("{lower}{}", time(value)))
-    };
-    let asked = plan.and_then(|plan| plan.rate).or(summary.rate.offered);
-    let total = words::total(&summary.outcomes);
-    let failed = total - summary.outcomes.get("ok").copied().unwrap_or(0).min(total);
-    let asked = asked.map_or(String::new(), |asked| format!("of {} asked", rate(asked)));
-    let share_sent = words::asked(summary)
-        .map_or(String::new(), |n| format!(", {}", share_of(summary.arrivals.started, n)));
-    let run = || {
-        vec![
-            ("Rate sent", summary.rate.started.map_or("-".into(), rate), asked + &share_sent),
-            ("Response p50", bounded("p50", response.p50), "from due to done".into()),
-            ("Response p99", bounded("p99", response.p99), "from due to done".into()),
-            (
-                "Failed",
-                share_of(failed, total),
-                format!("{} of {}", crate::format::count(failed), crate::format::count(total)),
-            ),
-            (
-                "Release lag p99",
-                summary.lag.p99.map_or("-".into(), time),
-                "the generator's own lateness".into(),
-            ),
-            (
-                "Busiest worker",
-                words::busiest_worker(summary).map_or("-".into(), |[handling, ..]| share(handling)),
-                "of its time handling events".into(),
-            ),
-        ]
-    };
-    let tiles = summary.audit.as_ref().map_or_else(run, |found| audit::tiles(summary, found));
-    page.raw("<section aria-label=\"Key numbers\" class=\"tiles\">\n");
-    for (title, value, note) in tiles {
-        page.raw("<div>").element("p", "tile-title", title).element("p", "tile-value", &value);
-        page.element("p", "tile-note", &note).raw("</div>\n");
-    }
-    page.raw("</section>\n");
-    if let Some(caveat) = words::caveat(summary) {
-        page.element("p", "caveat", caveat);
-    }
 }

@@ -73,7 +73,7 @@ fn connections(page: &mut Page, summary: &Summary) {
         parts.push(format!("cap {}", count(cap)));
     }
     if let Some(hits) = generator.cap_hits {
-        parts.push(format!("{} found the cap reached", plural(hits, "arrival")));
+        parts.push(format!("{} found the cap reached", plural(hits, words::unit(summary))));
     }
     if !parts.is_empty() {
         page.labelled("connections", Tone::Plain, &parts.join(", "));

@@ -49,9 +49,9 @@ impl Output for Terminal {
         thresholds::thresholds(&mut page, summary);
         numbers::arrivals(&mut page, summary);
         numbers::times(&mut page, summary);
+        numbers::users(&mut page, summary);
         numbers::outcomes(&mut page, summary);
         numbers::labels(&mut page, summary);
-        numbers::users(&mut page, summary);
         machine::generator(&mut page, summary);
         machine::warnings(&mut page, &below);
         machine::repeat(&mut page, summary, style);

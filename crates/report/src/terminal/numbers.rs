@@ -1,7 +1,8 @@
-//! What was sent and what came back: arrivals, times, outcomes, labels, users.
+//! What was sent and what came back: arrivals, times, outcomes, labels, sessions, users.
 
 use super::layout::{Align, Page, Span, cell, span};
 use crate::format::{count, number, plural, rate, share_of, size, time, time_range};
+use crate::words::audit::Fact;
 use crate::words::{self, Tone};
 use stats::Summary;
 use stats::summary::{Interval, Spread, Tail};
@@ -27,47 +28,19 @@ fn or_dash(value: Option<f64>, show: fn(f64) -> String) -> String {
 
 /// Asked against sent, then the generator's lateness and what held requests back.
 pub(super) fn arrivals(page: &mut Page, summary: &Summary) {
-    let arrivals = &summary.arrivals;
-    let plan = summary.plan.as_ref();
-    page.heading("Arrivals");
-    let coarse = summary.audit.as_ref().is_some_and(words::audit::is_coarse);
-    let title = if summary.audit.is_some() { "expected" } else { "asked" };
-    page.line(&[left("", 18), head(title, 14), head("sent", 14)]);
-    let asked = words::asked(summary);
-    page.line(&[
-        left("  arrivals", 18),
-        right(asked.map_or("-".into(), count), 14),
-        right(count(arrivals.started), 14),
-        span(
-            Tone::Faint,
-            asked.map_or(String::new(), |asked| format!("   {}", share_of(arrivals.started, asked))),
-        ),
-    ]);
-    // A varying plan has no single rate: then what fell due is what was asked.
-    let rates =
-        (plan.and_then(|plan| plan.rate).or(summary.rate.offered), summary.rate.started.or(arrivals.rate));
-    page.line(&[
-        left("  rate", 18),
-        right(or_dash(rates.0, rate), 14),
-        right(or_dash(rates.1, rate), 14),
-        span(
-            Tone::Faint,
-            summary.rate.completed.map_or(String::new(), |done| format!("   {} completed", rate(done))),
-        ),
-    ]);
-    let law = arrivals.intended.and_then(|intended| intended.cov).or(plan.and_then(|plan| plan.gap_cov));
-    let error = match arrivals.cov_se {
-        _ if coarse => format!("   {}", words::audit::OF_THE_CLOCK),
-        Some(se) => format!("   standard error {}", number(se)),
-        None => String::new(),
-    };
-    page.line(&[
-        left("  CoV of headways", 18),
-        right(or_dash(law, number), 14),
-        right(or_dash(arrivals.cov, number), 14),
-        span(if coarse { Tone::Warn } else { Tone::Faint }, error),
-    ]);
-    page.labelled("", Tone::Faint, "(1 = independent users, 0 = a metronome, above 1 = bunched)");
+    let table = words::table(summary);
+    page.heading(table.title);
+    page.line(&[left("", 18), head(table.asked, 14), head(table.sent, 14)]);
+    for row in table.rows {
+        let note = if row.note.is_empty() { String::new() } else { format!("   {}", row.note) };
+        page.line(&[
+            left(format!("  {}", row.name), 18),
+            right(row.asked, 14),
+            right(row.sent, 14),
+            span(row.tone, note),
+        ]);
+    }
+    page.labelled("", Tone::Faint, table.meaning);
     if summary.lag.n > 0 || summary.blocked.n > 0 {
         let heads = ["p50", "p99", "p99.9", "max"].map(|name| head(name, 11));
         page.line(&std::iter::once(left("", 18)).chain(heads).chain([head("n", 14)]).collect::<Vec<_>>());
@@ -154,7 +127,7 @@ fn rows(spread: &Spread) -> [TimeRow; 7] {
 
 /// Response and service time side by side: the gap between them is waiting that the generator or the cap caused.
 pub(super) fn times(page: &mut Page, summary: &Summary) {
-    page.heading("Times");
+    page.heading(&format!("Times{}", words::conditional(summary)));
     let mut flag = "  ";
     if let Some(caveat) = words::caveat(summary) {
         let tone = words::load(summary).tone;
@@ -218,6 +191,27 @@ pub(super) fn times(page: &mut Page, summary: &Summary) {
             count(ok.n)
         );
         page.labelled(" successes", Tone::Plain, &text);
+    }
+    split(page, summary, flag);
+    if let Some(meaning) = words::conditional_meaning(summary) {
+        page.marked(3, "", Tone::Faint, meaning);
+    }
+}
+
+/// Open response times apart from those that follow from answers.
+fn split(page: &mut Page, summary: &Summary, flag: &'static str) {
+    let Some(kinds) = words::split(summary) else { return };
+    page.line(&[left("   response", 26), head("mean", 11), head("p50", 11), head("p99", 11), head("n", 14)]);
+    for (name, spread) in kinds {
+        let at = |name: &str, value| right(bounded(value, spread.lower_bound.contains_key(name)), 11);
+        page.line(&[
+            cell(Tone::Bad, flag, 3, Align::Left),
+            left(name, 23),
+            at("mean", spread.mean),
+            at("p50", spread.p50),
+            at("p99", spread.p99),
+            right(count(spread.n), 14),
+        ]);
     }
 }
 
@@ -284,21 +278,21 @@ pub(super) fn labels(page: &mut Page, summary: &Summary) {
     }
 }
 
-/// Numbers of a closed workload, and the groups of users that a foreign file names.
-pub(super) fn users(page: &mut Page, summary: &Summary) {
-    if let Some(closed) = &summary.closed {
-        page.heading("Users");
-        let text = format!(
-            "{} asked, {} by Little's law (rate x (Z + R))",
-            or_dash(closed.users, number),
-            or_dash(closed.n_little, number)
-        );
-        page.labelled("users", Tone::Plain, &text);
-        page.labelled("think time", Tone::Plain, &format!("Z = {}", or_dash(closed.think, time)));
-        let text = format!("R/(Z+R) = {}: the share of a cycle spent waiting", or_dash(closed.rort, number));
-        page.labelled("RoRT", Tone::Plain, &text);
-        page.labelled("n", Tone::Plain, &plural(closed.n, "response"));
+/// A heading and its facts; nothing without facts.
+pub(super) fn facts(page: &mut Page, title: &str, facts: &[Fact]) {
+    if facts.is_empty() {
+        return;
     }
+    page.heading(title);
+    for fact in facts {
+        page.labelled(fact.name, fact.tone, &fact.text);
+    }
+}
+
+/// Sessions that arrive, users of a closed workload, and the groups of users that a foreign file names.
+pub(super) fn users(page: &mut Page, summary: &Summary) {
+    facts(page, "Sessions", &words::sessions(summary));
+    facts(page, "Users", &words::users(summary));
     if !summary.thread_groups.is_empty() {
         page.heading("Thread groups");
         page.line(&[left("", 34), head("n", 14), head("rate", 14), head("CoV", 12)]);

@@ -3,18 +3,23 @@
 //! Plain words for somebody who has never heard of a dispersion index, and the number behind each of them. Absent:
 //! layout and colour (an output maps [`Tone`] to its own), and any decision: the verdict is the summary's.
 
+mod asked;
 pub mod audit;
 mod reasons;
+mod sessions;
 pub mod thresholds;
 mod undecided;
 mod users;
 
+pub use asked::{Kind, Row, Table, asked, asked_rate, kind, subject, table, unit};
 pub use reasons::{
     Reason, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title, rule_value,
     severity,
 };
+pub use sessions::{conditional, conditional_meaning, sessions, split};
+pub use users::users;
 
-use crate::format::{count, instant, plural, rate, share_of, time};
+use crate::format::{count, instant, plural, share_of};
 use base::Outcome;
 use stats::Summary;
 use stats::summary::{LoadVerdict, Pattern, RuleOutcome, Source};
@@ -88,7 +93,7 @@ pub fn load(summary: &Summary) -> Answer {
 pub fn pattern(summary: &Summary) -> Answer {
     let asked = summary.plan.as_ref().and_then(|plan| plan.gap_cov);
     let as_asked = |is: bool| if is { ", as the plan asks" } else { "" };
-    let judged = audit::judged(summary);
+    let judged = asked::judged(summary);
     let (word, tone, meaning) = match summary.verdict.pattern {
         Pattern::Independent => {
             ("independent", Tone::Good, format!("the {judged} start like those of independent users"))
@@ -223,35 +228,6 @@ pub fn caveat(summary: &Summary) -> Option<&'static str> {
     }
 }
 
-/// What was run, in one line: source, name, process and rate, length.
-pub fn subject(summary: &Summary) -> String {
-    let mut parts = vec![
-        match summary.source {
-            Source::Live => "live run",
-            Source::Sim => "simulation",
-            Source::Import => "audit",
-        }
-        .to_owned(),
-    ];
-    if let Some(plan) = &summary.plan {
-        match (plan.rate, plan.users) {
-            (Some(per_second), _) => parts.push(format!("{} at {}", plan.process, rate(per_second))),
-            (None, Some(users)) => parts.push(format!("{} with {}", plan.process, plural(users, "user"))),
-            _ if !plan.process.is_empty() => parts.push(plan.process.clone()),
-            _ => {}
-        }
-    }
-    let length = summary.measured.to_s - summary.measured.from_s;
-    if length > 0.0 {
-        parts.push(format!("{} measured", time(length)));
-    }
-    if let Some(at) = &summary.started_at {
-        parts.push(at.clone());
-    }
-    let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
-    format!("{name}: {}", parts.join(", "))
-}
-
 /// What an interrupted run lost; nothing for one that ran to its end, or where a finding says so already.
 pub fn interruption(summary: &Summary) -> Option<String> {
     let told = summary
@@ -263,7 +239,7 @@ pub fn interruption(summary: &Summary) -> Option<String> {
         format!(
             "Interrupted at {}: the numbers cover what fell due before that, {}.",
             instant(summary.measured.to_s),
-            plural(summary.measured.n, "arrival")
+            plural(summary.measured.n, asked::unit(summary))
         )
     })
 }
@@ -293,30 +269,9 @@ pub fn repeat(summary: &Summary, style: &crate::Style) -> Option<String> {
     }
 }
 
-/// How many arrivals were asked for: of a run cut short, those that fell due until then; of a foreign file that does not
-/// tell when requests were due, those to be expected at the rate expected.
-pub fn asked(summary: &Summary) -> Option<u64> {
-    if summary.audit.is_some() && summary.rate.offered.is_none() {
-        return expected(summary);
-    }
-    let due = (summary.rate.n > 0).then_some(summary.rate.n);
-    if summary.measured.interrupted {
-        return due;
-    }
-    summary.plan.as_ref().and_then(|plan| plan.arrivals.or(plan.requests)).or(due)
-}
-
-/// The count that the share of arrivals sent was taken of.
-fn expected(summary: &Summary) -> Option<u64> {
-    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == "sent-share")?;
-    let expected = summary.arrivals.started as f64 / rule.value.filter(|&share| share > 0.0)?;
-    (expected < 1e15).then(|| expected.round() as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::summary::{Audit, PlanSummary, RuleResult};
 
     #[test]
     fn successes_that_no_row_tells_of_are_not_claimed() {
@@ -326,20 +281,5 @@ mod tests {
         assert_eq!((answers(&summary).word, &*answers(&summary).meaning), ("n/a", NOT_TOLD));
         summary.outcomes.insert("status".into(), 1);
         assert_eq!(answers(&summary).word, "some failed");
-    }
-
-    #[test]
-    fn what_a_foreign_file_was_asked_for_is_the_rate_expected() {
-        let mut summary = Summary { audit: Some(Audit::default()), ..Summary::default() };
-        summary.plan = Some(PlanSummary { rate: Some(500.0), ..PlanSummary::default() });
-        (summary.rate.n, summary.arrivals.started) = (40_000, 40_000);
-        assert_eq!(asked(&summary), None);
-        let rule = RuleResult { rule: "sent-share".into(), value: Some(0.8), ..RuleResult::default() };
-        summary.verdict.rules = vec![rule];
-        assert_eq!(asked(&summary), Some(50_000));
-        summary.verdict.rules[0].value = Some(0.0);
-        assert_eq!(asked(&summary), None);
-        summary.rate.offered = Some(500.0);
-        assert_eq!(asked(&summary), Some(40_000));
     }
 }

@@ -3,6 +3,7 @@
 //! Absent: the findings' own texts, which say effect and cause and come from whoever found them.
 
 use super::Tone;
+use super::asked::{Kind, kind};
 use crate::format::{chosen, count, number, share, time};
 use stats::Summary;
 use stats::summary::{Finding, Limits, RuleOutcome, RuleResult, Severity, Verdict};
@@ -37,7 +38,7 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
         }
     }
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
-        reason.next = if foreign { next_of_audit(&reason.id) } else { next_step(&reason.id) };
+        reason.next = if foreign { next_of_audit(&reason.id) } else { next_step(&reason.id, kind(summary)) };
     }
     // Stable: within one severity the order is the verdict's own.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.severity));
@@ -133,8 +134,29 @@ fn next_of_audit(id: &str) -> Option<&'static str> {
 
 /// What to do about a finding or a broken rule; nothing where its text says so, or for one that this version does not
 /// know.
-fn next_step(id: &str) -> Option<&'static str> {
+fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
     Some(match id {
+        "feedback" => match kind {
+            Kind::Sessions => {
+                "Lower the rate until the requests asked for are sent in time and nothing piles up, or plan by the rate that \
+                 was sent. Raise -c if real users would not share connections."
+            }
+            Kind::Open => {
+                "Raise -c if real users would not share connections; else lower the rate to one that the target sustains."
+            }
+            Kind::Closed | Kind::FixedWork => {
+                "Raise -c if real users would not share connections; else count the time blocked as a part of the answer."
+            }
+        },
+        "not-steady" => {
+            "Warm up for longer or run for longer, and compare percentiles of steady stretches alone."
+        }
+        "closed-loop" => {
+            "For what users meet who come by themselves, send the same rate as arrivals (-R, or `arrive` in a scenario)."
+        }
+        "fixed-work" => {
+            "Compare targets by the time taken; for response times send a rate (-R, or `arrive` in a scenario)."
+        }
         "unsent" | "sent-share" => {
             "Lower the rate, or raise -c, --threads or --max-wait until every arrival starts."
         }
@@ -164,7 +186,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
         ("bunching", _) => "bunching (CoV^2 started - intended)".into(),
         ("dispersion", Some(window)) => format!("dispersion in windows of {}", time(window)),
         ("users-held", _) => "the share of users held".into(),
-        ("all-issued", _) => "the number of requests issued".into(),
+        ("all-issued", _) => "the share of requests issued".into(),
         (other, _) => format!("'{other}'"),
     }
 }
@@ -172,8 +194,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
 /// Shares read better as percentages; the other statistics have no unit.
 fn rule_number(rule: &RuleResult, x: f64) -> String {
     match rule.rule.as_str() {
-        "sent-share" | "late-share" | "users-held" => share(x),
-        "all-issued" if x >= 0.0 && x.fract() == 0.0 => count(x as u64),
+        "sent-share" | "late-share" | "users-held" | "all-issued" => share(x),
         _ => number(x),
     }
 }
@@ -204,8 +225,7 @@ pub fn rule_statistic(rule: &RuleResult) -> String {
 /// What a rule tolerates: `at most 1 %`, `-0.1 to 0.1`.
 pub fn rule_limits(rule: &RuleResult) -> String {
     let shown = |x: f64| match rule.rule.as_str() {
-        "sent-share" | "late-share" | "users-held" => format!("{} %", chosen(x * 100.0)),
-        "all-issued" => rule_number(rule, x),
+        "sent-share" | "late-share" | "users-held" | "all-issued" => format!("{} %", chosen(x * 100.0)),
         _ => chosen(x),
     };
     let Limits { low, high } = rule.limits;
@@ -234,5 +254,91 @@ pub fn severity(severity: Severity) -> (&'static str, Tone) {
         Severity::Error => ("error", Tone::Bad),
         Severity::Warning => ("warning", Tone::Warn),
         Severity::Info => ("note", Tone::Plain),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
+
+    /// Findings whose text ends in what to do, or after which there is nothing to do.
+    const SAY_IT_THEMSELVES: [&str; 14] = [
+        "aborted",
+        "interrupted",
+        "off-rate",
+        "serialised",
+        "stall",
+        "saturated",
+        "local-limit",
+        "unaccounted",
+        "disordered",
+        "coarse-stamps",
+        "short-run",
+        "censored",
+        "errors",
+        "fixed-population",
+    ];
+
+    #[test]
+    fn a_finding_that_does_not_say_what_to_do_has_a_next_step() {
+        for kind in KINDS {
+            for id in [
+                "unsent",
+                "late",
+                "bunched",
+                "smoothed",
+                "feedback",
+                "not-steady",
+                "closed-loop",
+                "fixed-work",
+                "same-host",
+            ] {
+                let next = next_step(id, kind).unwrap_or_else(|| panic!("{id} of {kind:?}"));
+                assert!(next.ends_with('.') && next.len() > 20, "{next}");
+            }
+            for id in SAY_IT_THEMSELVES {
+                assert_eq!(next_step(id, kind), None, "{id}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_rule_has_a_name_and_once_broken_a_next_step() {
+        for id in ["sent-share", "late-share", "bunching", "dispersion", "users-held", "all-issued"] {
+            let rule = RuleResult { rule: id.into(), window: Some(0.1), ..RuleResult::default() };
+            assert!(!rule_title(&rule).contains(id) || id == "bunching" || id == "dispersion", "{id}");
+            assert!(KINDS.iter().all(|&kind| next_step(id, kind).is_some()), "{id}");
+        }
+        let other = RuleResult { rule: "of-a-later-version".into(), ..RuleResult::default() };
+        assert_eq!(rule_title(&other), "'of-a-later-version'");
+    }
+
+    #[test]
+    fn what_to_do_about_feedback_depends_on_who_comes() {
+        let next = KINDS.map(|kind| next_step("feedback", kind));
+        assert!(next[0] != next[1] && next[1] != next[2] && next[2] == next[3]);
+        // Nobody can lower the rate of users who stay.
+        assert!(!next[2].unwrap().contains("rate"));
+    }
+
+    #[test]
+    fn shares_and_counts_read_as_such() {
+        let limits = |low| Limits { low: Some(low), high: None };
+        let held = RuleResult {
+            rule: "users-held".into(),
+            value: Some(0.85),
+            limits: limits(0.99),
+            ..RuleResult::default()
+        };
+        assert_eq!((rule_statistic(&held), rule_limits(&held)), ("85.0 %".into(), "at least 99 %".into()));
+        let all = Limits { low: Some(1.0), high: Some(1.0) };
+        let issued =
+            RuleResult { rule: "all-issued".into(), value: Some(0.4), limits: all, ..RuleResult::default() };
+        assert_eq!(
+            (rule_statistic(&issued), rule_limits(&issued)),
+            ("40.0 %".into(), "exactly 100 %".into())
+        );
     }
 }

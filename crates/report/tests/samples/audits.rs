@@ -203,6 +203,7 @@ pub fn audit_1830() -> Summary {
         ),
         in_flight_max: Some(14),
         all_waiting: Some(0.0),
+        ..Closed::default()
     });
     summary.thread_groups = real.thread_groups;
     summary

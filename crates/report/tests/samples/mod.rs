@@ -2,11 +2,13 @@
 //! report does no statistics, so its samples need none.
 
 mod audits;
+mod loops;
 mod odd_audits;
 mod parts;
 mod thresholds;
 
 pub use audits::{audit_1830, audit_brady, audit_bunched, audit_coarse, audit_even, audit_sessions};
+pub use loops::{at_once, closed, fixed_work, overloaded, sessions, simulated};
 pub use odd_audits::{audit_empty, audit_hostile, audit_merged};
 pub use thresholds::{aborted, thresholds};
 
@@ -32,6 +34,12 @@ pub const ALL: &[Sample] = &[
     ("interrupted", interrupted),
     ("empty", empty),
     ("hostile", hostile),
+    ("sessions", sessions),
+    ("overloaded", overloaded),
+    ("closed", closed),
+    ("fixed_work", fixed_work),
+    ("at_once", at_once),
+    ("simulated", simulated),
     ("audit_1830", audit_1830),
     ("audit_brady", audit_brady),
     ("audit_even", audit_even),
@@ -363,6 +371,9 @@ pub fn hostile() -> Summary {
     plan.target = Some(attack.into());
     plan.process = attack.into();
     plan.rate = Some(1e18);
+    for phase in &mut plan.phases {
+        (phase.from, phase.to) = (1e18, 1e18);
+    }
     plan.steps = vec![attack.into(); 3];
     plan.connections = Some(u64::MAX);
     plan.arrivals = Some(u64::MAX);

@@ -118,6 +118,9 @@ pub fn series(rows: u64, rate: f64, slow: impl Fn(f64) -> f64) -> Vec<SeriesRow>
             p50: Some(base * (1.0 + 0.2 * (factor - 1.0))),
             p99: Some(p99),
             max: Some(p99 * (1.2 + 1.3 * noise(i + 3000))),
+            in_flight: Some(started as f64 * base * 1.4 * factor),
+            waiting: Some(0.0),
+            users: None,
         }
     };
     (0..rows).map(row).collect()

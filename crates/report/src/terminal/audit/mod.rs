@@ -22,18 +22,18 @@ const MOST_FILES: usize = 8;
 pub(super) fn render(page: &mut Page, summary: &Summary, audit: &Audit, style: &Style) {
     top(page, summary);
     files(page, audit);
-    facts(page, "Judged", &words::audit::selection(summary, audit));
+    numbers::facts(page, "Judged", &words::audit::selection(summary, audit));
     findings(page, summary);
     if summary.plan.is_some() {
         numbers::arrivals(page, summary);
     }
-    facts(page, "Pattern", &words::audit::starts(summary));
+    numbers::facts(page, "Pattern", &words::audit::starts(summary));
     tables::by_label(page, summary, audit);
     tables::dispersion(page, summary);
     if words::outcomes(summary).iter().any(|&(name, _)| name != "ok") {
         numbers::outcomes(page, summary);
     }
-    facts(page, "Users", &summary.closed.as_ref().map(words::audit::closed).unwrap_or_default());
+    numbers::facts(page, "Users", &summary.closed.as_ref().map(words::audit::closed).unwrap_or_default());
     tables::groups(page, summary);
     bars::headways(page, summary);
     bars::counts(page, audit);
@@ -57,14 +57,6 @@ fn top(page: &mut Page, summary: &Summary) {
     verdict::answer(page, "ANSWERS", &words::answers(summary));
     page.blank();
     page.marked(0, "", Tone::Plain, &words::subject(summary));
-}
-
-/// A heading and its facts; nothing without facts.
-fn facts(page: &mut Page, title: &str, facts: &[Fact]) {
-    if !facts.is_empty() {
-        page.heading(title);
-        lines(page, facts);
-    }
 }
 
 fn lines(page: &mut Page, facts: &[Fact]) {

@@ -1,0 +1,101 @@
+//! The handful of numbers that people ask for first, beside each other; which ones depends on the kind of load.
+
+use super::audit;
+use super::markup::Markup;
+use super::tables::dash;
+use crate::format::{count, plural, rate, share, share_of, time};
+use crate::words::{self, Kind};
+use stats::Summary;
+use stats::summary::Spread;
+
+/// Title, value, and what it is of.
+pub(super) type Tile = (&'static str, String, String);
+
+/// The key numbers, and what must be said beside every time of a load that was not sent as asked.
+pub(super) fn key_numbers(page: &mut Markup, summary: &Summary) {
+    let tiles = summary.audit.as_ref().map_or_else(|| of_run(summary), |found| audit::tiles(summary, found));
+    page.raw("<section aria-label=\"Key numbers\" class=\"tiles\">\n");
+    for (title, value, note) in tiles {
+        page.raw("<div>").element("p", "tile-title", title).element("p", "tile-value", &value);
+        page.element("p", "tile-note", &note).raw("</div>\n");
+    }
+    page.raw("</section>\n");
+    if let Some(caveat) = words::caveat(summary) {
+        page.element("p", "caveat", caveat);
+    }
+}
+
+fn of_run(summary: &Summary) -> Vec<Tile> {
+    let kind = words::kind(summary);
+    let mut tiles = match kind {
+        Kind::Open => vec![open(summary)],
+        Kind::Sessions => sessions(summary),
+        Kind::Closed => closed(summary),
+        Kind::FixedWork => fixed_work(summary),
+    };
+    let since = match kind {
+        Kind::Closed | Kind::FixedWork => "conditional on the loop",
+        Kind::Open | Kind::Sessions => "from due to done",
+    };
+    let response = &summary.response;
+    tiles.push(("Response p50", bounded(response, "p50", response.p50), since.into()));
+    tiles.push(("Response p99", bounded(response, "p99", response.p99), since.into()));
+    let estimated = summary.closed.as_ref().and_then(|closed| closed.estimated.as_ref());
+    if let Some(p99) = estimated.and_then(|estimated| estimated.p99) {
+        tiles.push(("Open p99, estimated", time(p99), "had the same rate arrived".into()));
+    }
+    let total = words::total(&summary.outcomes);
+    let failed = total - summary.outcomes.get("ok").copied().unwrap_or(0).min(total);
+    tiles.push(("Failed", share_of(failed, total), format!("{} of {}", count(failed), count(total))));
+    tiles.push(("Release lag p99", dash(summary.lag.p99, time), "the generator's own lateness".into()));
+    // What nothing watched, as in a simulation, has no worker.
+    if summary.generator.is_some() {
+        let busiest = words::busiest_worker(summary).map_or("-".into(), |[handling, ..]| share(handling));
+        tiles.push(("Busiest worker", busiest, "of its time handling events".into()));
+    }
+    tiles
+}
+
+fn bounded(spread: &Spread, name: &str, value: Option<f64>) -> String {
+    let lower = if spread.lower_bound.contains_key(name) { "> " } else { "" };
+    value.map_or("-".into(), |value| format!("{lower}{}", time(value)))
+}
+
+fn open(summary: &Summary) -> Tile {
+    let asked = words::asked_rate(summary).map_or(String::new(), |asked| format!("of {} asked", rate(asked)));
+    let started = summary.arrivals.started;
+    let share = words::asked(summary).map_or(String::new(), |n| format!(", {}", share_of(started, n)));
+    ("Rate sent", dash(summary.rate.started, rate), asked + &share)
+}
+
+fn sessions(summary: &Summary) -> Vec<Tile> {
+    let block = summary.sessions.as_ref();
+    let due = block.map_or("-".into(), |block| count(block.started));
+    let of = block.map_or(String::new(), |block| format!("started, of {} due", count(block.n)));
+    let sent = block.and_then(|block| block.sent_share);
+    let asked = block.and_then(|block| block.requests_asked.filter(|&asked| asked < 1e15));
+    let asked = asked.map_or(String::new(), |asked| format!("of {} asked for", count(asked.round() as u64)));
+    vec![
+        ("Sessions", due, of),
+        ("Requests sent in time", dash(sent, share), asked),
+        ("Request rate", dash(summary.rate.started, rate), "of all requests".into()),
+    ]
+}
+
+fn closed(summary: &Summary) -> Vec<Tile> {
+    let users = summary.plan.as_ref().and_then(|plan| plan.users);
+    let by = users.map_or(String::new(), |users| format!("by {}", plural(users, "user")));
+    let rort = summary.closed.as_ref().and_then(|closed| closed.rort);
+    vec![
+        ("Request rate", dash(summary.rate.started, rate), by),
+        ("RoRT", dash(rort, share), "share of a user's cycle spent waiting".into()),
+    ]
+}
+
+fn fixed_work(summary: &Summary) -> Vec<Tile> {
+    let length = summary.measured.to_s - summary.measured.from_s;
+    vec![
+        ("Time taken", time(length), format!("for {}", plural(summary.measured.n, "request"))),
+        ("Request rate", dash(summary.rate.started, rate), "over that time".into()),
+    ]
+}
