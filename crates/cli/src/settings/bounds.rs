@@ -57,18 +57,26 @@ impl Bounds {
         }
     }
 
-    /// The bounds of a simulated run, whose generator has descriptors without end.
-    pub fn simulated(self) -> Limits {
+    /// The bounds of a simulated run of that load, whose generator has descriptors without end.
+    ///
+    /// # Errors
+    /// Users with a connection each are more than the connections that the scenario allows.
+    pub fn simulated(self, load: &Load) -> Result<Limits> {
         let timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
-        Limits {
-            connections: self
-                .connections
-                .map_or(MOST_CONNECTIONS, |c| c.clamp(1, u64::from(MOST_CONNECTIONS)) as u32),
+        let connections = self.connections.unwrap_or(u64::from(MOST_CONNECTIONS));
+        let own = users_with_connections(load);
+        if own > connections {
+            bail!(
+                "{own} users with a connection each (per-user) need {own} connections, and {connections} are allowed"
+            );
+        }
+        Ok(Limits {
+            connections: connections.clamp(1, u64::from(MOST_CONNECTIONS)) as u32,
             max_wait: self.max_wait.unwrap_or(timeout),
             timeout,
             connect_timeout: self.connect_timeout.unwrap_or(DEFAULT_CONNECT_TIMEOUT),
             drain: self.drain.unwrap_or(timeout),
-        }
+        })
     }
 
     /// The bounds of that load; what is assumed for them is noted in it.

@@ -151,16 +151,17 @@ pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
         seed,
     };
     let pauses = model.pauses.clone().map(|p| RandomPauses::new(p.every, p.length, seed)).transpose()?;
+    let load = Load {
+        headline: super::load::in_words(&plan),
+        requests: super::load::requests_asked(&plan),
+        assumed: Vec::new(),
+        lengths: None,
+        plan,
+    };
     Ok(SimSettings {
         name: scenario.name.clone(),
-        load: Load {
-            headline: super::load::in_words(&plan),
-            requests: super::load::requests_asked(&plan),
-            assumed: Vec::new(),
-            lengths: None,
-            plan,
-        },
-        limits: bounds(&scenario).simulated(),
+        limits: bounds(&scenario).simulated(&load)?,
+        load,
         model: model_settings,
         generator: Generator { random: pauses, ..Generator::default() },
         labels: scenario.labels,

@@ -1,6 +1,7 @@
 //! How things end without having begun, or before their time: requests that never start, a run that is stopped, answers
 //! that are given up, connections that nobody needs any more.
 
+use super::flow::Sent;
 use super::group::Group;
 use super::sessions::State;
 use super::{Action, Client, SessionId, Then, Who};
@@ -111,7 +112,7 @@ impl<S: RecordSink> Client<S> {
                 self.flush_run();
                 let record = self.record(id, now, outcome);
                 self.sink.record(record);
-                self.go_on(id, outcome, Then::GoOn, now)
+                self.go_on(id, outcome, Sent::No, Then::GoOn, now)
             }
         }
     }

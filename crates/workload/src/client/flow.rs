@@ -8,6 +8,23 @@ use crate::plan::{Connections, OnFailure};
 use crate::shard::Shard;
 use base::{Due, Kind, Nanos, Outcome, Record, RecordSink};
 
+/// Least time until the next request of a session after one of which nothing was sent: who finds no connection, or has
+/// nothing to send, and does not think would otherwise try again as fast as the machine goes.
+pub const BREATH: Nanos = Nanos::from_millis(1);
+
+/// Whether a request went out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sent {
+    Yes,
+    No,
+}
+
+impl Sent {
+    fn breath(self) -> Nanos {
+        if self == Sent::No { BREATH } else { Nanos::ZERO }
+    }
+}
+
 impl<S: RecordSink> Client<S> {
     /// Every user of a closed group of this shard, who will come when the level has room for him.
     pub(super) fn expect_users(&mut self, shard: Shard) {
@@ -212,12 +229,13 @@ impl<S: RecordSink> Client<S> {
         None
     }
 
-    /// The session's request ended like that: what comes next.
+    /// The session's request ended like that, after `sent`: what comes next.
     #[inline]
     pub(super) fn go_on(
         &mut self,
         id: SessionId,
         outcome: Outcome,
+        sent: Sent,
         then: Then,
         now: Nanos,
     ) -> Option<Action> {
@@ -244,9 +262,9 @@ impl<S: RecordSink> Client<S> {
             }
             Next::Ask(ask) => {
                 (session.step, session.repeat) = (ask.step, ask.repeat);
-                self.think_until(id, now.saturating_add(ask.think), now)
+                self.think_until(id, now.saturating_add(ask.think.max(sent.breath())), now)
             }
-            Next::Over(pause) => self.session_over(id, pause, now),
+            Next::Over(pause) => self.session_over(id, pause.max(sent.breath()), now),
         }
     }
 

@@ -19,11 +19,13 @@ mod pool;
 mod sessions;
 
 pub use event::{Action, Event, Limits, Sending, SessionId, Then};
+pub use flow::BREATH;
 pub use pool::ConnectionId;
 
 use crate::plan::{Connections, Plan};
 use crate::shard::Shard;
 use base::{Nanos, Outcome, Record, RecordSink, Stamp, Start};
+use flow::Sent;
 use group::Group;
 use pool::{Phase, Pool};
 use sessions::{NONE, Session, Sessions};
@@ -197,13 +199,13 @@ impl<S: RecordSink> Client<S> {
                 let session = self.finish(id, outcome, now);
                 let close =
                     if reusable { self.set_free(id, session, now) } else { Some(self.close(id, now)) };
-                self.go_on(session, outcome, then, now).or(close)
+                self.go_on(session, outcome, Sent::Yes, then, now).or(close)
             }
             Event::NotSent { outcome, then } => {
                 self.pool.request_mut(id).sent = Stamp::NONE;
                 let session = self.finish(id, outcome, now);
                 let close = self.set_free(id, session, now);
-                self.go_on(session, outcome, then, now).or(close)
+                self.go_on(session, outcome, Sent::No, then, now).or(close)
             }
             Event::Sent(bytes) => {
                 self.pool.request_mut(id).bytes_sent = bytes;
@@ -221,7 +223,7 @@ impl<S: RecordSink> Client<S> {
             Event::ConnectFailed(outcome) => {
                 let session = self.finish(id, outcome, now);
                 let close = self.close(id, now);
-                self.go_on(session, outcome, Then::GoOn, now);
+                self.go_on(session, outcome, Sent::No, Then::GoOn, now);
                 Some(close)
             }
             Event::Closed => {
@@ -302,13 +304,13 @@ impl<S: RecordSink> Client<S> {
 
     /// A request whose deadline has passed, or a connection whose.
     fn expire(&mut self, id: ConnectionId, now: Nanos) -> Action {
-        let outcome = match self.pool.phase(id) {
-            Phase::Opening => Outcome::ConnectTimeout,
-            _ => Outcome::Timeout,
+        let (outcome, sent) = match self.pool.phase(id) {
+            Phase::Opening => (Outcome::ConnectTimeout, Sent::No),
+            _ => (Outcome::Timeout, Sent::Yes),
         };
         let session = self.finish(id, outcome, now);
         let close = self.close(id, now);
-        self.go_on(session, outcome, Then::GoOn, now);
+        self.go_on(session, outcome, sent, Then::GoOn, now);
         close
     }
 
