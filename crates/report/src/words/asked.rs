@@ -82,10 +82,9 @@ fn load(summary: &Summary, plan: &PlanSummary) -> Option<String> {
             let at = plan_rate(plan).map_or(String::new(), |rate| format!(" at {rate}"));
             let process = if plan.process.is_empty() { String::new() } else { format!(", {}", plan.process) };
             let each = requests_each(summary).map_or(String::new(), |each| format!(", {each}"));
-            let beside = users.map_or(String::new(), |users| {
-                format!(", with {} beside them{think}", plural(users, "user"))
-            });
-            Some(format!("sessions{at}{process}{each}{beside}"))
+            let beside =
+                users.map_or(String::new(), |users| format!(", with {} beside them", plural(users, "user")));
+            Some(format!("sessions{at}{process}{each}{beside}{think}"))
         }
         Kind::Closed => Some(match users {
             Some(users) => format!("closed with {}{think}", plural(users, "user")),
@@ -375,6 +374,9 @@ mod tests {
         assert_eq!(said(&of(Workload::Open, poisson.clone())), "poisson at 20.0/s");
         let mut sessions = of(Workload::Sessions, poisson);
         assert_eq!(said(&sessions), "sessions at 20.0/s, poisson");
+        sessions.plan.as_mut().unwrap().think = Some("exp(1s)".into());
+        assert_eq!(said(&sessions), "sessions at 20.0/s, poisson, thinking exp(1s)");
+        sessions.plan.as_mut().unwrap().think = None;
         sessions.sessions = Some(Sessions { n: 100, requests_asked: Some(1_100.0), ..Sessions::default() });
         assert_eq!(said(&sessions), "sessions at 20.0/s, poisson, 11 requests each");
         // Think times beyond the end leave fewer asked for than were made.

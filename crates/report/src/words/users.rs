@@ -30,8 +30,10 @@ pub fn users(summary: &Summary) -> Vec<Fact> {
     // Where sessions arrive they are counted among those who are there, and have a block of their own.
     let there = closed.users_mean.filter(|_| summary.sessions.is_none());
     numbers.extend(there.map(|users| format!("{} there on average", number_of(users))));
-    // Fixed work has no steady state, and Little's law is about one.
-    let steady = kind != Kind::FixedWork;
+    // Fixed work has no steady state, and Little's law is about one; nor does it hold for the users alone where their block
+    // is of the requests of others too.
+    let others = kind == Kind::Sessions && closed.users.is_some() && closed.n >= summary.response.n;
+    let steady = kind != Kind::FixedWork && !others;
     if let Some(n) = closed.n_little.filter(|_| steady) {
         numbers.push(format!("N = rate x (Z + R) = {} by Little's law", number(n)));
     }
@@ -39,7 +41,7 @@ pub fn users(summary: &Summary) -> Vec<Fact> {
         facts.push(fact("users", numbers.join("; ")));
     }
     facts.extend(response(closed));
-    facts.extend(steady.then(|| think(closed)).flatten());
+    facts.extend(think(closed).filter(|_| kind != Kind::FixedWork));
     if steady {
         facts.extend(waiting(closed));
     }
@@ -180,6 +182,29 @@ mod tests {
         assert!(advice(&load).expect("it waits").text.starts_with("1 user with"));
         load.think_for_3_percent = None;
         assert_eq!((advice(&load), tone(&load)), (None, Tone::Plain));
+    }
+
+    #[test]
+    fn nothing_follows_for_users_from_numbers_that_are_others_too() {
+        let mut summary = Summary { workload: Some(Workload::Sessions), ..Summary::default() };
+        (summary.response.n, summary.response.mean) = (100, Some(0.01));
+        let block = Closed {
+            n: 100,
+            users: Some(10.0),
+            think: Some(1.0),
+            rort: Some(0.01),
+            n_little: Some(67.0),
+            ..Closed::default()
+        };
+        summary.closed = Some(block);
+        let names =
+            |summary: &Summary| -> Vec<&str> { users(summary).iter().map(|fact| fact.name).collect() };
+        assert_eq!(names(&summary), ["users", "think time"]);
+        assert_eq!(users(&summary)[0].text, "10 asked");
+        summary.closed.as_mut().unwrap().n = 40;
+        assert_eq!(names(&summary), ["users", "think time", "RoRT"]);
+        summary.workload = Some(Workload::FixedWork);
+        assert_eq!(names(&summary), ["users"]);
     }
 
     #[test]
