@@ -143,11 +143,12 @@ fn users(plan: &Plan) -> Option<UsersAsked> {
         Source::Users { level, requests: None } => Some(level.phases()),
         _ => None,
     });
-    let share = 1.0 / f64::from(plan.shard.count());
+    // Of 7 users one of two shards has 4, the other 3.
+    let own = |users: f64| f64::from(plan.shard.split(users.ceil() as u32));
     let part = |p: &UserPhase| UsersPhase {
         length: p.length,
-        from_users: p.from_users * share,
-        to_users: p.to_users * share,
+        from_users: own(p.from_users),
+        to_users: own(p.to_users),
     };
     let mut phases: Vec<UsersPhase> = levels.next()?.iter().map(part).collect();
     for level in levels {
