@@ -37,6 +37,14 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
             reasons.push(from_rule(rule));
         }
     }
+    // Bunches of the very times at which requests waited for connections are made by that, not by the generator.
+    let waited = findings.iter().find(|finding| finding.id == "feedback" && !finding.at.is_empty());
+    let bunched = reasons.iter_mut().find(|reason| reason.id == "bunched");
+    if let Some((bunched, waited)) = bunched.zip(waited)
+        && bunched.at == waited.at
+    {
+        bunched.next = Some("Do what `feedback` asks for: what waits for connections leaves together.");
+    }
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
         reason.next = if foreign { next_of_audit(&reason.id) } else { next_step(&reason.id, kind(summary)) };
     }
@@ -160,9 +168,14 @@ fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
         "unsent" | "sent-share" => {
             "Lower the rate, or raise -c, --threads or --max-wait until every arrival starts."
         }
-        "late" | "late-share" => {
-            "Give the generator idle cores (--threads, another machine), or lower the rate."
-        }
+        "late" | "late-share" => match kind {
+            Kind::Open | Kind::Sessions => {
+                "Give the generator idle cores (--threads, another machine), or lower the rate."
+            }
+            Kind::Closed | Kind::FixedWork => {
+                "Give the generator idle cores (--threads, another machine), or ask for fewer users."
+            }
+        },
         "bunched" | "bunching" | "dispersion" => {
             "Look for stalls of the generator, free its cores, then run again."
         }
@@ -321,6 +334,19 @@ mod tests {
         assert!(next[0] != next[1] && next[1] != next[2] && next[2] == next[3]);
         // Nobody can lower the rate of users who stay.
         assert!(!next[2].unwrap().contains("rate"));
+    }
+
+    #[test]
+    fn bunches_of_what_waited_are_no_stalls_of_the_generator() {
+        let finding = |id: &str| Finding { id: id.into(), at: vec![[7.6, 8.5]], ..Finding::default() };
+        let mut summary = Summary::default();
+        summary.verdict.findings = vec![finding("bunched"), finding("feedback")];
+        let next = |summary: &Summary| reasons(summary)[0].next.unwrap();
+        assert!(next(&summary).contains("`feedback`"));
+        summary.verdict.findings[0].at = vec![[1.0, 2.0]];
+        assert!(next(&summary).contains("stalls of the generator"));
+        summary.verdict.findings.pop();
+        assert!(next(&summary).contains("stalls of the generator"));
     }
 
     #[test]
