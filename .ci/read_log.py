@@ -41,12 +41,16 @@ COLUMNS = {
     "shard": (pa.uint16(), False),
     "status": (pa.uint16(), True),
     "reused": (pa.bool_(), False),
+    "due": (WORD, True),
+    "arrived_ns": (pa.int64(), True),
+    "group": (pa.uint16(), True),
 }
 OUTCOMES = set(
     "ok status check protocol too-large timeout connect-timeout refused reset dns tls local-limit shed cancelled "
     "unfinished unsent".split()
 )
 KINDS = {"request", "session", "attempt"}
+DUES = {"arrival", "step", "user"}
 # The later stamp, the earlier one: where both are there, in this order.
 ORDER = [
     ("started_ns", "intended_ns"),
@@ -111,7 +115,7 @@ def broken_promises(table):
         wrong = count(pc.less(table[later], table[earlier]))
         if wrong:
             yield f"{wrong} rows with {later} before {earlier}"
-    for name, known in [("outcome", OUTCOMES), ("kind", KINDS)]:
+    for name, known in [("outcome", OUTCOMES), ("kind", KINDS), ("due", DUES)]:
         unknown = set(pc.unique(words(name)).to_pylist()) - known
         if unknown:
             yield f"unknown words in {name}: {sorted(unknown)}"

@@ -44,20 +44,28 @@ pub(crate) struct Levels {
     measured: Measured,
     before: i64,
     segments: [Changes; SEGMENTS],
-    peaks: Peaks,
+    /// None where nobody asks how high it rose.
+    peaks: Option<Peaks>,
     /// How often it changed.
     pub n: u64,
 }
 
 impl Levels {
     pub fn new(measured: Measured) -> Levels {
-        Levels { measured, before: 0, segments: Default::default(), peaks: Peaks::new(), n: 0 }
+        Levels { peaks: Some(Peaks::new()), ..Levels::means_alone(measured) }
+    }
+
+    /// A level of which only the means are kept.
+    pub fn means_alone(measured: Measured) -> Levels {
+        Levels { measured, before: 0, segments: Default::default(), peaks: None, n: 0 }
     }
 
     #[inline]
     pub fn change(&mut self, at: Nanos, by: i64) {
         self.n += 1;
-        self.peaks.change(at.0, by);
+        if let Some(peaks) = &mut self.peaks {
+            peaks.change(at.0, by);
+        }
         if at < self.measured.start {
             self.before += by;
         } else if let Some(segment) = self.measured.segment(at) {
@@ -94,14 +102,18 @@ impl Levels {
         self.before + self.segments.iter().map(|s| s.sum).sum::<i64>()
     }
 
+    fn looks(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        self.peaks.iter().flat_map(Peaks::all)
+    }
+
     /// Highest level, as seen every few milliseconds.
     pub fn highest(&self) -> u64 {
-        self.peaks.all().map(|(_, level)| level).max().unwrap_or(0).max(0) as u64
+        self.looks().map(|(_, level)| level).max().unwrap_or(0).max(0) as u64
     }
 
     /// Share of the looks within a stretch of time at which the level was at least so high.
     pub fn share_at_least(&self, least: f64, from: Nanos, to: Nanos) -> Option<f64> {
-        let looks = self.peaks.all().filter(|&(at, _)| at >= from.0 && at < to.0);
+        let looks = self.looks().filter(|&(at, _)| at >= from.0 && at < to.0);
         let (n, high) = looks
             .fold((0u64, 0u64), |(n, high), (_, level)| (n + 1, high + u64::from(level as f64 >= least)));
         (n > 0).then(|| high as f64 / n as f64)
@@ -186,7 +198,7 @@ mod tests {
         for s in 0..100_000 {
             levels.change(Nanos::from_secs(s), if s < 60_000 { 1 } else { -1 });
         }
-        assert!(levels.peaks.changes.len() <= MOST);
+        assert!(levels.peaks.as_ref().unwrap().changes.len() <= MOST);
         // Looks are 8 s apart by then.
         assert!((59_992..=60_000).contains(&levels.highest()), "{}", levels.highest());
         // A crowd that comes at once is seen whole, though some go within the first millisecond.

@@ -34,7 +34,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Most requests that are kept: 48 MB.
+/// Most requests that are kept: 48 MB, and for a moment at the end three times that.
 const MOST: usize = 4_000_000;
 /// Fewest that tell anything.
 const FEWEST: usize = 100;

@@ -76,7 +76,10 @@ impl Loops {
             workload: setup.workload,
             asked: setup.users.clone(),
             think_asked: setup.think_s,
-            under_way: Levels::new(measured),
+            under_way: match setup.workload {
+                Workload::Open => Levels::means_alone(measured),
+                _ => Levels::new(measured),
+            },
             told: Levels::new(measured),
             sessions: SessionsKept::new(setup, measured),
             ended: Vec::new(),
