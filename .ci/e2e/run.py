@@ -3,9 +3,9 @@
 
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
 
-One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset and pyarrow. HEADWAY names another
-binary than target/release/headway. A check never asserts that a run was fast or its load VALID: that is the machine's
-affair. Many checks hold for any verdict and then check that the exit code is that verdict's.
+One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run
+installs. HEADWAY names another binary than target/release/headway. A check never asserts that a run was fast or its load
+VALID: that is the machine's affair. Many checks hold for any verdict and then check that the exit code is that verdict's.
 """
 
 import atexit
@@ -22,7 +22,7 @@ import harness
 MODULES = [
     "check_usage", "check_plan", "check_demo", "check_nginx", "check_tls", "check_serve", "check_records",
     "check_verdict", "check_thresholds", "check_scenario", "check_sessions", "check_failures", "check_workloads",
-    "check_interrupt", "check_bad_targets", "check_output", "check_audit",
+    "check_sim", "check_convert", "check_interrupt", "check_bad_targets", "check_output", "check_audit",
 ]
 
 

@@ -1,0 +1,147 @@
+"""`from-curl` and `from-har`: what they print is a scenario that runs and sends the same, secrets apart. `schema`: what
+editors go by agrees with what headway takes."""
+
+import json
+import re
+
+import jsonschema
+import yaml
+
+from check_scenario import never_shown
+from harness import ROOT, check, conserved, contains, environment, equal, expect, headway, run
+from recorder import Recorder
+
+SECRETS = ["BEARER-4711", "COOKIE-4712", "PASSWORD-4713", "TOKEN-4714", "SESSION-4715"]
+
+
+@check("convert: a curl command becomes a scenario that sends what curl would, with its secrets asked for and not printed")
+def curl(tmp):
+    with Recorder() as server:
+        command = (
+            f"curl '{server.url}/api/items?x=1&y=a%20b' -X PUT -H 'Content-Type: application/json' -H 'X-Mine: it'\\''s' "
+            f"-H 'Authorization: Bearer {SECRETS[0]}' -b 'sid={SECRETS[1]}' --data-raw '{{\"a\": [1, \"{{{{b}}}}\"], \"c\": null}}' --compressed"
+        )
+        printed = headway("from-curl", command, cwd=tmp).exits(0)
+        never_shown(SECRETS[0], printed.out, printed.err)
+        never_shown(SECRETS[1], printed.out, printed.err)
+        (tmp / "curl.yaml").write_text(printed.out.replace("rate: 1/s", "rate: 20/s").replace("hold: 10s", "hold: 500ms"))
+        missing = headway("run", "curl.yaml", "--dry-run", cwd=tmp).exits(2)
+        names = sorted(set(re.findall(r"HEADWAY_SECRET_\w+", printed.out)))
+        equal(names, ["HEADWAY_SECRET_AUTHORIZATION", "HEADWAY_SECRET_COOKIE"], "secrets that are asked for")
+        for name in names:
+            contains(missing.err, f"the environment variable {name} is not set", "message")
+            contains(printed.err, name, "stderr")
+        env = environment(HEADWAY_SECRET_AUTHORIZATION=f"Bearer {SECRETS[0]}", HEADWAY_SECRET_COOKIE=f"sid={SECRETS[1]}")
+        ended = run("curl.yaml", "--seed", "4", tmp=tmp, env=env)
+        conserved(ended.summary)
+        never_shown(SECRETS[0], ended.folder, ended.out, ended.err)
+    expect(server.requests, "nothing came")
+    for seen in server.requests:
+        equal((seen.method, seen.path), ("PUT", "/api/items?x=1&y=a%20b"), "request line")
+        told = {"Content-Type": "application/json", "X-Mine": "it's", "Authorization": f"Bearer {SECRETS[0]}", "Cookie": f"sid={SECRETS[1]}"}
+        equal({name: seen.header(name) for name in told}, told, "headers")
+        equal(json.loads(seen.body), {"a": [1, "{{b}}"], "c": None}, "body")
+    for wrong, part in [("wget http://x/", "curl"), ("curl", "no URL"), ("curl http://a/ http://b/", "one target"), ("curl 'http://a", "not closed")]:
+        ended = headway("from-curl", wrong, cwd=tmp).exits(2)
+        contains(ended.err, part, "message")
+        equal(ended.out, "", "stdout")
+
+
+def entry(at, method, url, took, headers=(), answered=(), kind="text/html", body=None):
+    def listed(pairs):
+        return [{"name": name, "value": value} for name, value in pairs]
+
+    sent = {"postData": {"mimeType": body[0], "text": body[1]}} if body else {}
+    return {
+        "startedDateTime": f"2026-03-01T10:00:{at:06.3f}Z", "time": took, "cache": {}, "timings": {"send": 0, "wait": took, "receive": 0},
+        "request": {"method": method, "url": url, "httpVersion": "HTTP/1.1", "headers": listed(headers), "queryString": [],
+                    "cookies": [], "headersSize": -1, "bodySize": -1, **sent},
+        "response": {"status": 200, "statusText": "OK", "httpVersion": "HTTP/1.1", "headers": listed(answered), "cookies": [],
+                     "content": {"size": 0, "mimeType": kind}, "redirectURL": "", "headersSize": -1, "bodySize": 0},
+    }
+
+
+@check("convert: a browser's recording becomes a scenario: its requests in order, think times, the jar's cookies left to answers")
+def har(tmp):
+    form = "application/x-www-form-urlencoded"
+    with Recorder(lambda seen: (200, {"Set-Cookie": f"session={SECRETS[4]}"} if seen.path == "/login" else {}, b"")) as server:
+        common = [("Accept", "text/html"), ("User-Agent", "Mozilla/5.0 (test)"), ("Host", "x"), ("Connection", "keep-alive")]
+        inside = [*common, ("Cookie", f"session={SECRETS[4]}")]
+        entries = [
+            entry(0, "GET", f"{server.url}/", 50, common),
+            entry(0.06, "GET", f"{server.url}/style.css", 20, common, kind="text/css"),
+            entry(0.07, "GET", f"{server.url}/logo.png", 20, common, kind="image/png"),
+            entry(3.1, "POST", f"{server.url}/login", 40, [*common, ("Content-Type", form)],
+                  [("Set-Cookie", f"session={SECRETS[4]}; Path=/")], body=(form, f"user=ann+b&password={SECRETS[2]}")),
+            entry(5.2, "GET", f"{server.url}/items?page=1&token={SECRETS[3]}", 40, [*inside, ("Authorization", f"Bearer {SECRETS[0]}")]),
+            entry(9, "POST", f"{server.url}/api", 30, [*inside, ("Content-Type", "application/json")], body=("application/json", '{"a": {"b": [1]}}')),
+            entry(9.1, "GET", "https://tracker.example/p.gif", 10, common),
+        ]
+        (tmp / "r.har").write_text(json.dumps({"log": {"version": "1.2", "creator": {"name": "t", "version": "1"}, "entries": entries}}))
+        printed = headway("from-har", "r.har", cwd=tmp).exits(0)
+        for secret in SECRETS:
+            never_shown(secret, printed.out, printed.err)
+        contains(printed.err, "tracker.example", "stderr")
+        scenario = yaml.safe_load(printed.out)
+        equal([next(iter(step.items())) for step in scenario["journey"]][:2], [("get", "/"), ("post", "/login")], "steps")
+        thinks = [step.get("think") for step in scenario["journey"]]
+        expect(thinks[0] is None and all(t and t.startswith("exp(") for t in thinks[1:]), f"think times: {thinks}")
+        # Means of some seconds: the same law, faster.
+        text = re.sub(r"exp\([^)]*\)", "exp(1ms)", printed.out).replace("rate: 1/s", "rate: 20/s").replace("hold: 10s", "hold: 500ms")
+        (tmp / "har.yaml").write_text(text)
+        env = environment(
+            HEADWAY_SECRET_PASSWORD=SECRETS[2], HEADWAY_SECRET_TOKEN=SECRETS[3], HEADWAY_SECRET_AUTHORIZATION=f"Bearer {SECRETS[0]}"
+        )
+        dry = headway("run", "har.yaml", "--dry-run", cwd=tmp, env=env).exits(0)
+        for secret in SECRETS[:4]:
+            never_shown(secret, dry.out, dry.err)
+        ended = run("har.yaml", "--seed", "2", tmp=tmp, env=env)
+        conserved(ended.summary)
+        equal(set(ended.summary["outcomes"]) - {"unsent"}, {"ok"}, f"outcomes ({ended})")
+        login = server.on("/login")[0]
+        equal((login.body.decode(), login.header("Content-Type"), login.header("Cookie")),
+              (f"user=ann+b&password={SECRETS[2]}", form, None), "login")
+        for seen in [*server.on("/items"), *server.on("/api")]:
+            equal((seen.header("Cookie"), seen.header("User-Agent")), (f"session={SECRETS[4]}", "Mozilla/5.0 (test)"), "headers")
+        equal({json.loads(seen.body)["a"]["b"][0] for seen in server.on("/api")}, {1}, "body")
+        everything = headway("from-har", "r.har", "--all", cwd=tmp).exits(0).out
+        contains(everything, "/style.css", "--all")
+    (tmp / "broken.har").write_text('{"log": {"entries": []}}')
+    contains(headway("from-har", "broken.har", cwd=tmp).exits(2).err, "broken.har", "message")
+    headway("from-har", "none.har", cwd=tmp).exits(1, 2)
+
+
+@check("convert: `schema` is a JSON Schema that takes the documented examples and what we print, and refuses misspelt keys")
+def schema(tmp):
+    document = json.loads(headway("schema", cwd=tmp).exits(0).out)
+    validator = jsonschema.validators.validator_for(document)
+    validator.check_schema(document)
+    judge = validator(document)
+    examples = {path.name: path.read_text() for path in sorted((ROOT / "docs/examples").glob("*.yaml"))}
+    expect(len(examples) >= 4, f"examples: {list(examples)}")
+    examples["from-curl"] = headway("from-curl", "curl -k -u a:b http://127.0.0.1/x -F a=b -F 'f=@up.bin'", cwd=tmp).exits(0).out
+    wrong = []
+    for name, text in examples.items():
+        wrong += [f"{name}: {error.json_path}: {error.message}" for error in judge.iter_errors(yaml.safe_load(text))]
+    expect(not wrong, "the schema refuses examples: " + "; ".join(wrong[:5]))
+    least = {"target": "http://127.0.0.1:1", "users": {"arrive": {"rate": "5/s"}}, "journey": [{"get": "/"}]}
+    expect(judge.is_valid(least), f"the least scenario: {[e.message for e in judge.iter_errors(least)]}")
+
+    def changed(change):
+        scenario = json.loads(json.dumps(least))
+        change(scenario)
+        return scenario
+
+    for name, change in {
+        "jurney": lambda s: s.update(jurney=s.pop("journey")),
+        "arive": lambda s: s["users"].update(arive=s["users"].pop("arrive")),
+        "step": lambda s: s["journey"][0].update(repat=2),
+        "expect": lambda s: s["journey"][0].update(expect={"satus": 200}),
+        "phase": lambda s: s["users"].update(phases=[{"hold": "1s", "upto": "5/s"}]),
+        "model": lambda s: s.update(model={"serves": 4}),
+        "journey of a number": lambda s: s.update(journey=5),
+    }.items():
+        scenario = changed(change)
+        expect(not judge.is_valid(scenario), f"the schema takes {name}")
+        (tmp / "s.yaml").write_text(yaml.safe_dump(scenario))
+        headway("run", "s.yaml", "--dry-run", cwd=tmp).exits(2)
