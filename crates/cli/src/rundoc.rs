@@ -191,14 +191,17 @@ fn requests_asked(plan: &Plan) -> Option<u64> {
     Some(asked)
 }
 
-/// Mean think time before a request of the closed groups, in seconds.
+/// Mean think time, in seconds, over the requests before which users think: all of a closed group, all but the first of
+/// sessions that arrive. Of one group: several have no common one.
 fn think_s(plan: &Plan) -> Option<f64> {
-    let closed = plan.groups.iter().filter(|g| matches!(g.source, Source::Users { .. }));
-    let thinks: Vec<f64> = closed.map(|g| g.journey.mean_think_s() / g.journey.mean_asks()).collect();
-    match thinks.as_slice() {
-        [one] if one.is_finite() => Some(*one),
-        _ => None,
-    }
+    let [group] = plan.groups.as_slice() else { return None };
+    let (journey, asks) = (&group.journey, group.journey.mean_asks());
+    let think = match group.source {
+        Source::Users { .. } => journey.mean_think_s() / asks,
+        _ if journey.is_single() => return None,
+        _ => (journey.mean_think_s() - journey.first_think_s()) / (asks - 1.0),
+    };
+    think.is_finite().then_some(think)
 }
 
 /// What the statistics need to know of the arrivals that one shard of a process brings at the rate of `profile`.

@@ -42,7 +42,10 @@ pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
         limits: &settings.limits,
         thresholds: &settings.thresholds,
     };
-    let document = RunDocument::new(&what, None, 0);
+    let mut document = RunDocument::new(&what, None, 0);
+    if !settings.capped {
+        document.asked.connections = None;
+    }
     let model = Model::new(&settings.model).map_err(Failure::usage)?;
     let out = settings.output.out.as_deref();
     let folder = out.map(|out| run_folder(Some(out), &settings.name)).transpose()?;

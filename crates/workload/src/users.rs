@@ -83,10 +83,11 @@ impl Level {
             let crossing =
                 || begins + Nanos::from_secs_f64(p.length.as_secs_f64() * (user - p.from_users) / slope);
             let (above_first, above_last) = (p.from_users > user, p.to_users > user);
-            if !above_first && let Some(from) = from.take() {
-                if begins > after {
-                    return Some(Stay { from, to: begins });
-                }
+            if !above_first
+                && let Some(from) = from.take()
+                && begins > after
+            {
+                return Some(Stay { from, to: begins });
             }
             match (above_first, above_last) {
                 (true, true) => from = from.or(Some(begins)),

@@ -161,6 +161,7 @@ pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
     Ok(SimSettings {
         name: scenario.name.clone(),
         limits: bounds(&scenario).simulated(&load)?,
+        capped: scenario.settings.connections.is_some(),
         load,
         model: model_settings,
         generator: Generator { random: pauses, ..Generator::default() },
@@ -182,6 +183,8 @@ pub struct SimSettings {
     pub load: Load,
     /// Bounds of the whole run.
     pub limits: Limits,
+    /// Whether the scenario sets a connection cap: a simulated generator has none of its own.
+    pub capped: bool,
     /// What stands in the target's place.
     pub model: sim::ModelSettings,
     /// The generator's own defects.

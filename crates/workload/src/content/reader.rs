@@ -23,6 +23,13 @@ const MOST_VALUE: usize = 64 << 10;
 /// Stands for Set-Cookie among the headers that were kept.
 const SET_COOKIE: u16 = u16::MAX;
 
+/// A time to three digits, as people read it.
+fn rounded(time: Nanos) -> Nanos {
+    let digits = time.0.unsigned_abs().checked_ilog10().unwrap_or(0);
+    let unit = 10_i64.pow(digits.saturating_sub(2));
+    Nanos((time.0 + unit / 2) / unit * unit)
+}
+
 /// Reads one answer.
 #[derive(Clone, Debug)]
 pub struct Reader {
@@ -183,7 +190,8 @@ impl Script {
             judge.extract(extract, memory);
         }
         if let (true, Some(most)) = (late, step.expect.time) {
-            judge.fail(|| format!("expected an answer within {most}, got it after {response}"));
+            let took = rounded(response);
+            judge.fail(|| format!("expected an answer within {most}, got it after {took}"));
         }
         match judge.reason {
             None => Reading { outcome: Outcome::Ok, then: Then::GoOn, reason: None },

@@ -158,6 +158,30 @@ impl Journey {
         self.mean_think_s
     }
 
+    /// Mean time in seconds that a user thinks before the first request of a round, as far as every round begins with one.
+    pub fn first_think_s(&self) -> f64 {
+        fn first(nodes: &[Node], own: &Dist) -> f64 {
+            let mut pause_s = 0.0;
+            for node in nodes {
+                let think_s = match node {
+                    Node::Pause(law) => {
+                        pause_s += law.mean();
+                        continue;
+                    }
+                    Node::Ask { think, .. } => think.as_ref().unwrap_or(own).mean(),
+                    Node::Repeat(_, nodes) => first(nodes, own),
+                    Node::Choose(ways) => {
+                        let total: f64 = ways.iter().map(|w| w.0).sum();
+                        ways.iter().map(|(weight, nodes)| weight / total * first(nodes, own)).sum()
+                    }
+                };
+                return pause_s + think_s;
+            }
+            pause_s
+        }
+        first(&self.nodes, self.think())
+    }
+
     /// The think time between requests unless a step has its own.
     pub fn think(&self) -> &Dist {
         &self.thinks[0]

@@ -79,7 +79,7 @@ fn think_times_are_the_steps_own_or_the_journeys_and_pauses_add_to_them() {
         .map(|ask| ask.think.0 / second.0)
         .collect();
     assert_eq!(thinks, [1, 5, 6]);
-    assert_eq!(journey.mean_think_s(), 12.0);
+    assert_eq!((journey.mean_think_s(), journey.first_think_s()), (12.0, 1.0));
     let ends = Journey::new(&[ask(0), Node::Pause(think("const(4s)"))], no_think()).unwrap();
     let mut cursor = Cursor::default();
     assert!(asked(ends.next(&mut cursor, draws, 0)).is_some());
