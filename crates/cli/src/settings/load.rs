@@ -294,7 +294,7 @@ fn journey(args: &LoadArgs) -> Result<Journey> {
 
 fn think(args: &LoadArgs) -> Result<Option<Dist>> {
     let law = |text: &String| dist::parse(text, &times_in_file);
-    Ok(args.think.as_ref().map(law).transpose().map_err(|e| anyhow::anyhow!("--think: {e}"))?)
+    args.think.as_ref().map(law).transpose().map_err(|e| anyhow::anyhow!("--think: {e}"))
 }
 
 fn thinking(args: &LoadArgs) -> String {
