@@ -149,9 +149,10 @@ pub struct LabArgs {
     /// Seed of every random draw
     #[arg(long, value_parser = parse_seed, default_value = "1", value_name = "N")]
     pub seed: u64,
-    /// Repeat it so many times, each with draws of its own, for mean and range of every number
-    #[arg(long, value_parser = units::parse_count, default_value = "1000", value_name = "N")]
-    pub replications: u64,
+    /// Repeat it so many times, each with draws of its own, for mean and range of every number [default: the
+    /// experiment's own]
+    #[arg(long, value_parser = units::parse_count, value_name = "N")]
+    pub replications: Option<u64>,
     /// Write the numbers as JSON to a new file, or to standard output (-) in place of the report
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,

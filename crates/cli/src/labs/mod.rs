@@ -1,11 +1,21 @@
 //! Published experiments, repeated: each gives its own numbers beside the published ones.
 //!
-//! One file per experiment and the slice [`ALL`]; `headway lab` lists it. What an experiment prints is computed, its
-//! sentences too; a published number that cannot be reproduced says why.
+//! One file or folder per experiment and the slice [`ALL`]; `headway lab` lists it. What an experiment prints is computed,
+//! its sentences too; a published number that cannot be reproduced says why.
 
+pub mod bunches;
 pub mod poisson;
+mod range;
+mod table;
+pub mod text;
+pub mod work;
 
+pub use range::Range;
+pub use table::{Cell, Quantity, Table, TableRow};
+
+use base::random::{Stream, streams};
 use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Name and version of the document's shape.
 pub const SCHEMA: &str = "headway.lab/1";
@@ -16,16 +26,51 @@ pub trait Lab: Sync {
     fn name(&self) -> &'static str;
     /// One line for help texts, with the source.
     fn about(&self) -> &'static str;
+    /// How often it is done unless somebody says otherwise: some ten seconds of work.
+    fn replications(&self) -> u64;
     /// Does it `replications` times.
-    fn run(&self, seed: u64, replications: u64) -> Report;
+    ///
+    /// # Errors
+    /// What it is made of cannot be: a mistake of its own.
+    fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report>;
 }
 
 /// Every experiment.
-pub const ALL: &[&dyn Lab] = &[&poisson::Ruler];
+pub const ALL: &[&dyn Lab] = &[&poisson::Ruler, &bunches::BUNCHES, &work::WORK];
 
 /// The experiment of that name, if there is one.
 pub fn find(name: &str) -> Option<&'static dyn Lab> {
     ALL.iter().copied().find(|lab| lab.name() == name)
+}
+
+/// Does `once` for replications 0 to n - 1, each with a seed of its own, on all processors; the results are in order, and the
+/// same on any machine.
+pub fn replicate<T: Send>(seed: u64, n: u64, once: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let (seeds, next) = (Stream::new(seed, streams::DERIVED), AtomicU64::new(0));
+    let work = || {
+        let mut mine = Vec::new();
+        loop {
+            let r = next.fetch_add(1, Ordering::Relaxed);
+            if r >= n {
+                return mine;
+            }
+            mine.push((r, once(seeds.bits(r, 0))));
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64).min(n);
+    let mut all = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_by_key(|(r, _)| *r);
+    all.into_iter().map(|(_, done)| done).collect()
 }
 
 /// What an experiment gave.
@@ -41,6 +86,8 @@ pub struct Report {
     pub seed: u64,
     /// The numbers.
     pub rows: Vec<Row>,
+    /// Numbers that belong together, where there are more than a few.
+    pub tables: Vec<Table>,
     /// Distributions of one replication, to be drawn.
     pub figures: Vec<Figure>,
     /// What is to be said about them.
@@ -62,19 +109,6 @@ pub struct Row {
     pub replications: Option<Range>,
     /// In the steady state, where the experiment has one.
     pub steady: Option<Steady>,
-}
-
-/// A number over replications.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Range {
-    /// Number of replications.
-    pub n: u64,
-    /// Mean.
-    pub mean: f64,
-    /// 5th percentile: smallest x with F(x) >= 0.05.
-    pub p05: f64,
-    /// 95th percentile.
-    pub p95: f64,
 }
 
 /// A number in the steady state.
@@ -106,29 +140,6 @@ pub struct Bar {
     pub expected: f64,
 }
 
-impl Range {
-    /// Of these values; none of none.
-    pub fn of(mut values: Vec<f64>) -> Option<Range> {
-        if values.is_empty() {
-            return None;
-        }
-        values.sort_by(f64::total_cmp);
-        let n = values.len();
-        let place = |p: f64| ((p * n as f64).ceil() as usize).clamp(1, n) - 1;
-        Some(Range {
-            n: n as u64,
-            mean: values.iter().sum::<f64>() / n as f64,
-            p05: values[place(0.05)],
-            p95: values[place(0.95)],
-        })
-    }
-
-    /// Whether the value lies between the two percentiles.
-    pub fn holds(&self, value: f64) -> bool {
-        (self.p05..=self.p95).contains(&value)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,10 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn a_range() {
-        let range = Range::of((1..=100).rev().map(f64::from).collect()).unwrap();
-        assert_eq!((range.n, range.mean, range.p05, range.p95), (100, 50.5, 5.0, 95.0));
-        assert!(range.holds(5.0) && !range.holds(4.9));
-        assert_eq!(Range::of(Vec::new()), None);
+    fn replications_are_in_order_and_each_has_a_seed_of_its_own() {
+        let seeds = replicate(7, 50, |seed| seed);
+        assert_eq!(seeds, replicate(7, 50, |seed| seed));
+        assert_eq!(seeds[..20], replicate(7, 20, |seed| seed));
+        let mut different = seeds.clone();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), 50);
+        assert!(replicate(7, 0, |seed| seed).is_empty());
     }
 }

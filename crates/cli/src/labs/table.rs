@@ -1,0 +1,71 @@
+//! Numbers that belong together: rows of the same quantities, each as published, as a formula has it, and over replications.
+
+use super::Range;
+use serde::Serialize;
+
+/// A table of an experiment.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// What its rows are told by: `users/s`, `first k users`.
+    pub key: &'static str,
+    /// Where its published numbers come from, in a word or two.
+    pub source: &'static str,
+    /// Its columns.
+    pub quantities: Vec<Quantity>,
+    /// Its rows.
+    pub rows: Vec<TableRow>,
+    /// Whether the text shows the percentiles too, where there is more than one quantity; the JSON always has them.
+    #[serde(skip)]
+    pub spread: bool,
+}
+
+/// A column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Quantity {
+    /// Its name, with its unit.
+    pub name: &'static str,
+    /// Places after the point in the text.
+    #[serde(skip)]
+    pub places: usize,
+}
+
+/// A row.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TableRow {
+    /// What the row is about.
+    pub name: String,
+    /// One for each quantity.
+    pub cells: Vec<Cell>,
+}
+
+/// One number in its forms.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Cell {
+    /// As published.
+    pub published: Option<f64>,
+    /// As a formula has it.
+    pub theory: Option<f64>,
+    /// Over all replications.
+    pub replications: Option<Range>,
+}
+
+impl Quantity {
+    /// A quantity of that name, shown with so many places.
+    pub const fn new(name: &'static str, places: usize) -> Quantity {
+        Quantity { name, places }
+    }
+}
+
+impl Cell {
+    /// Only published.
+    pub fn published(value: f64) -> Cell {
+        Cell { published: Some(value), ..Cell::default() }
+    }
+
+    /// Only observed.
+    pub fn observed(replications: Option<Range>) -> Cell {
+        Cell { replications, ..Cell::default() }
+    }
+}

@@ -1,0 +1,117 @@
+//! The reference system and its users: 4 workers, first come first served, exp(8 ms) each; a user sends ten GETs and one
+//! POST, each as soon as the one before is answered.
+
+use base::dist::{self, Dist};
+use base::station::Stalls;
+use base::units::UnitError;
+use base::{Nanos, Rate};
+use sim::{Model, ModelSettings};
+use workload::Limits;
+use workload::journey::{Journey, JourneyError, Node, no_think};
+
+/// Workers.
+pub const SERVERS: u32 = 4;
+/// Mean service time in seconds.
+pub const SERVICE_S: f64 = 0.008;
+/// Requests per second that it can serve.
+pub const CAPACITY: f64 = SERVERS as f64 / SERVICE_S;
+/// GETs of a session, and all its requests.
+const GETS: u32 = 10;
+pub const REQUESTS: u32 = GETS + 1;
+/// Number of the step that is the POST.
+pub const POST: u16 = 1;
+
+/// Longer than anything takes.
+pub const ENDLESS: Nanos = Nanos::from_secs(24 * 3_600);
+
+/// No bound that matters but on connections.
+pub fn limits(connections: u32) -> Limits {
+    Limits { connections, max_wait: ENDLESS, timeout: ENDLESS, connect_timeout: ENDLESS, drain: ENDLESS }
+}
+
+/// More connections than anybody opens.
+pub const UNLIMITED: u32 = 1_000_000;
+
+/// The journey of a user.
+///
+/// # Errors
+/// None: the journey is sound.
+pub fn session() -> Result<Journey, JourneyError> {
+    let ask = |step, repeat| Node::Ask { step, repeat, think: None };
+    Journey::new(&[ask(0, GETS), ask(POST, 1)], no_think())
+}
+
+fn service() -> Result<Dist, UnitError> {
+    dist::parse(&format!("exp({SERVICE_S}s)"), &|_| Err("a lab has no files".to_owned()))
+}
+
+/// The system, with what it has besides.
+///
+/// # Errors
+/// A rate of zero.
+pub fn system(seed: u64, accept: Option<f64>, stalls: Option<Stalls>) -> Result<Model, UnitError> {
+    let settings = ModelSettings::new(SERVERS, service()?, seed);
+    Model::new(&ModelSettings { accept: accept.map(Rate), stalls, ..settings })
+}
+
+/// Response times, in order, in milliseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    sorted: Vec<f64>,
+}
+
+impl Times {
+    /// These response times.
+    pub fn new(mut times: Vec<Nanos>) -> Times {
+        times.sort_unstable();
+        Times { sorted: times.into_iter().map(ms).collect() }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Mean; NaN of none.
+    pub fn mean(&self) -> f64 {
+        self.sorted.iter().sum::<f64>() / self.sorted.len() as f64
+    }
+
+    /// The smallest x with F(x) >= p; NaN of none.
+    pub fn quantile(&self, p: f64) -> f64 {
+        let n = self.sorted.len();
+        let place = ((p * n as f64).ceil() as usize).clamp(1, n.max(1)) - 1;
+        self.sorted.get(place).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The longest; NaN of none.
+    pub fn max(&self) -> f64 {
+        self.sorted.last().copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// In milliseconds.
+pub fn ms(time: Nanos) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_observations() {
+        let times = Times::new((1..=200).rev().map(Nanos::from_millis).collect());
+        assert_eq!((times.count(), times.mean(), times.max()), (200, 100.5, 200.0));
+        assert_eq!(
+            [0.0, 0.5, 0.99, 0.991, 1.0].map(|p| times.quantile(p)),
+            [1.0, 100.0, 198.0, 199.0, 200.0]
+        );
+        assert!(Times::default().quantile(0.5).is_nan());
+    }
+
+    #[test]
+    fn a_session_is_eleven_requests() {
+        assert_eq!(session().unwrap().longest(), u64::from(REQUESTS));
+    }
+}
