@@ -2,7 +2,7 @@
 
 import json
 
-from harness import check, code_of, conserved, contains, equal, expect, headway
+from harness import check, conserved, contains, equal, expect, headway
 
 
 @check("demo: a report, its folder named and complete; no colours off a terminal; lines within 80 columns")
@@ -16,8 +16,8 @@ def demo(tmp):
     summary = json.loads((folders[0] / "summary.json").read_text())
     conserved(summary)
     equal(summary["outcomes"], {"ok": summary["measured"]["n"]}, "outcomes")
-    # 0 unless this machine could not send 500/s: then 98, and the verdict says so.
-    ended.exits(code_of(summary))
+    # It has shown what it is to show, also where this machine could not send 500/s and the verdict says so.
+    ended.exits(0)
     contains(ended.out, f"LOAD     {summary['verdict']['load']}", "the report")
     for name, text in [("stdout", ended.out), ("stderr", ended.err)]:
         expect("\x1b" not in text, f"{name} has escape codes")

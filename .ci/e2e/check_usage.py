@@ -7,14 +7,29 @@ from harness import check, contains, equal, expect, headway
 URL = "http://127.0.0.1:9/"
 # Arguments, and what the message must hold: the value or flag at fault, and what would be accepted.
 WRONG = [
-    (["run", URL, "-n", "10"], ["-n without -R", "give -R RATE"]),
-    (["run", URL, "-u", "5"], ["--users", "give -R RATE"]),
+    (["run", URL, "-n", "0"], ["-n 0", "from 1 up"]),
+    (["run", URL, "-n", "10", "--warmup", "5s"], ["fixed work", "--warmup"]),
+    (["run", URL, "-n", "10", "--arrivals", "constant"], ["--arrivals", "-R"]),
+    (["run", URL, "-u", "0"], ["-u 0", "from 1 up"]),
+    (["run", URL, "-u", "5", "-R", "5"], ["-R", "-u", "one of them"]),
+    (["run", URL, "-u", "5", "--think", "5"], ["'5'", "exp(10ms)"]),
+    (["run", URL, "-u", "5", "--think", "expo(5s)"], ["'expo(5s)'", "did you mean exp?"]),
+    (["run", URL, "-u", "5", "--arrivals", "poisson"], ["--arrivals", "-u"]),
+    (["run", URL, "-u", "5", "--pool", "shard"], ["shard", "shared"]),
+    (["run", URL, "-u", "20", "-c", "10"], ["20 users", "--pool shared"]),
+    (["run", URL, "-R", "5", "--pool", "shared"], ["--pool", "-u"]),
+    (["run", URL, "--at-once", "0"], ["--at-once 0", "from 1 up"]),
+    (["run", URL, "--at-once", "5", "-d", "1s"], ["--at-once", "-d"]),
+    (["run", URL, "--at-once", "5", "-u", "2"], ["--at-once", "-u"]),
+    (["run", URL, "--at-once", "5", "-R", "2"], ["--at-once", "-R"]),
     (["run", URL, "--threshold", "p(99)<x"], ["column 7", "'x'", "100ms"]),
     (["run", URL, "--threshold", "p99<100"], ["'p99' is written p(99)"]),
     (["run", URL, "--threshold", "http_req_failed: rate<0.01"], ["failed here"]),
     (["run", URL, "--threshold", "response{step:requst}: avg<1"], ["did you mean request?"]),
     (["run", URL, "--abort-on-crossed"], ["--threshold"]),
-    (["run", "scenario.yaml"], ["scenario.yaml", "give a URL"]),
+    (["run", "scenario.yaml"], ["scenario.yaml", "No such file"]),
+    (["sim", "scenario.yaml"], ["scenario.yaml", "No such file"]),
+    (["sim", URL], [URL, "scenario"]),
     (["run", URL, "-R", "fast"], ["'fast'", "200/s"]),
     (["run", URL, "-R", "0"], ["'0'", "200/s"]),
     (["run", URL, "-R", "-5"], ["-5"]),
@@ -38,7 +53,7 @@ WRONG = [
     (["run", "ftp://127.0.0.1/"], ["ftp", "http://"]),
     (["run", "http://"], ["http://"]),
     (["run", URL, "--no-such-flag"], ["--no-such-flag"]),
-    (["run"], ["<URL>"]),
+    (["run"], ["<URL|SCENARIO>"]),
     (["frobnicate"], ["frobnicate"]),
     (["demo", "-R", "5000"], ["5000", "headway run"]),
     (["plan", "-R", "fast"], ["'fast'", "200/s"]),
@@ -82,7 +97,7 @@ def cannot(tmp):
 
 @check("usage: --help and --version go to stdout, within 100 columns; a bare run says what it assumes")
 def help_and_version(tmp):
-    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"]):
+    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["schema"]):
         ended = headway(*verb, "--help", cwd=tmp).exits(0)
         contains(ended.out, "Usage: headway", f"help of {verb}")
         equal(ended.err, "", f"stderr of {verb} --help")

@@ -60,6 +60,12 @@ impl Load {
         }
         let seed = args.seed.unwrap_or_else(super::new_seed);
         let closed = args.users.is_some() || args.think.is_some();
+        let arrive = args.at_once.is_none() && !closed && (args.rate.is_some() || args.requests.is_none());
+        if args.arrivals.is_some() && !arrive {
+            bail!(
+                "--arrivals is for users who arrive (-R): with -u, -n and --at-once nobody arrives by a process"
+            );
+        }
         let mut load = match (args.rate, args.at_once, args.requests) {
             (Some(_), None, _) if closed => bail!(
                 "-R (users who arrive) and -u/--think (users who stay and wait for their answers) are two kinds of load: give \
@@ -237,12 +243,16 @@ fn fixed_work(args: &LoadArgs, seed: u64, n: u64, connections: Option<u64>) -> R
         DEFAULT_FIXED_WORK_USERS
     }))?;
     let end = args.duration.unwrap_or(LONGEST);
+    if end <= Nanos::ZERO {
+        bail!("-d 0s asks for nothing: write a time above zero");
+    }
+    let at_most = args.duration.map_or_else(String::new, |d| format!(", {d} at most"));
     let source = Source::Users { level: Level::hold(users, end).into(), requests: Some(n) };
     let group = Group::of(source, journey(args)?, pool(args));
     Ok(Load {
         plan: Plan::of(seed, group, Nanos::ZERO, end),
         headline: format!(
-            "{} by {}{}",
+            "{} by {}{}{at_most}",
             plural(n, "request"),
             plural(u64::from(users), "user"),
             thinking(args)

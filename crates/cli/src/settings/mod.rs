@@ -299,8 +299,22 @@ mod tests {
         assert_eq!((load.plan.end(), load.requests), (LONGEST, Some(1000)));
         let load = resolve("h --at-once 100 --pool shared").unwrap().load;
         assert_eq!((load.plan.groups[0].connections, load.requests), (Connections::Shared, Some(100)));
+        let load = resolve("h -n 1000 -c 20 -d 5s").unwrap().load;
+        assert_eq!(load.headline, "1,000 requests by 20 users, 5s at most");
+        assert!(error("h -n 1000 -d 0s").contains("-d 0s"));
         // Users who share need no connection each.
         assert!(resolve("h -u 100k --pool shared -c 100").is_ok());
+    }
+
+    #[test]
+    fn arrivals_are_said_of_users_who_arrive_alone() {
+        for line in ["h -u 5", "h --think 1s", "h -n 100 -c 5", "h --at-once 5"] {
+            let told = error(&format!("{line} --arrivals constant"));
+            assert!(told.contains("--arrivals is for users who arrive"), "{line}: {told}");
+        }
+        for line in ["h", "h -R 5", "h -R 5 -n 100"] {
+            assert!(resolve(&format!("{line} --arrivals constant")).is_ok(), "{line}");
+        }
     }
 
     #[test]
