@@ -29,7 +29,21 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
         )));
     }
     must_be_new("--json", args.json.as_ref()).map_err(Failure::usage)?;
-    let report = lab.run(args.seed, replications)?;
+    let live = match (args.live, lab.live()) {
+        (true, None) => {
+            let others = labs::ALL.iter().filter(|lab| lab.live().is_some()).map(|lab| lab.name());
+            let others: Vec<&str> = others.collect();
+            return Err(Failure::usage(anyhow!(
+                "--live: nothing of lab {name} is played live (of {} something is)",
+                others.join(", ")
+            )));
+        }
+        (asked, live) => live.filter(|_| asked),
+    };
+    let mut report = lab.run(args.seed, replications)?;
+    if let Some(add) = live {
+        add(args.seed, &mut report)?;
+    }
     if let Some(path) = &args.json {
         let mut json = serde_json::to_vec_pretty(&report)?;
         json.push(b'\n');

@@ -33,7 +33,15 @@ pub trait Lab: Sync {
     /// # Errors
     /// What it is made of cannot be: a mistake of its own.
     fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report>;
+    /// What plays a part of it live, if one can be.
+    fn live(&self) -> Option<Live> {
+        None
+    }
 }
+
+/// Plays a part of an experiment, from that seed, against a target of its own on this machine, and adds what that gave to the
+/// report.
+pub type Live = fn(u64, &mut Report) -> anyhow::Result<()>;
 
 /// Every experiment.
 pub const ALL: &[&dyn Lab] = &[&poisson::Ruler, &bunches::BUNCHES, &work::WORK];

@@ -1,4 +1,5 @@
-//! Numbers that belong together: rows of the same quantities, each as published, as a formula has it, and over replications.
+//! Numbers that belong together: rows of the same quantities, each as published, live, as a formula has it, and over
+//! replications: whichever there are.
 
 use super::Range;
 use serde::Serialize;
@@ -16,7 +17,7 @@ pub struct Table {
     pub quantities: Vec<Quantity>,
     /// Its rows.
     pub rows: Vec<TableRow>,
-    /// Whether the text shows the percentiles too, where there is more than one quantity; the JSON always has them.
+    /// Whether the text shows the percentiles too; the JSON always has them.
     #[serde(skip)]
     pub spread: bool,
 }
@@ -45,6 +46,8 @@ pub struct TableRow {
 pub struct Cell {
     /// As published.
     pub published: Option<f64>,
+    /// Of a run against a real target on this machine, just now.
+    pub live: Option<f64>,
     /// As a formula has it.
     pub theory: Option<f64>,
     /// Over all replications.

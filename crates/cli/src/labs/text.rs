@@ -1,6 +1,6 @@
 //! An experiment's report as text, for a terminal of 80 columns.
 
-use super::{Cell, Figure, Quantity, Range, Report, Row, Table, TableRow};
+use super::{Cell, Figure, Quantity, Report, Row, Table};
 
 /// Columns of the narrowest terminal in common use.
 const WIDTH: usize = 80;
@@ -69,26 +69,18 @@ fn line(row: &Row) -> String {
     format!("{:<ROW$}{cells}\n", row.name)
 }
 
-/// One quantity: a line for each row.
+/// One quantity: a line for each row, of the forms in which its numbers are there.
 fn lines(out: &mut String, table: &Table, quantity: Quantity) {
-    let theory = table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.theory.is_some());
-    let mut names = vec![table.source, "theory", "mean", "5 %", "95 %"];
-    if !theory {
-        names.remove(1);
-    }
-    head(out, table.key, &names);
-    for row in &table.rows {
-        let Some(Cell { published, theory: exact, replications }) = row.cells.first().copied() else {
-            continue;
-        };
-        let of = |part: fn(&Range) -> f64| replications.as_ref().map(part);
-        let mut numbers = vec![published, exact, of(|r| r.mean), of(|r| r.p05), of(|r| r.p95)];
-        if !theory {
-            numbers.remove(1);
+    let cells: Vec<Cell> = table.rows.iter().filter_map(|row| row.cells.first().copied()).collect();
+    let forms = forms(table, &cells);
+    head(out, table.key, &forms.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    for (at, row) in table.rows.iter().enumerate() {
+        out.push_str(&format!("{:<ROW$}", row.name));
+        for (_, numbers) in &forms {
+            let shown = number(numbers.get(at).copied().flatten(), quantity.places);
+            out.push_str(&format!("{shown:>CELL$}"));
         }
-        let cells: String =
-            numbers.into_iter().map(|x| format!("{:>CELL$}", number(x, quantity.places))).collect();
-        out.push_str(&format!("{:<ROW$}{cells}\n", row.name));
+        out.push('\n');
     }
 }
 
@@ -108,7 +100,7 @@ fn blocks(out: &mut String, table: &Table) {
             out.push_str(&format!("{name}\n"));
             name = "";
         }
-        for (source, numbers) in forms(table, row) {
+        for (source, numbers) in forms(table, &row.cells) {
             let mut line = format!("{name:<room$}{source:<SOURCE$}");
             for (quantity, x) in table.quantities.iter().zip(numbers) {
                 line.push_str(&format!("{:>NARROW$}", number(x, quantity.places)));
@@ -119,11 +111,12 @@ fn blocks(out: &mut String, table: &Table) {
     }
 }
 
-/// A row's numbers by form: as published, by theory, and over replications; those that the row has.
-fn forms<'a>(table: &'a Table, row: &TableRow) -> Vec<(&'a str, Vec<Option<f64>>)> {
-    let of = |part: &dyn Fn(&Cell) -> Option<f64>| row.cells.iter().map(part).collect::<Vec<_>>();
+/// Numbers by form: as published, live, by theory, and over replications; those that there are.
+fn forms<'a>(table: &'a Table, cells: &[Cell]) -> Vec<(&'a str, Vec<Option<f64>>)> {
+    let of = |part: &dyn Fn(&Cell) -> Option<f64>| cells.iter().map(part).collect::<Vec<_>>();
     let mut forms = vec![
         (table.source, of(&|cell| cell.published)),
+        ("live", of(&|cell| cell.live)),
         ("theory", of(&|cell| cell.theory)),
         ("mean", of(&|cell| cell.replications.map(|r| r.mean))),
     ];
@@ -171,7 +164,7 @@ fn wrapped(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::labs::{Lab, SCHEMA, poisson};
+    use crate::labs::{Lab, Range, SCHEMA, TableRow, poisson};
 
     /// What holds for the text and the JSON of any experiment.
     pub fn is_fit(report: &Report) {
@@ -210,7 +203,8 @@ pub(super) mod tests {
     #[test]
     fn a_table_shows_the_forms_that_it_has() {
         let range = Range::of(vec![1.0, 2.0, 3.0]);
-        let full = Cell { published: Some(1.5), theory: Some(2.0), replications: range };
+        let full = Cell { published: Some(1.5), theory: Some(2.0), ..Cell::observed(range) };
+        let live = Cell { live: Some(2.5), ..full };
         let table = |key, quantities: &[Quantity], rows: Vec<TableRow>| Table {
             title: "A title".to_owned(),
             key,
@@ -228,7 +222,7 @@ pub(super) mod tests {
             seed: 9,
             rows: Vec::new(),
             tables: vec![
-                table("users", &[x], vec![row("1", &[full]), row("2", &[Cell::published(4.0)])]),
+                table("users", &[x], vec![row("1", &[live]), row("2", &[Cell::published(4.0)])]),
                 table("users", &[x, y], vec![row("1", &[full, Cell::default()]), row("2", &[full, full])]),
             ],
             figures: Vec::new(),
@@ -240,9 +234,9 @@ About
 lab test, seed 9
 
 A title
-users                       paper   theory     mean      5 %     95 %
-1                             1.5      2.0      2.0      1.0      3.0
-2                             4.0        -        -        -        -
+users                       paper     live   theory     mean      5 %     95 %
+1                             1.5      2.5      2.0      2.0      1.0      3.0
+2                             4.0        -        -        -        -        -
 
 A title
 users                x     y s

@@ -5,12 +5,13 @@
 //! above 1 for users whom something holds up together. See docs/labs.md for how each model is made.
 
 mod cases;
+mod live;
 mod notes;
 mod play;
 mod published;
 mod theory;
 
-use super::{Cell, Lab, Quantity, Report, SCHEMA, Table, TableRow};
+use super::{Cell, Lab, Live, Quantity, Report, SCHEMA, Table, TableRow};
 use cases::{Observed, Part, slope};
 use published::{COV_1800, COV_1830, COV_2100, SIZES, T1800, T1830, T2100, TESTS, Test};
 
@@ -44,6 +45,10 @@ impl Lab for Bunches {
     fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report> {
         let observed = cases::observe(cases::all()?, seed, replications)?;
         Ok(self.report(seed, &observed))
+    }
+
+    fn live(&self) -> Option<Live> {
+        Some(live::add)
     }
 }
 
@@ -79,7 +84,7 @@ fn steady(observed: &[Observed]) -> Table {
         cells: vec![Cell {
             published: printed(&COV_1830, k),
             theory: Some(theory::instant(k)),
-            replications: instant.and_then(|o| o.cov(k)),
+            ..Cell::observed(instant.and_then(|o| o.cov(k)))
         }],
     });
     Table {
@@ -111,7 +116,7 @@ fn groups(observed: &[Observed]) -> Table {
             .map(|(theory, published, played)| Cell {
                 published: Some(published[i]),
                 theory: Some(theory[i]),
-                replications: played.and_then(|o| o.cov(k)),
+                ..Cell::observed(played.and_then(|o| o.cov(k)))
             })
             .collect(),
     });
@@ -128,7 +133,7 @@ fn groups(observed: &[Observed]) -> Table {
 }
 
 fn users(test: &Test) -> theory::Users {
-    theory::Users::new(test.think_s, test.response_ms / 1e3, test.response_sd_ms / 1e3)
+    theory::Users::new(test.think_s, test.response_ms / 1e3, test.response_sd_ms / 1e3, 1e-3)
 }
 
 /// Figures 12 and 17 beside independent response times. RoRT is R/(Z + R), the users are rate x (Z + R).
@@ -145,8 +150,7 @@ fn seven(observed: &[Observed]) -> Table {
         let think_ms = 1e3 * test.think_s;
         let cell = |published: f64, of: &dyn Fn(&play::Numbers) -> f64| Cell {
             published: Some(published),
-            theory: None,
-            replications: over(of),
+            ..Cell::observed(over(of))
         };
         TableRow {
             name: test.name.to_owned(),
@@ -180,7 +184,7 @@ fn all_users(observed: &[Observed]) -> Table {
     let paused = of(observed, Part::Paused).map(|o| (format!("{} pauses", o.case.name), None, o));
     let rows = independent.chain(paused).map(|(name, theory, o)| TableRow {
         name,
-        cells: vec![Cell { published: o.case.published, theory, replications: o.cov(200) }],
+        cells: vec![Cell { published: o.case.published, theory, ..Cell::observed(o.cov(200)) }],
     });
     Table {
         title: "CoV of headways of all 200 users: response times that are independent, and the generator's pauses of 100 ms \
@@ -243,7 +247,7 @@ fn think(observed: &[Observed]) -> Table {
     let after = of(observed, Part::After).map(|o| (format!("long after: {}", o.case.name), o));
     let rows = stalls.chain(after).map(|(name, o)| TableRow {
         name,
-        cells: vec![Cell { published: o.case.published, theory: None, replications: o.cov(200) }],
+        cells: vec![Cell { published: o.case.published, ..Cell::observed(o.cov(200)) }],
     });
     Table {
         title: "CoV of headways of all 200 users with fixed and uniform think times: a stall of the target of 2 s about once \

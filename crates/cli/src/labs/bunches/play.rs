@@ -10,7 +10,7 @@ use base::dist::{self, Dist, Law};
 use base::random::{Stream, streams};
 use base::special::exponential;
 use base::units::UnitError;
-use base::{Kind, Nanos, Record, RecordSink, Start};
+use base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
 use sim::{Answer, Generator, Target};
 use workload::journey::{Journey, Node};
 use workload::plan::Group;
@@ -20,7 +20,9 @@ use workload::{Limits, Plan, Sending, Shard};
 /// Users of each test.
 pub const USERS: u32 = 200;
 /// They come one by one over this time.
-const RAMP: Nanos = Nanos::from_secs(100);
+const RAMP_S: f64 = 100.0;
+/// Stamps of the tests were in whole milliseconds.
+const STAMP: Nanos = Nanos::from_millis(1);
 /// What is counted: both ends belong to it.
 const WINDOW: (Nanos, Nanos) = (Nanos::from_secs(120), Nanos::from_secs(1_320));
 /// Longer than any test.
@@ -37,8 +39,12 @@ pub struct Setting {
     pub stalls: Stalls,
     /// When the generator does.
     pub pauses: Stalls,
-    /// From when to when launches are counted.
+    /// The users come one by one over this time.
+    pub ramp: Nanos,
+    /// From when to when launches are counted; the test then ends.
     pub window: (Nanos, Nanos),
+    /// Launches are stamped in whole multiples of this.
+    pub stamp: Nanos,
 }
 
 /// When the target, or the generator, stands still; what is under way then goes on afterwards.
@@ -60,13 +66,23 @@ impl Setting {
     /// # Errors
     /// A law that cannot be.
     pub fn independent(test: &Test) -> Result<Setting, UnitError> {
+        Setting::faster(test, 1.0)
+    }
+
+    /// The same so many times faster.
+    ///
+    /// # Errors
+    /// A law that cannot be.
+    pub fn faster(test: &Test, times: f64) -> Result<Setting, UnitError> {
         let cov = test.response_sd_ms / test.response_ms;
         Ok(Setting {
-            think: law(&format!("uniform(0s,{}s)", 2.0 * test.think_s))?,
-            response: law(&format!("lognormal({}ms,{cov})", test.response_ms))?,
+            think: law(&format!("uniform(0s,{}s)", 2.0 * test.think_s / times))?,
+            response: law(&format!("lognormal({}ms,{cov})", test.response_ms / times))?,
             stalls: Stalls::None,
             pauses: Stalls::None,
+            ramp: Nanos::from_secs_f64(RAMP_S / times),
             window: WINDOW,
+            stamp: STAMP,
         })
     }
 
@@ -110,7 +126,9 @@ fn law(text: &str) -> Result<Dist, UnitError> {
 /// What one replication gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
-    /// Launches per second.
+    /// Launches.
+    pub launches: u64,
+    /// The same per second.
     pub tps: f64,
     /// Mean response time in milliseconds, from launch, and its standard deviation.
     pub response_ms: f64,
@@ -119,30 +137,45 @@ pub struct Numbers {
     pub cov: Vec<f64>,
 }
 
+impl Setting {
+    /// Who comes when.
+    ///
+    /// # Errors
+    /// None: the journey is sound.
+    pub fn plan(&self, seed: u64) -> anyhow::Result<Plan> {
+        let ask = Node::Ask { step: 0, repeat: 1, think: None };
+        let journey = Journey::new(&[ask], self.think.clone())?;
+        let users = f64::from(USERS);
+        // What is launched later is not looked at.
+        let end = self.window.1 + self.stamp;
+        let level = Level::new(&[
+            UserPhase { length: self.ramp, from_users: 0.0, to_users: users },
+            UserPhase { length: end - self.ramp, from_users: users, to_users: users },
+        ]);
+        Ok(Plan::of(seed, Group::closed(level, journey), Nanos::ZERO, end))
+    }
+}
+
+/// A connection for each user, and patience.
+pub fn limits(patience: Nanos) -> Limits {
+    Limits {
+        connections: USERS,
+        max_wait: patience,
+        timeout: patience,
+        connect_timeout: patience,
+        drain: patience,
+    }
+}
+
 /// Plays a setting once.
 ///
 /// # Errors
 /// None: the journey is sound.
 pub fn play(setting: &Setting, seed: u64) -> anyhow::Result<Numbers> {
-    let journey = Journey::new(&[Node::Ask { step: 0, repeat: 1, think: None }], setting.think.clone())?;
-    let users = f64::from(USERS);
-    // What is launched later is not looked at.
-    let end = setting.window.1 + Nanos::from_secs(1);
-    let level = Level::new(&[
-        UserPhase { length: RAMP, from_users: 0.0, to_users: users },
-        UserPhase { length: end - RAMP, from_users: users, to_users: users },
-    ]);
-    let plan = Plan::of(seed, Group::closed(level, journey), Nanos::ZERO, end);
-    let limits = Limits {
-        connections: USERS,
-        max_wait: ENDLESS,
-        timeout: ENDLESS,
-        connect_timeout: ENDLESS,
-        drain: ENDLESS,
-    };
-    let mut launches = Launches { window: setting.window, rows: Vec::new(), responses: Vec::new() };
+    let (plan, target) = (setting.plan(seed)?, Answers::new(setting, seed));
     let generator = Generator { pauses: still(setting.pauses, seed, PAUSES), ..Generator::default() };
-    sim::play(&plan, Shard::WHOLE, limits, Answers::new(setting, seed), generator, &mut launches);
+    let mut launches = Launches::new(setting);
+    sim::play(&plan, Shard::WHOLE, limits(ENDLESS), target, generator, &mut launches);
     Ok(launches.numbers())
 }
 
@@ -211,22 +244,40 @@ impl Target for Answers {
     }
 }
 
-/// The sink: who launched when, in whole milliseconds as the log of the tests had it, and response times.
-struct Launches {
+/// The sink: who launched when, and response times.
+pub struct Launches {
     window: (Nanos, Nanos),
-    /// Milliseconds and user.
-    rows: Vec<(i64, u32)>,
+    stamp: Nanos,
+    /// Stamp and user.
+    rows: Vec<(Nanos, u32)>,
+    /// In milliseconds.
     responses: Vec<f64>,
+    /// Requests of the window that were not answered well.
+    failed: u64,
+}
+
+impl Launches {
+    /// Nothing yet.
+    pub fn new(setting: &Setting) -> Launches {
+        let Setting { window, stamp, .. } = *setting;
+        Launches { window, stamp, rows: Vec::new(), responses: Vec::new(), failed: 0 }
+    }
+
+    /// Requests of the window that were not answered well.
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
 }
 
 impl RecordSink for Launches {
     fn start(&mut self, _: Start) {}
     fn record(&mut self, record: Record) {
         let Some(at) = record.started.get().filter(|_| record.kind == Kind::Request) else { return };
-        let at_ms = at.0.div_euclid(1_000_000);
-        if (self.window.0.0..=self.window.1.0).contains(&(at_ms * 1_000_000)) {
-            self.rows.push((at_ms, record.user));
+        let stamp = Nanos(at.0.div_euclid(self.stamp.0) * self.stamp.0);
+        if (self.window.0..=self.window.1).contains(&stamp) {
+            self.rows.push((stamp, record.user));
             self.responses.push((record.done - at).as_secs_f64() * 1e3);
+            self.failed += u64::from(record.outcome != Outcome::Ok);
         }
     }
     fn tick(&mut self, _: Nanos) {}
@@ -234,10 +285,12 @@ impl RecordSink for Launches {
 }
 
 impl Launches {
-    fn numbers(mut self) -> Numbers {
+    /// What they look like.
+    pub fn numbers(mut self) -> Numbers {
         self.rows.sort_unstable();
         let (response_ms, variance) = moments(self.responses.iter().copied());
         Numbers {
+            launches: self.rows.len() as u64,
             tps: self.rows.len() as f64 / (self.window.1 - self.window.0).as_secs_f64(),
             response_ms,
             response_sd_ms: variance.sqrt(),
@@ -249,7 +302,7 @@ impl Launches {
     fn cov(&self, k: u32) -> f64 {
         let mut of = self.rows.iter().filter(|(_, user)| *user < k).map(|(at, _)| *at);
         let Some(mut before) = of.next() else { return f64::NAN };
-        let gaps = of.map(|at| (at - std::mem::replace(&mut before, at)) as f64);
+        let gaps = of.map(|at| (at - std::mem::replace(&mut before, at)).as_secs_f64());
         let (mean, variance) = moments(gaps);
         variance.sqrt() / mean
     }

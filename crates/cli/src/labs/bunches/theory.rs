@@ -7,13 +7,11 @@
 //!
 //! CoV^2 = (2k/mu) int_0^inf E(t)^k dt - 1.
 //!
-//! For Z uniform and R = 0 this is (2k - 1)/(2k + 1). Launches stamped in whole milliseconds add g^2/6 to the variance of
-//! a headway, g = 1 ms: the difference of two uniform errors.
+//! For Z uniform and R = 0 this is (2k - 1)/(2k + 1). Launches stamped in multiples of g add g^2/6 to the variance of
+//! a headway: the difference of two uniform errors.
 
 use base::special::normal_pdf;
 
-/// Launches are stamped in multiples of this.
-const STAMP_S: f64 = 1e-3;
 /// Steps of the integral over time.
 const STEPS: usize = 2_000;
 /// The integral over the lognormal law goes so many standard deviations of the logarithm to either side, in steps of:
@@ -34,11 +32,13 @@ pub struct Users {
     mean_s: f64,
     /// Response times and their weights.
     responses: Vec<(f64, f64)>,
+    /// Launches are stamped in multiples of this.
+    stamp_s: f64,
 }
 
 impl Users {
-    /// Mean think time in seconds; mean and standard deviation of response times.
-    pub fn new(think_s: f64, response_s: f64, sd_s: f64) -> Users {
+    /// Mean think time in seconds; mean and standard deviation of response times; what stamps are multiples of.
+    pub fn new(think_s: f64, response_s: f64, sd_s: f64, stamp_s: f64) -> Users {
         let variance = libm::log1p((sd_s / response_s) * (sd_s / response_s));
         let (mu, sigma) = (libm::log(response_s) - 0.5 * variance, libm::sqrt(variance));
         let steps = (2.0 * SIDES / STEP) as usize;
@@ -46,7 +46,7 @@ impl Users {
         let responses: Vec<(f64, f64)> =
             (0..=steps).map(|i| (libm::exp(mu + sigma * at(i)), STEP * normal_pdf(at(i)))).collect();
         let mean = responses.iter().map(|(r, weight)| r * weight).sum::<f64>();
-        Users { longest_s: 2.0 * think_s, mean_s: think_s + mean, responses }
+        Users { longest_s: 2.0 * think_s, mean_s: think_s + mean, responses, stamp_s }
     }
 
     /// Share of the mean gap that lies beyond `t`: E[(Z + R - t)+] over the mean.
@@ -76,7 +76,7 @@ impl Users {
         let cov = |&k: &u32| {
             let k = f64::from(k);
             let integral: f64 = points.iter().map(|&(beyond, dt)| libm::pow(beyond, k) * dt).sum();
-            let stamp = k * STAMP_S / self.mean_s;
+            let stamp = k * self.stamp_s / self.mean_s;
             (2.0 * k / self.mean_s * integral - 1.0 + stamp * stamp / 6.0).sqrt()
         };
         sizes.iter().map(cov).collect()
@@ -94,7 +94,7 @@ mod tests {
         for (k, value) in known {
             assert!((instant(k) - value).abs() < 5e-4, "{k}");
         }
-        let users = Users::new(625.0, 1e-9, 1e-10);
+        let users = Users::new(6.25, 1e-9, 1e-10, 0.0);
         for (k, cov) in SIZES.iter().zip(users.cov(&SIZES)) {
             assert!((cov - instant(*k)).abs() < 1e-5, "{k}: {cov}");
         }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn one_user_has_the_cov_of_his_own_gaps() {
         for (think, response, sd) in [(6.25, 0.053, 0.155), (1.0, 0.253, 0.536), (1.0, 3.0, 1.0)] {
-            let cov = Users::new(think, response, sd).cov(&[1])[0];
+            let cov = Users::new(think, response, sd, 0.0).cov(&[1])[0];
             let truth = (think * think / 3.0 + sd * sd).sqrt() / (think + response);
             assert!((cov - truth).abs() < 1e-4, "{cov} {truth}");
         }
@@ -113,14 +113,14 @@ mod tests {
     /// Gaps of 1 ms that are stamped in whole milliseconds: the variance of the stamps is a sixth of their square.
     #[test]
     fn whole_milliseconds_add_to_the_variance() {
-        let [fast, slow] = [0.1, 100.0].map(|think| Users::new(think, 1e-9, 1e-10).cov(&[100])[0]);
-        assert!((fast * fast - slow * slow - 1.0 / 6.0).abs() < 1e-5, "{fast} {slow}");
+        let [coarse, fine] = [1e-3, 0.0].map(|stamp| Users::new(0.1, 1e-9, 1e-10, stamp).cov(&[100])[0]);
+        assert!((coarse * coarse - fine * fine - 1.0 / 6.0).abs() < 1e-5, "{coarse} {fine}");
     }
 
     /// However slow the answers, users who do not know of each other come nearer to 1 from below as they become more.
     #[test]
     fn many_users_come_near_one() {
-        for users in [Users::new(1.0, 0.253, 0.536), Users::new(6.25, 0.053, 0.155)] {
+        for users in [Users::new(1.0, 0.253, 0.536, 0.0), Users::new(6.25, 0.053, 0.155, 0.0)] {
             let cov = users.cov(&SIZES);
             assert!(
                 cov[3..].windows(2).all(|pair| pair[0] < pair[1]) && cov[23] < 1.0 && cov[23] > 0.99,

@@ -55,7 +55,7 @@ impl Work {
 }
 
 fn cell(published: f64, replications: Option<Range>) -> Cell {
-    Cell { published: Some(published), theory: None, replications }
+    Cell { published: Some(published), ..Cell::observed(replications) }
 }
 
 fn quantities<const N: usize>(names: [(&'static str, usize); N]) -> Vec<Quantity> {

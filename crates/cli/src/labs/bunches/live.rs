@@ -1,0 +1,217 @@
+//! The calm test live: the same users, so many times faster, against a target on this machine's loopback whose response times
+//! are independent; beside them the simulation of the same.
+//!
+//! Test 1830 at its own pace would take 22 minutes. CoV has no unit: a test in which everything goes faster has the same,
+//! but for what the machine adds.
+
+use super::cases::slope;
+use super::play::{Launches, Numbers, Setting, USERS, limits, play};
+use super::published::{SIZES, T1830, TESTS};
+use super::theory;
+use crate::labs::{Cell, Quantity, Range, Report, Table, TableRow, replicate};
+use ::live::serve::{Server, Settings};
+use ::live::{Address, Clock, Config, Control, Requests};
+use anyhow::anyhow;
+use base::{Nanos, Record, RecordSink, Start};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use workload::content::Script;
+use workload::{Request, Target};
+
+/// So many times faster than the test of the paper.
+const TIMES: f64 = 25.0;
+/// What is counted: the ramp takes 4 s.
+const WINDOW: (Nanos, Nanos) = (Nanos::from_millis(4_800), Nanos::from_millis(18_800));
+/// Replications of the simulation beside it.
+const REPLICATIONS: u64 = 200;
+/// How long before the plan's zero the client is started.
+const AHEAD: Nanos = Nanos::from_millis(100);
+/// How long an answer may take.
+const PATIENCE: Nanos = Nanos::from_secs(5);
+
+/// Plays it live and adds a table and a sentence to the report.
+///
+/// # Errors
+/// The system refuses what a target or a client needs.
+pub fn add(seed: u64, report: &mut Report) -> anyhow::Result<()> {
+    let setting = setting(TIMES, WINDOW)?;
+    let simulated = replicate(seed, REPLICATIONS, |seed| play(&setting, seed));
+    let simulated = simulated.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    let live = run(&setting, seed)?;
+    report.tables.push(table(&live, &simulated));
+    report.notes.push(note(&live, &simulated));
+    Ok(())
+}
+
+/// Test 1830, faster, with stamps as fine as the clock's.
+fn setting(times: f64, window: (Nanos, Nanos)) -> anyhow::Result<Setting> {
+    Ok(Setting { window, stamp: Nanos(1), ..Setting::faster(&TESTS[T1830], times)? })
+}
+
+/// What a live run gave.
+#[derive(Clone, Debug, PartialEq)]
+struct Lived {
+    numbers: Numbers,
+    /// Requests that were not answered well.
+    failed: u64,
+}
+
+/// A target and its users, both on this machine.
+fn run(setting: &Setting, seed: u64) -> anyhow::Result<Lived> {
+    let served = Settings {
+        service: setting.response.clone(),
+        // Nobody ever waits for another.
+        servers: USERS,
+        queue: None,
+        stalls: None,
+        error_rate: 0.0,
+        body_bytes: 16,
+        state: None,
+        seed,
+    };
+    let stop_target = Control::default();
+    let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let server = Server::bind(&loopback, served, None, stop_target.clone())?;
+    let target = Target::parse(&format!("http://{}/", server.address()))?;
+    let script = Arc::new(Script::single(&Request::get(&target.path)));
+    let config = Config {
+        plan: setting.plan(seed)?,
+        address: server.address().clone(),
+        tls: None,
+        requests: Requests::new(&target, script)?,
+        answer_limits: wire::Limits::default(),
+        limits: limits(PATIENCE),
+        threads: 1,
+        clock: Clock::starting_in(AHEAD),
+        control: Control::default(),
+    };
+    let done = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        let serving = scope.spawn(|| server.run());
+        let played = ::live::run(&config, |_| Kept { launches: Some(Launches::new(setting)), done: &done });
+        stop_target.stop();
+        let served = serving.join();
+        played?;
+        served.map_err(|_| anyhow!("the embedded target panicked"))??;
+        anyhow::Ok(())
+    })?;
+    let launches = done.into_inner().unwrap_or_else(PoisonError::into_inner).pop();
+    let launches = launches.ok_or_else(|| anyhow!("the live run left no launches"))?;
+    Ok(Lived { failed: launches.failed(), numbers: launches.numbers() })
+}
+
+/// The worker's sink: hands its launches over when it is done.
+struct Kept<'a> {
+    launches: Option<Launches>,
+    done: &'a Mutex<Vec<Launches>>,
+}
+
+impl RecordSink for Kept<'_> {
+    fn start(&mut self, _: Start) {}
+    fn record(&mut self, record: Record) {
+        if let Some(launches) = &mut self.launches {
+            launches.record(record);
+        }
+    }
+    fn tick(&mut self, _: Nanos) {}
+    fn finish(&mut self, _: Nanos) {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).extend(self.launches.take());
+    }
+}
+
+fn table(live: &Lived, simulated: &[Numbers]) -> Table {
+    let test = &TESTS[T1830];
+    let users = theory::Users::new(test.think_s, test.response_ms / 1e3, test.response_sd_ms / 1e3, 0.0);
+    let rows = SIZES.iter().zip(users.cov(&SIZES)).enumerate().map(|(i, (k, theory))| TableRow {
+        name: k.to_string(),
+        cells: vec![Cell {
+            live: Some(live.numbers.cov[i]),
+            theory: Some(theory),
+            ..Cell::observed(Range::over(simulated, |n| n.cov[i]))
+        }],
+    });
+    Table {
+        title: format!(
+            "Live on this machine, test 1830 {TIMES} times faster ({:.0} requests/s): CoV of headways of the first k users, \
+             beside the simulation of the same",
+            live.numbers.tps
+        ),
+        key: "first k users",
+        source: "paper",
+        quantities: vec![Quantity::new("CoV", 3)],
+        rows: rows.collect(),
+        spread: true,
+    }
+}
+
+/// Whether the live users do as the simulated ones.
+fn note(live: &Lived, simulated: &[Numbers]) -> String {
+    let outside: Vec<String> = SIZES
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| {
+            !Range::over(simulated, |n| n.cov[*i]).is_some_and(|r| r.holds(live.numbers.cov[*i]))
+        })
+        .map(|(_, k)| k.to_string())
+        .collect();
+    let groups = match outside.as_slice() {
+        [] => "in every thread group the CoV lies within 5-95 % of the simulation".to_owned(),
+        // One in ten is outside by chance, and neighbouring groups share their users.
+        some => format!("the CoV lies outside 5-95 % of the simulation in the groups of {}", some.join(", ")),
+    };
+    let slopes = Range::over(simulated, |n| slope(&n.cov));
+    let own = slope(&live.numbers.cov);
+    let grows = if slopes.is_some_and(|r| own > r.p95) {
+        "; it grows with the number of users more than in the simulation, as when something holds up all of them"
+    } else {
+        ""
+    };
+    let failed = match live.failed {
+        0 => String::new(),
+        n => format!("; {} of {} requests failed", n, live.numbers.launches),
+    };
+    format!(
+        "Live, {} launches: {groups}{grows}{failed}. Mean response time {} where {} was asked of the target.",
+        report::format::count(live.numbers.launches),
+        report::format::time(live.numbers.response_ms / 1e3),
+        report::format::time(TESTS[T1830].response_ms / TIMES / 1e3),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second and a half against a real target: that it runs, and that all is answered.
+    #[test]
+    fn a_short_live_run() {
+        let setting = setting(100.0, (Nanos::from_millis(1_100), Nanos::from_millis(1_500))).unwrap();
+        let live = run(&setting, 3).unwrap();
+        assert!(live.failed == 0 && live.numbers.launches > 0, "{live:?}");
+        assert!(live.numbers.cov[23] > 0.0);
+    }
+
+    /// Sentences from numbers made by hand: the simulated ones, taken as live; bunched ones; failures.
+    #[test]
+    fn the_sentence_follows_the_numbers() {
+        let setting = setting(100.0, (Nanos::from_millis(1_200), Nanos::from_millis(3_200))).unwrap();
+        let simulated: Vec<Numbers> = (0..20).map(|seed| play(&setting, seed).unwrap()).collect();
+        let mean = |i: usize| simulated.iter().map(|n| n.cov[i]).sum::<f64>() / simulated.len() as f64;
+        let typical = Numbers { cov: (0..SIZES.len()).map(mean).collect(), ..simulated[0].clone() };
+        let said = note(&Lived { numbers: typical.clone(), failed: 0 }, &simulated);
+        assert!(
+            said.contains("in every thread group") && !said.contains("grows") && !said.contains("failed")
+        );
+        let mut bunched = typical;
+        for (k, cov) in SIZES.iter().zip(&mut bunched.cov) {
+            *cov += 0.001 * f64::from(*k);
+        }
+        let said = note(&Lived { numbers: bunched, failed: 7 }, &simulated);
+        assert!(
+            said.contains("outside 5-95 % of the simulation in the groups of") && said.contains("175, 200"),
+            "{said}"
+        );
+        assert!(said.contains("grows with the number of users more") && said.contains("; 7 of "), "{said}");
+    }
+}
