@@ -4,9 +4,10 @@ import collections
 import resource
 import signal
 
+from certificates import Authority
 from check_scenario import rows_of, run_file, start_file
 from harness import (
-    Serve, check, code_of, conserved, contains, equal, expect, finding, finding_ids, flat, run, start_run,
+    Nginx, Serve, check, code_of, conserved, contains, equal, expect, finding, finding_ids, flat, free_port, run, start_run,
 )
 from recorder import Recorder
 
@@ -199,3 +200,42 @@ def interrupted(tmp):
         equal(sum(row["outcome"] == "ok" for row in rows), serve.report["ok"], f"{kind}: answers")
         expect(len(rows) > 10, f"{kind}: {len(rows)} requests")
         expect((ended.folder / "report.html").is_file() and (ended.folder / "scenario.yaml").is_file(), f"{kind}: files")
+
+
+@check("workloads: a scenario over https to nginx: one handshake per user, kept alive; one per request where nginx closes")
+def https(tmp):
+    authority = Authority(tmp)
+    certificate = authority.server("good", "DNS:localhost,IP:127.0.0.1")
+    port, closing, access = free_port(), free_port(), tmp / "access.log"
+    servers = "".join(
+        f"server {{ listen 127.0.0.1:{p} ssl; {certificate} keepalive_timeout {keep}; "
+        f'location /items {{ add_header X-Method $request_method always; return 201 "done"; }} location / {{ return 200 "fine"; }} }}'
+        for p, keep in ((port, "60s"), (closing, "0"))
+    )
+    text = """
+target: https://127.0.0.1:${PORT}
+seed: 3
+users: { closed: { count: 3 }, phases: [ { hold: 1s } ], think: const(5ms) }
+journey:
+  - get: /
+  - put: "/items/{{user.id}}"
+    name: put
+    json: { user: "{{user.id}}" }
+    expect: { status: 201, headers: { X-Method: PUT }, body: { contains: done } }
+"""
+    log = f"log_format scenario '$connection $connection_requests $request_method $uri $status'; access_log {access} scenario;"
+    with Nginx(tmp, log + servers):
+        for name, p in [("kept", port), ("closed", closing)]:
+            before = len(access.read_text().splitlines())
+            ended = run_file(text, tmp=tmp, name=name, env={"PORT": p, "SSL_CERT_FILE": authority.certificate})
+            summary = ended.summary
+            conserved(summary)
+            expect(set(summary["outcomes"]) <= {"ok", "unsent"}, f"{name}: outcomes ({ended})")
+            ended.exits(code_of(summary))
+            seen = [line.split() for line in access.read_text().splitlines()[before:]]
+            rows = [row for row in rows_of(ended.folder) if row["sent_ns"] is not None]
+            equal(len(seen), len(rows), f"{name}: requests that nginx logged")
+            equal({(m, u) for _, _, m, u, _ in seen if m == "PUT"}, {("PUT", f"/items/{user}") for user in range(3)}, f"{name}: puts")
+            connections = {connection for connection, *_ in seen}
+            equal(len(connections), 3 if name == "kept" else len(seen), f"{name}: connections that nginx counted")
+            equal(sum(row["tls_ns"] is not None for row in rows), len(connections), f"{name}: handshakes in the log")
