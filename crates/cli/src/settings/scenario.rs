@@ -11,10 +11,10 @@ use std::sync::Arc;
 use workload::scenario::{Scenario, Surroundings};
 use workload::{Limits, Shard};
 
-/// Whether a target on the command line is a scenario file: by its name, unless it is a URL.
+/// Whether a target on the command line is a scenario file and no URL: by its name, or because there is such a file.
 pub fn is_named(text: &str) -> bool {
     let yaml = [".yaml", ".yml", ".json"].iter().any(|end| text.ends_with(end));
-    yaml && !text.contains("://")
+    !text.contains("://") && (yaml || Path::new(text).is_file())
 }
 
 /// Reads a scenario file and what it names.
@@ -215,4 +215,24 @@ fn demands(scenario: &Scenario) -> Result<Vec<Threshold>> {
         all.push(threshold);
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_no_host_whatever_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bars");
+        assert!(!is_named(path.to_str().unwrap()));
+        fs::write(&path, "journey: [ { get: / } ]\n").unwrap();
+        assert!(is_named(path.to_str().unwrap()));
+        assert!(!is_named(folder.path().to_str().unwrap()));
+        for (text, file) in
+            [("gone.yaml", true), ("./a/b.yml", true), ("http://h/x.yaml", false), ("localhost:8080", false)]
+        {
+            assert_eq!(is_named(text), file, "{text}");
+        }
+    }
 }
