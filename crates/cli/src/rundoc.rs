@@ -163,16 +163,14 @@ fn users(plan: &Plan) -> Option<UsersAsked> {
     Some(UsersAsked { phases })
 }
 
-/// Requests of a session that arrives, on average over the groups.
-fn asks_per_session(plan: &Plan) -> Option<f64> {
-    let of = |g: &Group| match &g.source {
-        Source::Arrivals { profile, .. } => Some((profile.total(), g.journey.mean_asks())),
-        _ => None,
-    };
-    let groups: Vec<(f64, f64)> = plan.groups.iter().filter_map(of).collect();
-    let sessions: f64 = groups.iter().map(|g| g.0).sum();
-    let asks: f64 = groups.iter().map(|g| g.0 * g.1).sum();
-    (sessions > 0.0 && !plan.is_open()).then(|| asks / sessions)
+/// Requests of a session that arrives, on average, by group; empty where nobody comes with more than one.
+fn asks_per_session(plan: &Plan) -> Vec<f64> {
+    let of = |g: &Group| if g.arrives() { g.journey.mean_asks() } else { 0.0 };
+    if !plan.is_open() && plan.groups.iter().any(Group::arrives) {
+        plan.groups.iter().map(of).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// Requests that this process is to make of fixed work, where the plan says how many.

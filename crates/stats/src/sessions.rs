@@ -2,7 +2,9 @@
 //! requests that they stand for could be sent in time.
 //!
 //! Sessions are told by two kinds of rows: the first request of each (due as an arrival) and, for those of more than one
-//! request, the row of the session itself. Deliberately absent: what is kept of their requests as of all (`requests`).
+//! request, the row of the session itself. What is asked of a session is what it made, each request at the instant at which
+//! instant answers would have had it due: its think times are those that it drew, and a session that a failure or a choice
+//! ended early stands for no more. Deliberately absent: what is kept of their requests as of all (`requests`).
 
 use crate::cells::Fine;
 use crate::levels::Levels;
@@ -12,19 +14,24 @@ use crate::responses::{Sample, Strata};
 use crate::setup::{Setup, Workload};
 use crate::summary::{Held, Sessions};
 use base::{Due, Nanos, Outcome, Record};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug)]
 pub(crate) struct SessionsKept {
     measured: Measured,
-    per_session: Option<f64>,
+    /// Requests of a session on average, by group; empty where that is not known.
+    per_session: Vec<f64>,
     think: f64,
     /// Whether the run lasts until its work is done, and not until an instant.
     until_done: bool,
     due: u64,
     started: u64,
-    /// Requests that the sessions due would make before the end of the phase if answers were instant.
-    asked: f64,
+    /// Requests made that would have been due before the end of the phase if answers were instant.
+    asked: u64,
+    /// Those that sessions cut short, or never begun, would have made besides.
+    missed: f64,
+    /// How far the answers have held back each session under way, by group and number.
+    held_back: HashMap<(u16, u64), HeldBack>,
     sent: u64,
     ok: u64,
     failed: u64,
@@ -50,12 +57,14 @@ impl SessionsKept {
         let steps = setup.labels.len();
         SessionsKept {
             measured,
-            per_session: setup.asks_per_session,
+            per_session: setup.asks_per_session.clone(),
             think: setup.think_s.unwrap_or(0.0),
             until_done: setup.workload == Workload::FixedWork,
             due: 0,
             started: 0,
-            asked: 0.0,
+            asked: 0,
+            missed: 0.0,
+            held_back: HashMap::new(),
             sent: 0,
             ok: 0,
             failed: 0,
@@ -81,6 +90,7 @@ impl SessionsKept {
             self.active.change(record.done.max(from), -1);
         }
         let Some(segment) = self.measured.segment(record.arrived) else { return };
+        self.row_of(record);
         let duration = (record.done - record.intended).0;
         match record.outcome {
             Outcome::Ok => self.ok += 1,
@@ -113,29 +123,83 @@ impl SessionsKept {
         self.held_all.push(held, count);
         let started = record.started.get();
         self.sent += u64::from(started.is_some_and(|at| at < self.measured.end));
+        self.ask(record);
         if record.due == Due::Arrival {
             self.due += count;
             self.started += u64::from(started.is_some());
-            self.asked += count as f64 * self.asked_from(record.arrived);
             self.last_due = self.last_due.max(record.arrived);
             self.held_first.push(held, count);
         }
     }
 
-    /// Requests that a session due at an instant would make before the end of the phase if each took no time and each think
-    /// time were the mean one.
-    fn asked_from(&self, arrived: Nanos) -> f64 {
-        let all = self.per_session.unwrap_or(0.0);
-        if self.think <= 0.0 {
-            return all;
+    /// Counts a request as asked for, if instant answers would have had it due before the end of the phase.
+    fn ask(&mut self, record: &Record) {
+        let count = u64::from(record.count);
+        let lone = self.per_session.get(usize::from(record.group)).is_none_or(|&all| all <= 1.0);
+        if lone || (record.due == Due::Arrival && !record.started.is_some()) {
+            self.asked += count;
+            // Who never began made no request that would tell.
+            if matches!(record.outcome, Outcome::Unsent | Outcome::Shed) {
+                self.missed += count as f64 * self.more_from(record.group, 1, record.arrived);
+            }
+            return;
         }
-        let left = (self.measured.end - arrived).as_secs_f64();
-        all.min(1.0 + (left / self.think).floor())
+        let key = (record.group, record.k);
+        let session = self.held_back.entry(key).or_default();
+        self.asked += if Nanos(record.intended.0 - session.by) < self.measured.end { count } else { 0 };
+        session.by += (record.done - record.intended).0.max(0);
+        session.seen += 1;
+        let session = *session;
+        if let Some(row) = session.row.filter(|row| session.seen >= row.made) {
+            self.over(key, session.by, row);
+        }
+    }
+
+    /// Takes the row of a session: the last of it from a source, the first of it from a log.
+    fn row_of(&mut self, record: &Record) {
+        let key = (record.group, record.k);
+        // A failed session that outlasted the phase may have been cut short, too.
+        let cut_short = match record.outcome {
+            Outcome::Ok => false,
+            Outcome::Unfinished | Outcome::Cancelled => true,
+            _ => record.done >= self.measured.end,
+        };
+        let row = Row { made: record.repeat, done: record.done, cut_short };
+        match self.held_back.get_mut(&key) {
+            Some(session) => {
+                let by = session.by;
+                self.over(key, by, row);
+            }
+            None => {
+                self.held_back.insert(key, HeldBack { row: Some(row), ..HeldBack::default() });
+            }
+        }
+    }
+
+    /// A session of which all was seen.
+    fn over(&mut self, key: (u16, u64), by: i64, row: Row) {
+        self.held_back.remove(&key);
+        if row.cut_short {
+            self.missed += self.more_from(key.0, row.made, Nanos(row.done.0 - by));
+        }
+    }
+
+    /// Requests that a session that made some would still have made from an instant to the end of the phase, if each took no
+    /// time and each think time were the mean one.
+    fn more_from(&self, group: u16, made: u32, from: Nanos) -> f64 {
+        let all = self.per_session.get(usize::from(group)).copied().unwrap_or(0.0);
+        let left = (self.measured.end - from).as_secs_f64();
+        if left <= 0.0 {
+            return 0.0;
+        }
+        let more = (all - f64::from(made)).max(0.0);
+        if self.think > 0.0 { more.min((left / self.think).floor()) } else { more }
     }
 
     /// Requests sent in time over requests asked for; by how many asked.
     pub fn sent_share(&self) -> Option<(f64, f64)> {
-        (self.per_session.is_some() && self.asked > 0.0).then(|| (self.sent as f64 / self.asked, self.asked))
+        let asked = self.asked as f64 + self.missed;
+        (!self.per_session.is_empty() && asked > 0.0).then(|| (self.sent as f64 / asked, asked))
     }
 
     /// The block. Fixed work has no end but its last answer: `until`. What was asked for is not told where `unasked` says why.
@@ -184,6 +248,23 @@ impl SessionsKept {
             blocked_all: self.held_all.summary(),
         }
     }
+}
+
+/// A session of which not all was seen yet.
+#[derive(Clone, Copy, Debug, Default)]
+struct HeldBack {
+    /// Sum of its response times so far, in nanoseconds.
+    by: i64,
+    seen: u32,
+    row: Option<Row>,
+}
+
+/// What its own row tells of a session.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    made: u32,
+    done: Nanos,
+    cut_short: bool,
 }
 
 fn earlier(first: &mut [Option<Nanos>], step: usize, at: Nanos) {

@@ -116,8 +116,9 @@ pub struct Setup {
     pub plan: Option<PlanLaw>,
     /// Users of the closed groups over time, this process's part; none where there are none.
     pub users: Option<UsersAsked>,
-    /// Requests of a session that arrives, on average; none where no sessions do, or where it is not known.
-    pub asks_per_session: Option<f64>,
+    /// Requests of a session that arrives, on average, by group (0 for one of which no sessions do); empty where that is not
+    /// known.
+    pub asks_per_session: Vec<f64>,
     /// Requests of fixed work that this process is to send.
     pub requests_asked: Option<u64>,
     /// Mean think time asked for, in seconds, over the requests before which users think.
@@ -140,7 +141,7 @@ impl Default for Setup {
             workload: Workload::Open,
             plan: None,
             users: None,
-            asks_per_session: None,
+            asks_per_session: Vec::new(),
             requests_asked: None,
             think_s: None,
             resolution: Nanos(1),

@@ -43,7 +43,10 @@ fn not_sent(case: &Case) -> Option<Finding> {
 /// Sessions, or open requests, of which there are ever more.
 fn piling_up(case: &Case) -> Option<Finding> {
     let (what, trend) = case.active()?;
-    let rises = trend.rises(case.evidence.tolerances.trend) && trend.change * trend.mean >= 1.0;
+    let least = case.evidence.tolerances.trend;
+    // Where answers take no longer, it is their think times that keep the sessions: a phase that began without any.
+    let slower = || case.responses().is_some_and(|trend| trend.rises(least));
+    let rises = trend.rises(least) && trend.change * trend.mean >= 1.0 && slower();
     rises.then(|| Finding {
         severity: Severity::Warning,
         text: format!(
@@ -67,20 +70,18 @@ pub(super) fn not_steady(case: &Case) -> Option<Finding> {
         return None;
     }
     let least = case.evidence.tolerances.trend;
-    let filled = case.evidence.filled.min(SEGMENTS);
-    let means: Vec<(f64, f64)> =
-        (0..filled).filter_map(|s| Some((s as f64, case.response[s]? / 1e9))).collect();
-    let under_way = || Some(("Requests under way", case.under_way()?));
-    let response = Trend::of(&means).map(|trend| ("Mean response times", trend));
-    let moving = |(_, trend): &(&str, Trend)| trend.moves(least);
-    let (what, trend) = response.filter(moving).or_else(|| under_way().filter(moving))?;
+    let moving = |trend: &Trend| trend.moves(least);
+    let response = case.responses().filter(moving);
+    let of_response = response.is_some();
+    let what = if of_response { "Mean response times" } else { "Requests under way" };
+    let trend = response.or_else(|| case.under_way().filter(moving))?;
     let way = if trend.change > 0.0 { "rose" } else { "fell" };
     Some(Finding {
         severity: Severity::Warning,
         text: format!(
             "{what} {way} through the measured phase by {} of their mean: it was not steady, and its percentiles are a mixture. {}",
             percent(trend.change.abs()),
-            remedy(case, trend.change > 0.0)
+            remedy(case, of_response, trend.change > 0.0)
         ),
         value: Some(trend.change),
         interval: Some(trend.interval),
@@ -90,17 +91,22 @@ pub(super) fn not_steady(case: &Case) -> Option<Finding> {
     })
 }
 
-/// Where a steady stretch seems to begin.
-fn remedy(case: &Case, rising: bool) -> String {
+/// Where a steady stretch of what moved, the response times or the requests under way, seems to begin.
+fn remedy(case: &Case, of_response: bool, rising: bool) -> String {
     let (from, to) = (case.summary.measured.from_s, case.summary.measured.to_s);
     let mut rows = case.rows.clone();
-    if rows.len() < SEGMENTS {
+    if !of_response || rows.len() < SEGMENTS {
+        let under_way = case.evidence.loops.filter(|_| !of_response).map(|loops| loops.under_way.means());
         let length = (to - from) / SEGMENTS as f64;
-        let told = |s: usize| Some((from + (s + 1) as f64 * length, case.response[s]? / 1e9));
-        rows = (0..case.evidence.filled).filter_map(told).collect();
+        let value =
+            |s: usize| under_way.map_or_else(|| Some(case.response[s]? / 1e9), |means| Some(means[s]));
+        let told = |s: usize| Some((from + (s + 1) as f64 * length, value(s)?));
+        rows = (0..case.evidence.filled.min(SEGMENTS)).filter_map(told).collect();
     }
     let values: Vec<f64> = rows.iter().map(|row| row.1).collect();
-    let cut = mser(&values).filter(|&cut| cut > 0).and_then(|cut| Some(rows.get(cut - 1)?.0));
+    // What piles up is steady nowhere, however calm a stretch of it looks.
+    let calm = || mser(&values).filter(|&cut| cut > 0 && !(rising && piling_up(case).is_some()));
+    let cut = calm().and_then(|cut| Some(rows.get(cut - 1)?.0));
     match cut {
         Some(at) => format!(
             "By MSER it is steady from {} on: warm up for {} instead of {}.",
@@ -173,6 +179,14 @@ impl Case<'_> {
             && evidence.workload != Workload::FixedWork
             && evidence.kept.rescaled.is_none()
             && constant_users()
+    }
+
+    /// The trend of the mean response times.
+    fn responses(&self) -> Option<Trend> {
+        let filled = 0..self.evidence.filled.min(SEGMENTS);
+        let means: Vec<(f64, f64)> =
+            filled.filter_map(|s| Some((s as f64, self.response[s]? / 1e9))).collect();
+        Trend::of(&means)
     }
 
     /// The trend of the requests under way.

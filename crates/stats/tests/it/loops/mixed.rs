@@ -21,7 +21,7 @@ fn setup(sources: usize) -> Setup {
         workload: Workload::Sessions,
         plan: Some(poisson(&phases())),
         users: Some(UsersAsked::hold(f64::from(USERS), end)),
-        asks_per_session: Some(f64::from(STEPS)),
+        asks_per_session: vec![f64::from(STEPS)],
         ..Setup::default()
     }
 }

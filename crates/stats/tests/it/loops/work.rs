@@ -17,7 +17,7 @@ fn setup(sources: usize) -> Setup {
         // It ends by itself.
         measured: Nanos::ZERO..Nanos::from_secs(24 * 3600),
         workload: Workload::FixedWork,
-        asks_per_session: Some(f64::from(STEPS)),
+        asks_per_session: vec![f64::from(STEPS)],
         requests_asked: Some(11_000),
         ..Setup::default()
     }
