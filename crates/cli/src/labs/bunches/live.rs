@@ -55,6 +55,18 @@ struct Lived {
     numbers: Numbers,
     /// Requests that were not answered well.
     failed: u64,
+    /// Hold-ups of the client of more than a millisecond while launches were counted.
+    held_up: Vec<Nanos>,
+}
+
+impl Lived {
+    /// What hold-ups add to CoV^2 of all users. One of length h puts a headway of h in the place of some h/m, whose squares
+    /// come to 2hm for an exponential law of mean m; CoV^2 is the sum of squares over n m^2, less 1.
+    fn added_by_hold_ups(&self) -> f64 {
+        let mean = 1.0 / self.numbers.tps;
+        let added = self.held_up.iter().map(|h| h.as_secs_f64() * (h.as_secs_f64() - 2.0 * mean));
+        added.filter(|x| *x > 0.0).sum::<f64>() / (self.numbers.launches as f64 * mean * mean)
+    }
 }
 
 /// A target and its users, both on this machine.
@@ -87,18 +99,20 @@ fn run(setting: &Setting, seed: u64) -> anyhow::Result<Lived> {
         control: Control::default(),
     };
     let done = Mutex::new(Vec::new());
-    thread::scope(|scope| {
+    let report = thread::scope(|scope| {
         let serving = scope.spawn(|| server.run());
         let played = ::live::run(&config, |_| Kept { launches: Some(Launches::new(setting)), done: &done });
         stop_target.stop();
         let served = serving.join();
-        played?;
         served.map_err(|_| anyhow!("the embedded target panicked"))??;
-        anyhow::Ok(())
+        anyhow::Ok(played?)
     })?;
+    let stalls = report.workers.iter().flat_map(|worker| &worker.stalls);
+    let (from, to) = setting.window;
+    let held_up = stalls.filter(|stall| (from..to).contains(&stall.at)).map(|stall| stall.length).collect();
     let launches = done.into_inner().unwrap_or_else(PoisonError::into_inner).pop();
     let launches = launches.ok_or_else(|| anyhow!("the live run left no launches"))?;
-    Ok(Lived { failed: launches.failed(), numbers: launches.numbers() })
+    Ok(Lived { failed: launches.failed(), numbers: launches.numbers(), held_up })
 }
 
 /// The worker's sink: hands its launches over when it is done.
@@ -172,10 +186,28 @@ fn note(live: &Lived, simulated: &[Numbers]) -> String {
         n => format!("; {} of {} requests failed", n, live.numbers.launches),
     };
     format!(
-        "Live, {} launches: {groups}{grows}{failed}. Mean response time {} where {} was asked of the target.",
+        "Live, {} launches: {groups}{grows}{failed}. {} Mean response time {} where {} was asked of the target.",
         report::format::count(live.numbers.launches),
+        hold_ups(live, simulated),
         report::format::time(live.numbers.response_ms / 1e3),
         report::format::time(TESTS[T1830].response_ms / TIMES / 1e3),
+    )
+}
+
+/// What the client knows of its own hold-ups, and what they come to.
+fn hold_ups(live: &Lived, simulated: &[Numbers]) -> String {
+    let Some(longest) = live.held_up.iter().max() else {
+        return "The client was never held up for more than 1 ms.".to_owned();
+    };
+    let squared = |numbers: &Numbers| numbers.cov.last().map_or(f64::NAN, |cov| cov * cov);
+    let expected = simulated.iter().map(squared).sum::<f64>() / simulated.len() as f64;
+    format!(
+        "The client was held up {} for more than 1 ms (longest {}), which adds {:.3} to CoV^2 of all users; seen beyond the \
+         simulation's mean: {:+.3}.",
+        report::format::plural(live.held_up.len() as u64, "time"),
+        report::format::time(longest.as_secs_f64()),
+        live.added_by_hold_ups(),
+        squared(&live.numbers) - expected
     )
 }
 
@@ -199,7 +231,8 @@ mod tests {
         let simulated: Vec<Numbers> = (0..20).map(|seed| play(&setting, seed).unwrap()).collect();
         let mean = |i: usize| simulated.iter().map(|n| n.cov[i]).sum::<f64>() / simulated.len() as f64;
         let typical = Numbers { cov: (0..SIZES.len()).map(mean).collect(), ..simulated[0].clone() };
-        let said = note(&Lived { numbers: typical.clone(), failed: 0 }, &simulated);
+        let said = note(&Lived { numbers: typical.clone(), failed: 0, held_up: Vec::new() }, &simulated);
+        assert!(said.contains("The client was never held up"), "{said}");
         assert!(
             said.contains("in every thread group") && !said.contains("grows") && !said.contains("failed")
         );
@@ -207,7 +240,17 @@ mod tests {
         for (k, cov) in SIZES.iter().zip(&mut bunched.cov) {
             *cov += 0.001 * f64::from(*k);
         }
-        let said = note(&Lived { numbers: bunched, failed: 7 }, &simulated);
+        let held_up = vec![Nanos::from_millis(20), Nanos::from_millis(10)];
+        let lived = Lived { numbers: bunched, failed: 7, held_up };
+        // Squares of 20 and 10 ms, less twice each times the mean headway, over launches x mean^2.
+        let mean = 1.0 / lived.numbers.tps;
+        let added = (5e-4 - 2.0 * mean * 0.03) / (lived.numbers.launches as f64 * mean * mean);
+        assert!((lived.added_by_hold_ups() - added).abs() < 1e-9);
+        let said = note(&lived, &simulated);
+        assert!(
+            said.contains("The client was held up 2 times for more than 1 ms (longest 20.0 ms)"),
+            "{said}"
+        );
         assert!(
             said.contains("outside 5-95 % of the simulation in the groups of") && said.contains("175, 200"),
             "{said}"

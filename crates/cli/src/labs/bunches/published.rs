@@ -1,5 +1,5 @@
-//! What Brady published (Creating and Sustaining a Poisson arrival pattern with JMeter, 2012): the seven tests, and the CoV
-//! of headways by thread group. Numbers only.
+//! What Brady published (2012, figures 12 and 15 to 17): the seven tests, and the CoV of headways by thread group. Numbers
+//! only.
 //!
 //! The response times' standard deviations of tests 1900 to 2030 are not printed in the figures at hand: they are those of
 //! an independent simulation that was fitted to the same tables. CoV by thread group hardly depends on them.

@@ -1,4 +1,4 @@
-//! O'Hara's question (2021): fixed work or a fixed rate? The same system, 4 workers of exp(8 ms), under a thousand users who
+//! O'Hara's question: fixed work or a fixed rate? The same system, 4 workers of exp(8 ms), under a thousand users who
 //! come at once, under closed loops, under users who arrive at a rate, and through a stop; in virtual time, by the client
 //! core. Published are the figures of an independent simulation.
 //!
@@ -32,7 +32,7 @@ impl Lab for Work {
     }
 
     fn about(&self) -> &'static str {
-        "Fixed work against a fixed rate on one system: what each tells of it (O'Hara 2021)"
+        "Fixed work against a fixed rate on one system: what each tells of it (O'Hara)"
     }
 
     fn replications(&self) -> u64 {
