@@ -60,6 +60,18 @@ fn where_nothing_was_hidden_nothing_is_made_up() {
 }
 
 #[test]
+fn nor_where_the_servers_are_busy() {
+    // 400 requests a second of 500, by many users and by few.
+    for (users, think_s) in [(400, 1.0), (8, 0.01)] {
+        let [seen, estimated, truth] = compare(users, think_s, BASE, 40_000, 8);
+        assert!(
+            (estimated / truth - 1.0).abs() < 0.15,
+            "{users}: {estimated} against {truth}, closed {seen}"
+        );
+    }
+}
+
+#[test]
 fn an_estimate_is_a_function_of_the_run_and_its_seed() {
     let told = closed(4, 0.0, stopping(1), 2_000, 7);
     let until = Nanos::from_secs(6);

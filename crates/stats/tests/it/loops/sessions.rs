@@ -218,7 +218,7 @@ fn what_a_session_could_not_have_sent_is_not_asked_of_it() {
 fn sessions_that_end_early_by_themselves_withhold_nothing() {
     for (outcome, seed) in [(Outcome::Ok, 5), (Outcome::Status, 6)] {
         let mut told = sessions(&arrivals(&phases(5.0), seed), usize::MAX, BASE, seed);
-        let short = |r: &Record| r.k % 10 != 0;
+        let short = |r: &Record| !r.k.is_multiple_of(10);
         told.records.retain(|r| !short(r) || r.due == Due::Arrival);
         let first: std::collections::HashMap<u64, Nanos> = told
             .records
