@@ -26,7 +26,7 @@ pub trait Lab: Sync {
     fn name(&self) -> &'static str;
     /// One line for help texts, with the source.
     fn about(&self) -> &'static str;
-    /// How often it is done unless somebody says otherwise: some ten seconds of work.
+    /// How often it is done unless somebody says otherwise: less than a minute of computing.
     fn replications(&self) -> u64;
     /// Does it `replications` times.
     ///

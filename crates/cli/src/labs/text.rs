@@ -4,7 +4,7 @@ use super::{Cell, Figure, Quantity, Report, Row, Table};
 
 /// Columns of the narrowest terminal in common use.
 const WIDTH: usize = 80;
-/// Columns of the label of a line of numbers, and of one number.
+/// Columns of the label of a line of numbers, at least, and of one number.
 const ROW: usize = 24;
 const CELL: usize = 9;
 /// Columns of one number in a table of several quantities,
@@ -20,7 +20,7 @@ pub fn of(report: &Report) -> String {
     let mut out = format!("{}lab {}, seed {}\n", wrapped(report.about), report.name, report.seed);
     if !report.rows.is_empty() {
         out.push('\n');
-        head(&mut out, "", &["paper", "theory", "one draw", "mean", "5 %", "95 %"]);
+        head(&mut out, "", ROW, &["paper", "theory", "one draw", "mean", "5 %", "95 %"]);
         for row in &report.rows {
             out.push_str(&line(row));
         }
@@ -44,8 +44,8 @@ pub fn of(report: &Report) -> String {
     out
 }
 
-fn head(out: &mut String, key: &str, names: &[&str]) {
-    let mut line = format!("{key:<ROW$}");
+fn head(out: &mut String, key: &str, room: usize, names: &[&str]) {
+    let mut line = format!("{key:<room$}");
     names.iter().for_each(|name| line.push_str(&format!("{name:>CELL$}")));
     out.push_str(line.trim_end());
     out.push('\n');
@@ -73,9 +73,10 @@ fn line(row: &Row) -> String {
 fn lines(out: &mut String, table: &Table, quantity: Quantity) {
     let cells: Vec<Cell> = table.rows.iter().filter_map(|row| row.cells.first().copied()).collect();
     let forms = forms(table, &cells);
-    head(out, table.key, &forms.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let room = table.rows.iter().map(|row| row.name.chars().count() + 1).fold(ROW, usize::max);
+    head(out, table.key, room, &forms.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     for (at, row) in table.rows.iter().enumerate() {
-        out.push_str(&format!("{:<ROW$}", row.name));
+        out.push_str(&format!("{:<room$}", row.name));
         for (_, numbers) in &forms {
             let shown = number(numbers.get(at).copied().flatten(), quantity.places);
             out.push_str(&format!("{shown:>CELL$}"));

@@ -87,7 +87,7 @@ pub fn all() -> Result<Vec<Case>, UnitError> {
     add(Part::After, "uniform", None, calm.clone());
     add(Part::After, "fixed", None, calm.clone().fixed_think()?);
     let instant = Setting::instant(&TESTS[T1830])?.fixed_think()?.stalled(SINGLE).counted(from, to);
-    add(Part::After, "fixed, instant answers", None, instant);
+    add(Part::After, "fixed, R = 0", None, instant);
     Ok(cases)
 }
 

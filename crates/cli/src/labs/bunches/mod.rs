@@ -39,7 +39,7 @@ impl Lab for Bunches {
     }
 
     fn replications(&self) -> u64 {
-        12
+        20
     }
 
     fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report> {
@@ -244,7 +244,7 @@ fn models(observed: &[Observed]) -> Table {
 /// Fixed think times.
 fn think(observed: &[Observed]) -> Table {
     let stalls = of(observed, Part::Think).map(|o| (o.case.name.clone(), o));
-    let after = of(observed, Part::After).map(|o| (format!("long after: {}", o.case.name), o));
+    let after = of(observed, Part::After).map(|o| (format!("1830 {}, later", o.case.name), o));
     let rows = stalls.chain(after).map(|(name, o)| TableRow {
         name,
         cells: vec![Cell { published: o.case.published, ..Cell::observed(o.cov(200)) }],
