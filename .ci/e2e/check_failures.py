@@ -7,8 +7,8 @@ from check_thresholds import cases, code, expected
 from harness import check, conserved, contains, equal, expect, finding, flat
 from recorder import Recorder
 
-# 20 sessions at 25, 50, 75 ... ms. The pause is for the last, which a busy machine may make late: at the end nobody begins.
-EVEN = "target: ${TARGET}\nseed: 1\nusers: { arrive: { process: constant, rate: 40/s }, phases: [ { hold: 500ms }, { pause: 200ms } ]%s }\n"
+# 20 sessions at 25, 50, 75 ... 500 ms. The pause is for the last, which a busy machine may make late: at the end nobody begins.
+EVEN = "target: ${TARGET}\nseed: 1\nusers: { arrive: { process: constant, rate: 40/s }, phases: [ { hold: 510ms }, { pause: 200ms } ]%s }\n"
 ROWS = 8
 
 
@@ -139,7 +139,7 @@ def expectations(tmp):
         # The first reason of each outcome is told: one short run for each.
         alone = [
             start_file(
-                head.replace("hold: 500ms", "hold: 200ms") + f"journey: [ {{ get: /x, name: one, expect: {{ {expectation} }} }} ]\n",
+                head.replace("hold: 510ms", "hold: 210ms") + f"journey: [ {{ get: /x, name: one, expect: {{ {expectation} }} }} ]\n",
                 tmp=tmp, name=f"one{i}", env={"TARGET": server.url},
             )
             for i, (expectation, _, _) in enumerate(EXPECTATIONS)
@@ -150,7 +150,7 @@ def expectations(tmp):
 
 @check("failures: thresholds of a file: crossed 99, of a step, together with --threshold; one that aborts ends the run after its delay")
 def thresholds(tmp):
-    text = EVEN.replace("rate: 40/s", "rate: 60/s").replace("500ms", "1s") % "" + (
+    text = EVEN.replace("rate: 40/s", "rate: 60/s").replace("510ms", "1s") % "" + (
         "journey: [ { get: /a, name: a }, { get: /bad, name: bad } ]\n"
         'thresholds: ["med<10s", "response{step:bad}: min<1ns", "failed: rate<90%"]\n'
     )

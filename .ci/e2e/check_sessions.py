@@ -207,7 +207,7 @@ def injection(tmp):
     text = """
 target: ${TARGET}
 data: { d: { csv: evil.csv, take: sequential } }
-users: { arrive: { process: constant, rate: 20/s }, phases: [ { hold: 1s }, { pause: 200ms } ] }
+users: { arrive: { process: constant, rate: 20/s }, phases: [ { hold: 1010ms }, { pause: 200ms } ] }
 journey:
   - get: /head
     name: head
@@ -244,7 +244,7 @@ def secrets(tmp):
     secret = "s3cr3t/+ü"
     text = """
 target: ${TARGET}
-users: { arrive: { process: constant, rate: 20/s }, phases: [ { hold: 500ms }, { pause: 200ms } ] }
+users: { arrive: { process: constant, rate: 20/s }, phases: [ { hold: 510ms }, { pause: 200ms } ] }
 journey:
   - post: /echo
     name: echo
