@@ -6,7 +6,7 @@ use base::{Nanos, Profile};
 use serde::{Deserialize, Serialize};
 use stats::summary::PlanSummary;
 use stats::thresholds::Threshold;
-use stats::{PlanLaw, Setup, UsersAsked, UsersPhase, Workload};
+use stats::{PlanLaw, SessionAsked, Setup, UsersAsked, UsersPhase, Workload};
 use std::path::Path;
 use workload::plan::{Group, Source};
 use workload::users::UserPhase;
@@ -163,14 +163,16 @@ fn users(plan: &Plan) -> Option<UsersAsked> {
     Some(UsersAsked { phases })
 }
 
-/// Requests of a session that arrives, on average, by group; empty where nobody comes with more than one.
-fn asks_per_session(plan: &Plan) -> Vec<f64> {
-    let of = |g: &Group| if g.arrives() { g.journey.mean_asks() } else { 0.0 };
-    if !plan.is_open() && plan.groups.iter().any(Group::arrives) {
-        plan.groups.iter().map(of).collect()
-    } else {
-        Vec::new()
-    }
+/// What a session that arrives is to do, by group; nothing where nobody comes with more than one request.
+fn asks_per_session(plan: &Plan) -> Vec<SessionAsked> {
+    let of = |group: &Group| {
+        let requests = group.journey.mean_asks();
+        let think_s = (group.journey.mean_think_s() - group.journey.first_think_s()) / (requests - 1.0);
+        let think_s = if think_s.is_finite() { think_s.max(0.0) } else { 0.0 };
+        if group.arrives() { SessionAsked { requests, think_s } } else { SessionAsked::default() }
+    };
+    let sessions = !plan.is_open() && plan.groups.iter().any(Group::arrives);
+    if sessions { plan.groups.iter().map(of).collect() } else { Vec::new() }
 }
 
 /// Requests that this process is to make of fixed work, where the plan says how many.
@@ -178,7 +180,7 @@ fn requests_asked(plan: &Plan) -> Option<u64> {
     let mut asked = 0;
     for (number, group) in plan.groups.iter().enumerate() {
         asked += match &group.source {
-            Source::Users { requests: Some(n), .. } => plan.shard.split_u64(*n),
+            Source::Users { requests: Some(n), level } => plan.shard.split_work(*n, level.most()),
             // A session's number of requests may be drawn.
             Source::AtOnce { .. } if group.journey.mean_asks() == group.journey.longest() as f64 => {
                 plan.sessions_of(number, plan.shard).count() as u64 * group.journey.longest()
@@ -210,4 +212,25 @@ pub fn law(process: Process, profile: Profile, shard: Shard) -> PlanLaw {
     let gap_cdf: Option<stats::GapCdf> =
         has_law.then(|| Box::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
     PlanLaw { profile, gap_cdf, gap_cov: process.thinned_cov(shard.count()), poisson }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::journey::{Journey, Node, no_think};
+    use workload::plan::Connections;
+    use workload::users::Level;
+
+    #[test]
+    fn a_shard_is_asked_for_the_work_of_its_users() {
+        let level = Level::hold(7, Nanos::from_secs(60));
+        let source = Source::Users { level: level.into(), requests: Some(101) };
+        let journey = Journey::new(&[Node::Ask { step: 0, repeat: 1, think: None }], no_think()).unwrap();
+        let mut plan =
+            Plan::of(1, Group::of(source, journey, Connections::PerUser), Nanos::ZERO, Nanos::from_secs(60));
+        let asked = |plan: &Plan| setup(plan, &[STEP.to_owned()], 1).requests_asked;
+        assert_eq!(asked(&plan), Some(101));
+        plan.shard = Shard::new(1, 2).unwrap();
+        assert_eq!(asked(&plan), Some(43));
+    }
 }

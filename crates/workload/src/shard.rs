@@ -80,6 +80,14 @@ impl Shard {
         total / count + u64::from(u64::from(self.index) < total % count)
     }
 
+    /// How many of `n` requests this shard's users make, where each of all `users` makes the same number or one more.
+    pub fn split_work(self, n: u64, users: u32) -> u64 {
+        match u64::from(users) {
+            0 => 0,
+            users => n / users * self.split_u64(users) + self.split_u64(n % users),
+        }
+    }
+
     /// Whether user `u` of a closed group is this shard's: u mod N = i.
     pub fn keeps_user(self, u: u32) -> bool {
         u % self.count == self.index
@@ -118,6 +126,27 @@ mod tests {
             assert_eq!(parts.iter().sum::<u32>(), total);
             assert!(parts.iter().max().unwrap() - parts.iter().min().unwrap() <= 1);
         }
+    }
+
+    #[test]
+    fn work_splits_completely_and_by_users() {
+        for (n, users) in [(101, 7), (100, 6), (3, 7), (0, 5), (5, 0)] {
+            for count in [1, 2, 3, 8] {
+                let shards = (0..count).map(|i| Shard::new(i, count).unwrap());
+                let parts: Vec<u64> = shards.clone().map(|shard| shard.split_work(n, users)).collect();
+                assert_eq!(
+                    parts.iter().sum::<u64>(),
+                    if users == 0 { 0 } else { n },
+                    "{n} of {users} by {count}"
+                );
+                for (shard, part) in shards.zip(parts) {
+                    let threads = (0..2).map(|j| shard.part(j, 2).unwrap().split_work(n, users));
+                    assert_eq!(threads.sum::<u64>(), part, "{n} of {users}, {shard}");
+                }
+            }
+        }
+        // Users 1, 3 and 5 of 7 make 14 each, and user 1 one more.
+        assert_eq!(Shard::new(1, 2).unwrap().split_work(101, 7), 43);
     }
 
     #[test]

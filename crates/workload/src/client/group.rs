@@ -48,7 +48,7 @@ impl Group {
             pace: group.pace.clone(),
             stride: u64::from(users.max(1)),
             level,
-            left: requests.map(|n| share(n, users, shard)),
+            left: requests.map(|n| shard.split_work(n, users)),
             stopped: None,
         }
     }
@@ -94,13 +94,5 @@ impl Group {
     pub(super) fn pace(&self, k: u64) -> Nanos {
         let pace = self.pace.as_ref().map(|law| law.sample_time(&mut self.draws.pace(k)));
         pace.unwrap_or(Nanos::ZERO)
-    }
-}
-
-/// How many of `n` requests the users of a shard make, where each of all `users` makes the same number or one more.
-fn share(n: u64, users: u32, shard: Shard) -> u64 {
-    match u64::from(users) {
-        0 => 0,
-        users => n / users * shard.split_u64(users) + shard.split_u64(n % users),
     }
 }
