@@ -44,6 +44,6 @@ mod users;
 mod windows;
 
 pub use analysis::Analysis;
-pub use setup::{Facts, GapCdf, PlanLaw, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
+pub use setup::{Facts, GapCdf, PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
 pub use summary::Summary;
 pub use thresholds::Threshold;

@@ -11,7 +11,7 @@ use crate::levels::Levels;
 use crate::moments::Sums;
 use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
-use crate::setup::{Setup, Workload};
+use crate::setup::{SessionAsked, Setup, Workload};
 use crate::summary::{Held, Sessions};
 use base::{Due, Nanos, Outcome, Record};
 use std::collections::{BTreeMap, HashMap};
@@ -19,9 +19,8 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug)]
 pub(crate) struct SessionsKept {
     measured: Measured,
-    /// Requests of a session on average, by group; empty where that is not known.
-    per_session: Vec<f64>,
-    think: f64,
+    /// What a session is to do, by group; empty where that is not known.
+    per_session: Vec<SessionAsked>,
     /// Whether the run lasts until its work is done, and not until an instant.
     until_done: bool,
     due: u64,
@@ -58,7 +57,6 @@ impl SessionsKept {
         SessionsKept {
             measured,
             per_session: setup.asks_per_session.clone(),
-            think: setup.think_s.unwrap_or(0.0),
             until_done: setup.workload == Workload::FixedWork,
             due: 0,
             started: 0,
@@ -135,7 +133,7 @@ impl SessionsKept {
     /// Counts a request as asked for, if instant answers would have had it due before the end of the phase.
     fn ask(&mut self, record: &Record) {
         let count = u64::from(record.count);
-        let lone = self.per_session.get(usize::from(record.group)).is_none_or(|&all| all <= 1.0);
+        let lone = self.per_session.get(usize::from(record.group)).is_none_or(|all| all.requests <= 1.0);
         if lone || (record.due == Due::Arrival && !record.started.is_some()) {
             self.asked += count;
             // Who never began made no request that would tell.
@@ -180,20 +178,23 @@ impl SessionsKept {
     fn over(&mut self, key: (u16, u64), by: i64, row: Row) {
         self.held_back.remove(&key);
         if row.cut_short {
-            self.missed += self.more_from(key.0, row.made, Nanos(row.done.0 - by));
+            // Whose next request was not due any more was still there, thinking, when the phase ended.
+            let until = row.done.max(self.measured.end);
+            self.missed += self.more_from(key.0, row.made, Nanos(until.0 - by));
         }
     }
 
     /// Requests that a session that made some would still have made from an instant to the end of the phase, if each took no
     /// time and each think time were the mean one.
     fn more_from(&self, group: u16, made: u32, from: Nanos) -> f64 {
-        let all = self.per_session.get(usize::from(group)).copied().unwrap_or(0.0);
+        let SessionAsked { requests, think_s } =
+            self.per_session.get(usize::from(group)).copied().unwrap_or_default();
         let left = (self.measured.end - from).as_secs_f64();
         if left <= 0.0 {
             return 0.0;
         }
-        let more = (all - f64::from(made)).max(0.0);
-        if self.think > 0.0 { more.min((left / self.think).floor()) } else { more }
+        let more = (requests - f64::from(made)).max(0.0);
+        if think_s > 0.0 { more.min((left / think_s).floor()) } else { more }
     }
 
     /// Requests sent in time over requests asked for; by how many asked.

@@ -100,6 +100,15 @@ impl UsersAsked {
     }
 }
 
+/// What is asked of a session that arrives, on average.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct SessionAsked {
+    /// Requests; 0 in a group of which no sessions arrive.
+    pub requests: f64,
+    /// Think time before each but the first, in seconds.
+    pub think_s: f64,
+}
+
 /// What an analysis must know before the first record.
 #[derive(Debug)]
 pub struct Setup {
@@ -116,9 +125,8 @@ pub struct Setup {
     pub plan: Option<PlanLaw>,
     /// Users of the closed groups over time, this process's part; none where there are none.
     pub users: Option<UsersAsked>,
-    /// Requests of a session that arrives, on average, by group (0 for one of which no sessions do); empty where that is not
-    /// known.
-    pub asks_per_session: Vec<f64>,
+    /// What a session that arrives is to do, by group; empty where that is not known.
+    pub asks_per_session: Vec<SessionAsked>,
     /// Requests of fixed work that this process is to send.
     pub requests_asked: Option<u64>,
     /// Mean think time asked for, in seconds, over the requests before which users think.

@@ -4,7 +4,7 @@ use super::play::{BASE, STEPS, Told, arrivals, closed, poisson, sessions};
 use crate::world::{outcome, rule};
 use base::{Due, Kind, Nanos, Phase, Rate};
 use stats::summary::{LoadVerdict, ResponseKind, RuleOutcome};
-use stats::{Setup, UsersAsked, Workload};
+use stats::{SessionAsked, Setup, UsersAsked, Workload};
 
 const USERS: u32 = 10;
 
@@ -21,7 +21,7 @@ fn setup(sources: usize) -> Setup {
         workload: Workload::Sessions,
         plan: Some(poisson(&phases())),
         users: Some(UsersAsked::hold(f64::from(USERS), end)),
-        asks_per_session: vec![f64::from(STEPS)],
+        asks_per_session: vec![SessionAsked { requests: f64::from(STEPS), think_s: 0.0 }],
         ..Setup::default()
     }
 }

@@ -8,7 +8,7 @@ use super::play::{BASE, STEPS, Told, arrivals, poisson, sessions};
 use crate::world::{finding, outcome, rule};
 use base::{Due, Kind, Nanos, Outcome, Phase, Rate, Record};
 use stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, SeriesRow};
-use stats::{Setup, Summary, Workload};
+use stats::{SessionAsked, Setup, Summary, Workload};
 use std::sync::LazyLock;
 
 fn phases(rate: f64) -> [Phase; 2] {
@@ -23,7 +23,7 @@ fn setup(rate: f64, sources: usize) -> Setup {
         measured: Nanos::from_secs(30)..Nanos::from_secs(150),
         workload: Workload::Sessions,
         plan: Some(poisson(&phases(rate))),
-        asks_per_session: vec![f64::from(STEPS)],
+        asks_per_session: vec![SessionAsked { requests: f64::from(STEPS), think_s: 0.0 }],
         ..Setup::default()
     }
 }
@@ -233,7 +233,10 @@ fn sessions_that_end_early_by_themselves_withhold_nothing() {
             }
         }
         // On average three of its requests, as a plan may say, and two as it happened.
-        let setup = || Setup { asks_per_session: vec![3.0], ..setup(5.0, 1) };
+        let setup = || Setup {
+            asks_per_session: vec![SessionAsked { requests: 3.0, think_s: 0.0 }],
+            ..setup(5.0, 1)
+        };
         let summary = told.live(setup(), &[]);
         let block = summary.sessions.as_ref().unwrap();
         assert_eq!(block.requests_asked, Some(summary.measured.n as f64), "{block:?}");
@@ -261,16 +264,31 @@ fn sessions_that_fill_an_empty_phase_are_no_backlog() {
         }
         record.done += later;
     }
-    let setup = Setup {
+    let setup = || Setup {
         measured: Nanos::ZERO..Nanos::from_secs(60),
         plan: Some(poisson(&[Phase::hold(Nanos::from_secs(60), Rate(20.0))])),
-        think_s: Some(4.0),
+        asks_per_session: vec![SessionAsked { requests: f64::from(STEPS), think_s: 4.0 }],
         ..setup(20.0, 1)
     };
-    let summary = told.live(setup, &[]);
+    let summary = told.live(setup(), &[]);
     assert!(summary.sessions.as_ref().unwrap().active_at_end.unwrap() > 600);
     assert!(finding(&summary, "feedback").is_none(), "{:?}", finding(&summary, "feedback"));
     let unsteady = finding(&summary, "not-steady").unwrap();
     assert!(unsteady.text.starts_with("Requests under way rose"), "{}", unsteady.text);
     assert!(!unsteady.text.contains("warm up for"), "{}", unsteady.text);
+
+    // Cut short in the middle of a think time, they go on owing nothing; the row's end is the last answer.
+    let end = Nanos::from_secs(60);
+    told.records.retain(|r| r.kind == Kind::Session || r.intended < end);
+    let mut last: std::collections::HashMap<u64, (u32, Nanos)> = std::collections::HashMap::new();
+    for record in told.records.iter().filter(|r| r.kind == Kind::Request) {
+        let (made, done) = last.entry(record.k).or_insert((0, record.done));
+        (*made, *done) = (*made + 1, record.done.max(*done));
+    }
+    for record in told.records.iter_mut().filter(|r| r.kind == Kind::Session && r.done >= end) {
+        record.outcome = Outcome::Unfinished;
+        (record.repeat, record.done) = last[&record.k];
+    }
+    let cut = told.live(setup(), &[]).sessions.unwrap();
+    assert!(cut.unfinished > 600 && cut.requests_asked == Some(cut.requests_sent as f64), "{cut:?}");
 }

@@ -8,7 +8,7 @@ use super::play::{BASE, STEPS, Told, sessions};
 use crate::world::{finding, outcome, rule};
 use base::Nanos;
 use stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, Summary};
-use stats::{Setup, Workload};
+use stats::{SessionAsked, Setup, Workload};
 
 fn setup(sources: usize) -> Setup {
     Setup {
@@ -17,7 +17,7 @@ fn setup(sources: usize) -> Setup {
         // It ends by itself.
         measured: Nanos::ZERO..Nanos::from_secs(24 * 3600),
         workload: Workload::FixedWork,
-        asks_per_session: vec![f64::from(STEPS)],
+        asks_per_session: vec![SessionAsked { requests: f64::from(STEPS), think_s: 0.0 }],
         requests_asked: Some(11_000),
         ..Setup::default()
     }
