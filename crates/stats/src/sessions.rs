@@ -153,7 +153,7 @@ impl SessionsKept {
         }
     }
 
-    /// Takes the row of a session: the last of it from a source, the first of it from a log.
+    /// Takes the row of a session: the last of it from a source, among the first of it from a log.
     fn row_of(&mut self, record: &Record) {
         let key = (record.group, record.k);
         // A failed session that outlasted the phase may have been cut short, too.
@@ -163,14 +163,11 @@ impl SessionsKept {
             _ => record.done >= self.measured.end,
         };
         let row = Row { made: record.repeat, done: record.done, cut_short };
-        match self.held_back.get_mut(&key) {
-            Some(session) => {
-                let by = session.by;
-                self.over(key, by, row);
-            }
-            None => {
-                self.held_back.insert(key, HeldBack { row: Some(row), ..HeldBack::default() });
-            }
+        let session = self.held_back.entry(key).or_default();
+        session.row = Some(row);
+        let session = *session;
+        if session.seen >= row.made {
+            self.over(key, session.by, row);
         }
     }
 

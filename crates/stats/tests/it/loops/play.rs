@@ -224,11 +224,14 @@ impl Told {
         analysis.finish(facts)
     }
 
-    /// As a log tells it: in the order of starts, and without the users.
+    /// As a log tells it: in the order of starts, a session's row before its first request or just after it, and without the
+    /// users.
     pub fn logged(&self, setup: Setup, thresholds: &[&str]) -> Summary {
         let mut analysis = Analysis::new(Setup { sources: 1, ..setup }).judging(read(thresholds));
         let mut records = self.records.clone();
-        records.sort_by_key(|r| (r.started.get().unwrap_or(r.intended), r.k, r.kind != Kind::Session));
+        records.sort_by_key(|r| {
+            (r.started.get().unwrap_or(r.intended), r.k, (r.kind == Kind::Session) == r.k.is_multiple_of(2))
+        });
         for part in records.chunks(4_096) {
             let requests = part.iter().filter(|r| r.kind == Kind::Request);
             let starts: Vec<_> = requests.filter_map(Record::start).collect();

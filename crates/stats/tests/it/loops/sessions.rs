@@ -65,8 +65,10 @@ fn below_capacity_nothing_is_withheld() {
 
 #[test]
 fn beyond_capacity_sessions_start_on_target_and_their_requests_do_not() {
-    let summary = told(60.0).live(setup(60.0, 1), &[]);
+    let told = told(60.0);
+    let summary = told.live(setup(60.0, 1), &[]);
     let block = summary.sessions.as_ref().unwrap();
+    assert_eq!(told.logged(setup(60.0, 1), &[]).sessions.as_ref(), Some(block));
     assert_eq!(block.n, block.started, "what counts sessions alone sees nothing");
     assert!((block.sent_share.unwrap() - 0.795).abs() < 4.0 * 0.011, "{block:?}");
     // 3,080 users: capacity takes 45.5 of the 60 a second, and the rest is left with the error of all that came.
