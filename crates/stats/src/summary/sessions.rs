@@ -22,8 +22,9 @@ pub struct Sessions {
     pub unfinished: u64,
     /// From when a session was due to its end, over sessions of more than one request; those still under way are censored.
     pub duration: Spread,
-    /// Requests that the sessions due would make within the measured phase if every answer were instant: sessions due x
-    /// requests of a session. None where the mean number of requests of a session is not known.
+    /// Requests that the sessions due would make within the measured phase if every answer were instant: those that they made
+    /// and that would then have been due within it, and what sessions that were cut short still had to make. None where what a
+    /// session is to do is not known.
     pub requests_asked: Option<f64>,
     /// Requests that started before the end of the measured phase, of sessions due within.
     pub requests_sent: u64,
@@ -31,7 +32,7 @@ pub struct Sessions {
     pub sent_share: Option<f64>,
     /// Sessions under way on average over the measured phase.
     pub active_mean: Option<f64>,
-    /// Most sessions under way at once, at any time of the run.
+    /// Most sessions under way at once, at any time of the run, as seen every millisecond (less often in runs over 16 s).
     pub active_max: Option<u64>,
     /// Sessions under way at the end of the measured phase.
     pub active_at_end: Option<u64>,
