@@ -15,6 +15,7 @@ const RUN_CELL: Nanos = Nanos::from_millis(1);
 impl<S: RecordSink> Client<S> {
     /// Stops sending: what is due and not started ends as unsent, what is in flight is waited for until its timeout.
     pub fn stop(&mut self, now: Nanos) {
+        self.tell_start();
         if self.stopping {
             return;
         }
@@ -63,6 +64,7 @@ impl<S: RecordSink> Client<S> {
     pub fn finish_all(&mut self, now: Nanos) -> &mut S {
         if !self.ended {
             self.ended = true;
+            self.tell_start();
             self.stop(now);
             while let Some((_, who)) = self.next_held() {
                 self.never_start(who, now);

@@ -173,7 +173,8 @@ impl<S: RecordSink> Client<S> {
     /// The record of the session's present request, not started yet.
     pub(super) fn record(&self, id: SessionId, now: Nanos, outcome: Outcome) -> Record {
         let session = self.sessions.get(id);
-        let due = match (self.group_of(id).is_closed(), !session.began.is_some()) {
+        let first = !session.began.is_some() && session.sent == 0;
+        let due = match (self.group_of(id).is_closed(), first) {
             (true, _) => Due::User,
             (false, true) => Due::Arrival,
             (false, false) => Due::Step,
@@ -194,9 +195,9 @@ impl<S: RecordSink> Client<S> {
         &self.groups[usize::from(self.sessions.get(id).group)]
     }
 
-    /// The session's request has begun.
+    /// The session's request has begun. Whether a session came with it, which is one to the sink.
     #[inline]
-    pub(super) fn began(&mut self, id: SessionId, now: Nanos) {
+    pub(super) fn began(&mut self, id: SessionId, now: Nanos) -> bool {
         let session = self.sessions.of(id);
         session.state = State::Busy;
         session.ordinal += 1;
@@ -206,15 +207,14 @@ impl<S: RecordSink> Client<S> {
         }
         let number = usize::from(session.group);
         let group = &mut self.groups[number];
-        if first && group.has_sessions() && !group.is_closed() {
-            self.sink.users(now, 1);
-        }
+        let comes = first && group.has_sessions() && !group.is_closed();
         if let Some(left) = &mut group.left {
             *left -= 1;
             if *left == 0 {
                 self.dismiss(number, now);
             }
         }
+        comes
     }
 
     /// A connection that may serve again, after its request: its session's, or everybody's.
@@ -241,7 +241,9 @@ impl<S: RecordSink> Client<S> {
     ) -> Option<Action> {
         let session = self.sessions.of(id);
         let number = usize::from(session.group);
-        if outcome != Outcome::Ok && session.failed.is_none() {
+        // That its data has run out, and what that means, the scenario says: no failure.
+        let passed_over = outcome == Outcome::Unsent && then != Then::GoOn;
+        if outcome != Outcome::Ok && !passed_over && session.failed.is_none() {
             session.failed = Some(outcome);
         }
         if then == Then::StopGroup && self.groups[number].stopped.is_none() {

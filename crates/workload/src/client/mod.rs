@@ -57,7 +57,18 @@ pub struct Client<S> {
     sink: S,
     /// A run of never-started arrivals not yet written down.
     run: Option<Record>,
+    /// A start that the sink has not been told of: the world may still say that there was nothing to send.
+    untold: Option<Untold>,
     ended: bool,
+}
+
+/// A start that the sink has not been told of.
+#[derive(Clone, Copy, Debug)]
+struct Untold {
+    start: Start,
+    session: SessionId,
+    /// Whether a session, which is one to the sink, began with it.
+    comes: bool,
 }
 
 /// Who is to start next.
@@ -93,6 +104,7 @@ impl<S: RecordSink> Client<S> {
             shard: shard.index() as u16,
             sink,
             run: None,
+            untold: None,
             ended: false,
         };
         client.expect_users(shard);
@@ -105,6 +117,7 @@ impl<S: RecordSink> Client<S> {
     /// call the returned action is.
     #[inline]
     pub fn poll(&mut self, now: Nanos) -> Option<Action> {
+        self.tell_start();
         if let Some(id) = self.pool.pop_expired(now) {
             return Some(self.expire(id, now));
         }
@@ -184,6 +197,9 @@ impl<S: RecordSink> Client<S> {
             // Its request was given up (cancelled, unfinished), and the connection is about to be closed.
             return None;
         }
+        if !matches!(event, Event::NotSent { .. }) {
+            self.tell_start();
+        }
         match event {
             Event::FirstByte => {
                 let request = self.pool.request_mut(id);
@@ -203,6 +219,14 @@ impl<S: RecordSink> Client<S> {
             }
             Event::NotSent { outcome, then } => {
                 self.pool.request_mut(id).sent = Stamp::NONE;
+                let session = self.pool.session(id);
+                if self.untold.take_if(|untold| untold.session == session).is_some() {
+                    // Not even a connection was opened for it: it has not begun.
+                    let request = self.pool.request_mut(id);
+                    (request.started, request.wait, request.reused) = (Stamp::NONE, Nanos::ZERO, false);
+                    self.sessions.of(session).did_not_begin();
+                }
+                self.tell_start();
                 let session = self.finish(id, outcome, now);
                 let close = self.set_free(id, session, now);
                 self.go_on(session, outcome, Sent::No, then, now).or(close)
@@ -248,6 +272,7 @@ impl<S: RecordSink> Client<S> {
 
     /// Tells the sink what time it is: at least ten times a second.
     pub fn tick(&mut self, now: Nanos) {
+        self.tell_start();
         self.sink.tick(now);
     }
 
@@ -320,7 +345,7 @@ impl<S: RecordSink> Client<S> {
         let mut record = *self.pool.request_mut(id);
         record.done = now;
         record.outcome = outcome;
-        record.connection = self.pool.number(id);
+        record.connection = if record.started.is_some() { self.pool.number(id) } else { u32::MAX };
         self.sink.record(record);
         self.pool.session(id)
     }
@@ -367,8 +392,21 @@ impl<S: RecordSink> Client<S> {
         };
         let record = Record { started: now.into(), wait, ..self.record(id, now, Outcome::Unfinished) };
         let Record { intended, arrived, step, due, .. } = record;
-        self.sink.start(Start { intended, started: now, wait, arrived, step, due });
-        self.began(id, now);
+        let start = Start { intended, started: now, wait, arrived, step, due };
+        let comes = self.began(id, now);
+        self.tell_start();
+        self.untold = Some(Untold { start, session: id, comes });
         record
+    }
+
+    /// Tells the sink of the last start.
+    #[inline]
+    fn tell_start(&mut self) {
+        if let Some(Untold { start, comes, .. }) = self.untold.take() {
+            self.sink.start(start);
+            if comes {
+                self.sink.users(start.started, 1);
+            }
+        }
     }
 }

@@ -84,6 +84,16 @@ impl Session {
     }
 }
 
+impl Session {
+    /// The request that had begun has not: there was nothing to send.
+    pub(super) fn did_not_begin(&mut self) {
+        self.ordinal -= 1;
+        if self.ordinal == 0 {
+            self.began = Stamp::NONE;
+        }
+    }
+}
+
 /// Slots of sessions, used again when they are free, and the heap of their timers: at most one each.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {

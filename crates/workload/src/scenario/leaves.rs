@@ -73,11 +73,11 @@ leaf!(
 );
 
 leaf!(
-    /// Any whole number of 64 bits.
+    /// A whole number below 2^53, of which every reader of JSON keeps the digits.
     Seed(u64), "a whole number", "7", ["integer", "string"], [7],
-    |scalar, _| scalar.text.parse().map_err(|_| {
+    |scalar, _| scalar.text.parse().ok().filter(|&seed: &u64| seed < 1 << 53).ok_or_else(|| {
         Problem::new(scalar.span, format!("{} is no seed", scalar.describe()))
-            .help(format!("write a whole number from 0 to {}", u64::MAX))
+            .help("write a whole number from 0 to 9007199254740991 (2^53 - 1)".to_owned())
     })
 );
 

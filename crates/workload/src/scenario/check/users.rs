@@ -137,7 +137,8 @@ fn closed(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
 
 fn at_once(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     let sessions = users(group.at_once.as_ref()?, reader)?;
-    Some(Way { source: Source::AtOnce { sessions }, warm: Nanos::ZERO, end: None, users: sessions })
+    // They come one after the other where connections are fewer.
+    Some(Way { source: Source::AtOnce { sessions }, warm: Nanos::ZERO, end: None, users: 0 })
 }
 
 fn work(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
