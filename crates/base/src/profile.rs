@@ -66,21 +66,39 @@ impl Profile {
         Profile { pieces, end_s: start.as_secs_f64(), total: before }
     }
 
-    /// The rates of several profiles added up; none where a phase of one begins or ends within a phase of another.
-    pub fn sum(profiles: &[&Profile]) -> Option<Profile> {
-        let lengths = |p: &Profile| p.phases().map(|phase| phase.length).collect::<Vec<_>>();
-        let (first, rest) = profiles.split_first()?;
-        let mut phases: Vec<Phase> = first.phases().collect();
-        for profile in rest {
-            if lengths(profile) != lengths(first) {
-                return None;
+    /// The rates of several profiles added up, until the last of them ends.
+    pub fn sum(profiles: &[&Profile]) -> Profile {
+        // Each phase with when it begins.
+        let placed = |profile: &Profile| -> Vec<(Nanos, Phase)> {
+            let mut begins = Nanos::ZERO;
+            let place = |phase: Phase| {
+                let at = begins;
+                begins += phase.length;
+                (at, phase)
+            };
+            profile.phases().map(place).collect()
+        };
+        let placed: Vec<_> = profiles.iter().flat_map(|profile| placed(profile)).collect();
+        let mut cuts: Vec<Nanos> = placed.iter().map(|(begins, phase)| *begins + phase.length).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let (mut from, mut phases) = (Nanos::ZERO, Vec::with_capacity(cuts.len()));
+        for to in cuts {
+            let (mut first, mut last) = (0.0, 0.0);
+            for (begins, phase) in &placed {
+                if *begins <= from && from < *begins + phase.length {
+                    let length_s = phase.length.as_secs_f64();
+                    let rate = |at: Nanos| {
+                        phase.from.0 + (phase.to.0 - phase.from.0) * (at - *begins).as_secs_f64() / length_s
+                    };
+                    first += rate(from);
+                    last += rate(to);
+                }
             }
-            for (sum, phase) in phases.iter_mut().zip(profile.phases()) {
-                sum.from = Rate(sum.from.0 + phase.from.0);
-                sum.to = Rate(sum.to.0 + phase.to.0);
-            }
+            phases.push(Phase::ramp(to - from, Rate(first), Rate(last)));
+            from = to;
         }
-        Some(Profile::new(&phases))
+        Profile::new(&phases)
     }
 
     /// The phases, in order.
@@ -201,6 +219,21 @@ mod tests {
             assert_eq!(at, profile.inverse(expected));
             assert!((profile.cumulative(at) - expected).abs() < 1e-7, "{expected}: {at}");
         }
+    }
+
+    #[test]
+    fn a_sum_has_the_phases_of_all() {
+        let s = Nanos::from_secs;
+        let other = Profile::new(&[Phase::hold(s(3), Rate(1.0)), Phase::ramp(s(20), Rate(0.0), Rate(5.0))]);
+        let sum = Profile::sum(&[&bumpy(), &other]);
+        assert_eq!(sum.end(), s(23));
+        for ms in (500..23_000).step_by(1_000) {
+            let at = Nanos::from_millis(ms);
+            let rates = bumpy().rate_at(at).0 + other.rate_at(at).0;
+            assert!((sum.rate_at(at).0 - rates).abs() < 1e-9, "{at}");
+        }
+        assert!((sum.total() - bumpy().total() - other.total()).abs() < 1e-9);
+        assert_eq!(Profile::sum(&[]).total(), 0.0);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(crate) struct Requests {
     /// Never started; and of those, the ones that were due by the plan.
     pub never: [u64; SEGMENTS],
     pub never_due: [u64; SEGMENTS],
+    /// Requests per segment that ended as unsent.
+    pub unsent: [u64; SEGMENTS],
     /// Requests by how they came to be due.
     pub dues: [u64; Due::ALL.len()],
     /// Response times by that, where there may be several ways.
@@ -72,6 +74,7 @@ impl Requests {
             outcomes: [0; Outcome::ALL.len()],
             never: [0; SEGMENTS],
             never_due: [0; SEGMENTS],
+            unsent: [0; SEGMENTS],
             dues: [0; Due::ALL.len()],
             split: None,
             never_at: Ranges::default(),
@@ -120,7 +123,9 @@ impl Requests {
             self.never_due[segment] += if record.due == Due::Arrival { u64::from(count) } else { 0 };
             self.never_at.push(record.intended.0, record.intended.0);
         }
-        if outcome != Outcome::Ok {
+        if outcome == Outcome::Unsent {
+            self.unsent[segment] += u64::from(count);
+        } else if outcome != Outcome::Ok {
             self.failed_at.push(record.intended.0, record.done.0);
         }
         if let Some(label) = self.labels.get_mut(usize::from(record.step)) {

@@ -76,6 +76,27 @@ impl UsersAsked {
         UsersAsked { phases: vec![UsersPhase { length, from_users: users, to_users: users }] }
     }
 
+    /// Whether the number asked for changes within a stretch of time.
+    pub fn varies(&self, range: &Range<Nanos>) -> bool {
+        let (mut begins, mut level) = (Nanos::ZERO, None);
+        self.phases.iter().any(|p| {
+            let ends = begins + p.length;
+            let within = begins < range.end && ends > range.start && p.length > Nanos::ZERO;
+            begins = ends;
+            within && (p.from_users != p.to_users || *level.get_or_insert(p.from_users) != p.from_users)
+        })
+    }
+
+    /// Whether users leave before the end, perhaps to come back.
+    pub fn falls(&self) -> bool {
+        let mut before = 0.0;
+        self.phases.iter().filter(|p| p.length > Nanos::ZERO).any(|p| {
+            let falls = p.from_users < before || p.to_users < p.from_users;
+            before = p.to_users;
+            falls
+        })
+    }
+
     /// User-seconds asked for within a stretch of time.
     pub fn user_seconds(&self, range: &Range<Nanos>) -> f64 {
         let (mut begins, mut sum) = (Nanos::ZERO, 0.0);

@@ -276,6 +276,11 @@ impl Loops {
                 "users do not wait for their answers: {overlap} of {follow} requests were due before the one before had ended"
             ));
         }
+        if self.asked.as_ref().is_some_and(UsersAsked::falls) {
+            return Err(
+                "users leave and come back: the time between two requests need not be thinking".into()
+            );
+        }
         if self.beyond > 0 {
             return Err(format!("more than {MOST_USERS} users are not followed one by one"));
         }

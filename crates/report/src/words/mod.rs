@@ -115,6 +115,11 @@ pub fn pattern(summary: &Summary) -> Answer {
             )
         }
         Pattern::Undecided => ("undecided", Tone::Plain, undecided::why(summary)),
+        Pattern::NotApplicable if summary.arrivals.n > 0 => (
+            "n/a",
+            Tone::Plain,
+            "the number of users changes over the measured phase, and the starts with it".to_owned(),
+        ),
         Pattern::NotApplicable => ("n/a", Tone::Plain, "no starts to judge".to_owned()),
     };
     Answer { word, meaning: meaning + &audit::evidence(summary), tone }

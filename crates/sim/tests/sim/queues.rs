@@ -49,6 +49,10 @@ fn who_finds_the_queue_full_is_turned_away_at_once() {
     let rows = crate::common::records(&plan, LIMITS, &model);
     let turned_away: Vec<_> = rows.iter().filter(|r| r.status == 503).collect();
     assert_eq!((rows.len(), turned_away.len()), (500, 398));
-    assert!(turned_away.iter().all(|r| r.response() == Nanos::from_micros(10) && r.outcome == base::Outcome::Status));
+    assert!(
+        turned_away
+            .iter()
+            .all(|r| r.response() == Nanos::from_micros(10) && r.outcome == base::Outcome::Status)
+    );
     assert!(rows.iter().all(|r| r.status == 503 || r.response() <= Nanos::from_millis(30)));
 }

@@ -10,7 +10,9 @@ use crate::responses::Sample;
 use crate::rules::{self, Evidence};
 use crate::series::Level;
 use crate::setup::{Facts, Workload};
-use crate::summary::{self, Curves, LabelSummary, PercentileCurves, RateSummary, SeriesRow, Summary, Tail};
+use crate::summary::{
+    self, Curves, LabelSummary, Pattern, PercentileCurves, RateSummary, SeriesRow, Summary, Tail,
+};
 use crate::thresholds::kept::Sight;
 use crate::users::{Cycle, FIXED_WORK};
 use base::{Due, Nanos, Outcome};
@@ -252,7 +254,12 @@ impl Analysis {
         let sight = Sight::new(&self.requests, &self.arrivals, filled, seconds);
         let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
         summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
-        let (pattern, fixed_population) = pattern(arrivals, tolerances, send_cost);
+        let (mut pattern, fixed_population) = pattern(arrivals, tolerances, send_cost);
+        // Without a plan of arrivals nothing tells how much of the starts' variation is that of the users' number.
+        let users = self.setup.users.as_ref().filter(|_| self.setup.workload == Workload::Closed);
+        if users.is_some_and(|users| users.varies(&self.setup.measured)) {
+            pattern = Pattern::NotApplicable;
+        }
         summary.verdict.pattern = pattern;
         let case = Case {
             evidence: &evidence,

@@ -13,7 +13,7 @@ pub(super) fn unsent(case: &Case) -> Option<Finding> {
     let planned = if case.is_foreign() { case.summary.measured.n } else { rule.n };
     let reasons: Vec<String> = [
         (Outcome::Shed, "given up after waiting for a connection for the longest time allowed"),
-        (Outcome::Unsent, "still waiting when the run ended"),
+        (Outcome::Unsent, "not sent before the run, or the data for it, ended"),
         (Outcome::LocalLimit, "stopped by the generator's own limit of descriptors or ports"),
         (Outcome::Dns, "without an address for the target"),
         (Outcome::Cancelled, "cancelled"),

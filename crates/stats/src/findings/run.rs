@@ -185,7 +185,8 @@ pub(super) fn censored(case: &Case) -> Option<Finding> {
 }
 
 pub(super) fn errors(case: &Case) -> Option<Finding> {
-    let n: u64 = case.summary.outcomes.values().sum();
+    // What was never sent has a finding of its own.
+    let n = case.summary.outcomes.values().sum::<u64>() - case.count(Outcome::Unsent);
     let failed = n - case.count(Outcome::Ok);
     if failed == 0 {
         return None;
@@ -195,7 +196,7 @@ pub(super) fn errors(case: &Case) -> Option<Finding> {
         .summary
         .outcomes
         .iter()
-        .filter(|(name, _)| name.as_str() != Outcome::Ok.name())
+        .filter(|(name, _)| ![Outcome::Ok.name(), Outcome::Unsent.name()].contains(&name.as_str()))
         .map(|(name, &count)| (name.as_str(), count))
         .collect();
     kinds.sort_by_key(|k| std::cmp::Reverse(k.1));

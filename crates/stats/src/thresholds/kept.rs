@@ -254,7 +254,8 @@ fn mean(cells: &Cells) -> f64 {
 }
 
 fn failed(r: &Requests, aggregate: Aggregate, filled: usize) -> Statistic {
-    let n: u64 = r.outcomes.iter().sum();
+    // What was never sent has not failed: the load rules speak of it.
+    let n = r.outcomes.iter().sum::<u64>() - r.outcomes[Outcome::Unsent as usize];
     let failures = n - r.outcomes[Outcome::Ok as usize];
     if n == 0 {
         return Statistic::plain(None, 0);
@@ -263,7 +264,7 @@ fn failed(r: &Requests, aggregate: Aggregate, filled: usize) -> Statistic {
         return Statistic::plain(Some(failures as f64), n);
     }
     let of = |segment| {
-        let bad = r.answered.count(segment) + r.censored.count(segment);
+        let bad = r.answered.count(segment) + r.censored.count(segment) - r.unsent[segment];
         (bad, bad + r.ok.count(segment))
     };
     let segments: Vec<(u64, u64)> = (0..filled).map(of).collect();

@@ -283,7 +283,11 @@ impl<S: RecordSink> Client<S> {
             self.sessions.wake(id, leaves, State::Leaving);
         } else if !closed && due > self.last_step {
             self.sessions.of(id).failed.get_or_insert(Outcome::Unfinished);
-            return self.depart(id, now);
+            // As long as the plan lasts he is there, and thinks; afterwards nobody waits for one who will not ask.
+            if now >= self.last_start {
+                return self.depart(id, now);
+            }
+            self.sessions.wake(id, self.last_start, State::Leaving);
         } else {
             self.sessions.wake(id, due, State::Thinking);
         }

@@ -81,6 +81,11 @@ pub enum JourneyError {
     /// It holds no request.
     #[error("a journey needs at least one request")]
     Empty,
+    /// A choice may leave a session without any request.
+    #[error(
+        "a session may come out without any request: a way of a choice holds none, and nothing else of the journey does for sure"
+    )]
+    MayBeEmpty,
     /// Repeats lie within one another too deep.
     #[error("repeats lie within one another more than {MOST_NESTED} deep")]
     Nested,
@@ -107,6 +112,9 @@ impl Journey {
         compiler.push(Op::End)?;
         if size.most == 0 {
             return Err(JourneyError::Empty);
+        }
+        if size.least == 0 {
+            return Err(JourneyError::MayBeEmpty);
         }
         Ok(Journey {
             nodes: nodes.to_vec(),
@@ -191,6 +199,7 @@ impl Journey {
 /// How many requests a part stands for, and how long users think in it.
 #[derive(Clone, Copy, Default)]
 struct Size {
+    least: u64,
     most: u64,
     mean: f64,
     think_s: f64,
@@ -229,6 +238,7 @@ impl Compiler {
         let mut size = Size::default();
         for node in nodes {
             let part = self.node(node)?;
+            size.least = size.least.saturating_add(part.least);
             size.most = size.most.saturating_add(part.most);
             size.mean += part.mean;
             size.think_s += part.think_s;
@@ -243,7 +253,8 @@ impl Compiler {
         match node {
             Node::Ask { step, repeat, think } => {
                 let (step, think) = (*step, self.think(think.as_ref())?);
-                let size = Size { most: 1, mean: 1.0, think_s: self.thinks[usize::from(think)].mean() };
+                let size =
+                    Size { least: 1, most: 1, mean: 1.0, think_s: self.thinks[usize::from(think)].mean() };
                 if *repeat == 1 {
                     self.push(Op::Ask { step, think, counter: None })?;
                     return Ok(size);
@@ -282,6 +293,7 @@ impl Compiler {
         self.push(Op::Again { counter, times, to })?;
         self.depth -= 1;
         Ok(Size {
+            least: size.least.saturating_mul(u64::from(times)),
             most: size.most.saturating_mul(u64::from(times)),
             mean: size.mean * f64::from(times),
             think_s: size.think_s * f64::from(times),
@@ -295,16 +307,18 @@ impl Compiler {
         }
         let choice = self.push(Op::Choose(Box::new([])))?;
         let (mut targets, mut jumps) = (Vec::with_capacity(ways.len()), Vec::new());
-        let (mut size, mut cumulated) = (Size::default(), 0.0);
+        let (mut size, mut least, mut cumulated) = (Size::default(), u64::MAX, 0.0);
         for (weight, nodes) in ways {
             cumulated += weight / total;
             targets.push((cumulated, self.here()));
             let part = self.block(nodes)?;
+            least = least.min(part.least);
             size.most = size.most.max(part.most);
             size.mean += part.mean * weight / total;
             size.think_s += part.think_s * weight / total;
             jumps.push(self.push(Op::Jump(0))?);
         }
+        size.least = least;
         let end = self.here();
         self.ops[choice] = Op::Choose(targets.into());
         for jump in jumps {

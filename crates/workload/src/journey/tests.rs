@@ -101,6 +101,7 @@ fn what_is_no_journey() {
     assert_eq!(build(&[Node::Ask { step: 0, repeat: 0, think: None }]), JourneyError::NoRepeat);
     assert_eq!(build(&[Node::Choose(vec![(0.0, vec![ask(0)])])]), JourneyError::Weights);
     assert_eq!(build(&[Node::Choose(vec![])]), JourneyError::Weights);
+    assert_eq!(build(&[Node::Choose(vec![(1.0, vec![ask(0)]), (1.0, vec![])])]), JourneyError::MayBeEmpty);
     let nest = |depth| (0..depth).fold(vec![ask(0)], |inner, _| vec![Node::Repeat(2, inner)]);
     assert!(Journey::new(&nest(4), no_think()).is_ok());
     assert_eq!(build(&nest(5)), JourneyError::Nested);

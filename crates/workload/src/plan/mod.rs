@@ -217,8 +217,7 @@ impl Plan {
         rest.all(|p| p == Process::Poisson && poisson).then_some(Process::Poisson)
     }
 
-    /// The rate over time of the sessions that arrive, over all groups; none where none do, or where several do whose
-    /// phases do not fit together (a sum of profiles is one only where their phases end together).
+    /// The rate over time of the sessions that arrive, over all groups; none where none do.
     pub fn profile(&self) -> Option<Profile> {
         let profiles: Vec<&Profile> = self
             .groups
@@ -231,7 +230,7 @@ impl Plan {
         match profiles.as_slice() {
             [] => None,
             [one] => Some((*one).clone()),
-            several => Profile::sum(several),
+            several => Some(Profile::sum(several)),
         }
     }
 

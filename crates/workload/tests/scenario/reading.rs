@@ -126,11 +126,11 @@ fn journeys_have_choices_blocks_pauses_and_think_times_of_their_own() {
 
 #[test]
 fn settings_are_what_is_written_and_nothing_else() {
-    let text = "name: a.b_c-d\ntarget: https://h:1/base\nseed: 18446744073709551615\nconnections: 10k\ntimeout: 1m30s\n\
+    let text = "name: a.b_c-d\ntarget: https://h:1/base\nseed: 9007199254740991\nconnections: 10k\ntimeout: 1m30s\n\
                 connect-timeout: 2s\nmax-wait: 0\ndrain: 5s\nmax-body: 64MiB\ninsecure: true\n\
                 thresholds: ['p(99) < 100ms', { threshold: 'failed: rate < 0.1', abort: true, delay: 10s }, { threshold: x, abort: true }]\n";
     let read = scenario(&format!("{text}users: {{ arrive: {{ rate: 1/s }} }}\n{STEP}"));
-    assert_eq!((read.name.as_str(), read.seed), ("a.b_c-d", Some(u64::MAX)));
+    assert_eq!((read.name.as_str(), read.seed), ("a.b_c-d", Some((1 << 53) - 1)));
     assert_eq!(read.target.unwrap().path, "/base");
     let s = read.settings;
     assert_eq!(
