@@ -150,6 +150,7 @@ pub(crate) fn to_starts(record: &mut Record) {
     let shift = record.started.get().map_or(base::Nanos::ZERO, |started| record.done - started);
     let back = |stamp: Stamp| stamp.get().map_or(Stamp::NONE, |at| (at - shift).into());
     record.intended -= shift;
+    record.arrived -= shift;
     record.started = back(record.started);
     record.sent = back(record.sent);
     record.first_byte = back(record.first_byte);

@@ -178,6 +178,7 @@ impl Run {
 pub(super) fn later(record: &mut Record, by: Nanos) {
     let stamp = |stamp: Stamp| stamp.get().map_or(Stamp::NONE, |at| at.saturating_add(by).into());
     record.intended = record.intended.saturating_add(by);
+    record.arrived = record.arrived.saturating_add(by);
     record.started = stamp(record.started);
     record.sent = stamp(record.sent);
     record.first_byte = stamp(record.first_byte);

@@ -170,6 +170,7 @@ impl Reader for OhaSqliteReader {
             if let Some(intended) = found.intended {
                 self.intended = true;
                 record.intended = intended + later;
+                record.arrived = record.intended;
             }
             record.status = found.status;
             record.outcome = outcome::from_status(found.status);
