@@ -29,16 +29,7 @@ pub(super) fn demo(args: &DemoArgs) -> Result<u8, Failure> {
     }
     let seed = args.seed.unwrap_or_else(crate::settings::new_seed);
     let service = dist::parse(&format!("exp({SERVICE})"), &|_| Ok(Vec::new())).map_err(Failure::usage)?;
-    let target_settings = Settings {
-        service,
-        servers: 1,
-        queue: None,
-        stalls: None,
-        error_rate: 0.0,
-        body_bytes: 16,
-        state: None,
-        seed,
-    };
+    let target_settings = Settings::new(service, 1, seed);
     let stop_target = Control::default();
     let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     let server = Server::bind(&loopback, target_settings, None, stop_target.clone())?;

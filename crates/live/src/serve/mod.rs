@@ -55,6 +55,22 @@ pub struct Settings {
     pub seed: u64,
 }
 
+impl Settings {
+    /// So many servers and that service law; a small body, and no faults.
+    pub fn new(service: Dist, servers: u32, seed: u64) -> Settings {
+        Settings {
+            service,
+            servers,
+            queue: None,
+            stalls: None,
+            error_rate: 0.0,
+            body_bytes: 16,
+            state: None,
+            seed,
+        }
+    }
+}
+
 /// What the target did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ServeReport {

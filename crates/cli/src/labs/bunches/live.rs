@@ -71,17 +71,8 @@ impl Lived {
 
 /// A target and its users, both on this machine.
 fn run(setting: &Setting, seed: u64) -> anyhow::Result<Lived> {
-    let served = Settings {
-        service: setting.response.clone(),
-        // Nobody ever waits for another.
-        servers: USERS,
-        queue: None,
-        stalls: None,
-        error_rate: 0.0,
-        body_bytes: 16,
-        state: None,
-        seed,
-    };
+    // Nobody ever waits for another.
+    let served = Settings::new(setting.response.clone(), USERS, seed);
     let stop_target = Control::default();
     let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     let server = Server::bind(&loopback, served, None, stop_target.clone())?;
