@@ -313,34 +313,24 @@ impl<S: RecordSink> Client<S> {
         self.begin_round(id, base, now)
     }
 
-    /// A user begins a journey at `from`, with a time to think before its first request. Rounds without one are passed
-    /// over.
+    /// A user begins a journey at `from`, with a time to think before its first request.
     fn begin_round(&mut self, id: SessionId, from: Nanos, now: Nanos) -> Option<Action> {
-        let mut base = from;
-        loop {
-            let group = &self.groups[usize::from(self.sessions.get(id).group)];
-            let session = self.sessions.of(id);
-            *session = Session {
-                user: session.user,
-                leaves: session.leaves,
-                iteration: session.iteration,
-                connection: session.connection,
-                ..Session::new(session.group, session.k, base)
-            };
-            match group.journey.next(&mut session.cursor, group.draws, session.k) {
-                Next::Ask(ask) => {
-                    (session.step, session.repeat) = (ask.step, ask.repeat);
-                    return self.think_until(id, base.saturating_add(ask.think), now);
-                }
-                Next::Over(pause) => {
-                    base = base.saturating_add(pause);
-                    if base >= session.leaves {
-                        return self.think_until(id, base, now);
-                    }
-                    session.iteration += 1;
-                    session.k += group.stride;
-                }
+        let group = &self.groups[usize::from(self.sessions.get(id).group)];
+        let session = self.sessions.of(id);
+        *session = Session {
+            user: session.user,
+            leaves: session.leaves,
+            iteration: session.iteration,
+            connection: session.connection,
+            ..Session::new(session.group, session.k, from)
+        };
+        match group.journey.next(&mut session.cursor, group.draws, session.k) {
+            Next::Ask(ask) => {
+                (session.step, session.repeat) = (ask.step, ask.repeat);
+                self.think_until(id, from.saturating_add(ask.think), now)
             }
+            // No journey is without a request: see `JourneyError::MayBeEmpty`.
+            Next::Over(_) => self.leave(id, now),
         }
     }
 
