@@ -243,6 +243,7 @@ mod tests {
         ));
         let bad = Record {
             intended: Nanos(1_304_254),
+            arrived: Nanos(1_304_254),
             status: 500,
             outcome: Outcome::Status,
             bytes_received: 2,
