@@ -16,5 +16,5 @@ pub mod world;
 pub use calendar::Calendar;
 pub use generator::{Generator, RandomPauses};
 pub use model::{Cold, Model, ModelSettings};
-pub use target::{Answer, Connect, Target};
+pub use target::{Answer, Answered, Connect, Target};
 pub use world::{Played, World, play};

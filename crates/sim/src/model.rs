@@ -10,6 +10,7 @@ use base::station::{Admission, Stalls, Station};
 use base::units::UnitError;
 use base::{Nanos, Outcome, Rate};
 use workload::Sending;
+use workload::client::ConnectionId;
 
 /// The least time that an answer takes: whoever asks again at once gets on in time.
 const LEAST: Nanos = Nanos(1);
@@ -136,7 +137,7 @@ impl Target for Model {
     }
 
     #[inline]
-    fn request(&mut self, now: Nanos, n: u64, sending: &Sending) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, sending: &Sending) -> Answer {
         let demand = self.demand(n, sending.step);
         match self.station.arrive(now, demand) {
             Admission::Departs(at) => {

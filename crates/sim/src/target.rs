@@ -4,6 +4,7 @@
 
 use base::{Nanos, Outcome};
 use workload::Sending;
+use workload::client::ConnectionId;
 
 /// How an attempt to connect goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +35,19 @@ pub enum Answer {
     },
     /// Nothing ever comes back.
     Silence,
+    /// It is not known yet: [`Target::happen`] tells when it comes.
+    Later,
+}
+
+/// The answer to a request that came earlier: it comes whole, now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answered {
+    /// On which connection.
+    pub on: ConnectionId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its status code.
+    pub status: u16,
 }
 
 impl Answer {
@@ -50,6 +64,20 @@ pub trait Target {
         let _ = now;
         Connect::After(Nanos::ZERO)
     }
-    /// Request number `n` (from 0, in order of arrival) comes at `now`; `sending` says which step of which session it is.
-    fn request(&mut self, now: Nanos, n: u64, sending: &Sending) -> Answer;
+    /// Request number `n` (from 0, in order of arrival) comes at `now` on that connection; `sending` says which step of which
+    /// session it is.
+    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &Sending) -> Answer;
+    /// When something happens within it next; `Nanos::MAX` for never.
+    fn next_at(&self) -> Nanos {
+        Nanos::MAX
+    }
+    /// Lets happen what is due by `now`, up to the first answer that is complete: that answer.
+    fn happen(&mut self, now: Nanos) -> Option<Answered> {
+        let _ = now;
+        None
+    }
+    /// Nobody waits for the answer on that connection any more; the next request on it is another.
+    fn gone(&mut self, now: Nanos, on: ConnectionId) {
+        let _ = (now, on);
+    }
 }

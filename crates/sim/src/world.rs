@@ -7,7 +7,7 @@
 
 use crate::calendar::Calendar;
 use crate::generator::{Generator, Pauses};
-use crate::target::{Answer, Connect, Target};
+use crate::target::{Answer, Answered, Connect, Target};
 use base::{Nanos, Outcome, Record, RecordSink, Start};
 use workload::client::ConnectionId;
 use workload::{Action, Client, Event, Limits, Plan, Shard, Then};
@@ -93,7 +93,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
             } else if self.client.is_done() {
                 return self.now;
             } else {
-                let next = self.client.wake_at().min(self.calendar.next_at()).min(self.next_interrupt());
+                let next = self.client.wake_at().min(self.happens_at()).min(self.next_interrupt());
                 if happened && next <= self.now {
                     continue;
                 }
@@ -158,6 +158,13 @@ impl<S: RecordSink, T: Target> World<S, T> {
     /// Tells the client of the next thing that has happened by now, if there is one.
     #[inline]
     fn happen(&mut self) -> bool {
+        let within = self.target.next_at();
+        if within <= self.now && within < self.calendar.next_at() {
+            if let Some(answered) = self.target.happen(self.now) {
+                self.answered(answered);
+            }
+            return true;
+        }
         let Some((id, happening)) = self.calendar.pop(self.now) else { return false };
         let event = match happening {
             Happening::Connected { connect } => Event::Connected { connect, tls: None },
@@ -170,12 +177,33 @@ impl<S: RecordSink, T: Target> World<S, T> {
                 Event::Done { outcome, status, bytes_received: 0, reusable, then: Then::GoOn }
             }
         };
+        self.tell(id, event);
+        true
+    }
+
+    /// When something happens next, to a connection or within the target.
+    #[inline]
+    fn happens_at(&self) -> Nanos {
+        self.calendar.next_at().min(self.target.next_at())
+    }
+
+    /// An answer that was not known when its request came is complete.
+    #[inline]
+    fn answered(&mut self, answered: Answered) {
+        let Answered { on, outcome, status } = answered;
+        if let Some(action) = self.client.on(on, Event::FirstByte, self.now) {
+            self.act(action);
+        }
+        self.tell(on, Event::Done { outcome, status, bytes_received: 0, reusable: true, then: Then::GoOn });
+    }
+
+    #[inline]
+    fn tell(&mut self, id: ConnectionId, event: Event) {
         let action = self.client.on(id, event, self.now);
         self.spend(self.generator.event_cost);
         if let Some(action) = action {
             self.act(action);
         }
-        true
     }
 
     #[inline]
@@ -187,7 +215,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
                 Connect::Silence => {}
             },
             Action::Send(id, sending) => {
-                let answer = self.target.request(self.now, self.requests, &sending);
+                let answer = self.target.request(self.now, self.requests, id, &sending);
                 self.requests += 1;
                 if let Answer::Comes { first_byte, done, outcome, status, reusable } = answer {
                     let whole = first_byte >= done;
@@ -197,7 +225,10 @@ impl<S: RecordSink, T: Target> World<S, T> {
                     self.schedule(id, done, Happening::Answered { whole, outcome, status, reusable });
                 }
             }
-            Action::Close(id) => self.calendar.cancel(id),
+            Action::Close(id) => {
+                self.calendar.cancel(id);
+                self.target.gone(self.now, id);
+            }
         }
         self.spend(self.generator.action_cost);
     }

@@ -3,6 +3,7 @@
 use base::Nanos;
 use sim::{Answer, Connect, Target};
 use workload::Sending;
+use workload::client::ConnectionId;
 
 /// A target that two functions script: of the instant, and of the instant and the number of the request.
 pub struct Scripted<C, R> {
@@ -16,7 +17,7 @@ impl<C: FnMut(Nanos) -> Connect, R: FnMut(Nanos, u64) -> Answer> Target for Scri
     fn connect(&mut self, now: Nanos) -> Connect {
         (self.connect)(now)
     }
-    fn request(&mut self, now: Nanos, n: u64, _: &Sending) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, _: &Sending) -> Answer {
         (self.request)(now, n)
     }
 }

@@ -9,6 +9,7 @@ pub mod arrivals;
 pub mod client;
 pub mod content;
 pub mod journey;
+pub mod model;
 pub mod plan;
 pub mod request;
 pub mod scenario;

@@ -8,6 +8,7 @@ use stats::thresholds::{Threshold, ThresholdError, check_steps};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use workload::model::Kind;
 use workload::scenario::{Scenario, Surroundings};
 use workload::{Limits, Shard};
 
@@ -138,15 +139,18 @@ pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
     demands.iter_mut().for_each(|demand| demand.abort_after = None);
     let seed = args.seed.or(scenario.seed).unwrap_or_else(super::new_seed);
     let plan = scenario.plan(seed, Shard::WHOLE);
+    let Some(Kind::Station(station)) = model.parts.first().map(|part| &part.kind) else {
+        bail!("{}: a network of parts is not simulated yet", args.scenario);
+    };
     let model_settings = sim::ModelSettings {
-        servers: model.servers,
-        service: model.service.clone(),
-        queue: model.queue,
-        stalls: model.stalls,
+        servers: station.servers,
+        service: station.service.clone(),
+        queue: station.queue,
+        stalls: station.stalls,
         accept: model.accept,
-        cold: model.cold.map(|c| sim::Cold { factor: c.factor, requests: c.requests as f64 }),
+        cold: station.cold.map(|c| sim::Cold { factor: c.factor, requests: c.requests as f64 }),
         steps: (0..scenario.labels.len() as u16)
-            .map(|step| model.steps.iter().find(|(n, _)| *n == step).map(|(_, law)| law.clone()))
+            .map(|step| station.steps.iter().find(|(n, _)| *n == step).map(|(_, law)| law.clone()))
             .collect(),
         seed,
     };

@@ -17,6 +17,7 @@ mod closed;
 mod generator;
 mod plan;
 mod sessions;
+mod simulation;
 mod threshold;
 mod verdict;
 
@@ -29,6 +30,7 @@ pub use closed::{Closed, Estimated, Supported, ThreadGroup};
 pub use generator::{Generator, Stall, WorkerTime};
 pub use plan::{PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};
+pub use simulation::{CopyLoad, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
 pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use verdict::{Finding, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Verdict};
 
@@ -115,6 +117,8 @@ pub struct Summary {
     pub curves: Curves,
     /// What an audit adds: the files, tables by label, counts against Poisson; none for a live run's own report.
     pub audit: Option<Audit>,
+    /// What a simulation can tell besides; none of other sources.
+    pub simulation: Option<Simulation>,
     /// How the generator itself fared; none where nothing watched it.
     pub generator: Option<Generator>,
     /// Why a number is null: its path in this document, and the reason in words.

@@ -11,17 +11,16 @@ mod check;
 mod environment;
 mod leaves;
 mod literals;
-pub mod model;
 mod read;
 mod source;
 mod syntax;
 mod tree;
 mod written;
 
-pub use model::Model;
 pub use source::{Diagnostics, Span};
 
 use crate::content::Script;
+use crate::model::Model;
 use crate::plan::{Group, Plan};
 use crate::shard::Shard;
 use crate::target::Target;

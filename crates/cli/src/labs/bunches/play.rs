@@ -12,6 +12,7 @@ use base::special::exponential;
 use base::units::UnitError;
 use base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
 use sim::{Answer, Generator, Target};
+use workload::client::ConnectionId;
 use workload::journey::{Journey, Node};
 use workload::plan::Group;
 use workload::users::{Level, UserPhase};
@@ -226,7 +227,7 @@ fn still(stalls: Stalls, seed: u64, item: u64) -> Vec<(Nanos, Nanos)> {
 }
 
 impl Target for Answers {
-    fn request(&mut self, now: Nanos, n: u64, _: &Sending) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, _: &Sending) -> Answer {
         while self.stalls.get(self.next).is_some_and(|(_, to)| *to <= now) {
             self.next += 1;
         }
@@ -336,12 +337,12 @@ mod tests {
         let mut target = answers("3s", every);
         let ends = [(5, 8), (7, 10), (8, 13), (10, 15), (11, 15), (12, 15), (19, 24)];
         for (at, ends) in ends {
-            let answer = target.request(Nanos::from_secs(at), 0, &Sending::default());
+            let answer = target.request(Nanos::from_secs(at), 0, 0, &Sending::default());
             assert_eq!(answer, Answer::ok(Nanos::from_secs(ends - at)), "at {at}");
         }
         let mut long = answers("20s", every);
         assert_eq!(
-            long.request(Nanos::from_secs(9), 0, &Sending::default()),
+            long.request(Nanos::from_secs(9), 0, 0, &Sending::default()),
             Answer::ok(Nanos::from_secs(26))
         );
     }

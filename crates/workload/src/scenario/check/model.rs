@@ -1,8 +1,8 @@
 //! The model of a target: nothing without servers, nothing that takes no time where time must pass.
 
 use super::users::takes_time;
+use crate::model::{Cold, Kind, Model, Part, Pauses, Station};
 use crate::scenario::leaves::Count;
-use crate::scenario::model::{Cold, Model, Pauses};
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::written;
@@ -52,17 +52,9 @@ pub(super) fn settle(model: &written::Model, labels: &[String], reader: &mut Rea
         }
     }
     let service = model.service.as_ref()?.value.clone();
-    let servers = servers? as u32;
-    (reader.problems.len() == before).then_some(Model {
-        servers,
-        service,
-        queue,
-        stalls,
-        accept,
-        cold,
-        steps,
-        pauses,
-    })
+    let station = Station { steps, queue, stalls, cold, ..Station::new(servers? as u32, service) };
+    let parts = vec![Part::new("target", Kind::Station(station))];
+    (reader.problems.len() == before).then_some(Model { parts, accept, pauses })
 }
 
 /// A number of which there must be some, and at most `most`.

@@ -1,0 +1,109 @@
+//! The document that several simulated runs end in: `"schema": "headway.study/1"`. Models and values of parameters, each played
+//! so often, with intervals over the replications, and models compared on the same draws.
+//!
+//! Plain data, as the summary of a single run: times in seconds, rates per second.
+
+use crate::summary::{Interval, Units};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Name and version of the document's shape.
+pub const SCHEMA: &str = "headway.study/1";
+
+/// Several simulated runs.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Study {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Units of all numbers.
+    pub units: Units,
+    /// Name of the scenario.
+    pub name: String,
+    /// The command line that produced this.
+    pub command: Option<String>,
+    /// Seed of the first replication, from which those of the others come.
+    pub seed: u64,
+    /// How often each point was played.
+    pub replications: u64,
+    /// Parameters that vary, in the order in which they were given; `model` among them where the scenario has several.
+    pub parameters: Vec<Parameter>,
+    /// One for each combination of their values, the last parameter fastest.
+    pub points: Vec<Point>,
+    /// Points that differ in nothing but the model, each against the first model, on the same draws.
+    pub differences: Vec<Difference>,
+}
+
+/// What varies.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Parameter {
+    /// Its path in the scenario, `model`, or `rate`.
+    pub name: String,
+    /// Its values, as they were written.
+    pub values: Vec<String>,
+}
+
+/// One combination of values.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Point {
+    /// Values of the parameters, in their order.
+    pub values: Vec<String>,
+    /// Requests that were counted, all replications together.
+    pub n: u64,
+    /// Numbers of the response time by name: `mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`; of those that failed too.
+    pub response: BTreeMap<String, Estimate>,
+    /// Requests per second that were asked for.
+    pub offered: Option<Estimate>,
+    /// Complete good answers per second.
+    pub completed: Option<Estimate>,
+    /// Share of requests that did not end well.
+    pub failed: Estimate,
+    /// Share of the servers' time spent serving, of the part of the model that is asked for most.
+    pub utilisation: Option<Estimate>,
+    /// Work asked of that part per time and server: 1 or more means no steady state.
+    pub load: Option<f64>,
+    /// Name of that part.
+    pub busiest: Option<String>,
+    /// Replications in which a steady state was found.
+    pub steady: u64,
+    /// Mean share of the run that was left out as warm-up.
+    pub cut_share: f64,
+    /// Sum of times in the model against the integral of the number in it: replications in which both agree.
+    pub little_holds: u64,
+    /// Response time that a share p of the requests does not exceed, all replications together: (p, seconds), to draw.
+    pub curve: Vec<(f64, f64)>,
+    /// What is to be said about it, in words.
+    pub notes: Vec<String>,
+}
+
+/// A number over the replications.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Estimate {
+    /// Mean.
+    pub mean: f64,
+    /// 95 % interval of the mean: over replications, or with a single one by batch means; none where neither can be had.
+    pub ci95: Option<Interval>,
+    /// 5th and 95th percentile of the replications; none with fewer than 20.
+    pub p05: Option<f64>,
+    /// See `p05`.
+    pub p95: Option<f64>,
+}
+
+/// Two models on the same draws.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Difference {
+    /// Index of the point that is compared.
+    pub point: usize,
+    /// Index of the point that it is compared with.
+    pub with: usize,
+    /// Which number of the response time.
+    pub of: String,
+    /// The first less the second, over the replications.
+    pub difference: Estimate,
+    /// By what factor the interval would be wider with draws of their own (from the correlation of the two).
+    pub gain: Option<f64>,
+}

@@ -1,0 +1,99 @@
+//! Balancers: who of several gets the next request, and what they know when they choose.
+
+use super::PartId;
+use base::Nanos;
+
+/// Chooses among the copies of the parts that it leads to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Balancer {
+    /// How.
+    pub policy: Policy,
+    /// Where to, in the order in which ties and turns go; at least one.
+    pub to: Vec<Branch>,
+    /// How long a request that failed still counts as outstanding, so that who fails fast does not look idle. None: not at all.
+    pub hold: Option<Nanos>,
+    /// What it knows of the connections of others.
+    pub knows: Knows,
+    /// How many may wait in the balancer itself ([`Policy::OneConnection`] alone); none: no limit.
+    pub queue: Option<usize>,
+}
+
+/// A part that a balancer leads to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Branch {
+    /// Which part; all copies of it.
+    pub part: PartId,
+    /// Weight of each copy: its share of the requests (random, round-robin, consistent-hash) or what its connections are
+    /// divided by (the others). Above zero.
+    pub weight: f64,
+}
+
+/// A balancing policy.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Policy {
+    /// Anyone.
+    Random,
+    /// One after the other.
+    RoundRobin,
+    /// Who has the fewest outstanding requests.
+    LeastConnections {
+        /// Who of several that have as few.
+        ties: Ties,
+    },
+    /// Of `choices` drawn at random, who has the fewest outstanding requests (Mitzenmacher 2001).
+    PowerOfD {
+        /// At least 1.
+        choices: u32,
+    },
+    /// Who reported to be idle the longest ago, else anyone (Lu et al. 2011).
+    JoinIdleQueue,
+    /// Who has the least product of outstanding requests and recent latency, of two drawn at random (Finagle's Peak EWMA).
+    PeakEwma {
+        /// Time constant of the average; above zero.
+        decay: Nanos,
+    },
+    /// By the hash of the user (or session) on a ring (Karger et al. 1997).
+    ConsistentHash {
+        /// Nobody gets more than this times the mean of outstanding requests (Mirrokni et al. 2018); above 1. None: no bound.
+        bound: Option<f64>,
+    },
+    /// One outstanding request each; others wait in the balancer, first come first served.
+    OneConnection,
+}
+
+/// Who of several that are equally good.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ties {
+    /// The first in order.
+    First,
+    /// Anyone.
+    #[default]
+    Random,
+    /// The next in turn.
+    RoundRobin,
+}
+
+/// What a balancer knows of outstanding requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Knows {
+    /// Its own alone.
+    #[default]
+    Own,
+    /// Everybody's, at once.
+    All,
+    /// Its own at once, and those of the other copies of it as of the last exchange.
+    Shared {
+        /// From one exchange to the next; above zero.
+        every: Nanos,
+        /// For how long after each exchange it hands nothing on.
+        cost: Nanos,
+    },
+}
+
+impl Balancer {
+    /// Over the copies of these parts, all of weight 1; it knows its own requests, and failures count no longer than others.
+    pub fn new(policy: Policy, to: &[PartId]) -> Balancer {
+        let to = to.iter().map(|&part| Branch { part, weight: 1.0 }).collect();
+        Balancer { policy, to, hold: None, knows: Knows::Own, queue: None }
+    }
+}
