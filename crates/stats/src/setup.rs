@@ -3,7 +3,7 @@
 //! Deliberately absent: the scenario. `stats` sees of a plan only what its statistics need: the rate over time and
 //! the law of the gaps.
 
-use crate::summary::{Generator, PlanSummary, Source};
+use crate::summary::{Generator, PlanSummary, Simulation, Source};
 use base::{Nanos, Profile};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -273,4 +273,6 @@ pub struct Facts {
     pub send_cost: Option<Nanos>,
     /// What to set in the tool that wrote a foreign file for finer stamps.
     pub finer: Option<String>,
+    /// What a simulation tells of itself; handed through, and source of the findings on its steady state.
+    pub simulation: Option<Simulation>,
 }

@@ -101,6 +101,7 @@ impl Analysis {
             },
             series: self.series(),
             generator,
+            simulation: facts.simulation.clone(),
             ..Summary::default()
         }
     }
