@@ -2,6 +2,7 @@
 
 use crate::common::scenario;
 use base::{Nanos, Phase, Profile, Rate};
+use workload::model::{Kind, Model, Part, Station};
 use workload::plan::{Connections, LONGEST, OnFailure, Plan, Source};
 use workload::users::UserPhase;
 use workload::{Process, Shard};
@@ -151,6 +152,15 @@ fn settings_are_what_is_written_and_nothing_else() {
     assert_eq!(least.settings, Default::default());
 }
 
+/// The station of a model that is one.
+#[track_caller]
+fn only_station(model: &Model) -> &Station {
+    match &model.parts[..] {
+        [Part { kind: Kind::Station(station), .. }] => station,
+        parts => panic!("{parts:?}"),
+    }
+}
+
 #[test]
 fn the_model_is_data() {
     let text = "users: { arrive: { rate: 1/s } }\njourney: [{ get: /a, name: add }]\nmodel:\n  servers: 4\n  service: exp(8ms)\n  queue: 100\n  \
@@ -158,16 +168,17 @@ fn the_model_is_data() {
                 steps: { add: { service: empirical(times.txt) } }\n  pauses: { every: exp(4s), for: const(100ms) }\n";
     let read = scenario(text);
     let model = read.model.unwrap();
-    assert_eq!((model.servers, model.queue, model.accept), (4, Some(100), Some(Rate(200.0))));
-    assert_eq!(model.stalls, base::station::Stalls::new(seconds(60), seconds(2)).ok());
-    let cold = model.cold.unwrap();
+    let station = only_station(&model);
+    assert_eq!((station.servers, station.queue, model.accept), (4, Some(100), Some(Rate(200.0))));
+    assert_eq!(station.stalls, base::station::Stalls::new(seconds(60), seconds(2)).ok());
+    let cold = station.cold.unwrap();
     assert_eq!((cold.factor, cold.requests), (2.4, 4000));
-    let (step, law) = &model.steps[0];
+    let (step, law) = &station.steps[0];
     assert_eq!((*step, law.to_string()), (0, "empirical(times.txt)".to_owned()));
     assert_eq!(model.pauses.unwrap().every.to_string(), "exp(4s)");
     assert_eq!(read.files, ["times.txt"]);
     let once = scenario(&text.replace("every: 60s, for: 2s", "at: 20s, for: 2s")).model.unwrap();
-    assert_eq!(once.stalls, base::station::Stalls::once(seconds(20), seconds(2)).ok());
+    assert_eq!(only_station(&once).stalls, base::station::Stalls::once(seconds(20), seconds(2)).ok());
 }
 
 #[test]
