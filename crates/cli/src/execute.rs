@@ -98,6 +98,7 @@ pub fn execute(
         resolution: Some(Nanos(1)),
         send_cost: send_cost(&report),
         finer: None,
+        simulation: None,
     };
     let mut summary = collected.analysis.finish(facts);
     name_causes(&mut summary, &report);

@@ -15,6 +15,7 @@ pub mod execute;
 pub mod exit;
 pub mod files;
 pub mod interrupt;
+pub mod jobs;
 pub mod labs;
 pub mod output;
 pub mod progress;

@@ -13,9 +13,9 @@ pub mod work;
 pub use range::Range;
 pub use table::{Cell, Quantity, Table, TableRow};
 
+use crate::jobs;
 use base::random::{Stream, streams};
 use serde::Serialize;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Name and version of the document's shape.
 pub const SCHEMA: &str = "headway.lab/1";
@@ -54,31 +54,8 @@ pub fn find(name: &str) -> Option<&'static dyn Lab> {
 /// Does `once` for replications 0 to n - 1, each with a seed of its own, on all processors; the results are in order, and the
 /// same on any machine.
 pub fn replicate<T: Send>(seed: u64, n: u64, once: impl Fn(u64) -> T + Sync) -> Vec<T> {
-    let (seeds, next) = (Stream::new(seed, streams::DERIVED), AtomicU64::new(0));
-    let work = || {
-        let mut mine = Vec::new();
-        loop {
-            let r = next.fetch_add(1, Ordering::Relaxed);
-            if r >= n {
-                return mine;
-            }
-            mine.push((r, once(seeds.bits(r, 0))));
-        }
-    };
-    let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64).min(n);
-    let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    all.sort_by_key(|(r, _)| *r);
-    all.into_iter().map(|(_, done)| done).collect()
+    let seeds = Stream::new(seed, streams::DERIVED);
+    jobs::all(n, jobs::cores(), |r| once(seeds.bits(r, 0)))
 }
 
 /// What an experiment gave.
