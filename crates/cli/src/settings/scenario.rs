@@ -125,7 +125,7 @@ fn bounds(scenario: &Scenario) -> Bounds {
 /// Whatever the user can mend, in words.
 pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
     let scenario = read(&args.scenario)?;
-    let Some(model) = &scenario.model else {
+    let Some(model) = scenario.model() else {
         bail!(
             "{}: a simulation needs `model:`, what stands in the target's place; for example\nmodel: {{ servers: 4, service: \
              exp(8ms) }}",

@@ -90,6 +90,13 @@ pub enum Knows {
     },
 }
 
+impl Policy {
+    /// Whether it looks at outstanding requests, so that it matters what a balancer knows of them.
+    pub fn counts(&self) -> bool {
+        !matches!(self, Policy::Random | Policy::RoundRobin | Policy::ConsistentHash { bound: None })
+    }
+}
+
 impl Balancer {
     /// Over the copies of these parts, all of weight 1; it knows its own requests, and failures count no longer than others.
     pub fn new(policy: Policy, to: &[PartId]) -> Balancer {

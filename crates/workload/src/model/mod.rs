@@ -10,7 +10,9 @@
 
 mod balancer;
 mod failure;
+pub mod policies;
 mod station;
+pub mod words;
 
 pub use balancer::{Balancer, Branch, Knows, Policy, Ties};
 pub use failure::{

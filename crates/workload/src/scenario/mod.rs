@@ -65,8 +65,8 @@ pub struct Scenario {
     pub labels: Vec<String>,
     /// What is demanded, not yet read.
     pub thresholds: Vec<ThresholdText>,
-    /// What stands in the target's place in a simulation.
-    pub model: Option<Model>,
+    /// What stands in the target's place in a simulation: none, one (named `model`), or several by name.
+    pub models: Vec<(String, Model)>,
     /// Files that were read, as they are named.
     pub files: Vec<String>,
     /// The file as it was written, references to the environment not expanded, literal secrets replaced.
@@ -146,6 +146,14 @@ impl Scenario {
         Plan { seed, groups: self.groups.clone(), measured_from: self.measured_from, end: self.end, shard }
     }
 
+    /// What stands in the target's place in a simulation, if that is one thing.
+    pub fn model(&self) -> Option<&Model> {
+        match &self.models[..] {
+            [(_, model)] => Some(model),
+            _ => None,
+        }
+    }
+
     /// Something that is wrong at a place of the file, found by whoever reads on: a threshold, for example.
     pub fn complaint(&self, span: Span, title: &str, help: Option<&str>) -> Diagnostics {
         let problem = Problem::new(span, title);
@@ -170,7 +178,7 @@ impl fmt::Debug for Scenario {
             .field("end", &self.end)
             .field("labels", &self.labels)
             .field("thresholds", &self.thresholds)
-            .field("model", &self.model)
+            .field("models", &self.models)
             .field("files", &self.files)
             .finish_non_exhaustive()
     }

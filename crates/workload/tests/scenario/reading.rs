@@ -167,18 +167,21 @@ fn the_model_is_data() {
                 stalls: { every: 60s, for: 2s }\n  accept: 200/s\n  cold: { factor: 2.4, requests: 4000 }\n  \
                 steps: { add: { service: empirical(times.txt) } }\n  pauses: { every: exp(4s), for: const(100ms) }\n";
     let read = scenario(text);
-    let model = read.model.unwrap();
-    let station = only_station(&model);
+    let model = read.model().unwrap();
+    let station = only_station(model);
     assert_eq!((station.servers, station.queue, model.accept), (4, Some(100), Some(Rate(200.0))));
     assert_eq!(station.stalls, base::station::Stalls::new(seconds(60), seconds(2)).ok());
     let cold = station.cold.unwrap();
     assert_eq!((cold.factor, cold.requests), (2.4, 4000));
     let (step, law) = &station.steps[0];
     assert_eq!((*step, law.to_string()), (0, "empirical(times.txt)".to_owned()));
-    assert_eq!(model.pauses.unwrap().every.to_string(), "exp(4s)");
+    assert_eq!(model.pauses.as_ref().unwrap().every.to_string(), "exp(4s)");
     assert_eq!(read.files, ["times.txt"]);
-    let once = scenario(&text.replace("every: 60s, for: 2s", "at: 20s, for: 2s")).model.unwrap();
-    assert_eq!(only_station(&once).stalls, base::station::Stalls::once(seconds(20), seconds(2)).ok());
+    let once = scenario(&text.replace("every: 60s, for: 2s", "at: 20s, for: 2s"));
+    assert_eq!(
+        only_station(once.model().unwrap()).stalls,
+        base::station::Stalls::once(seconds(20), seconds(2)).ok()
+    );
 }
 
 #[test]

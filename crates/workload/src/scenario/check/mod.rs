@@ -89,7 +89,7 @@ pub(super) fn file(
         script,
         labels,
         thresholds,
-        model,
+        models: model.map(|model| ("model".to_owned(), model)).into_iter().collect(),
         files: Vec::new(),
         redacted: String::new(),
         secrets: Vec::new(),

@@ -1,0 +1,94 @@
+//! Things of a model that a word stands for: the word, one line about it, and the thing. The reader of scenarios, its
+//! schema, its suggestions and the reports take them from here.
+
+use super::{Discipline, Jitter, Ties, UnderWay};
+use std::mem::discriminant;
+
+/// A word and what it stands for.
+#[derive(Debug)]
+pub struct Word<T> {
+    /// As it is written.
+    pub name: &'static str,
+    /// One line for help texts.
+    pub about: &'static str,
+    /// What it stands for.
+    pub value: T,
+}
+
+/// What is written as one of a few words.
+pub trait Worded: Clone + 'static {
+    /// All words; of several for the same thing, the one to show comes first.
+    const WORDS: &'static [Word<Self>];
+
+    /// The word for this.
+    fn word(&self) -> &'static str {
+        let same = |word: &&Word<Self>| discriminant(&word.value) == discriminant(self);
+        Self::WORDS.iter().find(same).map_or("", |word| word.name)
+    }
+}
+
+impl Worded for Ties {
+    const WORDS: &'static [Word<Ties>] = &[
+        Word { name: "first", about: "The first in order.", value: Ties::First },
+        Word { name: "random", about: "Anyone.", value: Ties::Random },
+        Word { name: "round-robin", about: "The next in turn.", value: Ties::RoundRobin },
+    ];
+}
+
+impl Worded for Discipline {
+    const WORDS: &'static [Word<Discipline>] = &[
+        Word { name: "fifo", about: "Who came first.", value: Discipline::Fifo },
+        Word { name: "lifo", about: "Who came last; nobody is interrupted.", value: Discipline::Lifo },
+        Word {
+            name: "sharing",
+            about: "All at once, each at its share of the servers' speed.",
+            value: Discipline::Sharing,
+        },
+        Word { name: "ps", about: "The same as sharing.", value: Discipline::Sharing },
+        Word {
+            name: "priority",
+            about: "Whose class is lowest, and of those who came first.",
+            value: Discipline::Priority { classes: Vec::new(), preemptive: false },
+        },
+    ];
+}
+
+impl Worded for Jitter {
+    const WORDS: &'static [Word<Jitter>] = &[
+        Word { name: "full", about: "All of a wait is left to chance.", value: Jitter::Full },
+        Word { name: "half", about: "Half of a wait is left to chance.", value: Jitter::Half },
+        Word { name: "none", about: "Nothing is left to chance.", value: Jitter::None },
+    ];
+}
+
+impl Worded for UnderWay {
+    const WORDS: &'static [Word<UnderWay>] = &[
+        Word { name: "finish", about: "What is in it goes on.", value: UnderWay::Finish },
+        Word { name: "lost", about: "What is in it fails then and there (503).", value: UnderWay::Lost },
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conform<T: Worded>() {
+        for (at, word) in T::WORDS.iter().enumerate() {
+            let plain = word.name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+            assert!(plain && word.about.ends_with('.'), "{}", word.name);
+            assert!(T::WORDS[..at].iter().all(|other| other.name != word.name), "{} twice", word.name);
+            let shown = word.value.word();
+            assert!(shown == word.name || word.about.contains(shown), "{} is shown as {shown}", word.name);
+        }
+    }
+
+    #[test]
+    fn words_are_plain_single_and_shown_as_they_are_written() {
+        conform::<Ties>();
+        conform::<Discipline>();
+        conform::<Jitter>();
+        conform::<UnderWay>();
+        assert_eq!(Discipline::Priority { classes: vec![1], preemptive: true }.word(), "priority");
+        assert_eq!(Discipline::Sharing.word(), "sharing");
+    }
+}
