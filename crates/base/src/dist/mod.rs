@@ -15,6 +15,8 @@ mod hyperexponential;
 mod lognormal;
 mod normal;
 mod pareto;
+mod rounded;
+mod shifted;
 mod uniform;
 
 pub use constant::Constant;
@@ -26,6 +28,8 @@ pub use hyperexponential::HyperExponential;
 pub use lognormal::LogNormal;
 pub use normal::Normal;
 pub use pareto::Pareto;
+pub use rounded::Rounded;
+pub use shifted::Shifted;
 pub use uniform::Uniform;
 
 use crate::random::Draws;
@@ -72,7 +76,20 @@ macro_rules! dist {
     };
 }
 
-dist!(Constant, Exponential, Uniform, Normal, LogNormal, Gamma, Pareto, Erlang, HyperExponential, Empirical);
+dist!(
+    Constant,
+    Exponential,
+    Uniform,
+    Normal,
+    LogNormal,
+    Gamma,
+    Pareto,
+    Erlang,
+    HyperExponential,
+    Empirical,
+    Shifted,
+    Rounded
+);
 
 impl Dist {
     /// One draw as a span of time.
@@ -119,7 +136,12 @@ pub const ALL: &[&dyn Family] = &[
     &erlang::Build,
     &hyperexponential::Build,
     &empirical::Build,
+    &shifted::Build,
+    &rounded::Build,
 ];
+
+/// Distributions may be so deep within each other.
+const DEEPEST: usize = 4;
 
 /// Reads a distribution: `exp(200ms)`, or a bare time, which is constant.
 ///
@@ -131,6 +153,9 @@ pub fn parse(text: &str, resolve: &Resolve<'_>) -> Result<Dist, UnitError> {
         let constant = parse_time(trimmed).map_err(|_| UnitError::new(text, grammar_hint(trimmed)))?;
         return Ok(Constant::new(constant).into());
     };
+    if trimmed.matches('(').count() > DEEPEST {
+        return Err(UnitError::new(text, format!("a distribution in at most {DEEPEST} pairs of brackets")));
+    }
     let name = name.trim();
     let inner = rest.trim_end().strip_suffix(')').ok_or_else(|| {
         UnitError::new(
@@ -142,7 +167,7 @@ pub fn parse(text: &str, resolve: &Resolve<'_>) -> Result<Dist, UnitError> {
         .iter()
         .find(|f| f.name().eq_ignore_ascii_case(name))
         .ok_or_else(|| UnitError::new(text, grammar_hint(name)))?;
-    let arguments: Vec<&str> = inner.split(',').map(str::trim).collect();
+    let arguments = arguments(inner);
     if arguments.len() != family.arguments().len() {
         let wanted = format!(
             "a distribution that can be read: {} takes ({}), for example {}",
@@ -153,6 +178,16 @@ pub fn parse(text: &str, resolve: &Resolve<'_>) -> Result<Dist, UnitError> {
         return Err(UnitError::new(text, wanted));
     }
     family.build(&arguments, resolve)
+}
+
+/// The parts between commas, those within brackets left alone.
+fn arguments(text: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let split = text.split(|c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth == 0
+    });
+    split.map(str::trim).collect()
 }
 
 fn grammar_hint(name: &str) -> String {
@@ -268,6 +303,10 @@ mod tests {
         assert!(error("gamma(3ms)").contains("gamma takes (mean, cov), for example gamma("));
         assert!(error("hyperexp(3ms,0.5)").contains("above 1"));
         assert!(error("uniform(3s,1s)").contains("not before"));
+        assert!(error("shifted(20ms,expo(3ms))").contains("did you mean exp?"));
+        assert!(error("rounded(exp(1s),1us)").contains("not so small"));
+        let deep = format!("{}1s{}", "shifted(1s,".repeat(5), ")".repeat(5));
+        assert!(error(&deep).contains("at most 4 pairs of brackets"));
         assert_eq!(built("5ms"), built("const(5ms)"));
     }
 }

@@ -10,6 +10,7 @@ mod constant;
 mod gamma;
 mod poisson;
 mod poisson_fixed_n;
+mod ticks;
 mod uniform;
 
 use crate::shard::Shard;
@@ -33,6 +34,11 @@ pub enum Process {
     Gamma {
         /// Coefficient of variation of the gaps.
         cov: f64,
+    },
+    /// Exponential gaps in whole ticks of a clock: several arrivals may be due at one instant.
+    Ticks {
+        /// Ticks to a gap on average, before rounding.
+        mean: f64,
     },
 }
 
@@ -58,8 +64,14 @@ pub trait Family: Sync {
 }
 
 /// Every process. Adding one: a file like its neighbours, an arm in [`Process`] and in `Arrivals::step`, a line here.
-pub const ALL: &[&dyn Family] =
-    &[&poisson::Build, &poisson_fixed_n::Build, &constant::Build, &uniform::Build, &gamma::Build];
+pub const ALL: &[&dyn Family] = &[
+    &poisson::Build,
+    &poisson_fixed_n::Build,
+    &constant::Build,
+    &uniform::Build,
+    &gamma::Build,
+    &ticks::Build,
+];
 
 impl Process {
     /// Reads a process: `poisson`, `gamma(2.5)`.
@@ -95,6 +107,7 @@ impl Process {
             Process::Constant => &constant::Build,
             Process::Uniform => &uniform::Build,
             Process::Gamma { .. } => &gamma::Build,
+            Process::Ticks { .. } => &ticks::Build,
         }
     }
 
@@ -119,6 +132,7 @@ impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Process::Gamma { cov } => write!(f, "gamma({cov})"),
+            Process::Ticks { mean } => write!(f, "ticks({mean})"),
             other => f.write_str(other.family().name()),
         }
     }
@@ -191,6 +205,10 @@ impl Arrivals {
             Process::Gamma { cov } => {
                 let shape = 1.0 / (cov * cov);
                 special::gamma(shape, &mut draws) / shape
+            }
+            Process::Ticks { mean } => {
+                let ticks = libm::floor(special::exponential(&mut draws) * mean + 0.5);
+                ticks / ticks::mean_ticks(mean)
             }
             // Sequential order statistics (Bentley and Saxe 1980): the least of m uniforms on what is left.
             Process::PoissonFixedN => {
