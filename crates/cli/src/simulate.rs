@@ -8,7 +8,7 @@ use crate::rundoc::{self, RunDocument, What};
 use crate::settings::SimSettings;
 use base::{Batch, Batcher, Nanos};
 use records::{LogWriter, RunFolder};
-use sim::Model;
+use sim::Network;
 use stats::summary::Source;
 use stats::{Analysis, Facts, Summary};
 use std::cell::RefCell;
@@ -46,7 +46,7 @@ pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
     if !settings.capped {
         document.asked.connections = None;
     }
-    let model = Model::new(&settings.model).map_err(Failure::usage)?;
+    let network = Network::new(&settings.model, plan).map_err(Failure::usage)?;
     let out = settings.output.out.as_deref();
     let folder = out.map(|out| run_folder(Some(out), &settings.name)).transpose()?;
     let mut log = None;
@@ -61,7 +61,7 @@ pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
         Analysis::new(rundoc::setup(plan, &settings.labels, 1)).judging(settings.thresholds.clone());
     let keep = RefCell::new(Keep { analysis, log, failure: None });
     let mut sink = Batcher::new(0, ROWS, |batch| keep.borrow_mut().take(batch));
-    sim::play(plan, plan.shard, settings.limits, model, settings.generator.clone(), &mut sink);
+    sim::play(plan, plan.shard, settings.limits, network, settings.generator.clone(), &mut sink);
     drop(sink);
     let Keep { analysis, mut log, failure } = keep.into_inner();
     let finished = log.as_mut().map_or(Ok(()), LogWriter::finish);

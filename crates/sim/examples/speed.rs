@@ -3,7 +3,8 @@
 //! `cargo run --release -p headway-sim --example speed [REQUESTS]`
 
 use base::{Nanos, Phase, Profile, Rate, Record, RecordSink, Start, dist};
-use sim::{Generator, Model, ModelSettings};
+use sim::{Generator, Network};
+use workload::model::{Model, Station};
 use workload::plan::Group;
 use workload::{Limits, Plan, Process, Shard};
 
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let profile = Profile::new(&[Phase::hold(length, Rate(800.0))]);
     let plan = Plan::of(1, Group::open(Process::Poisson, profile), Nanos::ZERO, length);
     let service = dist::parse("exp(1ms)", &|_| Err("no files here".to_owned()))?;
-    let model = Model::new(&ModelSettings::new(1, service, 1))?;
+    let network = Network::new(&Model::station(Station::new(1, service)), &plan)?;
     let patience = Nanos::from_secs(30);
     let limits = Limits {
         connections: 10_000,
@@ -43,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut count = Count::default();
     let began = std::time::Instant::now();
-    let played = sim::play(&plan, Shard::WHOLE, limits, model, Generator::default(), &mut count);
+    let played = sim::play(&plan, Shard::WHOLE, limits, network, Generator::default(), &mut count);
     let took = began.elapsed().as_secs_f64();
     println!(
         "{} requests in {took:.2} s: {:.2} million/s; mean response {:.3} ms (theory 5); {} pending at most",

@@ -1,7 +1,7 @@
 //! The generator's own defects: what an action costs it, when it does not run, how coarse its timer is. The default has
 //! none.
 //!
-//! Deliberately absent: the target's defects, which are the [`Model`](crate::Model)'s.
+//! Deliberately absent: the target's defects, which are the [`Network`](crate::Network)'s.
 
 use base::Nanos;
 use base::dist::{Dist, Law};

@@ -2,19 +2,19 @@
 //!
 //! The [`World`] does for the client what `live` does with sockets: it carries out its actions and tells it what
 //! happened. What will happen stands in a [`Calendar`]; a [`Target`] says how connections and requests go, the
-//! [`Model`] among them by a service station; the [`Generator`] has defects that can be set. A run of hours takes
+//! [`Network`] among them by the parts of a model; the [`Generator`] has defects that can be set. A run of hours takes
 //! seconds, is the same each time, and needs memory for what is pending, not for what has been.
 //!
 //! Deliberately absent: real clocks, sockets, files, threads, and statistics: the caller's sink takes the records.
 
 pub mod calendar;
 pub mod generator;
-pub mod model;
+pub mod network;
 pub mod target;
 pub mod world;
 
 pub use calendar::Calendar;
 pub use generator::{Generator, RandomPauses};
-pub use model::{Cold, Model, ModelSettings};
+pub use network::Network;
 pub use target::{Answer, Answered, Connect, Target};
 pub use world::{Played, World, play};

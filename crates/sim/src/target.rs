@@ -1,6 +1,6 @@
 //! What stands at the other end of a virtual connection.
 //!
-//! Deliberately absent: service laws and queues, which are the [`Model`](crate::Model)'s.
+//! Deliberately absent: service laws and queues, which are the [`Network`](crate::Network)'s.
 
 use base::{Nanos, Outcome};
 use workload::Sending;
@@ -79,5 +79,27 @@ pub trait Target {
     /// Nobody waits for the answer on that connection any more; the next request on it is another.
     fn gone(&mut self, now: Nanos, on: ConnectionId) {
         let _ = (now, on);
+    }
+}
+
+impl<T: Target> Target for &mut T {
+    fn connect(&mut self, now: Nanos) -> Connect {
+        (**self).connect(now)
+    }
+    #[inline]
+    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &Sending) -> Answer {
+        (**self).request(now, n, on, sending)
+    }
+    #[inline]
+    fn next_at(&self) -> Nanos {
+        (**self).next_at()
+    }
+    #[inline]
+    fn happen(&mut self, now: Nanos) -> Option<Answered> {
+        (**self).happen(now)
+    }
+    #[inline]
+    fn gone(&mut self, now: Nanos, on: ConnectionId) {
+        (**self).gone(now, on);
     }
 }

@@ -8,7 +8,7 @@ use stats::thresholds::{Threshold, ThresholdError, check_steps};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use workload::model::Kind;
+use workload::model::Model;
 use workload::scenario::{Scenario, Surroundings};
 use workload::{Limits, Shard};
 
@@ -139,21 +139,6 @@ pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
     demands.iter_mut().for_each(|demand| demand.abort_after = None);
     let seed = args.seed.or(scenario.seed).unwrap_or_else(super::new_seed);
     let plan = scenario.plan(seed, Shard::WHOLE);
-    let Some(Kind::Station(station)) = model.parts.first().map(|part| &part.kind) else {
-        bail!("{}: a network of parts is not simulated yet", args.scenario);
-    };
-    let model_settings = sim::ModelSettings {
-        servers: station.servers,
-        service: station.service.clone(),
-        queue: station.queue,
-        stalls: station.stalls,
-        accept: model.accept,
-        cold: station.cold.map(|c| sim::Cold { factor: c.factor, requests: c.requests as f64 }),
-        steps: (0..scenario.labels.len() as u16)
-            .map(|step| station.steps.iter().find(|(n, _)| *n == step).map(|(_, law)| law.clone()))
-            .collect(),
-        seed,
-    };
     let pauses = model.pauses.clone().map(|p| RandomPauses::new(p.every, p.length, seed)).transpose()?;
     let load = Load {
         headline: super::load::in_words(&plan),
@@ -167,7 +152,7 @@ pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
         limits: bounds(&scenario).simulated(&load)?,
         capped: scenario.settings.connections.is_some(),
         load,
-        model: model_settings,
+        model: model.clone(),
         generator: Generator { random: pauses, ..Generator::default() },
         labels: scenario.labels,
         thresholds: demands,
@@ -190,7 +175,7 @@ pub struct SimSettings {
     /// Whether the scenario sets a connection cap: a simulated generator has none of its own.
     pub capped: bool,
     /// What stands in the target's place.
-    pub model: sim::ModelSettings,
+    pub model: Model,
     /// The generator's own defects.
     pub generator: Generator,
     /// Labels of the steps.

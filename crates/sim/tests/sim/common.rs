@@ -3,7 +3,8 @@
 use base::dist::{self, Dist};
 use base::sink::Kept;
 use base::{Nanos, Profile, Rate, Record, RecordSink, Start};
-use sim::{Generator, Model, ModelSettings};
+use sim::{Generator, Network};
+use workload::model::{Model, Station};
 use workload::plan::Group;
 use workload::{Limits, Plan, Process, Shard};
 
@@ -27,14 +28,15 @@ pub fn law(text: &str) -> Dist {
 }
 
 /// So many servers with that service law.
-pub fn servers(servers: u32, service: &str) -> ModelSettings {
-    ModelSettings::new(servers, law(service), 1)
+pub fn servers(servers: u32, service: &str) -> Station {
+    Station::new(servers, law(service))
 }
 
 /// Plays a plan by a perfect generator and keeps the records, in the order of their keys.
-pub fn records(plan: &Plan, limits: Limits, model: &ModelSettings) -> Vec<Record> {
+pub fn records(plan: &Plan, limits: Limits, model: &Model) -> Vec<Record> {
     let mut kept = Kept::default();
-    sim::play(plan, Shard::WHOLE, limits, Model::new(model).unwrap(), Generator::default(), &mut kept);
+    let network = Network::new(model, plan).unwrap();
+    sim::play(plan, Shard::WHOLE, limits, network, Generator::default(), &mut kept);
     assert!(kept.finished.is_some());
     kept.records.sort_by_key(|r| (r.k, r.intended));
     kept.records

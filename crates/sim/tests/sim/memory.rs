@@ -2,12 +2,14 @@
 
 use crate::common::{LIMITS, Mean, open, servers};
 use base::Nanos;
-use sim::{Generator, Model, Played};
+use sim::{Generator, Network, Played};
+use workload::model::Model;
 use workload::{Limits, Plan, Process, Shard};
 
 fn play(plan: &Plan, limits: Limits, service: &str) -> (Played, Mean) {
-    let (model, mut mean) = (Model::new(&servers(1, service)).unwrap(), Mean::default());
-    let played = sim::play(plan, Shard::WHOLE, limits, model, Generator::default(), &mut mean);
+    let network = Network::new(&Model::station(servers(1, service)), plan).unwrap();
+    let mut mean = Mean::default();
+    let played = sim::play(plan, Shard::WHOLE, limits, network, Generator::default(), &mut mean);
     (played, mean)
 }
 

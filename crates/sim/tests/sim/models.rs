@@ -4,9 +4,10 @@ use crate::common::{LIMITS, law, open, records, servers};
 use base::sink::Kept;
 use base::station::Stalls;
 use base::{Nanos, Phase, Profile, Rate};
-use sim::{Cold, Generator, Model, ModelSettings, RandomPauses};
+use sim::{Generator, Network, RandomPauses};
 use std::sync::Arc;
 use workload::journey::{Journey, Node};
+use workload::model::{Cold, Model, Station};
 use workload::plan::{Connections, Group, Source};
 use workload::{Limits, Plan, Process, Shard};
 
@@ -20,7 +21,7 @@ fn a_stall_of_two_seconds_holds_up_who_comes_in_it_and_who_queues_behind() {
     let rows = records(
         &open(Process::Constant, 100.0, 30, 1),
         LIMITS,
-        &ModelSettings { stalls, ..servers(1, "1ms") },
+        &Model::station(Station { stalls, ..servers(1, "1ms") }),
     );
     for row in &rows {
         let i = (row.intended.0 - 20_000_000_000) / 10_000_000;
@@ -32,11 +33,11 @@ fn a_stall_of_two_seconds_holds_up_who_comes_in_it_and_who_queues_behind() {
 
 #[test]
 fn a_cold_target_warms_up_by_what_it_has_served() {
-    let cold = Some(Cold { factor: 2.4, requests: 400.0 });
+    let cold = Some(Cold { factor: 2.4, requests: 400 });
     let rows = records(
         &open(Process::Constant, 10.0, 2_000, 1),
         LIMITS,
-        &ModelSettings { cold, ..servers(1, "10ms") },
+        &Model::station(Station { cold, ..servers(1, "10ms") }),
     );
     let demand = |served: usize| MS(10).as_secs_f64() * (1.0 + 2.4 * (-(served as f64) / 400.0).exp());
     for served in [0, 1, 400, 1_000, 19_999] {
@@ -52,7 +53,7 @@ fn connections_are_accepted_one_after_the_other() {
         [Phase::hold(MS(1_000), Rate(1_000.0)), Phase::pause(MS(9_000)), Phase::hold(MS(1_000), Rate(2.0))];
     let plan = Plan::of(1, Group::open(Process::Constant, Profile::new(&phases)), Nanos::ZERO, MS(11_000));
     // Nobody is answered before the end, so that every request needs a connection of its own.
-    let model = ModelSettings { accept: Some(Rate(200.0)), ..servers(2_000, "20s") };
+    let model = Model { accept: Some(Rate(200.0)), ..Model::station(servers(2_000, "20s")) };
     let rows = records(&plan, LIMITS, &model);
     assert_eq!(rows.len(), 1_002);
     for (i, row) in rows.iter().enumerate() {
@@ -68,7 +69,7 @@ fn a_step_may_have_a_service_law_of_its_own() {
     let profile = Arc::new(Profile::new(&[Phase::hold(MS(5_000), Rate(0.5))]));
     let source = Source::Arrivals { process: Process::Constant, profile };
     let plan = Plan::of(1, Group::of(source, journey, Connections::Shared), Nanos::ZERO, MS(5_000));
-    let model = ModelSettings { steps: vec![None, Some(law("20ms"))], ..servers(1, "3ms") };
+    let model = Model::station(Station { steps: vec![(1, law("20ms"))], ..servers(1, "3ms") });
     let rows = records(&plan, LIMITS, &model);
     let asked: Vec<_> = rows.iter().filter(|r| r.kind == base::Kind::Request).collect();
     assert_eq!(asked.len(), 12);
@@ -81,14 +82,13 @@ fn a_step_may_have_a_service_law_of_its_own() {
 #[test]
 fn a_run_is_a_function_of_its_settings() {
     let play = |seed: u64| {
-        let model = ModelSettings {
+        let station = Station {
             queue: Some(20),
             stalls: Some(Stalls::parse("every=7s,for=500ms").unwrap()),
-            accept: Some(Rate(300.0)),
-            cold: Some(Cold { factor: 1.5, requests: 500.0 }),
-            seed,
+            cold: Some(Cold { factor: 1.5, requests: 500 }),
             ..servers(2, "lognormal(4ms,2)")
         };
+        let model = Model { accept: Some(Rate(300.0)), ..Model::station(station) };
         let generator = Generator {
             action_cost: Nanos::from_micros(20),
             event_cost: Nanos::from_micros(10),
@@ -97,9 +97,9 @@ fn a_run_is_a_function_of_its_settings() {
             ..Generator::default()
         };
         let limits = Limits { connections: 50, max_wait: MS(200), timeout: MS(300), ..LIMITS };
-        let (plan, mut kept) = (open(Process::Poisson, 400.0, 60, 3), Kept::default());
-        let played =
-            sim::play(&plan, Shard::WHOLE, limits, Model::new(&model).unwrap(), generator, &mut kept);
+        let (plan, mut kept) = (open(Process::Poisson, 400.0, 60, seed), Kept::default());
+        let network = Network::new(&model, &plan).unwrap();
+        let played = sim::play(&plan, Shard::WHOLE, limits, network, generator, &mut kept);
         (kept.records, kept.starts, played)
     };
     let (first, again, other) = (play(1), play(1), play(2));
@@ -112,13 +112,15 @@ fn a_run_is_a_function_of_its_settings() {
 
 #[test]
 fn a_model_that_cannot_be_is_refused() {
-    let error = |settings: ModelSettings| Model::new(&settings).unwrap_err().to_string();
+    let plan = open(Process::Constant, 1.0, 1, 1);
+    let error = |model: Model| Network::new(&model, &plan).unwrap_err().to_string();
     let sound = servers(1, "1ms");
-    assert!(error(ModelSettings { servers: 0, ..sound.clone() }).contains("at least 1"));
+    assert!(error(Model::station(Station { servers: 0, ..sound.clone() })).contains("at least 1"));
     assert!(
-        error(ModelSettings { accept: Some(Rate(0.0)), ..sound.clone() }).contains("'0/s' is not a rate")
+        error(Model { accept: Some(Rate(0.0)), ..Model::station(sound.clone()) })
+            .contains("'0/s' is not a rate")
     );
-    let cold = Some(Cold { factor: f64::NAN, requests: 1.0 });
-    assert!(error(ModelSettings { cold, ..sound.clone() }).contains("'factor: NaN, requests: 1'"));
-    assert!(Model::new(&sound).is_ok());
+    let cold = Some(Cold { factor: f64::NAN, requests: 1 });
+    assert!(error(Model::station(Station { cold, ..sound.clone() })).contains("'factor: NaN, requests: 1'"));
+    assert!(Network::new(&Model::station(sound), &plan).is_ok());
 }

@@ -2,7 +2,8 @@
 
 use crate::common::{LIMITS, Mean, open, servers};
 use base::Nanos;
-use sim::{Generator, Model, ModelSettings};
+use sim::{Generator, Network};
+use workload::model::{Model, Station};
 use workload::{Process, Shard};
 
 /// Mean sojourn time of M/M/c in mean services (Erlang 1917; Gross and Harris 1998, 2.3).
@@ -26,9 +27,9 @@ fn markov_queues_have_the_sojourn_times_of_theory() {
         let means: Vec<f64> = (1..=20)
             .map(|seed| {
                 let plan = open(Process::Poisson, 800.0 * f64::from(c), 25, seed);
-                let model = Model::new(&ModelSettings { seed, ..servers(c, "exp(1ms)") }).unwrap();
+                let network = Network::new(&Model::station(servers(c, "exp(1ms)")), &plan).unwrap();
                 let mut mean = Mean { from: 4_000, ..Mean::default() };
-                sim::play(&plan, Shard::WHOLE, LIMITS, model, Generator::default(), &mut mean);
+                sim::play(&plan, Shard::WHOLE, LIMITS, network, Generator::default(), &mut mean);
                 mean.sum_s / mean.n as f64 * 1e3
             })
             .collect();
@@ -45,7 +46,7 @@ fn markov_queues_have_the_sojourn_times_of_theory() {
 #[test]
 fn who_finds_the_queue_full_is_turned_away_at_once() {
     let plan = open(Process::Constant, 500.0, 1, 1);
-    let model = ModelSettings { queue: Some(2), ..servers(1, "10ms") };
+    let model = Model::station(Station { queue: Some(2), ..servers(1, "10ms") });
     let rows = crate::common::records(&plan, LIMITS, &model);
     let turned_away: Vec<_> = rows.iter().filter(|r| r.status == 503).collect();
     assert_eq!((rows.len(), turned_away.len()), (500, 398));

@@ -2,7 +2,8 @@
 
 use crate::common::{LIMITS, plan, play};
 use base::dist;
-use testkit::{Generator, Model, ModelSettings};
+use testkit::{Generator, Network};
+use workload::model::{Model, Station};
 use workload::{Limits, Process};
 
 /// `serve --service exp(1ms)` driven by `run -R 800`: M/M/1 at rho 0.8. Sojourn is exponential of mean 1/(mu - lambda) =
@@ -12,7 +13,7 @@ fn response_times_are_those_of_m_m_1() {
     let seconds = 4_000;
     let plan = plan(Process::Poisson, 800.0, seconds, 1);
     let service = dist::parse("exp(1ms)", &|_| Ok(Vec::new())).unwrap();
-    let target = Model::new(&ModelSettings::new(1, service, 1)).unwrap();
+    let target = Network::new(&Model::station(Station::new(1, service)), &plan).unwrap();
     let limits = Limits { connections: 10_000, ..LIMITS };
     let kept = play(&plan, limits, target, Generator::default());
     let per_batch = kept.records.len() / 20;

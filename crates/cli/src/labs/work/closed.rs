@@ -21,7 +21,7 @@ pub fn play(users: u32, requests: u64, stalls: Option<Stalls>, seed: u64) -> any
     let group = Group::of(source, Journey::single(), Connections::PerUser);
     let plan = Plan::of(seed, group, Nanos::ZERO, LONGEST);
     let mut loops = Loops { users: u64::from(users), responses: Vec::new() };
-    let target = system(seed, None, stalls)?;
+    let target = system(&plan, None, stalls)?;
     let played = sim::play(&plan, Shard::WHOLE, limits(UNLIMITED), target, Generator::default(), &mut loops);
     Ok((Times::new(loops.responses), requests as f64 / played.ended.as_secs_f64()))
 }

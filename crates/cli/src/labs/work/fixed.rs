@@ -27,7 +27,7 @@ pub fn play(feed: &Feed, seed: u64) -> anyhow::Result<Fixed> {
     let source = Source::AtOnce { sessions: USERS };
     let group = Group::of(source, session()?, Connections::PerUser);
     let plan = Plan::of(seed, group, Nanos::ZERO, LONGEST);
-    let target = system(seed, feed.accept, None)?;
+    let target = system(&plan, feed.accept, None)?;
     let mut work = Work::default();
     let limits = limits(feed.connections.unwrap_or(UNLIMITED));
     sim::play(&plan, Shard::WHOLE, limits, target, Generator::default(), &mut work);

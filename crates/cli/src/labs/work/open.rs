@@ -50,7 +50,7 @@ pub fn play(process: Process, rate: f64, seed: u64) -> anyhow::Result<Open> {
     let group = Group::of(Source::Arrivals { process, profile }, session()?, Connections::Shared);
     let plan = Plan::of(seed, group, RAMP, END);
     let mut hold = Hold::default();
-    let target = system(seed, None, None)?;
+    let target = system(&plan, None, None)?;
     sim::play(&plan, Shard::WHOLE, limits(UNLIMITED), target, Generator::default(), &mut hold);
     Ok(hold.numbers())
 }

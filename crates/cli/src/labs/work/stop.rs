@@ -24,7 +24,7 @@ pub fn play(length: Nanos, seed: u64) -> anyhow::Result<[[f64; 4]; 2]> {
     let profile = Profile::new(&[Phase::hold(end, Rate(RATE))]);
     let plan = Plan::of(seed, Group::open(Process::PoissonFixedN, profile), Nanos::ZERO, end);
     let mut responses = Responses::default();
-    let target = system(seed, None, stalls)?;
+    let target = system(&plan, None, stalls)?;
     sim::play(&plan, Shard::WHOLE, limits(UNLIMITED), target, Generator::default(), &mut responses);
     let (closed, _) = closed::play(SERVERS, REQUESTS, stalls, seed)?;
     Ok([Times::new(responses.0), closed]

@@ -5,9 +5,10 @@ use base::dist::{self, Dist};
 use base::station::Stalls;
 use base::units::UnitError;
 use base::{Nanos, Rate};
-use sim::{Model, ModelSettings};
-use workload::Limits;
+use sim::Network;
 use workload::journey::{Journey, JourneyError, Node, no_think};
+use workload::model::{Model, Station};
+use workload::{Limits, Plan};
 
 /// Workers.
 pub const SERVERS: u32 = 4;
@@ -45,13 +46,13 @@ fn service() -> Result<Dist, UnitError> {
     dist::parse(&format!("exp({SERVICE_S}s)"), &|_| Err("a lab has no files".to_owned()))
 }
 
-/// The system, with what it has besides.
+/// The system, with what it has besides, for requests of that plan.
 ///
 /// # Errors
 /// A rate of zero.
-pub fn system(seed: u64, accept: Option<f64>, stalls: Option<Stalls>) -> Result<Model, UnitError> {
-    let settings = ModelSettings::new(SERVERS, service()?, seed);
-    Model::new(&ModelSettings { accept: accept.map(Rate), stalls, ..settings })
+pub fn system(plan: &Plan, accept: Option<f64>, stalls: Option<Stalls>) -> Result<Network, UnitError> {
+    let station = Station { stalls, ..Station::new(SERVERS, service()?) };
+    Network::new(&Model { accept: accept.map(Rate), ..Model::station(station) }, plan)
 }
 
 /// Response times, in order, in milliseconds.

@@ -1,0 +1,5 @@
+//! Stations: what serves.
+
+mod service;
+
+pub(crate) use service::{LEAST, Service};

@@ -1,0 +1,50 @@
+//! How long serving a request takes: the law of its step, longer while the station is cold.
+
+use base::Nanos;
+use base::dist::{Dist, Law};
+use base::random::Draws;
+use base::units::UnitError;
+use workload::model::{Cold, Station};
+
+/// The least time that an answer takes: whoever asks again at once gets on in time.
+pub(crate) const LEAST: Nanos = Nanos(1);
+
+/// The laws of a station part, the same for all its copies.
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    law: Dist,
+    /// By step; those beyond the end have none of their own.
+    steps: Vec<Option<Dist>>,
+    cold: Option<Cold>,
+}
+
+impl Service {
+    /// The laws of that station.
+    ///
+    /// # Errors
+    /// A cold start that is not above zero.
+    pub(crate) fn new(station: &Station) -> Result<Service, UnitError> {
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        if let Some(cold) = station.cold.filter(|cold| !(positive(cold.factor) && cold.requests > 0)) {
+            let given = format!("factor: {}, requests: {}", cold.factor, cold.requests);
+            return Err(UnitError::new(&given, "a cold start: both must be above 0"));
+        }
+        let length = station.steps.iter().map(|(step, _)| usize::from(*step) + 1).max().unwrap_or(0);
+        let mut steps = vec![None; length];
+        for (step, law) in &station.steps {
+            steps[usize::from(*step)] = Some(law.clone());
+        }
+        Ok(Service { law: station.service.clone(), steps, cold: station.cold })
+    }
+
+    /// What a request of that step needs of one server, alone, of a copy that has served so many.
+    #[inline]
+    pub(crate) fn demand(&self, step: u16, served: u64, draws: &mut Draws) -> Nanos {
+        let own = self.steps.get(usize::from(step)).and_then(Option::as_ref);
+        let mut seconds = own.unwrap_or(&self.law).sample(draws);
+        if let Some(cold) = &self.cold {
+            seconds *= 1.0 + cold.factor * libm::exp(-(served as f64) / cold.requests as f64);
+        }
+        Nanos::from_secs_f64(seconds).max(LEAST)
+    }
+}
