@@ -17,6 +17,7 @@ pub mod intervals;
 pub mod ks;
 pub mod queueing;
 pub mod rules;
+pub mod steady;
 pub mod study;
 pub mod summary;
 pub mod thresholds;

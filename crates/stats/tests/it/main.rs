@@ -8,5 +8,6 @@ mod goldens;
 mod loops;
 mod rules;
 mod runs;
+mod steady;
 mod thresholds;
 mod world;

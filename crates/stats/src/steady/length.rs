@@ -1,0 +1,74 @@
+//! Whether a run is long enough against the memory of what it simulates.
+//!
+//! Batch means need segments that are long against the relaxation time (see `queueing::relaxation_time`). Share of 4,000
+//! runs of M/M/1 at 80 %, begun in its steady state, whose interval of 20 segments holds the mean: 71 % for runs of 10
+//! relaxation times, 86 % for 50, 90 % for 100, 91 % for 200, 94 % for 500.
+
+/// A run's length in relaxation times, judged.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Length {
+    /// The queue grows without end: no run is long enough.
+    NoSteadyState,
+    /// Below 10: the run has hardly forgotten its beginning, and figures are of this beginning.
+    TooShort {
+        /// Relaxation times in the run.
+        times: f64,
+    },
+    /// Below 100: figures are of the long run, but a single run's intervals are too narrow.
+    Short {
+        /// Relaxation times in the run.
+        times: f64,
+    },
+    /// Intervals hold what they promise, nearly.
+    Enough {
+        /// Relaxation times in the run.
+        times: f64,
+    },
+}
+
+impl Length {
+    /// Relaxation times below which a run is too short for steady state.
+    pub const FORGOTTEN: f64 = 10.0;
+    /// Relaxation times from which on intervals by batch means are trusted.
+    pub const TRUSTED: f64 = 100.0;
+
+    /// Judges a run that is `kept` long after its warm-up, in the unit of `relaxation`, which is infinite (or not a number)
+    /// when there is no steady state.
+    pub fn of(relaxation: f64, kept: f64) -> Length {
+        if !relaxation.is_finite() {
+            return Length::NoSteadyState;
+        }
+        let times = kept / relaxation;
+        if times >= Length::TRUSTED {
+            Length::Enough { times }
+        } else if times >= Length::FORGOTTEN {
+            Length::Short { times }
+        } else {
+            Length::TooShort { times }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queueing::{Mmc, relaxation_time};
+
+    /// 10 s of 250 queues at 80 % with a service of 200 ms, as published: half a relaxation time of each.
+    #[test]
+    fn ten_seconds_of_slow_queues_are_too_short() {
+        let random = Mmc::random_split(1000.0, 0.2, 250);
+        assert!(
+            matches!(Length::of(random.relaxation_time(), 10.0), Length::TooShort { times } if times < 0.6)
+        );
+        let turns = relaxation_time(random, 1.0 / 250f64.sqrt(), 1.0);
+        assert!(matches!(Length::of(turns, 10.0), Length::TooShort { times } if times < 1.2));
+        // One pool forgets in a service or so.
+        let pool = Mmc { rate: 1000.0, mean_service: 0.2, servers: 250 };
+        assert!(matches!(Length::of(pool.relaxation_time(), 10.0), Length::Short { times } if times > 45.0));
+        assert!(matches!(Length::of(pool.relaxation_time(), 20.0), Length::Enough { .. }));
+        assert_eq!(Length::of(Mmc::mm1(2.0, 1.0).relaxation_time(), 1e9), Length::NoSteadyState);
+        assert_eq!(Length::of(f64::NAN, 1e9), Length::NoSteadyState);
+        assert!(matches!(Length::of(1.0, 0.0), Length::TooShort { times } if times == 0.0));
+    }
+}

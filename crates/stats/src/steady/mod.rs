@@ -1,0 +1,25 @@
+//! Steady state: what one simulated run, or several, say about the long run, in memory that does not grow with them.
+//!
+//! ```text
+//! one run:       values ──> Batches ──> mser (what to leave out) ──> batch_means (interval)
+//!                values ──> Histogram (quantiles)     relaxation time, length ──> Length
+//! several runs:  one figure of each ──> Replications (interval, spread, rank)
+//! two models under the same random numbers ──> paired (interval of the difference)
+//! ```
+//!
+//! Observations come in order and weigh 1 each. All intervals are of 95 %. Deliberately absent: words about what was
+//! found, and where the values come from.
+
+mod batches;
+mod histogram;
+mod length;
+mod means;
+mod replications;
+mod warmup;
+
+pub use batches::{Batches, MOST_BATCHES};
+pub use histogram::{Bucket, Histogram};
+pub use length::Length;
+pub use means::{BatchMeans, Withheld, batch_means};
+pub use replications::{Paired, Replications, paired};
+pub use warmup::{Cut, Prefix, mser};

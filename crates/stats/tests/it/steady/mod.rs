@@ -1,0 +1,47 @@
+//! One run or several against what is known of M/M/1 at 80 %: coverage of both kinds of interval, removal of a start far
+//! from steady state, and what a push costs.
+//!
+//! Mean service 1 s, so that times are in services: sojourns of mean 5, relaxation time 89.7.
+
+mod coverage;
+mod speed;
+mod warmup;
+
+use base::random::{Draws, Stream};
+use base::special::exponential;
+use stats::queueing::Mmc;
+use stats::steady::Batches;
+
+const QUEUE: Mmc = Mmc::mm1(0.8, 1.0);
+
+/// Lindley's recursion: a queue by the work that an arrival finds.
+struct Run {
+    draws: Draws,
+    work: f64,
+}
+
+impl Run {
+    /// The first arrival finds so much work.
+    fn from(work: f64, seed: u64) -> Run {
+        Run { draws: Stream::new(seed, "test").item(0), work }
+    }
+
+    /// The first arrival finds what is there in steady state: nothing, or else an exponential.
+    fn stationary(seed: u64) -> Run {
+        let mut run = Run::from(0.0, seed);
+        if run.draws.open01() < QUEUE.utilisation() {
+            run.work = exponential(&mut run.draws) * QUEUE.sojourn_mean();
+        }
+        run
+    }
+
+    fn play(mut self, requests: u64) -> Batches {
+        let mut batches = Batches::new();
+        for _ in 0..requests {
+            let sojourn = self.work + exponential(&mut self.draws);
+            self.work = (sojourn - exponential(&mut self.draws) / QUEUE.rate).max(0.0);
+            batches.push(sojourn);
+        }
+        batches
+    }
+}
