@@ -26,12 +26,27 @@ pub struct Study {
     pub seed: u64,
     /// How often each point was played.
     pub replications: u64,
+    /// What is left out of each run as its warm-up.
+    pub warmup: WarmUp,
     /// Parameters that vary, in the order in which they were given; `model` among them where the scenario has several.
     pub parameters: Vec<Parameter>,
     /// One for each combination of their values, the last parameter fastest.
     pub points: Vec<Point>,
     /// Points that differ in nothing but the model, each against the first model, on the same draws.
     pub differences: Vec<Difference>,
+}
+
+/// What is left out of a run before its numbers are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmUp {
+    /// What MSER finds (White 1997), run by run; nothing where it finds no steady state.
+    #[default]
+    Mser,
+    /// The warm-up phases of the scenario, and nothing more.
+    Phases,
+    /// Nothing: fixed work has no steady state.
+    Nothing,
 }
 
 /// What varies.
