@@ -7,7 +7,9 @@
 //!
 //! Deliberately absent: real clocks, sockets, files, threads, and statistics: the caller's sink takes the records.
 
+pub mod balance;
 pub mod calendar;
+pub mod failure;
 pub mod generator;
 pub mod network;
 pub mod target;
