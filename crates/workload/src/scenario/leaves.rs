@@ -4,6 +4,7 @@ use super::read::{Read, Reader};
 use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree, Typed};
 use crate::arrivals::Process;
+use crate::model::words::Worded;
 use base::dist::{self, Dist};
 use base::units::{self, UnitError, nearest};
 use base::{Nanos, Rate};
@@ -90,6 +91,12 @@ leaf!(
             .help("write a number above 0, for example 2.5")),
         Err(e) => Err(unit(scalar, &e)),
     }
+);
+
+leaf!(
+    /// A number.
+    Plain(f64), "a number", "0.5", ["number", "string"], [0.5, 10],
+    |scalar, _| units::parse_number(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
 leaf!(
@@ -208,12 +215,37 @@ macro_rules! word {
 }
 pub(super) use word;
 
+/// A word of the model, and what it stands for.
+#[derive(Clone, Debug)]
+pub(super) struct WordOf<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+impl<T: Worded> Read for WordOf<T> {
+    fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<WordOf<T>> {
+        let words: Vec<&str> = T::WORDS.iter().map(|word| word.name).collect();
+        let name = one_word(tree, &words, reader)?;
+        let word = T::WORDS.iter().find(|word| word.name == name)?;
+        Some(WordOf { value: word.value.clone(), span: tree.span })
+    }
+}
+
+impl<T: Worded> JsonSchema for WordOf<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        T::WORDS.iter().map(|word| word.name).collect::<Vec<_>>().join("-or-").into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = T::WORDS.iter().map(|word| word.name).collect();
+        json_schema!({ "enum": words })
+    }
+}
+
 /// The word that stands here, which must be one of these.
-pub(super) fn one_word(
-    tree: &Tree,
-    words: &'static [&'static str],
-    reader: &mut Reader<'_>,
-) -> Option<&'static str> {
+pub(super) fn one_word(tree: &Tree, words: &[&'static str], reader: &mut Reader<'_>) -> Option<&'static str> {
     let all = words.join(" | ");
     let scalar = tree.scalar(reader, "a word", &all)?;
     match words.iter().find(|w| **w == scalar.text) {

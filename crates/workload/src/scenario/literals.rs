@@ -1,8 +1,8 @@
 //! Secrets that stand in the file itself: values of headers and variables whose names say so. They are remembered, and a
-//! copy of the file is made without them.
+//! copy of the file is made without them. The same holds for values that were put into it.
 
 use super::environment::{Environment, is_secret_variable};
-use super::source::{Source, Span};
+use super::source::{Overridden, Source, Span};
 use super::tree::{Kind, Scalar, Tree};
 use crate::request::{REDACTED, is_secret};
 
@@ -12,14 +12,14 @@ const HOLDERS: &[&str] = &["headers", "variables"];
 /// Schemes of the Authorization header, which are no secrets.
 const SCHEMES: &[&str] = &["basic", "bearer", "digest", "token", "apikey"];
 
-/// The text of the file with literal secrets replaced; takes note of what they are.
-pub(super) fn conceal(source: &Source, tree: &Tree, environment: &mut Environment<'_>) -> String {
+/// Takes note of the literal secrets in a tree; the answer is where they stand.
+pub(super) fn conceal(source: &Source, tree: &Tree, environment: &mut Environment<'_>) -> Vec<Span> {
     let mut found = Vec::new();
     walk(tree, &mut found);
     let mut spans: Vec<Span> = Vec::new();
     for scalar in found {
         // Without the schemes, references and templates nothing may be left that was written here.
-        let written = source.text.get(scalar.span.start..scalar.span.end).unwrap_or_default();
+        let written = source.written(scalar.span);
         let secret = |word: &&str| !SCHEMES.contains(&word.to_ascii_lowercase().as_str());
         if !without_references(written.trim_matches(['\'', '"'])).split_whitespace().any(|w| secret(&w)) {
             continue;
@@ -32,16 +32,36 @@ pub(super) fn conceal(source: &Source, tree: &Tree, environment: &mut Environmen
     }
     spans.sort();
     spans.dedup();
-    let (mut out, mut at) = (String::with_capacity(source.text.len()), 0);
-    for span in spans.into_iter().filter(|s| s.start < s.end) {
+    spans
+}
+
+/// The text of the file without what stands at those places; below it, in comments, what was put into it.
+pub(super) fn copy(source: &Source, secrets: &[Span]) -> String {
+    let mut out = without(&source.text, 0, secrets);
+    if !source.overridden.is_empty() {
+        out.push_str(if out.ends_with('\n') || out.is_empty() { "" } else { "\n" });
+        out.push_str("# Played with other values than those above:\n");
+    }
+    for Overridden { text, at } in &source.overridden {
+        out.push_str(&format!("#   {}\n", without(text, *at, secrets)));
+    }
+    out
+}
+
+/// A text whose first byte has the place `from`, without what stands at those places, which are in order.
+fn without(text: &str, from: usize, places: &[Span]) -> String {
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    let all = from..=from + text.len();
+    for span in places.iter().filter(|s| s.start < s.end && all.contains(&s.start) && all.contains(&s.end)) {
         // Places of one file that were sorted do not overlap; an alias may name one twice.
+        let span = Span { start: span.start - from, end: span.end - from };
         if span.start >= at {
-            out.push_str(source.text.get(at..span.start).unwrap_or_default());
+            out.push_str(text.get(at..span.start).unwrap_or_default());
             out.push_str(&format!("\"{REDACTED}\""));
             at = span.end;
         }
     }
-    out.push_str(source.text.get(at..).unwrap_or_default());
+    out.push_str(text.get(at..).unwrap_or_default());
     out
 }
 
@@ -84,12 +104,12 @@ mod tests {
     use super::*;
 
     fn concealed(text: &str) -> (String, Vec<String>) {
-        let source = Source { name: "a.yaml".to_owned(), text: text.to_owned() };
+        let source = Source { name: "a.yaml".to_owned(), text: text.to_owned(), ..Source::default() };
         let get = |name: &str| Some(format!("value-of-{name}"));
         let mut environment = Environment::new(&get);
         let (tree, _) = super::super::tree::parse(&source, &mut environment).unwrap();
-        let copy = conceal(&source, &tree, &mut environment);
-        (copy, environment.secrets)
+        let places = conceal(&source, &tree, &mut environment);
+        (copy(&source, &places), environment.secrets)
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod check;
 mod environment;
 mod leaves;
 mod literals;
+mod overrides;
 mod read;
 mod source;
 mod syntax;
@@ -69,7 +70,8 @@ pub struct Scenario {
     pub models: Vec<(String, Model)>,
     /// Files that were read, as they are named.
     pub files: Vec<String>,
-    /// The file as it was written, references to the environment not expanded, literal secrets replaced.
+    /// The file as it was written, references to the environment not expanded, literal secrets replaced; below it, in
+    /// comments, what was put into it.
     pub redacted: String,
     /// Values that must not show: those of secret variables and headers. The longest first.
     pub secrets: Vec<String>,
@@ -106,22 +108,54 @@ pub struct ThresholdText {
     pub span: Span,
 }
 
+/// A value that takes the place of one in the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Override {
+    /// Keys from the top of the file on, with dots between them: `model.servers`. An entry of a list goes by its number
+    /// from 0, or by its `name`: `users.buyers.think`. The last key need not be there yet. `rate` is the rate at which the
+    /// only group arrives, `users` the number of its closed users.
+    pub path: String,
+    /// The value as it would stand in the file, on one line. A bare number for a rate is per second.
+    pub value: String,
+}
+
 /// Reads a scenario. `name` is the file's, for messages and for what the scenario is called if it does not say.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn parse(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Scenario, Diagnostics> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
+    parse_with(name, text, around, &[])
+}
+
+/// Reads a scenario with other values in place of some of the file's, one after the other.
+///
+/// # Errors
+/// Everything that is wrong with it; a value that does not fit is shown with its path.
+pub fn parse_with(
+    name: &str,
+    text: &str,
+    around: &Surroundings<'_>,
+    overrides: &[Override],
+) -> Result<Scenario, Diagnostics> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+    let overridden = overrides::texts(text.len(), overrides);
+    let source = Arc::new(Source { name: name.to_owned(), text, overridden });
     let mut environment = Environment::new(around.env);
     let wrong = |problems: Vec<Problem>, environment: &Environment<'_>| {
         Err(Diagnostics::new(source.clone(), problems, &environment.secrets))
     };
-    let (tree, broken) = match tree::parse(&source, &mut environment) {
+    let (mut tree, mut broken) = match tree::parse(&source, &mut environment) {
         Ok(parsed) => parsed,
         Err(problem) => return wrong(vec![problem], &environment),
     };
-    let redacted = literals::conceal(&source, &tree, &mut environment);
+    let mut secrets = literals::conceal(&source, &tree, &mut environment);
+    broken.extend(overrides::apply(&mut tree, &source, overrides, &mut environment));
+    if !overrides.is_empty() {
+        secrets.extend(literals::conceal(&source, &tree, &mut environment));
+        secrets.sort();
+        secrets.dedup();
+    }
+    let redacted = literals::copy(&source, &secrets);
     let mut reader = Reader::new(around);
     let file = match &tree.kind {
         tree::Kind::Null => None,

@@ -202,13 +202,21 @@ macro_rules! mapping {
             $($(#[doc = $doc])* pub $field: Option<$type>,)*
         }
 
+        impl $name {
+            /// The names of all keys.
+            #[allow(dead_code, clippy::allow_attributes, reason = "asked where a mapping is taken apart")]
+            pub(in crate::scenario) fn all_keys() -> Vec<String> {
+                vec![$($crate::scenario::read::key(stringify!($field))),*]
+            }
+        }
+
         impl $crate::scenario::read::Read for $name {
             fn read(
                 tree: &$crate::scenario::tree::Tree,
                 reader: &mut $crate::scenario::read::Reader<'_>,
             ) -> Option<$name> {
                 use $crate::scenario::read::{entries, field, key, lacks};
-                let keys = [$(key(stringify!($field))),*];
+                let keys = $name::all_keys();
                 let before = reader.problems.len();
                 let entries = entries(tree, $what, $example, &keys, reader)?;
                 $(let $field = field::<$type>(&entries, &key(stringify!($field)), reader);)*
@@ -314,6 +322,35 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
+    }
+}
+
+/// A single value for short, or a mapping that says more.
+#[derive(Debug)]
+pub(super) enum OrFull<S, F> {
+    Short(S),
+    Full(F),
+}
+
+impl<S: Read, F: Read> Read for OrFull<S, F> {
+    fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<OrFull<S, F>> {
+        match &tree.kind {
+            Kind::Scalar(_) => S::read(tree, reader).map(OrFull::Short),
+            _ => F::read(tree, reader).map(OrFull::Full),
+        }
+    }
+}
+
+impl<S: JsonSchema, F: JsonSchema> JsonSchema for OrFull<S, F> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}Or{}", S::schema_name(), F::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (short, full) = (generator.subschema_for::<S>(), generator.subschema_for::<F>());
+        json_schema!({ "anyOf": [short, full] })
     }
 }
 

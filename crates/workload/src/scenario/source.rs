@@ -18,11 +18,29 @@ pub struct Span {
     pub end: usize,
 }
 
-/// A file's name and text.
-#[derive(PartialEq, Eq, Debug)]
+impl Span {
+    /// The same further on.
+    pub(super) fn shifted(self, by: usize) -> Span {
+        Span { start: self.start + by, end: self.end + by }
+    }
+}
+
+/// A file's name and text, and what was put into it by hand.
+#[derive(PartialEq, Eq, Debug, Default)]
 pub(super) struct Source {
     pub name: String,
     pub text: String,
+    /// Values that take the place of some in the file. Places in them come after those in the file.
+    pub overridden: Vec<Overridden>,
+}
+
+/// A value that takes another's place, as people write it.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Overridden {
+    /// `path=value`.
+    pub text: String,
+    /// The place of its first byte.
+    pub at: usize,
 }
 
 /// One thing that is wrong.
@@ -36,13 +54,13 @@ pub(super) struct Problem {
     pub label: Option<String>,
     /// What would be accepted.
     pub help: Option<String>,
-    /// Another place that has to do with it, and why.
-    pub other: Option<Box<(Span, String)>>,
+    /// Other places that have to do with it, and why.
+    pub others: Vec<(Span, String)>,
 }
 
 impl Problem {
     pub fn new(span: Span, title: impl Into<String>) -> Problem {
-        Problem { span, title: title.into(), label: None, help: None, other: None }
+        Problem { span, title: title.into(), label: None, help: None, others: Vec::new() }
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Problem {
@@ -51,7 +69,7 @@ impl Problem {
     }
 
     pub fn other(mut self, span: Span, why: impl Into<String>) -> Problem {
-        self.other = Some(Box::new((span, why.into())));
+        self.others.push((span, why.into()));
         self
     }
 
@@ -87,12 +105,12 @@ impl Diagnostics {
         self.problems.len()
     }
 
-    /// Line and column of each, from 1, in the order of the file.
+    /// Line and column of each, from 1, in the order of the file; line 0 is not in the file, but in what was put into it.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.problems.iter().map(|p| {
             let line = self.source.line(p.span);
-            let column = self.source.text[line.start..line.clip(p.span).start].chars().count() + 1;
-            (line.number, column)
+            let column = line.text[..line.within(p.span).start].chars().count() + 1;
+            (line.number.unwrap_or(0), column)
         })
     }
 
@@ -102,22 +120,26 @@ impl Diagnostics {
         let caret = AnnotationKind::Primary
             .span(main.within(problem.span))
             .label(problem.label.as_deref().map(normalize_untrusted_str));
-        let snippet = |line: &Line<'_>| {
-            Snippet::source(line.text.to_owned()).line_start(line.number).path(self.source.name.clone())
+        let mark = |line: &Line<'_>, (span, why): &(Span, String)| {
+            AnnotationKind::Context.span(line.within(*span)).label(normalize_untrusted_str(why))
         };
+        let mut shown = vec![(main, Vec::new())];
+        for other in &problem.others {
+            let line = self.source.line(other.0);
+            let mark = mark(&line, other);
+            match shown.iter_mut().find(|(known, _)| known.start == line.start) {
+                Some((_, marks)) => marks.push(mark),
+                None => shown.push((line, vec![mark])),
+            }
+        }
+        shown[0].1.push(caret);
         let mut group = Group::with_title(Level::ERROR.primary_title(problem.title.as_str()));
-        let also = problem.other.as_deref().map(|(span, why)| (self.source.line(*span), span, why));
-        match &also {
-            Some((line, span, why)) if line.number == main.number => {
-                let mark = AnnotationKind::Context.span(line.within(**span)).label(why.as_str());
-                group = group.element(snippet(&main).annotation(mark).annotation(caret));
-            }
-            Some((line, span, why)) => {
-                let mark = AnnotationKind::Context.span(line.within(**span)).label(why.as_str());
-                group =
-                    group.element(snippet(&main).annotation(caret)).element(snippet(line).annotation(mark));
-            }
-            None => group = group.element(snippet(&main).annotation(caret)),
+        for (line, marks) in shown {
+            let snippet = Snippet::source(line.text.to_owned()).annotations(marks);
+            group = group.element(match line.number {
+                Some(number) => snippet.line_start(number).path(self.source.name.clone()),
+                None => snippet,
+            });
         }
         if let Some(help) = &problem.help {
             group = group.element(Level::HELP.message(normalize_untrusted_str(help)));
@@ -149,9 +171,9 @@ pub(super) fn redact(text: &str, secrets: &[String]) -> String {
         .fold(text.to_owned(), |text, s| text.replace(s.as_str(), REDACTED))
 }
 
-/// One line of a file.
+/// One line of a file, or of what was put into it, which has no number.
 struct Line<'a> {
-    number: usize,
+    number: Option<usize>,
     start: usize,
     text: &'a str,
 }
@@ -178,8 +200,22 @@ impl Line<'_> {
 }
 
 impl Source {
+    /// What stands at a place of the file, or of what was put into it.
+    pub fn written(&self, span: Span) -> &str {
+        let (text, from) = self.overridden(span).map_or((&self.text, 0), |o| (&o.text, o.at));
+        text.get(span.start - from..span.end.saturating_sub(from)).unwrap_or_default()
+    }
+
+    /// What was put into the file, if a span begins there.
+    fn overridden(&self, span: Span) -> Option<&Overridden> {
+        self.overridden.iter().rfind(|overridden| overridden.at <= span.start)
+    }
+
     /// The line on which a span begins. A place at the very end is on the last line that holds something.
     fn line(&self, span: Span) -> Line<'_> {
+        if let Some(Overridden { text, at }) = self.overridden(span) {
+            return Line { number: None, start: *at, text };
+        }
         let text = self.text.trim_end();
         let mut at = span.start.min(text.len());
         while !text.is_char_boundary(at) {
@@ -187,7 +223,7 @@ impl Source {
         }
         let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
         let end = text[at..].find('\n').map_or(text.len(), |n| at + n);
-        let number = text[..start].matches('\n').count() + 1;
+        let number = Some(text[..start].matches('\n').count() + 1);
         Line { number, start, text: text[start..end].trim_end_matches('\r') }
     }
 }
@@ -197,7 +233,8 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, problem: Problem) -> String {
-        let source = Arc::new(Source { name: "a.yaml".to_owned(), text: text.to_owned() });
+        let source =
+            Arc::new(Source { name: "a.yaml".to_owned(), text: text.to_owned(), ..Source::default() });
         Diagnostics::new(source, vec![problem], &["hunter2".to_owned()]).to_string()
     }
 

@@ -82,7 +82,28 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// Moves all places.
+    fn shift(&mut self, by: usize) {
+        self.span = self.span.shifted(by);
+        match &mut self.kind {
+            Kind::Null | Kind::Broken => {}
+            Kind::Scalar(scalar) => scalar.shift(by),
+            Kind::List(items) => items.iter_mut().for_each(|item| item.shift(by)),
+            Kind::Mapping(entries) => entries.iter_mut().for_each(|(key, value)| {
+                key.shift(by);
+                value.shift(by);
+            }),
+        }
+    }
+}
+
 impl Scalar {
+    fn shift(&mut self, by: usize) {
+        self.span = self.span.shifted(by);
+        self.lines.iter_mut().for_each(|(_, at)| *at += by);
+    }
+
     /// It as a template.
     pub fn template(&self) -> &str {
         self.template.as_deref().unwrap_or(&self.text)
@@ -112,6 +133,36 @@ pub(super) fn parse(
     source: &Source,
     environment: &mut Environment<'_>,
 ) -> Result<(Tree, Vec<Problem>), Problem> {
+    let (tree, mut problems) = any(source, environment)?;
+    if let Kind::Null = &tree.kind {
+        let help =
+            "the least there is: target:, users: with arrive: { rate: 20/s }, and journey: with - get: /";
+        problems.push(Problem::new(tree.span, "the file holds no scenario").help(help));
+    }
+    Ok((tree, problems))
+}
+
+/// Reads a single value whose text has its first byte at place `at`.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn value(
+    text: &str,
+    at: usize,
+    environment: &mut Environment<'_>,
+) -> Result<(Tree, Vec<Problem>), Problem> {
+    let source = Source { text: text.to_owned(), ..Source::default() };
+    let shifted = |mut problem: Problem| {
+        problem.span = problem.span.shifted(at);
+        problem.others.iter_mut().for_each(|(span, _)| *span = span.shifted(at));
+        problem
+    };
+    let (mut tree, problems) = any(&source, environment).map_err(shifted)?;
+    tree.shift(at);
+    Ok((tree, problems.into_iter().map(shifted).collect()))
+}
+
+fn any(source: &Source, environment: &mut Environment<'_>) -> Result<(Tree, Vec<Problem>), Problem> {
     if source.text.len() > LONGEST_FILE {
         let title = format!("the file is longer than {} MiB", LONGEST_FILE >> 20);
         return Err(Problem::new(Span::default(), title).help("large data belongs into files under data:"));
@@ -129,11 +180,6 @@ pub(super) fn parse(
         .map_err(|e| super::syntax::problem(source, &e))?;
     let mut converter = Converter { source, environment, problems: Vec::new() };
     let tree = converter.tree(raw);
-    if let Kind::Null = &tree.kind {
-        let help =
-            "the least there is: target:, users: with arrive: { rate: 20/s }, and journey: with - get: /";
-        converter.problems.push(Problem::new(tree.span, "the file holds no scenario").help(help));
-    }
     Ok((tree, converter.problems))
 }
 

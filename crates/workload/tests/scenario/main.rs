@@ -4,6 +4,7 @@ mod anything;
 mod common;
 mod examples;
 mod mistakes;
+mod overriding;
 mod reading;
 mod requests;
 mod schema;

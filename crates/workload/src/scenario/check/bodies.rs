@@ -20,7 +20,7 @@ pub(super) fn body(
     let one = |problem| vec![problem];
     let kind = match step.keys.one_of("a request", KINDS) {
         Ok(kind) => kind,
-        Err(problem) if problem.other.is_some() => return Err(one(problem)),
+        Err(problem) if !problem.others.is_empty() => return Err(one(problem)),
         Err(_) => return Ok(None),
     };
     match kind {

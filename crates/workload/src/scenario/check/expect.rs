@@ -31,7 +31,7 @@ pub(super) fn extracts(step: &written::Step, built: &mut Step, names: &[String])
 
 fn finder(finder: &written::Finder) -> Result<Finder, Problem> {
     let kind = finder.keys.one_of("a finder", FINDERS).map_err(|problem| {
-        if problem.other.is_none() { problem.help("for example { json: /items/0/id }") } else { problem }
+        if problem.others.is_empty() { problem.help("for example { json: /items/0/id }") } else { problem }
     })?;
     if let (Some(_), false) = (&finder.group, kind == "regex") {
         let problem = Problem::new(finder.keys.at("group"), "only a regular expression has groups");

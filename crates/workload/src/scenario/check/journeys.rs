@@ -233,7 +233,7 @@ impl<'f> Compiler<'f, '_, '_> {
         let one = |problem| vec![problem];
         let kind = step.keys.one_of("a step", KINDS).map_err(|problem| {
             let help = "for example get: /items, or repeat: 5 with steps:, or choose:, or pause: 2s";
-            one(if problem.other.is_none() { problem.help(help) } else { problem })
+            one(if problem.others.is_empty() { problem.help(help) } else { problem })
         })?;
         let others: &[&str] = match kind {
             "steps" => &["repeat"],

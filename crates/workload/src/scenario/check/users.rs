@@ -46,7 +46,7 @@ pub(super) fn coming(group: &written::Group, listed: bool, reader: &mut Reader<'
         Ok(kind) => kind,
         Err(problem) => {
             let help = "say how they come, for example arrive: { rate: 20/s }, or closed: { count: 200 }";
-            let problem = if problem.other.is_none() { problem.help(help) } else { problem };
+            let problem = if problem.others.is_empty() { problem.help(help) } else { problem };
             return reader.complain(problem);
         }
     };

@@ -1,0 +1,148 @@
+//! Values put in place of the file's: where paths lead, and what a person sees who mistyped one.
+
+use crate::common::{env, read};
+use workload::plan::Source;
+use workload::scenario::{Diagnostics, Override, Scenario, Surroundings, parse_with};
+
+const TEXT: &str = "\
+users:
+  - name: buyers
+    arrive: { rate: 20/s }
+    phases: [{ ramp: 5s, to: 20/s, warmup: true }, { hold: 10s }]
+    think: 1s
+  - { name: clerks.night, closed: { count: 5 } }
+journey: [{ get: /a, name: a.b, headers: { Authorization: Bearer literal-5ecre7 } }, { get: /b }]
+model: { service: 1ms, steps: { a.b: { service: 2ms } } }
+";
+
+const ONE: &str = "\
+users:
+  arrive: { rate: 20/s }
+  phases: [{ ramp: 5s, from: 0/s, to: 20/s, warmup: true }, { hold: 10s }]
+journey: [{ get: / }]
+model: { servers: 4, service: 1ms }
+";
+
+fn overridden(text: &str, overrides: &[(&str, &str)]) -> Result<Scenario, Diagnostics> {
+    let overrides: Vec<Override> = overrides
+        .iter()
+        .map(|(path, value)| Override { path: (*path).to_owned(), value: (*value).to_owned() })
+        .collect();
+    parse_with("a.yaml", text, &Surroundings { read: &read, env: &env }, &overrides)
+}
+
+#[track_caller]
+fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    overridden(text, overrides).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// What is shown of each pair of a path and a value that is wrong.
+fn mistakes(text: &str, cases: &[(&str, &str)]) -> String {
+    let one = |case: &(&str, &str)| match overridden(text, &[*case]) {
+        Ok(_) => panic!("{case:?} is taken"),
+        Err(shown) => format!("{}={}\n-----\n{shown}\n", case.0, case.1),
+    };
+    cases.iter().map(one).collect::<Vec<_>>().join("\n=====\n")
+}
+
+fn rates(scenario: &Scenario) -> Vec<(f64, f64)> {
+    let Source::Arrivals { profile, .. } = &scenario.groups[0].source else { panic!() };
+    profile.phases().map(|phase| (phase.from.0, phase.to.0)).collect()
+}
+
+#[test]
+fn a_path_leads_through_keys_numbers_and_names() {
+    let read = scenario(
+        TEXT,
+        &[
+            ("users.buyers.think", "exp(2s)"),
+            ("users.1.closed.count", "7"),
+            ("users.clerks.night.pace", "9s"),
+            ("users.buyers.phases.0.to", "8/s"),
+            ("model.steps.a.b.service", "uniform(0s, 2s)"),
+            ("model.servers", "3"),
+            ("model.stalls", "{ every: 60s, for: 2s }"),
+            ("model.stalls.for", "1s"),
+        ],
+    );
+    assert_eq!(read.groups[0].journey.think().to_string(), "exp(2s)");
+    let Source::Users { level, .. } = &read.groups[1].source else { panic!() };
+    assert_eq!(
+        (level.most(), read.groups[1].pace.as_ref().unwrap().to_string()),
+        (7, "const(9s)".to_owned())
+    );
+    assert_eq!(rates(&read), [(0.0, 8.0), (8.0, 8.0)]);
+    let workload::model::Kind::Station(station) = &read.model().unwrap().parts[0].kind else { panic!() };
+    assert_eq!((station.servers, station.steps[0].1.to_string()), (3, "uniform(0s, 2s)".to_owned()));
+    assert_eq!(station.stalls, base::station::Stalls::parse("every=60s,for=1s").ok());
+}
+
+#[test]
+fn rate_and_users_are_those_of_the_only_group_in_its_phases_too() {
+    assert_eq!(rates(&scenario(ONE, &[("rate", "35")])), [(0.0, 35.0), (35.0, 35.0)]);
+    assert_eq!(rates(&scenario(ONE, &[("rate", "60/1m")])), [(0.0, 1.0), (1.0, 1.0)]);
+    assert_eq!(rates(&scenario(ONE, &[("users.arrive.rate", "7.5")])), [(0.0, 20.0), (20.0, 20.0)]);
+    let least = "users: { arrive: {} }\njourney: [{ get: / }]\n";
+    assert_eq!(rates(&scenario(least, &[("rate", "3")])), [(3.0, 3.0)]);
+    let closed = ONE.replace("arrive: { rate: 20/s }", "closed: { count: 20 }").replace("/s", "");
+    let read = scenario(&closed, &[("users", "50")]);
+    let Source::Users { level, .. } = &read.groups[0].source else { panic!() };
+    assert_eq!(level.most(), 50);
+    let listed = "users: [{ name: a, arrive: { rate: 1/s } }]\njourney: [{ get: / }]\n";
+    assert_eq!(rates(&scenario(listed, &[("rate", "3")])), [(3.0, 3.0)]);
+}
+
+#[test]
+fn what_was_put_in_is_said_in_the_copy_and_secrets_are_not() {
+    let read = scenario(
+        TEXT,
+        &[
+            ("headers", "{ X-Api-Key: other-5ecre7, Accept: text/html }"),
+            ("journey.a.b.headers.Authorization", "Bearer third-5ecre7"),
+            ("variables", "{ x: \"${DB_PASSWORD}\", token: ab }"),
+            ("timeout", "9s"),
+        ],
+    );
+    assert!(!read.redacted.contains("5ecre7"), "{}", read.redacted);
+    let copy = &read.redacted;
+    assert!(copy.starts_with("users:\n") && copy.contains("\n#   timeout=9s\n"), "{copy}");
+    assert!(copy.contains("\n#   headers={ X-Api-Key: \"<redacted>\", Accept: text/html }\n"), "{copy}");
+    assert!(copy.contains("\"${DB_PASSWORD}\"") && copy.contains("token: \"<redacted>\""), "{copy}");
+    for secret in ["literal-5ecre7", "other-5ecre7", "third-5ecre7", "hunter2-5ecre7"] {
+        assert!(read.secrets.iter().any(|known| known == secret), "{secret}: {:?}", read.secrets);
+    }
+    let wrong = overridden(TEXT, &[("headers", "{ X-Api-Key: other-5ecre7, X Y: 1 }")]).err().unwrap();
+    assert!(!wrong.to_string().contains("5ecre7") && wrong.to_string().contains("headers={"), "{wrong}");
+    assert_eq!(wrong.places().next(), Some((0, 36)));
+}
+
+#[test]
+fn paths_that_lead_nowhere_and_values_that_do_not_fit() {
+    let shown = mistakes(
+        TEXT,
+        &[
+            ("users.buyer.think", "1s"),
+            ("users.2.think", "1s"),
+            ("modl.servers", "3"),
+            ("model.server", "3"),
+            ("model.cold.factor", "3"),
+            ("model.service.mean", "3"),
+            ("model.servers", "0"),
+            ("model.servers", "many"),
+            ("model.servers", ""),
+            ("model.stalls", "{ every: 1s, for: 2s }"),
+            ("model.stalls", "{ every: 1s"),
+            ("users.buyers.arrive.rate", "-3"),
+            ("users.buyers.think", "${NOWHERE}"),
+            ("seed", "1\n2"),
+            ("", "1"),
+            ("rate", "30"),
+            ("users", "30"),
+        ],
+    ) + "\n=====\n"
+        + &mistakes(
+            &ONE.replace("hold: 10s", "hold: 10s, at: 35/s"),
+            &[("rate", "30"), ("users", "30"), ("rate", "soon")],
+        );
+    insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(shown) });
+}
