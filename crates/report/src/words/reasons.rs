@@ -159,6 +159,9 @@ fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
         "not-steady" => {
             "Warm up for longer or run for longer, and compare percentiles of steady stretches alone."
         }
+        "overloaded" => {
+            "Ask for less or give it more servers; else read the response times together with the share that failed."
+        }
         "closed-loop" => {
             "For what users meet who come by themselves, send the same rate as arrivals (-R, or `arrive` in a scenario)."
         }
@@ -277,7 +280,7 @@ mod tests {
     const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [&str; 14] = [
+    const SAY_IT_THEMSELVES: [&str; 15] = [
         "aborted",
         "interrupted",
         "off-rate",
@@ -289,6 +292,7 @@ mod tests {
         "disordered",
         "coarse-stamps",
         "short-run",
+        "no-steady-state",
         "censored",
         "errors",
         "fixed-population",
@@ -304,6 +308,7 @@ mod tests {
                 "smoothed",
                 "feedback",
                 "not-steady",
+                "overloaded",
                 "closed-loop",
                 "fixed-work",
                 "same-host",

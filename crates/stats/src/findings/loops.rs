@@ -1,5 +1,6 @@
 //! Findings on the loop between target and load: where answers decided what was sent next, and where nothing was steady.
 
+use super::simulated::no_steady_state;
 use super::{Case, percent, span};
 use crate::intervals::SEGMENTS;
 use crate::setup::Workload;
@@ -66,7 +67,8 @@ fn piling_up(case: &Case) -> Option<Finding> {
 
 /// Response times or requests in flight that change through the measured phase.
 pub(super) fn not_steady(case: &Case) -> Option<Finding> {
-    if !case.could_be_steady() {
+    // Where there is no steady state at all, nothing need be said of this one.
+    if !case.could_be_steady() || no_steady_state(case).is_some() {
         return None;
     }
     let least = case.evidence.tolerances.trend;

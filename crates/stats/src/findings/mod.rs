@@ -1,14 +1,16 @@
 //! What a reader must know about the run: effect, when, and cause, in words a performance engineer respects.
 //!
 //! One function per finding, all listed in [`ALL`]; each sees the same [`Case`] and says at most one thing. [`load`] holds
-//! those on how the load left, [`loops`] those on what answers did to it, [`pattern`] those on the pattern of its starts, [`run`]
-//! the rest.
+//! those on how the load left, [`loops`] those on what answers did to it, [`pattern`] those on the pattern of its starts,
+//! [`simulated`] those that only a simulation can have, [`run`] the rest.
 //! Deliberately absent: the verdict itself (`rules`, `pattern`), and what only an audit can tell (`audit`).
 
+mod growth;
 mod load;
 mod loops;
 mod pattern;
 mod run;
+mod simulated;
 
 use crate::intervals::SEGMENTS;
 use crate::phase::Ranges;
@@ -40,7 +42,7 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 24] = [
+pub(crate) static ALL: [(&str, Find); 26] = [
     ("aborted", run::aborted),
     ("interrupted", run::interrupted),
     ("unsent", load::unsent),
@@ -50,6 +52,8 @@ pub(crate) static ALL: [(&str, Find); 24] = [
     ("smoothed", load::smoothed),
     ("serialised", load::serialised),
     ("feedback", loops::feedback),
+    ("no-steady-state", simulated::no_steady_state),
+    ("overloaded", simulated::overloaded),
     ("not-steady", loops::not_steady),
     ("stall", run::stall),
     ("saturated", run::saturated),
@@ -212,5 +216,15 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), ALL.len());
+    }
+
+    #[test]
+    fn every_finding_is_documented() {
+        let documented = include_str!("../../../../docs/verdict.md");
+        let rows: Vec<&str> = documented.lines().filter_map(|row| row.strip_prefix("| `")?.split('|').next()).collect();
+        for (id, _) in ALL {
+            let named = rows.iter().any(|row| row.trim_end_matches("` ").split("`, `").any(|name| name == id));
+            assert!(named, "{id} is not in docs/verdict.md");
+        }
     }
 }

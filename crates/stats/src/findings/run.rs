@@ -1,5 +1,6 @@
 //! Findings on the run around the load: cut short, stalled, saturated, failed, unanswered.
 
+use super::simulated::too_short;
 use super::{Case, longest, percent, span};
 use crate::intervals::SEGMENTS;
 use crate::phase::Ranges;
@@ -136,7 +137,15 @@ pub(super) fn disordered(case: &Case) -> Option<Finding> {
     })
 }
 
+/// Too short to decide the rules, or, simulated, to say much about a steady state.
 pub(super) fn short_run(case: &Case) -> Option<Finding> {
+    match (undecided(case), too_short(case)) {
+        (Some(rules), Some(model)) => Some(Finding { text: format!("{} {}", rules.text, model.text), ..model }),
+        (rules, model) => rules.or(model),
+    }
+}
+
+fn undecided(case: &Case) -> Option<Finding> {
     let undecided: Vec<&RuleResult> =
         case.summary.verdict.rules.iter().filter(|r| r.outcome == RuleOutcome::Undecided).collect();
     if undecided.is_empty() {

@@ -8,6 +8,7 @@ mod goldens;
 mod loops;
 mod rules;
 mod runs;
+mod simulated;
 mod steady;
 mod thresholds;
 mod world;

@@ -1,0 +1,221 @@
+//! Findings that only a simulation can have: it knows what its parts are asked for, and how long they remember.
+
+use super::growth::Growth;
+use super::{Case, percent, span};
+use crate::setup::Workload;
+use crate::steady::Length;
+use crate::summary::{Finding, ModelPart, Severity, Simulation, Steady};
+
+/// How well the mean of a single queue should be known: within 10 %.
+const WELL_KNOWN: f64 = 0.1;
+
+/// Square of the normal distribution's 97.5 % point.
+const Z_SQUARED: f64 = 3.841_458_820_694_124;
+
+/// Relaxation times in which the mean of a single queue becomes known within [`WELL_KNOWN`], by half of its 95 % interval
+/// (Whitt 1989, "Planning queueing simulations", section 4): of M/M/1 z^2 / w^2 times 2 (1 + rho) / (rho (1 + sqrt(rho))^2), which
+/// near a utilisation of 1, where it matters, is 1.
+const FOR_A_MEAN: f64 = Z_SQUARED / (WELL_KNOWN * WELL_KNOWN);
+
+/// There is no steady state: a part is asked for more than it can do, or MSER finds none.
+pub(super) fn no_steady_state(case: &Case) -> Option<Finding> {
+    let simulation = case.facts.simulation.as_ref()?;
+    let over = overloaded_parts(case, simulation);
+    let filling: Vec<&Load> = over.iter().filter(|load| !load.sheds()).collect();
+    if let Some(worst) = most(&filling) {
+        return Some(overload(worst, filling.len()));
+    }
+    // What is turned away may make the rest steady; that is another finding's. Fixed work has its own.
+    if !over.is_empty() || case.evidence.workload == Workload::FixedWork {
+        return None;
+    }
+    let steady = &simulation.steady;
+    (steady.n > 0 && !steady.found).then(|| not_found(case, simulation))
+}
+
+/// A part is asked for more than it can do and does not fill up, because it turns requests away.
+pub(super) fn overloaded(case: &Case) -> Option<Finding> {
+    let simulation = case.facts.simulation.as_ref()?;
+    let over = overloaded_parts(case, simulation);
+    let shedding: Vec<&Load> = over.iter().filter(|load| load.sheds()).collect();
+    let worst = most(&shedding)?;
+    let part = worst.part;
+    Some(Finding {
+        severity: Severity::Warning,
+        text: format!(
+            "{} The number of requests in it is not shown to grow: {} of those that came to it failed. Response times of what \
+             succeeded do not tell of them.",
+            asked_for(worst, shedding.len()),
+            percent(part.failed as f64 / part.requests as f64)
+        ),
+        value: Some(worst.offered),
+        limit: Some(1.0),
+        n: part.requests,
+        ..Finding::default()
+    })
+}
+
+/// The run is short against the time in which its slowest station forgets how it began.
+pub(super) fn too_short(case: &Case) -> Option<Finding> {
+    let Steady { n, found, cut, cut_s, relaxation_s, .. } = case.facts.simulation.as_ref()?.steady;
+    let relaxation = relaxation_s.filter(|&relaxation| relaxation > 0.0)?;
+    let measured = &case.summary.measured;
+    let from = if found { cut_s.max(measured.from_s) } else { measured.from_s };
+    let length = measured.to_s - from;
+    // Fixed work has no steady state to be long for.
+    if case.evidence.workload == Workload::FixedWork || length <= 0.0 {
+        return None;
+    }
+    let (relaxations, severity, limit, worth) = match Length::of(relaxation, length) {
+        Length::TooShort { times } => (
+            times,
+            Severity::Warning,
+            Length::FORGOTTEN,
+            "With fewer than 10 the numbers are those of a beginning, not of a steady state",
+        ),
+        Length::Short { times } => {
+            (times, Severity::Info, Length::TRUSTED, "With fewer than 100 the intervals of a single run are too narrow")
+        }
+        Length::Enough { .. } | Length::NoSteadyState => return None,
+    };
+    Some(Finding {
+        severity,
+        text: format!(
+            "After its warm-up the run lasts {}: {} relaxation times of its slowest station, which takes {} to forget how it \
+             began. {worth}. Run for at least {} after the warm-up; in {} the mean of a single busy queue becomes known within \
+             about {} (Whitt 1989).",
+            span(length),
+            times(relaxations),
+            span(relaxation),
+            span(limit * relaxation),
+            span(FOR_A_MEAN * relaxation),
+            percent(WELL_KNOWN)
+        ),
+        value: Some(relaxations),
+        limit: Some(limit),
+        n: n - cut.min(n),
+        ..Finding::default()
+    })
+}
+
+/// A station that is asked for all that it can do, or more.
+struct Load<'a> {
+    part: &'a ModelPart,
+    offered: f64,
+    growth: Option<Growth>,
+}
+
+impl Load<'_> {
+    /// Whether requests fail instead of piling up.
+    fn sheds(&self) -> bool {
+        self.part.failed > 0 && self.growth.is_some_and(|growth| !growth.shown())
+    }
+}
+
+fn overloaded_parts<'a>(case: &Case, simulation: &'a Simulation) -> Vec<Load<'a>> {
+    let loads = simulation.parts.iter().filter_map(|part| {
+        let offered = part.offered.filter(|&offered| offered >= 1.0)?;
+        Some(Load { part, offered, growth: growth(case, part) })
+    });
+    loads.collect()
+}
+
+fn growth(case: &Case, part: &ModelPart) -> Option<Growth> {
+    Growth::of(part, case.summary.measured.from_s, case.summary.measured.to_s)
+}
+
+fn most<'a>(loads: &[&'a Load<'a>]) -> Option<&'a Load<'a>> {
+    loads.iter().copied().max_by(|a, b| a.offered.total_cmp(&b.offered))
+}
+
+/// Which part is asked for more than it can do, and how many others are.
+fn asked_for(worst: &Load, all: usize) -> String {
+    let others = match all {
+        0 | 1 => String::new(),
+        2 => ", and another part for more than it can do too".into(),
+        _ => format!(", and {} other parts for more than they can do too", all - 1),
+    };
+    let name = &worst.part.name;
+    match times(worst.offered).as_str() {
+        "1.00" => format!("{name} is asked for all that its servers can do{others}."),
+        offered => format!("{name} is asked for {offered} times what its servers can do{others}."),
+    }
+}
+
+fn overload(worst: &Load, all: usize) -> Finding {
+    let (value, interval) = worst.growth.map(|growth| (growth.per_second, growth.interval)).unzip();
+    Finding {
+        severity: Severity::Warning,
+        text: format!(
+            "There is no steady state: {} {} Response times tell how long the run was; ask for less, or give it more servers.",
+            asked_for(worst, all),
+            worst.growth.map_or_else(
+                || "How fast the number of requests in it grows is not known from so few windows.".into(),
+                |growth| grew(&growth)
+            )
+        ),
+        value,
+        interval,
+        limit: value.map(|_| 0.0),
+        n: worst.part.requests,
+        ..Finding::default()
+    }
+}
+
+fn grew(growth: &Growth) -> String {
+    let [low, high] = growth.interval.map(times);
+    let per_second = times(growth.per_second);
+    if growth.shown() {
+        format!("The number of requests in it grew by {per_second} per second (95 % interval {low} to {high}).")
+    } else {
+        format!(
+            "In this run it is not shown that the number of requests in it grew: {per_second} per second (95 % interval {low} to \
+             {high})."
+        )
+    }
+}
+
+fn not_found(case: &Case, simulation: &Simulation) -> Finding {
+    let steady = &simulation.steady;
+    let growing = simulation.parts.iter().filter_map(|part| Some((part, growth(case, part)?)));
+    let fastest = growing
+        .filter(|(_, growth)| growth.shown())
+        .max_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second));
+    let what = fastest.map_or_else(
+        || "No part of the model is shown to fill up.".to_owned(),
+        |(part, growth)| {
+            let [low, high] = growth.interval.map(times);
+            format!(
+                "The number of requests in {} grew by {} per second (95 % interval {low} to {high}).",
+                part.name,
+                times(growth.per_second)
+            )
+        },
+    );
+    let (value, interval) = fastest.map(|(_, growth)| (growth.per_second, growth.interval)).unzip();
+    Finding {
+        severity: Severity::Warning,
+        text: format!(
+            "No steady state was found: by MSER no cut within the first half of the {} response times leaves the rest steady. {what} \
+             Run for longer, or ask for less.",
+            steady.n
+        ),
+        value,
+        interval,
+        limit: value.map(|_| 0.0),
+        n: steady.n,
+        ..Finding::default()
+    }
+}
+
+/// Three significant digits, plain.
+fn times(x: f64) -> String {
+    let magnitude = x.abs();
+    let digits = match magnitude {
+        m if m >= 100.0 => 0,
+        m if m >= 10.0 => 1,
+        m if m >= 1.0 || m == 0.0 => 2,
+        _ => 3,
+    };
+    format!("{x:.digits$}")
+}
