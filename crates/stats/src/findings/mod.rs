@@ -221,9 +221,11 @@ mod tests {
     #[test]
     fn every_finding_is_documented() {
         let documented = include_str!("../../../../docs/verdict.md");
-        let rows: Vec<&str> = documented.lines().filter_map(|row| row.strip_prefix("| `")?.split('|').next()).collect();
+        let rows: Vec<&str> =
+            documented.lines().filter_map(|row| row.strip_prefix("| `")?.split('|').next()).collect();
         for (id, _) in ALL {
-            let named = rows.iter().any(|row| row.trim_end_matches("` ").split("`, `").any(|name| name == id));
+            let named =
+                rows.iter().any(|row| row.trim_end_matches("` ").split("`, `").any(|name| name == id));
             assert!(named, "{id} is not in docs/verdict.md");
         }
     }

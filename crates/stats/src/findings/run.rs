@@ -140,7 +140,9 @@ pub(super) fn disordered(case: &Case) -> Option<Finding> {
 /// Too short to decide the rules, or, simulated, to say much about a steady state.
 pub(super) fn short_run(case: &Case) -> Option<Finding> {
     match (undecided(case), too_short(case)) {
-        (Some(rules), Some(model)) => Some(Finding { text: format!("{} {}", rules.text, model.text), ..model }),
+        (Some(rules), Some(model)) => {
+            Some(Finding { text: format!("{} {}", rules.text, model.text), ..model })
+        }
         (rules, model) => rules.or(model),
     }
 }

@@ -73,9 +73,12 @@ pub(super) fn too_short(case: &Case) -> Option<Finding> {
             Length::FORGOTTEN,
             "With fewer than 10 the numbers are those of a beginning, not of a steady state",
         ),
-        Length::Short { times } => {
-            (times, Severity::Info, Length::TRUSTED, "With fewer than 100 the intervals of a single run are too narrow")
-        }
+        Length::Short { times } => (
+            times,
+            Severity::Info,
+            Length::TRUSTED,
+            "With fewer than 100 the intervals of a single run are too narrow",
+        ),
         Length::Enough { .. } | Length::NoSteadyState => return None,
     };
     Some(Finding {
@@ -166,7 +169,9 @@ fn grew(growth: &Growth) -> String {
     let [low, high] = growth.interval.map(times);
     let per_second = times(growth.per_second);
     if growth.shown() {
-        format!("The number of requests in it grew by {per_second} per second (95 % interval {low} to {high}).")
+        format!(
+            "The number of requests in it grew by {per_second} per second (95 % interval {low} to {high})."
+        )
     } else {
         format!(
             "In this run it is not shown that the number of requests in it grew: {per_second} per second (95 % interval {low} to \

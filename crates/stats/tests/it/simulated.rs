@@ -24,7 +24,8 @@ fn station(offered: f64, growth: f64, failed: u64) -> ModelPart {
         at += 0.05 * growth + 0.1 * (exponential(&mut draws) - 1.0);
         at
     };
-    let point = |i: u32, number| PartPoint { at_s: 0.1 * f64::from(i) + 0.05, number, ..PartPoint::default() };
+    let point =
+        |i: u32, number| PartPoint { at_s: 0.1 * f64::from(i) + 0.05, number, ..PartPoint::default() };
     ModelPart {
         name: "dynos".into(),
         copies: 2,
@@ -81,7 +82,8 @@ fn without_a_cut_in_the_first_half_there_is_no_steady_state_either() {
         parts: vec![station(0.97, growth, 0)],
         ..Simulation::default()
     };
-    let text = |growth: f64| finding(&run(of(growth, not_found.clone())), "no-steady-state").unwrap().text.clone();
+    let text =
+        |growth: f64| finding(&run(of(growth, not_found.clone())), "no-steady-state").unwrap().text.clone();
     assert!(text(0.0).contains("6000 response times") && text(0.0).contains("No part"), "{}", text(0.0));
     assert!(text(20.0).contains("The number of requests in dynos grew by "), "{}", text(20.0));
     let unknown = Simulation { steady: Steady::default(), ..Simulation::default() };
