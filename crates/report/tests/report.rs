@@ -318,7 +318,7 @@ macro_rules! golden {
 mod golden {
     use super::{samples, style, text};
     golden!(clean, constant, saturated, stalled, refused, interrupted, empty, hostile, thresholds, aborted);
-    golden!(sessions, overloaded, closed, fixed_work, at_once, simulated);
+    golden!(sessions, overloaded, closed, fixed_work, at_once, simulated, balanced, overloaded_model);
     golden!(audit_1830, audit_brady, audit_even, audit_coarse, audit_bunched, audit_sessions, audit_merged);
     golden!(audit_empty, audit_hostile);
 }

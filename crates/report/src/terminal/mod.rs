@@ -12,6 +12,7 @@ mod command;
 mod grid;
 mod layout;
 mod machine;
+mod model;
 mod numbers;
 mod thresholds;
 mod verdict;
@@ -49,6 +50,7 @@ impl Output for Terminal {
         thresholds::thresholds(&mut page, summary);
         numbers::arrivals(&mut page, summary);
         numbers::times(&mut page, summary);
+        model::model(&mut page, summary);
         numbers::users(&mut page, summary);
         numbers::outcomes(&mut page, summary);
         numbers::labels(&mut page, summary);

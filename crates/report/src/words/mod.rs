@@ -5,6 +5,7 @@
 
 mod asked;
 pub mod audit;
+pub mod model;
 mod reasons;
 mod sessions;
 pub mod thresholds;

@@ -3,12 +3,14 @@
 
 mod audits;
 mod loops;
+mod models;
 mod odd_audits;
 mod parts;
 mod thresholds;
 
 pub use audits::{audit_1830, audit_brady, audit_bunched, audit_coarse, audit_even, audit_sessions};
 pub use loops::{at_once, closed, fixed_work, overloaded, sessions, simulated};
+pub use models::{balanced, overloaded_model};
 pub use odd_audits::{audit_empty, audit_hostile, audit_merged};
 pub use thresholds::{aborted, thresholds};
 
@@ -40,6 +42,8 @@ pub const ALL: &[Sample] = &[
     ("fixed_work", fixed_work),
     ("at_once", at_once),
     ("simulated", simulated),
+    ("balanced", balanced),
+    ("overloaded_model", overloaded_model),
     ("audit_1830", audit_1830),
     ("audit_brady", audit_brady),
     ("audit_even", audit_even),

@@ -1,0 +1,166 @@
+//! Sentences about a simulated model: whether there is a steady state, what was attempted in vain, Little's identity.
+//!
+//! Absent: the parts themselves (each output has its own table), and what findings say of them.
+
+use super::Tone;
+use super::audit::{Fact, fact};
+use crate::format::{count, instant, number, plural, share, time, time_range};
+use stats::summary::{LittleIdentity, ModelPart, Simulation, Steady};
+
+/// What the columns of a table of parts mean.
+pub const COLUMNS: &str = "load: work asked of each server per time, of which it can do 1; in it: requests waiting or served, \
+                           averaged over time and copies.";
+
+/// Everything but the parts.
+pub fn model(simulation: &Simulation) -> Vec<Fact> {
+    let mut facts = vec![steady(simulation)];
+    let of = &simulation.steady;
+    facts.extend(of.mean.filter(|_| of.found).map(|mean| fact("mean", mean_after(mean, of))));
+    facts.extend(of.relaxation_s.zip(of.relaxations).filter(|(each, _)| each.is_finite()).map(
+        |(each, relaxations)| {
+            let text = format!(
+                "{} relaxation times; the slowest station takes {} to forget how it began",
+                number(relaxations),
+                time(each)
+            );
+            fact("length", text)
+        },
+    ));
+    facts.extend(simulation.attempts_per_request.map(|attempts| {
+        fact("attempts", format!("{} per request that came to a part that tries again", number(attempts)))
+    }));
+    facts.extend(simulation.wasted.map(|wasted| {
+        let text = format!("{} of the servers' busy time went into what nobody waited for", share(wasted));
+        Fact { tone: if wasted > 0.0 { Tone::Warn } else { Tone::Plain }, ..fact("in vain", text) }
+    }));
+    facts.push(little(&simulation.little));
+    facts
+}
+
+/// Whether there is a steady state, and from when on.
+pub fn steady(simulation: &Simulation) -> Fact {
+    let Steady { n, found, cut, cut_s, .. } = simulation.steady;
+    let of = plural(n, "response time");
+    let (tone, text) = match (found, overloaded(simulation)) {
+        (true, _) if cut == 0 => {
+            (Tone::Plain, format!("from the beginning: MSER leaves out none of {of} as warm-up"))
+        }
+        (true, _) => {
+            let text = format!(
+                "from {} on: MSER leaves out the first {} of {of} as warm-up",
+                instant(cut_s),
+                count(cut)
+            );
+            (Tone::Plain, text)
+        }
+        (false, Some(part)) => (
+            Tone::Warn,
+            format!("none: {} is asked for {} times what its servers can do", part.name, load(part)),
+        ),
+        (false, None) if n == 0 => (Tone::Warn, "none found: there was no response time to look at".into()),
+        (false, None) => (
+            Tone::Warn,
+            format!("none found: by MSER no cut within the first half of {of} leaves the rest steady"),
+        ),
+    };
+    Fact { tone, ..fact("steady", text) }
+}
+
+/// The part that is asked for most, if that is all that it can do or more.
+fn overloaded(simulation: &Simulation) -> Option<&ModelPart> {
+    let offered = |part: &&ModelPart| part.offered.is_some_and(|offered| offered >= 1.0);
+    let parts = simulation.parts.iter().filter(offered);
+    parts.max_by(|a, b| a.offered.unwrap_or(0.0).total_cmp(&b.offered.unwrap_or(0.0)))
+}
+
+fn load(part: &ModelPart) -> String {
+    number(part.offered.unwrap_or(0.0))
+}
+
+fn mean_after(mean: f64, of: &Steady) -> String {
+    let Some([low, high]) = of.ci95 else {
+        return format!("response {} after the warm-up; no interval: too few batches for one", time(mean));
+    };
+    let batches = of
+        .batch_lag1
+        .map_or(String::new(), |lag1| format!(" (correlation of neighbouring batches {})", number(lag1)));
+    format!(
+        "response {} after the warm-up, 95 % interval {} by batch means{batches}",
+        time(mean),
+        time_range(low, high)
+    )
+}
+
+fn little(identity: &LittleIdentity) -> Fact {
+    let LittleIdentity { n, area_s, sum_s, holds } = *identity;
+    let (tone, text) = if n == 0 {
+        (Tone::Plain, "nothing came to the model".to_owned())
+    } else if holds {
+        let text = format!(
+            "the integral of the number in the model and the sum of the times in it are the same to the nanosecond: {} \
+             request-seconds (n = {})",
+            number(area_s),
+            count(n)
+        );
+        (Tone::Plain, text)
+    } else {
+        let text = format!(
+            "BROKEN: the integral of the number in the model is {area_s} request-seconds, the sum of the times in it {sum_s} (n = \
+             {}); nothing that this simulation says can be trusted",
+            count(n)
+        );
+        (Tone::Bad, text)
+    };
+    Fact { tone, ..fact("Little", text) }
+}
+
+/// What a part is, in words: `least-connections`, `station fifo, 4 servers`.
+pub fn kind_of_part(part: &ModelPart) -> String {
+    let kind = part.kind.strip_prefix("balancer ").unwrap_or(&part.kind);
+    match part.servers {
+        Some(servers) => format!("{kind}, {}", plural(servers, "server")),
+        None => kind.to_owned(),
+    }
+}
+
+/// How good a part's load is.
+pub fn load_tone(part: &ModelPart) -> Tone {
+    match part.offered {
+        Some(offered) if offered >= 1.0 => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_steady_state_is_only_claimed_where_it_was_found() {
+        let mut of = Simulation::default();
+        let text = |of: &Simulation| steady(of).text;
+        assert_eq!(text(&of), "none found: there was no response time to look at");
+        of.steady = Steady { n: 1, found: true, ..Steady::default() };
+        assert_eq!(text(&of), "from the beginning: MSER leaves out none of 1 response time as warm-up");
+        of.steady = Steady { n: 6_000, found: true, cut: 512, cut_s: 4.25, ..Steady::default() };
+        assert_eq!(
+            text(&of),
+            "from 4.250 s on: MSER leaves out the first 512 of 6,000 response times as warm-up"
+        );
+        of.steady.found = false;
+        assert!(text(&of).starts_with("none found: by MSER"), "{}", text(&of));
+        of.parts = vec![ModelPart { name: "dynos".into(), offered: Some(1.25), ..ModelPart::default() }];
+        assert_eq!(text(&of), "none: dynos is asked for 1.25 times what its servers can do");
+        assert_eq!(steady(&of).tone, Tone::Warn);
+    }
+
+    #[test]
+    fn what_was_not_counted_is_not_said_and_a_broken_identity_cannot_be_overlooked() {
+        let mut of = Simulation::default();
+        assert_eq!(model(&of).iter().map(|fact| fact.name).collect::<Vec<_>>(), ["steady", "Little"]);
+        of.little = LittleIdentity { n: 2, area_s: 3.5, sum_s: 3.25, holds: false };
+        let said = model(&of).pop().unwrap();
+        assert!(said.text.contains("3.5 request-seconds") && said.text.contains("3.25"), "{}", said.text);
+        assert_eq!(said.tone, Tone::Bad);
+    }
+}
