@@ -106,7 +106,7 @@ mod tests {
         }
         // The share of one target: mean 1/11, and a standard error of 1/sqrt(160) of that from the points of the ring,
         // besides that of 20,000 keys.
-        let mean = 1.0 / 11.0;
+        let mean: f64 = 1.0 / 11.0;
         let error = mean * (1.0 / 160.0 + (1.0 - mean) / (20_000.0 * mean)).sqrt();
         assert!((moved / 20_000.0 - mean).abs() < 4.0 * error, "{moved}");
     }

@@ -1,5 +1,5 @@
 //! Peak EWMA: the least product of recent latency and outstanding requests, of two drawn at random. As in Finagle
-//! (com.twitter.finagle.loadbalancer.PeakEwma and P2C; Twitter 2015), with its constants.
+//! (com.twitter.finagle.loadbalancer, PeakEwma and P2C), with its constants.
 
 use super::counts::Counts;
 use super::draw::two_below;
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn who_never_answered_comes_last_and_who_is_slow_is_avoided() {
         let (mut policy, mut counts) = (policy(Nanos::from_secs(10)), Counts::new(2));
-        let mut choose = |policy: &mut PeakEwma, counts: &Counts| {
+        let choose = |policy: &mut PeakEwma, counts: &Counts| {
             let chosen: Vec<u32> = (0..64)
                 .map(|k| policy.choose(counts, Nanos::from_millis(1), &mut Stream::new(1, "route").item(k)))
                 .collect();

@@ -51,7 +51,7 @@ fn play(choosers: &mut [Chooser], load: usize, exchange: Option<u64>) -> Vec<Opt
     let mut outstanding: Vec<(usize, u32, Nanos)> = Vec::new();
     let mut chosen = Vec::new();
     let mut come_and_go = Stream::new(1, "come and go").item(0);
-    for step in 0..20_000 {
+    for step in 0..4_000 {
         let now = Nanos::from_micros(step as i64);
         let who = come_and_go.bits() as usize % choosers.len();
         if outstanding.len() < load && come_and_go.bits() % 100 < 55 {
@@ -211,7 +211,7 @@ fn random_ties_are_uniform() {
 #[test]
 fn an_exchange_tells_of_the_others() {
     let mut copies = vec![chooser(Policy::LeastConnections { ties: Ties::First }, &[1.0; 3]); 2];
-    let mut choose = |copies: &mut [Chooser], who: usize| {
+    let choose = |copies: &mut [Chooser], who: usize| {
         let target = copies[who].choose(Nanos(0), 0, &mut route(1).item(0)).unwrap();
         copies[who].started(target);
         target

@@ -156,10 +156,10 @@ mod tests {
     /// Instants do not depend on when one looks.
     #[test]
     fn looking_more_often_changes_nothing() {
-        let when = alternating("exp(20ms)", "gamma(2,1ms)", false);
+        let when = alternating("exp(20ms)", "uniform(0s,2ms)", false);
         let (mut often, mut seldom) =
             (FaultClock::new(when.clone(), fault(5)), FaultClock::new(when, fault(5)));
-        for us in 0..3_000_000 {
+        for us in 0..400_000 {
             let now = Nanos::from_micros(us);
             let up = often.is_up(now);
             if us % 1_009 == 0 {

@@ -60,8 +60,8 @@ const RETRY: f64 = 1e9;
 /// What a client may spend on retries: a token bucket. Every request puts in a share of a retry, every retry takes one out,
 /// and no more than the reserve is kept, with which it begins.
 ///
-/// The idea and the share are those of Finagle's RetryBudget (Twitter 2016), where the reserve is instead given as retries
-/// per second and what was put in is lost after 10 s; a bucket that cannot overflow has no need of either.
+/// Finagle's RetryBudget (com.twitter.finagle.service.RetryBudget) is the model: a share of the requests and a few besides.
+/// There the few come per second and what was put in is lost after 10 s; here the reserve is the bound of both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BudgetBucket {
     /// In billionths of a retry, as all here.
@@ -148,7 +148,7 @@ mod tests {
     fn attempts_end_when_enough_were_made_or_the_budget_is_spent() {
         let retry = Retry { attempts: 3, backoff: Some(backoff(Jitter::None)), budget: None };
         let mut attempts = Attempts::default();
-        let mut again = |attempts: &mut Attempts| attempts.again(&retry, None, &mut draws(0));
+        let again = |attempts: &mut Attempts| attempts.again(&retry, None, &mut draws(0));
         assert_eq!(again(&mut attempts), Some(Nanos::from_millis(100)));
         assert_eq!(again(&mut attempts), Some(Nanos::from_millis(200)));
         assert_eq!((again(&mut attempts), attempts.made()), (None, 3));
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_bucket_gives_its_reserve_and_then_a_share_of_the_requests() {
         let mut bucket = BudgetBucket::new(&Budget { share: 0.1, reserve: 3.0 });
-        let mut spent = |bucket: &mut BudgetBucket| (0..10).filter(|_| bucket.spend()).count();
+        let spent = |bucket: &mut BudgetBucket| (0..10).filter(|_| bucket.spend()).count();
         assert_eq!(spent(&mut bucket), 3);
         (0..9).for_each(|_| bucket.came());
         assert_eq!(spent(&mut bucket), 0);
