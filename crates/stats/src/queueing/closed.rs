@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Machine repair with c repairers: a birth-death process of births (N - n) / Z (Gross and Harris 1985, section 2.7).
+    /// Machine repair with c repairers: a birth-death process of births (N - n) / Z (Gross and Harris 1985, chapter 2).
     #[test]
     fn one_station_of_several_servers_agrees_with_machine_repair() {
         for (users, servers, think, demand) in [(5, 2, 3.0, 1.0), (60, 8, 4.0, 1.0), (300, 250, 1.0, 4.0)] {

@@ -1,5 +1,5 @@
 //! M/M/1/K and M/M/c/K: a queue with a limit that turns arrivals away (Kleinrock 1975, sections 3.6 and 3.7; Gross and
-//! Harris 1985, section 2.5). It has a steady state at any utilisation. With as many places as servers it is Erlang's loss
+//! Harris 1985, chapter 2). It has a steady state at any utilisation. With as many places as servers it is Erlang's loss
 //! system.
 
 use super::load_dependent::{Stationary, solve};

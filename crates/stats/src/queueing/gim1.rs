@@ -2,7 +2,7 @@
 //!
 //! An arrival finds n present with probability (1 - sigma) sigma^n, where sigma in (0, 1) solves
 //! sigma = A*(mu (1 - sigma)) and A* is the Laplace-Stieltjes transform of the gaps; the sojourn is exponential with mean
-//! 1 / (mu (1 - sigma)) (Kendall 1953; Kleinrock 1975, section 6.4). Absent: GI/M/c.
+//! 1 / (mu (1 - sigma)) (Kendall 1953; Kleinrock 1975, chapter 6). Absent: GI/M/c.
 
 /// One server with independent gaps and exponential service, solved.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,5 +1,5 @@
 //! M/M/1 and M/M/c, FIFO: Kleinrock (1975), "Queueing Systems I", sections 3.2 and 3.5; the sojourn's distribution
-//! from Gross and Harris (1985), "Fundamentals of Queueing Theory", section 2.3 (the wait is 0 with probability 1 - C
+//! from Gross and Harris (1985), "Fundamentals of Queueing Theory", chapter 2 (the wait is 0 with probability 1 - C
 //! and else exponential with rate c mu - lambda, and independent of the service).
 
 /// c servers, one FIFO queue, Poisson arrivals, exponential service.
@@ -20,7 +20,7 @@ impl Mmc {
     }
 
     /// One of `servers` servers with a queue each, over which Poisson arrivals of `rate` are spread at random: again
-    /// Poisson (Kleinrock 1975, section 2.4), so an M/M/1 of that share of the rate.
+    /// Poisson (Kleinrock 1975, chapter 2), so an M/M/1 of that share of the rate.
     pub fn random_split(rate: f64, mean_service: f64, servers: u32) -> Mmc {
         Mmc::mm1(rate / f64::from(servers), mean_service)
     }
@@ -60,7 +60,7 @@ impl Mmc {
     }
 
     /// Second moment of the wait when the last to come is served first, without preemption: FIFO's divided by
-    /// 1 - rho, at the same mean (Vaulot 1954; Riordan 1962, "Stochastic Service Systems", section 6.4). Who waits does
+    /// 1 - rho, at the same mean (Vaulot 1954; Riordan 1961, "Delays for last-come first-served service"). Who waits does
     /// so for a busy period of one server with rate c mu, whose second moment is 2 / ((c mu)^2 (1 - rho)^3).
     pub fn lifo_wait_second_moment(&self) -> f64 {
         if self.utilisation() >= 1.0 {

@@ -1,7 +1,7 @@
 //! Classes with priority at one station: who is first is served first, FIFO within a class.
 //!
 //! Without preemption by Cobham (1954), "Priority assignment in waiting line problems"; with preemption and resumption by
-//! White and Christie (1958), see Kleinrock (1976), "Queueing Systems II", section 3.4. Classes are given from the first
+//! White and Christie (1958), see Kleinrock (1976), "Queueing Systems II", chapter 3. Classes are given from the first
 //! to the last. A class for which nothing is left waits for ever, and those before it still have a steady state.
 
 use super::Mmc;

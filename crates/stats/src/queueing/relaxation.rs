@@ -1,11 +1,11 @@
 //! How long a queue remembers where it began: the time constant of its slowest exponential.
 //!
-//! M/M/1: 1 / (sqrt(mu) - sqrt(lambda))^2, exact (Morse 1955; Cohen 1982, "The Single Server Queue", section II.2.1).
+//! M/M/1: 1 / (sqrt(mu) - sqrt(lambda))^2, exact (Morse 1955; Cohen 1982, "The Single Server Queue").
 //! M/M/c: the larger of that with c mu in place of mu, which is how fast a queue drains (Karlin and McGregor 1958), and of
-//! one service, which is how fast servers change hands. This is a heuristic: the exact value solves an equation with
-//! c - 1 roots (van Doorn 1985), and over c from 1 to 250 and rho from 0.1 to 0.95 it is at most 6 % more. Other laws: M/M/c
+//! one service, which is how fast servers change hands. This is a heuristic: the exact value has
+//! no closed form (van Doorn 1985), and over c from 1 to 250 and rho from 0.1 to 0.95 it is at most 6 % more. Other laws: M/M/c
 //! times (ca^2 + cs^2) / 2, as for the Brownian motion that both approach under heavy load (Whitt 1989, "Planning
-//! queueing simulations", section 4); a heuristic too.
+//! queueing simulations"); a heuristic too.
 
 use super::Mmc;
 

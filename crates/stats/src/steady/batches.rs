@@ -1,7 +1,7 @@
 //! Collapsing batches: the course of a run in at most 8,192 sums, however long it becomes.
 //!
 //! Batches begin with one observation each; when as many are full as there may be, neighbours merge and the length
-//! doubles (Fishman 1978, "Grouping observations in digital simulation"; Steiger et al. 2005 keep them so too). From
+//! doubles (Fishman 1978, "Grouping observations in digital simulation"). From
 //! then on at least half of them are full.
 
 /// Most full batches at once.
@@ -75,9 +75,16 @@ impl Batches {
         self.sums.len() as u64 * self.length + self.rest().1
     }
 
-    /// Mean of all observations but those in the first `batches` batches; none if none are left.
-    pub fn mean_after(&self, batches: usize) -> Option<f64> {
-        let kept = self.sums.get(batches..).unwrap_or_default();
+    /// The full batches that begin after so many observations.
+    pub(super) fn sums_after(&self, observations: u64) -> &[f64] {
+        let batches = usize::try_from(observations.div_ceil(self.length)).unwrap_or(usize::MAX);
+        self.sums.get(batches..).unwrap_or_default()
+    }
+
+    /// Mean without the first so many observations, rounded up to whole batches; what does not fill a batch yet is
+    /// always kept. None if nothing is left.
+    pub fn mean_after(&self, observations: u64) -> Option<f64> {
+        let kept = self.sums_after(observations);
         let (rest, count) = self.rest();
         let n = kept.len() as u64 * self.length + count;
         (n > 0).then(|| (kept.iter().sum::<f64>() + rest) / n as f64)
@@ -101,8 +108,9 @@ mod tests {
         }
         assert_eq!(batches.rest(), (100_000.0 + 100_001.0 + 100_002.0, 3));
         assert_eq!(batches.mean_after(0), Some((n - 1) as f64 / 2.0));
-        assert_eq!(batches.mean_after(6250), Some(100_001.0));
-        assert_eq!(batches.mean_after(9000), Some(100_001.0), "the rest is always kept");
+        assert_eq!(batches.mean_after(99_984), Some((99_984 + n - 1) as f64 / 2.0));
+        assert_eq!(batches.mean_after(99_985), Some(100_001.0), "whole batches");
+        assert_eq!(batches.mean_after(u64::MAX), Some(100_001.0), "the rest is always kept");
     }
 
     #[test]

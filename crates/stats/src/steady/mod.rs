@@ -3,7 +3,8 @@
 //! ```text
 //! one run:       values ──> Batches ──> mser (what to leave out) ──> batch_means (interval)
 //!                values ──> Histogram (quantiles)     relaxation time, length ──> Length
-//! several runs:  one figure of each ──> Replications (interval, spread, rank)
+//! several runs:  Batches of each ──> mser_of_runs (what to leave out of all)
+//!                one figure of each ──> Replications (interval, spread, rank)
 //! two models under the same random numbers ──> paired (interval of the difference)
 //! ```
 //!
@@ -22,4 +23,4 @@ pub use histogram::{Bucket, Histogram};
 pub use length::Length;
 pub use means::{BatchMeans, Withheld, batch_means};
 pub use replications::{Paired, Replications, paired};
-pub use warmup::{Cut, Prefix, mser};
+pub use warmup::{Cut, Prefix, mser, mser_of_runs};

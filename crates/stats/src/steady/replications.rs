@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Snedecor and Cochran's kind of sum: 1, 2, 3, 4, 10 have mean 4 and variance 12.5.
+    /// 1, 2, 3, 4, 10 have mean 4 and variance 12.5.
     #[test]
     fn five_values_by_hand() {
         let five = Replications::of(vec![10.0, 3.0, 1.0, 4.0, 2.0]).unwrap();

@@ -5,6 +5,12 @@
 //! observations, White, Cobb and Spratt 2000). Here the batches are those that collapse, and hold five observations at
 //! least. A least value in the second half of the run means that no steady state was found (Hoad, Robinson and Davies
 //! 2010).
+//!
+//! The rule looks at what it cuts: when a run happens to begin with a busy time it is cut off, and when it begins with a
+//! calm one it is not. One run's interval is wide against that. Over several runs it adds up, so they are cut at one
+//! point, found in their average (as Welch 1983 averages before he looks). In 500 sets of 20 runs of M/M/1 at 80 %, of 280
+//! relaxation times each, a point of its own for each run made the mean 1.2 % too small and 86 % of the 95 % intervals
+//! held the truth; with a common point 0.1 % and 95 %.
 
 use super::Batches;
 
@@ -17,14 +23,12 @@ const ALWAYS_KEPT: usize = 10;
 /// A relative standard deviation that is only the rounding of sums.
 pub(super) const EQUAL: f64 = 1e-9;
 
-/// The beginning of a run.
+/// The beginning of a run, in whole batches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Prefix {
-    /// Batches, as the run holds them.
-    pub batches: usize,
     /// Observations.
     pub observations: u64,
-    /// Share of the run's observations.
+    /// Share of the run's observations; of several runs, of the shortest one's.
     pub share: f64,
 }
 
@@ -39,17 +43,38 @@ pub enum Cut {
     TooFew,
 }
 
-/// The truncation point of White's MSER.
+/// The truncation point of White's MSER for one run.
 pub fn mser(batches: &Batches) -> Cut {
-    let per_group = FEWEST_OBSERVATIONS.div_ceil(batches.length()) as usize;
-    let groups = batches.sums().chunks_exact(per_group).map(|group| group.iter().sum::<f64>());
-    let m = groups.len();
+    mser_of_runs(std::slice::from_ref(batches))
+}
+
+/// One truncation point for several runs of the same model, found in their average, observation by observation; runs
+/// longer than the shortest are looked at as far as that.
+pub fn mser_of_runs(runs: &[Batches]) -> Cut {
+    let longest_batch = runs.iter().map(Batches::length).max().unwrap_or(1);
+    let length = longest_batch * FEWEST_OBSERVATIONS.div_ceil(longest_batch);
+    let m = runs.iter().map(|run| run.sums().len() / (length / run.length()) as usize).min().unwrap_or(0);
     if m < FEWEST_BATCHES {
         return Cut::TooFew;
     }
-    // From the end, one group more each time. The sums are as good as the means, for all groups are of equal size.
+    let mut sums = vec![0.0; m];
+    for run in runs {
+        let groups = run.sums().chunks_exact((length / run.length()) as usize);
+        sums.iter_mut().zip(groups).for_each(|(sum, group)| *sum += group.iter().sum::<f64>());
+    }
+    let cut = least_error(&sums);
+    let observations = cut as u64 * length;
+    let shortest = runs.iter().map(Batches::n).min().unwrap_or(0);
+    let prefix = Prefix { observations, share: observations as f64 / shortest as f64 };
+    if 2 * cut <= m { Cut::Found(prefix) } else { Cut::NotFound(prefix) }
+}
+
+/// How many to leave out; the first such number where several are as good. From the end, one more each time. Sums are as
+/// good as means, for all are of equally many.
+fn least_error(sums: &[f64]) -> usize {
+    let m = sums.len();
     let (mut mean, mut squares, mut least, mut cut) = (0.0, 0.0, f64::INFINITY, 0);
-    for (i, x) in groups.rev().enumerate() {
+    for (i, x) in sums.iter().rev().enumerate() {
         let kept = (i + 1) as f64;
         let delta = x - mean;
         mean += delta / kept;
@@ -60,10 +85,7 @@ pub fn mser(batches: &Batches) -> Cut {
             (least, cut) = (error, m - 1 - i);
         }
     }
-    let observations = (cut * per_group) as u64 * batches.length();
-    let share = observations as f64 / batches.n() as f64;
-    let prefix = Prefix { batches: cut * per_group, observations, share };
-    if 2 * cut <= m { Cut::Found(prefix) } else { Cut::NotFound(prefix) }
+    cut
 }
 
 #[cfg(test)]
@@ -88,7 +110,7 @@ mod tests {
             let Cut::Found(prefix) = mser(&batches) else { panic!("{n}") };
             let slack = 3 * batches.length().max(5);
             assert!(prefix.observations.abs_diff(n / 10) <= slack, "{n}: {prefix:?}");
-            assert_eq!(prefix.batches as u64 * batches.length(), prefix.observations);
+            assert_eq!(prefix.observations % batches.length(), 0);
             assert!((prefix.share - prefix.observations as f64 / n as f64).abs() < 1e-12);
         }
     }
@@ -107,6 +129,20 @@ mod tests {
         assert!(best > 0);
         let Cut::Found(prefix) = mser(&batches) else { panic!() };
         assert_eq!(prefix.observations, 5 * best as u64);
+    }
+
+    /// Runs whose batches differ in length are averaged observation by observation: with the noise of one run the end of a
+    /// faint step is lost, in the average of 50 it shows.
+    #[test]
+    fn several_runs_are_cut_where_their_average_settles() {
+        let level = |k: u64| if k < 2000 { 10.2 } else { 10.0 };
+        let runs: Vec<Batches> = (1..=50).map(|seed| noise(8000 + 20 * seed, seed, level)).collect();
+        assert!(runs[0].length() == 1 && runs[49].length() == 2);
+        let Cut::Found(prefix) = mser_of_runs(&runs) else { panic!() };
+        assert!(prefix.observations.abs_diff(2000) <= 100, "{prefix:?}");
+        assert!((prefix.share - prefix.observations as f64 / 8020.0).abs() < 1e-12);
+        assert_eq!(mser_of_runs(&runs[..1]), mser(&runs[0]));
+        assert_eq!(mser_of_runs(&[]), Cut::TooFew);
     }
 
     #[test]
