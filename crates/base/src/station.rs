@@ -79,7 +79,8 @@ impl Stalls {
     }
 
     /// Time worked by instant `at` >= 0.
-    fn worked(self, at: Nanos) -> Nanos {
+    #[must_use]
+    pub fn worked(self, at: Nanos) -> Nanos {
         if at <= self.first {
             return at;
         }
@@ -89,7 +90,8 @@ impl Stalls {
     }
 
     /// The first instant by which `worked` time has been worked.
-    fn instant(self, worked: Nanos) -> Nanos {
+    #[must_use]
+    pub fn instant(self, worked: Nanos) -> Nanos {
         if worked <= self.first {
             return worked;
         }
@@ -129,6 +131,7 @@ impl Station {
     }
 
     /// An arrival at `now` that needs `demand` of one server. Calls come in the order of time; `now` is not negative.
+    #[inline]
     pub fn arrive(&mut self, now: Nanos, demand: Nanos) -> Admission {
         let own = self.stalls.map_or(now, |s| s.worked(now));
         while self.waiting.front().is_some_and(|&begins| begins <= own) {
