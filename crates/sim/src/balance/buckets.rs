@@ -87,7 +87,7 @@ mod tests {
         let mut draws = Stream::new(3, "route").item(0);
         for step in 0..20_000 {
             let target = (draws.bits() % 13) as u32;
-            if draws.bits() % 2 == 0 {
+            if draws.bits().is_multiple_of(2) {
                 buckets.rose(target, counts.started(target));
             } else if counts.own(target) > 0 {
                 buckets.fell(target, counts.ended(target));

@@ -27,6 +27,7 @@ mod draw;
 mod idle;
 mod join_idle_queue;
 mod least_connections;
+mod levels;
 mod one_connection;
 mod peak_ewma;
 mod power_of_d;

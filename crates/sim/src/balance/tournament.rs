@@ -78,7 +78,7 @@ impl Tournament {
     pub(super) fn after(&self, index: u32) -> u32 {
         let mut i = self.leaves + index as usize;
         while i > 1 {
-            if i % 2 == 0 && self.nodes[i + 1].least == self.nodes[1].least {
+            if i.is_multiple_of(2) && self.nodes[i + 1].least == self.nodes[1].least {
                 return self.down(i + 1, 0);
             }
             i /= 2;

@@ -42,12 +42,12 @@ impl FaultClock {
         if self.next <= now {
             self.advance(now);
         }
-        self.period % 2 == 0
+        self.period.is_multiple_of(2)
     }
 
     /// Whether it was up when it was last asked. Of a lazy clock, that is its state.
     pub fn was_up(&self) -> bool {
-        self.period % 2 == 0
+        self.period.is_multiple_of(2)
     }
 
     /// When its state changes next without being asked; `Nanos::MAX` for never, as a lazy one's. For instants up to the
@@ -75,7 +75,7 @@ impl FaultClock {
     fn end_of_period(&self, from: Nanos) -> Nanos {
         match &*self.when {
             When::Alternating { up, down, .. } => {
-                let law = if self.period % 2 == 0 { up } else { down };
+                let law = if self.period.is_multiple_of(2) { up } else { down };
                 from.saturating_add(law.sample_time(&mut self.lengths.item(self.period)).max(LEAST))
             }
             When::Once { at, length } => match self.period {
