@@ -82,9 +82,14 @@ impl Keys {
         self.keys.iter().find(|(key, _)| key == name).map_or(self.span, |(_, span)| *span)
     }
 
+    /// Whether a key was written.
+    pub fn has(&self, name: &str) -> bool {
+        self.keys.iter().any(|(key, _)| key == name)
+    }
+
     /// Which one of these keys was written; `what` may have only one of them, and needs one.
     pub fn one_of(&self, what: &str, names: &[&'static str]) -> Result<&'static str, Problem> {
-        let mut given = names.iter().filter(|name| self.keys.iter().any(|(key, _)| key == *name));
+        let mut given = names.iter().filter(|name| self.has(name));
         let all = names.join(", ");
         match (given.next(), given.next()) {
             (Some(one), None) => Ok(one),

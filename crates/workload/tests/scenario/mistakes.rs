@@ -278,6 +278,117 @@ fn impossible_models() {
 }
 
 #[test]
+fn impossible_parts() {
+    let rest = format!("{OPEN}{STEP}");
+    let parts = |first: &str, parts: &str| format!("model:\n  {first}\n  parts:\n    {parts}");
+    let mut cases = vec![
+        "model: {}".to_owned(),
+        "model: { service: 1ms, balancer: random, to: x }".to_owned(),
+        "model: { balancer: random }".to_owned(),
+        "model: { balancer: random, to: [] }".to_owned(),
+        "model: { balancer: random, to: x, pool: { service: 1ms } }".to_owned(),
+        "model: { balancer: random, pool: { servers: 0, service: 1ms } }".to_owned(),
+        "model: { balancer: random, pool: { servers: 4 } }".to_owned(),
+        "model: { balancer: random, pool: { copies: 4, service: 1ms, queue: fifoo } }".to_owned(),
+        "model: { balancer: random, pool: { service: 1ms, queue: lifo, discipline: ps } }".to_owned(),
+        "model: { balancer: random, to: { copies: 0, service: 1ms } }".to_owned(),
+        "model: { balancer: random, to: { copies: 2000000, service: 1ms } }".to_owned(),
+        "model: { copies: 3, service: 1ms }".to_owned(),
+        "model: { to: { copies: 3, service: 1ms } }".to_owned(),
+        "model: { to: [{ service: 1ms }, { service: 2ms }] }".to_owned(),
+        "model: { to: { part: { service: 1ms }, weight: 2 } }".to_owned(),
+        "model: { balancer: random, to: [{ part: { service: 1ms }, weight: 0 }, { weight: 1 }] }".to_owned(),
+        "model: { balancer: random, to: [{ copies: 1000, balancer: random, pool: { servers: 1000, service: 1ms } }] }".to_owned(),
+        "model: { balancer: random, to: { copies: 1000, servers: 2000, service: 1ms } }".to_owned(),
+        "model: { service: 1ms, to: x, hold: 1s }".to_owned(),
+        "model: { balancer: random, servers: 4, discipline: lifo, pool: { service: 1ms } }".to_owned(),
+        "model: { timeout: 1s, queue: 3, hold: 1s, to: { service: 1ms } }".to_owned(),
+    ];
+    cases.extend([
+        parts("to: dyno", "dynos: { service: 1ms }"),
+        parts("to: a", "a: { to: b, timeout: 1s }\n    b: { balancer: random, to: [c, { service: 1ms }] }\n    c: { to: a }"),
+        parts("to: a", "a: { to: a }"),
+        parts("service: 1ms", "'c d': { service: 1ms }"),
+        parts("service: 1ms", "a: { to: b }\n    b: { service: 1ms }\n    c: { to: d }\n    d: { to: c }"),
+        parts("balancer: random\n  to: [a, { part: a, weight: 2 }]", "a: { service: 1ms }"),
+        "model: { retries: 5, to: { retries: { attempts: 7 }, hedge: { after: 1s, most: 3 }, to: { service: 1ms } } }".to_owned(),
+        "model: { service: 1ms }\nmodels: { a: { service: 1ms }, 'b c': { service: 1ms } }".to_owned(),
+        "models: {}".to_owned(),
+    ]);
+    snapshot!(shown(&cases.iter().map(|case| format!("{case}\n{rest}")).collect::<Vec<_>>()));
+}
+
+#[test]
+fn impossible_policies_and_disciplines() {
+    let balancer = |keys: &str| format!("model: {{ {keys}, pool: {{ servers: 4, service: 1ms }} }}");
+    let station = |keys: &str| format!("model: {{ service: 1ms, {keys} }}");
+    let cases = [
+        balancer("balancer: least-conections"),
+        balancer("balancer: { policy: fastest }"),
+        balancer("balancer: { ties: first }"),
+        balancer("balancer: [random]"),
+        balancer("balancer: { policy: least-connections, ties: fist, choices: 2 }"),
+        balancer("balancer: { policy: random, ties: first, choices: 2 }"),
+        balancer("balancer: { policy: power-of-d, choices: 0 }"),
+        balancer("balancer: { policy: peak-ewma, decay: 0s }"),
+        balancer("balancer: { policy: consistent-hash, bound: 1 }"),
+        balancer("balancer: random, queue: 5, hold: 1s, knows: all"),
+        balancer("balancer: join-idle-queue, hold: -1s, knows: everything"),
+        balancer("balancer: join-idle-queue, knows: { every: 0s }"),
+        balancer("balancer: join-idle-queue, knows: { every: 2ms, cost: 2ms }"),
+        station("discipline: lilo"),
+        station("classes: { GET /: 0 }"),
+        station("discipline: sharing, preemptive: true"),
+        station("discipline: priority"),
+        station("discipline: priority, classes: { 'GET /x': 0, 'GET /': 10 }"),
+        station("speed: []"),
+        station("speed: [1, 0]"),
+        station("speed: 2"),
+    ];
+    let rest = format!("{OPEN}{STEP}");
+    snapshot!(shown(&cases.iter().map(|case| format!("{case}\n{rest}")).collect::<Vec<_>>()));
+}
+
+#[test]
+fn impossible_failures() {
+    let station = |keys: &str| format!("model: {{ service: 1ms, {keys} }}");
+    let cases = [
+        station("cable: { out: 1ms }"),
+        station("cable: -1ms"),
+        station("faults: {}"),
+        station("faults: { up: 1s }"),
+        station("faults: { at: 1s, down: 1s, for: 1s }"),
+        station("faults: { up: 1s, down: 1s, at: 3s, for: 1s }"),
+        station("faults: { at: 1s, for: 1s, lazy: true }"),
+        station("faults: { at: 1s, for: 0s }"),
+        station("faults: { up: 0s, down: 0s }"),
+        station("faults: { up: 1s, down: 1s, answer: slow, under-way: killed }"),
+        station("faults: { up: 1s, down: 1s, answer: { slow: 0.5 } }"),
+        "model: { faults: { up: 1s, down: 1s, answer: { slow: 5 } }, to: { service: 1ms } }".to_owned(),
+        station("retries: 1"),
+        station("retries: 101"),
+        station("retries: { backoff: { base: 1s } }"),
+        station("retries: { attempts: 3, backoff: { base: 0s }, budget: { share: -1, reserve: 0 } }"),
+        station("retries: { attempts: 3, backoff: { base: 1s, factor: 0.5, jitter: some } }"),
+        station("retries: { attempts: 3, backoff: { base: 1s, factor: 0.5 } }"),
+        station("retries: { attempts: 3, backoff: { base: 1s, most: 500ms } }"),
+        station("timeout: 0s"),
+        station("timeout: 5"),
+        station("timeout: { cancel: true }"),
+        station("hedge: { after: 0s, most: 0 }"),
+        station("breaker: { open: 5s }"),
+        station("breaker: 5"),
+        station("breaker: { failures: 0, open: 0s, probes: 0 }"),
+        station("breaker: { failures: 3, share: 0.5, open: 5s }"),
+        station("breaker: { failures: 3, of: 20, open: 5s }"),
+        station("breaker: { share: 0.5, open: 5s }"),
+        station("breaker: { share: 1.5, of: 20, open: 5s }"),
+    ];
+    let rest = format!("{OPEN}{STEP}");
+    snapshot!(shown(&cases.iter().map(|case| format!("{case}\n{rest}")).collect::<Vec<_>>()));
+}
+
+#[test]
 fn ten_mistakes_are_shown_and_the_others_counted() {
     let steps: String = (0..14).map(|n| format!("  - get: /{n}\n    think: {n}\n")).collect();
     let text = mistakes(&format!("{OPEN}journey:\n{steps}"));

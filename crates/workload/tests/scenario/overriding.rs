@@ -73,7 +73,7 @@ fn a_path_leads_through_keys_numbers_and_names() {
     );
     assert_eq!(rates(&read), [(0.0, 8.0), (8.0, 8.0)]);
     let workload::model::Kind::Station(station) = &read.model().unwrap().parts[0].kind else { panic!() };
-    assert_eq!((station.servers, station.steps[0].1.to_string()), (3, "uniform(0s, 2s)".to_owned()));
+    assert_eq!((station.servers, station.steps[0].1.to_string()), (3, "uniform(0s,2s)".to_owned()));
     assert_eq!(station.stalls, base::station::Stalls::parse("every=60s,for=1s").ok());
 }
 

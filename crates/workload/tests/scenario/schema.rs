@@ -81,7 +81,15 @@ fn what_the_reader_refuses_by_its_shape_is_not_valid() {
         "{ users: { at-once: 1 }, journey: [{ steps: [] }] }",
         "{ users: { at-once: 1, phases: [{ ramp: 3s }] } }",
         "{ users: { at-once: 1 }, data: { a: { take: random } } }",
-        "{ users: { at-once: 1 }, model: { servers: 4 } }",
+        "{ users: { at-once: 1 }, model: { service: 1ms, workers: 4 } }",
+        "{ users: { at-once: 1 }, model: { balancer: randomly, pool: { service: 1ms } } }",
+        "{ users: { at-once: 1 }, model: { balancer: { policy: random, ties: first }, pool: { service: 1ms } } }",
+        "{ users: { at-once: 1 }, model: { balancer: random, pool: { servers: 3 } } }",
+        "{ users: { at-once: 1 }, model: { balancer: random, to: [{ service: 1ms, parts: {} }] } }",
+        "{ users: { at-once: 1 }, model: { balancer: random, to: [] } }",
+        "{ users: { at-once: 1 }, model: { service: 1ms, discipline: random } }",
+        "{ users: { at-once: 1 }, model: { service: 1ms, faults: { up: 1s } } }",
+        "{ users: { at-once: 1 }, models: { a: { to: { service: 1ms, breaker: { open: 1s } } } } }",
     ];
     for text in refused {
         assert!(!valid(&schema, &schema, &yaml(text)), "{text}");

@@ -57,7 +57,7 @@ pub(super) fn file(
         return None;
     }
     let journeys = Journeys::settle(file, &names, secrets, reader)?;
-    let model = file.model.as_ref().and_then(|model| model::settle(model, &journeys.labels, reader));
+    let models = model::all(file, &journeys.labels, reader);
     let coming = coming?;
     let (measured_from, end) = extent(file, &coming, reader)?;
     let mut groups = Vec::new();
@@ -89,7 +89,7 @@ pub(super) fn file(
         script,
         labels,
         thresholds,
-        models: model.map(|model| ("model".to_owned(), model)).into_iter().collect(),
+        models,
         files: Vec::new(),
         redacted: String::new(),
         secrets: Vec::new(),

@@ -5,7 +5,10 @@ mod model;
 mod steps;
 mod users;
 
-pub(super) use model::{Model, Stalls};
+pub(super) use model::{
+    AnswerWord, Backoff, Balancing, Branch, Breaker, Budget, Cable, Faults, Hedge, Knowing, Knows, Lead,
+    Model, ModelPart, PolicyName, Retries, Stalls, Timeout,
+};
 pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Step};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
@@ -54,6 +57,8 @@ mapping! {
         thresholds: Vec<Threshold>,
         /// What `headway sim` puts in the target's place.
         model: Model,
+        /// In place of model, several by name, which are played on the same draws.
+        models: Named<Model>,
     }
 }
 
