@@ -2,6 +2,7 @@
 //!
 //! `sample_report PATH [SAMPLE [OUTPUT]]` writes one report (default: the clean run as HTML).
 //! `sample_report --document FILE PATH OUTPUT` writes the report of a summary document.
+//! `sample_report --beside PATH SAMPLE OTHER` writes the page of a sample with another sample's response times beside its own.
 //! `sample_report --golden FOLDER` writes what the terminal shows of every sample, as the snapshot tests compare it.
 
 #[path = "../tests/samples/mod.rs"]
@@ -24,11 +25,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let summary = report::parse(&read(Path::new(file))?)?;
             write(Path::new(path), output, &summary, &style)
         }
+        ["--beside", path, sample, other] => {
+            let beside = report::beside::Beside::of(other, &find(other)?);
+            keep(Path::new(path), report::html::page(&find(sample)?, &style, Some(&beside)))
+        }
         [path] => write(Path::new(path), "html", &samples::clean(), &style),
         [path, sample] => write(Path::new(path), "html", &find(sample)?, &style),
         [path, sample, output] => write(Path::new(path), output, &find(sample)?, &style),
         _ => {
-            Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --document FILE PATH OUTPUT | --golden FOLDER"
+            Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --document FILE PATH OUTPUT | --beside PATH SAMPLE OTHER | \
+                 --golden FOLDER"
                 .into())
         }
     }
@@ -47,7 +53,6 @@ fn read(path: &Path) -> Result<Vec<u8>, std::io::Error> {
     std::fs::read(path)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the caller writes the bytes, and the example is the caller")]
 fn write(
     path: &Path,
     output: &str,
@@ -55,5 +60,10 @@ fn write(
     style: &Style,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let output = report::find(output).ok_or_else(|| format!("no output '{output}'"))?;
-    Ok(std::fs::write(path, output.render(summary, style))?)
+    keep(path, output.render(summary, style))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the caller writes the bytes, and the example is the caller")]
+fn keep(path: &Path, bytes: Vec<u8>) -> Result<(), Box<dyn std::error::Error>> {
+    Ok(std::fs::write(path, bytes)?)
 }

@@ -237,6 +237,50 @@ fn the_page_shows_of_each_kind_of_load_what_it_has() {
 }
 
 #[test]
+fn the_page_of_a_simulation_shows_its_model() {
+    let balanced = text("html", &samples::balanced(), &style());
+    for part in [
+        "id=\"model\"",
+        "data-chart=\"model-over-time\"",
+        "data-chart=\"model-by-copy\"",
+        ">station fifo, 1 server<",
+        "Dashed, above: share of the copies&#39; time that they were up.",
+        "const modelOverTime",
+    ] {
+        assert!(balanced.contains(part), "{part}");
+    }
+    let overloaded = text("html", &samples::overloaded_model(), &style());
+    assert!(
+        overloaded.contains("<td class=\"number bad\">1.25</td>") && !overloaded.contains("Dashed, above")
+    );
+    let live = text("html", &samples::clean(), &style());
+    assert!(!live.contains("id=\"model\"") && !live.contains("const modelOverTime"));
+}
+
+#[test]
+fn another_run_stands_beside_in_a_table_and_in_the_curve() {
+    let mut other = samples::clean();
+    other.response.p99 = Some(1.2);
+    let summary = samples::balanced();
+    let beside = report::beside::Beside::of("<b>live</b>", &other);
+    let bytes = report::html::page(&summary, &style(), Some(&beside));
+    let page = String::from_utf8(bytes).expect("an output is UTF-8");
+    let table = between(&page, "id=\"beside\"", "</section>");
+    assert!(table.contains("Beside &lt;b&gt;live&lt;/b&gt;") && !page.contains("<b>live"));
+    let ours = summary.response.p99.expect("the sample has it");
+    let difference = report::format::time(1.2 - ours);
+    assert!(table.contains(&format!(">{difference} (")) && table.contains(" longer</td>"), "{table}");
+    assert!(table.contains("% shorter</td>") || table.contains(") shorter</td>"), "{table}");
+    assert!(
+        page.contains("Dotted: the response times of &lt;b&gt;live&lt;/b&gt;; the others are simulated.")
+    );
+    let json = between(&page, "<script type=\"application/json\" id=\"beside-curve\">", "</script>");
+    let embedded: serde_json::Value = serde_json::from_str(json).expect("it is JSON");
+    assert_eq!(embedded["curve"].as_array().map(Vec::len), Some(beside.curve.len()));
+    assert!(!text("html", &summary, &style()).contains("id=\"beside\""));
+}
+
+#[test]
 fn the_page_counts_the_charts_it_holds() {
     let charts =
         |summary: &Summary| between(&text("html", summary, &style()), "data-charts=\"", "\"").to_owned();
@@ -244,6 +288,9 @@ fn the_page_counts_the_charts_it_holds() {
     assert_eq!(charts(&samples::refused()), "4");
     assert_eq!(charts(&samples::at_once()), "5");
     assert_eq!(charts(&samples::empty()), "0");
+    // Over time and by copy; of a single station there is but one copy.
+    assert_eq!(charts(&samples::balanced()), "7");
+    assert_eq!(charts(&samples::overloaded_model()), "6");
     assert_eq!(charts(&samples::audit_1830()), "6");
     assert_eq!(charts(&samples::audit_coarse()), "2");
     assert_eq!(charts(&samples::audit_empty()), "0");

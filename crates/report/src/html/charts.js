@@ -1,8 +1,10 @@
 // The charts. Each builder gets its place in the page and returns the plots that it made, so that they can be drawn
-// anew when the colours or the width change.
+// anew when the colours or the width change; draw.js does both.
 "use strict";
 const summary = JSON.parse(document.getElementById("summary").textContent);
 const marks = JSON.parse(document.getElementById("marks").textContent);
+// Another run's response times, where the page shows some.
+const beside = JSON.parse(document.getElementById("beside-curve")?.textContent ?? "null");
 const generator = summary.generator || { stalls: [] };
 let logTime = true;
 
@@ -139,7 +141,11 @@ const percentiles = (place) => {
   // Of a foreign file both are the same.
   const served = !summary.audit;
   const bounded = response.some((point) => point.lower_bound);
-  const kept = [served && curve(service, false), curve(response, false), bounded && curve(response, true)];
+  const other = beside && beside.curve.length > 1;
+  const kept = [
+    served && curve(service, false), curve(response, false), bounded && curve(response, true),
+    other && curve(beside.curve.map((point) => ({ ...point, lower_bound: false })), false),
+  ];
   const data = uPlot.join(kept.filter(Boolean));
   const value = (u, v) => time(v);
   const last = data[0][data[0].length - 1] || 10;
@@ -152,6 +158,7 @@ const percentiles = (place) => {
   if (served) curved("service", "--one");
   curved("response", "--two");
   if (bounded) curved("response, at least", "--two", { dash: [6, 5] });
+  if (other) curved("response, " + beside.name, "--four", { dash: [3, 3] });
   return [new uPlot(options(place, narrow ? 260 : 340, {
     scales: { x: { time: false, distr: 3, range: () => [1, Math.max(last, 10)] }, y: { distr: 3, range: logRange(1e-9) } },
     series,
@@ -231,46 +238,5 @@ const dispersion = (place) => {
 const builders = { "over-time": overTime, "in-flight": inFlight, percentiles, headways, dispersion };
 // Of an audit's page; audit.js is absent on any other.
 if (summary.audit) Object.assign(builders, { counts, groups });
-const drawn = new Map();
-const draw = (place) => {
-  for (const plot of drawn.get(place) || []) plot.destroy();
-  try {
-    drawn.set(place, builders[place.dataset.chart](place));
-  } catch (error) {
-    drawn.delete(place);
-    keepError(place.dataset.chart + ": " + error.message);
-    place.textContent = "This chart could not be drawn; its numbers are in the table below.";
-  }
-};
-const places = [...document.querySelectorAll("[data-chart]")];
-const drawAll = () => {
-  places.forEach(draw);
-  page.dataset.rendered = String(drawn.size);
-};
-
-const timePlace = places.find((place) => place.dataset.chart === "over-time");
-if (timePlace) {
-  const tools = document.createElement("div");
-  tools.className = "chart-tools";
-  const toggle = document.createElement("button");
-  toggle.type = "button";
-  toggle.textContent = "logarithmic times";
-  toggle.setAttribute("aria-pressed", String(logTime));
-  toggle.addEventListener("click", () => {
-    logTime = !logTime;
-    toggle.setAttribute("aria-pressed", String(logTime));
-    draw(timePlace);
-  });
-  tools.append(toggle);
-  timePlace.before(tools);
-}
-drawAll();
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-addEventListener("beforeprint", () => { page.dataset.printing = "yes"; drawAll(); });
-addEventListener("afterprint", () => { delete page.dataset.printing; drawAll(); });
-let width = innerWidth;
-addEventListener("resize", () => {
-  if (innerWidth === width || printing()) return;
-  width = innerWidth;
-  drawAll();
-});
+// Of a simulated model's; model.js is absent on any other.
+if (summary.simulation) Object.assign(builders, { "model-over-time": modelOverTime, "model-by-copy": modelByCopy });

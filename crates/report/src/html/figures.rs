@@ -3,7 +3,10 @@
 //! A figure without data is left out; [`count`] tells how many the script has to draw, so that a check can tell a
 //! chart that failed from one that was never due.
 
+use super::beside::own_name;
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
+use super::model;
+use crate::beside::Beside;
 use crate::format::{chosen_time, count as counted, number as three_digits, plural, rate, time};
 use crate::words::{self, Tone};
 use stats::Summary;
@@ -23,7 +26,7 @@ pub(super) fn count(summary: &Summary) -> usize {
         has_counts(summary),
         has_groups(summary),
     ];
-    has.into_iter().filter(|&has| has).count()
+    has.into_iter().chain(model::charts(summary)).filter(|&has| has).count()
 }
 
 fn has_counts(summary: &Summary) -> bool {
@@ -74,14 +77,15 @@ pub(super) fn marks(summary: &Summary) -> serde_json::Value {
 }
 
 /// Title, chart and caption; the caller adds the table and closes.
-fn figure(page: &mut Markup, id: &'static str, title: &'static str, caption: &str) {
+pub(super) fn figure(page: &mut Markup, id: &'static str, title: &'static str, caption: &str) {
     page.raw("<section class=\"figure\"").attribute("id", id).raw(">\n").element("h2", "", title);
     page.raw("<figure>\n<div class=\"chart\"").attribute("data-chart", id);
     page.raw(" role=\"img\"").attribute("aria-label", &format!("Chart: {title}. {caption}")).raw("></div>\n");
     page.element("figcaption", "", caption).raw("</figure>\n");
 }
 
-fn details(page: &mut Markup, caption: &str, head: &[Column], rows: &[Vec<Cell>]) {
+/// The chart's numbers, and the end of its section.
+pub(super) fn details(page: &mut Markup, caption: &str, head: &[Column], rows: &[Vec<Cell>]) {
     page.raw("<details><summary>The numbers as a table</summary>\n");
     page.table(caption, head, rows);
     page.raw("</details>\n</section>\n");
@@ -198,8 +202,8 @@ fn series_rows(series: &[SeriesRow]) -> (Vec<Vec<Cell>>, String) {
     (slowest(series).iter().map(row).collect(), caption)
 }
 
-/// Percentile curves of response and service time.
-pub(super) fn percentiles(page: &mut Markup, summary: &Summary) {
+/// Percentile curves of response and service time, and another run's response times over them.
+pub(super) fn percentiles(page: &mut Markup, summary: &Summary, beside: Option<&Beside>) {
     if !has_percentiles(summary) {
         return;
     }
@@ -211,6 +215,13 @@ pub(super) fn percentiles(page: &mut Markup, summary: &Summary) {
     let mut caption = if shows_service(summary) { service } else { alone }.to_owned();
     if curves.response.iter().any(|point| point.lower_bound) {
         caption.push_str(" Dashed: a lower bound, because some requests never got an answer.");
+    }
+    if let Some(beside) = beside.filter(|beside| beside.curve.len() > 1) {
+        caption.push_str(&format!(
+            " Dotted: the response times of {}; the others are {}.",
+            beside.name,
+            own_name(summary)
+        ));
     }
     if let Some(caveat) = words::caveat(summary) {
         caption.push_str(&format!(" Note: {caveat}."));

@@ -34,6 +34,8 @@ const share = (p) => (p == null ? "-" : Number(p.toPrecision(6)) + " %");
 
 const style = (name) => getComputedStyle(page).getPropertyValue(name).trim();
 const faded = (colour, alpha) => colour + Math.round(alpha * 255).toString(16).padStart(2, "0");
+// Lines of which there may be many: the colours in turn, the louder ones first.
+const lineColour = (i) => style(["--one", "--two", "--four", "--five", "--six", "--three"][i % 6]);
 const printing = () => page.dataset.printing === "yes";
 const widthOf = (place) => (printing() ? 680 : Math.max(240, place.clientWidth));
 

@@ -7,14 +7,17 @@
 //! Deliberately absent: any text from outside that is not escaped (`markup` has no way to write one).
 
 mod audit;
+mod beside;
 mod figures;
 mod markup;
+mod model;
 mod run;
 mod tables;
 mod thresholds;
 mod tiles;
 mod verdict;
 
+use crate::beside::Beside;
 use crate::{Output, Style, words};
 use markup::{Markup, script_json};
 use stats::Summary;
@@ -28,7 +31,9 @@ const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
 const PAGE_CSS: &str = include_str!("page.css");
 const KIT_JS: &str = include_str!("kit.js");
 const AUDIT_JS: &str = include_str!("audit.js");
+const MODEL_JS: &str = include_str!("model.js");
 const CHARTS_JS: &str = include_str!("charts.js");
+const DRAW_JS: &str = include_str!("draw.js");
 
 /// The report as one HTML file.
 pub struct Html;
@@ -47,36 +52,43 @@ impl Output for Html {
     }
 
     fn render(&self, summary: &Summary, style: &Style) -> Vec<u8> {
-        let mut page = Markup::default();
-        head(&mut page, summary);
-        page.raw("<body>\n<main>\n");
-        verdict::header(&mut page, summary);
-        verdict::verdict(&mut page, summary);
-        tiles::key_numbers(&mut page, summary);
-        thresholds::thresholds(&mut page, summary);
-        match &summary.audit {
-            Some(found) => audit::sections(&mut page, summary, found),
-            None => sections(&mut page, summary),
-        }
-        if summary.audit.is_none() || summary.plan.is_some() {
-            run::settings(&mut page, summary);
-        }
-        run::not_computed(&mut page, summary);
-        run::repeat(&mut page, summary, style);
-        page.raw("</main>\n");
-        footer(&mut page);
-        scripts(&mut page, summary);
-        page.raw("</body>\n</html>\n");
-        page.into_bytes()
+        page(summary, style, None)
     }
 }
 
+/// The report as one HTML file, with another run's response times beside its own if there are any.
+pub fn page(summary: &Summary, style: &Style, beside: Option<&Beside>) -> Vec<u8> {
+    let mut page = Markup::default();
+    head(&mut page, summary);
+    page.raw("<body>\n<main>\n");
+    verdict::header(&mut page, summary);
+    verdict::verdict(&mut page, summary);
+    tiles::key_numbers(&mut page, summary);
+    thresholds::thresholds(&mut page, summary);
+    match &summary.audit {
+        Some(found) => audit::sections(&mut page, summary, found, beside),
+        None => sections(&mut page, summary, beside),
+    }
+    if summary.audit.is_none() || summary.plan.is_some() {
+        run::settings(&mut page, summary);
+    }
+    run::not_computed(&mut page, summary);
+    run::repeat(&mut page, summary, style);
+    page.raw("</main>\n");
+    footer(&mut page);
+    scripts(&mut page, summary, beside);
+    page.raw("</body>\n</html>\n");
+    page.into_bytes()
+}
+
 /// What a run or a simulation shows between the verdict and its settings.
-fn sections(page: &mut Markup, summary: &Summary) {
+fn sections(page: &mut Markup, summary: &Summary, beside: Option<&Beside>) {
     figures::over_time(page, summary);
     figures::in_flight(page, summary);
     tables::times(page, summary);
-    figures::percentiles(page, summary);
+    figures::percentiles(page, summary, beside);
+    beside::beside(page, summary, beside);
+    model::model(page, summary);
     tables::sessions(page, summary);
     tables::users(page, summary);
     tables::arrivals(page, summary);
@@ -114,7 +126,7 @@ fn footer(page: &mut Markup) {
     page.raw("</pre></details>\n</footer>\n");
 }
 
-fn scripts(page: &mut Markup, summary: &Summary) {
+fn scripts(page: &mut Markup, summary: &Summary, beside: Option<&Beside>) {
     page.raw("<script type=\"application/json\" id=\"summary\">")
         .embedded(&script_json(summary))
         .raw("</script>\n");
@@ -122,9 +134,17 @@ fn scripts(page: &mut Markup, summary: &Summary) {
     page.raw("<script type=\"application/json\" id=\"marks\">")
         .embedded(&script_json(&marks))
         .raw("</script>\n");
+    if let Some(beside) = beside {
+        page.raw("<script type=\"application/json\" id=\"beside-curve\">")
+            .embedded(&script_json(beside))
+            .raw("</script>\n");
+    }
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
     if summary.audit.is_some() {
         page.raw(AUDIT_JS).raw("</script>\n<script>\n");
     }
-    page.raw(CHARTS_JS).raw("</script>\n");
+    if summary.simulation.is_some() {
+        page.raw(MODEL_JS).raw("</script>\n<script>\n");
+    }
+    page.raw(CHARTS_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n");
 }

@@ -1,0 +1,45 @@
+// Draws every chart of the page, and anew when the colours or the width change. `builders` holds how.
+"use strict";
+const drawn = new Map();
+const draw = (place) => {
+  for (const plot of drawn.get(place) || []) plot.destroy();
+  try {
+    drawn.set(place, builders[place.dataset.chart](place));
+  } catch (error) {
+    drawn.delete(place);
+    keepError(place.dataset.chart + ": " + error.message);
+    place.textContent = "This chart could not be drawn; its numbers are in the table below.";
+  }
+};
+const places = [...document.querySelectorAll("[data-chart]")];
+const drawAll = () => {
+  places.forEach(draw);
+  page.dataset.rendered = String(drawn.size);
+};
+
+const timePlace = places.find((place) => place.dataset.chart === "over-time");
+if (timePlace) {
+  const tools = document.createElement("div");
+  tools.className = "chart-tools";
+  const toggle = document.createElement("button");
+  toggle.type = "button";
+  toggle.textContent = "logarithmic times";
+  toggle.setAttribute("aria-pressed", String(logTime));
+  toggle.addEventListener("click", () => {
+    logTime = !logTime;
+    toggle.setAttribute("aria-pressed", String(logTime));
+    draw(timePlace);
+  });
+  tools.append(toggle);
+  timePlace.before(tools);
+}
+drawAll();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+addEventListener("beforeprint", () => { page.dataset.printing = "yes"; drawAll(); });
+addEventListener("afterprint", () => { delete page.dataset.printing; drawAll(); });
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth === width || printing()) return;
+  width = innerWidth;
+  drawAll();
+});
