@@ -52,6 +52,25 @@ struct Piece {
     before: f64,
 }
 
+impl Piece {
+    /// The instant within it at which the cumulative rate reaches `expected`.
+    #[inline]
+    fn inverse(&self, expected: f64) -> Nanos {
+        let need = (expected - self.before).max(0.0);
+        let (r0, r1) = (self.phase.from.0, self.phase.to.0);
+        let x = if r0 == r1 {
+            if r0 > 0.0 { need / r0 } else { self.length_s }
+        } else {
+            // Root of r0 x + slope x^2 / 2 = need in the form that does not cancel when the slope is small.
+            let slope = (r1 - r0) / self.length_s;
+            2.0 * need / (r0 + libm::sqrt((r0 * r0 + 2.0 * slope * need).max(0.0)))
+        };
+        // NaN (0/0 at the foot of a ramp from zero) means that nothing is needed.
+        let x = if x.is_nan() { 0.0 } else { x.min(self.length_s) };
+        Nanos::from_secs_f64(self.start_s + x)
+    }
+}
+
 impl Profile {
     /// The profile of these phases, one after the other; phases of no length are left out.
     pub fn new(phases: &[Phase]) -> Profile {
@@ -161,23 +180,12 @@ impl Profile {
 
     /// [`inverse`](Profile::inverse) for a non-decreasing sequence: `hint` remembers the phase between calls (start
     /// it at 0).
+    #[inline]
     pub fn inverse_from(&self, hint: &mut usize, expected: f64) -> Nanos {
         while self.pieces.get(*hint + 1).is_some_and(|next| next.before <= expected) {
             *hint += 1;
         }
-        let Some(p) = self.pieces.get(*hint) else { return Nanos::ZERO };
-        let need = (expected - p.before).max(0.0);
-        let (r0, r1) = (p.phase.from.0, p.phase.to.0);
-        let x = if r0 == r1 {
-            if r0 > 0.0 { need / r0 } else { p.length_s }
-        } else {
-            // Root of r0 x + slope x^2 / 2 = need in the form that does not cancel when the slope is small.
-            let slope = (r1 - r0) / p.length_s;
-            2.0 * need / (r0 + libm::sqrt((r0 * r0 + 2.0 * slope * need).max(0.0)))
-        };
-        // NaN (0/0 at the foot of a ramp from zero) means that nothing is needed.
-        let x = if x.is_nan() { 0.0 } else { x.min(p.length_s) };
-        Nanos::from_secs_f64(p.start_s + x)
+        self.pieces.get(*hint).map_or(Nanos::ZERO, |piece| piece.inverse(expected))
     }
 
     /// The beginning of the pause that `at` lies strictly inside of, if it does: a start there belongs to its beginning.

@@ -95,19 +95,34 @@ static NORMAL: LazyLock<Ziggurat> = LazyLock::new(|| {
 #[inline]
 pub fn exponential(draws: &mut Draws) -> f64 {
     let zig = &*EXP;
+    let bits = draws.bits();
+    let (i, u) = ((bits & 255) as usize, open01(bits));
+    let x = u * zig.x[i];
+    if x < zig.x[i + 1] {
+        return x;
+    }
+    // By value, so that the draws of the common case never leave their register.
+    let (x, rest) = exponential_at_edge(zig, i, x, draws.clone());
+    *draws = rest;
+    x
+}
+
+/// The one case in a hundred: `x` of layer `i` lies beyond the layer above it.
+#[cold]
+fn exponential_at_edge(zig: &Ziggurat, mut i: usize, mut x: f64, mut draws: Draws) -> (f64, Draws) {
     let mut shift = 0.0;
     loop {
-        let bits = draws.bits();
-        let (i, u) = ((bits & 255) as usize, open01(bits));
-        let x = u * zig.x[i];
-        if x < zig.x[i + 1] {
-            return shift + x;
-        }
         if i == 0 {
             // The tail of an exponential is an exponential again.
             shift += EXP_R;
         } else if zig.f[i] + draws.open01() * (zig.f[i + 1] - zig.f[i]) < libm::exp(-x) {
-            return shift + x;
+            return (shift + x, draws);
+        }
+        let bits = draws.bits();
+        i = (bits & 255) as usize;
+        x = open01(bits) * zig.x[i];
+        if x < zig.x[i + 1] {
+            return (shift + x, draws);
         }
     }
 }

@@ -111,11 +111,19 @@ pub enum Admission {
     Rejected,
 }
 
+/// When each server is next free, in the station's own time.
+#[derive(Clone, Debug)]
+enum Free {
+    /// The only one.
+    One(Nanos),
+    /// The earliest on top.
+    Several(BinaryHeap<Reverse<Nanos>>),
+}
+
 /// The state of a station.
 #[derive(Clone, Debug)]
 pub struct Station {
-    /// When each server is next free, in the station's own time; the earliest on top.
-    free: BinaryHeap<Reverse<Nanos>>,
+    free: Free,
     /// When those now waiting begin service, in the station's own time, in order.
     waiting: VecDeque<Nanos>,
     queue_limit: Option<usize>,
@@ -126,7 +134,11 @@ impl Station {
     /// A station of `servers` (at least 1) idle servers. `queue_limit`: how many may wait, not counting those in
     /// service; none is no limit.
     pub fn new(servers: u32, queue_limit: Option<usize>, stalls: Option<Stalls>) -> Station {
-        let free = (0..servers.max(1)).map(|_| Reverse(Nanos(i64::MIN))).collect();
+        let never = Nanos(i64::MIN);
+        let free = match servers {
+            0 | 1 => Free::One(never),
+            _ => Free::Several((0..servers).map(|_| Reverse(never)).collect()),
+        };
         Station { free, waiting: VecDeque::new(), queue_limit, stalls }
     }
 
@@ -134,24 +146,45 @@ impl Station {
     #[inline]
     pub fn arrive(&mut self, now: Nanos, demand: Nanos) -> Admission {
         let own = self.stalls.map_or(now, |s| s.worked(now));
+        if let Some(limit) = self.queue_limit
+            && !self.admits(own, limit)
+        {
+            return Admission::Rejected;
+        }
+        let departs = match &mut self.free {
+            Free::One(free) => {
+                *free = (*free).max(own).saturating_add(demand);
+                *free
+            }
+            Free::Several(free) => take_first(free, own, demand),
+        };
+        Admission::Departs(self.stalls.map_or(departs, |s| s.instant(departs)))
+    }
+
+    /// Whether one who comes at `own` finds room where so many may wait; if so, and it has to wait, it does.
+    fn admits(&mut self, own: Nanos, limit: usize) -> bool {
         while self.waiting.front().is_some_and(|&begins| begins <= own) {
             self.waiting.pop_front();
         }
-        let Some(mut next) = self.free.peek_mut() else { return Admission::Rejected };
-        let begins = next.0.max(own);
-        if begins > own {
-            if self.queue_limit.is_some_and(|limit| self.waiting.len() >= limit) {
-                return Admission::Rejected;
+        let free = match &self.free {
+            Free::One(free) => *free,
+            Free::Several(free) => free.peek().map_or(own, |first| first.0),
+        };
+        if free > own {
+            if self.waiting.len() >= limit {
+                return false;
             }
-            // Without a limit nobody asks how many wait.
-            if self.queue_limit.is_some() {
-                self.waiting.push_back(begins);
-            }
+            self.waiting.push_back(free);
         }
-        let departs = begins.saturating_add(demand);
-        next.0 = departs;
-        Admission::Departs(self.stalls.map_or(departs, |s| s.instant(departs)))
+        true
     }
+}
+
+/// The server that is free first serves one who comes at `own`: when that is done.
+fn take_first(free: &mut BinaryHeap<Reverse<Nanos>>, own: Nanos, demand: Nanos) -> Nanos {
+    let Some(mut first) = free.peek_mut() else { return own.saturating_add(demand) };
+    first.0 = first.0.max(own).saturating_add(demand);
+    first.0
 }
 
 #[cfg(test)]

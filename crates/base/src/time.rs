@@ -30,8 +30,13 @@ impl Nanos {
     }
 
     /// A span of `s` seconds, rounded to the nearest nanosecond; beyond the range it saturates, NaN gives zero.
+    #[inline]
     pub fn from_secs_f64(s: f64) -> Nanos {
-        Nanos(libm::round(s * 1e9) as i64)
+        // Halves away from zero. What truncation leaves is exact, so that this is the rounding of `libm::round`.
+        let ns = s * 1e9;
+        let whole = ns as i64;
+        let rest = ns - whole as f64;
+        Nanos(whole.saturating_add(i64::from(rest >= 0.5) - i64::from(rest <= -0.5)))
     }
 
     /// This span in seconds.
@@ -152,5 +157,25 @@ mod tests {
         assert_eq!(Nanos::from_secs_f64(1.234_567_891_4), Nanos(1_234_567_891));
         assert_eq!(Nanos::from_secs_f64(f64::INFINITY), Nanos::MAX);
         assert_eq!(Nanos::from_secs_f64(f64::NAN), Nanos::ZERO);
+    }
+
+    /// Against the library's rounding: over all exponents, around halves, and at the ends of the range.
+    #[test]
+    fn rounding_is_that_of_the_library() {
+        let check = |s: f64| assert_eq!(Nanos::from_secs_f64(s).0, libm::round(s * 1e9) as i64, "{s:e}");
+        let stream = crate::random::Stream::new(1, "rounding");
+        for k in 0..100_000 {
+            check(f64::from_bits(stream.bits(k, 0)));
+            let halves = (stream.bits(k, 1) >> (k % 64)) as f64 * 0.5e-9;
+            for s in [halves, halves.next_up(), halves.next_down()] {
+                check(s);
+                check(-s);
+            }
+        }
+        for s in
+            [0.0, 0.5e-9, 2f64.powi(63) / 1e9, -(2f64.powi(63)) / 1e9, f64::MAX, f64::MIN, f64::NEG_INFINITY]
+        {
+            check(s);
+        }
     }
 }

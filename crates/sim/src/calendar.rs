@@ -22,6 +22,8 @@ pub struct Calendar<E> {
     lane: VecDeque<Entry<E>>,
     heap: BinaryHeap<Entry<E>>,
     slots: Vec<Slot>,
+    /// When the first event is due, void or not; MAX if there is none.
+    first: Nanos,
     /// Number of the next event, which decides between those due at once.
     next: u64,
     /// Events held whose slot has been cancelled since.
@@ -80,6 +82,7 @@ impl<E> Default for Calendar<E> {
             lane: VecDeque::new(),
             heap: BinaryHeap::new(),
             slots: Vec::new(),
+            first: Nanos::MAX,
             next: 0,
             void: 0,
             most_held: 0,
@@ -99,6 +102,7 @@ impl<E> Calendar<E> {
         of.pending += 1;
         let entry = Entry { at, number: self.next, slot, life: of.life, event };
         self.next += 1;
+        self.first = self.first.min(at);
         if self.lane.back().is_none_or(|last| last.at <= at) {
             self.lane.push_back(entry);
         } else {
@@ -110,15 +114,15 @@ impl<E> Calendar<E> {
     /// When to look again: no event is due earlier; `Nanos::MAX` if none is left.
     #[inline]
     pub fn next_at(&self) -> Nanos {
-        let at = |entry: Option<&Entry<E>>| entry.map_or(Nanos::MAX, |entry| entry.at);
-        at(self.lane.front()).min(at(self.heap.peek()))
+        self.first
     }
 
     /// Takes the first event that is due by `now`, with its slot.
     #[inline]
     pub fn pop(&mut self, now: Nanos) -> Option<(u32, E)> {
-        loop {
-            let entry = self.pop_any(now)?;
+        while self.first <= now {
+            let entry = self.pop_first()?;
+            self.note_first();
             let slot = &mut self.slots[entry.slot as usize];
             if slot.life == entry.life {
                 slot.pending -= 1;
@@ -126,23 +130,24 @@ impl<E> Calendar<E> {
             }
             self.void -= 1;
         }
+        None
     }
 
-    /// The first event due by `now`, void or not.
+    /// The first event, void or not.
     #[inline]
-    fn pop_any(&mut self, now: Nanos) -> Option<Entry<E>> {
+    fn pop_first(&mut self) -> Option<Entry<E>> {
         match (self.lane.front(), self.heap.peek()) {
             // The order of entries is that of the heap: the earlier is the greater.
-            (Some(lane), heap) if heap.is_none_or(|heap| lane > heap) => {
-                if lane.at <= now {
-                    self.lane.pop_front()
-                } else {
-                    None
-                }
-            }
-            (_, Some(heap)) if heap.at <= now => self.heap.pop(),
-            _ => None,
+            (Some(lane), Some(heap)) if lane < heap => self.heap.pop(),
+            (None, _) => self.heap.pop(),
+            _ => self.lane.pop_front(),
         }
+    }
+
+    #[inline]
+    fn note_first(&mut self) {
+        let at = |entry: Option<&Entry<E>>| entry.map_or(Nanos::MAX, |entry| entry.at);
+        self.first = at(self.lane.front()).min(at(self.heap.peek()));
     }
 
     /// Nothing of what was to happen to `slot` will.
@@ -157,6 +162,7 @@ impl<E> Calendar<E> {
             self.lane.retain(lives);
             self.heap.retain(lives);
             self.void = 0;
+            self.note_first();
         }
     }
 

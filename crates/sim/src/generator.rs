@@ -59,6 +59,8 @@ pub(crate) struct Pauses {
     random: Option<Drawn>,
     /// It does not run before this: the last answer.
     until: Nanos,
+    /// From then until this it does; MAX for ever.
+    next: Nanos,
 }
 
 /// A random pause and what the next is drawn from.
@@ -92,13 +94,24 @@ impl Pauses {
         let mut fixed = generator.pauses.clone();
         fixed.sort_unstable();
         let random = generator.random.clone().map(Drawn::new);
-        Pauses { fixed, at: 0, random, until: Nanos::ZERO }
+        let mut pauses = Pauses { fixed, at: 0, random, until: Nanos::ZERO, next: Nanos::ZERO };
+        pauses.note_next();
+        pauses
     }
 
     /// The first instant from `now` on at which it runs.
     #[inline]
     pub(crate) fn awake(&mut self, now: Nanos) -> Nanos {
-        let mut now = now.max(self.until);
+        let now = now.max(self.until);
+        if now < self.next {
+            self.until = now;
+            return now;
+        }
+        self.after_pauses(now)
+    }
+
+    /// [`awake`](Pauses::awake) at an instant from that of the next pause on.
+    fn after_pauses(&mut self, mut now: Nanos) -> Nanos {
         loop {
             let before = now;
             while let Some(&(_, to)) = self.fixed.get(self.at).filter(|(from, _)| *from <= now) {
@@ -113,9 +126,16 @@ impl Pauses {
             }
             if now == before {
                 self.until = now;
+                self.note_next();
                 return now;
             }
         }
+    }
+
+    fn note_next(&mut self) {
+        let fixed = self.fixed.get(self.at).map_or(Nanos::MAX, |(from, _)| *from);
+        let random = self.random.as_ref().map_or(Nanos::MAX, |random| random.from);
+        self.next = fixed.min(random);
     }
 }
 

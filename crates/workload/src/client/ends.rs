@@ -4,7 +4,7 @@
 use super::flow::Sent;
 use super::group::Group;
 use super::sessions::State;
-use super::{Action, Client, SessionId, Then, Who};
+use super::{Action, Client, RESTLESS, SessionId, Then, Who};
 use crate::journey::{Cursor, Next};
 use base::{Due, Nanos, Outcome, Record, RecordSink};
 
@@ -20,6 +20,7 @@ impl<S: RecordSink> Client<S> {
             return;
         }
         self.stopping = true;
+        self.calm_until = RESTLESS;
         (self.last_start, self.last_step) = (now, now);
         self.give_up_at = self.give_up_at.min(now.saturating_add(self.limits.timeout));
         let mut thinking = self.sessions.all_in(State::Thinking);

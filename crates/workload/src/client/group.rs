@@ -1,7 +1,7 @@
 //! One group of users as a shard plays it: who arrives next, and when users of a closed group come and go.
 
 use crate::arrivals::Arrival;
-use crate::journey::{Draws, Journey};
+use crate::journey::{Cursor, Draws, Journey, Next, Node};
 use crate::plan::{Connections, OnFailure, Plan, SessionsOf, Source};
 use crate::shard::Shard;
 use crate::users::Level;
@@ -27,6 +27,27 @@ pub(super) struct Group {
     pub left: Option<u64>,
     /// When what its sessions need ran out, if it did: none begins any more.
     pub stopped: Option<Nanos>,
+    /// Where its requests are all alike, what they are like.
+    pub plain: Option<Plain>,
+}
+
+/// Requests that are each a session of its own, which arrives, over anybody's connection: whoever knows that needs to ask
+/// neither the journey nor the session.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plain {
+    /// Number of their step.
+    pub step: u16,
+    /// Where such a session stands once it has its request.
+    pub cursor: Cursor,
+}
+
+impl Plain {
+    fn of(journey: &Journey, draws: Draws) -> Option<Plain> {
+        let &[Node::Ask { step, repeat: 1, .. }] = journey.nodes() else { return None };
+        let mut cursor = Cursor::default();
+        let Next::Ask(_) = journey.next(&mut cursor, draws, 0) else { return None };
+        Some(Plain { step, cursor })
+    }
 }
 
 impl Group {
@@ -38,7 +59,10 @@ impl Group {
             _ => (None, None),
         };
         let users = level.as_ref().map_or(0, |l| l.most());
+        let plain = Plain::of(&group.journey, plan.draws(number))
+            .filter(|_| level.is_none() && group.connections == Connections::Shared);
         Group {
+            plain,
             next: sessions.next(),
             sessions,
             journey: group.journey.clone(),

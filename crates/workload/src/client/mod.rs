@@ -15,6 +15,7 @@ mod ends;
 mod event;
 mod flow;
 mod group;
+mod plain;
 mod pool;
 mod sessions;
 
@@ -34,6 +35,9 @@ use std::collections::VecDeque;
 /// How long after the end of the plan an arrival that fell due within it may still start. Long enough for the host's
 /// usual hiccups, so that the last arrivals are not lost to one; beyond it, nothing new starts.
 pub const GRACE: Nanos = Nanos::from_millis(10);
+
+/// No instant is before this one.
+const RESTLESS: Nanos = Nanos(i64::MIN);
 
 /// Plays one shard of a plan. `S` takes what it observes.
 #[derive(Debug)]
@@ -59,6 +63,8 @@ pub struct Client<S> {
     run: Option<Record>,
     /// A start that the sink has not been told of: the world may still say that there was nothing to send.
     untold: Option<Untold>,
+    /// Before this instant there is nothing to look after but arrivals; [`RESTLESS`] where that is not known.
+    calm_until: Nanos,
     ended: bool,
 }
 
@@ -105,6 +111,7 @@ impl<S: RecordSink> Client<S> {
             sink,
             run: None,
             untold: None,
+            calm_until: RESTLESS,
             ended: false,
         };
         client.expect_users(shard);
@@ -118,6 +125,17 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub fn poll(&mut self, now: Nanos) -> Option<Action> {
         self.tell_start();
+        if now < self.calm_until
+            && let Some(done) = self.poll_calm(now)
+        {
+            return done;
+        }
+        self.poll_any(now)
+    }
+
+    /// [`poll`](Client::poll), whatever there is to do.
+    fn poll_any(&mut self, now: Nanos) -> Option<Action> {
+        self.calm_until = RESTLESS;
         if let Some(id) = self.pool.pop_expired(now) {
             return Some(self.expire(id, now));
         }
@@ -132,6 +150,7 @@ impl<S: RecordSink> Client<S> {
             }
             let Some((due, who)) = self.next_held() else { return self.wind_down(now) };
             if due > now && !self.stopping {
+                self.note_calm();
                 return None;
             }
             let action = if self.is_too_late(who, now) {
@@ -152,7 +171,9 @@ impl<S: RecordSink> Client<S> {
     /// When [`poll`](Client::poll) has something to do next if nothing happens; `Nanos::MAX` for never.
     #[inline]
     pub fn wake_at(&self) -> Nanos {
-        let timer = self.sessions.next_timer().map_or(Nanos::MAX, |(at, _)| at);
+        if self.calm_until > RESTLESS && self.pool.can_start() {
+            return self.next_arrival().map_or(Nanos::MAX, |(due, _)| due).min(self.calm_until);
+        }
         let held = match self.next_held() {
             None => Nanos::MAX,
             Some((due, _)) if self.pool.can_start() => due,
@@ -161,7 +182,14 @@ impl<S: RecordSink> Client<S> {
                 due.saturating_add(self.limits.max_wait).min(self.last_of(who).saturating_add(Nanos(1)))
             }
         };
-        timer.min(held).min(self.give_up_at).min(self.pool.next_deadline())
+        self.next_besides().min(held)
+    }
+
+    /// When a timer, a deadline or the end of patience comes up.
+    #[inline]
+    fn next_besides(&self) -> Nanos {
+        let timer = self.sessions.next_timer().map_or(Nanos::MAX, |(at, _)| at);
+        timer.min(self.give_up_at).min(self.pool.next_deadline())
     }
 
     /// Whether the next thing due is a request that could go out on time: worth polling the clock for.
@@ -200,6 +228,9 @@ impl<S: RecordSink> Client<S> {
         if !matches!(event, Event::NotSent { .. }) {
             self.tell_start();
         }
+        if !matches!(event, Event::FirstByte | Event::Sent(_) | Event::Done { .. }) {
+            self.calm_until = RESTLESS;
+        }
         match event {
             Event::FirstByte => {
                 let request = self.pool.request_mut(id);
@@ -212,10 +243,7 @@ impl<S: RecordSink> Client<S> {
                 let request = self.pool.request_mut(id);
                 request.status = status;
                 request.bytes_received = bytes_received;
-                let session = self.finish(id, outcome, now);
-                let close =
-                    if reusable { self.set_free(id, session, now) } else { Some(self.close(id, now)) };
-                self.go_on(session, outcome, Sent::Yes, then, now).or(close)
+                self.end(id, outcome, reusable, then, now)
             }
             Event::NotSent { outcome, then } => {
                 self.pool.request_mut(id).sent = Stamp::NONE;
@@ -264,6 +292,60 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
+    /// The whole answer came at once on a connection that may serve again: [`Event::FirstByte`] and [`Event::Done`] in one, for
+    /// worlds that read no bytes. The session goes on by its journey.
+    #[inline]
+    pub fn answered(
+        &mut self,
+        id: ConnectionId,
+        outcome: Outcome,
+        status: u16,
+        now: Nanos,
+    ) -> Option<Action> {
+        if !self.pool.is_busy(id) {
+            return None;
+        }
+        self.tell_start();
+        let request = self.pool.request_mut(id);
+        if !request.first_byte.is_some() {
+            request.first_byte = now.into();
+        }
+        request.status = status;
+        self.end(id, outcome, true, Then::GoOn, now)
+    }
+
+    /// The answer on this connection is complete, or went wrong.
+    #[inline]
+    fn end(
+        &mut self,
+        id: ConnectionId,
+        outcome: Outcome,
+        reusable: bool,
+        then: Then,
+        now: Nanos,
+    ) -> Option<Action> {
+        if reusable && then == Then::GoOn && self.is_plain(id) {
+            self.end_plain(id, outcome, now);
+            return None;
+        }
+        self.end_any(id, outcome, reusable, then, now)
+    }
+
+    /// [`end`](Client::end), whatever its session does next.
+    fn end_any(
+        &mut self,
+        id: ConnectionId,
+        outcome: Outcome,
+        reusable: bool,
+        then: Then,
+        now: Nanos,
+    ) -> Option<Action> {
+        self.calm_until = RESTLESS;
+        let session = self.finish(id, outcome, now);
+        let close = if reusable { self.set_free(id, session, now) } else { Some(self.close(id, now)) };
+        self.go_on(session, outcome, Sent::Yes, then, now).or(close)
+    }
+
     /// When the request on this connection was due.
     #[inline]
     pub fn intended(&mut self, id: ConnectionId) -> Nanos {
@@ -271,12 +353,14 @@ impl<S: RecordSink> Client<S> {
     }
 
     /// Tells the sink what time it is: at least ten times a second.
+    #[inline]
     pub fn tick(&mut self, now: Nanos) {
         self.tell_start();
         self.sink.tick(now);
     }
 
     /// Whether every request that fell due has ended.
+    #[inline]
     pub fn is_done(&self) -> bool {
         self.sessions.live() == 0 && self.groups.iter().all(|g| g.next.is_none())
     }
@@ -290,8 +374,7 @@ impl<S: RecordSink> Client<S> {
     /// first.
     #[inline]
     fn next_held(&self) -> Option<(Nanos, Who)> {
-        let arrival = |(g, group): (usize, &Group)| Some((group.next?.intended, Who::Arrival(g)));
-        let first = self.groups.iter().enumerate().filter_map(arrival).min_by_key(|(due, _)| *due);
+        let first = self.next_arrival().map(|(due, group)| (due, Who::Arrival(group)));
         match self.waiting.front() {
             None => first,
             Some(&id) => {
@@ -299,6 +382,13 @@ impl<S: RecordSink> Client<S> {
                 Some(first.filter(|f| f.0 < due).unwrap_or((due, Who::Waiting(id))))
             }
         }
+    }
+
+    /// The next arrival of all groups, and of which it is: of those due at once that of the first group.
+    #[inline]
+    fn next_arrival(&self) -> Option<(Nanos, usize)> {
+        let arrival = |(g, group): (usize, &Group)| Some((group.next?.intended, g));
+        self.groups.iter().enumerate().filter_map(arrival).min_by_key(|(due, _)| *due)
     }
 
     /// Last instant at which that request may start.

@@ -122,6 +122,11 @@ impl Pool {
     }
 
     #[inline]
+    pub(super) fn request(&self, id: ConnectionId) -> &Record {
+        &self.slots[id as usize].record
+    }
+
+    #[inline]
     pub(super) fn request_mut(&mut self, id: ConnectionId) -> &mut Record {
         &mut self.slot(id).record
     }
@@ -192,6 +197,11 @@ impl Pool {
     pub(super) fn orphan(&mut self, id: ConnectionId) {
         self.slot(id).phase = Phase::Orphan;
         self.orphans.push(id);
+    }
+
+    /// Whether one may have to be closed because it is nobody's.
+    pub(super) fn has_orphans(&self) -> bool {
+        !self.orphans.is_empty()
     }
 
     /// One that is to be closed because it is nobody's.

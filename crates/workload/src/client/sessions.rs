@@ -108,6 +108,7 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
+    #[inline]
     pub(super) fn begin(&mut self, session: Session) -> SessionId {
         match self.free.pop() {
             Some(id) => {
@@ -121,6 +122,7 @@ impl Sessions {
         }
     }
 
+    #[inline]
     pub(super) fn end(&mut self, id: SessionId) {
         self.slots[id as usize].state = State::Free;
         self.free.push(id);
