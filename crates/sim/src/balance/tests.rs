@@ -4,9 +4,10 @@ use super::Chooser;
 use base::Nanos;
 use base::random::Stream;
 use std::hint::black_box;
-use workload::model::{Balancer, Knows, Policy, Ties};
+use workload::model::policies::ALL;
+use workload::model::{Balancer, Policy, Ties};
 
-/// One of each kind, and the variants that are built differently. Adding a policy breaks `index`, which asks for it here.
+/// One of each family, and the variants that are built differently.
 fn all() -> Vec<Policy> {
     let policies = vec![
         Policy::Random,
@@ -23,17 +24,10 @@ fn all() -> Vec<Policy> {
         Policy::ConsistentHash { bound: Some(1.25) },
         Policy::OneConnection,
     ];
-    let index = |policy: &Policy| match policy {
-        Policy::Random => 0,
-        Policy::RoundRobin => 1,
-        Policy::LeastConnections { .. } => 2,
-        Policy::PowerOfD { .. } => 3,
-        Policy::JoinIdleQueue => 4,
-        Policy::PeakEwma { .. } => 5,
-        Policy::ConsistentHash { .. } => 6,
-        Policy::OneConnection => 7,
-    };
-    assert!((0..8).all(|i| policies.iter().any(|policy| index(policy) == i)));
+    for family in ALL {
+        let shown = policies.iter().any(|policy| family.shows(policy).is_some());
+        assert!(shown, "{} is not among those that are tested here", family.name());
+    }
     policies
 }
 
@@ -229,8 +223,7 @@ fn an_exchange_tells_of_the_others() {
 #[test]
 fn what_cannot_be_balanced_is_refused() {
     let refused = |policy, weights: &[f64]| {
-        let balancer = Balancer { knows: Knows::Own, ..Balancer::new(policy, &[1]) };
-        Chooser::new(&balancer, weights).unwrap_err().to_string()
+        Chooser::new(&Balancer::new(policy, &[1]), weights).unwrap_err().to_string()
     };
     assert!(refused(Policy::Random, &[]).contains("number of targets"));
     for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
