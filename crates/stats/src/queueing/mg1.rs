@@ -10,7 +10,7 @@
 pub struct Mg1 {
     /// Arrivals per unit of time.
     pub rate: f64,
-    /// E[S], E[S^2] and E[S^3] of the service time S.
+    /// Means of the service time, of its square and of its cube.
     pub moments: [f64; 3],
 }
 
@@ -32,7 +32,7 @@ impl Mg1 {
     }
 
     /// Mean wait before service, the same for FIFO, LIFO without preemption and random order:
-    /// lambda E[S^2] / (2 (1 - rho)).
+    /// lambda m2 / (2 (1 - rho)) with m2 the second moment of the service.
     pub fn wait_mean(&self) -> f64 {
         let rho = self.utilisation();
         if rho >= 1.0 { f64::INFINITY } else { self.rate * self.moments[1] / (2.0 * (1.0 - rho)) }
@@ -43,7 +43,8 @@ impl Mg1 {
         self.moments[0] + self.wait_mean()
     }
 
-    /// Second moment of the wait under FIFO: 2 E[W]^2 + lambda E[S^3] / (3 (1 - rho)).
+    /// Second moment of the wait under FIFO: 2 w^2 + lambda m3 / (3 (1 - rho)) with w the mean wait and m3 the
+    /// third moment of the service.
     pub fn wait_second_moment(&self) -> f64 {
         let rho = self.utilisation();
         if rho >= 1.0 {

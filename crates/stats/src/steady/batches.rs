@@ -75,16 +75,14 @@ impl Batches {
         self.sums.len() as u64 * self.length + self.rest().1
     }
 
-    /// The full batches that begin after so many observations.
-    pub(super) fn sums_after(&self, observations: u64) -> &[f64] {
-        let batches = usize::try_from(observations.div_ceil(self.length)).unwrap_or(usize::MAX);
-        self.sums.get(batches..).unwrap_or_default()
+    /// Batches that it takes to hold so many observations.
+    pub fn holding(&self, observations: u64) -> usize {
+        usize::try_from(observations.div_ceil(self.length)).unwrap_or(usize::MAX)
     }
 
-    /// Mean without the first so many observations, rounded up to whole batches; what does not fill a batch yet is
-    /// always kept. None if nothing is left.
-    pub fn mean_after(&self, observations: u64) -> Option<f64> {
-        let kept = self.sums_after(observations);
+    /// Mean without the first `batches` batches; what does not fill a batch yet is always kept. None if nothing is left.
+    pub fn mean_after(&self, batches: usize) -> Option<f64> {
+        let kept = self.sums.get(batches..).unwrap_or_default();
         let (rest, count) = self.rest();
         let n = kept.len() as u64 * self.length + count;
         (n > 0).then(|| (kept.iter().sum::<f64>() + rest) / n as f64)
@@ -108,9 +106,10 @@ mod tests {
         }
         assert_eq!(batches.rest(), (100_000.0 + 100_001.0 + 100_002.0, 3));
         assert_eq!(batches.mean_after(0), Some((n - 1) as f64 / 2.0));
-        assert_eq!(batches.mean_after(99_984), Some((99_984 + n - 1) as f64 / 2.0));
-        assert_eq!(batches.mean_after(99_985), Some(100_001.0), "whole batches");
-        assert_eq!(batches.mean_after(u64::MAX), Some(100_001.0), "the rest is always kept");
+        assert_eq!(batches.mean_after(batches.holding(99_984)), Some((99_984 + n - 1) as f64 / 2.0));
+        assert_eq!((batches.holding(99_984), batches.holding(99_985)), (6249, 6250));
+        assert_eq!(batches.mean_after(6250), Some(100_001.0));
+        assert_eq!(batches.mean_after(usize::MAX), Some(100_001.0), "the rest is always kept");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub fn batch_means(batches: &Batches, cut: &Cut) -> Result<BatchMeans, Withheld>
         Cut::NotFound(_) => return Err(Withheld::NoSteadyState),
         Cut::TooFew => return Err(Withheld::TooFew { batches: batches.sums().len() }),
     };
-    let kept = batches.sums_after(prefix.observations);
+    let kept = batches.sums().get(batches.holding(prefix.observations)..).unwrap_or_default();
     let m = kept.len();
     if m < SEGMENTS {
         return Err(Withheld::TooFew { batches: m });
@@ -92,7 +92,7 @@ mod tests {
         batches
     }
 
-    const NOTHING: Cut = Cut::Found(Prefix { observations: 0, share: 0.0 });
+    const NOTHING: Cut = Cut::Found(Prefix { batches: 0, observations: 0, share: 0.0 });
 
     /// Values 1 to 40 in pairs: segment means 1.5, 3.5, ... 39.5, whose standard deviation is 2 sqrt(35); t of 19 degrees
     /// is 2.0930 (tables).
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn every_observation_after_the_cut_counts_once() {
         let batches = of((0..20_011).map(f64::from));
-        let cut = Cut::Found(Prefix { observations: 4000, share: 0.2 });
+        let cut = Cut::Found(Prefix { batches: 1000, observations: 4000, share: 0.2 });
         let means = batch_means(&batches, &cut).unwrap();
         assert_eq!(means.observations, 16_011);
         assert!((means.mean - (4000.0 + 20_010.0) / 2.0).abs() < 1e-9);

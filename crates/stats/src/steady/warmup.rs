@@ -26,6 +26,8 @@ pub(super) const EQUAL: f64 = 1e-9;
 /// The beginning of a run, in whole batches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Prefix {
+    /// Batches as the run holds them; of several runs, as that one does whose batches are longest.
+    pub batches: usize,
     /// Observations.
     pub observations: u64,
     /// Share of the run's observations; of several runs, of the shortest one's.
@@ -65,7 +67,8 @@ pub fn mser_of_runs(runs: &[Batches]) -> Cut {
     let cut = least_error(&sums);
     let observations = cut as u64 * length;
     let shortest = runs.iter().map(Batches::n).min().unwrap_or(0);
-    let prefix = Prefix { observations, share: observations as f64 / shortest as f64 };
+    let batches = (observations / longest_batch) as usize;
+    let prefix = Prefix { batches, observations, share: observations as f64 / shortest as f64 };
     if 2 * cut <= m { Cut::Found(prefix) } else { Cut::NotFound(prefix) }
 }
 
@@ -110,7 +113,7 @@ mod tests {
             let Cut::Found(prefix) = mser(&batches) else { panic!("{n}") };
             let slack = 3 * batches.length().max(5);
             assert!(prefix.observations.abs_diff(n / 10) <= slack, "{n}: {prefix:?}");
-            assert_eq!(prefix.observations % batches.length(), 0);
+            assert_eq!(prefix.batches as u64 * batches.length(), prefix.observations);
             assert!((prefix.share - prefix.observations as f64 / n as f64).abs() < 1e-12);
         }
     }

@@ -26,15 +26,6 @@ impl Run {
         Run { draws: Stream::new(seed, "test").item(0), work }
     }
 
-    /// The first arrival finds what is there in steady state: nothing, or else an exponential.
-    fn stationary(seed: u64) -> Run {
-        let mut run = Run::from(0.0, seed);
-        if run.draws.open01() < QUEUE.utilisation() {
-            run.work = exponential(&mut run.draws) * QUEUE.sojourn_mean();
-        }
-        run
-    }
-
     fn play(mut self, requests: u64) -> Batches {
         let mut batches = Batches::new();
         for _ in 0..requests {

@@ -12,7 +12,7 @@ fn a_hundred_waiting_are_left_out() {
         let batches = Run::from(100.0, seed).play(72_000);
         let Cut::Found(prefix) = mser(&batches) else { panic!("{seed}: no steady state") };
         assert!(prefix.observations > 0 && prefix.share < 0.5, "{seed}: {prefix:?}");
-        kept.extend(batches.mean_after(prefix.observations));
+        kept.extend(batches.mean_after(prefix.batches));
         whole.extend(batches.mean_after(0));
     }
     let off = |values| {
