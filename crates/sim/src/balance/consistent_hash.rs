@@ -16,7 +16,8 @@ const MOST_POINTS: f64 = 4_194_304.0;
 /// With a bound b > 1, a target of weight w takes at most ceil(b (m + 1) w / W) of the m + 1 requests outstanding (W: sum of
 /// weights); who finds one full goes on along the ring. The bounds add up to more than m + 1, so that somebody is not full,
 /// and 1/(b - 1)^2 steps are the order of what is expected. The ring depends on the number of targets and their weights
-/// alone, not on a seed: one more target takes over its share of users and moves no others.
+/// alone, not on a seed. One more target of mean weight takes over its share of users and moves no others, as long as each
+/// has all its points.
 #[derive(Clone, Debug)]
 pub(super) struct ConsistentHash {
     ring: Arc<Ring>,
