@@ -1,8 +1,10 @@
 //! The command line as typed. Nothing is checked here that needs more than the one word; see [`crate::settings`].
 
 mod audit;
+mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Expect, LabArgs, Quantiles, Shift, Stamps};
+pub use sim::{MOST_POINTS, SimArgs, Sweep};
 
 use base::units::{self, UnitError};
 use base::{Nanos, Rate, dist};
@@ -284,23 +286,6 @@ pub struct PlanArgs {
     /// What the load is.
     #[command(flatten)]
     pub load: LoadArgs,
-}
-
-/// `headway sim`.
-#[derive(ClapArgs, Debug, Clone)]
-pub struct SimArgs {
-    /// The scenario file, with a `model:` of the target
-    #[arg(value_name = "SCENARIO")]
-    pub scenario: String,
-    /// Seed of every random draw [default: the file's, else a new one, printed]
-    #[arg(long, value_parser = parse_seed, value_name = "N")]
-    pub seed: Option<u64>,
-    /// What is demanded of the numbers.
-    #[command(flatten)]
-    pub demands: ThresholdArgs,
-    /// What becomes of the results; a run folder is written only with --out.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// `headway report`.

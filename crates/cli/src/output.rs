@@ -1,12 +1,18 @@
 //! Where reports go: standard output, files, and how a terminal is treated.
 
 use crate::args::OutputArgs;
+use crate::settings::StudySettings;
 use anyhow::{Context as _, Result};
+use records::RunFolder;
 use report::Style;
 use stats::Summary;
+use stats::study::Study;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
+
+/// The document of a study, in its folder.
+const STUDY: &str = "study.json";
 
 /// Shows a summary as asked: JSON to its file or to standard output, else the terminal report unless quiet.
 ///
@@ -27,6 +33,35 @@ pub fn deliver(
         return Ok(());
     }
     print(&render("terminal", summary, &style(folder, notes)))
+}
+
+/// Shows a study as asked, and writes what belongs into its folder; what could not be written there.
+///
+/// # Errors
+/// A file that was named exists or cannot be written; a closed pipe is no error.
+pub fn study(
+    study: &Study,
+    settings: &StudySettings,
+    folder: Option<&RunFolder>,
+) -> Result<Vec<records::Error>> {
+    let json = study_json(study)?;
+    let mut failures = Vec::new();
+    if let Some(folder) = folder {
+        let files = [(STUDY, json.as_slice()), (records::folder::SCENARIO, settings.scenario.as_bytes())];
+        failures.extend(files.iter().filter_map(|(name, bytes)| folder.write_new(name, bytes).err()));
+    }
+    match settings.output.json.as_deref() {
+        Some(path) if path.as_os_str() == "-" => print(&json)?,
+        Some(path) => write_new(path, &json)?,
+        None => {}
+    }
+    Ok(failures)
+}
+
+fn study_json(study: &Study) -> Result<Vec<u8>> {
+    let mut json = serde_json::to_vec_pretty(study)?;
+    json.push(b'\n');
+    Ok(json)
 }
 
 /// Writes thresholds and load rules as test cases, if a file is named for them.

@@ -102,6 +102,39 @@ impl Observer for Progress {
     }
 }
 
+/// Shows how many of the plays of a study have ended; on a terminal alone, for nobody waits for each of them.
+pub struct Plays {
+    bar: Option<ProgressBar>,
+}
+
+impl Plays {
+    /// None of so many yet.
+    pub fn new(all: u64) -> Plays {
+        let bar = stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} plays, {eta} to go") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Plays { bar }
+    }
+
+    /// One more has ended.
+    pub fn one_more(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+    }
+
+    /// Clears the line.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 fn line(s: &Snapshot, goal: Goal) -> String {
     let ms = |t: Option<Nanos>| match t.map(|t| t.as_secs_f64() * 1e3) {
         None => "-".to_owned(),

@@ -33,9 +33,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let asked = args.demands.thresholds.as_slice();
     let stored = args.run.join(records::folder::SUMMARY);
     let (summary, folder) = if stored.is_file() && !args.recompute {
-        let text = fs::read(&stored).with_context(|| format!("{} cannot be read", stored.display()))?;
-        let mut summary = ::report::parse(&text)
-            .with_context(|| format!("{} is not a summary this version reads", stored.display()))?;
+        let mut summary = summary_of(&args.run)?;
         if !asked.is_empty() {
             judge_again(&mut summary, asked, &args.run)?;
         }
@@ -95,6 +93,22 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
     };
     summary.thresholds = asked.iter().map(of).collect::<Result<_, _>>()?;
     Ok(())
+}
+
+/// The summary of the run in that folder: as it was stored, else from its records; or of a summary's file itself.
+///
+/// # Errors
+/// There is neither, or it cannot be read.
+pub(super) fn summary_of(run: &Path) -> Result<Summary> {
+    let stored = if run.is_file() { run.to_owned() } else { run.join(records::folder::SUMMARY) };
+    if stored.is_file() {
+        let text = fs::read(&stored).with_context(|| format!("{} cannot be read", stored.display()))?;
+        return ::report::parse(&text)
+            .with_context(|| format!("{} is not a summary this version reads", stored.display()));
+    }
+    let run = RunFolder::open(run)?;
+    let document = RunDocument::read(&run.plan())?;
+    recompute(&run, document, Vec::new())
 }
 
 /// The summary of a run from its records and its plan. What the generator said of itself is lost with the process.

@@ -1,17 +1,48 @@
-//! `headway sim`: a scenario against a model, in virtual time.
+//! `headway sim`: a scenario against a model, in virtual time: once, or as a study of several plays.
 
 use crate::args::SimArgs;
 use crate::exit::{self, Failure};
+use crate::interrupt;
 use crate::output;
-use crate::settings::{must_be_empty, must_be_new, simulated};
-use crate::simulate::simulate;
+use crate::progress::Plays;
+use crate::settings::{Asked, SimSettings, StudySettings, asked, must_be_empty, must_be_new};
+use crate::simulate::{Studied, simulate, study};
+use anyhow::Context as _;
+use live::Control;
+use report::beside::Beside;
+use report::format::plural;
+use report::html;
+use stats::study::Study;
 use std::io::Write as _;
+use std::path::Path;
 
 pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
-    let settings = simulated(args, words).map_err(Failure::usage)?;
-    must_be_new("--json", settings.output.json.as_ref()).map_err(Failure::usage)?;
-    must_be_new("--junit", settings.junit.as_ref()).map_err(Failure::usage)?;
-    must_be_empty("--out", settings.output.out.as_deref()).map_err(Failure::usage)?;
+    let mut asked = asked(args, words).map_err(Failure::usage)?;
+    let beside = args.beside.as_deref().map(beside).transpose().map_err(Failure::usage)?;
+    match &mut asked {
+        Asked::Run(settings) => settings.beside = beside,
+        Asked::Study(settings) => settings.beside = beside,
+    }
+    for (flag, path) in
+        [("--json", &args.output.json), ("--html", &args.html), ("--junit", &args.demands.junit)]
+    {
+        must_be_new(flag, path.as_ref()).map_err(Failure::usage)?;
+    }
+    must_be_empty("--out", args.output.out.as_deref()).map_err(Failure::usage)?;
+    match asked {
+        Asked::Run(settings) => run(&settings),
+        Asked::Study(settings) => several(&settings),
+    }
+}
+
+/// The response times of a recorded run, from its folder or from its summary alone.
+fn beside(path: &Path) -> anyhow::Result<Beside> {
+    let summary = super::report::summary_of(path).with_context(|| format!("--beside {}", path.display()))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Beside::of(name.unwrap_or_else(|| summary.name.clone()), &summary))
+}
+
+fn run(settings: &SimSettings) -> Result<u8, Failure> {
     if !settings.output.quiet {
         let _ = writeln!(
             std::io::stderr(),
@@ -20,13 +51,94 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
             settings.load.plan.seed
         );
     }
-    let simulated = simulate(&settings)?;
-    output::junit(&simulated.summary, settings.junit.as_deref())?;
+    let simulated = simulate(settings)?;
+    let summary = &simulated.summary;
+    if let Some(path) = &settings.html {
+        let page = html::page(summary, &report::Style::default(), settings.beside.as_ref());
+        output::write_new(path, &page).context("--html")?;
+    }
+    output::junit(summary, settings.junit.as_deref())?;
     let folder = simulated.folder.as_ref().map(|f| f.path());
-    output::deliver(&simulated.summary, &settings.output, folder, &[])?;
+    output::deliver(summary, &settings.output, folder, &[])?;
     for failure in &simulated.failures {
         let _ = writeln!(std::io::stderr(), "headway: {failure}");
     }
-    let code = exit::of_summary(&simulated.summary, settings.output.strict);
+    let code = exit::of_summary(summary, settings.output.strict);
     Ok(if simulated.failures.is_empty() { code } else { exit::FAILED })
+}
+
+/// Plays a study and shows what it came to; after Ctrl-C, of the points that are complete.
+fn several(settings: &StudySettings) -> Result<u8, Failure> {
+    let folder = settings.output.out.as_deref().map(records::RunFolder::create_exact).transpose()?;
+    let quiet = settings.output.quiet;
+    if !quiet {
+        let _ = writeln!(std::io::stderr(), "headway: {}", headline(settings));
+    }
+    let control = Control::default();
+    interrupt::steer_plays(&control)?;
+    let mut progress = (!quiet).then(|| Plays::new(settings.plays()));
+    let stop = || control.asked() > 0;
+    let Studied { study, interrupted } = study(settings, &stop, || {
+        if let Some(progress) = &mut progress {
+            progress.one_more();
+        }
+    })?;
+    if let Some(progress) = &progress {
+        progress.finish();
+    }
+    let written = output::study(&study, settings, folder.as_ref())?;
+    for failure in &written {
+        let _ = writeln!(std::io::stderr(), "headway: {failure}");
+    }
+    if interrupted {
+        let _ = writeln!(std::io::stderr(), "headway: {}", missing(settings, &study));
+    }
+    Ok(match (written.is_empty(), interrupted) {
+        (false, _) => exit::FAILED,
+        (true, true) => exit::INTERRUPTED,
+        (true, false) => exit::FINE,
+    })
+}
+
+/// What is going to be played.
+fn headline(settings: &StudySettings) -> String {
+    let (points, replications) = (settings.places.len() as u64, settings.replications);
+    let mut text = format!("simulating {}", plural(points, "point"));
+    if replications > 1 {
+        text += &format!(" x {replications} replications = {} plays", settings.plays());
+    }
+    text += &format!(", seed {}", settings.seed);
+    if settings.unjudged {
+        text += "; the file's thresholds are about a single run and are not judged";
+    }
+    text
+}
+
+/// Which points are missing, by the first and the last of them.
+fn missing(settings: &StudySettings, study: &Study) -> String {
+    let names = settings.parameters.iter().map(|p| p.name.as_str());
+    let shown = |values: &Vec<String>| {
+        let pairs: Vec<String> =
+            names.clone().zip(values).map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join(" ")
+    };
+    let which = match &study.missing[..] {
+        [] => String::new(),
+        [one] if one.is_empty() => String::new(),
+        [one] => format!(" ({})", shown(one)),
+        [first, .., last] => format!(" ({} to {})", shown(first), shown(last)),
+    };
+    let all = settings.places.len();
+    let replications = match settings.replications {
+        1 => String::new(),
+        r => format!(" with all of their {r} replications"),
+    };
+    format!(
+        "stopped: {} of {all} points are complete{replications}; {} missing{which}",
+        study.points.len(),
+        match study.missing.len() {
+            1 => "1 is".to_owned(),
+            n => format!("{n} are"),
+        }
+    )
 }

@@ -3,10 +3,14 @@
 mod bounds;
 mod load;
 mod scenario;
+mod sim;
+mod study;
 
 pub use bounds::{Bounds, DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
 pub use load::{Lengths, Load, plan_summary};
-pub use scenario::{SimSettings, is_named, read as read_scenario, simulated};
+pub use scenario::{is_named, read as read_scenario};
+pub use sim::{Asked, Play, SimSettings, asked, simulated};
+pub use study::{Place, StudySettings};
 
 use crate::args::{OutputArgs, RunArgs};
 use crate::rundoc::{STEP, What};

@@ -1,16 +1,14 @@
 //! A run from a scenario file: read, checked, and what flags say on top of it.
 
 use super::{Bounds, DEFAULT_MAX_BODY, Load, RunSettings, start, threads, thresholds};
-use crate::args::{LoadArgs, OutputArgs, RunArgs, SimArgs};
+use crate::args::{LoadArgs, RunArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
-use sim::{Generator, RandomPauses};
 use stats::thresholds::{Threshold, ThresholdError, check_steps};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use workload::model::Model;
-use workload::scenario::{Scenario, Surroundings};
-use workload::{Limits, Shard};
+use workload::Shard;
+use workload::scenario::{Override, Scenario, Surroundings};
 
 /// Whether a target on the command line is a scenario file and no URL: by its name, or because there is such a file.
 pub fn is_named(text: &str) -> bool {
@@ -23,15 +21,35 @@ pub fn is_named(text: &str) -> bool {
 /// # Errors
 /// It cannot be read, or has mistakes: each with its place.
 pub fn read(path: &str) -> Result<Scenario> {
-    let text = fs::read_to_string(path).with_context(|| format!("the scenario {path} cannot be read"))?;
-    let folder = Path::new(path).parent().map(Path::to_path_buf).unwrap_or_default();
-    let read = |name: &str| {
-        let path = if Path::new(name).is_absolute() { PathBuf::from(name) } else { folder.join(name) };
-        fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    let env = |name: &str| std::env::var(name).ok();
-    workload::scenario::parse(path, &text, &Surroundings { read: &read, env: &env })
-        .map_err(|mistakes| anyhow!("{mistakes}"))
+    File::read(path)?.scenario(&[])
+}
+
+/// A scenario file's text.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    path: String,
+    text: String,
+}
+
+impl File {
+    /// Reads it.
+    pub(super) fn read(path: &str) -> Result<File> {
+        let text = fs::read_to_string(path).with_context(|| format!("the scenario {path} cannot be read"))?;
+        Ok(File { path: path.to_owned(), text })
+    }
+
+    /// What it says, with these values in the place of its own.
+    pub(super) fn scenario(&self, values: &[Override]) -> Result<Scenario> {
+        let folder = Path::new(&self.path).parent().map(Path::to_path_buf).unwrap_or_default();
+        let read = |name: &str| {
+            let path = if Path::new(name).is_absolute() { PathBuf::from(name) } else { folder.join(name) };
+            fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+        };
+        let env = |name: &str| std::env::var(name).ok();
+        let around = Surroundings { read: &read, env: &env };
+        workload::scenario::parse_with(&self.path, &self.text, &around, values)
+            .map_err(|mistakes| anyhow!("{mistakes}"))
+    }
 }
 
 impl Load {
@@ -108,7 +126,7 @@ pub(super) fn settings(args: &RunArgs, words: &[String]) -> Result<RunSettings> 
 }
 
 /// The bounds that the file sets.
-fn bounds(scenario: &Scenario) -> Bounds {
+pub(super) fn bounds(scenario: &Scenario) -> Bounds {
     let said = &scenario.settings;
     Bounds {
         connections: said.connections.map(u64::from),
@@ -119,81 +137,8 @@ fn bounds(scenario: &Scenario) -> Bounds {
     }
 }
 
-/// The settings of a simulation of the scenario file that `args` names.
-///
-/// # Errors
-/// Whatever the user can mend, in words.
-pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
-    let scenario = read(&args.scenario)?;
-    let Some(model) = scenario.model() else {
-        bail!(
-            "{}: a simulation needs `model:`, what stands in the target's place; for example\nmodel: {{ servers: 4, service: \
-             exp(8ms) }}",
-            args.scenario
-        );
-    };
-    let mut demands = demands(&scenario)?;
-    demands.extend(args.demands.thresholds.iter().cloned());
-    check_steps(&demands, &scenario.labels).map_err(anyhow::Error::msg)?;
-    // A simulation is not cut short: what it is told is told at its end.
-    demands.iter_mut().for_each(|demand| demand.abort_after = None);
-    let seed = args.seed.or(scenario.seed).unwrap_or_else(super::new_seed);
-    let plan = scenario.plan(seed, Shard::WHOLE);
-    let pauses = model.pauses.clone().map(|p| RandomPauses::new(p.every, p.length, seed)).transpose()?;
-    let load = Load {
-        headline: super::load::in_words(&plan),
-        requests: super::load::requests_asked(&plan),
-        assumed: Vec::new(),
-        lengths: None,
-        plan,
-    };
-    Ok(SimSettings {
-        name: scenario.name.clone(),
-        limits: bounds(&scenario).simulated(&load)?,
-        capped: scenario.settings.connections.is_some(),
-        load,
-        model: model.clone(),
-        generator: Generator { random: pauses, ..Generator::default() },
-        labels: scenario.labels,
-        thresholds: demands,
-        scenario: scenario.redacted,
-        junit: args.demands.junit.clone(),
-        output: args.output.clone(),
-        words: words.to_vec(),
-    })
-}
-
-/// A simulation, resolved.
-#[derive(Clone, Debug)]
-pub struct SimSettings {
-    /// A short name.
-    pub name: String,
-    /// Who comes when.
-    pub load: Load,
-    /// Bounds of the whole run.
-    pub limits: Limits,
-    /// Whether the scenario sets a connection cap: a simulated generator has none of its own.
-    pub capped: bool,
-    /// What stands in the target's place.
-    pub model: Model,
-    /// The generator's own defects.
-    pub generator: Generator,
-    /// Labels of the steps.
-    pub labels: Vec<String>,
-    /// What is demanded of the numbers.
-    pub thresholds: Vec<Threshold>,
-    /// The scenario file as written.
-    pub scenario: String,
-    /// Where thresholds and load rules go as test cases.
-    pub junit: Option<PathBuf>,
-    /// What becomes of the results.
-    pub output: OutputArgs,
-    /// The command line, secrets replaced.
-    pub words: Vec<String>,
-}
-
 /// The thresholds that the file demands.
-fn demands(scenario: &Scenario) -> Result<Vec<Threshold>> {
+pub(super) fn demands(scenario: &Scenario) -> Result<Vec<Threshold>> {
     let mut all = Vec::with_capacity(scenario.thresholds.len());
     for demand in &scenario.thresholds {
         let wrong = |why: String| anyhow!("{}", scenario.complaint(demand.span, &why, None));

@@ -1,0 +1,261 @@
+//! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
+
+use super::{OutputArgs, ThresholdArgs, parse_seed};
+use base::units::{self, UnitError};
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+
+/// Most values of one sweep, and most points of a study.
+pub const MOST_POINTS: usize = 10_000;
+
+/// Most digits after the decimal point of a range's numbers.
+const MOST_DECIMALS: usize = 12;
+
+/// `headway sim`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct SimArgs {
+    /// The scenario file, with a `model:` of the target, or `models:` to compare
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// Play this one of the file's models [default: all, compared on the same draws]
+    #[arg(long, value_name = "NAME", help_heading = "What to play")]
+    pub model: Option<String>,
+    /// Play each point so often, each time with a seed of its own: intervals over the replications [default: 1]
+    #[arg(long, value_parser = units::parse_count, value_name = "R", help_heading = "What to play")]
+    pub replications: Option<u64>,
+    /// Play at each of these values; several sweeps make all combinations. PARAM: rate (of the only group that arrives), users
+    /// (of the only closed one), model, or a path of keys of the file (model.servers, users.think). SPEC: from..to/step
+    /// (100..1200/50, 10ms..100ms/10ms) or a list (1,2,5)
+    #[arg(long = "sweep", value_parser = Sweep::parse, value_name = "PARAM=SPEC", help_heading = "What to play")]
+    pub sweeps: Vec<Sweep>,
+    /// Seed of every random draw, the same for every point [default: the file's, else a new one, printed]
+    #[arg(long, value_parser = parse_seed, value_name = "N", help_heading = "What to play")]
+    pub seed: Option<u64>,
+    /// Threads that play, several plays at once; they do not change the numbers [default: one per core]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N", help_heading = "What to play")]
+    pub threads: Option<u32>,
+    /// Draw the response times of a recorded run (its folder) beside the simulated ones in the HTML report
+    #[arg(long, value_name = "RUN")]
+    pub beside: Option<PathBuf>,
+    /// Keep a record of every simulated request, in the run folder: audit and report read it
+    #[arg(long, conflicts_with = "no_log")]
+    pub log: bool,
+    /// Write the HTML report to a new file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// What is demanded of the numbers; of a single run, not of several.
+    #[command(flatten)]
+    pub demands: ThresholdArgs,
+    /// What becomes of the results; a run folder is written only with --out or --log.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// A parameter and its values, in order, as they stand in the scenario.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sweep {
+    /// `rate`, `users`, `model`, or a path of keys.
+    pub name: String,
+    /// At least one, all different.
+    pub values: Vec<String>,
+}
+
+impl Sweep {
+    /// Reads `PARAM=SPEC`.
+    ///
+    /// # Errors
+    /// No parameter, no value, one that is there twice, or a range that is none.
+    pub fn parse(text: &str) -> Result<Sweep, UnitError> {
+        let (name, spec) = text.split_once('=').ok_or_else(|| {
+            UnitError::new(
+                text,
+                "a sweep: write PARAM=from..to/step or PARAM=a,b,c, such as rate=100..1200/50",
+            )
+        })?;
+        let (name, spec) = (name.trim(), spec.trim());
+        if name.is_empty() {
+            return Err(UnitError::new(
+                text,
+                "a sweep: the parameter's name stands before the =, as in rate=100,200",
+            ));
+        }
+        let values = match spec.split_once("..") {
+            Some((from, rest)) if is_number(from) => range(spec, from, rest)?,
+            _ => list(spec)?,
+        };
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = values.iter().find(|value| !seen.insert(value.as_str())) {
+            return Err(UnitError::new(spec, format!("a list of different values: {twice} is there twice")));
+        }
+        Ok(Sweep { name: name.to_owned(), values })
+    }
+}
+
+/// Whether it begins as a number does.
+fn is_number(text: &str) -> bool {
+    text.trim().trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+/// The values between commas that stand within no brackets.
+fn list(spec: &str) -> Result<Vec<String>, UnitError> {
+    let (mut values, mut depth, mut begins) = (Vec::new(), 0u32, 0);
+    for (at, c) in spec.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                values.push(&spec[begins..at]);
+                begins = at + 1;
+            }
+            _ => {}
+        }
+        if values.len() >= MOST_POINTS {
+            return Err(UnitError::new(spec, format!("a list of at most {MOST_POINTS} values")));
+        }
+    }
+    values.push(&spec[begins..]);
+    if values.iter().any(|value| value.trim().is_empty()) {
+        return Err(UnitError::new(spec, "a list of values: write a,b,c, none of them empty"));
+    }
+    Ok(values.into_iter().map(|value| value.trim().to_owned()).collect())
+}
+
+/// The values of `from..to/step`.
+fn range(spec: &str, from: &str, rest: &str) -> Result<Vec<String>, UnitError> {
+    let bad = |wanted: String| UnitError::new(spec, wanted);
+    let Some((to, step)) = rest.rsplit_once('/').filter(|(_, step)| is_number(step)) else {
+        return Err(bad(format!(
+            "a range: the step is missing; write {}..{}/STEP",
+            from.trim(),
+            rest.trim()
+        )));
+    };
+    let ends = [("begins with", from), ("ends with", to), ("has the step", step)];
+    let mut numbers = [(0i128, 0usize); 3];
+    let mut unit = "";
+    for (number, (what, text)) in numbers.iter_mut().zip(ends) {
+        let (digits, suffix) = decimal(text).ok_or_else(|| {
+            bad(format!("a range of numbers: it {what} '{}'; write for example 100..1200/50", text.trim()))
+        })?;
+        *number = digits;
+        if !suffix.is_empty() && !unit.is_empty() && suffix != unit {
+            return Err(bad(format!(
+                "a range: its units {unit} and {suffix} differ; write all of it in one"
+            )));
+        }
+        if !suffix.is_empty() {
+            unit = suffix;
+        }
+    }
+    let places = numbers.iter().map(|(_, places)| *places).max().unwrap_or(0);
+    let [first, last, step] = numbers.map(|(digits, own)| digits * 10i128.pow((places - own) as u32));
+    if step <= 0 {
+        return Err(bad("a range: its step must be above 0".into()));
+    }
+    if first > last {
+        return Err(bad(format!(
+            "a range: {} is above {}; write the lower end first",
+            from.trim(),
+            to.trim()
+        )));
+    }
+    let n = (last - first) / step + 1;
+    if n > MOST_POINTS as i128 {
+        return Err(bad(format!("a range of at most {MOST_POINTS} values: it has {n}")));
+    }
+    Ok((0..n).map(|i| format!("{}{unit}", written(first + i * step, places))).collect())
+}
+
+/// A decimal number, exactly (its digits, and how many of them stand after the point), and the unit after it.
+fn decimal(text: &str) -> Option<((i128, usize), &str)> {
+    let text = text.trim();
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let ends = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
+    let (number, unit) = digits.split_at(ends);
+    let (whole, after) = number.split_once('.').unwrap_or((number, ""));
+    let unit = unit.trim();
+    // 1e9 is a number in another notation, and no unit.
+    let exponent = unit.strip_prefix(['e', 'E']).is_some_and(is_number);
+    let digits = whole.len() + after.len();
+    if digits == 0 || whole.len() > 18 || after.len() > MOST_DECIMALS || after.contains('.') || exponent {
+        return None;
+    }
+    let value: i128 = format!("{whole}{after}").parse().ok()?;
+    Some(((if negative { -value } else { value }, after.len()), unit))
+}
+
+/// That number with so many places after the point, without zeros at its end.
+fn written(digits: i128, places: usize) -> String {
+    let scale = 10i128.pow(places as u32);
+    let (sign, size) = (if digits < 0 { "-" } else { "" }, digits.abs());
+    let after = format!("{:0places$}", size % scale);
+    match after.trim_end_matches('0') {
+        "" => format!("{sign}{}", size / scale),
+        after => format!("{sign}{}.{after}", size / scale),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        Sweep::parse(text).unwrap().values
+    }
+
+    fn error(text: &str) -> String {
+        Sweep::parse(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn ranges_are_exact_in_their_own_unit_and_hold_both_ends_where_the_step_leads_there() {
+        assert_eq!(values("rate=100..1200/550"), ["100", "650", "1200"]);
+        assert_eq!(values("rate = 100/s..200/s/50"), ["100/s", "150/s", "200/s"]);
+        assert_eq!(values("users.think=10ms..35ms/10ms"), ["10ms", "20ms", "30ms"]);
+        assert_eq!(values("x=0.1..0.5/.1"), ["0.1", "0.2", "0.3", "0.4", "0.5"]);
+        assert_eq!(values("x=-1..1/0.5"), ["-1", "-0.5", "0", "0.5", "1"]);
+        assert_eq!(values("x=1.50s..2/0.25"), ["1.5s", "1.75s", "2s"]);
+        assert_eq!(values("x=3..3/1"), ["3"]);
+        assert_eq!(values("x=0..9999/1").len(), MOST_POINTS);
+    }
+
+    #[test]
+    fn lists_are_taken_apart_at_commas_outside_of_brackets() {
+        assert_eq!(
+            values("model.service=exp(8ms),gamma(2, 4ms), [1, 2]"),
+            ["exp(8ms)", "gamma(2, 4ms)", "[1, 2]"]
+        );
+        let sweep = Sweep::parse("model=random").unwrap();
+        assert_eq!((sweep.name.as_str(), sweep.values.as_slice()), ("model", &["random".to_owned()][..]));
+        assert_eq!(values("x={a: 1, b: 2},{a: 2, b: 2}").len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_sweep_says_what_one_is() {
+        for (text, told) in [
+            ("rate", "PARAM=from..to/step"),
+            ("=1..2/1", "the parameter's name"),
+            ("rate=", "none of them empty"),
+            ("rate=1,,2", "none of them empty"),
+            ("rate=1,2,1", "1 is there twice"),
+            ("rate=100..1200", "the step is missing; write 100..1200/STEP"),
+            ("rate=100..1200/s", "the step is missing"),
+            ("rate=100..1200/0", "its step must be above 0"),
+            ("rate=100..1200/-5", "its step must be above 0"),
+            ("rate=1200..100/50", "1200 is above 100"),
+            ("rate=1..x/5", "it ends with 'x'"),
+            ("rate=1ms..2s/1", "its units ms and s differ"),
+            ("rate=1..10001/1", "at most 10000 values: it has 10001"),
+            ("rate=0..1e9/1", "it ends with '1e9'"),
+            ("rate=1.2.3..5/1", "it begins with '1.2.3'"),
+        ] {
+            let seen = error(text);
+            assert!(seen.contains(told), "{text}: {seen}");
+        }
+        let long = format!("rate={}", "1,".repeat(MOST_POINTS));
+        assert!(error(&long).contains("at most 10000 values"));
+    }
+}

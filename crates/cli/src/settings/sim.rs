@@ -1,0 +1,194 @@
+//! A simulation of a scenario file, read and checked: one run, or a study of several.
+
+use super::scenario::{File, bounds, demands};
+use super::study::{self, StudySettings};
+use super::{Load, load, new_seed};
+use crate::args::{OutputArgs, SimArgs};
+use anyhow::{Result, anyhow, bail};
+use base::units::nearest;
+use report::beside::Beside;
+use sim::{Generator, RandomPauses};
+use stats::thresholds::{Threshold, check_steps};
+use std::path::PathBuf;
+use workload::model::Model;
+use workload::scenario::Scenario;
+use workload::{Limits, Plan, Shard};
+
+/// What `headway sim` was asked for.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// One model, once.
+    Run(Box<SimSettings>),
+    /// Several models, values or replications.
+    Study(Box<StudySettings>),
+}
+
+/// What is played, but for a seed of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Play {
+    /// Who comes when; its seed is that of the first replication.
+    pub plan: Plan,
+    /// Bounds of the whole run.
+    pub limits: Limits,
+    /// What stands in the target's place.
+    pub model: Model,
+}
+
+impl Play {
+    /// The generator, which has no defects but the pauses that the model gives it.
+    ///
+    /// # Errors
+    /// A law of pauses that cannot be drawn from.
+    pub fn generator(&self) -> Result<Generator> {
+        let pauses = self.model.pauses.clone();
+        let random = pauses.map(|p| RandomPauses::new(p.every, p.length, self.plan.seed)).transpose()?;
+        Ok(Generator { random, ..Generator::default() })
+    }
+}
+
+/// A single simulated run, resolved.
+#[derive(Clone, Debug)]
+pub struct SimSettings {
+    /// A short name.
+    pub name: String,
+    /// Who comes when.
+    pub load: Load,
+    /// Bounds of the whole run.
+    pub limits: Limits,
+    /// Whether the scenario sets a connection cap: a simulated generator has none of its own.
+    pub capped: bool,
+    /// What stands in the target's place.
+    pub model: Model,
+    /// Labels of the steps.
+    pub labels: Vec<String>,
+    /// What is demanded of the numbers.
+    pub thresholds: Vec<Threshold>,
+    /// The scenario file as written.
+    pub scenario: String,
+    /// Whether the records of single requests are to be kept, in a folder of their own if none is named.
+    pub log: bool,
+    /// A recorded run that is drawn beside.
+    pub beside: Option<Beside>,
+    /// Where the HTML report goes.
+    pub html: Option<PathBuf>,
+    /// Where thresholds and load rules go as test cases.
+    pub junit: Option<PathBuf>,
+    /// What becomes of the results.
+    pub output: OutputArgs,
+    /// The command line, secrets replaced.
+    pub words: Vec<String>,
+}
+
+impl SimSettings {
+    /// What is played.
+    pub fn play(&self) -> Play {
+        Play { plan: self.load.plan.clone(), limits: self.limits, model: self.model.clone() }
+    }
+}
+
+/// What `headway sim` was asked for, resolved.
+///
+/// # Errors
+/// Whatever the user can mend, in words.
+pub fn asked(args: &SimArgs, words: &[String]) -> Result<Asked> {
+    let file = File::read(&args.scenario)?;
+    let several = args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty();
+    let first = file.scenario(&study::first_values(args))?;
+    modelled(&first, args)?;
+    if several || first.models.len() > 1 && args.model.is_none() {
+        return Ok(Asked::Study(Box::new(study::resolve(&file, &first, args, words)?)));
+    }
+    Ok(Asked::Run(Box::new(run(first, args, words)?)))
+}
+
+/// The settings of a single run of the only model, or of the one that `args` names.
+///
+/// # Errors
+/// Whatever the user can mend, in words.
+pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
+    run(File::read(&args.scenario)?.scenario(&[])?, args, words)
+}
+
+fn run(scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettings> {
+    modelled(&scenario, args)?;
+    let mut thresholds = demands(&scenario)?;
+    thresholds.extend(args.demands.thresholds.iter().cloned());
+    check_steps(&thresholds, &scenario.labels).map_err(anyhow::Error::msg)?;
+    // A simulation is not cut short: what it is told is told at its end.
+    thresholds.iter_mut().for_each(|threshold| threshold.abort_after = None);
+    let seed = seed(&scenario, args);
+    let model = model(&scenario, args.model.as_deref())?.clone();
+    let load = load_of(&scenario, seed);
+    let limits = bounds(&scenario).simulated(&load)?;
+    Ok(SimSettings {
+        name: scenario.name.clone(),
+        capped: scenario.settings.connections.is_some(),
+        limits,
+        load,
+        model,
+        labels: scenario.labels,
+        thresholds,
+        scenario: scenario.redacted,
+        log: args.log || args.output.out.is_some() && !args.output.no_log,
+        beside: None,
+        html: args.html.clone(),
+        junit: args.demands.junit.clone(),
+        output: args.output.clone(),
+        words: words.to_vec(),
+    })
+}
+
+/// The scenario must have something to play against.
+fn modelled(scenario: &Scenario, args: &SimArgs) -> Result<()> {
+    if scenario.models.is_empty() {
+        bail!(
+            "{}: a simulation needs `model:`, what stands in the target's place; for example\nmodel: {{ servers: 4, service: \
+             exp(8ms) }}",
+            args.scenario
+        );
+    }
+    Ok(())
+}
+
+/// What is to be played of that scenario, against the model of that name or the only one.
+pub(super) fn play(scenario: &Scenario, name: Option<&str>, seed: u64) -> Result<Play> {
+    let load = load_of(scenario, seed);
+    let model = model(scenario, name)?.clone();
+    Ok(Play { limits: bounds(scenario).simulated(&load)?, plan: load.plan, model })
+}
+
+/// The seed of the first replication.
+pub(super) fn seed(scenario: &Scenario, args: &SimArgs) -> u64 {
+    args.seed.or(scenario.seed).unwrap_or_else(new_seed)
+}
+
+fn load_of(scenario: &Scenario, seed: u64) -> Load {
+    let plan = scenario.plan(seed, Shard::WHOLE);
+    Load {
+        headline: load::in_words(&plan),
+        requests: load::requests_asked(&plan),
+        assumed: Vec::new(),
+        lengths: None,
+        plan,
+    }
+}
+
+/// The model of that name, or the only one.
+pub(super) fn model<'a>(scenario: &'a Scenario, name: Option<&str>) -> Result<&'a Model> {
+    let names = || scenario.models.iter().map(|(name, _)| name.as_str());
+    let found = match name {
+        None => scenario.model(),
+        Some(name) => scenario.models.iter().find(|(own, _)| own == name).map(|(_, model)| model),
+    };
+    found.ok_or_else(|| {
+        let all = names().collect::<Vec<_>>().join(", ");
+        match name {
+            None => anyhow!("the scenario has several models: name one of {all} by --model"),
+            Some(name) => {
+                let guess =
+                    nearest(name, names()).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+                anyhow!("the scenario has no model '{name}'{guess} (there is {all})")
+            }
+        }
+    })
+}

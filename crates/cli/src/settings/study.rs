@@ -1,0 +1,206 @@
+//! A study: a scenario played with several models, values of its parameters, or replications.
+
+use super::scenario::{File, demands};
+use super::sim::{Play, model, play, seed};
+use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
+use crate::jobs;
+use anyhow::{Context as _, Result, bail};
+use report::beside::Beside;
+use stats::study::Parameter;
+use std::path::PathBuf;
+use workload::scenario::{Override, Scenario};
+
+/// Most plays of a study, points times replications.
+const MOST_PLAYS: u64 = 1_000_000;
+/// The parameter that chooses among the models.
+const MODEL: &str = "model";
+
+/// Several plays, resolved.
+#[derive(Clone, Debug)]
+pub struct StudySettings {
+    /// Name of the scenario.
+    pub name: String,
+    /// Seed of the first replication of every point.
+    pub seed: u64,
+    /// How often each point is played; at least 1.
+    pub replications: u64,
+    /// What varies.
+    pub parameters: Vec<Parameter>,
+    /// One for each combination of values, the last parameter fastest; at least one.
+    pub places: Vec<Place>,
+    /// How many plays go on at once.
+    pub threads: usize,
+    /// The file demands something of the numbers of a single run, which a study does not judge.
+    pub unjudged: bool,
+    /// The scenario file as written.
+    pub scenario: String,
+    /// A recorded run that is drawn beside.
+    pub beside: Option<Beside>,
+    /// Where the HTML report goes.
+    pub html: Option<PathBuf>,
+    /// What becomes of the results.
+    pub output: OutputArgs,
+    /// The command line, secrets replaced.
+    pub words: Vec<String>,
+}
+
+/// One combination of values.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Place {
+    /// Values of the parameters, in their order.
+    pub values: Vec<String>,
+    /// What is played there.
+    pub play: Play,
+}
+
+impl StudySettings {
+    /// How many plays there are.
+    pub fn plays(&self) -> u64 {
+        self.places.len() as u64 * self.replications
+    }
+
+    /// Where among the parameters the model is, if it varies.
+    pub fn model_parameter(&self) -> Option<usize> {
+        self.parameters.iter().position(|p| p.name == MODEL)
+    }
+}
+
+/// What the file is read with first: the first value of each sweep.
+pub(super) fn first_values(args: &SimArgs) -> Vec<Override> {
+    args.sweeps.iter().filter_map(|sweep| replaced(&sweep.name, sweep.values.first()?)).collect()
+}
+
+/// What a parameter's value replaces in the file; nothing where it names a model.
+fn replaced(name: &str, text: &str) -> Option<Override> {
+    (name != MODEL).then(|| Override { path: name.to_owned(), value: text.to_owned() })
+}
+
+/// Resolves it; `first` is the scenario with the first value of each sweep.
+pub(super) fn resolve(
+    file: &File,
+    first: &Scenario,
+    args: &SimArgs,
+    words: &[String],
+) -> Result<StudySettings> {
+    refuse(args)?;
+    let replications = args.replications.unwrap_or(1);
+    let parameters = parameters(first, args)?;
+    let points = parameters.iter().try_fold(1usize, |n, p| n.checked_mul(p.values.len()));
+    let points = points.filter(|&n| n <= MOST_POINTS);
+    let Some(points) = points else {
+        let counts: Vec<String> = parameters.iter().map(|p| p.values.len().to_string()).collect();
+        bail!("--sweep: {} points are more than {MOST_POINTS}; take wider steps", counts.join(" x "));
+    };
+    if replications == 0 || (points as u64).saturating_mul(replications) > MOST_PLAYS {
+        bail!(
+            "--replications {replications}: write a number from 1 to {} ({points} points, and at most {MOST_PLAYS} plays)",
+            MOST_PLAYS / points as u64
+        );
+    }
+    let seed = seed(first, args);
+    let at = |index: usize| place(file, &parameters, index, args.model.as_deref(), seed);
+    let places: Vec<Place> = (0..points).map(at).collect::<Result<_>>()?;
+    makes_a_difference(&parameters, &places)?;
+    // The file itself, without the first values, unless it is nothing without them.
+    let scenario = file.scenario(&[]).map_or_else(|_| first.redacted.clone(), |own| own.redacted);
+    Ok(StudySettings {
+        name: first.name.clone(),
+        seed,
+        replications,
+        parameters,
+        places,
+        threads: args.threads.map_or_else(jobs::cores, |n| n as usize),
+        unjudged: !demands(first)?.is_empty(),
+        scenario,
+        beside: None,
+        html: args.html.clone(),
+        output: args.output.clone(),
+        words: words.to_vec(),
+    })
+}
+
+/// What is about a single run.
+fn refuse(args: &SimArgs) -> Result<()> {
+    let single = [
+        (!args.demands.thresholds.is_empty(), "--threshold"),
+        (args.demands.junit.is_some(), "--junit"),
+        (args.output.strict, "--strict"),
+        (args.log, "--log"),
+    ];
+    match single.iter().find(|(given, _)| *given) {
+        Some((_, flag)) => bail!(
+            "{flag} is about a single run, and this is a study of several (--sweep, --replications, or several models): leave it \
+             out, or play one model once"
+        ),
+        None => Ok(()),
+    }
+}
+
+/// What varies: the sweeps as they were given, and the models if there are several and nothing is said of them.
+fn parameters(first: &Scenario, args: &SimArgs) -> Result<Vec<Parameter>> {
+    let mut all: Vec<Parameter> = Vec::with_capacity(args.sweeps.len() + 1);
+    for Sweep { name, values } in &args.sweeps {
+        if all.iter().any(|other| other.name == *name) {
+            bail!("--sweep {name} is given twice: write all of its values in one list");
+        }
+        if name == MODEL {
+            if args.model.is_some() {
+                bail!("--model names one model and --sweep model= several: give one of them");
+            }
+            for value in values {
+                model(first, Some(value)).with_context(|| format!("--sweep {name}={value}"))?;
+            }
+        }
+        all.push(Parameter { name: name.clone(), values: values.clone() });
+    }
+    if first.models.len() > 1 && args.model.is_none() && all.iter().all(|p| p.name != MODEL) {
+        let values = first.models.iter().map(|(name, _)| name.clone()).collect();
+        all.push(Parameter { name: MODEL.to_owned(), values });
+    }
+    Ok(all)
+}
+
+/// The point of that number.
+fn place(
+    file: &File,
+    parameters: &[Parameter],
+    index: usize,
+    named: Option<&str>,
+    seed: u64,
+) -> Result<Place> {
+    let mut rest = index;
+    let mut values: Vec<String> = Vec::with_capacity(parameters.len());
+    for parameter in parameters.iter().rev() {
+        values.push(parameter.values[rest % parameter.values.len()].clone());
+        rest /= parameter.values.len();
+    }
+    values.reverse();
+    let all = || parameters.iter().zip(&values);
+    let replaced: Vec<Override> = all().filter_map(|(p, text)| replaced(&p.name, text)).collect();
+    let swept = || {
+        let swept =
+            all().filter(|(p, _)| p.name != MODEL).map(|(p, text)| format!("--sweep {}={text}", p.name));
+        swept.collect::<Vec<_>>().join(" ")
+    };
+    let named = all().find(|(p, _)| p.name == MODEL).map(|(_, text)| text.as_str()).or(named);
+    let played = file.scenario(&replaced).and_then(|scenario| play(&scenario, named, seed));
+    let play = if replaced.is_empty() { played? } else { played.with_context(swept)? };
+    Ok(Place { values, play })
+}
+
+/// Values that change nothing of what is played are a mistake: phases that say their own rate, for example.
+fn makes_a_difference(parameters: &[Parameter], places: &[Place]) -> Result<()> {
+    let mut apart = places.len();
+    for parameter in parameters {
+        apart /= parameter.values.len();
+        let [first, second, ..] = &parameter.values[..] else { continue };
+        // Points that differ in this parameter alone stand so far apart; another model may be the one that it is about.
+        let same = (0..places.len())
+            .filter(|i| (i / apart).is_multiple_of(parameter.values.len()))
+            .all(|i| places[i].play == places[i + apart].play);
+        if same && parameter.name != MODEL {
+            bail!("--sweep {}: {first} and {second} make no difference to what is played", parameter.name);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Numbers over the replications of a point, and the curve of its response times.
+
+use super::replication::Number;
+use stats::steady::{Histogram, Replications};
+use stats::study::Estimate;
+
+/// Fewer replications have no 5th and 95th percentile to tell of.
+const FEWEST_FOR_RANGE: usize = 20;
+/// So many requests lie beyond the last point of a curve.
+const BEYOND: f64 = 10.0;
+/// Points of a curve below 90 %, and for each tenth part of the rest from there on.
+const POINTS: u32 = 45;
+const POINTS_PER_TENTH: u32 = 20;
+
+/// A number of each replication; of a single one with its interval within the run. None of none.
+pub fn estimate(numbers: &[Number]) -> Option<Estimate> {
+    if let [one] = numbers {
+        return Some(Estimate { mean: one.value, ci95: one.interval, ..Estimate::default() });
+    }
+    of_values(numbers.iter().map(|number| number.value).collect())
+}
+
+/// A number of each replication. None of none.
+pub fn of_values(values: Vec<f64>) -> Option<Estimate> {
+    let all = Replications::of(values)?;
+    let range = all.count() >= FEWEST_FOR_RANGE;
+    Some(Estimate {
+        mean: all.mean(),
+        ci95: all.interval(),
+        p05: range.then(|| all.quantile(0.05)),
+        p95: range.then(|| all.quantile(0.95)),
+    })
+}
+
+/// The response time, in seconds, that a share of the requests does not exceed: as far out as ten lie beyond.
+pub fn curve(times: &Histogram) -> Vec<(f64, f64)> {
+    let furthest = 1.0 - BEYOND / times.n().max(1) as f64;
+    let even = (0..POINTS).map(|i| 0.9 * f64::from(i) / f64::from(POINTS));
+    let tail = (0..).map(|i| 1.0 - 0.1 * libm::exp10(-f64::from(i) / f64::from(POINTS_PER_TENTH)));
+    let shares = even.chain(tail).take_while(|&p| p <= furthest);
+    shares.filter_map(|p| Some((p, times.quantile(p)? as f64 / 1e9))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_run_has_the_interval_within_it_and_several_that_over_them() {
+        let number = |value: f64| Number { value, interval: Some([0.0, 9.0]) };
+        assert_eq!(estimate(&[number(2.0)]).unwrap().ci95, Some([0.0, 9.0]));
+        // 1 and 3: standard error 1, t of one degree 12.706.
+        let two = estimate(&[number(1.0), number(3.0)]).unwrap();
+        let [low, high] = two.ci95.unwrap();
+        assert!((low - 2.0 + 12.706).abs() < 1e-3 && (high - 2.0 - 12.706).abs() < 1e-3);
+        assert_eq!((two.mean, two.p05), (2.0, None));
+        let twenty = of_values((1..=20).map(f64::from).collect()).unwrap();
+        assert_eq!((twenty.p05, twenty.p95), (Some(1.0), Some(19.0)));
+        assert_eq!(estimate(&[]), None);
+    }
+
+    #[test]
+    fn a_curve_rises_and_ends_where_ten_lie_beyond() {
+        let mut times = Histogram::new();
+        (1..=100_000u64).for_each(|ns| times.push(ns * 1_000));
+        let points = curve(&times);
+        assert!(points.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1));
+        let (p, last) = points[points.len() - 1];
+        assert!(p <= 0.9999 && p > 0.9998 && (last / (p * 0.1) - 1.0).abs() < 0.005, "{p} {last}");
+        for (p, x) in points.iter().filter(|(p, _)| *p > 0.01) {
+            assert!((x / (p * 0.1) - 1.0).abs() < 0.005, "{p} {x}");
+        }
+        assert!(curve(&Histogram::new()).is_empty());
+    }
+}

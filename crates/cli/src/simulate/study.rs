@@ -1,0 +1,121 @@
+//! Plays a study: every replication of every point, several at once, on the same draws; what is kept of each point is
+//! of a fixed size.
+//!
+//! Replication r has the same seed at every point, so that points differ by what they are and not by their luck
+//! (common random numbers; Law and Kelton 2000, section 11.2).
+
+use super::estimates::of_values;
+use super::point::{Coming, Done};
+use super::replication::{NUMBERS, Replication, seed, warm_up};
+use crate::exit::Failure;
+use crate::jobs;
+use crate::settings::StudySettings;
+use stats::steady::paired;
+use stats::study::{Difference, Estimate, Point, SCHEMA, Study};
+use std::collections::BTreeMap;
+
+/// What a study came to.
+#[derive(Debug)]
+pub struct Studied {
+    /// The document, of the points that were played to their end.
+    pub study: Study,
+    /// Whether it was stopped before all were.
+    pub interrupted: bool,
+}
+
+/// Plays it. `stop` is asked often, and ends it early; `progress` is told of every play that has ended.
+///
+/// # Errors
+/// A model that cannot be.
+pub fn study(
+    settings: &StudySettings,
+    stop: &(dyn Fn() -> bool + Sync),
+    mut progress: impl FnMut(),
+) -> Result<Studied, Failure> {
+    let (points, r) = (settings.places.len(), settings.replications);
+    let mut coming: BTreeMap<usize, Coming> = BTreeMap::new();
+    let mut done: Vec<Option<Done>> = (0..points).map(|_| None).collect();
+    let mut wrong = None;
+    let once = |job: u64| {
+        let place = &settings.places[(job / r) as usize];
+        Replication::play(&place.play, seed(settings.seed, job % r), stop)
+    };
+    jobs::each(settings.plays(), settings.threads, stop, once, |job, played| {
+        let at = (job / r) as usize;
+        let place = &settings.places[at];
+        match played {
+            Ok(Some((replication, course))) => {
+                let point = coming.entry(at).or_insert_with(|| Coming::new(r, warm_up(&place.play.plan)));
+                point.take(job % r, replication, course);
+                progress();
+            }
+            Ok(None) => {}
+            Err(error) => wrong = wrong.take().or(Some(error)),
+        }
+        if coming.get(&at).is_some_and(Coming::is_whole) {
+            done[at] = coming.remove(&at).map(|whole| whole.finish(&place.values));
+        }
+    });
+    if let Some(error) = wrong {
+        return Err(Failure::usage(error));
+    }
+    let missing: Vec<Vec<String>> = settings
+        .places
+        .iter()
+        .zip(&done)
+        .filter(|(_, d)| d.is_none())
+        .map(|(p, _)| p.values.clone())
+        .collect();
+    let interrupted = !missing.is_empty();
+    let done: Vec<Done> = done.into_iter().flatten().collect();
+    let study = Study {
+        schema: SCHEMA.to_owned(),
+        name: settings.name.clone(),
+        command: Some(crate::repeat::command(&settings.words, settings.seed)),
+        seed: settings.seed,
+        replications: r,
+        warmup: settings.places.first().map(|place| warm_up(&place.play.plan)).unwrap_or_default(),
+        parameters: settings.parameters.clone(),
+        differences: differences(settings, &done),
+        points: done.into_iter().map(|d| d.point).collect(),
+        missing,
+        ..Study::default()
+    };
+    Ok(Studied { study, interrupted })
+}
+
+/// Points that differ in the model alone, each against the first model's.
+fn differences(settings: &StudySettings, done: &[Done]) -> Vec<Difference> {
+    let Some(model) = settings.model_parameter() else { return Vec::new() };
+    let first = &settings.parameters[model].values[0];
+    let others = |point: &Point| -> Vec<String> {
+        let kept = point.values.iter().enumerate().filter(|(i, _)| *i != model);
+        kept.map(|(_, value)| value.clone()).collect()
+    };
+    let bases: BTreeMap<Vec<String>, usize> = done
+        .iter()
+        .enumerate()
+        .filter(|(_, d)| d.point.values[model] == *first)
+        .map(|(index, d)| (others(&d.point), index))
+        .collect();
+    let mut all = Vec::new();
+    for (point, own) in done.iter().enumerate().filter(|(_, d)| d.point.values[model] != *first) {
+        let Some(&with) = bases.get(&others(&own.point)) else { continue };
+        for ((name, _), (a, b)) in NUMBERS.iter().zip(own.values.iter().zip(&done[with].values)) {
+            if let Some((difference, gain)) = difference(a, b) {
+                all.push(Difference { point, with, of: (*name).to_owned(), difference, gain });
+            }
+        }
+    }
+    all
+}
+
+/// The first less the second, run by run, and how much narrower its interval is for the common draws.
+fn difference(first: &[f64], second: &[f64]) -> Option<(Estimate, Option<f64>)> {
+    if first.len() != second.len() {
+        return None;
+    }
+    let off = of_values(first.iter().zip(second).map(|(a, b)| a - b).collect())?;
+    let gain = paired(first, second).and_then(|paired| paired.sharpened);
+    Some((off, gain))
+}
