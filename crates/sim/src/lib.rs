@@ -17,6 +17,6 @@ pub mod world;
 
 pub use calendar::Calendar;
 pub use generator::{Generator, RandomPauses};
-pub use network::Network;
+pub use network::{Network, Observed};
 pub use target::{Answer, Answered, Connect, Target};
 pub use world::{Played, World, play};

@@ -1,53 +1,179 @@
-//! The modelled target: a network of parts.
+//! The modelled target: a network of parts that requests go through.
+//!
+//! # How it works
+//!
+//! [`Network::new`] expands a [`Model`](workload::model::Model) into nodes, one for each copy of each part (`build`), with
+//! numbers in place of pointers. What happens to a request depends on what the model holds:
+//!
+//! - The direct way (`direct`): where every part knows at once what becomes of a request (random, round-robin and hashing
+//!   balancers; stations that are first come first served, by next-free times; cables; parts that are down and say so) the
+//!   answer is told when the request comes. No event, no state per request. M/M/1 is this.
+//! - By events: else a request is a flight (`flight`) that goes through the nodes step by step, in (`flow`) and back
+//!   (`answer`). A flight waits for events of the network's own calendar (`events`), for a place at a station or balancer
+//!   (`tickets`), or, where there are time-outs, hedges and parts that lose what is in them, for attempts, which are flights
+//!   of their own (`split`). A station that is first come first served and cannot be interrupted costs one event per
+//!   request here too; the others act by events (`station::desk`).
+//!
+//! Both ways draw the same numbers (`numbers`): a model that gains a time-out that never acts gives the same answers.
+//!
+//! # What holds
+//!
+//! - Events happen in the order of time, and at one instant in the order in which they were written down. A request that
+//!   comes at an instant comes after what happens then.
+//! - No step of a flight calls another: depth costs no stack.
+//! - Memory is for what is under way. Slots of flights are used again, queues and timers of those who are gone are swept.
+//! - A request costs at most the logarithm of the number of copies and of those under way, and no allocation once the slots
+//!   are there; what it did is added to sums and to windows over time whose number is bounded (`series`).
+//!
+//! Deliberately absent: policies ([`balance`](crate::balance)), the state of clocks, budgets and breakers
+//! ([`failure`](crate::failure)), and statistics of response times, which are the records'.
 
 mod accept;
+mod answer;
+mod build;
+mod direct;
+mod events;
+mod flight;
+mod flow;
 mod numbers;
+mod observe;
+mod part;
+mod series;
+mod split;
 mod station;
+mod tickets;
 
-use crate::target::{Answer, Connect, Target};
+pub use observe::{CopyObserved, MOST_COPIES, Observed, PartObserved, Window};
+
+use crate::target::{Answer, Answered, Connect, Target};
 use accept::Accept;
-use base::station::{Admission, Station};
-use base::units::UnitError;
-use base::{Nanos, Outcome};
+use answer::Release;
+use base::Nanos;
+use direct::Passed;
+use events::{Event, Events, What};
+use flight::{Asked, Flights, NONE, Ticket};
+use flow::Step;
 use numbers::Numbers;
-use station::Service;
+use observe::Little;
+use part::{Does, Part, Tally};
+use station::LEAST;
+use std::collections::VecDeque;
+use workload::Sending;
 use workload::client::ConnectionId;
-use workload::model::{Kind, Model};
-use workload::{Plan, Sending};
 
 /// How long it takes to be turned away: what a server needs to say so over a loopback. Users who ask again at once would
 /// otherwise do so a thousand million times a second.
 const REJECTION: Nanos = Nanos::from_micros(10);
 
 /// The modelled target.
+///
+/// A request is served (200), fails (503: a part that is down, a full queue, an open breaker; 504: a time-out) or is never
+/// answered. No answer takes less than a nanosecond, and none of a failure less than 10 us.
 #[derive(Clone, Debug)]
 pub struct Network {
-    station: Station,
-    service: Service,
+    parts: Vec<Part>,
+    /// Part and copy of each node.
+    nodes: Vec<(u32, u32)>,
+    tallies: Vec<Tally>,
+    /// Whether every answer is known as its request comes.
+    direct: bool,
+    /// Parts on the present request's way, on the direct way.
+    path: Vec<Passed>,
+    /// What happened last did then.
+    now: Nanos,
+    flights: Flights,
+    events: Events,
+    /// Flights that can go on.
+    ready: VecDeque<(Ticket, Step)>,
+    /// Answers that the world has not been told.
+    outbox: VecDeque<Answered>,
+    /// The request that waits for an answer, by connection.
+    connections: Vec<u32>,
+    /// Failed requests that count as outstanding for a while.
+    releases: Vec<Release>,
+    free_releases: Vec<u32>,
+    /// Flights to be looked at.
+    scratch: Vec<u32>,
     numbers: Numbers,
+    /// Whether anybody asks who the user is.
+    keyed: bool,
     accept: Option<Accept>,
-    served: u64,
+    little: Little,
+    /// Requests that came to parts that make them again, and attempts there.
+    made_again: (u64, u64),
+    /// Work for nobody, in ns.
+    wasted: i128,
 }
 
 impl Network {
-    /// The network of that model, for requests of that plan.
-    ///
-    /// # Errors
-    /// A model that cannot be: no server, a rate or a cold start that is not above zero.
-    pub fn new(model: &Model, plan: &Plan) -> Result<Network, UnitError> {
-        let Some(Kind::Station(station)) = model.parts.first().map(|part| &part.kind) else {
-            return Err(UnitError::new("the model", "a station"));
-        };
-        if station.servers == 0 {
-            return Err(UnitError::new("0", "a number of servers: at least 1"));
+    /// Node, part and copy that a flight is at.
+    #[inline]
+    fn place(&mut self, f: u32) -> (u32, usize, usize) {
+        let node = self.flights.top(f).node;
+        let (part, copy) = self.nodes[node as usize];
+        (node, part as usize, copy as usize)
+    }
+
+    /// Something happens.
+    #[inline]
+    fn take_place(&mut self, event: Event) {
+        self.now = event.at;
+        let Event { who, life, round, .. } = event;
+        match event.what {
+            What::Go => {
+                if self.flights.lives(who, life) {
+                    let next = self.flights.get(who).next;
+                    self.drive(who, next);
+                }
+                return;
+            }
+            What::Late if self.flights.lives(who, life) => self.late(who),
+            What::Late => self.events.void_came_up(),
+            What::Hedge => {
+                if self.flights.stands(Ticket { flight: who, life, round }) {
+                    self.hedge(who);
+                }
+            }
+            What::Check => self.check_desk(who),
+            What::Release => {
+                self.free_releases.push(who);
+                self.release(self.releases[who as usize]);
+            }
+            What::Change => self.change(who),
+            What::Exchange => self.exchange(who as usize),
         }
-        Ok(Network {
-            station: Station::new(station.servers, station.queue, station.stalls),
-            service: Service::new(station)?,
-            numbers: Numbers::new(plan),
-            accept: model.accept.map(Accept::new).transpose()?,
-            served: 0,
-        })
+        self.settle();
+    }
+
+    /// Copies of a balancer tell each other what they have outstanding, and those that wait may go on.
+    fn exchange(&mut self, part: usize) {
+        let now = self.now;
+        let copies = {
+            let Does::Balancer(balancing) = &mut self.parts[part].does else { return };
+            balancing.keep_up(now);
+            balancing.armed = false;
+            balancing.waiting.len()
+        };
+        for copy in 0..copies {
+            self.hand_on(part, copy);
+        }
+        let Does::Balancer(balancing) = &mut self.parts[part].does else { return };
+        if let Some((every, _)) = balancing.exchange.filter(|_| !balancing.armed)
+            && balancing.waiting.iter().any(|waiting| waiting.len() > 0)
+        {
+            balancing.armed = true;
+            let next = Nanos((balancing.exchanged + 1).saturating_mul(every.0));
+            self.events.add(next, What::Exchange, part as u32, 0);
+        }
+    }
+
+    /// Everything that happens by `now` has.
+    #[inline]
+    fn catch_up(&mut self, now: Nanos) {
+        while let Some(event) = self.events.pop(now) {
+            self.take_place(event);
+        }
+        self.now = now;
     }
 }
 
@@ -57,22 +183,54 @@ impl Target for Network {
     }
 
     #[inline]
-    fn request(&mut self, now: Nanos, _: u64, _: ConnectionId, sending: &Sending) -> Answer {
-        let id = self.numbers.id(sending);
-        let mut draws = self.numbers.demand(sending.group, id, 0);
-        let demand = self.service.demand(sending.step, self.served, &mut draws);
-        match self.station.arrive(now, demand) {
-            Admission::Departs(at) => {
-                self.served += 1;
-                Answer::ok(at - now)
-            }
-            Admission::Rejected => Answer::Comes {
-                first_byte: REJECTION,
-                done: REJECTION,
-                outcome: Outcome::Status,
-                status: 503,
-                reusable: true,
-            },
+    fn request(&mut self, now: Nanos, _: u64, on: ConnectionId, sending: &Sending) -> Answer {
+        if self.direct {
+            return self.answer(now, sending);
         }
+        self.catch_up(now);
+        let asked = Asked {
+            id: self.numbers.id(sending),
+            key: if self.keyed { self.numbers.user(sending) } else { 0 },
+            came: now,
+            on,
+            flight: NONE,
+            flights: 0,
+            attempts: 0,
+            step: sending.step,
+            group: sending.group,
+        };
+        let flight = self.flights.begin(asked);
+        if self.connections.len() <= on as usize {
+            self.connections.resize(on as usize + 1, NONE);
+        }
+        self.connections[on as usize] = self.flights.get(flight).request;
+        self.little.came(now);
+        self.drive(flight, Step::Enter(0));
+        Answer::Later
+    }
+
+    #[inline]
+    fn next_at(&self) -> Nanos {
+        if self.outbox.is_empty() { self.events.next_at() } else { Nanos::ZERO }
+    }
+
+    #[inline]
+    fn happen(&mut self, now: Nanos) -> Option<Answered> {
+        loop {
+            if let Some(answered) = self.outbox.pop_front() {
+                return Some(answered);
+            }
+            let event = self.events.pop(now)?;
+            self.take_place(event);
+        }
+    }
+
+    fn gone(&mut self, now: Nanos, on: ConnectionId) {
+        if self.direct {
+            return;
+        }
+        self.catch_up(now);
+        self.outbox.retain(|answered| answered.on != on);
+        self.client_is_gone(on);
     }
 }

@@ -1,0 +1,261 @@
+//! Coming back: what an answer meets on its way out, and stations that finish.
+
+use super::Network;
+use super::events::What;
+use super::flight::{From, NONE, State, Verdict};
+use super::flow::Step;
+use super::part::Does;
+use super::series::Lane;
+use super::{LEAST, REJECTION};
+use crate::target::Answered;
+use base::Nanos;
+use workload::model::WhileDown;
+
+impl Network {
+    /// How many times slower a copy begins service now.
+    pub(super) fn slow(&mut self, part: usize, copy: usize) -> f64 {
+        let part = &mut self.parts[part];
+        let Some(faults) = &mut part.faults else { return 1.0 };
+        let WhileDown::Slow(times) = faults.while_down else { return 1.0 };
+        if faults.is_still_up(copy as u32, self.now, &mut part.series) { 1.0 } else { times }
+    }
+
+    /// A station has finished with the flight.
+    #[inline]
+    pub(super) fn served(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (node, part, _) = self.place(f);
+        let (part, tally) = (&mut self.parts[part], &mut self.tallies[node as usize]);
+        let flight = self.flights.of(f);
+        tally.area += i128::from(self.now.0 - flight.at.0);
+        part.series.spell(Lane::Number, flight.at, self.now);
+        match &part.does {
+            Does::Line(_) => {
+                let busy = self.now.0 - flight.begins.0;
+                flight.busy += busy;
+                tally.busy += i128::from(busy);
+                part.series.spell(Lane::Busy, flight.begins, self.now);
+            }
+            Does::Desk(_) | Does::Pass(_) | Does::Balancer(_) => flight.busy += flight.demand.0,
+        }
+        flight.verdict = Verdict::Ok;
+        self.back(f)
+    }
+
+    /// The answer comes back from the part itself.
+    #[inline]
+    pub(super) fn back(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (_, part, copy) = self.place(f);
+        self.flights.of(f).state = State::Bound;
+        if matches!(self.parts[part].does, Does::Balancer(_)) {
+            let verdict = self.flights.get(f).verdict;
+            self.give_back(f, part, copy, Some(verdict));
+        }
+        let part = &mut self.parts[part];
+        if part.plain {
+            if self.flights.get(f).verdict != Verdict::Ok {
+                let node = self.flights.top(f).node;
+                self.tallies[node as usize].failed += 1;
+            }
+            return self.leave(f);
+        }
+        if self.flights.top(f).from == From::Inside {
+            return self.finish_attempt(f);
+        }
+        if let Some(cable) = &part.cable {
+            let (number, group) = self.flights.number(f);
+            let takes = cable.back.sample_time(&mut part.draws.back[group].item(number));
+            if takes > Nanos::ZERO {
+                self.go(f, takes, State::Bound, Step::BackToBreaker);
+                return None;
+            }
+        }
+        Some((f, Step::BackToBreaker))
+    }
+
+    /// What a balancer chose for the flight is outstanding no more, or will not be when the hold is over; the verdict is
+    /// none for one that was called back.
+    pub(super) fn give_back(&mut self, f: u32, part: usize, copy: usize, verdict: Option<Verdict>) {
+        let frame = self.flights.top(f);
+        let target = std::mem::replace(&mut frame.target, NONE);
+        let took = self.now - frame.handed;
+        if target == NONE {
+            return;
+        }
+        let Does::Balancer(balancing) = &mut self.parts[part].does else { return };
+        let took = verdict.map(|_| took);
+        match balancing.hold {
+            Some(hold) if verdict.is_some_and(|verdict| verdict != Verdict::Ok) => {
+                let release = Release { part: part as u32, copy: copy as u32, target, took };
+                let entry = match self.free_releases.pop() {
+                    Some(entry) => {
+                        self.releases[entry as usize] = release;
+                        entry
+                    }
+                    None => {
+                        self.releases.push(release);
+                        (self.releases.len() - 1) as u32
+                    }
+                };
+                self.events.add(self.now.saturating_add(hold), What::Release, entry, 0);
+            }
+            _ => self.release(Release { part: part as u32, copy: copy as u32, target, took }),
+        }
+    }
+
+    /// A target of a balancer has one request less outstanding.
+    #[inline]
+    pub(super) fn release(&mut self, release: Release) {
+        let Release { part, copy, target, took } = release;
+        let Does::Balancer(balancing) = &mut self.parts[part as usize].does else { return };
+        balancing.keep_up(self.now);
+        let at = balancing.chooser(copy);
+        balancing.choosers[at].ended(target, self.now, took);
+        if balancing.waiting[at].len() > 0 {
+            self.hand_on(part as usize, copy as usize);
+        }
+    }
+
+    pub(super) fn back_to_breaker(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (_, part, copy) = self.place(f);
+        let verdict = self.flights.get(f).verdict;
+        let frame = self.flights.top(f);
+        let from = frame.from;
+        if let Some(pass) = frame.pass.take() {
+            let breaker = &mut self.parts[part].breakers[copy];
+            match verdict {
+                Verdict::Ok => breaker.succeeded(pass),
+                Verdict::Refused | Verdict::Late => breaker.failed(pass, self.now),
+            }
+        }
+        if from == From::Attempt {
+            return self.finish_attempt(f);
+        }
+        if verdict != Verdict::Ok {
+            let node = self.flights.top(f).node;
+            self.tallies[node as usize].failed += 1;
+        }
+        Some((f, Step::Tried))
+    }
+
+    /// An attempt is over, whatever came of it: another is made, or the answer goes on.
+    pub(super) fn tried(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (_, part, copy) = self.place(f);
+        let part = &mut self.parts[part];
+        if self.flights.get(f).verdict != Verdict::Ok
+            && let Some(retry) = &part.retry
+        {
+            let (number, group) = self.flights.number(f);
+            let mut draws = part.draws.jitter[group].item(number);
+            let mut attempts = self.flights.top(f).attempts;
+            let wait = attempts.again(retry, part.buckets.get_mut(copy), &mut draws);
+            self.flights.top(f).attempts = attempts;
+            if let Some(wait) = wait {
+                let number = self.flights.next_attempt(f);
+                let flight = self.flights.of(f);
+                (flight.attempt, flight.verdict) = (number, Verdict::Ok);
+                if wait > Nanos::ZERO {
+                    self.go(f, wait, State::Going, Step::Attempt);
+                    return None;
+                }
+                return Some((f, Step::Attempt));
+            }
+        }
+        Some((f, Step::Leave))
+    }
+
+    /// The answer leaves the part.
+    #[inline]
+    pub(super) fn leave(&mut self, f: u32) -> Option<(u32, Step)> {
+        let frame = self.flights.pop(f);
+        let part = &mut self.parts[self.nodes[frame.node as usize].0 as usize];
+        if !matches!(part.does, Does::Line(_) | Does::Desk(_)) {
+            self.tallies[frame.node as usize].area += i128::from(self.now.0 - frame.since.0);
+            part.series.spell(Lane::Number, frame.since, self.now);
+        }
+        if self.flights.get(f).depth > 0 {
+            return Some((f, Step::Back));
+        }
+        // Nobody asks and hears in no time, and who is refused not at once.
+        let least = if self.flights.get(f).verdict == Verdict::Ok { LEAST } else { REJECTION };
+        let early = least - (self.now - self.flights.asked(f).came);
+        if early > Nanos::ZERO {
+            self.go(f, early, State::Bound, Step::Out);
+            return None;
+        }
+        self.out(f)
+    }
+
+    /// The answer leaves the network.
+    #[inline]
+    pub(super) fn out(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (on, came) = {
+            let asked = self.flights.asked(f);
+            (asked.on, asked.came)
+        };
+        let flight = self.flights.get(f);
+        if on == NONE {
+            self.wasted += i128::from(flight.busy);
+        } else {
+            let (outcome, status) = flight.verdict.answer();
+            self.outbox.push_back(Answered { on, outcome, status });
+            self.connections[on as usize] = NONE;
+        }
+        self.little.left(came, self.now);
+        self.flights.end(f);
+        None
+    }
+
+    /// After something has happened at a station: how many serve, and when it is to be looked at again.
+    pub(super) fn settle_desk(&mut self, node: u32) {
+        let (part, copy) = self.nodes[node as usize];
+        let part = &mut self.parts[part as usize];
+        let Does::Desk(desks) = &mut part.does else { return };
+        let desk = &mut desks.desks[copy as usize];
+        let busy = desks.rules.busy(desk.in_service());
+        if busy != desk.busy {
+            if desk.busy > 0 {
+                let times = i64::from(desk.busy);
+                self.tallies[node as usize].busy += i128::from(self.now.0 - desk.since.0) * i128::from(times);
+                part.series.spells(Lane::Busy, desk.since, self.now, times);
+            }
+            (desk.busy, desk.since) = (busy, self.now);
+        }
+        let next = desk.next(&desks.rules, &self.flights);
+        if next < Nanos::MAX {
+            let next = desks.rules.real(next);
+            if next < desk.armed {
+                desk.armed = next;
+                self.events.add(next, What::Check, node, 0);
+            }
+        }
+    }
+
+    /// A station may have finished somebody.
+    pub(super) fn check_desk(&mut self, node: u32) {
+        let (part, copy) = self.nodes[node as usize];
+        let (part_number, copy) = (part as usize, copy as usize);
+        let slow = self.slow(part_number, copy);
+        let Does::Desk(desks) = &mut self.parts[part_number].does else { return };
+        let desk = &mut desks.desks[copy];
+        if desk.armed <= self.now {
+            desk.armed = Nanos::MAX;
+        }
+        let now = desks.rules.own(self.now);
+        while let Some(done) = desk.finish(&desks.rules, &self.flights, now) {
+            self.flights.of(done).state = State::Bound;
+            desk.fill(&desks.rules, &mut self.flights, slow);
+            self.ready.push_back((self.flights.ticket(done), Step::Served));
+        }
+        self.settle_desk(node);
+    }
+}
+
+/// A request that is outstanding no more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Release {
+    pub part: u32,
+    pub copy: u32,
+    pub target: u32,
+    /// How long its answer took; none for one that was called back.
+    pub took: Option<Nanos>,
+}

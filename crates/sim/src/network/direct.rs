@@ -1,0 +1,150 @@
+//! The direct way: where every part that a request meets knows at once what becomes of it, the answer is told as the request
+//! comes, without a flight and without an event.
+//!
+//! So it is where balancers count nobody's connections, stations are first come first served, cables lead in with one
+//! constant delay whichever way a request takes to a part (so that requests come to each part in the order of time), what is
+//! down says so, and nobody loses patience.
+
+use super::flight::{NONE, Verdict};
+use super::part::{Does, Part};
+use super::series::Lane;
+use super::{LEAST, Network, REJECTION};
+use crate::target::Answer;
+use base::Nanos;
+use base::dist::{Dist, Law};
+use base::random::Stream;
+use workload::Sending;
+use workload::model::{Model, UnderWay, WhileDown};
+
+/// A part on the way to a station.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    node: u32,
+    since: Nanos,
+}
+
+/// Whether the answers of a network are known as requests come.
+pub(super) fn qualifies(model: &Model, parts: &[Part]) -> bool {
+    let mut delays: Vec<Option<Nanos>> = vec![None; parts.len()];
+    delays[0] = Some(Nanos::ZERO);
+    for (id, part) in parts.iter().enumerate() {
+        let Some(delay) = delays[id] else { continue };
+        let does = match &part.does {
+            Does::Pass(_) | Does::Line(_) => true,
+            Does::Balancer(balancing) => balancing.blind,
+            Does::Desk(_) => false,
+        };
+        let patient = part.retry.is_none()
+            && part.hedge.is_none()
+            && part.timeout.is_none()
+            && part.breakers.is_empty();
+        let speaks = part.faults.as_ref().is_none_or(|faults| {
+            faults.while_down == WhileDown::Error && faults.under_way == UnderWay::Finish
+        });
+        let out = match part.cable.as_ref().map(|cable| &cable.out) {
+            None => Some(Nanos::ZERO),
+            Some(Dist::Constant(out)) => Some(Nanos::from_secs_f64(out.mean())),
+            Some(_) => None,
+        };
+        let Some(out) = out.filter(|_| does && patient && speaks) else { return false };
+        let inside = delay.saturating_add(out);
+        for to in model.parts[id].leads_to() {
+            if *delays[to].get_or_insert(inside) != inside {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+impl Network {
+    /// What becomes of a request that comes at `now`.
+    #[inline]
+    pub(super) fn answer(&mut self, now: Nanos, sending: &Sending) -> Answer {
+        let id = self.numbers.id(sending);
+        let group = usize::from(sending.group);
+        let (mut at, mut node, mut verdict) = (now, 0, Verdict::Ok);
+        self.path.clear();
+        let mut done = loop {
+            let (number, copy) = self.nodes[node as usize];
+            let (part, tally) = (&mut self.parts[number as usize], &mut self.tallies[node as usize]);
+            let since = at;
+            tally.came += 1;
+            if !part.plain {
+                at += out(part);
+                if let Some(faults) = &mut part.faults
+                    && !faults.is_up(copy, at, &mut part.series)
+                {
+                    (verdict, tally.failed) = (Verdict::Refused, tally.failed + 1);
+                    let area = matches!(part.does, Does::Pass(_) | Does::Balancer(_));
+                    let done = at.saturating_add(back(part, group, id));
+                    if area {
+                        tally.area += i128::from(done.0 - since.0);
+                        part.series.spell(Lane::Number, since, done);
+                    }
+                    break done;
+                }
+            }
+            match &mut part.does {
+                Does::Pass(way) => {
+                    self.path.push(Passed { node, since });
+                    node = way.first + copy * way.stride;
+                }
+                Does::Balancer(balancing) => {
+                    self.path.push(Passed { node, since });
+                    let key = if self.keyed { self.numbers.user(sending) } else { 0 };
+                    let mut draws = part.draws.route[group].item(super::numbers::item(id, 0));
+                    let chooser = balancing.chooser(copy);
+                    // Nobody that counts nothing keeps a request.
+                    let target = balancing.choosers[chooser].choose(at, key, &mut draws).unwrap_or(NONE);
+                    node = balancing.node(copy, target);
+                }
+                Does::Line(line) => {
+                    let mut draws = self.numbers.demand(sending.group, id, 0);
+                    let demand = line.service.demand(sending.step, line.served[copy as usize], &mut draws);
+                    let Some((begins, departs)) = line.arrive(copy as usize, at, demand) else {
+                        (verdict, tally.failed) = (Verdict::Refused, tally.failed + 1);
+                        break at.saturating_add(REJECTION).saturating_add(back(part, group, id));
+                    };
+                    tally.area += i128::from(departs.0 - at.0);
+                    tally.busy += i128::from(departs.0 - begins.0);
+                    part.series.spell(Lane::Number, at, departs);
+                    part.series.spell(Lane::Busy, begins, departs);
+                    break departs.saturating_add(back(part, group, id));
+                }
+                Does::Desk(_) => break at,
+            }
+        };
+        while let Some(Passed { node, since }) = self.path.pop() {
+            let part = &mut self.parts[self.nodes[node as usize].0 as usize];
+            done = done.saturating_add(back(part, group, id));
+            let tally = &mut self.tallies[node as usize];
+            tally.failed += u64::from(verdict != Verdict::Ok);
+            tally.area += i128::from(done.0 - since.0);
+            part.series.spell(Lane::Number, since, done);
+        }
+        let least = if verdict == Verdict::Ok { LEAST } else { REJECTION };
+        done = done.max(now.saturating_add(least));
+        self.little.came(now);
+        self.little.left(now, done);
+        let ((outcome, status), after) = (verdict.answer(), done - now);
+        Answer::Comes { first_byte: after, done: after, outcome, status, reusable: true }
+    }
+}
+
+/// How long a request takes into a part.
+fn out(part: &Part) -> Nanos {
+    match &part.cable {
+        Some(cable) => cable.out.sample_time(&mut Stream::new(0, "constant").item(0)),
+        None => Nanos::ZERO,
+    }
+}
+
+/// How long its answer takes back.
+#[inline]
+fn back(part: &Part, group: usize, id: u64) -> Nanos {
+    match &part.cable {
+        Some(cable) => cable.back.sample_time(&mut part.draws.back[group].item(super::numbers::item(id, 0))),
+        None => Nanos::ZERO,
+    }
+}

@@ -1,0 +1,393 @@
+//! Requests in the network, and flights: what of a request is under way.
+//!
+//! A flight is what goes through the parts, as a stack of frames, one for each part that it has entered. A request is one
+//! flight as long as nobody waits for it with a watch: where a part has a time-out or a hedge (or loses what is in it), the
+//! flight stays there and each attempt is a flight of its own from there on, which may be left to itself. Slots are used
+//! again; what is written down about a flight carries its life, which another flight in the same slot does not have.
+
+use super::flow::Step;
+use super::numbers::item;
+use crate::failure::{Attempts, Pass};
+use base::{Nanos, Outcome};
+
+/// No flight, no request, no target.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// How an attempt ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Verdict {
+    /// Served.
+    #[default]
+    Ok,
+    /// Down, turned away, or not even asked.
+    Refused,
+    /// Given up.
+    Late,
+}
+
+impl Verdict {
+    /// Outcome and status of the answer.
+    pub(super) fn answer(self) -> (Outcome, u16) {
+        match self {
+            Verdict::Ok => (Outcome::Ok, 200),
+            Verdict::Refused => (Outcome::Status, 503),
+            Verdict::Late => (Outcome::Status, 504),
+        }
+    }
+}
+
+/// What a flight is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// The slot is free.
+    Free,
+    /// On its way in: in a cable, or before another attempt. It can be called back.
+    Going,
+    /// On its way back, or in service, where it cannot be called back.
+    Bound,
+    /// Waits in a station.
+    Waiting,
+    /// Is served by a station that acts by events.
+    Served,
+    /// Waits in a balancer.
+    Queued,
+    /// Waits for the attempts that it has made.
+    Split,
+    /// Is never answered.
+    Silent,
+}
+
+/// From which side of what stands around a part a flight has it on its stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum From {
+    /// It came to the part.
+    Door,
+    /// It is an attempt: it began before the breaker.
+    Attempt,
+    /// It began within the faults.
+    Inside,
+}
+
+/// A part that a flight has entered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    /// When.
+    pub since: Nanos,
+    /// When a balancer handed it on.
+    pub handed: Nanos,
+    pub node: u32,
+    /// Whom a balancer chose.
+    pub target: u32,
+    pub attempts: Attempts,
+    pub pass: Option<Pass>,
+    pub from: From,
+}
+
+/// A flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    /// Counts those that have had the slot.
+    pub life: u32,
+    pub request: u32,
+    /// Who waits for it; none: nobody, or the client if it is the request itself.
+    pub parent: u32,
+    /// The first of its attempts, and the next of its parent's.
+    pub child: u32,
+    pub sibling: u32,
+    /// Frames.
+    pub depth: u32,
+    /// Which attempt of the request it is, for draws.
+    pub attempt: u32,
+    /// How often it has waited for attempts.
+    pub round: u16,
+    /// Attempts made in this round after the first.
+    pub hedges: u16,
+    pub state: State,
+    pub verdict: Verdict,
+    /// Whether it is the request itself.
+    pub root: bool,
+    /// Whether a timer for it being late is set.
+    pub timed: bool,
+    /// Whether its service has begun; its class.
+    pub begun: bool,
+    pub class: u8,
+    /// How often its service has begun or been resumed.
+    pub resumed: u32,
+    /// What it does when it goes on.
+    pub next: Step,
+    /// When it came to the station, and when service begins where that is known.
+    pub at: Nanos,
+    pub begins: Nanos,
+    /// What it needs of one server; what is left of it, and at which reading of the station's clock it is done.
+    pub demand: Nanos,
+    pub left: f64,
+    pub ends: f64,
+    /// Work done for it.
+    pub busy: i64,
+}
+
+/// A request in the network.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub id: u64,
+    /// Hash of the user.
+    pub key: u64,
+    pub came: Nanos,
+    /// The connection that waits for the answer, if any does.
+    pub on: u32,
+    /// The flight that is the request itself.
+    pub flight: u32,
+    /// Flights that are of it.
+    pub flights: u32,
+    /// Attempts so far after the first.
+    pub attempts: u32,
+    pub step: u16,
+    pub group: u16,
+}
+
+/// Something written down about a flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Ticket {
+    pub flight: u32,
+    pub life: u32,
+    pub round: u16,
+}
+
+/// All flights and requests.
+#[derive(Clone, Debug)]
+pub(super) struct Flights {
+    slots: Vec<Flight>,
+    free: Vec<u32>,
+    /// Those of a slot lie together.
+    frames: Vec<Frame>,
+    /// Frames of a slot at most.
+    most: usize,
+    asked: Vec<Asked>,
+    asked_free: Vec<u32>,
+}
+
+impl Flights {
+    /// None, in a network in which no way leads through more than `most` parts.
+    pub(super) fn new(most: usize) -> Flights {
+        let (slots, free, frames) = (Vec::new(), Vec::new(), Vec::new());
+        Flights { slots, free, frames, most, asked: Vec::new(), asked_free: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, f: u32) -> &Flight {
+        &self.slots[f as usize]
+    }
+
+    #[inline]
+    pub(super) fn of(&mut self, f: u32) -> &mut Flight {
+        &mut self.slots[f as usize]
+    }
+
+    #[inline]
+    pub(super) fn asked(&self, f: u32) -> &Asked {
+        &self.asked[self.get(f).request as usize]
+    }
+
+    #[inline]
+    pub(super) fn asked_mut(&mut self, f: u32) -> &mut Asked {
+        &mut self.asked[self.slots[f as usize].request as usize]
+    }
+
+    #[inline]
+    pub(super) fn request(&mut self, request: u32) -> &mut Asked {
+        &mut self.asked[request as usize]
+    }
+
+    /// A request comes: its flight.
+    #[inline]
+    pub(super) fn begin(&mut self, asked: Asked) -> u32 {
+        let request = match self.asked_free.pop() {
+            Some(request) => request,
+            None => {
+                self.asked.push(asked);
+                (self.asked.len() - 1) as u32
+            }
+        };
+        self.asked[request as usize] = asked;
+        let flight = self.add(request, NONE, 0);
+        self.of(flight).root = true;
+        self.asked[request as usize].flight = flight;
+        flight
+    }
+
+    /// An attempt that `parent` makes and waits for.
+    pub(super) fn attempt(&mut self, parent: u32, attempt: u32, frame: Frame) -> u32 {
+        let request = self.get(parent).request;
+        let flight = self.add(request, parent, attempt);
+        let first = std::mem::replace(&mut self.of(parent).child, flight);
+        self.of(flight).sibling = first;
+        self.push(flight, frame);
+        flight
+    }
+
+    #[inline]
+    fn add(&mut self, request: u32, parent: u32, attempt: u32) -> u32 {
+        self.asked[request as usize].flights += 1;
+        let fresh = |life: u32| Flight {
+            life,
+            request,
+            parent,
+            child: NONE,
+            sibling: NONE,
+            depth: 0,
+            attempt,
+            round: 0,
+            hedges: 0,
+            state: State::Going,
+            verdict: Verdict::Ok,
+            root: false,
+            timed: false,
+            begun: false,
+            class: 0,
+            resumed: 0,
+            next: Step::Part,
+            at: Nanos::ZERO,
+            begins: Nanos::ZERO,
+            demand: Nanos::ZERO,
+            left: 0.0,
+            ends: 0.0,
+            busy: 0,
+        };
+        match self.free.pop() {
+            Some(f) => {
+                let slot = &mut self.slots[f as usize];
+                *slot = fresh(slot.life);
+                f
+            }
+            None => {
+                self.slots.push(fresh(0));
+                let frame = Frame {
+                    since: Nanos::ZERO,
+                    handed: Nanos::ZERO,
+                    node: 0,
+                    target: NONE,
+                    attempts: Attempts::default(),
+                    pass: None,
+                    from: From::Door,
+                };
+                self.frames.resize(self.slots.len() * self.most, frame);
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Number of the flight's attempt among the items of a stream, and its group.
+    #[inline]
+    pub(super) fn number(&self, f: u32) -> (u64, usize) {
+        let asked = self.asked(f);
+        (item(asked.id, self.get(f).attempt), usize::from(asked.group))
+    }
+
+    /// The request is made once more: number of that attempt.
+    pub(super) fn next_attempt(&mut self, f: u32) -> u32 {
+        let asked = self.asked_mut(f);
+        asked.attempts += 1;
+        asked.attempts
+    }
+
+    /// The flight is over.
+    #[inline]
+    pub(super) fn end(&mut self, f: u32) {
+        let slot = &mut self.slots[f as usize];
+        slot.life = slot.life.wrapping_add(1);
+        slot.state = State::Free;
+        let request = slot.request;
+        self.free.push(f);
+        let asked = &mut self.asked[request as usize];
+        asked.flights -= 1;
+        if asked.flights == 0 {
+            self.asked_free.push(request);
+        }
+    }
+
+    /// It enters a part.
+    #[inline]
+    pub(super) fn push(&mut self, f: u32, frame: Frame) {
+        let slot = &mut self.slots[f as usize];
+        let at = f as usize * self.most + slot.depth as usize;
+        slot.depth += 1;
+        self.frames[at] = frame;
+    }
+
+    /// The part that it entered last.
+    #[inline]
+    pub(super) fn top(&mut self, f: u32) -> &mut Frame {
+        let depth = self.slots[f as usize].depth as usize;
+        &mut self.frames[f as usize * self.most + depth - 1]
+    }
+
+    /// The part that it entered first.
+    pub(super) fn bottom(&mut self, f: u32) -> &mut Frame {
+        &mut self.frames[f as usize * self.most]
+    }
+
+    /// It leaves the part that it entered last.
+    #[inline]
+    pub(super) fn pop(&mut self, f: u32) -> Frame {
+        let frame = *self.top(f);
+        self.slots[f as usize].depth -= 1;
+        frame
+    }
+
+    /// The parts that it has entered, the first first.
+    pub(super) fn frames(&self, f: u32) -> &[Frame] {
+        let from = f as usize * self.most;
+        &self.frames[from..from + self.get(f).depth as usize]
+    }
+
+    /// What is written down about it.
+    #[inline]
+    pub(super) fn ticket(&self, f: u32) -> Ticket {
+        let flight = self.get(f);
+        Ticket { flight: f, life: flight.life, round: flight.round }
+    }
+
+    /// Whether what was written down still holds.
+    #[inline]
+    pub(super) fn stands(&self, ticket: Ticket) -> bool {
+        let flight = self.get(ticket.flight);
+        flight.life == ticket.life && flight.round == ticket.round
+    }
+
+    /// Whether that life is still going on.
+    #[inline]
+    pub(super) fn lives(&self, f: u32, life: u32) -> bool {
+        self.get(f).life == life
+    }
+
+    /// The attempts that a flight waits for.
+    pub(super) fn children(&self, f: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = Some(self.get(f).child).filter(|&c| c != NONE);
+        std::iter::successors(first, |&c| Some(self.get(c).sibling).filter(|&c| c != NONE))
+    }
+
+    /// Nobody waits for that attempt any more.
+    pub(super) fn detach(&mut self, child: u32) {
+        let (parent, next) = (self.get(child).parent, self.get(child).sibling);
+        if self.get(parent).child == child {
+            self.of(parent).child = next;
+        } else {
+            let before = self.children(parent).find(|&c| self.get(c).sibling == child);
+            if let Some(before) = before {
+                self.of(before).sibling = next;
+            }
+        }
+        let child = self.of(child);
+        (child.parent, child.sibling) = (NONE, NONE);
+    }
+
+    /// Every flight there is.
+    pub(super) fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.slots.len() as u32).filter(|&f| self.get(f).state != State::Free)
+    }
+
+    /// How many there are.
+    pub(super) fn under_way(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

@@ -1,0 +1,328 @@
+//! Going in: what a request meets on its way to a server.
+//!
+//! A flight goes step by step, as far as it gets without waiting; no step calls another, so that no model is too deep for
+//! the stack, and what fails at once and is made again at once goes round the loop.
+
+use super::events::What;
+use super::flight::{Frame, From, NONE, State, Verdict};
+use super::numbers::item;
+use super::part::Does;
+use super::station::{Came, Order};
+use super::{Network, REJECTION};
+use crate::failure::Attempts;
+use base::Nanos;
+use workload::model::{UnderWay, WhileDown};
+
+/// Where a flight is on its way: what it does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// Enters a node.
+    Enter(u32),
+    /// Makes an attempt: hedges and time-outs.
+    Attempt,
+    /// Asks the breaker.
+    Breaker,
+    /// Comes to what may be down.
+    Faults,
+    /// Comes to the part itself.
+    Part,
+    /// Is served.
+    Served,
+    /// Comes back from the part.
+    Back,
+    /// Comes back to the breaker.
+    BackToBreaker,
+    /// The attempt is over.
+    Tried,
+    /// Leaves the part.
+    Leave,
+    /// Leaves the network.
+    Out,
+}
+
+impl Network {
+    /// The flight goes as far as it gets, and then all who can go on because of it.
+    #[inline]
+    pub(super) fn drive(&mut self, flight: u32, step: Step) {
+        let mut next = Some((flight, step));
+        while let Some((flight, step)) = next {
+            next = self.step(flight, step);
+        }
+        if !self.ready.is_empty() {
+            self.settle();
+        }
+    }
+
+    /// All who can go on do.
+    pub(super) fn settle(&mut self) {
+        while let Some((ticket, step)) = self.ready.pop_front() {
+            let mut next = self.flights.lives(ticket.flight, ticket.life).then_some((ticket.flight, step));
+            while let Some((flight, step)) = next {
+                next = self.step(flight, step);
+            }
+        }
+    }
+
+    /// The flight can go on.
+    pub(super) fn make_ready(&mut self, f: u32, step: Step) {
+        self.ready.push_back((self.flights.ticket(f), step));
+    }
+
+    #[inline]
+    fn step(&mut self, f: u32, step: Step) -> Option<(u32, Step)> {
+        match step {
+            Step::Enter(node) => self.enter(f, node),
+            Step::Attempt => self.attempt(f),
+            Step::Breaker => self.ask_breaker(f),
+            Step::Faults => self.meet_faults(f),
+            Step::Part => self.meet_part(f),
+            Step::Served => self.served(f),
+            Step::Back => self.back(f),
+            Step::BackToBreaker => self.back_to_breaker(f),
+            Step::Tried => self.tried(f),
+            Step::Leave => self.leave(f),
+            Step::Out => self.out(f),
+        }
+    }
+
+    /// The flight goes on so much later.
+    #[inline]
+    pub(super) fn go(&mut self, f: u32, after: Nanos, state: State, step: Step) {
+        let flight = self.flights.of(f);
+        (flight.state, flight.next) = (state, step);
+        let life = flight.life;
+        self.events.add(self.now.saturating_add(after), What::Go, f, life);
+    }
+
+    #[inline]
+    fn enter(&mut self, f: u32, node: u32) -> Option<(u32, Step)> {
+        let frame = Frame {
+            since: self.now,
+            handed: self.now,
+            node,
+            target: NONE,
+            attempts: Attempts::default(),
+            pass: None,
+            from: From::Door,
+        };
+        self.flights.push(f, frame);
+        let (part, copy) = self.nodes[node as usize];
+        let part = &mut self.parts[part as usize];
+        if part.plain {
+            self.tallies[node as usize].came += 1;
+            return self.meet_part(f);
+        }
+        if let Some(bucket) = part.buckets.get_mut(copy as usize) {
+            bucket.came();
+        }
+        if part.retry.is_some() || part.hedge.is_some() {
+            self.made_again.0 += 1;
+        }
+        Some((f, Step::Attempt))
+    }
+
+    /// An attempt begins; where somebody may lose patience with it, it is a flight of its own.
+    fn attempt(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (node, part, _) = self.place(f);
+        self.tallies[node as usize].came += 1;
+        let part = &self.parts[part];
+        if part.retry.is_some() || part.hedge.is_some() {
+            self.made_again.1 += 1;
+        }
+        if part.hedge.is_none() && part.timeout.is_none() {
+            return Some((f, Step::Breaker));
+        }
+        let number = self.flights.get(f).attempt;
+        let hedge = part.hedge;
+        let child = self.split(f, number, From::Attempt);
+        if let Some(hedge) = hedge {
+            let flight = self.flights.get(f);
+            self.events.add_in_round(
+                self.now.saturating_add(hedge.after),
+                What::Hedge,
+                f,
+                flight.life,
+                flight.round,
+            );
+        }
+        self.watch(child);
+        Some((child, Step::Breaker))
+    }
+
+    fn ask_breaker(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (_, part, copy) = self.place(f);
+        let part = &mut self.parts[part];
+        if let Some(breaker) = part.breakers.get_mut(copy) {
+            let pass = breaker.allows(self.now);
+            self.flights.top(f).pass = pass;
+            if pass.is_none() {
+                self.flights.of(f).verdict = Verdict::Refused;
+                return Some((f, Step::BackToBreaker));
+            }
+        }
+        if let Some(cable) = &part.cable {
+            let (number, group) = self.flights.number(f);
+            let takes = cable.out.sample_time(&mut part.draws.out[group].item(number));
+            if takes > Nanos::ZERO {
+                self.go(f, takes, State::Going, Step::Faults);
+                return None;
+            }
+        }
+        Some((f, Step::Faults))
+    }
+
+    fn meet_faults(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (_, part, copy) = self.place(f);
+        let part = &mut self.parts[part];
+        let Some(faults) = &mut part.faults else { return Some((f, Step::Part)) };
+        if !faults.is_up(copy as u32, self.now, &mut part.series) {
+            match faults.while_down {
+                WhileDown::Error => {
+                    self.flights.of(f).verdict = Verdict::Refused;
+                    return Some((f, Step::Back));
+                }
+                WhileDown::Silence => {
+                    self.flights.of(f).state = State::Silent;
+                    self.fell_silent(f);
+                    return None;
+                }
+                WhileDown::Slow(_) => {}
+            }
+        }
+        let is_station = matches!(part.does, Does::Line(_) | Does::Desk(_));
+        if faults.under_way == UnderWay::Lost && !is_station {
+            let number = self.flights.get(f).attempt;
+            let child = self.split(f, number, From::Inside);
+            let ticket = self.flights.ticket(f);
+            if let Some(faults) =
+                &mut self.parts[self.nodes[self.flights.top(f).node as usize].0 as usize].faults
+            {
+                faults.inside[copy].push(0, ticket);
+            }
+            return Some((child, Step::Part));
+        }
+        Some((f, Step::Part))
+    }
+
+    #[inline]
+    fn meet_part(&mut self, f: u32) -> Option<(u32, Step)> {
+        let (node, part, copy) = self.place(f);
+        match &self.parts[part].does {
+            Does::Pass(way) => Some((f, Step::Enter(way.first + copy as u32 * way.stride))),
+            Does::Balancer(_) => self.choose(f, part, copy),
+            Does::Line(_) => self.line_up(f, part, copy),
+            Does::Desk(_) => self.come_to_desk(f, node, part, copy),
+        }
+    }
+
+    /// Turned away: the answer takes a little.
+    fn turn_away(&mut self, f: u32) -> Option<(u32, Step)> {
+        self.flights.of(f).verdict = Verdict::Refused;
+        self.go(f, REJECTION, State::Bound, Step::Back);
+        None
+    }
+
+    /// A balancer hands the flight on, or keeps it until somebody is free.
+    #[inline]
+    fn choose(&mut self, f: u32, part: usize, copy: usize) -> Option<(u32, Step)> {
+        let part_number = part;
+        let part = &mut self.parts[part];
+        let Does::Balancer(balancing) = &mut part.does else { return None };
+        balancing.keep_up(self.now);
+        if let Some(over) = balancing.exchanging(self.now) {
+            self.go(f, over - self.now, State::Going, Step::Part);
+            return None;
+        }
+        let number = item(self.flights.asked(f).id, self.flights.get(f).attempt);
+        let asked = self.flights.asked(f);
+        let mut draws = part.draws.route[usize::from(asked.group)].item(number);
+        let at = balancing.chooser(copy as u32);
+        if let Some(target) = balancing.choosers[at].choose(self.now, asked.key, &mut draws) {
+            balancing.choosers[at].started(target);
+            let node = balancing.node(copy as u32, target);
+            let frame = self.flights.top(f);
+            (frame.target, frame.handed) = (target, self.now);
+            return Some((f, Step::Enter(node)));
+        }
+        if balancing.limit.is_some_and(|limit| balancing.waiting[at].len() >= limit) {
+            return self.turn_away(f);
+        }
+        self.flights.of(f).state = State::Queued;
+        balancing.waiting[at].push(0, self.flights.ticket(f));
+        if let Some((every, _)) = balancing.exchange.filter(|_| !balancing.armed) {
+            balancing.armed = true;
+            let next = Nanos((balancing.exchanged + 1).saturating_mul(every.0));
+            self.events.add(next, What::Exchange, part_number as u32, 0);
+        }
+        None
+    }
+
+    /// Somebody may be free for those whom a balancer keeps: they go on, the first first.
+    pub(super) fn hand_on(&mut self, part: usize, copy: usize) {
+        let part_number = part;
+        let part = &mut self.parts[part];
+        let Does::Balancer(balancing) = &mut part.does else { return };
+        let at = balancing.chooser(copy as u32);
+        if let Some(over) = balancing.exchanging(self.now) {
+            if !balancing.armed && balancing.waiting[at].len() > 0 {
+                balancing.armed = true;
+                self.events.add(over, What::Exchange, part_number as u32, 0);
+            }
+            return;
+        }
+        while let Some(ticket) = balancing.waiting[at].first(&self.flights) {
+            let f = ticket.flight;
+            let number = item(self.flights.asked(f).id, self.flights.get(f).attempt);
+            let asked = self.flights.asked(f);
+            let mut draws = part.draws.route[usize::from(asked.group)].item(number);
+            let Some(target) = balancing.choosers[at].choose(self.now, asked.key, &mut draws) else { return };
+            balancing.waiting[at].take_first(&self.flights);
+            balancing.choosers[at].started(target);
+            let frame = self.flights.top(f);
+            (frame.target, frame.handed) = (target, self.now);
+            // Where all copies share a chooser, the one who waits may have come to another copy.
+            let own = self.nodes[frame.node as usize].1;
+            self.flights.of(f).state = State::Going;
+            self.ready.push_back((self.flights.ticket(f), Step::Enter(balancing.node(own, target))));
+        }
+    }
+
+    /// A station that is first come first served: when the flight leaves is known.
+    #[inline]
+    fn line_up(&mut self, f: u32, part: usize, copy: usize) -> Option<(u32, Step)> {
+        let part = &mut self.parts[part];
+        let Does::Line(line) = &mut part.does else { return None };
+        let (asked, attempt) = (self.flights.asked(f), self.flights.get(f).attempt);
+        let mut draws = self.numbers.demand(asked.group, asked.id, attempt);
+        let demand = line.service.demand(asked.step, line.served[copy], &mut draws);
+        let Some((begins, departs)) = line.arrive(copy, self.now, demand) else { return self.turn_away(f) };
+        let flight = self.flights.of(f);
+        (flight.at, flight.begins, flight.demand) = (self.now, begins, demand);
+        self.go(f, departs - self.now, State::Bound, Step::Served);
+        None
+    }
+
+    /// A station that acts by events.
+    fn come_to_desk(&mut self, f: u32, node: u32, part: usize, copy: usize) -> Option<(u32, Step)> {
+        // Who is done at this instant makes room first.
+        if matches!(&self.parts[part].does, Does::Desk(desks) if desks.desks[copy].armed <= self.now) {
+            self.check_desk(node);
+        }
+        let slow = self.slow(part, copy);
+        let part = &mut self.parts[part];
+        let Does::Desk(desks) = &mut part.does else { return None };
+        let (asked, attempt) = (self.flights.asked(f), self.flights.get(f).attempt);
+        let mut draws = self.numbers.demand(asked.group, asked.id, attempt);
+        let demand = desks.service.demand(asked.step, desks.desks[copy].admitted, &mut draws);
+        let class = if desks.rules.order == Order::Class { desks.rules.class(asked.step) } else { 0 };
+        let flight = self.flights.of(f);
+        (flight.at, flight.demand, flight.left) = (self.now, demand, demand.0 as f64);
+        (flight.class, flight.begun) = (class, false);
+        let now = desks.rules.own(self.now);
+        if desks.desks[copy].arrive(&desks.rules, &mut self.flights, f, now, slow) == Came::Full {
+            return self.turn_away(f);
+        }
+        self.settle_desk(node);
+        None
+    }
+}

@@ -1,0 +1,172 @@
+//! What a part did over time, in windows whose number is bounded.
+//!
+//! Everything is told as a spell: so much of something from one instant to another, which need not be over. A spell within
+//! one window costs one addition, a longer one four. Windows are powers of two long; when a spell reaches beyond the last,
+//! neighbours are merged.
+
+use base::Nanos;
+
+/// Windows at most.
+pub(super) const MOST: usize = 512;
+/// A first window is 2^20 ns long, about a millisecond.
+const FIRST: u32 = 20;
+
+/// What is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Lane {
+    /// Requests in the part.
+    Number,
+    /// Servers that serve.
+    Busy,
+    /// Copies that are down.
+    Down,
+}
+
+/// Time-integrals of three lanes over windows.
+#[derive(Clone, Debug)]
+pub(super) struct Series {
+    windows: Vec<[Sum; 3]>,
+    /// Windows are 2^shift ns long.
+    shift: u32,
+    /// What is later is not told.
+    end: Nanos,
+}
+
+/// Of one lane in one window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    /// Of spells that begin or end within it.
+    part: i64,
+    /// By how much more spells cover it wholly than the window before.
+    whole: i64,
+}
+
+impl Series {
+    /// From zero to `end`.
+    pub(super) fn new(end: Nanos) -> Series {
+        Series { windows: Vec::new(), shift: FIRST, end }
+    }
+
+    /// One more, from `from` to `to`.
+    #[inline]
+    pub(super) fn spell(&mut self, lane: Lane, from: Nanos, to: Nanos) {
+        self.spells(lane, from, to, 1);
+    }
+
+    /// So many more, from `from` to `to`.
+    #[inline]
+    pub(super) fn spells(&mut self, lane: Lane, from: Nanos, to: Nanos, times: i64) {
+        let (first, last) = ((from.0 >> self.shift) as usize, (to.0 >> self.shift) as usize);
+        if first == last
+            && let Some(window) = self.windows.get_mut(first)
+        {
+            window[lane as usize].part += (to.0 - from.0) * times;
+        } else {
+            self.long(lane, from, to.min(self.end), times);
+        }
+    }
+
+    fn long(&mut self, lane: Lane, from: Nanos, to: Nanos, times: i64) {
+        if from >= to {
+            return;
+        }
+        while (to.0 >> self.shift) as usize >= MOST {
+            self.merge();
+        }
+        let (first, last) = ((from.0 >> self.shift) as usize, (to.0 >> self.shift) as usize);
+        if self.windows.len() <= last {
+            self.windows.resize(last + 1, [Sum::default(); 3]);
+        }
+        let (lane, start) = (lane as usize, |window: usize| (window as i64) << self.shift);
+        if first == last {
+            self.windows[first][lane].part += (to.0 - from.0) * times;
+            return;
+        }
+        self.windows[first][lane].part += (start(first + 1) - from.0) * times;
+        self.windows[first + 1][lane].whole += times;
+        self.windows[last][lane].whole -= times;
+        self.windows[last][lane].part += (to.0 - start(last)) * times;
+    }
+
+    /// Windows twice as long.
+    fn merge(&mut self) {
+        let sums: Vec<[i64; 3]> = self.sums().collect();
+        self.shift += 1;
+        let merged = sums.chunks(2).map(|pair| {
+            let sum = |lane: usize| pair.iter().map(|window| window[lane]).sum();
+            [0, 1, 2].map(|lane| Sum { part: sum(lane), whole: 0 })
+        });
+        self.windows = merged.collect();
+    }
+
+    /// The integrals of each window, in order.
+    fn sums(&self) -> impl Iterator<Item = [i64; 3]> + '_ {
+        let (width, mut whole) = (1i64 << self.shift, [0i64; 3]);
+        self.windows.iter().map(move |window| {
+            [0, 1, 2].map(|lane| {
+                whole[lane] += window[lane].whole;
+                window[lane].part + whole[lane] * width
+            })
+        })
+    }
+
+    /// Each window that begins before `until`: from when to when, and the integrals.
+    pub(super) fn windows(&self, until: Nanos) -> impl Iterator<Item = (Nanos, Nanos, [i64; 3])> + '_ {
+        let width = 1i64 << self.shift;
+        let starts = (0i64..).map(move |window| Nanos(window * width));
+        let within = starts.zip(self.sums()).take_while(move |(from, _)| *from < until);
+        within.map(move |(from, sums)| (from, Nanos(from.0 + width).min(until), sums))
+    }
+
+    /// What there is of a lane after `until`, the window that holds `until` by its share.
+    pub(super) fn after(&self, lane: Lane, until: Nanos) -> i64 {
+        let width = 1i64 << self.shift;
+        let ends = (1i64..).map(move |window| window * width);
+        let beyond = |(end, sums): (i64, [i64; 3])| {
+            let share = ((end - until.0).clamp(0, width)) as f64 / width as f64;
+            if share == 1.0 { sums[lane as usize] } else { (sums[lane as usize] as f64 * share) as i64 }
+        };
+        ends.zip(self.sums()).map(beyond).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::random::Stream;
+
+    /// Against integrals computed one by one, over spells of all lengths; the windows merge on the way.
+    #[test]
+    fn windows_hold_the_integrals_of_what_was_told() {
+        let mut draws = Stream::new(1, "series").item(0);
+        let mut series = Series::new(Nanos::MAX);
+        let mut told = Vec::new();
+        let mut now = 0i64;
+        for _ in 0..3_000 {
+            now += (draws.bits() % 3_000_000) as i64;
+            let length = (draws.bits() % (1 << (draws.bits() % 33))) as i64;
+            let times = 1 + (draws.bits() % 3) as i64;
+            told.push((now, now + length, times));
+            series.spells(Lane::Busy, Nanos(now), Nanos(now + length), times);
+        }
+        let windows: Vec<_> = series.windows(Nanos::MAX).collect();
+        assert!((MOST / 4..=MOST).contains(&windows.len()), "{}", windows.len());
+        for (from, to, sums) in &windows {
+            let overlap = |&(a, b, times): &(i64, i64, i64)| (b.min(to.0) - a.max(from.0)).max(0) * times;
+            assert_eq!(sums[Lane::Busy as usize], told.iter().map(overlap).sum::<i64>(), "from {from}");
+            assert_eq!((sums[0], sums[2]), (0, 0));
+        }
+        let until = windows[windows.len() / 2].0;
+        let beyond: i64 = told.iter().map(|&(a, b, times)| (b - a.max(until.0)).max(0) * times).sum();
+        assert_eq!(series.after(Lane::Busy, until), beyond);
+    }
+
+    #[test]
+    fn what_is_later_than_the_end_makes_no_windows() {
+        let mut series = Series::new(Nanos::from_secs(10));
+        series.spell(Lane::Number, Nanos::from_secs(1), Nanos::from_secs(100_000));
+        series.spell(Lane::Number, Nanos::from_secs(20_000), Nanos::from_secs(100_000));
+        let number: i64 = series.windows(Nanos::MAX).map(|(_, _, sums)| sums[0]).sum();
+        assert_eq!((number, series.shift), (9_000_000_000, 25));
+    }
+}

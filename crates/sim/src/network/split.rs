@@ -1,0 +1,353 @@
+//! Attempts that somebody waits for with a watch: time-outs, hedges, parts that lose what is in them, clients that are gone.
+//!
+//! Who is not waited for any more is left to itself, and served for nobody; or called back, and then what waits anywhere is
+//! gone at once, and what is being served is served for nobody. A hedged request takes the first good answer, and a failure
+//! only when no other attempt is under way.
+
+use super::Network;
+use super::events::What;
+use super::flight::{Frame, From, NONE, State, Verdict};
+use super::flow::Step;
+use super::part::Does;
+use super::series::Lane;
+use crate::failure::Attempts;
+use base::Nanos;
+use workload::model::UnderWay;
+
+impl Network {
+    /// The flight waits where it is for an attempt: that attempt.
+    pub(super) fn split(&mut self, f: u32, attempt: u32, from: From) -> u32 {
+        let node = self.flights.top(f).node;
+        let flight = self.flights.of(f);
+        if flight.state != State::Split {
+            (flight.state, flight.hedges) = (State::Split, 0);
+        }
+        let frame = Frame {
+            since: self.now,
+            handed: self.now,
+            node,
+            target: NONE,
+            attempts: Attempts::default(),
+            pass: None,
+            from,
+        };
+        self.flights.attempt(f, attempt, frame)
+    }
+
+    /// Sets the time-out of an attempt, if its part has one.
+    pub(super) fn watch(&mut self, child: u32) {
+        let (_, part, _) = self.place(child);
+        if let Some(timeout) = self.parts[part].timeout {
+            let flight = self.flights.of(child);
+            flight.timed = true;
+            let life = flight.life;
+            self.events.add(self.now.saturating_add(timeout.after), What::Late, child, life);
+        }
+    }
+
+    /// An attempt is over: who waits for it goes on, or nobody does.
+    pub(super) fn finish_attempt(&mut self, child: u32) -> Option<(u32, Step)> {
+        let flight = *self.flights.get(child);
+        let from = self.flights.top(child).from;
+        if flight.parent != NONE {
+            self.flights.detach(child);
+        }
+        self.end(child);
+        if flight.parent == NONE {
+            self.wasted += i128::from(flight.busy);
+            return None;
+        }
+        self.flights.of(flight.parent).busy += flight.busy;
+        self.hear(flight.parent, flight.verdict, from)
+    }
+
+    /// The flight's slot is free; its timer is void.
+    fn end(&mut self, f: u32) {
+        let timed = self.flights.get(f).timed;
+        self.flights.end(f);
+        if timed {
+            let flights = &self.flights;
+            self.events.is_void(|event| event.what != What::Late || flights.lives(event.who, event.life));
+        }
+    }
+
+    /// Who waits hears how an attempt went.
+    fn hear(&mut self, f: u32, verdict: Verdict, from: From) -> Option<(u32, Step)> {
+        let (node, part, copy) = self.place(f);
+        if from == From::Inside {
+            self.resume(f, verdict);
+            if let Some(faults) = &mut self.parts[part].faults {
+                faults.inside[copy].gone(&self.flights);
+            }
+            return Some((f, Step::Back));
+        }
+        if verdict != Verdict::Ok {
+            self.tallies[node as usize].failed += 1;
+            if self.flights.get(f).child != NONE {
+                self.fell_silent(f);
+                return None;
+            }
+        }
+        let cancel = self.parts[part].hedge.is_some_and(|hedge| hedge.cancel);
+        while self.flights.get(f).child != NONE {
+            self.leave_alone(self.flights.get(f).child, cancel);
+        }
+        self.resume(f, verdict);
+        Some((f, Step::Tried))
+    }
+
+    /// It waits no more.
+    fn resume(&mut self, f: u32, verdict: Verdict) {
+        let flight = self.flights.of(f);
+        flight.round = flight.round.wrapping_add(1);
+        (flight.state, flight.verdict) = (State::Bound, verdict);
+    }
+
+    /// An attempt has taken too long.
+    pub(super) fn late(&mut self, child: u32) {
+        self.flights.of(child).timed = false;
+        let parent = self.flights.get(child).parent;
+        if parent == NONE {
+            return;
+        }
+        let (_, part, copy) = self.place(child);
+        if let Some(pass) = self.flights.bottom(child).pass.take() {
+            self.parts[part].breakers[copy].failed(pass, self.now);
+        }
+        let cancel = self.parts[part].timeout.is_some_and(|timeout| timeout.cancel);
+        self.leave_alone(child, cancel);
+        if let Some((f, step)) = self.hear(parent, Verdict::Late, From::Attempt) {
+            self.make_ready(f, step);
+        }
+    }
+
+    /// The attempts of a flight take long: it makes another.
+    pub(super) fn hedge(&mut self, f: u32) {
+        let (node, part, _) = self.place(f);
+        let Some(hedge) = self.parts[part].hedge else { return };
+        let number = self.flights.next_attempt(f);
+        self.tallies[node as usize].came += 1;
+        self.made_again.1 += 1;
+        let child = self.split(f, number, From::Attempt);
+        self.watch(child);
+        let flight = self.flights.of(f);
+        flight.hedges += 1;
+        if u32::from(flight.hedges) < hedge.most {
+            let (life, round) = (flight.life, flight.round);
+            self.events.add_in_round(self.now.saturating_add(hedge.after), What::Hedge, f, life, round);
+        }
+        self.make_ready(child, Step::Breaker);
+    }
+
+    /// Nobody waits for that attempt any more.
+    fn leave_alone(&mut self, child: u32, cancel: bool) {
+        self.flights.detach(child);
+        if cancel {
+            self.call_back(child);
+        } else if self.is_lost(child) {
+            self.drop_all(child);
+        }
+    }
+
+    /// What of a flight waits anywhere is gone; what is served is left to itself.
+    fn call_back(&mut self, f: u32) {
+        let mut called = std::mem::take(&mut self.scratch);
+        called.push(f);
+        while let Some(f) = called.pop() {
+            match self.flights.get(f).state {
+                State::Split => {
+                    while self.flights.get(f).child != NONE {
+                        let child = self.flights.get(f).child;
+                        self.flights.detach(child);
+                        called.push(child);
+                    }
+                    self.drop_one(f);
+                }
+                State::Going | State::Waiting | State::Queued | State::Silent => self.drop_one(f),
+                State::Bound | State::Served | State::Free => {}
+            }
+        }
+        self.scratch = called;
+    }
+
+    /// If a flight will never be answered, and nobody waits for that: it is dropped.
+    pub(super) fn fell_silent(&mut self, f: u32) {
+        let mut top = f;
+        loop {
+            if !self.is_lost(top) {
+                return;
+            }
+            match self.flights.get(top).parent {
+                NONE => break,
+                parent => top = parent,
+            }
+        }
+        if !self.flights.get(top).root || self.flights.asked(top).on == NONE {
+            self.drop_all(top);
+        }
+    }
+
+    /// Whether nothing will ever come of a flight: it is silent, or waits for attempts that are, and makes no other.
+    fn is_lost(&self, f: u32) -> bool {
+        match self.flights.get(f).state {
+            State::Silent => return true,
+            State::Split => {}
+            _ => return false,
+        }
+        let mut asked = vec![f];
+        while let Some(f) = asked.pop() {
+            match self.flights.get(f).state {
+                State::Silent => {}
+                State::Split => {
+                    let frame = self.flights.frames(f).last().copied();
+                    let Some(frame) = frame else { return false };
+                    let (part, copy) = self.nodes[frame.node as usize];
+                    let part = &self.parts[part as usize];
+                    let children = self.flights.children(f);
+                    let mut inside = false;
+                    for child in children {
+                        inside |= self
+                            .flights
+                            .frames(child)
+                            .first()
+                            .is_some_and(|frame| frame.from == From::Inside);
+                        asked.push(child);
+                    }
+                    let more = if inside {
+                        part.faults.as_ref().is_some_and(|faults| faults.next_change(copy) < Nanos::MAX)
+                    } else {
+                        let hedges = u32::from(self.flights.get(f).hedges);
+                        part.timeout.is_some() || part.hedge.is_some_and(|hedge| hedges < hedge.most)
+                    };
+                    if more {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// A flight is dropped, with all its attempts.
+    fn drop_all(&mut self, f: u32) {
+        let mut dropped = std::mem::take(&mut self.scratch);
+        dropped.push(f);
+        while let Some(f) = dropped.pop() {
+            while self.flights.get(f).child != NONE {
+                let child = self.flights.get(f).child;
+                self.flights.detach(child);
+                dropped.push(child);
+            }
+            self.drop_one(f);
+        }
+        self.scratch = dropped;
+    }
+
+    /// A flight is dropped where it is: whatever counts it does so no more.
+    fn drop_one(&mut self, f: u32) {
+        let was = *self.flights.get(f);
+        let top = self.flights.top(f).node;
+        for _ in 0..was.depth {
+            let frame = *self.flights.top(f);
+            let (part, copy) = self.nodes[frame.node as usize];
+            let (part, copy) = (part as usize, copy as usize);
+            self.give_back(f, part, copy, None);
+            if let Some(pass) = frame.pass {
+                self.parts[part].breakers[copy].called_back(pass);
+            }
+            let does = &self.parts[part].does;
+            if frame.from == From::Door && !matches!(does, Does::Line(_) | Does::Desk(_)) {
+                self.tallies[frame.node as usize].area += i128::from(self.now.0 - frame.since.0);
+                self.parts[part].series.spell(Lane::Number, frame.since, self.now);
+            }
+            self.flights.pop(f);
+        }
+        self.wasted += i128::from(was.busy);
+        if was.root {
+            let came = self.flights.asked(f).came;
+            self.little.left(came, self.now);
+        }
+        self.end(f);
+        let (part, copy) = self.nodes[top as usize];
+        let (part, copy) = (part as usize, copy as usize);
+        match was.state {
+            State::Waiting => {
+                let Does::Desk(desks) = &mut self.parts[part].does else { return };
+                let now = desks.rules.own(self.now);
+                desks.desks[copy].called_back(&desks.rules, &self.flights, now);
+                self.tallies[top as usize].area += i128::from(self.now.0 - was.at.0);
+                self.parts[part].series.spell(Lane::Number, was.at, self.now);
+                self.settle_desk(top);
+            }
+            State::Queued => {
+                let Does::Balancer(balancing) = &mut self.parts[part].does else { return };
+                let at = balancing.chooser(copy as u32);
+                balancing.waiting[at].gone(&self.flights);
+            }
+            State::Split => {
+                if let Some(faults) = &mut self.parts[part].faults
+                    && faults.under_way == UnderWay::Lost
+                    && faults.inside.get(copy).is_some_and(|inside| inside.len() > 0)
+                {
+                    faults.inside[copy].recount(&self.flights);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The client does not wait for the answer on that connection any more.
+    pub(super) fn client_is_gone(&mut self, on: u32) {
+        let Some(request) = self.connections.get_mut(on as usize).filter(|request| **request != NONE) else {
+            return;
+        };
+        let request = std::mem::replace(request, NONE);
+        let asked = self.flights.request(request);
+        asked.on = NONE;
+        let flight = asked.flight;
+        if self.is_lost(flight) {
+            self.drop_all(flight);
+            self.settle();
+        }
+    }
+
+    /// A part whose faults interrupt goes down or comes up.
+    pub(super) fn change(&mut self, node: u32) {
+        let (part_number, copy) = self.nodes[node as usize];
+        let (part_number, copy) = (part_number as usize, copy as usize);
+        let part = &mut self.parts[part_number];
+        let Some(faults) = &mut part.faults else { return };
+        let up = faults.is_up(copy as u32, self.now, &mut part.series);
+        let next = faults.next_change(copy as u32);
+        if next < Nanos::MAX {
+            self.events.add(next, What::Change, node, 0);
+        }
+        if up {
+            return;
+        }
+        let inside = faults.inside.get_mut(copy).map(|inside| inside.take_all(&self.flights));
+        for ticket in inside.unwrap_or_default() {
+            while self.flights.get(ticket.flight).child != NONE {
+                self.leave_alone(self.flights.get(ticket.flight).child, false);
+            }
+            self.resume(ticket.flight, Verdict::Refused);
+            self.make_ready(ticket.flight, Step::Back);
+        }
+        let Does::Desk(desks) = &mut self.parts[part_number].does else { return };
+        let now = desks.rules.own(self.now);
+        let lost = desks.desks[copy].lose(&desks.rules, &mut self.flights, now);
+        for f in lost {
+            let flight = self.flights.of(f);
+            if flight.state == State::Served {
+                self.wasted += i128::from(flight.demand.0 - flight.left as i64);
+            }
+            (flight.state, flight.verdict) = (State::Bound, Verdict::Refused);
+            let at = flight.at;
+            self.tallies[node as usize].area += i128::from(self.now.0 - at.0);
+            self.parts[part_number].series.spell(Lane::Number, at, self.now);
+            self.make_ready(f, Step::Back);
+        }
+        self.settle_desk(node);
+    }
+}

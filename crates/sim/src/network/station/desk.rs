@@ -1,0 +1,261 @@
+//! A station that acts by events: last come first served, classes, sharing, speeds, and first come first served where
+//! somebody may be called back, lost, or served slower.
+//!
+//! All of those in service are served at one rate (a share of a server, or of a load-dependent speed), so that one clock
+//! tells how far each has come: it runs at that rate, and who needs d more when it reads v is done when it reads v + d
+//! (Kleinrock 1967, "Time-shared systems"; the virtual time of processor sharing). A change of the rate changes no entry, and
+//! an arrival or departure costs the logarithm of those in service. The clock starts anew whenever nobody is served; where
+//! the rate is 1 it counts whole nanoseconds, exactly.
+//!
+//! Times are the station's own: it stands still in stalls ([`Rules::own`]).
+
+use super::rules::{Order, Rules};
+use crate::network::flight::{Flights, State, Ticket};
+use crate::network::tickets::Tickets;
+use base::Nanos;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// Who has less left than is served in so many nanoseconds is done: half the grain of time.
+const DONE: f64 = 0.5;
+/// So many void entries are left lying without a sweep.
+const SWEEP_AT: usize = 64;
+
+/// The state of one copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Desk {
+    pub waiting: Tickets,
+    serving: BinaryHeap<Ends>,
+    /// Those in service by class, the last to begin last (preemptive alone).
+    by_class: Vec<Vec<Ends>>,
+    in_service: u32,
+    /// The clock of those in service, as of `at`.
+    clock: f64,
+    at: Nanos,
+    /// An event is set for then or earlier.
+    pub armed: Nanos,
+    /// Requests that were not turned away.
+    pub admitted: u64,
+    /// Servers that are busy, and since when.
+    pub busy: u32,
+    pub since: Nanos,
+}
+
+/// When somebody in service is done, by the clock.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    at: f64,
+    ticket: Ticket,
+    resumed: u32,
+}
+
+impl Ends {
+    /// Whether that service is going on.
+    #[inline]
+    fn stands(&self, flights: &Flights) -> bool {
+        let flight = flights.get(self.ticket.flight);
+        flights.stands(self.ticket) && flight.state == State::Served && flight.resumed == self.resumed
+    }
+}
+
+impl PartialEq for Ends {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Ends {}
+impl PartialOrd for Ends {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+/// The earliest is the greatest, because the heap has its greatest on top.
+impl Ord for Ends {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.at.total_cmp(&self.at).then_with(|| other.ticket.flight.cmp(&self.ticket.flight))
+    }
+}
+
+/// What became of an arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Came {
+    /// It is served or waits.
+    In,
+    /// The queue is full.
+    Full,
+}
+
+impl Desk {
+    /// Nobody in it.
+    pub(crate) fn new(rules: &Rules) -> Desk {
+        Desk {
+            waiting: Tickets::new(rules.classes()),
+            serving: BinaryHeap::new(),
+            by_class: if rules.preemptive { vec![Vec::new(); rules.classes()] } else { Vec::new() },
+            in_service: 0,
+            clock: 0.0,
+            at: Nanos::ZERO,
+            armed: Nanos::MAX,
+            admitted: 0,
+            busy: 0,
+            since: Nanos::ZERO,
+        }
+    }
+
+    /// How many are served.
+    pub(crate) fn in_service(&self) -> u32 {
+        self.in_service
+    }
+
+    /// The clock goes on to `now`.
+    fn advance(&mut self, rules: &Rules, now: Nanos) {
+        self.clock += (now.0 - self.at.0) as f64 * rules.rate(self.in_service, self.waiting.len());
+        self.at = now;
+    }
+
+    /// A flight comes at `now`; what begins service takes `slow` times as long.
+    pub(crate) fn arrive(
+        &mut self,
+        rules: &Rules,
+        flights: &mut Flights,
+        f: u32,
+        now: Nanos,
+        slow: f64,
+    ) -> Came {
+        self.advance(rules, now);
+        let full = |waiting: usize| rules.limit.is_some_and(|limit| waiting >= limit);
+        let class = flights.get(f).class;
+        if rules.order == Order::Sharing {
+            if self.in_service >= rules.servers && full((self.in_service - rules.servers) as usize) {
+                return Came::Full;
+            }
+            self.begin(rules, flights, f, slow);
+        } else if self.in_service < rules.servers {
+            self.begin(rules, flights, f, slow);
+        } else if full(self.waiting.len()) {
+            return Came::Full;
+        } else if let Some(other) = self.worse_than(rules, flights, class) {
+            let interrupted = flights.of(other);
+            interrupted.left = interrupted.ends - self.clock;
+            interrupted.state = State::Waiting;
+            let (class, ticket) = (interrupted.class, flights.ticket(other));
+            self.in_service -= 1;
+            self.waiting.push_front(class, ticket);
+            self.begin(rules, flights, f, slow);
+        } else {
+            flights.of(f).state = State::Waiting;
+            self.waiting.push(class, flights.ticket(f));
+        }
+        self.admitted += 1;
+        Came::In
+    }
+
+    /// Whom of those in service that class interrupts: the last to begin of the highest class above it.
+    fn worse_than(&mut self, rules: &Rules, flights: &Flights, class: u8) -> Option<u32> {
+        if !rules.preemptive {
+            return None;
+        }
+        for served in self.by_class[usize::from(class) + 1..].iter_mut().rev() {
+            while let Some(last) = served.pop() {
+                if last.stands(flights) {
+                    return Some(last.ticket.flight);
+                }
+            }
+        }
+        None
+    }
+
+    fn begin(&mut self, rules: &Rules, flights: &mut Flights, f: u32, slow: f64) {
+        let ticket = flights.ticket(f);
+        let flight = flights.of(f);
+        if !flight.begun {
+            (flight.begun, flight.left) = (true, flight.left * slow);
+            flight.demand = Nanos(libm::round(flight.left) as i64);
+        }
+        flight.state = State::Served;
+        flight.resumed += 1;
+        flight.ends = self.clock + flight.left;
+        let (ends, class) = (Ends { at: flight.ends, ticket, resumed: flight.resumed }, flight.class);
+        self.serving.push(ends);
+        self.in_service += 1;
+        if rules.preemptive {
+            let most = 2 * self.in_service as usize + SWEEP_AT;
+            let served = &mut self.by_class[usize::from(class)];
+            if served.len() >= most {
+                served.retain(|ends| ends.stands(flights));
+            }
+            served.push(ends);
+        }
+    }
+
+    /// Takes somebody who is done by `now`.
+    pub(crate) fn finish(&mut self, rules: &Rules, flights: &Flights, now: Nanos) -> Option<u32> {
+        self.advance(rules, now);
+        let first = self.first(flights)?;
+        let rate = rules.rate(self.in_service, self.waiting.len());
+        if first.at - self.clock >= DONE * rate {
+            return None;
+        }
+        self.serving.pop();
+        self.in_service -= 1;
+        if self.in_service == 0 {
+            self.serving.clear();
+            self.clock = 0.0;
+        }
+        Some(first.ticket.flight)
+    }
+
+    /// Servers that came free take who waits.
+    pub(crate) fn fill(&mut self, rules: &Rules, flights: &mut Flights, slow: f64) {
+        while self.in_service < rules.servers {
+            let next = match rules.order {
+                Order::Last => self.waiting.take_last(flights),
+                Order::First | Order::Class | Order::Sharing => self.waiting.take_first(flights),
+            };
+            let Some(next) = next else { return };
+            self.begin(rules, flights, next.flight, slow);
+        }
+    }
+
+    /// Who is done first.
+    fn first(&mut self, flights: &Flights) -> Option<Ends> {
+        while let Some(&first) = self.serving.peek() {
+            if first.stands(flights) {
+                return Some(first);
+            }
+            self.serving.pop();
+        }
+        None
+    }
+
+    /// When somebody is done next, if nothing changes.
+    pub(crate) fn next(&mut self, rules: &Rules, flights: &Flights) -> Nanos {
+        let Some(first) = self.first(flights) else { return Nanos::MAX };
+        let left = (first.at - self.clock) / rules.rate(self.in_service, self.waiting.len());
+        self.at.saturating_add(Nanos(libm::ceil(left).max(1.0) as i64))
+    }
+
+    /// Takes everybody out at `now`: those in service, with what is done for each, and those who wait.
+    pub(crate) fn lose(&mut self, rules: &Rules, flights: &mut Flights, now: Nanos) -> Vec<u32> {
+        self.advance(rules, now);
+        let mut lost = Vec::new();
+        for ends in self.serving.drain() {
+            if ends.stands(flights) {
+                let flight = flights.of(ends.ticket.flight);
+                flight.left = flight.ends - self.clock;
+                lost.push(ends.ticket.flight);
+            }
+        }
+        lost.sort_unstable();
+        lost.extend(self.waiting.take_all(flights).iter().map(|ticket| ticket.flight));
+        self.by_class.iter_mut().for_each(Vec::clear);
+        (self.in_service, self.clock) = (0, 0.0);
+        lost
+    }
+
+    /// Somebody who waited is gone.
+    pub(crate) fn called_back(&mut self, rules: &Rules, flights: &Flights, now: Nanos) {
+        self.advance(rules, now);
+        self.waiting.gone(flights);
+    }
+}

@@ -1,0 +1,107 @@
+//! Those who wait, in order; who is called back leaves from wherever he stands.
+
+use super::flight::{Flights, Ticket};
+use std::collections::VecDeque;
+
+/// So many void tickets are left lying without a sweep.
+const SWEEP_AT: usize = 64;
+
+/// Queues of tickets, one for each class. Tickets of those who are gone lie until they come up, or are more than the others.
+#[derive(Clone, Debug)]
+pub(super) struct Tickets {
+    queues: Vec<VecDeque<Ticket>>,
+    /// Those that stand.
+    waiting: usize,
+    void: usize,
+}
+
+impl Tickets {
+    /// No one, in so many classes.
+    pub(super) fn new(classes: usize) -> Tickets {
+        Tickets { queues: vec![VecDeque::new(); classes.max(1)], waiting: 0, void: 0 }
+    }
+
+    /// How many wait.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.waiting
+    }
+
+    /// Somebody comes last.
+    #[inline]
+    pub(super) fn push(&mut self, class: u8, ticket: Ticket) {
+        self.waiting += 1;
+        self.queues[usize::from(class)].push_back(ticket);
+    }
+
+    /// Somebody comes back and is first again.
+    pub(super) fn push_front(&mut self, class: u8, ticket: Ticket) {
+        self.waiting += 1;
+        self.queues[usize::from(class)].push_front(ticket);
+    }
+
+    /// Who came first of the lowest class.
+    #[inline]
+    pub(super) fn first(&mut self, flights: &Flights) -> Option<Ticket> {
+        for queue in &mut self.queues {
+            while let Some(&ticket) = queue.front() {
+                if flights.stands(ticket) {
+                    return Some(ticket);
+                }
+                queue.pop_front();
+                self.void -= 1;
+            }
+        }
+        None
+    }
+
+    /// Takes who came first of the lowest class.
+    #[inline]
+    pub(super) fn take_first(&mut self, flights: &Flights) -> Option<Ticket> {
+        let ticket = self.first(flights)?;
+        let queue = self.queues.iter_mut().find(|queue| !queue.is_empty())?;
+        queue.pop_front();
+        self.waiting -= 1;
+        Some(ticket)
+    }
+
+    /// Takes who came last.
+    #[inline]
+    pub(super) fn take_last(&mut self, flights: &Flights) -> Option<Ticket> {
+        for queue in &mut self.queues {
+            while let Some(ticket) = queue.pop_back() {
+                if flights.stands(ticket) {
+                    self.waiting -= 1;
+                    return Some(ticket);
+                }
+                self.void -= 1;
+            }
+        }
+        None
+    }
+
+    /// Takes everybody, in order of classes and of coming.
+    pub(super) fn take_all(&mut self, flights: &Flights) -> Vec<Ticket> {
+        let all = self.queues.iter_mut().flat_map(|queue| queue.drain(..));
+        let standing = all.filter(|ticket| flights.stands(*ticket)).collect();
+        (self.waiting, self.void) = (0, 0);
+        standing
+    }
+
+    /// Somebody is gone whose ticket stands no more.
+    #[inline]
+    pub(super) fn gone(&mut self, flights: &Flights) {
+        self.waiting -= 1;
+        self.void += 1;
+        if self.void > SWEEP_AT && self.void > self.waiting {
+            self.queues.iter_mut().for_each(|queue| queue.retain(|ticket| flights.stands(*ticket)));
+            self.void = 0;
+        }
+    }
+
+    /// Several may be gone, or somebody who was not here.
+    pub(super) fn recount(&mut self, flights: &Flights) {
+        self.queues.iter_mut().for_each(|queue| queue.retain(|ticket| flights.stands(*ticket)));
+        (self.waiting, self.void) = (self.queues.iter().map(VecDeque::len).sum(), 0);
+    }
+}
