@@ -15,11 +15,13 @@ pub(super) struct Reader<'a> {
     pub problems: Vec<Problem>,
     /// Files that were read, in order, each once.
     pub files: Vec<String>,
+    /// How deep within each other the parts of a model stand that are being read.
+    pub depth: usize,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(around: &'a Surroundings<'a>) -> Reader<'a> {
-        Reader { around, problems: Vec::new(), files: Vec::new() }
+        Reader { around, problems: Vec::new(), files: Vec::new(), depth: 0 }
     }
 
     /// Takes note of a problem; always none, so that a caller can return it.

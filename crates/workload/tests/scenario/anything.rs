@@ -55,6 +55,17 @@ const WORDS: &[&str] = &[
     "#",
     "\u{20ac}",
     "---\n",
+    "model:",
+    "models:",
+    "parts: ",
+    "to: a",
+    "a: ",
+    "{ to: a }",
+    "{ service: 1ms }",
+    "balancer: random",
+    "pool: ",
+    "retries: 3",
+    "faults: ",
     "99999999999999999999",
 ];
 

@@ -4,6 +4,7 @@ mod anything;
 mod common;
 mod examples;
 mod mistakes;
+mod models;
 mod overriding;
 mod reading;
 mod requests;

@@ -75,7 +75,7 @@ fn when(written: &written::Faults, reader: &mut Reader<'_>) -> Option<When> {
     }
     if kind == "at" {
         let (at, length) = (written.at.as_ref()?, written.r#for.as_ref()?);
-        return Some(When::Once { at: at.value, length: above_zero(length, "a fault", reader)? });
+        return Some(When::Once { at: at.value, length: above_zero(length, "a fault of no time", reader)? });
     }
     let (up, down) = (written.up.as_ref()?, written.down.as_ref()?);
     for (law, word) in [(up, "up"), (down, "down")] {
@@ -113,7 +113,7 @@ pub(super) fn retries(written: &OrFull<Count, written::Retries>, reader: &mut Re
 
 fn backoff(written: &written::Backoff, reader: &mut Reader<'_>) -> Option<Backoff> {
     let first = written.base.as_ref()?;
-    let base = above_zero(first, "a first wait", reader)?;
+    let base = above_zero(first, "a first wait of no time", reader)?;
     let factor = match &written.factor {
         Some(factor) if factor.value < 1.0 => {
             let problem = Problem::new(factor.span, "waits would become shorter");
@@ -153,7 +153,7 @@ pub(super) fn timeout(written: &OrFull<Time, written::Timeout>, reader: &mut Rea
         OrFull::Short(after) => (after, false),
         OrFull::Full(keys) => (keys.after.as_ref()?, keys.cancel.as_ref().is_some_and(|flag| flag.value)),
     };
-    Some(Timeout { after: above_zero(after, "a time-out", reader)?, cancel })
+    Some(Timeout { after: above_zero(after, "a time-out of no time", reader)?, cancel })
 }
 
 pub(super) fn hedge(written: &OrFull<Time, written::Hedge>, reader: &mut Reader<'_>) -> Option<Hedge> {
@@ -164,12 +164,12 @@ pub(super) fn hedge(written: &OrFull<Time, written::Hedge>, reader: &mut Reader<
             (keys.after.as_ref()?, most, keys.cancel.as_ref().is_some_and(|flag| flag.value))
         }
     };
-    let after = above_zero(after, "a hedge after", reader);
+    let after = above_zero(after, "every request would be made twice at once", reader);
     Some(Hedge { after: after?, most: most? as u32, cancel })
 }
 
 pub(super) fn breaker(written: &written::Breaker, reader: &mut Reader<'_>) -> Option<Breaker> {
-    let open = above_zero(written.open.as_ref()?, "a breaker that is open", reader);
+    let open = above_zero(written.open.as_ref()?, "a breaker that is open for no time", reader);
     let probes = written.probes.as_ref().map_or(Some(1), |probes| number(probes, 1..=1_000_000, reader));
     let trip = trip(written, reader);
     Some(Breaker { trip: trip?, open: open?, probes: probes? as u32 })

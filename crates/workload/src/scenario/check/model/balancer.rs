@@ -84,7 +84,7 @@ fn knows(knows: &Knowing, reader: &mut Reader<'_>) -> Option<Knows> {
         OrFull::Full(exchange) => exchange,
     };
     let written = exchange.every.as_ref()?;
-    let every = above_zero(written, "an exchange after", reader)?;
+    let every = above_zero(written, "no time would pass between two exchanges", reader)?;
     match &exchange.cost {
         Some(cost) if cost.value >= every => {
             let problem = Problem::new(cost.span, "an exchange must be over before the next begins");

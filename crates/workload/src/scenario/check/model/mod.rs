@@ -3,6 +3,7 @@
 mod around;
 mod balancer;
 mod network;
+mod order;
 mod part;
 mod station;
 
@@ -77,12 +78,12 @@ fn number(count: &Count, range: RangeInclusive<u64>, reader: &mut Reader<'_>) ->
     reader.complain(problem.help(format!("write a number from {} to {}", range.start(), range.end())))
 }
 
-/// A time above zero; `what` is what would otherwise take none.
-fn above_zero(time: &Time, what: &str, reader: &mut Reader<'_>) -> Option<Nanos> {
+/// A time above zero; `title` says what is wrong with zero.
+fn above_zero(time: &Time, title: &str, reader: &mut Reader<'_>) -> Option<Nanos> {
     if time.value > Nanos::ZERO {
         return Some(time.value);
     }
-    let problem = Problem::new(time.span, format!("{what} of no time"));
+    let problem = Problem::new(time.span, title);
     reader.complain(problem.help("write a time above 0, for example 100ms"))
 }
 

@@ -1,7 +1,7 @@
-//! Parts as a network: names found, cycles refused, an order in which a part leads to later ones only, and bounds on how
-//! large it becomes.
+//! Parts as a network: names found, what leads where, and bounds on how large it becomes.
 
 use super::around::MOST_ATTEMPTS;
+use super::order::order;
 use super::part::{self, Sort};
 use super::station::MOST_SERVERS;
 use super::{number, plain};
@@ -20,20 +20,20 @@ const MOST_COPIES: u64 = 1_000_000;
 const MOST_DEEP: usize = 64;
 
 /// A part before it has its final number.
-struct Draft<'f> {
+pub(super) struct Draft<'f> {
     written: &'f ModelPart,
     sort: Sort,
-    name: String,
+    pub name: String,
     /// Where its name stands; none: it has none of its own.
-    named: Option<Span>,
-    leads: Vec<Edge>,
+    pub named: Option<Span>,
+    pub leads: Vec<Edge>,
 }
 
 /// A way from a part to another.
-struct Edge {
-    to: usize,
+pub(super) struct Edge {
+    pub to: usize,
     weight: f64,
-    at: Span,
+    pub at: Span,
 }
 
 /// All parts in their final order.
@@ -225,99 +225,6 @@ fn leads<'f>(written: &'f ModelPart, sort: Sort, reader: &mut Reader<'_>) -> Vec
     to.items.iter().map(led).collect()
 }
 
-/// An order in which every part leads to later ones only, the first part first.
-fn order(drafts: &[Draft<'_>], reader: &mut Reader<'_>) -> Option<Vec<usize>> {
-    let before = reader.problems.len();
-    let mut walk = Walk { drafts, states: vec![State::New; drafts.len()], done: Vec::new() };
-    walk.from(0, reader);
-    let mut order = std::mem::take(&mut walk.done);
-    order.reverse();
-    let led_to: HashSet<usize> = drafts.iter().flat_map(|draft| &draft.leads).map(|edge| edge.to).collect();
-    for (at, draft) in drafts.iter().enumerate() {
-        if walk.states[at] != State::New {
-            continue;
-        }
-        if let (Some(span), false) = (draft.named, led_to.contains(&at)) {
-            let problem = Problem::new(span, format!("nothing leads to the part '{}'", draft.name));
-            reader
-                .problems
-                .push(problem.help(format!("write to: {} in another part, or leave it out", draft.name)));
-        }
-        walk.from(at, reader);
-    }
-    (reader.problems.len() == before).then_some(order)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    New,
-    /// Its ways are being followed.
-    Open,
-    Done,
-}
-
-/// A walk along all ways, depth first, without recursion: chains of names may be long.
-struct Walk<'d, 'f> {
-    drafts: &'d [Draft<'f>],
-    states: Vec<State>,
-    /// Those of which all ways have been followed, in that order.
-    done: Vec<usize>,
-}
-
-impl Walk<'_, '_> {
-    fn from(&mut self, start: usize, reader: &mut Reader<'_>) {
-        if self.states[start] != State::New {
-            return;
-        }
-        self.states[start] = State::Open;
-        // Parts on the way, with how many of their ways are left: the last first, so that the first comes first in the end.
-        let mut way = vec![(start, self.drafts[start].leads.len())];
-        while let Some((at, left)) = way.last_mut() {
-            let Some(next) = left.checked_sub(1) else {
-                self.states[*at] = State::Done;
-                self.done.push(*at);
-                way.pop();
-                continue;
-            };
-            *left = next;
-            let to = self.drafts[*at].leads[next].to;
-            match self.states[to] {
-                State::New => {
-                    self.states[to] = State::Open;
-                    way.push((to, self.drafts[to].leads.len()));
-                }
-                State::Open => {
-                    let members = way.iter().skip_while(|(member, _)| *member != to);
-                    let edges = members.map(|(member, next)| (*member, *next)).collect::<Vec<_>>();
-                    reader.problems.push(self.circle(&edges));
-                }
-                State::Done => {}
-            }
-        }
-    }
-
-    /// The problem with parts that lead to each other in a circle: each with the number of its way to the next.
-    fn circle(&self, edges: &[(usize, usize)]) -> Problem {
-        let name = |at: usize| self.drafts[at].name.as_str();
-        let mut ways: Vec<(Span, String)> = edges
-            .iter()
-            .map(|(at, edge)| {
-                let edge = &self.drafts[*at].leads[*edge];
-                (edge.at, format!("{} leads to {}", name(*at), name(edge.to)))
-            })
-            .collect();
-        ways.sort();
-        let mut names: Vec<&str> = edges.iter().map(|(at, _)| name(*at)).collect();
-        names.extend(edges.first().map(|(at, _)| name(*at)));
-        let title = format!("requests would go round for ever: {}", names.join(" -> "));
-        let mut ways = ways.into_iter();
-        let (span, label) = ways.next().unwrap_or_default();
-        let problem = Problem { label: Some(label), ..Problem::new(span, title) };
-        ways.fold(problem, |problem, (span, label)| problem.other(span, label))
-            .help("let one of them lead to a station instead")
-    }
-}
-
 /// Complains about a network that becomes too large, or that nobody chooses in.
 fn bounds(drafts: &[Draft<'_>], order: &[usize], reader: &mut Reader<'_>) {
     // Of each part: copies in all, parts on the longest way to it, attempts of one request at most, as what leads to it says.
@@ -410,6 +317,8 @@ impl Draft<'_> {
             Some(OrFull::Short(_)) => 1,
             None => 0,
         };
-        tries.max(1).saturating_mul(hedges.saturating_add(1))
+        // One that is out of range is complained about where it stands.
+        let in_range = |number: u64| if number <= MOST_ATTEMPTS { number } else { 0 };
+        in_range(tries).max(1) * (in_range(hedges) + 1)
     }
 }

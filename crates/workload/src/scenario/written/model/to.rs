@@ -119,11 +119,23 @@ pub(in crate::scenario) enum Lead {
     Part(Box<ModelPart>),
 }
 
+/// Parts may stand so deep within each other; reading them takes stack.
+const DEEPEST: usize = 20;
+
 impl Read for Lead {
     fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Lead> {
         match &tree.kind {
             Kind::Scalar(_) => Text::read(tree, reader).map(Lead::Name),
-            Kind::Mapping(_) => ModelPart::read(tree, reader).map(|part| Lead::Part(Box::new(part))),
+            Kind::Mapping(_) if reader.depth >= DEEPEST => {
+                let problem = Problem::new(tree.span, format!("more than {DEEPEST} parts within each other"));
+                reader.complain(problem.help("give parts names under parts:, and lead to them by name"))
+            }
+            Kind::Mapping(_) => {
+                reader.depth += 1;
+                let part = ModelPart::read(tree, reader);
+                reader.depth -= 1;
+                part.map(|part| Lead::Part(Box::new(part)))
+            }
             _ => tree.wrong(reader, "the name of a part or a part", "{ service: exp(8ms) }"),
         }
     }
