@@ -62,6 +62,7 @@ impl Network {
             flights: Flights::new(layout.depth[0]),
             parts,
             direct,
+            latest: Nanos::ZERO,
             path: Vec::new(),
             now: Nanos::ZERO,
             events,

@@ -125,6 +125,7 @@ impl Network {
         }
         let least = if verdict == Verdict::Ok { LEAST } else { REJECTION };
         done = done.max(now.saturating_add(least));
+        self.latest = self.latest.max(done);
         self.little.came(now);
         self.little.left(now, done);
         let ((outcome, status), after) = (verdict.answer(), done - now);

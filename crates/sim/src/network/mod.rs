@@ -41,6 +41,8 @@ mod part;
 mod series;
 mod split;
 mod station;
+#[cfg(test)]
+mod tests;
 mod tickets;
 
 pub use observe::{CopyObserved, MOST_COPIES, Observed, PartObserved, Window};
@@ -77,6 +79,8 @@ pub struct Network {
     tallies: Vec<Tally>,
     /// Whether every answer is known as its request comes.
     direct: bool,
+    /// The latest answer that was told before its time.
+    latest: Nanos,
     /// Parts on the present request's way, on the direct way.
     path: Vec<Passed>,
     /// What happened last did then.

@@ -91,6 +91,11 @@ pub(super) struct Little {
 }
 
 impl Little {
+    #[cfg(test)]
+    pub(super) fn inside_for_tests(&self) -> i64 {
+        self.inside
+    }
+
     #[inline]
     pub(super) fn came(&mut self, at: Nanos) {
         self.requests += 1;
@@ -193,9 +198,11 @@ impl Network {
             busy_ns: sum.busy_ns + copy.busy_ns,
             area_ns: sum.area_ns + copy.area_ns,
         });
-        // On the direct way what was told may be still to come.
-        all.busy_ns -= i128::from(of.series.after(Lane::Busy, until));
-        all.area_ns -= i128::from(of.series.after(Lane::Number, until));
+        // On the direct way what was told may be still to come, if nobody waits for it.
+        if self.latest > until {
+            all.busy_ns -= i128::from(of.series.after(Lane::Busy, until));
+            all.area_ns -= i128::from(of.series.after(Lane::Number, until));
+        }
         let (kind, servers) = match &of.does {
             Does::Pass(_) => ("pass".to_owned(), None),
             Does::Balancer(balancing) => (format!("balancer {}", balancing.policy), None),

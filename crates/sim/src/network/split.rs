@@ -110,7 +110,7 @@ impl Network {
         if parent == NONE {
             return;
         }
-        let (_, part, copy) = self.place(child);
+        let (_, part, copy) = self.place(parent);
         if let Some(pass) = self.flights.bottom(child).pass.take() {
             self.parts[part].breakers[copy].failed(pass, self.now);
         }

@@ -1,0 +1,324 @@
+//! Conservation, over models and loads drawn at random: whatever a network is made of, every request that comes to it is
+//! dealt with once, what counts it stops counting it, and Little's identity holds to the nanosecond.
+
+use super::*;
+use crate::{Generator, play};
+use base::dist::{self, Dist};
+use base::random::{Draws, Stream};
+use base::sink::Kept;
+use base::{Outcome, Phase, Profile, Rate};
+use workload::journey::{Journey, Node};
+use workload::model::{
+    Backoff, Balancer, Breaker, Budget, Cable, Cold, Discipline, Faults, Hedge, Jitter, Kind, Knows, Model,
+    Part, Policy, Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
+};
+use workload::plan::{Connections, Group, Source};
+use workload::{Limits, Plan, Process, Shard};
+
+const MS: fn(i64) -> Nanos = Nanos::from_millis;
+
+struct Dice(Draws);
+
+impl Dice {
+    fn one_of<T: Clone>(&mut self, these: &[T]) -> T {
+        these[(self.0.bits() % these.len() as u64) as usize].clone()
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.0.bits() % n
+    }
+
+    /// Once in so many.
+    fn once_in<T>(&mut self, n: u64, what: impl FnOnce(&mut Dice) -> T) -> Option<T> {
+        (self.below(n) == 0).then(|| what(self))
+    }
+}
+
+fn law(text: &str) -> Dist {
+    dist::parse(text, &|_| Err(String::new())).unwrap()
+}
+
+fn station(dice: &mut Dice) -> Station {
+    let classes = vec![2, 0];
+    let discipline = dice.one_of(&[
+        Discipline::Fifo,
+        Discipline::Fifo,
+        Discipline::Lifo,
+        Discipline::Sharing,
+        Discipline::Priority { classes: classes.clone(), preemptive: false },
+        Discipline::Priority { classes, preemptive: true },
+    ]);
+    Station {
+        discipline,
+        steps: vec![(1, law("uniform(1ms,30ms)"))],
+        queue: dice.once_in(3, |dice| dice.below(6) as usize),
+        stalls: dice.once_in(5, |_| base::station::Stalls::new(MS(700), MS(90)).unwrap()),
+        cold: dice.once_in(6, |_| Cold { factor: 1.5, requests: 40 }),
+        speed: dice.once_in(4, |_| vec![1.0, 1.7, 2.2, 1.1]).unwrap_or_default(),
+        ..Station::new(
+            1 + dice.below(3) as u32,
+            law(dice.one_of(&["exp(20ms)", "15ms", "lognormal(20ms,2)"])),
+        )
+    }
+}
+
+fn policy(dice: &mut Dice) -> Policy {
+    dice.one_of(&[
+        Policy::Random,
+        Policy::RoundRobin,
+        Policy::LeastConnections { ties: Ties::Random },
+        Policy::LeastConnections { ties: Ties::First },
+        Policy::PowerOfD { choices: 2 },
+        Policy::JoinIdleQueue,
+        Policy::PeakEwma { decay: MS(500) },
+        Policy::ConsistentHash { bound: Some(1.3) },
+        Policy::ConsistentHash { bound: None },
+        Policy::OneConnection,
+    ])
+}
+
+/// What stands around a part.
+fn around(dice: &mut Dice, mut part: Part) -> Part {
+    let is_station = matches!(part.kind, Kind::Station(_));
+    part.retry = dice.once_in(4, |dice| Retry {
+        attempts: 2 + dice.below(3) as u32,
+        backoff: dice.once_in(2, |dice| Backoff {
+            base: MS(3),
+            factor: 2.0,
+            most: MS(20),
+            jitter: dice.one_of(&[Jitter::None, Jitter::Full, Jitter::Half]),
+        }),
+        budget: dice.once_in(2, |_| Budget { share: 0.2, reserve: 5.0 }),
+    });
+    let cancel = dice.below(2) == 0;
+    part.hedge = dice.once_in(5, |dice| Hedge { after: MS(12), most: 1 + dice.below(2) as u32, cancel });
+    let cancel = dice.below(2) == 0;
+    part.timeout = dice.once_in(4, |dice| Timeout { after: MS(5 + dice.below(80) as i64), cancel });
+    part.breaker = dice.once_in(6, |dice| Breaker {
+        trip: dice.one_of(&[Trip::InARow(3), Trip::Share { share: 0.4, of: 10 }]),
+        open: MS(60),
+        probes: 1 + dice.below(2) as u32,
+    });
+    part.cable = dice.once_in(4, |dice| Cable {
+        out: law(dice.one_of(&["2ms", "exp(2ms)", "0s"])),
+        back: law(dice.one_of(&["1ms", "exp(3ms)"])),
+    });
+    part.faults = dice.once_in(4, |dice| Faults {
+        when: dice.one_of(&[
+            When::Alternating { up: law("exp(300ms)"), down: law("exp(60ms)"), lazy: false },
+            When::Alternating { up: law("exp(300ms)"), down: law("exp(60ms)"), lazy: true },
+            When::Once { at: MS(900), length: MS(400) },
+        ]),
+        together: dice.below(2) == 0,
+        while_down: match dice.below(3) {
+            0 if is_station => WhileDown::Slow(4.0),
+            1 => WhileDown::Silence,
+            _ => WhileDown::Error,
+        },
+        under_way: dice.one_of(&[UnderWay::Finish, UnderWay::Lost]),
+    });
+    part
+}
+
+/// A chain of balancers and passes before stations, some of them shared.
+fn model(dice: &mut Dice) -> Model {
+    let depth = dice.below(4) as usize;
+    let mut parts = Vec::new();
+    for at in 0..depth {
+        let kind = if dice.below(3) == 0 {
+            Kind::Pass(at + 1)
+        } else {
+            let policy = policy(dice);
+            let mut balancer = Balancer::new(policy, &[at + 1]);
+            balancer.hold = dice.once_in(4, |_| MS(30));
+            balancer.knows = dice.one_of(&[
+                Knows::Own,
+                Knows::All,
+                Knows::Shared { every: MS(50), cost: MS(0) },
+                Knows::Shared { every: MS(50), cost: MS(4) },
+            ]);
+            balancer.queue =
+                dice.once_in(2, |dice| dice.below(5) as usize).filter(|_| policy == Policy::OneConnection);
+            Kind::Balancer(balancer)
+        };
+        let part = Part::new(&format!("part {at}"), kind);
+        let copies = if at == 0 { 1 } else { 1 + dice.below(3) as u32 };
+        let part = Part { copies, shared: dice.below(2) == 0, ..part };
+        parts.push(around(dice, part));
+    }
+    let part = Part::new("stations", Kind::Station(station(dice)));
+    let part = Part { copies: 1 + dice.below(5) as u32, shared: dice.below(2) == 0, ..part };
+    parts.push(around(dice, part));
+    Model::of(parts)
+}
+
+/// What of a part the direct way can do.
+fn calm(dice: &mut Dice, part: &mut Part) {
+    (part.retry, part.hedge, part.timeout, part.breaker) = (None, None, None, None);
+    if let Some(cable) = &mut part.cable {
+        cable.out = law("3ms");
+    }
+    if let Some(faults) = &mut part.faults {
+        (faults.while_down, faults.under_way) = (WhileDown::Error, UnderWay::Finish);
+    }
+    match &mut part.kind {
+        Kind::Balancer(balancer) => {
+            let hash = Policy::ConsistentHash { bound: None };
+            balancer.policy = dice.one_of(&[Policy::Random, Policy::RoundRobin, hash]);
+            (balancer.knows, balancer.queue) = (Knows::Own, None);
+        }
+        Kind::Station(station) => {
+            (station.discipline, station.speed) = (Discipline::Fifo, Vec::new());
+        }
+        Kind::Pass(_) => {}
+    }
+}
+
+/// Users who come, or who are there, with journeys of four requests of two steps.
+fn plan(dice: &mut Dice, seed: u64) -> Plan {
+    let ask = |step| Node::Ask { step, repeat: 2, think: None };
+    let journey = Journey::new(&[ask(0), ask(1)], law("exp(10ms)")).unwrap();
+    let end = Nanos::from_secs(3);
+    let source = if dice.below(2) == 0 {
+        let profile = Profile::new(&[Phase::hold(end, Rate(10.0 + dice.below(60) as f64))]);
+        Source::Arrivals { process: Process::Poisson, profile: profile.into() }
+    } else {
+        let level = workload::users::Level::hold(1 + dice.below(12) as u32, end);
+        Source::Users { level: level.into(), requests: None }
+    };
+    let connections = dice.one_of(&[Connections::Shared, Connections::PerUser]);
+    Plan::of(seed, Group::of(source, journey, connections), Nanos::ZERO, end)
+}
+
+fn limits(dice: &mut Dice) -> Limits {
+    Limits {
+        connections: 2 + dice.below(40) as u32,
+        max_wait: MS(100),
+        timeout: MS(dice.one_of(&[40, 300, 60_000])),
+        connect_timeout: MS(100),
+        drain: MS(500),
+    }
+}
+
+#[test]
+fn whatever_a_network_is_made_of_nothing_is_lost_or_counted_twice() {
+    let (mut seen, mut direct) = ([0u64; 4], 0);
+    for seed in 0..300 {
+        let mut dice = Dice(Stream::new(seed, "models").item(0));
+        let (model, plan, limits) = (model(&mut dice), plan(&mut dice, seed), limits(&mut dice));
+        let Ok(mut network) = Network::new(&model, &plan) else { panic!("{seed}: {model:#?}") };
+        let mut kept = Kept::default();
+        let played = play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut kept);
+        direct += u64::from(network.direct);
+
+        // In the middle of things.
+        let observed = network.observed(network.now.max(played.ended));
+        let sent = kept.records.iter().filter(|r| r.sent.is_some() && r.kind == base::Kind::Request);
+        assert_eq!((played.requests, observed.requests), (sent.count() as u64, played.requests), "{seed}");
+        assert_eq!(observed.area_ns, observed.sum_ns, "{seed}");
+
+        // What is served for nobody is still to be finished.
+        let mut steps = 0;
+        while network.under_way() > 0 && network.next_at() < Nanos::MAX {
+            let answered = network.happen(network.next_at());
+            assert_eq!(answered, None, "{seed}: nobody waits");
+            steps += 1;
+            assert!(steps < 2_000_000, "{seed}: {} are under way for ever: {model:#?}", network.under_way());
+        }
+        check_empty(&network, seed, &model);
+        let end = network.now.max(played.ended);
+        let observed = network.observed(end);
+        assert_eq!((observed.area_ns, network.little.inside_for_tests()), (observed.sum_ns, 0), "{seed}");
+        for part in &observed.parts {
+            let servers = part.servers.unwrap_or(0) * part.copies;
+            assert!(part.all.failed <= part.all.came, "{seed}: {part:?}");
+            assert!(part.all.busy_ns <= i128::from(end.0) * i128::from(servers), "{seed}: {part:?}");
+            assert!(part.all.busy_ns >= 0 && part.all.area_ns >= 0, "{seed}");
+            if !network.direct && end.0 < 6_000_000_000 {
+                let busy: i128 = part.series.iter().map(|window| window.busy_ns).sum();
+                let area: i128 = part.series.iter().map(|window| window.area_ns).sum();
+                assert_eq!((busy, area), (part.all.busy_ns, part.all.area_ns), "{seed}: {}", part.name);
+            }
+        }
+        for record in &kept.records {
+            match record.outcome {
+                Outcome::Ok => seen[0] += 1,
+                Outcome::Status if record.status == 503 => seen[1] += 1,
+                Outcome::Status => seen[2] += 1,
+                Outcome::Timeout => seen[3] += 1,
+                _ => {}
+            }
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 250) && direct > 10, "{seen:?}, {direct} direct");
+}
+
+fn check_empty(network: &Network, seed: u64, model: &Model) {
+    let flights: Vec<_> =
+        network.flights.all().map(|f| (network.flights.get(f), network.flights.frames(f))).collect();
+    assert!(flights.is_empty(), "{seed}: {flights:#?} {model:#?}");
+    assert!(network.ready.is_empty() && network.outbox.is_empty());
+    assert!(network.connections.iter().all(|&request| request == NONE), "{seed}");
+    let held = network.releases.len() - network.free_releases.len();
+    for part in &network.parts {
+        if let Some(faults) = &part.faults {
+            assert!(faults.inside.iter().all(|inside| inside.len() == 0), "{seed}: {}", part.name);
+        }
+        match &part.does {
+            Does::Balancer(balancing) => {
+                let own = balancing.choosers.iter().flat_map(|c| (0..c.targets()).map(|t| c.own(t)));
+                let own: u32 = if network.direct { 0 } else { own.sum() };
+                assert!(own as usize <= held, "{seed}: {own} outstanding, {held} held");
+                assert!(balancing.waiting.iter().all(|waiting| waiting.len() == 0), "{seed}");
+            }
+            Does::Desk(desks) => {
+                for desk in &desks.desks {
+                    assert_eq!((desk.in_service(), desk.waiting.len(), desk.busy), (0, 0, 0), "{seed}");
+                }
+            }
+            Does::Pass(_) | Does::Line(_) => {}
+        }
+    }
+}
+
+/// A model whose answers are known as requests come, with and without a part before it that watches and never acts.
+#[test]
+fn the_direct_way_and_events_give_the_same_answers() {
+    for seed in 0..200 {
+        let mut dice = Dice(Stream::new(seed, "models").item(1));
+        let (mut model, plan, limits) = (model(&mut dice), plan(&mut dice, seed), limits(&mut dice));
+        model.parts.iter_mut().for_each(|part| calm(&mut dice, part));
+        let network = Network::new(&model, &plan).unwrap();
+        assert!(network.direct, "{seed}: {model:#?}");
+        let watch = Timeout { after: Nanos::from_secs(1_000_000), cancel: false };
+        let watched = Part { timeout: Some(watch), ..Part::new("watch", Kind::Pass(1)) };
+        let mut parts = vec![watched];
+        for mut part in model.parts.clone() {
+            match &mut part.kind {
+                Kind::Pass(to) => *to += 1,
+                Kind::Balancer(balancer) => balancer.to.iter_mut().for_each(|branch| branch.part += 1),
+                Kind::Station(_) => {}
+            }
+            parts.push(part);
+        }
+        let mut watched = Network::new(&Model::of(parts), &plan).unwrap();
+        assert!(!watched.direct);
+        // Draws belong to a part's number, which is one more there.
+        for (own, others) in watched.parts[1..].iter_mut().zip(&network.parts) {
+            own.draws = others.draws.clone();
+            own.faults = others.faults.clone();
+        }
+        let run = |network: Network| {
+            let mut kept = Kept::default();
+            play(&plan, Shard::WHOLE, limits, network, Generator::default(), &mut kept);
+            kept.records.sort_by_key(|r| (r.k, r.intended, r.kind));
+            kept.records
+        };
+        let (direct, by_events) = (run(network), run(watched));
+        assert_eq!(direct.len(), by_events.len(), "{seed}");
+        for (a, b) in direct.iter().zip(&by_events) {
+            let tell = |r: &base::Record| (r.k, r.step, r.sent, r.done, r.outcome, r.status);
+            assert_eq!(tell(a), tell(b), "{seed}: {model:#?}");
+        }
+    }
+}
