@@ -288,6 +288,13 @@ pub(super) fn described(mut schema: Schema, description: &str) -> Schema {
     schema
 }
 
+/// For keys that few of many mappings have.
+impl<T: Read> Read for Box<T> {
+    fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Box<T>> {
+        T::read(tree, reader).map(Box::new)
+    }
+}
+
 impl<T: Read> Read for Vec<T> {
     fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Vec<T>> {
         let Kind::List(items) = &tree.kind else {

@@ -220,6 +220,22 @@ fn the_documentation_lists_every_policy_and_every_word() {
 }
 
 #[test]
+fn names_of_parts_within_others_differ_from_all_others() {
+    let model = model(
+        "model: { balancer: random, to: [{ service: 1ms }, station, { service: 1ms }, station-3], parts: { station: { service: 1ms }, station-3: { service: 1ms } } }",
+    );
+    let names: Vec<&str> = model.parts.iter().map(|part| part.name.as_str()).collect();
+    assert_eq!(names, ["balancer", "station-2", "station", "station-4", "station-3"]);
+}
+
+#[test]
+fn a_long_list_of_parts_is_read() {
+    let parts = "{ service: 1ms }, ".repeat(20_000);
+    let model = model(&format!("model: {{ balancer: random, to: [{parts}] }}"));
+    assert_eq!((model.parts.len(), model.parts[20_000].name.as_str()), (20_001, "station-20000"));
+}
+
+#[test]
 fn a_long_chain_of_names_is_refused_and_does_no_harm() {
     let parts: String = (0..5000).map(|n| format!("    p{n}: {{ to: p{} }}\n", n + 1)).collect();
     let shown =

@@ -12,7 +12,7 @@ use crate::scenario::source::{Problem, Span};
 use crate::scenario::tree::Scalar;
 use crate::scenario::written::{Branch, Lead, Model, ModelPart};
 use base::units::nearest;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Copies over the whole network, at most.
 const MOST_COPIES: u64 = 1_000_000;
@@ -55,20 +55,25 @@ pub(super) fn parts(model: &Model, labels: &[String], reader: &mut Reader<'_>) -
     (reader.problems.len() == before).then_some(parts)
 }
 
-/// Names of parts, those that are taken.
+/// Names of parts.
 struct Names<'f> {
+    /// Those under `parts`.
     by_name: HashMap<&'f str, usize>,
-    taken: HashSet<String>,
+    /// How many of the others have had a name.
+    given: HashMap<String, u32>,
 }
 
 impl Names<'_> {
-    /// A name that is still free.
+    /// A name that is still free: as wanted, or with a number after it.
     fn fresh(&mut self, wanted: String) -> String {
-        let numbered = (2..).map(|n| format!("{wanted}-{n}"));
-        let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| !self.taken.contains(name));
-        let free = free.unwrap_or(wanted);
-        self.taken.insert(free.clone());
-        free
+        let count = self.given.entry(wanted.clone()).or_insert(0);
+        loop {
+            *count += 1;
+            let name = if *count == 1 { wanted.clone() } else { format!("{wanted}-{count}") };
+            if !self.by_name.contains_key(name.as_str()) {
+                return name;
+            }
+        }
     }
 
     /// The number of a part of that name.
@@ -95,7 +100,7 @@ fn drafts<'f>(model: &'f Model, reader: &mut Reader<'_>) -> Option<Vec<Draft<'f>
     let named: &[(Scalar, ModelPart)] = model.whole.parts.as_ref().map_or(&[], |parts| &parts.0);
     let mut names = Names {
         by_name: named.iter().enumerate().map(|(at, (name, _))| (name.text.as_str(), at + 1)).collect(),
-        taken: named.iter().map(|(name, _)| name.text.clone()).collect(),
+        given: HashMap::new(),
     };
     let mut drafts = Vec::with_capacity(named.len() + 1);
     let first = sort(&model.first, reader);
@@ -123,6 +128,7 @@ fn drafts<'f>(model: &'f Model, reader: &mut Reader<'_>) -> Option<Vec<Draft<'f>
     while at < drafts.len() {
         let (written, sort) = (drafts[at].written, drafts[at].sort);
         let prefix = if at == 0 { String::new() } else { format!("{}.", drafts[at].name) };
+        let mut seen: HashMap<usize, Span> = HashMap::new();
         for branch in leads(written, sort, reader) {
             let inner = match branch.lead {
                 Inner::Named(name) => names.find(name, reader),
@@ -134,9 +140,9 @@ fn drafts<'f>(model: &'f Model, reader: &mut Reader<'_>) -> Option<Vec<Draft<'f>
                 }
             };
             let Some(to) = inner else { continue };
-            if let Some(first) = drafts[at].leads.iter().find(|edge| edge.to == to) {
+            if let Some(first) = seen.insert(to, branch.span) {
                 let title = format!("it leads to '{}' a second time", drafts[to].name);
-                let problem = Problem::new(branch.span, title).other(first.at, "first here");
+                let problem = Problem::new(branch.span, title).other(first, "first here");
                 reader.problems.push(problem.help("give it a weight: { part: NAME, weight: 2 }"));
                 continue;
             }
@@ -307,12 +313,12 @@ struct Reached {
 impl Draft<'_> {
     /// How often it makes a request, at most.
     fn attempts(&self) -> u64 {
-        let tries = match &self.written.retries {
+        let tries = match self.written.retries.as_deref() {
             Some(OrFull::Short(attempts)) => attempts.value,
             Some(OrFull::Full(retries)) => retries.attempts.as_ref().map_or(1, |attempts| attempts.value),
             None => 1,
         };
-        let hedges = match &self.written.hedge {
+        let hedges = match self.written.hedge.as_deref() {
             Some(OrFull::Full(hedge)) => hedge.most.as_ref().map_or(1, |most| most.value),
             Some(OrFull::Short(_)) => 1,
             None => 0,

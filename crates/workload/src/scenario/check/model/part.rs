@@ -83,7 +83,7 @@ pub(super) fn settle(
     let hedge = written.hedge.as_ref().and_then(|hedge| around::hedge(hedge, reader));
     let timeout = written.timeout.as_ref().and_then(|timeout| around::timeout(timeout, reader));
     let breaker = written.breaker.as_ref().and_then(|breaker| around::breaker(breaker, reader));
-    let cable = written.cable.as_ref().and_then(around::cable);
+    let cable = written.cable.as_deref().and_then(around::cable);
     let station = sort == Sort::Station;
     let faults = written.faults.as_ref().and_then(|faults| around::faults(faults, station, reader));
     let copies = written.copies.as_ref().map_or(1, |copies| copies.value as u32);

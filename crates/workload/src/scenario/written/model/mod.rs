@@ -39,13 +39,13 @@ mapping! {
         /// How many may wait; further ones are turned away (503). Default: no limit. Of balancers, one-connection has it.
         queue: Count,
         /// When nothing is served.
-        stalls: Stalls,
+        stalls: Box<Stalls>,
         /// A target that is slow at first: service times are 1 + factor exp(-served/requests) as long.
-        cold: Cold,
+        cold: Box<Cold>,
         /// Speed of the station with 1, 2, ... requests in it, the last for more. Default: 1, 2, ..., servers.
         speed: Vec<Positive>,
         /// Chooses who gets a request: a policy, or a mapping with its options. Makes the part a balancer.
-        balancer: Balancing,
+        balancer: Box<Balancing>,
         /// Where requests go: the name of a part under parts, a part, or a list of these.
         to: To,
         /// Where requests go: so many servers, each with a queue of its own.
@@ -53,19 +53,19 @@ mapping! {
         /// How long a request that failed still counts as outstanding for the balancer. Default: not at all.
         hold: Time,
         /// What the balancer knows of the requests of its other copies. Default: own.
-        knows: Knowing,
+        knows: Box<Knowing>,
         /// The way to it and back: one law for each way, or { out, back }.
-        cable: OrFull<Law, Cable>,
+        cable: Box<OrFull<Law, Cable>>,
         /// When it is down.
-        faults: Faults,
+        faults: Box<Faults>,
         /// How often a request is made in all if it fails, or a mapping that says more.
-        retries: OrFull<Count, Retries>,
+        retries: Box<OrFull<Count, Retries>>,
         /// Requests that take longer are given up (504).
-        timeout: OrFull<Time, Timeout>,
+        timeout: Box<OrFull<Time, Timeout>>,
         /// Requests that take longer are made once more; the first answer counts.
-        hedge: OrFull<Time, Hedge>,
+        hedge: Box<OrFull<Time, Hedge>>,
         /// After failures requests fail at once (503) for a while.
-        breaker: Breaker,
+        breaker: Box<Breaker>,
     }
 }
 
