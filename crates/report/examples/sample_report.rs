@@ -3,10 +3,13 @@
 //! `sample_report PATH [SAMPLE [OUTPUT]]` writes one report (default: the clean run as HTML).
 //! `sample_report --document FILE PATH OUTPUT` writes the report of a summary document.
 //! `sample_report --beside PATH SAMPLE OTHER` writes the page of a sample with another sample's response times beside its own.
+//! `sample_report --study PATH SAMPLE` writes the page of a sample of several simulated runs.
 //! `sample_report --golden FOLDER` writes what the terminal shows of every sample, as the snapshot tests compare it.
 
 #[path = "../tests/samples/mod.rs"]
 mod samples;
+#[path = "../tests/samples/studies.rs"]
+mod studies;
 
 use report::Style;
 use std::path::Path;
@@ -19,7 +22,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for (name, make) in samples::ALL {
                 write(&Path::new(folder).join(format!("{name}.txt")), "terminal", &make(), &style)?;
             }
+            for (name, make) in studies::STUDIES {
+                let text = report::study::terminal(&make(), &style);
+                keep(&Path::new(folder).join(format!("{name}.txt")), text)?;
+            }
             Ok(())
+        }
+        ["--study", path, sample] => {
+            let known = studies::STUDIES.iter().find(|(name, _)| *name == sample);
+            let (_, make) = known.ok_or_else(|| format!("no study '{sample}'"))?;
+            keep(Path::new(path), report::study::html(&make(), &style, None))
         }
         ["--document", file, path, output] => {
             let summary = report::parse(&read(Path::new(file))?)?;
@@ -34,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [path, sample, output] => write(Path::new(path), output, &find(sample)?, &style),
         _ => {
             Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --document FILE PATH OUTPUT | --beside PATH SAMPLE OTHER | \
-                 --golden FOLDER"
+                 --study PATH SAMPLE |                  --golden FOLDER"
                 .into())
         }
     }

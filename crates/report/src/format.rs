@@ -107,6 +107,27 @@ pub fn time_range(low: f64, high: f64) -> String {
     range(&time(low), &time(high))
 }
 
+/// A time with its interval, all in one unit and with as many digits as the interval carries: `245.9 ms [244.0, 247.8]`.
+pub fn time_within(value: f64, interval: [f64; 2]) -> String {
+    let (length, unit) = time_unit(value.abs().max(interval[0].abs()).max(interval[1].abs()));
+    let half = (interval[1] - interval[0]) / 2.0 / length;
+    if !half.is_finite() || half <= 0.0 || !value.is_finite() {
+        return format!("{} [{}]", time(value), time_range(interval[0], interval[1]));
+    }
+    // Two digits of the half width.
+    let decimals = (1 - half.log10().floor() as i32).clamp(0, 6) as usize;
+    let shown = |seconds: f64| {
+        let text = format!("{:.decimals$}", seconds / length);
+        // What rounds to nothing has no sign.
+        if text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.')) {
+            text.trim_start_matches('-').to_owned()
+        } else {
+            text
+        }
+    };
+    format!("{} {unit} [{}, {}]", shown(value), shown(interval[0]), shown(interval[1]))
+}
+
 fn range(low: &str, high: &str) -> String {
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
@@ -216,6 +237,15 @@ mod tests {
         );
         assert_eq!(time_range(0.00331, 0.00362), "3.31 to 3.62 ms");
         assert_eq!(time_range(0.000812, 0.0012), "812 us to 1.20 ms");
+    }
+
+    #[test]
+    fn a_time_has_the_digits_of_its_interval() {
+        assert_eq!(time_within(0.245_93, [0.244_06, 0.247_81]), "245.9 ms [244.1, 247.8]");
+        assert_eq!(time_within(-0.000_3, [-0.001_2, 0.000_6]), "-0.30 ms [-1.20, 0.60]");
+        assert_eq!(time_within(1.5, [1.1, 1.9]), "1.50 s [1.10, 1.90]");
+        assert_eq!(time_within(0.5, [0.25, 0.75]), "500 ms [250, 750]");
+        assert_eq!(time_within(0.0, [0.0, 0.0]), "0 s [0 to 0 s]");
     }
 
     #[test]

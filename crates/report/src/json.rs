@@ -39,10 +39,12 @@ pub enum ReadError {
     #[error("not a headway summary: {0}")]
     Malformed(#[from] serde_json::Error),
     /// JSON of another shape, or of a later version.
-    #[error("the document's schema is '{found}'; this version reads '{SCHEMA}'")]
+    #[error("the document's schema is '{found}'; this version reads '{read}'")]
     Schema {
         /// What the document says, or nothing.
         found: String,
+        /// What is read here.
+        read: &'static str,
     },
 }
 
@@ -56,7 +58,7 @@ pub fn parse(bytes: &[u8]) -> Result<Summary, ReadError> {
     let value: serde_json::Value = serde_json::from_slice(bytes)?;
     let found = value.get("schema").and_then(|schema| schema.as_str()).unwrap_or("");
     if found != SCHEMA {
-        return Err(ReadError::Schema { found: found.to_owned() });
+        return Err(ReadError::Schema { found: found.to_owned(), read: SCHEMA });
     }
     // From the text and not from the value, because only then do errors name a line.
     Ok(serde_json::from_slice(bytes)?)

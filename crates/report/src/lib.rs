@@ -15,6 +15,7 @@ pub mod format;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod study;
 pub mod terminal;
 pub mod words;
 

@@ -77,7 +77,7 @@ pub(super) fn marks(summary: &Summary) -> serde_json::Value {
 }
 
 /// Title, chart and caption; the caller adds the table and closes.
-pub(super) fn figure(page: &mut Markup, id: &'static str, title: &'static str, caption: &str) {
+pub(super) fn figure(page: &mut Markup, id: &'static str, title: &str, caption: &str) {
     page.raw("<section class=\"figure\"").attribute("id", id).raw(">\n").element("h2", "", title);
     page.raw("<figure>\n<div class=\"chart\"").attribute("data-chart", id);
     page.raw(" role=\"img\"").attribute("aria-label", &format!("Chart: {title}. {caption}")).raw("></div>\n");

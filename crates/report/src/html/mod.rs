@@ -12,6 +12,7 @@ mod figures;
 mod markup;
 mod model;
 mod run;
+pub(crate) mod study;
 mod tables;
 mod thresholds;
 mod tiles;
@@ -20,6 +21,7 @@ mod verdict;
 use crate::beside::Beside;
 use crate::{Output, Style, words};
 use markup::{Markup, script_json};
+use serde::Serialize;
 use stats::Summary;
 
 /// The version of the vendored chart library.
@@ -33,6 +35,7 @@ const KIT_JS: &str = include_str!("kit.js");
 const AUDIT_JS: &str = include_str!("audit.js");
 const MODEL_JS: &str = include_str!("model.js");
 const CHARTS_JS: &str = include_str!("charts.js");
+const STUDY_JS: &str = include_str!("study.js");
 const DRAW_JS: &str = include_str!("draw.js");
 
 /// The report as one HTML file.
@@ -101,18 +104,23 @@ fn sections(page: &mut Markup, summary: &Summary, beside: Option<&Beside>) {
 }
 
 fn head(page: &mut Markup, summary: &Summary) {
+    let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
+    let pattern = summary.audit.is_some() && summary.verdict.load.is_none();
+    let answer = if pattern { words::pattern(summary) } else { words::load(summary) };
+    begin(page, &format!("{}: {name} - Headway", answer.word), figures::count(summary));
+}
+
+/// The page up to its body: its title, and how many charts its scripts are to draw.
+fn begin(page: &mut Markup, title: &str, charts: usize) {
     page.raw("<!DOCTYPE html>\n<html lang=\"en\"");
-    page.attribute("data-charts", &figures::count(summary).to_string());
+    page.attribute("data-charts", &charts.to_string());
     page.raw(
         ">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src \
          'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action \
          'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta \
          name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
     );
-    let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
-    let pattern = summary.audit.is_some() && summary.verdict.load.is_none();
-    let answer = if pattern { words::pattern(summary) } else { words::load(summary) };
-    page.element("title", "", &format!("{}: {name} - Headway", answer.word));
+    page.element("title", "", title);
     page.raw("<style>\n").raw(UPLOT_CSS).raw("\n").raw(PAGE_CSS).raw("</style>\n</head>\n");
 }
 
@@ -126,18 +134,17 @@ fn footer(page: &mut Markup) {
     page.raw("</pre></details>\n</footer>\n");
 }
 
+/// JSON that the scripts read, under the name by which they find it.
+fn data(page: &mut Markup, id: &str, value: &impl Serialize) {
+    page.raw("<script type=\"application/json\"").attribute("id", id).raw(">");
+    page.embedded(&script_json(value)).raw("</script>\n");
+}
+
 fn scripts(page: &mut Markup, summary: &Summary, beside: Option<&Beside>) {
-    page.raw("<script type=\"application/json\" id=\"summary\">")
-        .embedded(&script_json(summary))
-        .raw("</script>\n");
-    let marks = figures::marks(summary);
-    page.raw("<script type=\"application/json\" id=\"marks\">")
-        .embedded(&script_json(&marks))
-        .raw("</script>\n");
+    data(page, "summary", summary);
+    data(page, "marks", &figures::marks(summary));
     if let Some(beside) = beside {
-        page.raw("<script type=\"application/json\" id=\"beside-curve\">")
-            .embedded(&script_json(beside))
-            .raw("</script>\n");
+        data(page, "beside-curve", beside);
     }
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
     if summary.audit.is_some() {

@@ -115,11 +115,7 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
         page.labelled("dither seed", Tone::Plain, &seed);
     }
     if let Some(command) = command {
-        page.labelled("command", Tone::Plain, "");
-        for (i, line) in command::fold(&command, WIDTH, 4).into_iter().enumerate() {
-            let indent = if i == 0 { "    " } else { "" };
-            page.line(&[span(Tone::Strong, format!("{indent}{line}"))]);
-        }
+        to_repeat(page, &command);
     }
     if let Some(folder) = &style.folder {
         page.labelled("folder", Tone::Plain, folder);
@@ -133,5 +129,14 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
             Tone::Plain,
             "these numbers are one shard's; merge the run folders for the whole",
         );
+    }
+}
+
+/// The command that plays it again.
+pub(super) fn to_repeat(page: &mut Page, command: &str) {
+    page.labelled("command", Tone::Plain, "");
+    for (i, line) in command::fold(command, WIDTH, 4).into_iter().enumerate() {
+        let indent = if i == 0 { "    " } else { "" };
+        page.line(&[span(Tone::Strong, format!("{indent}{line}"))]);
     }
 }

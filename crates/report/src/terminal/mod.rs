@@ -14,6 +14,7 @@ mod layout;
 mod machine;
 mod model;
 mod numbers;
+pub(crate) mod study;
 mod thresholds;
 mod verdict;
 

@@ -8,6 +8,7 @@ pub mod audit;
 pub mod model;
 mod reasons;
 mod sessions;
+pub mod study;
 pub mod thresholds;
 mod undecided;
 mod users;

@@ -1,0 +1,125 @@
+// The charts of a study: latency curves of all points in one plot, and response times along a swept parameter.
+"use strict";
+const study = JSON.parse(document.getElementById("study").textContent);
+const layout = JSON.parse(document.getElementById("layout").textContent);
+// A run's response times, where the page shows some.
+const beside = JSON.parse(document.getElementById("beside-curve")?.textContent ?? "null");
+const dashes = [undefined, [8, 4], [3, 3]];
+// Six colours, and beyond them the same with other dashes.
+const looks = (i) => ({ stroke: lineColour(i), dash: dashes[Math.floor(i / 6) % dashes.length] });
+
+// Which share of requests is slower, on a logarithmic axis: each further nine takes the same room.
+const studyCurves = (place) => {
+  const side = (p) => 1 / (1 - p);
+  const table = (points) => {
+    const kept = points.filter(([p, value]) => p < 1 && value > 0);
+    return [kept.map(([p]) => side(p)), kept.map(([, value]) => value)];
+  };
+  const value = (u, v) => time(v);
+  const lines = layout.curves.map((i, k) => ({
+    table: table(study.points[i].curve),
+    series: { label: layout.labels[i], width: 2, spanGaps: true, points: { show: false }, value, ...looks(k) },
+  }));
+  if (beside && beside.curve.length > 1) {
+    const curve = beside.curve.map((point) => [point.percentile / 100, point.value]);
+    lines.push({ table: table(curve), series: { label: beside.name, stroke: style("--ink"), width: 2, dash: [2, 4], spanGaps: true, points: { show: false }, value } });
+  }
+  const data = uPlot.join(lines.map((line) => line.table));
+  const last = data[0][data[0].length - 1] || 10;
+  const splits = [2, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].filter((x) => x <= last * 1.001);
+  const all = data.slice(1).flat().filter((v) => v > 0);
+  const low = Math.min(...all), high = Math.max(...all);
+  const narrow = widthOf(place) < 600;
+  const percent = (x) => share(100 * (1 - 1 / x));
+  return [new uPlot(options(place, narrow ? 280 : 380, {
+    scales: { x: { time: false, distr: 3, range: () => [1, Math.max(last, 10)] }, y: { distr: 3, range: () => logRange(1e-9)(null, Math.max(low, high / 1e4), high) } },
+    series: [{ label: "share", value: (u, v) => (v == null ? "-" : percent(v)) }, ...lines.map((line) => line.series)],
+    axes: [
+      axis({ splits: () => splits, filter: (u, found) => found, values: (u, found) => found.map(percent), label: "share of requests at most this slow", size: 32, space: 30 }),
+      axis({ values: (u, found) => found.map(axisTime), size: narrow ? 54 : 66 }),
+    ],
+  }), data, place)];
+};
+
+// Bars from the lower to the upper end of the intervals; the series are in the order of the rows.
+const intervalBars = (xs, rows) => (u) => {
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = 1.5 * uPlot.pxRatio;
+  const cap = 4 * uPlot.pxRatio;
+  const bottom = u.scales.y.min;
+  rows.forEach((row, i) => {
+    if (!u.series[i + 1].show) return;
+    ctx.strokeStyle = u.series[i + 1].stroke(u, i + 1);
+    row.intervals.forEach((interval, k) => {
+      if (!interval) return;
+      const x = u.valToPos(xs[k], "x", true);
+      const ends = interval.map((v) => u.valToPos(Math.max(v, bottom), "y", true));
+      ctx.beginPath();
+      ctx.moveTo(x, ends[0]);
+      ctx.lineTo(x, ends[1]);
+      for (const end of ends) {
+        ctx.moveTo(x - cap, end);
+        ctx.lineTo(x + cap, end);
+      }
+      ctx.stroke();
+    });
+  });
+  ctx.restore();
+};
+
+const studySweep = (place) => {
+  const { x: xs, values, numeric, times, lines, name, failed } = layout.sweep;
+  const narrow = widthOf(place) < 600;
+  const size = narrow ? 54 : 66;
+  const first = xs[0], last = xs[xs.length - 1];
+  const edge = numeric ? (last - first || Math.abs(last) || 1) * 0.03 : 0.5;
+  const along = (v) => (v == null ? "-" : numeric ? (times ? time(v) : digits(v)) : values[v - 1] ?? "");
+  const row = (line, label, look, of) => ({
+    label,
+    look,
+    means: line.points.map((i) => (i == null ? null : of(study.points[i])?.mean ?? null)),
+    intervals: line.points.map((i) => (i == null ? null : of(study.points[i])?.ci95 ?? null)),
+  });
+  const plot = (rows, title, shown, axisShown, bottom) => {
+    const kept = rows.filter((row) => row.means.some((v) => v != null));
+    if (kept.length === 0) return [];
+    const all = kept.flatMap((row) => row.means).filter((v) => v > 0);
+    const logarithmic = bottom == null && all.length > 0 && Math.max(...all) / Math.min(...all) > 20;
+    const high = Math.max(...kept.flatMap((row) => [...row.means, ...row.intervals.flatMap((i) => i || [])]).filter((v) => v != null), 1e-12);
+    const y = logarithmic ? { distr: 3, range: () => logRange(1e-9)(null, Math.min(...all), high) } : { range: () => [0, high * 1.08] };
+    const joined = numeric ? {} : { width: 0 };
+    return [new uPlot(options(place, narrow ? 220 : 250, {
+      scales: { x: { time: false, range: () => [first - edge, last + edge] }, y },
+      cursor: { drag: { x: true, y: false }, sync: { key: "sweep" }, points: { size: 6 } },
+      series: [
+        { label: name, value: (u, v) => along(v) },
+        ...kept.map((row) => ({ label: row.label, width: 1.8, points: { show: true, size: 7, fill: row.look.stroke }, value: shown, ...row.look, ...joined })),
+      ],
+      axes: [
+        axis(numeric
+          ? { label: name, size: 32, values: (u, found) => found.map((v) => (times ? axisTime(v) : axisCount(Number(v.toPrecision(6))))) }
+          : { label: name, size: 32, splits: () => xs, values: (u, found) => found.map((v) => values[v - 1] ?? "") }),
+        axis({ label: title, values: (u, found) => found.map(axisShown), size }),
+      ],
+      hooks: { draw: [intervalBars(xs, kept)] },
+    }), [xs, ...kept.map((row) => (logarithmic ? row.means.map(positive) : row.means))], place)];
+  };
+  const seconds = (u, v) => time(v);
+  const of = (number) => (point) => point.response[number];
+  const shares = () => failed
+    ? plot(lines.map((line, i) => row(line, line.label || "failed", looks(i), (point) => point.failed)), "failed", (u, v) => (v == null ? "-" : share(100 * v)), (v) => Number((100 * v).toPrecision(3)) + " %", 0)
+    : [];
+  if (lines.length === 1) {
+    const rows = ["mean", "p50", "p99"].map((number, i) => row(lines[0], number, looks(i), of(number)));
+    return [...plot(rows, "response time", seconds, axisTime), ...shares()];
+  }
+  const plots = ["mean", "p50", "p99"].flatMap((number) =>
+    plot(lines.map((line, i) => row(line, line.label, looks(i), of(number))), number, seconds, axisTime));
+  return [...plots, ...shares()];
+};
+
+const builders = { "study-curves": studyCurves, "study-sweep": studySweep };

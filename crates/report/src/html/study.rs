@@ -1,0 +1,371 @@
+//! The page of several simulated runs: how models differ, latency curves in one plot, the sweep, tables by point.
+
+use super::figures::{details, figure};
+use super::markup::{Cell, Column, Markup, cell, number, toned, word};
+use super::tables::dash;
+use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, data, footer};
+use crate::Style;
+use crate::beside::Beside;
+use crate::format::{count, number as digits, plural, rate, share, time, time_range, time_within};
+use crate::words::Tone;
+use crate::words::study::{
+    common, difference, gain, gains, label, notes, share_cell, share_interval, subject,
+};
+use stats::study::{Estimate, Point, Study};
+use sweep::{Sweep, sweep};
+
+mod sweep;
+
+/// Curves in one plot, and lines of a sweep; all are in the tables.
+pub(super) const MOST_LINES: usize = 12;
+/// Rows of a table; all are in the JSON document.
+const MOST_ROWS: usize = 500;
+/// Numbers of the response time, as they are named in the document and to people.
+const NUMBERS: [(&str, &str); 7] = [
+    ("mean", "mean"),
+    ("p50", "p50"),
+    ("p90", "p90"),
+    ("p95", "p95"),
+    ("p99", "p99"),
+    ("p999", "p99.9"),
+    ("max", "max"),
+];
+
+/// The whole page.
+pub(crate) fn page(study: &Study, style: &Style, beside: Option<&Beside>) -> Vec<u8> {
+    let mut page = Markup::default();
+    let name = if study.name.is_empty() { "unnamed" } else { &study.name };
+    let (curves, sweep) = (drawn_curves(study), sweep(study));
+    let charts = usize::from(!curves.is_empty()) + usize::from(sweep.is_some());
+    begin(&mut page, &format!("{name}: simulations - Headway"), charts);
+    page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway simulation study</p>\n");
+    page.element("h1", "", name).element("p", "subject", &subject(study)).raw("</header>\n");
+    said(&mut page, study);
+    latency_curves(&mut page, study, &curves, beside);
+    if let Some(sweep) = &sweep {
+        swept(&mut page, study, sweep);
+    }
+    responses(&mut page, study);
+    loads(&mut page, study);
+    differences(&mut page, study);
+    if let Some(beside) = beside {
+        against(&mut page, study, beside);
+    }
+    missing(&mut page, study);
+    again(&mut page, study, style);
+    page.raw("</main>\n");
+    footer(&mut page);
+    let labels: Vec<String> = study.points.iter().map(|point| label(study, point)).collect();
+    data(&mut page, "study", study);
+    data(&mut page, "layout", &serde_json::json!({ "labels": labels, "curves": curves, "sweep": sweep }));
+    if let Some(beside) = beside {
+        data(&mut page, "beside-curve", beside);
+    }
+    page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
+    page.raw(STUDY_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n</body>\n</html>\n");
+    page.into_bytes()
+}
+
+/// Points whose curves are drawn: all, or evenly spaced ones.
+fn drawn_curves(study: &Study) -> Vec<usize> {
+    let with: Vec<usize> = (0..study.points.len()).filter(|&i| study.points[i].curve.len() > 1).collect();
+    if with.len() <= MOST_LINES {
+        return with;
+    }
+    (0..MOST_LINES).map(|i| with[i * (with.len() - 1) / (MOST_LINES - 1)]).collect()
+}
+
+/// What there is to say, before any number.
+fn said(page: &mut Markup, study: &Study) {
+    let compared = study.differences.iter().filter(|by| ["mean", "p50", "p99"].contains(&by.of.as_str()));
+    let mut all: Vec<_> = compared.filter_map(|by| difference(study, by)).collect();
+    let left = all.len().saturating_sub(MOST_LINES * 3);
+    all.truncate(MOST_LINES * 3);
+    all.extend(gains(study.differences.iter()));
+    for point in &study.points {
+        let name = label(study, point);
+        all.extend(notes(study, point).into_iter().map(|mut note| {
+            note.text = format!("{name}: {}", note.text);
+            note
+        }));
+    }
+    page.section("said", "What the runs say");
+    for sentence in common(study) {
+        page.element("p", super::markup::tone_class(sentence.tone), &sentence.text);
+    }
+    if !all.is_empty() {
+        page.raw("<ul>\n");
+        for sentence in &all {
+            page.element("li", super::markup::tone_class(sentence.tone), &sentence.text);
+        }
+        page.raw("</ul>\n");
+    }
+    if left > 0 {
+        page.element(
+            "p",
+            "faint",
+            &format!("And {} in the table below.", plural(left as u64, "more difference")),
+        );
+    }
+    page.raw("</section>\n");
+}
+
+fn latency_curves(page: &mut Markup, study: &Study, drawn: &[usize], beside: Option<&Beside>) {
+    if drawn.is_empty() {
+        return;
+    }
+    let mut caption = "Response time that a share of the requests does not exceed, all replications together. Each curve ends \
+                       where fewer than 10 observations lie beyond."
+        .to_owned();
+    let all = study.points.iter().filter(|point| point.curve.len() > 1).count();
+    if drawn.len() < all {
+        caption.push_str(&format!(
+            " Drawn: {} of {}, evenly spaced.",
+            drawn.len(),
+            plural(all as u64, "point")
+        ));
+    }
+    if let Some(beside) = beside.filter(|beside| beside.curve.len() > 1) {
+        caption.push_str(&format!(" Dotted: the response times of {}.", beside.name));
+    }
+    figure(page, "study-curves", "Latency curves", &caption);
+    let shares = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999];
+    // The curve's point nearest below the share, as the curve is a staircase of its own points.
+    let at = |point: &Point, p: f64| {
+        let below = point.curve.iter().take_while(|(share, _)| *share <= p + 1e-9).last();
+        let reached = point.curve.last().is_some_and(|(last, _)| *last >= p - 1e-9);
+        cell(below.filter(|_| reached).map_or("-".into(), |(_, value)| time(*value)))
+    };
+    let rows: Vec<Vec<Cell>> = drawn
+        .iter()
+        .map(|&i| {
+            let point = &study.points[i];
+            std::iter::once(cell(label(study, point))).chain(shares.iter().map(|&p| at(point, p))).collect()
+        })
+        .collect();
+    let head: Vec<Column> =
+        std::iter::once(word("point")).chain(shares.iter().map(|&p| number(share(p)))).collect();
+    details(page, "Response time by share of requests, from the points of the curves", &head, &rows);
+}
+
+fn swept(page: &mut Markup, study: &Study, sweep: &Sweep) {
+    let mut caption = format!(
+        "Mean, p50 and p99 of the response time by {}; bars: 95 % intervals of the mean over the replications.",
+        sweep.name
+    );
+    if study.replications < 2 {
+        caption = format!(
+            "Mean, p50 and p99 of the response time by {}; bars: 95 % intervals by batch means, where there are any.",
+            sweep.name
+        );
+    }
+    if sweep.failed {
+        caption.push_str(" Last: share of the requests that failed.");
+    }
+    if sweep.left_out > 0 {
+        caption.push_str(&format!(" Not drawn: {}.", plural(sweep.left_out as u64, "more line")));
+    }
+    figure(page, "study-sweep", &format!("Response time by {}", sweep.name), &caption);
+    page.raw("</section>\n");
+}
+
+/// Rows that a table shows.
+fn shown(study: &Study) -> impl Iterator<Item = &Point> {
+    study.points.iter().take(MOST_ROWS)
+}
+
+fn of_points(study: &Study, all: &str) -> String {
+    if study.points.len() <= MOST_ROWS {
+        return all.to_owned();
+    }
+    format!(
+        "{all}: the first {MOST_ROWS} of {} points; all are in the JSON",
+        count(study.points.len() as u64)
+    )
+}
+
+fn responses(page: &mut Markup, study: &Study) {
+    if study.points.is_empty() {
+        return;
+    }
+    page.section("responses", "Response times");
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for point in shown(study) {
+        let estimates = NUMBERS.map(|(name, _)| point.response.get(name));
+        let mut line =
+            |first: Cell, show: &dyn Fn(&Estimate) -> Option<String>, tone: Tone, n: Option<u64>| {
+                let cells: Vec<Option<String>> = estimates.iter().map(|of| of.and_then(show)).collect();
+                if n.is_none() && cells.iter().all(Option::is_none) {
+                    return;
+                }
+                let mut row = vec![first];
+                let empty = || if n.is_some() { "-".to_owned() } else { String::new() };
+                row.extend(cells.into_iter().map(|text| toned(tone, text.unwrap_or_else(empty))));
+                row.push(cell(n.map_or(String::new(), count)));
+                rows.push(row);
+            };
+        line(toned(Tone::Strong, label(study, point)), &|of| Some(time(of.mean)), Tone::Plain, Some(point.n));
+        let interval = |of: &Estimate| of.ci95.map(|[low, high]| time_range(low.max(0.0), high));
+        line(toned(Tone::Faint, "95 % interval"), &interval, Tone::Faint, None);
+        let spread = |of: &Estimate| Some(time_range(of.p05?, of.p95?));
+        line(toned(Tone::Faint, "5 to 95 %"), &spread, Tone::Faint, None);
+    }
+    let head: Vec<Column> = std::iter::once(word("point"))
+        .chain(NUMBERS.map(|(_, name)| number(name)))
+        .chain([number("n")])
+        .collect();
+    page.table(
+        &of_points(study, "Response times by point; 5 to 95 %: the replications' own range"),
+        &head,
+        &rows,
+    );
+    page.raw("</section>\n");
+}
+
+fn loads(page: &mut Markup, study: &Study) {
+    if study.points.is_empty() {
+        return;
+    }
+    page.section("loads", "Load and outcome");
+    let row = |point: &Point| -> Vec<Cell> {
+        let per_second = |of: Option<Estimate>| cell(dash(of.map(|of| of.mean), rate));
+        let with_interval = |of: Option<&Estimate>| {
+            let interval = share_interval(of);
+            let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };
+            share_cell(of) + &interval
+        };
+        let overloaded = point.load.is_some_and(|load| load >= 1.0);
+        let unsteady = point.steady < study.replications;
+        vec![
+            cell(label(study, point)),
+            per_second(point.offered),
+            per_second(point.completed),
+            cell(point.busiest.clone().unwrap_or_default()),
+            toned(if overloaded { Tone::Bad } else { Tone::Plain }, dash(point.load, digits)),
+            cell(with_interval(point.utilisation.as_ref())),
+            toned(
+                if point.failed.mean > 0.0 { Tone::Bad } else { Tone::Plain },
+                with_interval(Some(&point.failed)),
+            ),
+            toned(
+                if unsteady { Tone::Warn } else { Tone::Plain },
+                format!("{} of {}", count(point.steady), count(study.replications)),
+            ),
+            cell(share(point.cut_share)),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = shown(study).map(row).collect();
+    let head = [
+        word("point"),
+        number("offered"),
+        number("completed"),
+        word("busiest part"),
+        number("its load"),
+        number("its utilisation"),
+        number("failed"),
+        number("steady"),
+        number("left out"),
+    ];
+    page.table(&of_points(study, "Load and outcome by point"), &head, &rows);
+    page.element(
+        "p",
+        "faint",
+        "Load: work asked of each server per time, of which it can do 1. Steady: replications in which a steady state was found. \
+         Left out: share of a run that is warm-up, on average.",
+    );
+    page.raw("</section>\n");
+}
+
+fn differences(page: &mut Markup, study: &Study) {
+    if study.differences.is_empty() {
+        return;
+    }
+    page.section("differences", "Models compared on the same draws");
+    let name = |i: usize| study.points.get(i).map_or("-".into(), |point| label(study, point));
+    let rows: Vec<Vec<Cell>> = study
+        .differences
+        .iter()
+        .take(MOST_ROWS)
+        .map(|by| {
+            let shown = match by.difference.ci95 {
+                Some(interval) => time_within(by.difference.mean, interval),
+                None => time(by.difference.mean),
+            };
+            let of = NUMBERS.iter().find(|(id, _)| *id == by.of).map_or(by.of.as_str(), |(_, name)| name);
+            vec![
+                cell(name(by.point)),
+                cell(name(by.with)),
+                cell(of),
+                cell(shown),
+                cell(gain(by).unwrap_or_else(|| "-".into())),
+            ]
+        })
+        .collect();
+    let head = [
+        word("point"),
+        word("less"),
+        word("number"),
+        number("difference [95 % interval]"),
+        number("interval with draws of their own"),
+    ];
+    page.table("The first less the second, over the replications", &head, &rows);
+    page.raw("</section>\n");
+}
+
+/// Mean, p50, p90 and p99 of each point next to those of a run.
+fn against(page: &mut Markup, study: &Study, beside: &Beside) {
+    page.section("beside", &format!("Beside {}", beside.name));
+    if let Some(note) = &beside.note {
+        page.element("p", "", note);
+    }
+    let response = &beside.response;
+    let numbers =
+        [("mean", response.mean), ("p50", response.p50), ("p90", response.p90), ("p99", response.p99)];
+    let its = |(of, value): (&str, Option<f64>)| {
+        let lower = if response.lower_bound.contains_key(of) { "> " } else { "" };
+        cell(value.map_or("-".into(), |value| format!("{lower}{}", time(value))))
+    };
+    let mut rows =
+        vec![std::iter::once(toned(Tone::Strong, beside.name.clone())).chain(numbers.map(its)).collect()];
+    for point in shown(study) {
+        let own = |(of, theirs): (&str, Option<f64>)| {
+            let mean = point.response.get(of).map(|of| of.mean);
+            let exact = theirs.filter(|&theirs| theirs > 0.0 && !response.lower_bound.contains_key(of));
+            let off = mean.zip(exact).map_or(String::new(), |(mean, theirs)| {
+                let off = (mean - theirs) / theirs;
+                format!(" ({}{})", if off < 0.0 { "-" } else { "+" }, share(off.abs()))
+            });
+            cell(dash(mean, time) + &off)
+        };
+        rows.push(std::iter::once(cell(label(study, point))).chain(numbers.map(own)).collect());
+    }
+    let head = [word(""), number("mean"), number("p50"), number("p90"), number("p99")];
+    page.table("Response times; in brackets: how far a point lies from the first row", &head, &rows);
+    page.raw("</section>\n");
+}
+
+fn missing(page: &mut Markup, study: &Study) {
+    if study.missing.is_empty() {
+        return;
+    }
+    page.section("missing", "Points that were not played to their end");
+    let rows: Vec<Vec<Cell>> =
+        study.missing.iter().take(MOST_ROWS).map(|values| values.iter().map(cell).collect()).collect();
+    let head: Vec<Column> = study.parameters.iter().map(|parameter| word(parameter.name.clone())).collect();
+    page.table("Values of the parameters", &head, &rows);
+    page.raw("</section>\n");
+}
+
+fn again(page: &mut Markup, study: &Study, style: &Style) {
+    page.section("again", "How to repeat it");
+    let mut pairs: Vec<(&str, String)> =
+        vec![("seed", study.seed.to_string()), ("replications", count(study.replications))];
+    pairs.extend(style.folder.clone().map(|folder| ("run folder", folder)));
+    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
+    page.pairs(&pairs);
+    match style.repeat.as_ref().or(study.command.as_ref()) {
+        Some(command) => page.element("pre", "command", command),
+        None => page.element("p", "faint", "The command is not known."),
+    };
+    page.raw("</section>\n");
+}

@@ -1,0 +1,151 @@
+//! Several simulated runs at a glance: a table by point, how the models differ, what to know, how to get it again.
+
+use super::grid::Grid;
+use super::layout::Page;
+use super::machine;
+use crate::Style;
+use crate::format::{count, number, plural, rate, time, time_range};
+use crate::words::study::{Sentence, common, difference, label, notes, share_cell, subject};
+use crate::words::{self, Tone};
+use stats::study::{Estimate, Point, Study};
+
+/// Points that are shown before the rest is left to the other outputs.
+const MOST_POINTS: usize = 60;
+/// Sentences on how models differ, and notes, that are shown.
+const MOST_SENTENCES: usize = 24;
+/// Numbers of which differences are told; the others are in the document.
+const TOLD: [&str; 3] = ["mean", "p50", "p99"];
+
+/// The study as text, in at most 80 columns.
+pub(crate) fn render(study: &Study, style: &Style) -> Vec<u8> {
+    let mut page = Page::new(style.colour);
+    let name = if study.name.is_empty() { "unnamed" } else { &study.name };
+    page.marked(0, "", Tone::Strong, &format!("{name}: {}", subject(study)));
+    times(&mut page, study);
+    loads(&mut page, study);
+    let left = study.points.len().saturating_sub(MOST_POINTS);
+    if left > 0 {
+        page.marked(
+            2,
+            "",
+            Tone::Faint,
+            &format!("and {} in the JSON and HTML documents", plural(left as u64, "more point")),
+        );
+    }
+    for Sentence { tone, text } in common(study) {
+        page.marked(2, "", tone, &text);
+    }
+    sentences(&mut page, "Models compared, on the same draws", compared(study));
+    sentences(&mut page, "To know", known(study));
+    again(&mut page, study, style);
+    page.finish()
+}
+
+fn shown(study: &Study) -> impl Iterator<Item = &Point> {
+    study.points.iter().take(MOST_POINTS)
+}
+
+/// Response times, each with its interval beneath.
+fn times(page: &mut Page, study: &Study) {
+    if study.points.is_empty() {
+        page.heading("No point was played to its end");
+        return;
+    }
+    page.heading("Response times");
+    let mut grid = Grid::new(["", "mean", "p50", "p99", "n"]);
+    for point in shown(study) {
+        let estimates = ["mean", "p50", "p99"].map(|name| point.response.get(name));
+        let mut row = vec![label(study, point)];
+        row.extend(estimates.map(|of| of.map_or("-".into(), |of| time(of.mean))));
+        row.push(count(point.n));
+        grid.row(Tone::Strong, row);
+        let interval = |of: Option<&Estimate>| {
+            of.and_then(|of| of.ci95).map_or(String::new(), |[low, high]| time_range(low.max(0.0), high))
+        };
+        if estimates.iter().any(|of| !interval(*of).is_empty()) {
+            grid.row(Tone::Faint, std::iter::once(String::new()).chain(estimates.map(interval)).collect());
+        }
+    }
+    grid.print(page);
+}
+
+/// What was asked for, what was done, and what of it failed.
+fn loads(page: &mut Page, study: &Study) {
+    if study.points.is_empty() {
+        return;
+    }
+    page.heading("Load");
+    let mut grid = Grid::new(["", "offered", "completed", "load", "utilisation", "failed", "steady"]);
+    for point in shown(study) {
+        let per_second = |of: Option<Estimate>| of.map_or("-".into(), |of| rate(of.mean));
+        let overloaded = point.load.is_some_and(|load| load >= 1.0);
+        grid.row(
+            if overloaded { Tone::Bad } else { Tone::Plain },
+            vec![
+                label(study, point),
+                per_second(point.offered),
+                per_second(point.completed),
+                point.load.map_or("-".into(), number),
+                share_cell(point.utilisation.as_ref()),
+                share_cell(Some(&point.failed)),
+                format!("{}/{}", count(point.steady), count(study.replications)),
+            ],
+        );
+    }
+    grid.print(page);
+    page.marked(
+        2,
+        "",
+        Tone::Faint,
+        "load: work asked of each server of the busiest station per time, of which it can do 1; utilisation is that station's \
+         too. steady: replications in which a steady state was found.",
+    );
+}
+
+fn compared(study: &Study) -> Vec<Sentence> {
+    let told = || study.differences.iter().filter(|by| TOLD.contains(&by.of.as_str()));
+    told().filter_map(|by| difference(study, by)).chain(words::study::gains(told())).collect()
+}
+
+fn known(study: &Study) -> Vec<Sentence> {
+    let of_point = |point| {
+        let name = label(study, point);
+        notes(study, point)
+            .into_iter()
+            .map(move |note| Sentence { text: format!("{name}: {}", note.text), ..note })
+    };
+    study.points.iter().flat_map(of_point).collect()
+}
+
+fn sentences(page: &mut Page, title: &str, all: Vec<Sentence>) {
+    if all.is_empty() {
+        return;
+    }
+    page.heading(title);
+    let left = all.len().saturating_sub(MOST_SENTENCES);
+    for Sentence { tone, text } in all.into_iter().take(MOST_SENTENCES) {
+        page.marked(2, "- ", tone, &text);
+    }
+    if left > 0 {
+        page.marked(
+            2,
+            "",
+            Tone::Faint,
+            &format!("and {} in the HTML document", plural(left as u64, "more line")),
+        );
+    }
+}
+
+fn again(page: &mut Page, study: &Study, style: &Style) {
+    page.heading("Again");
+    page.labelled("seed", Tone::Plain, &study.seed.to_string());
+    if let Some(known) = style.repeat.as_ref().or(study.command.as_ref()) {
+        machine::to_repeat(page, known);
+    }
+    if let Some(folder) = &style.folder {
+        page.labelled("folder", Tone::Plain, folder);
+    }
+    for (name, text) in &style.notes {
+        page.labelled(name, Tone::Plain, text);
+    }
+}

@@ -1,0 +1,312 @@
+//! Sentences about several simulated runs: what was played, how models differ, what is to be said of a point.
+//!
+//! Every sentence is computed from the document: that one model is faster is only said where the whole interval says so.
+
+use super::Tone;
+use crate::format::{count, number, plural, share, time, time_within};
+use stats::study::{Difference, Estimate, Point, Study, WarmUp};
+use stats::summary::Interval;
+
+/// Something to say, and how it is to be coloured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sentence {
+    /// How good that is.
+    pub tone: Tone,
+    /// One or two sentences.
+    pub text: String,
+}
+
+fn say(tone: Tone, text: impl Into<String>) -> Sentence {
+    Sentence { tone, text: text.into() }
+}
+
+/// What was played: `simulation of 3 models; rate over 12 values: 36 points; 20 replications each; seed 1`.
+pub fn subject(study: &Study) -> String {
+    let parameters: Vec<String> = study
+        .parameters
+        .iter()
+        .map(|parameter| match (parameter.name.as_str(), parameter.values.as_slice()) {
+            ("model", values) => plural(values.len() as u64, "model"),
+            (name, [value]) => format!("{name} {value}"),
+            (name, values) => format!("{name} over {}", plural(values.len() as u64, "value")),
+        })
+        .collect();
+    let mut parts = vec![if parameters.is_empty() {
+        "simulation".to_owned()
+    } else {
+        format!("simulation of {}", parameters.join(", "))
+    }];
+    if study.parameters.len() > 1 {
+        parts.push(plural(study.points.len() as u64, "point"));
+    }
+    parts.push(match (study.replications, study.points.len()) {
+        (n, 0 | 1) => plural(n, "replication"),
+        (n, _) => format!("{} each", plural(n, "replication")),
+    });
+    parts.push(format!("seed {}", study.seed));
+    parts.join("; ")
+}
+
+/// A point's place among the parameters: `even, rate 100`.
+pub fn label(study: &Study, point: &Point) -> String {
+    let named = study.parameters.iter().zip(&point.values);
+    let parts: Vec<String> = named
+        .map(|(parameter, value)| match parameter.name.as_str() {
+            "model" => value.clone(),
+            name => format!("{name} {value}"),
+        })
+        .collect();
+    if parts.is_empty() { "all".into() } else { parts.join(", ") }
+}
+
+/// What all numbers have in common: where intervals come from, and what was left out.
+pub fn common(study: &Study) -> Vec<Sentence> {
+    let intervals = match study.replications {
+        0 | 1 => "Intervals: 95 %, by batch means within the one run of each point.".to_owned(),
+        n => format!(
+            "Each number is the mean over {}; intervals: 95 % of that mean, by Student's t.",
+            plural(n, "replication")
+        ),
+    };
+    let left_out = match study.warmup {
+        WarmUp::Mser => "Left out as warm-up: what MSER finds (White 1997).",
+        WarmUp::Phases => "Left out as warm-up: the scenario's own warm-up phases.",
+        WarmUp::Nothing => "Nothing is left out as warm-up: fixed work has no steady state.",
+    };
+    let mut all = vec![say(Tone::Faint, intervals), say(Tone::Faint, left_out)];
+    if !study.missing.is_empty() {
+        let n = study.missing.len() as u64;
+        let text = format!(
+            "INTERRUPTED: {} {} not played to {} end and {} missing here.",
+            plural(n, "point"),
+            if n == 1 { "was" } else { "were" },
+            if n == 1 { "its" } else { "their" },
+            if n == 1 { "is" } else { "are" },
+        );
+        all.push(say(Tone::Bad, text));
+    }
+    all
+}
+
+/// Name of a number of the response time as in `at the mean`.
+fn at(of: &str) -> String {
+    match of {
+        "mean" => "at the mean".into(),
+        "max" => "at the maximum".into(),
+        "p999" => "at p99.9".into(),
+        name => format!("at {name}"),
+    }
+}
+
+/// How two models differ; nothing for a point that the document does not hold.
+pub fn difference(study: &Study, difference: &Difference) -> Option<Sentence> {
+    let (point, with) = (study.points.get(difference.point)?, study.points.get(difference.with)?);
+    let model = study.parameters.iter().position(|parameter| parameter.name == "model");
+    let name = |point: &Point| {
+        model.and_then(|i| point.values.get(i).cloned()).unwrap_or_else(|| label(study, point))
+    };
+    let others: Vec<String> = study
+        .parameters
+        .iter()
+        .zip(&point.values)
+        .filter(|(parameter, _)| parameter.name != "model")
+        .map(|(parameter, value)| format!("{} {value}", parameter.name))
+        .collect();
+    let place =
+        if others.is_empty() || model.is_none() { String::new() } else { format!("{}: ", others.join(", ")) };
+    let at = at(&difference.of);
+    let (tone, text) = compared(&name(point), &name(with), &at, &difference.difference);
+    Some(say(tone, place + &text))
+}
+
+fn compared(name: &str, with: &str, at: &str, by: &Estimate) -> (Tone, String) {
+    let word = |seconds: f64| if seconds < 0.0 { "faster" } else { "slower" };
+    match by.ci95 {
+        // Either there is one replication, or nobody can say how far chance goes.
+        None if by.mean == 0.0 => {
+            (Tone::Faint, format!("{name} and {with} do not differ {at}; there is no interval"))
+        }
+        None => (
+            Tone::Faint,
+            format!(
+                "{name} came out {} {} than {with} {at}; there is no interval",
+                time(by.mean.abs()),
+                word(by.mean)
+            ),
+        ),
+        Some([low, high]) if low == 0.0 && high == 0.0 => {
+            (Tone::Plain, format!("{name} and {with} do not differ {at} in any replication"))
+        }
+        Some(interval) if excludes_zero(interval) => {
+            let [low, high] = interval;
+            let positive = if by.mean < 0.0 { [-high, -low] } else { interval };
+            let text = format!(
+                "{name} is {} {} than {with} {at}",
+                time_within(by.mean.abs(), positive),
+                word(by.mean)
+            );
+            (Tone::Plain, text)
+        }
+        Some(interval) => {
+            let text = format!(
+                "no difference can be told between {name} and {with} {at}: {}",
+                time_within(by.mean, interval)
+            );
+            (Tone::Faint, text)
+        }
+    }
+}
+
+fn excludes_zero([low, high]: Interval) -> bool {
+    low > 0.0 || high < 0.0
+}
+
+/// By what factor an interval would be wider with draws of their own.
+pub fn gain(difference: &Difference) -> Option<String> {
+    difference.gain.filter(|gain| gain.is_finite()).map(|gain| format!("{} times as wide", number(gain)))
+}
+
+/// How much the common draws are worth to these differences; nothing where that is not known.
+pub fn gains<'a>(all: impl Iterator<Item = &'a Difference>) -> Option<Sentence> {
+    let known: Vec<f64> = all.filter_map(|by| by.gain).filter(|gain| gain.is_finite()).collect();
+    let least = known.iter().copied().reduce(f64::min)?;
+    let most = known.iter().copied().reduce(f64::max)?;
+    let [least, most] = [least, most].map(number);
+    let wide = if least == most { least } else { format!("{least} to {most}") };
+    Some(say(Tone::Faint, format!("with draws of their own the intervals would be {wide} times as wide")))
+}
+
+/// What is to be said about a point beside its numbers.
+pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
+    let mut all = Vec::new();
+    let busiest = point.busiest.as_deref().unwrap_or("a part");
+    let overloaded = point.load.filter(|&load| load >= 1.0);
+    if let Some(load) = overloaded {
+        let text = format!(
+            "There is no steady state: {busiest} is asked for {} times what it can do.",
+            number(load)
+        );
+        all.push(say(Tone::Warn, text));
+    } else if study.warmup != WarmUp::Nothing && point.steady < study.replications {
+        let text = match (point.steady, study.replications) {
+            (0, 1) => "No steady state was found.".to_owned(),
+            (0, n) => format!("No steady state was found in any of {}.", plural(n, "replication")),
+            (found, n) => {
+                format!("A steady state was found in {} of {}.", count(found), plural(n, "replication"))
+            }
+        };
+        all.push(say(Tone::Warn, text));
+    }
+    if point.little_holds < study.replications {
+        let broken = study.replications - point.little_holds;
+        let text = format!(
+            "BROKEN: in {} Little's identity does not hold; nothing that this point says can be trusted.",
+            plural(broken, "replication")
+        );
+        all.push(say(Tone::Bad, text));
+    }
+    all.extend(point.notes.iter().map(|note| say(Tone::Plain, note.clone())));
+    all
+}
+
+/// An estimate of a share in a cell.
+pub fn share_cell(estimate: Option<&Estimate>) -> String {
+    estimate.map_or("-".into(), |estimate| share(estimate.mean))
+}
+
+/// The interval of a share in a cell: `79.7 to 80.3 %`; nothing where all replications had none.
+pub fn share_interval(estimate: Option<&Estimate>) -> String {
+    let known =
+        estimate.filter(|estimate| estimate.ci95 != Some([0.0, 0.0])).and_then(|estimate| estimate.ci95);
+    let Some([low, high]) = known else { return String::new() };
+    let [low, high] = [low.max(0.0), high].map(share);
+    match (low.strip_suffix(" %"), high.ends_with(" %")) {
+        (Some(number), true) => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::study::Parameter;
+
+    fn study() -> Study {
+        let values = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect::<Vec<String>>();
+        let parameter = |name: &str, of: &[&str]| Parameter { name: name.into(), values: values(of) };
+        let point =
+            |of: &[&str]| Point { values: values(of), steady: 20, little_holds: 20, ..Point::default() };
+        Study {
+            seed: 1,
+            replications: 20,
+            parameters: vec![parameter("model", &["random", "even"]), parameter("rate", &["100", "200"])],
+            points: vec![point(&["random", "200"]), point(&["even", "200"])],
+            ..Study::default()
+        }
+    }
+
+    fn told(mean: f64, ci95: Option<Interval>) -> String {
+        let by = Difference {
+            point: 1,
+            with: 0,
+            of: "mean".into(),
+            difference: Estimate { mean, ci95, ..Estimate::default() },
+            gain: None,
+        };
+        difference(&study(), &by).unwrap().text
+    }
+
+    #[test]
+    fn a_difference_is_only_claimed_where_the_interval_says_so() {
+        assert_eq!(
+            told(-0.2459, Some([-0.2478, -0.244])),
+            "rate 200: even is 245.9 ms [244.0, 247.8] faster than random at the mean"
+        );
+        assert_eq!(
+            told(0.02, Some([0.008, 0.032])),
+            "rate 200: even is 20 ms [8, 32] slower than random at the mean"
+        );
+        let untold = "rate 200: no difference can be told between even and random at the mean: ";
+        assert_eq!(told(0.001, Some([-0.001, 0.003])), format!("{untold}1.0 ms [-1.0, 3.0]"));
+        assert_eq!(
+            told(0.0, Some([0.0, 0.0])),
+            "rate 200: even and random do not differ at the mean in any replication"
+        );
+        assert_eq!(
+            told(-0.001, None),
+            "rate 200: even came out 1.00 ms faster than random at the mean; there is no interval"
+        );
+        let gone = Difference { point: 7, ..Difference::default() };
+        assert_eq!(difference(&study(), &gone), None);
+    }
+
+    #[test]
+    fn what_was_played_is_told_in_a_line() {
+        let mut of = study();
+        assert_eq!(
+            subject(&of),
+            "simulation of 2 models, rate over 2 values; 2 points; 20 replications each; seed 1"
+        );
+        (of.parameters, of.replications) = (Vec::new(), 1);
+        of.points.truncate(1);
+        of.points[0].values.clear();
+        assert_eq!(subject(&of), "simulation; 1 replication; seed 1");
+        assert_eq!(label(&of, &of.points[0]), "all");
+    }
+
+    #[test]
+    fn notes_are_said_where_something_is_wrong_and_nowhere_else() {
+        let of = study();
+        let mut point = of.points[0].clone();
+        assert_eq!(notes(&of, &point), []);
+        (point.steady, point.little_holds) = (19, 19);
+        let texts: Vec<String> = notes(&of, &point).into_iter().map(|note| note.text).collect();
+        assert_eq!(texts[0], "A steady state was found in 19 of 20 replications.");
+        assert!(texts[1].starts_with("BROKEN: in 1 replication Little's identity"), "{texts:?}");
+        (point.load, point.busiest) = (Some(1.25), Some("dynos".into()));
+        assert!(notes(&of, &point)[0].text.contains("dynos is asked for 1.25 times what it can do"));
+        let nothing = Study { warmup: WarmUp::Nothing, ..of };
+        (point.load, point.little_holds) = (None, 20);
+        assert_eq!(notes(&nothing, &point), []);
+    }
+}

@@ -1,0 +1,146 @@
+//! Every document of every study; what the terminal shows is compared with the snapshots in `golden/`, which are written anew
+//! as those of runs are (see `report.rs`).
+
+#[path = "samples/studies.rs"]
+mod studies;
+
+use report::Style;
+use report::beside::Beside;
+use report::study::{html, json, parse, terminal};
+use stats::study::Study;
+use stats::summary::{CurvePoint, Spread};
+use studies::STUDIES;
+
+fn style() -> Style {
+    Style { folder: Some("headway-runs/sample".into()), ..Style::default() }
+}
+
+fn shown(study: &Study, style: &Style) -> String {
+    String::from_utf8(terminal(study, style)).expect("text")
+}
+
+fn page(study: &Study, beside: Option<&Beside>) -> String {
+    String::from_utf8(html(study, &style(), beside)).expect("text")
+}
+
+fn between<'a>(page: &'a str, open: &str, close: &str) -> &'a str {
+    let start = page.find(open).expect("the page has the element") + open.len();
+    &page[start..start + page[start..].find(close).expect("the element ends")]
+}
+
+#[test]
+fn json_reads_back_equal_and_other_documents_are_refused() {
+    for (name, make) in STUDIES {
+        assert_eq!(parse(&json(&make())).expect(name), make(), "{name}");
+    }
+    let error = parse(br#"{"schema": "headway.summary/1"}"#).expect_err("another schema").to_string();
+    assert_eq!(error, "the document's schema is 'headway.summary/1'; this version reads 'headway.study/1'");
+}
+
+#[test]
+fn the_terminal_keeps_to_80_columns_of_safe_text() {
+    for (name, make) in STUDIES {
+        for colour in [false, true] {
+            let folder = Some("\x1b]0;title\x07".repeat(30));
+            let text = shown(&make(), &Style { colour, folder, ..style() });
+            assert_eq!(text.contains('\x1b'), colour, "{name}");
+            let mut plain = String::new();
+            let mut rest = text.as_str();
+            while let Some((before, after)) = rest.split_once('\x1b') {
+                plain.push_str(before);
+                rest = after.split_once('m').expect("a colour ends").1;
+            }
+            plain.push_str(rest);
+            for line in plain.lines() {
+                assert!(line.chars().count() <= 80, "{name}: {line}");
+                assert!(line.trim_end() == line && !line.chars().any(char::is_control), "{name}: {line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_holds_the_document_and_its_charts_and_reaches_for_nothing() {
+    for (name, make) in STUDIES {
+        let page = page(&make(), None);
+        let embedded = between(&page, "<script type=\"application/json\" id=\"study\">", "</script>");
+        assert_eq!(parse(embedded.as_bytes()).expect(name), make(), "{name}");
+        let charts = match *name {
+            "study_empty" => "0",
+            _ => "2",
+        };
+        assert_eq!(between(&page, "data-charts=\"", "\""), charts, "{name}");
+        assert_eq!(page.matches("data-chart=\"").count().to_string(), charts, "{name}");
+        for reach in [" src=", " href=", "@import", "url("] {
+            let own = page.replace(embedded, "");
+            assert!(!own.contains(reach) || *name == "study_hostile", "{name}: {reach}");
+        }
+    }
+}
+
+#[test]
+fn no_text_from_outside_becomes_part_of_the_page() {
+    let beside = |name: &str| Beside { name: name.into(), ..other() };
+    let tags = |page: String| {
+        ["<script", "</script", "<img", "<!--", "onerror=\"", "<style"].map(|tag| page.matches(tag).count())
+    };
+    let hostile = page(&studies::study_hostile(), Some(&beside("</script><img src=x onerror=\"1\">")));
+    for forbidden in ['\u{2028}', '\u{202e}', '\0', '\x1b'] {
+        assert!(!hostile.contains(forbidden), "{forbidden:?}");
+    }
+    assert_eq!(tags(hostile), tags(page(&studies::study_models(), Some(&beside("live")))));
+}
+
+fn other() -> Beside {
+    let curve = (1..40).map(|i| 1.0 - 0.8_f64.powi(i));
+    Beside {
+        name: "live".into(),
+        response: Spread { n: 9, p50: Some(0.2), p99: Some(1.0), mean: Some(0.25), ..Spread::default() },
+        curve: curve
+            .map(|p| CurvePoint {
+                percentile: 100.0 * p,
+                value: -0.25 * f64::ln(1.0 - p),
+                lower_bound: false,
+            })
+            .collect(),
+        note: Some("Less the loopback's own 0.1 ms.".into()),
+    }
+}
+
+#[test]
+fn a_run_stands_beside_the_points() {
+    let page = page(&studies::study_models(), Some(&other()));
+    let table = between(&page, "id=\"beside\"", "</section>");
+    // 0.2431 against 0.25.
+    assert!(table.contains("243 ms (-2.76&nbsp;%)") && table.contains("Less the loopback"), "{table}");
+    assert!(page.contains("Dotted: the response times of live."));
+}
+
+#[test]
+fn a_sweep_has_a_line_for_each_model_over_the_values_in_order() {
+    let page = page(&studies::study_interrupted(), None);
+    let json = between(&page, "<script type=\"application/json\" id=\"layout\">", "</script>");
+    let layout: serde_json::Value = serde_json::from_str(json).expect("it is JSON");
+    let sweep = &layout["sweep"];
+    assert_eq!(sweep["x"], serde_json::json!([400.0, 800.0, 1200.0, 1600.0]));
+    assert_eq!(sweep["lines"][0], serde_json::json!({ "label": "random", "points": [0, 1, 2, 3] }));
+    assert_eq!(sweep["lines"][1], serde_json::json!({ "label": "least", "points": [4, 5, 6, null] }));
+    assert!(page.contains("INTERRUPTED: 1 point was not played to its end and is missing here."));
+    assert!(page.contains("There is no steady state: dynos is asked for 1.28 times what it can do."));
+}
+
+macro_rules! golden {
+    ($($name:ident),+) => { $(
+        #[test]
+        fn $name() {
+            let text = shown(&studies::$name(), &style());
+            let golden = include_str!(concat!("golden/", stringify!($name), ".txt"));
+            assert_eq!(text, golden, "not as in tests/golden; the head of report.rs says how to renew it\n{text}");
+        }
+    )+ };
+}
+
+mod golden {
+    use super::{shown, studies, style};
+    golden!(study_models, study_sweep, study_single, study_interrupted, study_hostile, study_empty);
+}
