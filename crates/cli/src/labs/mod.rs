@@ -3,7 +3,9 @@
 //! One file or folder per experiment and the slice [`ALL`]; `headway lab` lists it. What an experiment prints is computed,
 //! its sentences too; a published number that cannot be reproduced says why.
 
+pub mod balancers;
 pub mod bunches;
+mod latencies;
 pub mod poisson;
 mod range;
 mod table;
@@ -44,7 +46,7 @@ pub trait Lab: Sync {
 pub type Live = fn(u64, &mut Report) -> anyhow::Result<()>;
 
 /// Every experiment.
-pub const ALL: &[&dyn Lab] = &[&poisson::Ruler, &bunches::BUNCHES, &work::WORK];
+pub const ALL: &[&dyn Lab] = &[&poisson::Ruler, &bunches::BUNCHES, &work::WORK, &balancers::BALANCERS];
 
 /// The experiment of that name, if there is one.
 pub fn find(name: &str) -> Option<&'static dyn Lab> {
@@ -69,7 +71,7 @@ pub struct Report {
     pub about: &'static str,
     /// Seed of every draw.
     pub seed: u64,
-    /// The numbers.
+    /// The numbers; those of a table too, where the experiment lists them.
     pub rows: Vec<Row>,
     /// Numbers that belong together, where there are more than a few.
     pub tables: Vec<Table>,
@@ -83,7 +85,7 @@ pub struct Report {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// What it is.
-    pub name: &'static str,
+    pub name: String,
     /// As published.
     pub published: Option<f64>,
     /// As a formula has it.

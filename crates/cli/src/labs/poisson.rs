@@ -99,7 +99,7 @@ impl Lab for Ruler {
         let all: Vec<Numbers> = (0..replications).map(|r| Throw::new(stream, r).numbers()).collect();
         let here = shown.numbers();
         let rows = NUMBERS.iter().enumerate().map(|(i, number)| Row {
-            name: number.name,
+            name: number.name.to_owned(),
             published: Some(number.published),
             theory: Some((number.theory)()),
             shown: Some(here[i]),

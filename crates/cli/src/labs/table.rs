@@ -1,7 +1,7 @@
-//! Numbers that belong together: rows of the same quantities, each as published, live, as a formula has it, and over
-//! replications: whichever there are.
+//! Numbers that belong together: rows of the same quantities, each as published, live, as a formula has it, over
+//! replications, and in the steady state: whichever there are.
 
-use super::Range;
+use super::{Range, Row, Steady};
 use serde::Serialize;
 
 /// A table of an experiment.
@@ -46,12 +46,44 @@ pub struct TableRow {
 pub struct Cell {
     /// As published.
     pub published: Option<f64>,
+    /// Share of the replications whose number is below the published one; of those that equal it, half.
+    pub rank: Option<f64>,
     /// Of a run against a real target on this machine, just now.
     pub live: Option<f64>,
     /// As a formula has it.
     pub theory: Option<f64>,
+    /// In one replication, the first.
+    pub shown: Option<f64>,
     /// Over all replications.
     pub replications: Option<Range>,
+    /// In the steady state, where the experiment has one.
+    pub steady: Option<Steady>,
+}
+
+impl Table {
+    /// Every number as a row of its own, named by its row and its column.
+    pub fn listed(&self) -> impl Iterator<Item = Row> + '_ {
+        let of = |row: &TableRow, quantity: &Quantity, cell: &Cell| Row {
+            name: place(row, quantity),
+            published: cell.published,
+            theory: cell.theory,
+            shown: cell.shown,
+            replications: cell.replications,
+            steady: cell.steady,
+        };
+        self.rows.iter().flat_map(move |row| {
+            self.quantities.iter().zip(&row.cells).map(move |(quantity, cell)| of(row, quantity, cell))
+        })
+    }
+
+    /// Whether [`listed`](Table::listed) has a row of that name.
+    pub fn lists(&self, name: &str) -> bool {
+        self.rows.iter().any(|row| self.quantities.iter().any(|quantity| place(row, quantity) == name))
+    }
+}
+
+fn place(row: &TableRow, quantity: &Quantity) -> String {
+    format!("{} / {}", row.name, quantity.name)
 }
 
 impl Quantity {

@@ -18,12 +18,13 @@ const NUMBER: usize = 8;
 /// The whole report.
 pub fn of(report: &Report) -> String {
     let mut out = format!("{}lab {}, seed {}\n", wrapped(report.about), report.name, report.seed);
-    if !report.rows.is_empty() {
+    // What stands in a table is shown there.
+    let alone: Vec<&Row> =
+        report.rows.iter().filter(|row| !report.tables.iter().any(|table| table.lists(&row.name))).collect();
+    if !alone.is_empty() {
         out.push('\n');
         head(&mut out, "", ROW, &["paper", "theory", "one draw", "mean", "5 %", "95 %"]);
-        for row in &report.rows {
-            out.push_str(&line(row));
-        }
+        alone.into_iter().for_each(|row| out.push_str(&line(row)));
     }
     for table in &report.tables {
         out.push('\n');
@@ -69,18 +70,29 @@ fn line(row: &Row) -> String {
     format!("{:<ROW$}{cells}\n", row.name)
 }
 
+/// The numbers of one form, in order.
+struct Form<'a> {
+    name: &'a str,
+    numbers: Vec<Option<f64>>,
+    /// Places after the point, where they are not the quantity's.
+    places: Option<usize>,
+}
+
+impl Form<'_> {
+    fn shown(&self, at: usize, quantity: Quantity) -> String {
+        number(self.numbers.get(at).copied().flatten(), self.places.unwrap_or(quantity.places))
+    }
+}
+
 /// One quantity: a line for each row, of the forms in which its numbers are there.
 fn lines(out: &mut String, table: &Table, quantity: Quantity) {
     let cells: Vec<Cell> = table.rows.iter().filter_map(|row| row.cells.first().copied()).collect();
     let forms = forms(table, &cells);
     let room = table.rows.iter().map(|row| row.name.chars().count() + 1).fold(ROW, usize::max);
-    head(out, table.key, room, &forms.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    head(out, table.key, room, &forms.iter().map(|form| form.name).collect::<Vec<_>>());
     for (at, row) in table.rows.iter().enumerate() {
         out.push_str(&format!("{:<room$}", row.name));
-        for (_, numbers) in &forms {
-            let shown = number(numbers.get(at).copied().flatten(), quantity.places);
-            out.push_str(&format!("{shown:>CELL$}"));
-        }
+        forms.iter().for_each(|form| out.push_str(&format!("{:>CELL$}", form.shown(at, quantity))));
         out.push('\n');
     }
 }
@@ -101,10 +113,10 @@ fn blocks(out: &mut String, table: &Table) {
             out.push_str(&format!("{name}\n"));
             name = "";
         }
-        for (source, numbers) in forms(table, &row.cells) {
-            let mut line = format!("{name:<room$}{source:<SOURCE$}");
-            for (quantity, x) in table.quantities.iter().zip(numbers) {
-                line.push_str(&format!("{:>NARROW$}", number(x, quantity.places)));
+        for form in forms(table, &row.cells) {
+            let mut line = format!("{name:<room$}{:<SOURCE$}", form.name);
+            for (at, quantity) in table.quantities.iter().enumerate() {
+                line.push_str(&format!("{:>NARROW$}", form.shown(at, *quantity)));
             }
             out.push_str(&format!("{line}\n"));
             name = "";
@@ -112,20 +124,33 @@ fn blocks(out: &mut String, table: &Table) {
     }
 }
 
-/// Numbers by form: as published, live, by theory, and over replications; those that there are.
-fn forms<'a>(table: &'a Table, cells: &[Cell]) -> Vec<(&'a str, Vec<Option<f64>>)> {
-    let of = |part: &dyn Fn(&Cell) -> Option<f64>| cells.iter().map(part).collect::<Vec<_>>();
+/// Numbers by form: as published, live, by theory, over replications and in the steady state; those that there are.
+fn forms<'a>(table: &'a Table, cells: &[Cell]) -> Vec<Form<'a>> {
+    let of = |name: &'a str, part: &dyn Fn(&Cell) -> Option<f64>| Form {
+        name,
+        numbers: cells.iter().map(part).collect(),
+        places: None,
+    };
+    let percent = |cell: &Cell| cell.rank.map(|rank| 100.0 * rank);
     let mut forms = vec![
-        (table.source, of(&|cell| cell.published)),
-        ("live", of(&|cell| cell.live)),
-        ("theory", of(&|cell| cell.theory)),
-        ("mean", of(&|cell| cell.replications.map(|r| r.mean))),
+        of(table.source, &|cell| cell.published),
+        Form { places: Some(1), ..of("rank %", &percent) },
+        of("live", &|cell| cell.live),
+        of("first", &|cell| cell.shown),
+        of("mean", &|cell| cell.replications.map(|r| r.mean)),
     ];
+    let theory = of("theory", &|cell| cell.theory);
     if table.spread {
-        forms.push(("5 %", of(&|cell| cell.replications.map(|r| r.p05))));
-        forms.push(("95 %", of(&|cell| cell.replications.map(|r| r.p95))));
+        forms.push(of("5 %", &|cell| cell.replications.map(|r| r.p05)));
+        forms.push(of("95 %", &|cell| cell.replications.map(|r| r.p95)));
     }
-    forms.retain(|(_, numbers)| numbers.iter().any(Option::is_some));
+    let steady = of("steady", &|cell| cell.steady.map(|s| s.mean));
+    // Theory is of the steady state where there is one.
+    let before = if steady.numbers.iter().any(Option::is_some) { forms.len() } else { 3 };
+    forms.insert(before, theory);
+    forms.push(steady);
+    forms.push(of("+-", &|cell| cell.steady.map(|s| 0.5 * (s.ci[1] - s.ci[0]))));
+    forms.retain(|form| form.numbers.iter().any(Option::is_some));
     forms
 }
 
@@ -165,7 +190,7 @@ fn wrapped(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::labs::{Lab, Range, SCHEMA, TableRow, poisson};
+    use crate::labs::{Lab, Range, SCHEMA, Steady, TableRow, poisson};
 
     /// What holds for the text and the JSON of any experiment.
     pub fn is_fit(report: &Report) {
@@ -175,7 +200,8 @@ pub(super) mod tests {
         }
         assert!(text.is_ascii() && text.contains(&format!("seed {}", report.seed)));
         let flat = text.replace('\n', " ");
-        assert!(report.rows.iter().all(|row| text.contains(row.name)));
+        let in_table = |name: &str| report.tables.iter().any(|table| table.lists(name));
+        assert!(report.rows.iter().all(|row| in_table(&row.name) || text.contains(&row.name)));
         assert!(report.figures.iter().all(|figure| text.contains(&figure.title)));
         for table in &report.tables {
             assert!(flat.contains(&table.title), "{}", table.title);
@@ -253,6 +279,50 @@ users                x     y s
       95 %         3.0    3.00
 
 Said.
+";
+        assert_eq!(of(&report), expected);
+    }
+
+    /// Theory stands beside the steady state where there is one, and numbers that a table lists stand there alone.
+    #[test]
+    fn a_steady_state_stands_below_the_replications() {
+        let full = Cell {
+            published: Some(2.5),
+            rank: Some(0.985),
+            theory: Some(3.0),
+            shown: Some(1.0),
+            steady: Some(Steady { mean: 3.1, ci: [2.9, 3.3] }),
+            ..Cell::observed(Range::of(vec![1.0, 2.0]))
+        };
+        let table = Table {
+            title: "A title".to_owned(),
+            key: "row",
+            source: "paper",
+            quantities: vec![Quantity::new("x", 2), Quantity::new("y", 1)],
+            rows: vec![TableRow { name: "only".to_owned(), cells: vec![full, Cell::default()] }],
+            spread: false,
+        };
+        let rows: Vec<Row> = table.listed().collect();
+        assert_eq!(rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["only / x", "only / y"]);
+        assert_eq!((rows[0].shown, rows[0].steady, rows[1].published), (Some(1.0), full.steady, None));
+        let (tables, figures, notes) = (vec![table], Vec::new(), Vec::new());
+        let report =
+            Report { schema: SCHEMA, name: "test", about: "About", seed: 9, rows, tables, figures, notes };
+        is_fit(&report);
+        let expected = "\
+About
+lab test, seed 9
+
+A title
+row                 x       y
+only paper       2.50       -
+     rank %      98.5       -
+     first       1.00       -
+     mean        1.50       -
+     theory      3.00       -
+     steady      3.10       -
+     +-          0.20       -
+
 ";
         assert_eq!(of(&report), expected);
     }
