@@ -42,7 +42,8 @@ pub struct Study {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmUp {
-    /// What MSER finds (White 1997), run by run; nothing where it finds no steady state.
+    /// What MSER finds (White 1997) in the average of the first replications, the same of each; nothing where it finds no
+    /// steady state.
     #[default]
     Mser,
     /// The warm-up phases of the scenario, and nothing more.

@@ -1,8 +1,10 @@
 //! What a run says of the model behind it: no steady state, and a run that is too short for one.
 
 use crate::world::{World, draws, exponential, finding};
+use serde_json::Value;
 use stats::Summary;
-use stats::summary::{LoadVerdict, ModelPart, PartPoint, Severity, Simulation, Steady};
+use stats::study::{Difference, Parameter, Point, Study};
+use stats::summary::{CopyLoad, LoadVerdict, ModelPart, PartPoint, Severity, Simulation, Steady};
 
 /// Poisson arrivals at 100/s over 60 s, with such a simulation.
 fn run(simulation: Simulation) -> Summary {
@@ -109,4 +111,42 @@ fn a_run_that_is_short_against_its_relaxation_time_says_what_length_would_do() {
     assert!(narrow.text.contains("in 384 s the mean of a single busy queue"), "{}", narrow.text);
     assert_eq!(note(0.54), None);
     assert_eq!(note(f64::INFINITY), None);
+}
+
+/// Names of all fields, at any depth.
+fn fields(value: &Value, into: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                into.push(name.clone());
+                fields(value, into);
+            }
+        }
+        Value::Array(all) => all.iter().for_each(|value| fields(value, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_of_a_simulation_and_of_a_study_is_documented() {
+    let documented = include_str!("../../../../docs/summary.md");
+    let part = ModelPart { by_copy: vec![CopyLoad::default()], ..station(0.5, 0.0, 0) };
+    let study = Study {
+        parameters: vec![Parameter::default()],
+        points: vec![Point { utilisation: Some(Default::default()), ..Point::default() }],
+        differences: vec![Difference::default()],
+        ..Study::default()
+    };
+    let simulation = Simulation { parts: vec![part], ..Simulation::default() };
+    let mut names = Vec::new();
+    for value in [serde_json::to_value(simulation), serde_json::to_value(study)] {
+        fields(&value.unwrap(), &mut names);
+    }
+    // What both documents share is told of the summary.
+    for name in
+        names.iter().filter(|name| !["schema", "units", "time", "rate", "size"].contains(&name.as_str()))
+    {
+        let told = documented.contains(&format!("`{name}`")) || documented.contains(&format!(".{name}`"));
+        assert!(told, "{name} is not in docs/summary.md");
+    }
 }
