@@ -105,7 +105,7 @@ model: { servers: 1, service: exp(10ms), queue: 17 }
     expect(0.9 < stalled["response"]["max"] < 2, f"longest response across a stall of 1 s: {stalled['response']['max']}")
     before = stalled["response"]["p50"]
     cold = sim(SESSIONS.replace("service: exp(4ms)", "service: exp(4ms), cold: { factor: 2, requests: 3000 }"), tmp=tmp, name="cold").summary
-    expect(finding(cold, "not-steady") and cold["response"]["p50"] > before, f"a cold target: {[f['id'] for f in cold['verdict']['findings']]}")
+    expect(finding(cold, "not-steady", "no-steady-state") and cold["response"]["p50"] > before, f"a cold target: {[f['id'] for f in cold['verdict']['findings']]}")
     no_model = sim(SESSIONS.split("model:")[0], tmp=tmp, name="bare").exits(2)
     contains(no_model.err, "model:", "message")
     expect(not no_model.folder.exists(), "it has left a folder")

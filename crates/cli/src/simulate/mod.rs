@@ -10,6 +10,9 @@
 
 mod course;
 mod estimates;
+mod inside;
+mod loads;
+mod notes;
 mod order;
 mod point;
 mod replication;
@@ -25,6 +28,8 @@ use crate::rundoc::{self, RunDocument, What};
 use crate::settings::SimSettings;
 use base::{Batch, Batcher, Kind, Nanos};
 use course::Course;
+use inside::simulation;
+use loads::Loads;
 use order::InOrder;
 use records::{LogWriter, RunFolder};
 use sim::Network;
@@ -86,9 +91,10 @@ pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
     let warm_up = InTheCourse::new(plan);
     let keep = RefCell::new(Keep { analysis, log, failure: None, warm_up });
     let mut sink = Batcher::new(0, ROWS, |batch| keep.borrow_mut().take(batch));
-    sim::play(plan, plan.shard, settings.limits, &mut network, generator, &mut sink);
+    let played = sim::play(plan, plan.shard, settings.limits, &mut network, generator, &mut sink);
     drop(sink);
     let Keep { analysis, mut log, failure, warm_up } = keep.into_inner();
+    let loads = Loads::of(plan, &play.model);
     let finished = log.as_mut().map_or(Ok(()), LogWriter::finish);
     let summary = analysis.finish(Facts {
         source: Source::Sim,
@@ -97,7 +103,10 @@ pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
         command: Some(document.command.clone()),
         plan: Some(document.asked.clone()),
         resolution: Some(Nanos(1)),
-        simulation: Some(Simulation { steady: steady(plan, &warm_up.course), ..Simulation::default() }),
+        simulation: Some(Simulation {
+            steady: steady(plan, &warm_up.course, &loads),
+            ..simulation(&network.observed(played.ended), &loads)
+        }),
         ..Facts::default()
     });
     let mut failures: Vec<records::Error> = failure.into_iter().chain(finished.err()).collect();
@@ -147,15 +156,16 @@ impl InTheCourse {
 
 /// Whether the run reached a steady state, and its mean there. Fixed work has none, and of fewer than 100 requests nothing can
 /// be told: neither is looked at.
-fn steady(plan: &Plan, course: &Course) -> Steady {
+fn steady(plan: &Plan, course: &Course, loads: &Loads) -> Steady {
     let cut = course.cut();
     let prefix = match cut {
         _ if plan.is_fixed_work() => return Steady::default(),
         Cut::TooFew => return Steady::default(),
         Cut::Found(prefix) | Cut::NotFound(prefix) => prefix,
     };
-    let means = course.means(&cut);
-    let found = matches!(cut, Cut::Found(_));
+    let found = matches!(cut, Cut::Found(_)) && loads.busiest().is_none_or(|(_, load)| load < 1.0);
+    let length = (plan.end() - plan.measured_from).as_secs_f64();
+    let means = if found { course.means(&cut) } else { None };
     Steady {
         n: course.n(),
         found,
@@ -164,7 +174,8 @@ fn steady(plan: &Plan, course: &Course) -> Steady {
         mean: if found { course.mean_after(prefix.observations) } else { None },
         ci95: means.map(|means| means.interval),
         batch_lag1: means.map(|means| means.lag1),
-        ..Steady::default()
+        relaxation_s: loads.relaxation_s,
+        relaxations: loads.relaxation_s.map(|relaxation| length / relaxation),
     }
 }
 

@@ -7,7 +7,11 @@
 
 use super::course::Course;
 use super::estimates::{curve, estimate, of_values};
-use super::replication::{NUMBERS, Number, Numbers, Replication, numbers};
+use super::inside::Seen;
+use super::loads::Loads;
+use super::notes::{About, notes};
+use super::replication::{NUMBERS, Number, Numbers, Replication, numbers, warm_up};
+use crate::settings::Play;
 use stats::steady::{Cut, Histogram, Prefix};
 use stats::study::{Point, WarmUp};
 
@@ -28,6 +32,7 @@ pub struct Coming {
     /// Of the ones that are looked at, how many are still to come.
     unseen: u64,
     times: Histogram,
+    loads: Loads,
 }
 
 /// A point with its numbers run by run.
@@ -41,7 +46,8 @@ pub struct Done {
 
 impl Coming {
     /// None yet of so many.
-    pub fn new(replications: u64, warm_up: WarmUp) -> Coming {
+    pub fn new(replications: u64, play: &Play) -> Coming {
+        let warm_up = warm_up(&play.plan);
         let nothing = Cut::Found(Prefix { batches: 0, observations: 0, share: 0.0 });
         Coming {
             replications: (0..replications).map(|_| None).collect(),
@@ -51,6 +57,7 @@ impl Coming {
             waiting: Vec::new(),
             unseen: replications.min(LOOKED_AT),
             times: Histogram::new(),
+            loads: Loads::of(&play.plan, &play.model),
         }
     }
 
@@ -86,14 +93,18 @@ impl Coming {
         self.missing == 0
     }
 
-    /// The point of these values.
-    pub fn finish(self, values: &[String]) -> Done {
+    /// The point of these values, at which that was played.
+    pub fn finish(self, values: &[String], play: &Play) -> Done {
         let left_out = match self.cut {
             Some(Cut::Found(prefix)) => prefix.observations,
             _ => 0,
         };
         let all: Vec<(Replication, Option<Numbers>)> = self.replications.into_iter().flatten().collect();
         let runs = || all.iter().map(|(replication, _)| replication);
+        let seen: Vec<&Seen> = runs().map(|r| &r.seen).collect();
+        let busiest = self.loads.busiest().map(|(part, _)| part).or_else(|| most_used(&seen));
+        let utilisation = |part: usize| seen.iter().filter_map(move |s| s.parts.get(part)?.utilisation);
+        let overloaded = self.loads.busiest().is_some_and(|(_, load)| load >= 1.0);
         let number = |i: usize| -> Vec<Number> {
             all.iter().filter_map(|(_, told)| Some(told.as_ref()?[i])).collect()
         };
@@ -101,21 +112,50 @@ impl Coming {
         let rate =
             |of: fn(&Replication) -> u64| of_values(runs().filter_map(|r| r.per_second(of(r))).collect());
         let named = NUMBERS.iter().zip(&told);
-        let point = Point {
+        let mut point = Point {
             values: values.to_vec(),
             n: runs().map(|r| r.counts.n).sum(),
             response: named.filter_map(|((name, _), of)| Some(((*name).to_owned(), estimate(of)?))).collect(),
             offered: rate(|r| r.counts.n),
             completed: rate(|r| r.counts.completed),
             failed: of_values(runs().map(Replication::failed).collect()).unwrap_or_default(),
-            steady: runs().filter(|r| r.steady == Some(true)).count() as u64,
+            utilisation: busiest.and_then(|part| of_values(utilisation(part).collect())),
+            load: self.loads.busiest().map(|(_, load)| load),
+            busiest: busiest.and_then(|part| Some(play.model.parts.get(part)?.name.clone())),
+            steady: runs().filter(|r| r.steady == Some(true) && !overloaded).count() as u64,
+            little_holds: seen.iter().filter(|seen| seen.little).count() as u64,
             cut_share: runs().map(|r| r.cut_share(left_out)).sum::<f64>() / all.len() as f64,
             curve: curve(&self.times),
             ..Point::default()
         };
+        let measured_s = (play.plan.end() - play.plan.measured_from).as_secs_f64();
+        let about = About {
+            point: &point,
+            loads: &self.loads,
+            seen: &seen,
+            replications: all.len() as u64,
+            untold: runs().filter(|r| r.steady.is_none()).count() as u64,
+            warm_up: self.warm_up,
+            kept_s: match self.warm_up {
+                WarmUp::Mser => measured_s * (1.0 - point.cut_share),
+                WarmUp::Phases | WarmUp::Nothing => measured_s,
+            },
+        };
+        point.notes = notes(&about);
         let whole = |of: &Vec<Number>| of.len() == all.len();
         let values =
             told.map(|of| if whole(&of) { of.iter().map(|n| n.value).collect() } else { Vec::new() });
         Done { point, values }
     }
+}
+
+/// The part whose servers were busy the longest.
+fn most_used(seen: &[&Seen]) -> Option<usize> {
+    let parts = seen.first()?.parts.len();
+    let mean = |part: usize| -> Option<(usize, f64)> {
+        let all: Vec<f64> = seen.iter().filter_map(|seen| seen.parts.get(part)?.utilisation).collect();
+        Some((part, of_values(all)?.mean))
+    };
+    let most = (0..parts).filter_map(mean).reduce(|most, other| if other.1 > most.1 { other } else { most });
+    most.map(|(part, _)| part)
 }

@@ -1,11 +1,12 @@
 //! One play of a study: what is known of it when it has ended, and its numbers once it is known what to leave out.
 
 use super::course::Course;
+use super::inside::Seen;
 use super::sink::{Counts, Sink, unless_abandoned};
 use crate::settings::Play;
 use base::Nanos;
 use base::random::{Stream, streams};
-use sim::Network;
+use sim::{Network, Observed, Played};
 use stats::steady::{Cut, Histogram, Prefix};
 use stats::study::WarmUp;
 use stats::summary::Interval;
@@ -43,6 +44,8 @@ pub struct Replication {
     pub seconds: f64,
     /// Whether a steady state was found, by MSER; none where there is none to be found, or too little to tell.
     pub steady: Option<bool>,
+    /// What the model saw of itself.
+    pub seen: Seen,
 }
 
 /// Seed of replication `r`: the study's own for the first, so that it is what a single run plays. All below 2^53, so that each
@@ -77,10 +80,11 @@ impl Replication {
         let played = unless_abandoned(|| {
             sim::play(&play.plan, play.plan.shard, play.limits, &mut network, generator, &mut sink)
         });
-        Ok(played.map(|_| Replication::of(&play.plan, sink)))
+        let of = |played: Played| Replication::of(&play.plan, sink, &network.observed(played.ended));
+        Ok(played.map(of))
     }
 
-    fn of(plan: &Plan, sink: Sink<'_>) -> (Replication, Course) {
+    fn of(plan: &Plan, sink: Sink<'_>, observed: &Observed) -> (Replication, Course) {
         let Sink { course, counts, .. } = sink;
         let end = if plan.is_fixed_work() { counts.last.min(plan.end()) } else { plan.end() };
         let steady = match course.cut() {
@@ -89,7 +93,8 @@ impl Replication {
             Cut::NotFound(_) => Some(false),
             Cut::TooFew => None,
         };
-        (Replication { counts, seconds: (end - plan.measured_from).as_secs_f64(), steady }, course)
+        let seen = Seen::of(observed, &(plan.measured_from..end));
+        (Replication { counts, seconds: (end - plan.measured_from).as_secs_f64(), steady, seen }, course)
     }
 
     /// So many per second of the measured phase.

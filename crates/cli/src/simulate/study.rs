@@ -45,7 +45,7 @@ pub fn study(
         let place = &settings.places[at];
         match played {
             Ok(Some((replication, course))) => {
-                let point = coming.entry(at).or_insert_with(|| Coming::new(r, warm_up(&place.play.plan)));
+                let point = coming.entry(at).or_insert_with(|| Coming::new(r, &place.play));
                 point.take(job % r, replication, course);
                 progress();
             }
@@ -53,7 +53,7 @@ pub fn study(
             Err(error) => wrong = wrong.take().or(Some(error)),
         }
         if coming.get(&at).is_some_and(Coming::is_whole) {
-            done[at] = coming.remove(&at).map(|whole| whole.finish(&place.values));
+            done[at] = coming.remove(&at).map(|whole| whole.finish(&place.values, &place.play));
         }
     });
     if let Some(error) = wrong {

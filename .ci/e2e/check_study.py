@@ -1,0 +1,190 @@
+"""`headway sim` as a study: sweeps, replications, models; and what of a simulated run its log and its report are good for."""
+
+import itertools
+import json
+import math
+import signal
+
+from check_records import differences
+from check_sim import sim, timeless
+from check_scenario import rows_of
+from harness import Headway, check, contains, equal, expect, flat, headway, wait_for
+
+ONE_SERVER = """
+name: one
+seed: 7
+users: { arrive: { rate: 50/s }, phases: [ { hold: 20s, warmup: true }, { hold: 200s } ] }
+journey: [ { get: / } ]
+model: { servers: 1, service: exp(10ms) }
+"""
+
+TWO_MODELS = """
+name: pools
+seed: 11
+users: { arrive: { rate: 150/s }, phases: [ { hold: 10s, warmup: true }, { hold: 60s } ] }
+journey: [ { get: / } ]
+models:
+  together: { servers: 2, service: exp(10ms) }
+  slower: { servers: 2, service: exp(11ms) }
+"""
+
+
+def study(text, *arguments, tmp, name="study"):
+    """`headway sim` of a file of that text, its JSON document, and how it ended."""
+    path, out = tmp / f"{name}.yaml", tmp / f"{name}.json"
+    path.write_text(text)
+    ended = headway("sim", path, *arguments, "--json", out, cwd=tmp)
+    return json.loads(out.read_text()), ended
+
+
+@check("study: a sweep of rates with replications follows M/M/1, its seeds and threads change nothing, a single run is replication 0")
+def sweep(tmp):
+    ask = ["--sweep", "rate=20..80/20", "--replications", "5"]
+    first, ended = study(ONE_SERVER, *ask, "--threads", "1", tmp=tmp)
+    ended.exits(0)
+    equal((first["schema"], first["seed"], first["replications"], first["warmup"]), ("headway.study/1", 7, 5, "phases"), "head")
+    equal(first["parameters"], [{"name": "rate", "values": ["20", "40", "60", "80"]}], "parameters")
+    equal([p["values"] for p in first["points"]], [["20"], ["40"], ["60"], ["80"]], "points")
+    for point in first["points"]:
+        rate = float(point["values"][0])
+        mean, seen = 0.01 / (1 - rate * 0.01), point["response"]["mean"]
+        low, high = seen["ci95"]
+        # Student's t with 4 degrees: 2.776 standard errors to either side.
+        error = (high - low) / (2 * 2.776)
+        expect(abs(seen["mean"] - mean) <= 4 * error, f"rate {rate}: mean {seen['mean']}, expected {mean}, standard error {error}")
+        expect(math.isclose(point["offered"]["mean"], rate, rel_tol=0.1), f"rate {rate}: offered {point['offered']}")
+        equal((point["failed"]["mean"], point["little_holds"]), (0, 5), f"rate {rate}: share that failed, Little's law")
+        expect(math.isclose(point["load"], rate * 0.01, rel_tol=1e-6), f"rate {rate}: load {point['load']}")
+        expect(abs(point["utilisation"]["mean"] - rate * 0.01) < 0.05, f"rate {rate}: utilisation {point['utilisation']}")
+        shares = [p for p, _ in point["curve"]]
+        expect(shares == sorted(shares) and len(shares) > 40, f"rate {rate}: curve {point['curve'][:5]}")
+    second, _ = study(ONE_SERVER, *ask, "--threads", "3", tmp=tmp, name="again")
+    wrong = differences("", timeless(first), timeless(second))
+    expect(not wrong, "more threads, another document: " + "; ".join(wrong[:5]))
+    # The first replication has the study's own seed: it is the single run.
+    alone, _ = study(ONE_SERVER, "--sweep", "model.servers=1,2", tmp=tmp, name="alone")
+    single = sim(ONE_SERVER, "--no-log", tmp=tmp, name="single").exits(0).summary
+    point = alone["points"][0]
+    equal(point["n"], single["measured"]["n"], "requests of replication 0, against the single run")
+    expect(math.isclose(point["response"]["mean"]["mean"], single["response"]["mean"], rel_tol=1e-9), "mean of replication 0")
+    expect(math.isclose(point["response"]["p99"]["mean"], single["response"]["p99"], rel_tol=0.01), "p99 of replication 0")
+    low, high = point["response"]["mean"]["ci95"]
+    expect(low < point["response"]["mean"]["mean"] < high, "the interval by batch means")
+
+
+@check("study: two models on the same draws: the difference is sharp, every request is slower by its own tenth; --model plays one")
+def models(tmp):
+    document, ended = study(TWO_MODELS, "--replications", "20", tmp=tmp)
+    ended.exits(0)
+    equal([p["values"] for p in document["points"]], [["together"], ["slower"]], "points")
+    together, slower = (p["response"]["mean"]["mean"] for p in document["points"])
+    equal(document["points"][0]["n"], document["points"][1]["n"], "requests that came to the two")
+    of_mean = next(d for d in document["differences"] if d["of"] == "mean")
+    equal((of_mean["point"], of_mean["with"]), (1, 0), "what is compared")
+    expect(math.isclose(of_mean["difference"]["mean"], slower - together, rel_tol=1e-9), f"difference {of_mean}")
+    low, high = of_mean["difference"]["ci95"]
+    expect(0 < low < of_mean["difference"]["mean"] < high, f"interval of the difference: {of_mean}")
+    expect(of_mean["gain"] > 1.2, f"common draws gain {of_mean['gain']}")
+    for point in document["points"]:
+        low, high = point["response"]["mean"]["p05"], point["response"]["mean"]["p95"]
+        expect(low < point["response"]["mean"]["mean"] < high, f"range of the replications: {point['response']['mean']}")
+    alone = json.loads(headway("sim", "study.yaml", "--model", "slower", "--json", "-", cwd=tmp).exits(0).out)
+    equal((alone["schema"], alone["source"]), ("headway.summary/1", "sim"), "one model, once")
+    both, _ = study(TWO_MODELS, "--sweep", "rate=100,150", tmp=tmp, name="both")
+    equal([p["values"] for p in both["points"]], [list(v) for v in itertools.product(["100", "150"], ["together", "slower"])], "points of two parameters")
+    equal({(d["point"], d["with"]) for d in both["differences"]}, {(1, 0), (3, 2)}, "what is compared at each rate")
+
+
+@check("study: what cannot be swept says why, exit 2, and nothing is played or left behind")
+def mistakes(tmp):
+    (tmp / "one.yaml").write_text(ONE_SERVER)
+    (tmp / "two.yaml").write_text(TWO_MODELS)
+    for file, arguments, told in [
+        ("one", ["--sweep", "rate=100..50/10"], "100 is above 50"),
+        ("one", ["--sweep", "rate=10..50/0"], "step must be above 0"),
+        ("one", ["--sweep", "rate=10..50"], "the step is missing"),
+        ("one", ["--sweep", "rate=1..100000/1"], "at most 10000"),
+        ("one", ["--sweep", "rate=1..200/1", "--sweep", "model.servers=1..100/1"], "200 x 100 points"),
+        ("one", ["--sweep", "model.srevers=1,2"], "srevers"),
+        ("one", ["--sweep", "model.deep.er=1,2"], "deep"),
+        ("one", ["--sweep", "model.servers=2,-1"], "--sweep model.servers=-1"),
+        ("one", ["--sweep", "name=a,b"], "make no difference"),
+        ("one", ["--sweep", "rate=10,20", "--sweep", "rate=30"], "given twice"),
+        ("one", ["--sweep", "model=x,y"], "no model 'x'"),
+        ("one", ["--sweep", "rate=10,20", "--threshold", "p(99)<1s"], "--threshold is about a single run"),
+        ("one", ["--sweep", "rate=10,20", "--log"], "--log is about a single run"),
+        ("one", ["--replications", "0"], "--replications 0"),
+        ("one", ["--replications", "2m"], "--replications 2000000"),
+        ("one", ["--log", "--no-log"], "cannot be used with"),
+        ("two", ["--model", "slowr"], "did you mean slower?"),
+        ("two", ["--model", "slower", "--sweep", "model=slower"], "give one of them"),
+    ]:
+        ended = headway("sim", f"{file}.yaml", *arguments, cwd=tmp).exits(2)
+        contains(flat(ended.err), told, f"message of {' '.join(arguments)}")
+    equal(sorted(p.name for p in tmp.iterdir()), ["one.yaml", "two.yaml"], "files that are left")
+
+
+@check("study: Ctrl-C reports the points that are complete, names those that are missing, and exits 130")
+def interrupted(tmp):
+    # The first point takes an instant, the others about for ever.
+    text = ONE_SERVER.replace("hold: 200s", "hold: 1h")
+    (tmp / "long.yaml").write_text(text)
+    out = tmp / "long.json"
+    arguments = ["sim", "long.yaml", "--sweep", "rate=1/s,100k/s,200k/s", "--threads", "1", "--json", out, "--out", tmp / "long"]
+    running = Headway(arguments, tmp)
+    wait_for(lambda: "simulating 3 points" in running.text(running.err), "the study to begin")
+    # Nothing tells of a point that is done; the first needs less than this.
+    try:
+        running.process.wait(3)
+    except Exception:
+        pass
+    running.signal(signal.SIGINT)
+    ended = running.ended(20).exits(130)
+    contains(ended.err, "what is complete will be reported", "stderr")
+    contains(flat(ended.err), "1 of 3 points are complete; 2 are missing (rate=100k/s to rate=200k/s)", "stderr")
+    document = json.loads(out.read_text())
+    equal([p["values"] for p in document["points"]], [["1/s"]], "points")
+    equal(document["missing"], [["100k/s"], ["200k/s"]], "what is missing")
+    expect((tmp / "long" / "study.json").read_text() == out.read_text(), "study.json of the folder")
+
+
+@check("study: a station that is asked for more than it can do is said to grow; a short run is said to be short")
+def growing(tmp):
+    document, _ = study(ONE_SERVER, "--sweep", "rate=50,120", "--replications", "3", tmp=tmp)
+    calm, growing = document["points"]
+    equal((calm["steady"], growing["steady"]), (3, 0), "replications in a steady state")
+    notes = " ".join(growing["notes"])
+    contains(notes, "no steady state", "notes")
+    contains(notes, "1.2", "notes")
+    # It does 100/s, some of it for users who have given up.
+    expect(60 < growing["completed"]["mean"] < 105, f"a server of 100/s completes {growing['completed']}")
+    short, _ = study(ONE_SERVER.replace("hold: 200s", "hold: 2s"), "--sweep", "rate=80,90", tmp=tmp, name="short")
+    contains(" ".join(short["points"][1]["notes"]), "relaxation", "notes of a short run")
+
+
+@check("sim: --log keeps the records in a folder of its own; audit judges them, report and --html show the model's parts")
+def logged(tmp):
+    folder = tmp / "kept"
+    ended = sim(ONE_SERVER, "--log", "--html", tmp / "r.html", tmp=tmp, name="kept").exits(0)
+    simulation = ended.summary["simulation"]
+    expect(simulation["little"]["holds"] and simulation["little"]["n"] > 9_000, f"Little's law: {simulation['little']}")
+    (part,) = simulation["parts"]
+    expect(abs(part["utilisation"] - 0.5) < 0.05 and math.isclose(part["offered"], 0.5), f"the station: {part['utilisation']}, {part['offered']}")
+    expect(abs(part["number"] - 1) < 0.25, f"number in the station: {part['number']}")
+    steady = simulation["steady"]
+    low, high = steady["ci95"]
+    expect(steady["found"] and low < steady["mean"] < high, f"steady state: {steady}")
+    expect(abs(steady["mean"] - 0.02) <= 4 * (high - low) / (2 * 2.093), f"mean {steady['mean']}, interval {low} to {high}")
+    n = ended.summary["measured"]["n"] + ended.summary["measured"]["warmup"]
+    equal(len(rows_of(folder)), n, "rows of the log")
+    audit = json.loads(headway("audit", folder, "--json", "-", cwd=tmp).exits(0).out)
+    equal(audit["measured"]["n"], n, "requests that the audit found")
+    expect(math.isclose(audit["arrivals"]["cov"], 1, rel_tol=0.05), f"CoV by the audit: {audit['arrivals']['cov']}")
+    contains((tmp / "r.html").read_text(), "<html", "the HTML report")
+    headway("report", folder, cwd=tmp).exits(0)
+    (tmp / "bare.yaml").write_text(ONE_SERVER)
+    headway("sim", "bare.yaml", "--log", cwd=tmp).exits(0)
+    (made,) = (tmp / "headway-runs").iterdir()
+    expect((made / "records.arrow").is_file(), f"--log without --out: {sorted(p.name for p in made.iterdir())}")
+    headway("sim", "bare.yaml", "--no-log", "--out", tmp / "bare", cwd=tmp).exits(0)
+    expect(not (tmp / "bare" / "records.arrow").exists(), "--no-log has written a log")

@@ -1,0 +1,199 @@
+//! What a plan asks of the stations of a model, as far as that can be told without playing: work per time and server, and how
+//! long the slowest of them takes to forget how it began.
+//!
+//! Requests are followed from part to part: a balancer spreads them evenly over what it leads to, or by weights. Where
+//! failures, retries, hedges, time-outs or breakers decide how many go on, or a station has laws by step, nothing is told;
+//! nor of users who wait for their answers, who ask for no more than there is.
+
+use base::dist::Law as _;
+use stats::queueing::{Mmc, relaxation_time};
+use workload::Plan;
+use workload::model::{Kind, Model, Part, Station};
+use workload::plan::Source;
+
+/// What a plan asks of a model.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Loads {
+    /// Work per time and server, by part; 1 or more means that there is no steady state. None where it cannot be told, and
+    /// of parts that serve nobody.
+    pub offered: Vec<Option<f64>>,
+    /// The longest relaxation time of the stations that have one by formula, in seconds.
+    pub relaxation_s: Option<f64>,
+}
+
+impl Loads {
+    /// Of that plan's measured phase and that model.
+    pub fn of(plan: &Plan, model: &Model) -> Loads {
+        let Some(rate) = rate(plan) else {
+            return Loads { offered: vec![None; model.parts.len()], relaxation_s: None };
+        };
+        let queues = queues(model, rate);
+        let offered: Vec<Option<f64>> =
+            queues.iter().map(|queue| Some(queue.as_ref()?.utilisation())).collect();
+        // Of the arrivals at a station behind a balancer nothing is known: they are taken for Poisson.
+        let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
+        let times = model.parts.iter().zip(&queues).enumerate().filter_map(|(index, (part, queue))| {
+            let (Kind::Station(station), Some(queue)) = (&part.kind, queue) else { return None };
+            // A limit on the queue, or a speed that depends on it, changes how it forgets.
+            let plain = station.queue.is_none() && station.speed.is_empty();
+            let cov = if index == 0 { gap_cov } else { 1.0 };
+            Some(relaxation_time(*queue, cov, station.service.cov())).filter(|time| plain && time.is_finite())
+        });
+        Loads { relaxation_s: times.reduce(f64::max), offered }
+    }
+
+    /// The part that is asked for most.
+    pub fn busiest(&self) -> Option<(usize, f64)> {
+        let told = self.offered.iter().enumerate().filter_map(|(part, load)| Some((part, (*load)?)));
+        told.reduce(|most, other| if other.1 > most.1 { other } else { most })
+    }
+}
+
+/// Requests per second of the measured phase; none where some of them come at answers.
+fn rate(plan: &Plan) -> Option<f64> {
+    let length = (plan.end() - plan.measured_from).as_secs_f64();
+    let mut rate = 0.0;
+    for group in &plan.groups {
+        let Source::Arrivals { profile, .. } = &group.source else { return None };
+        let end = plan.end().min(profile.end());
+        let sessions = profile.cumulative(end) - profile.cumulative(plan.measured_from.min(end));
+        rate += sessions * group.journey.mean_asks() / length;
+    }
+    (length > 0.0 && rate.is_finite()).then_some(rate)
+}
+
+/// Each station as a queue with Poisson arrivals: one of its copies.
+fn queues(model: &Model, rate: f64) -> Vec<Option<Mmc>> {
+    let parts = &model.parts;
+    // What comes to a part, all copies together, and how many copies there are.
+    let (mut flow, mut copies) = (vec![Some(0.0); parts.len()], vec![0.0f64; parts.len()]);
+    (flow[0], copies[0]) = (Some(rate), f64::from(parts[0].copies));
+    let mut queues = vec![None; parts.len()];
+    for (index, part) in parts.iter().enumerate() {
+        let through = flow[index].filter(|_| all_go_on(part));
+        let branches: Vec<(usize, f64)> = match &part.kind {
+            Kind::Station(station) => {
+                queues[index] = through.and_then(|rate| queue(station, rate / copies[index]));
+                Vec::new()
+            }
+            // The first copy gets them all.
+            Kind::Pass(to) if parts[*to].copies > 1 => {
+                flow[*to] = None;
+                vec![(*to, 0.0)]
+            }
+            Kind::Pass(to) => vec![(*to, 1.0)],
+            Kind::Balancer(balancer) => {
+                let weights =
+                    balancer.to.iter().map(|to| (to.part, to.weight * f64::from(parts[to.part].copies)));
+                let weights: Vec<(usize, f64)> = weights.collect();
+                let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
+                weights.into_iter().map(|(to, weight)| (to, weight / all)).collect()
+            }
+        };
+        for (to, share) in branches {
+            flow[to] = through.zip(flow[to]).map(|(through, before)| before + through * share);
+            let own = f64::from(parts[to].copies);
+            copies[to] = if parts[to].shared { own } else { copies[to] + own * copies[index] };
+        }
+    }
+    queues
+}
+
+/// Whether all that comes to a part goes on into it, once.
+fn all_go_on(part: &Part) -> bool {
+    let Part { retry, hedge, timeout, breaker, faults, .. } = part;
+    retry.is_none() && hedge.is_none() && timeout.is_none() && breaker.is_none() && faults.is_none()
+}
+
+/// A station with that many requests per second as a queue.
+fn queue(station: &Station, rate: f64) -> Option<Mmc> {
+    let mean = station.service.mean();
+    if !station.steps.is_empty() || !mean.is_finite() {
+        return None;
+    }
+    // At its most, it works as so many servers do.
+    let most = station.speed.last().copied().unwrap_or(f64::from(station.servers));
+    let mean_service = mean * f64::from(station.servers) / most;
+    Some(Mmc { rate, mean_service, servers: station.servers })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::dist;
+    use base::{Nanos, Phase, Profile, Rate};
+    use workload::Process;
+    use workload::journey::{Journey, Node, no_think};
+    use workload::model::{Balancer, Branch, Policy, Retry};
+    use workload::plan::Group;
+    use workload::users::Level;
+
+    fn station(servers: u32, service: &str) -> Station {
+        Station::new(servers, dist::parse(service, &|_| Err(String::new())).unwrap())
+    }
+
+    fn plan(rate: f64) -> Plan {
+        let phases =
+            [Phase::hold(Nanos::from_secs(10), Rate(1.0)), Phase::hold(Nanos::from_secs(90), Rate(rate))];
+        let group = Group::open(Process::Poisson, Profile::new(&phases));
+        Plan::of(1, group, Nanos::from_secs(10), Nanos::from_secs(100))
+    }
+
+    #[test]
+    fn a_station_is_asked_for_the_rate_of_the_measured_phase() {
+        let loads = Loads::of(&plan(80.0), &Model::station(station(1, "exp(10ms)")));
+        assert!((loads.offered[0].unwrap() - 0.8).abs() < 1e-9);
+        // 1 / (sqrt(100) - sqrt(80))^2.
+        assert!((loads.relaxation_s.unwrap() - 1.0 / (10.0 - 80f64.sqrt()).powi(2)).abs() < 1e-9);
+        assert_eq!(loads.busiest().map(|(part, _)| part), Some(0));
+        let over = Loads::of(&plan(120.0), &Model::station(station(1, "exp(10ms)")));
+        assert!((over.offered[0].unwrap() - 1.2).abs() < 1e-9 && over.relaxation_s.is_none());
+        let fast = Station { speed: vec![1.0, 1.5], ..station(2, "exp(10ms)") };
+        assert!((Loads::of(&plan(75.0), &Model::station(fast)).offered[0].unwrap() - 0.5).abs() < 1e-9);
+        let mut sessions = plan(40.0);
+        let twice = [Node::Ask { step: 0, repeat: 2, think: None }];
+        sessions.groups[0].journey = Journey::new(&twice, no_think()).unwrap().into();
+        let loads = Loads::of(&sessions, &Model::station(station(1, "exp(10ms)")));
+        assert!((loads.offered[0].unwrap() - 0.8).abs() < 1e-9, "two requests in each session");
+    }
+
+    #[test]
+    fn balancers_spread_evenly_or_by_weights_and_pools_may_be_shared() {
+        let of = |model: &Model| Loads::of(&plan(1_000.0), model).offered;
+        let pool = of(&Model::balanced(Policy::Random, 250, station(1, "exp(200ms)")));
+        assert!(pool[0].is_none() && (pool[1].unwrap() - 0.8).abs() < 1e-9);
+        let tree = |shared: bool, copies: u32| {
+            let named = |name: &str, copies, shared, kind| Part { copies, shared, ..Part::new(name, kind) };
+            Model::of(vec![
+                named("front", 1, false, Kind::Balancer(Balancer::new(Policy::Random, &[1]))),
+                named("routers", 10, true, Kind::Balancer(Balancer::new(Policy::RoundRobin, &[2]))),
+                named("dynos", copies, shared, Kind::Station(station(1, "exp(200ms)"))),
+            ])
+        };
+        assert!((of(&tree(true, 250))[2].unwrap() - 0.8).abs() < 1e-9, "ten over one pool of 250");
+        assert!((of(&tree(false, 25))[2].unwrap() - 0.8).abs() < 1e-9, "ten over ten pools of 25");
+        let to = vec![Branch { part: 1, weight: 3.0 }, Branch { part: 2, weight: 1.0 }];
+        let weighted = Model::of(vec![
+            Part::new("front", Kind::Balancer(Balancer { to, ..Balancer::new(Policy::Random, &[1]) })),
+            Part::new("big", Kind::Station(station(3, "exp(1ms)"))),
+            Part::new("small", Kind::Station(station(1, "exp(1ms)"))),
+        ]);
+        let loads = of(&weighted);
+        assert!(loads[1..].iter().all(|load| (load.unwrap() - 0.25).abs() < 1e-9), "{loads:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not() {
+        let group = Group::closed(Level::hold(5, Nanos::from_secs(60)), Journey::single());
+        let closed = Plan::of(1, group, Nanos::ZERO, Nanos::from_secs(60));
+        let one = Model::station(station(1, "exp(10ms)"));
+        assert_eq!(Loads::of(&closed, &one), Loads { offered: vec![None], relaxation_s: None });
+        let mut again = one.clone();
+        again.parts[0].retry = Some(Retry { attempts: 3, backoff: None, budget: None });
+        assert_eq!(Loads::of(&plan(50.0), &again).offered, [None]);
+        let mut steps = one;
+        let Kind::Station(own) = &mut steps.parts[0].kind else { unreachable!() };
+        own.steps = vec![(0, own.service.clone())];
+        assert_eq!(Loads::of(&plan(50.0), &steps).busiest(), None);
+    }
+}
