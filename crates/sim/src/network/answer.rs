@@ -86,19 +86,25 @@ impl Network {
         match balancing.hold {
             Some(hold) if verdict.is_some_and(|verdict| verdict != Verdict::Ok) => {
                 let release = Release { part: part as u32, copy: copy as u32, target, took };
-                let entry = match self.free_releases.pop() {
-                    Some(entry) => {
-                        self.releases[entry as usize] = release;
-                        entry
-                    }
-                    None => {
-                        self.releases.push(release);
-                        (self.releases.len() - 1) as u32
-                    }
-                };
+                let entry = self.keep(release);
                 self.events.add(self.now.saturating_add(hold), What::Release, entry, 0);
             }
             _ => self.release(Release { part: part as u32, copy: copy as u32, target, took }),
+        }
+    }
+
+    /// Puts a release down for later: its entry.
+    #[inline]
+    pub(super) fn keep(&mut self, release: Release) -> u32 {
+        match self.free_releases.pop() {
+            Some(entry) => {
+                self.releases[entry as usize] = release;
+                entry
+            }
+            None => {
+                self.releases.push(release);
+                (self.releases.len() - 1) as u32
+            }
         }
     }
 

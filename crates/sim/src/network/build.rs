@@ -4,6 +4,8 @@
 //! before, they are together too. So the way from a copy to its targets is a first number and a stride.
 
 use super::accept::Accept;
+use super::direct::qualifies;
+use super::due::Due;
 use super::events::{Events, What};
 use super::flight::Flights;
 use super::numbers::{Numbers, seed_of_part};
@@ -12,7 +14,7 @@ use super::part::{Balancing, Desks, Does, Faulty, Line, Part, PartDraws, Way};
 use super::series::Series;
 use super::station::{Desk, Rules, Service};
 use super::tickets::Tickets;
-use super::{Network, Tally, direct};
+use super::{Network, Tally};
 use crate::balance::Chooser;
 use crate::failure::{BreakerState, BudgetBucket, FaultClock};
 use base::Nanos;
@@ -55,7 +57,7 @@ impl Network {
                 }
             }
         }
-        let direct = direct::qualifies(model, &parts);
+        let direct = qualifies(model, &parts);
         Ok(Network {
             tallies: vec![Tally::default(); nodes.len()],
             nodes,
@@ -236,12 +238,16 @@ impl Layout {
         };
         let one = balancer.knows == Knows::All && shared > 0;
         let choosers = vec![chooser; if one { 1 } else { self.copies[id] as usize }];
-        let blind = match balancer.policy {
-            Policy::Random | Policy::RoundRobin | Policy::ConsistentHash { bound: None } => {
-                exchange.is_none()
-            }
-            _ => false,
+        let counts = match balancer.policy {
+            Policy::Random | Policy::RoundRobin | Policy::ConsistentHash { bound: None } => false,
+            Policy::LeastConnections { .. }
+            | Policy::PowerOfD { .. }
+            | Policy::JoinIdleQueue
+            | Policy::PeakEwma { .. }
+            | Policy::ConsistentHash { bound: Some(_) }
+            | Policy::OneConnection => true,
         };
+        let costs = exchange.is_some_and(|(_, cost)| cost > Nanos::ZERO);
         Ok(Does::Balancer(Box::new(Balancing {
             waiting: vec![Tickets::new(1); choosers.len()],
             ways,
@@ -251,7 +257,9 @@ impl Layout {
             exchange,
             exchanged: 0,
             armed: false,
-            blind,
+            due: Due::default(),
+            counts,
+            keeps: costs || balancer.policy == Policy::OneConnection,
             policy: balancer.policy.to_string(),
         })))
     }

@@ -1,10 +1,12 @@
 //! The direct way: where every part that a request meets knows at once what becomes of it, the answer is told as the request
-//! comes, without a flight and without an event.
+//! comes, without a flight.
 //!
-//! So it is where balancers count nobody's connections, stations are first come first served, cables lead in with one
-//! constant delay whichever way a request takes to a part (so that requests come to each part in the order of time), what is
-//! down says so, and nobody loses patience.
+//! So it is where stations are first come first served, balancers keep nobody, cables lead in with one constant delay
+//! whichever way a request takes to a part (so that requests come to each part in the order of time), what is down says so,
+//! and nobody loses patience. A balancer that counts its connections hears of the end of one when the next request comes to
+//! it: who is due by then is let go first, in the order of time.
 
+use super::due::End;
 use super::flight::{NONE, Verdict};
 use super::part::{Does, Part};
 use super::series::Lane;
@@ -21,6 +23,9 @@ use workload::model::{Model, UnderWay, WhileDown};
 pub(super) struct Passed {
     node: u32,
     since: Nanos,
+    /// When a balancer handed on, and to whom, if it counts.
+    handed: Nanos,
+    target: u32,
 }
 
 /// Whether the answers of a network are known as requests come.
@@ -31,7 +36,7 @@ pub(super) fn qualifies(model: &Model, parts: &[Part]) -> bool {
         let Some(delay) = delays[id] else { continue };
         let does = match &part.does {
             Does::Pass(_) | Does::Line(_) => true,
-            Does::Balancer(balancing) => balancing.blind,
+            Does::Balancer(balancing) => !balancing.keeps,
             Does::Desk(_) => false,
         };
         let patient = part.retry.is_none()
@@ -87,16 +92,23 @@ impl Network {
             }
             match &mut part.does {
                 Does::Pass(way) => {
-                    self.path.push(Passed { node, since });
+                    self.path.push(Passed { node, since, handed: at, target: NONE });
                     node = way.first + copy * way.stride;
                 }
                 Does::Balancer(balancing) => {
-                    self.path.push(Passed { node, since });
                     let key = if self.keyed { self.numbers.user(sending) } else { 0 };
                     let mut draws = part.draws.route[group].item(super::numbers::item(id, 0));
+                    balancing.let_go(at);
+                    balancing.keep_up(at);
                     let chooser = balancing.chooser(copy);
-                    // Nobody that counts nothing keeps a request.
-                    let target = balancing.choosers[chooser].choose(at, key, &mut draws).unwrap_or(NONE);
+                    let chooser = &mut balancing.choosers[chooser];
+                    // None of these keeps a request.
+                    let target = chooser.choose(at, key, &mut draws).unwrap_or(0);
+                    if balancing.counts {
+                        chooser.started(target);
+                    }
+                    let counted = if balancing.counts { target } else { NONE };
+                    self.path.push(Passed { node, since, handed: at, target: counted });
                     node = balancing.node(copy, target);
                 }
                 Does::Line(line) => {
@@ -115,8 +127,16 @@ impl Network {
                 Does::Desk(_) => break at,
             }
         };
-        while let Some(Passed { node, since }) = self.path.pop() {
-            let part = &mut self.parts[self.nodes[node as usize].0 as usize];
+        while let Some(Passed { node, since, handed, target }) = self.path.pop() {
+            let (part, copy) = self.nodes[node as usize];
+            let part = &mut self.parts[part as usize];
+            if let Does::Balancer(balancing) = &mut part.does
+                && target != NONE
+            {
+                let hold = balancing.hold.filter(|_| verdict != Verdict::Ok).unwrap_or(Nanos::ZERO);
+                let end = End { copy, target, took: Some(done - handed) };
+                balancing.due.add(done.saturating_add(hold), end);
+            }
             done = done.saturating_add(back(part, group, id));
             let tally = &mut self.tallies[node as usize];
             tally.failed += u64::from(verdict != Verdict::Ok);

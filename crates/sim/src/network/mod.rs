@@ -5,9 +5,9 @@
 //! [`Network::new`] expands a [`Model`](workload::model::Model) into nodes, one for each copy of each part (`build`), with
 //! numbers in place of pointers. What happens to a request depends on what the model holds:
 //!
-//! - The direct way (`direct`): where every part knows at once what becomes of a request (random, round-robin and hashing
-//!   balancers; stations that are first come first served, by next-free times; cables; parts that are down and say so) the
-//!   answer is told when the request comes. No event, no state per request. M/M/1 is this.
+//! - The direct way (`direct`): where every part knows at once what becomes of a request (balancers; stations that are first
+//!   come first served, by next-free times; cables; parts that are down and say so) the answer is told when the request
+//!   comes. M/M/1 is this, without any state per request, and least connections over many, which counts them.
 //! - By events: else a request is a flight (`flight`) that goes through the nodes step by step, in (`flow`) and back
 //!   (`answer`). A flight waits for events of the network's own calendar (`events`), for a place at a station or balancer
 //!   (`tickets`), or, where there are time-outs, hedges and parts that lose what is in them, for attempts, which are flights
@@ -32,6 +32,7 @@ mod accept;
 mod answer;
 mod build;
 mod direct;
+mod due;
 mod events;
 mod flight;
 mod flow;

@@ -1,5 +1,6 @@
 //! The parts of a network as they run: what a model says of each, and the state of its copies.
 
+use super::due::{Due, End};
 use super::numbers::seed_of_part;
 use super::series::{Lane, Series};
 use super::station::{Desk, Rules, Service};
@@ -81,8 +82,12 @@ pub(super) struct Balancing {
     pub exchanged: i64,
     /// Whether an event of the next one is set.
     pub armed: bool,
-    /// Whether it counts nothing: a choice depends on nobody's answer.
-    pub blind: bool,
+    /// What it counts on the direct way.
+    pub due: Due,
+    /// Whether a choice depends on what is outstanding, which it therefore counts.
+    pub counts: bool,
+    /// Whether it may keep a request until somebody is free or an exchange is over.
+    pub keeps: bool,
     pub policy: String,
 }
 
@@ -106,6 +111,16 @@ impl Balancing {
     pub(super) fn exchanging(&self, now: Nanos) -> Option<Nanos> {
         let (every, cost) = self.exchange.filter(|_| self.exchanged > 0)?;
         Some(Nanos(self.exchanged * every.0 + cost.0)).filter(|over| *over > now)
+    }
+
+    /// Those whose answers have come by `now` are outstanding no more (the direct way).
+    #[inline]
+    pub(super) fn let_go(&mut self, now: Nanos) {
+        while let Some((at, End { copy, target, took })) = self.due.pop(now) {
+            self.keep_up(at);
+            let chooser = self.chooser(copy);
+            self.choosers[chooser].ended(target, at, took);
+        }
     }
 
     /// Makes good the exchange that is due by `now`, if one is: counts have not changed since it was.
