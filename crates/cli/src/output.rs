@@ -11,9 +11,6 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-/// The document of a study, in its folder.
-const STUDY: &str = "study.json";
-
 /// Shows a summary as asked: JSON to its file or to standard output, else the terminal report unless quiet.
 ///
 /// # Errors
@@ -44,24 +41,32 @@ pub fn study(
     settings: &StudySettings,
     folder: Option<&RunFolder>,
 ) -> Result<Vec<records::Error>> {
-    let json = study_json(study)?;
+    let json = report::study::json(study);
+    let page = || report::study::html(study, &Style::default(), settings.beside.as_ref());
     let mut failures = Vec::new();
     if let Some(folder) = folder {
-        let files = [(STUDY, json.as_slice()), (records::folder::SCENARIO, settings.scenario.as_bytes())];
+        let files = [
+            (report::study::JSON_FILE, json.clone()),
+            (records::folder::SCENARIO, settings.scenario.clone().into_bytes()),
+            (records::folder::REPORT, page()),
+        ];
         failures.extend(files.iter().filter_map(|(name, bytes)| folder.write_new(name, bytes).err()));
+    }
+    if let Some(path) = &settings.html {
+        write_new(path, &page()).context("--html")?;
     }
     match settings.output.json.as_deref() {
         Some(path) if path.as_os_str() == "-" => print(&json)?,
-        Some(path) => write_new(path, &json)?,
-        None => {}
+        json_file => {
+            if let Some(path) = json_file {
+                write_new(path, &json)?;
+            }
+            if !settings.output.quiet {
+                print(&report::study::terminal(study, &style(folder.map(RunFolder::path), &[])))?;
+            }
+        }
     }
     Ok(failures)
-}
-
-fn study_json(study: &Study) -> Result<Vec<u8>> {
-    let mut json = serde_json::to_vec_pretty(study)?;
-    json.push(b'\n');
-    Ok(json)
 }
 
 /// Writes thresholds and load rules as test cases, if a file is named for them.
