@@ -1,7 +1,7 @@
 //! Writes a report of a made-up run, to look at one without a target.
 //!
 //! `sample_report PATH [SAMPLE [OUTPUT]]` writes one report (default: the clean run as HTML).
-//! `sample_report --document FILE PATH OUTPUT` writes the report of a summary document.
+//! `sample_report --document FILE PATH OUTPUT` writes the report of the document of a run or of several simulated runs.
 //! `sample_report --beside PATH SAMPLE OTHER` writes the page of a sample with another sample's response times beside its own.
 //! `sample_report --study PATH SAMPLE` writes the page of a sample of several simulated runs.
 //! `sample_report --golden FOLDER` writes what the terminal shows of every sample, as the snapshot tests compare it.
@@ -34,7 +34,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             keep(Path::new(path), report::study::html(&make(), &style, None))
         }
         ["--document", file, path, output] => {
-            let summary = report::parse(&read(Path::new(file))?)?;
+            let document = read(Path::new(file))?;
+            if let Ok(study) = report::study::parse(&document) {
+                let html = output == "html";
+                let bytes =
+                    if html { report::study::html(&study, &style, None) } else { report::study::terminal(&study, &style) };
+                return keep(Path::new(path), bytes);
+            }
+            let summary = report::parse(&document)?;
             write(Path::new(path), output, &summary, &style)
         }
         ["--beside", path, sample, other] => {

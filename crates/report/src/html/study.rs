@@ -189,6 +189,11 @@ fn responses(page: &mut Markup, study: &Study) {
         return;
     }
     page.section("responses", "Response times");
+    let ranges = study.points.iter().any(|point| point.response.values().any(|of| of.p05.is_some()));
+    let caption = match ranges {
+        true => "Response times by point; 5 to 95 %: the replications' own range",
+        false => "Response times by point",
+    };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for point in shown(study) {
         let estimates = NUMBERS.map(|(name, _)| point.response.get(name));
@@ -214,11 +219,7 @@ fn responses(page: &mut Markup, study: &Study) {
         .chain(NUMBERS.map(|(_, name)| number(name)))
         .chain([number("n")])
         .collect();
-    page.table(
-        &of_points(study, "Response times by point; 5 to 95 %: the replications' own range"),
-        &head,
-        &rows,
-    );
+    page.table(&of_points(study, caption), &head, &rows);
     page.raw("</section>\n");
 }
 

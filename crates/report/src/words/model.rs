@@ -19,7 +19,7 @@ pub fn model(simulation: &Simulation) -> Vec<Fact> {
     facts.extend(of.relaxation_s.zip(of.relaxations).filter(|(each, _)| each.is_finite()).map(
         |(each, relaxations)| {
             let text = format!(
-                "{} relaxation times; the slowest station takes {} to forget how it began",
+                "the whole run is {} relaxation times; the slowest station takes {} to forget how it began",
                 number(relaxations),
                 time(each)
             );
@@ -29,7 +29,10 @@ pub fn model(simulation: &Simulation) -> Vec<Fact> {
     facts.extend(simulation.attempts_per_request.map(|attempts| {
         fact("attempts", format!("{} per request that came to a part that tries again", number(attempts)))
     }));
-    facts.extend(simulation.wasted.map(|wasted| {
+    // Where nothing is tried again and nobody gives up, nothing can be in vain.
+    let wasted =
+        simulation.wasted.filter(|&wasted| wasted > 0.0 || simulation.attempts_per_request.is_some());
+    facts.extend(wasted.map(|wasted| {
         let text = format!("{} of the servers' busy time went into what nobody waited for", share(wasted));
         Fact { tone: if wasted > 0.0 { Tone::Warn } else { Tone::Plain }, ..fact("in vain", text) }
     }));
@@ -55,7 +58,11 @@ pub fn steady(simulation: &Simulation) -> Fact {
         }
         (false, Some(part)) => (
             Tone::Warn,
-            format!("none: {} is asked for {} times what its servers can do", part.name, load(part)),
+            format!(
+                "none: {} is asked for {} its servers can do",
+                part.name,
+                times_what(part.offered.unwrap_or(0.0))
+            ),
         ),
         (false, None) if n == 0 => (Tone::Warn, "none found: there was no response time to look at".into()),
         (false, None) => (
@@ -73,8 +80,12 @@ fn overloaded(simulation: &Simulation) -> Option<&ModelPart> {
     parts.max_by(|a, b| a.offered.unwrap_or(0.0).total_cmp(&b.offered.unwrap_or(0.0)))
 }
 
-fn load(part: &ModelPart) -> String {
-    number(part.offered.unwrap_or(0.0))
+/// `1.25 times what`, or `all that`.
+pub(super) fn times_what(load: f64) -> String {
+    match number(load).as_str() {
+        "1.00" => "all that".into(),
+        times => format!("{times} times what"),
+    }
 }
 
 fn mean_after(mean: f64, of: &Steady) -> String {
@@ -152,6 +163,8 @@ mod tests {
         of.parts = vec![ModelPart { name: "dynos".into(), offered: Some(1.25), ..ModelPart::default() }];
         assert_eq!(text(&of), "none: dynos is asked for 1.25 times what its servers can do");
         assert_eq!(steady(&of).tone, Tone::Warn);
+        of.parts[0].offered = Some(1.0);
+        assert_eq!(text(&of), "none: dynos is asked for all that its servers can do");
     }
 
     #[test]

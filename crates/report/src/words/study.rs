@@ -181,13 +181,15 @@ pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
     let mut all = Vec::new();
     let busiest = point.busiest.as_deref().unwrap_or("a part");
     let overloaded = point.load.filter(|&load| load >= 1.0);
-    if let Some(load) = overloaded {
+    // What the document says itself is not said again.
+    let silent = point.notes.is_empty();
+    if let Some(load) = overloaded.filter(|_| silent) {
         let text = format!(
-            "There is no steady state: {busiest} is asked for {} times what it can do.",
-            number(load)
+            "There is no steady state: {busiest} is asked for {} it can do.",
+            super::model::times_what(load)
         );
         all.push(say(Tone::Warn, text));
-    } else if study.warmup != WarmUp::Nothing && point.steady < study.replications {
+    } else if silent && study.warmup != WarmUp::Nothing && point.steady < study.replications {
         let text = match (point.steady, study.replications) {
             (0, 1) => "No steady state was found.".to_owned(),
             (0, n) => format!("No steady state was found in any of {}.", plural(n, "replication")),
@@ -219,7 +221,7 @@ pub fn share_interval(estimate: Option<&Estimate>) -> String {
     let known =
         estimate.filter(|estimate| estimate.ci95 != Some([0.0, 0.0])).and_then(|estimate| estimate.ci95);
     let Some([low, high]) = known else { return String::new() };
-    let [low, high] = [low.max(0.0), high].map(share);
+    let [low, high] = [low.max(0.0), high.min(1.0)].map(share);
     match (low.strip_suffix(" %"), high.ends_with(" %")) {
         (Some(number), true) => format!("{number} to {high}"),
         _ => format!("{low} to {high}"),

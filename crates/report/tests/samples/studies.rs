@@ -116,7 +116,8 @@ pub fn study_sweep() -> Study {
         warmup: WarmUp::Phases,
         ..study_models()
     };
-    study.points[3].notes = vec!["requests in dynos grew by 350 per second".into()];
+    study.points[3].notes =
+        vec!["There is no steady state: requests in dynos grew by 350 per second.".into()];
     study.command =
         Some("headway sim pool.yaml --sweep rate=400..1600/400 --replications 20 --seed 1".into());
     study.differences = (4..8).map(|i| difference(&study, i, i - 4, "mean", 0.005)).collect();
