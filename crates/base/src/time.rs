@@ -32,11 +32,18 @@ impl Nanos {
     /// A span of `s` seconds, rounded to the nearest nanosecond; beyond the range it saturates, NaN gives zero.
     #[inline]
     pub fn from_secs_f64(s: f64) -> Nanos {
-        // Halves away from zero. What truncation leaves is exact, so that this is the rounding of `libm::round`.
+        // Up to 2^51 ns (26 days) adding 2^52 leaves no fraction: the last bits of the sum are the number, halves to even.
+        // What that takes off is exact, and a half of it was rounded down. One comparison, since the bits of numbers that
+        // are not negative are in their order.
+        const MOST: f64 = 2_251_799_813_685_248.0;
+        const SHIFT: f64 = 4_503_599_627_370_496.0;
         let ns = s * 1e9;
-        let whole = ns as i64;
-        let rest = ns - whole as f64;
-        Nanos(whole.saturating_add(i64::from(rest >= 0.5) - i64::from(rest <= -0.5)))
+        if ns.to_bits() < MOST.to_bits() {
+            let shifted = ns + SHIFT;
+            let half_down = ns - (shifted - SHIFT) >= 0.5;
+            return Nanos((shifted.to_bits() - SHIFT.to_bits()) as i64 + i64::from(half_down));
+        }
+        Nanos(libm::round(ns) as i64)
     }
 
     /// This span in seconds.

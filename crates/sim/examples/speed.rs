@@ -1,41 +1,125 @@
-//! How fast the virtual world is: requests per second through client, calendar and network, on one core.
+//! How fast simulations are: requests per second of one core, with every response time going into a histogram.
 //!
-//! `cargo run --release -p headway-sim --example speed [REQUESTS [PART OF A NAME]]`
+//! `cargo run --release -p headway-sim --example speed [REQUESTS] [CASE[:SERVERS]]...`
+//!
+//! Prints a line for each case: its name, servers, requests, million requests per second (the median and the best of
+//! `ROUNDS` rounds, in which cases take turns), mean and p99 of the response times in ms, and most events of connections
+//! pending. The offered load is 0.8, the mean service 1 ms. Rates are by the time that the thread had a core, where the system tells (Linux), so that neighbours count less.
 
 use base::{Nanos, Phase, Profile, Rate, Record, RecordSink, Start, dist};
-use sim::{Generator, Network};
+use sim::{Generator, Network, Played, recursion};
 use workload::model::{Discipline, Model, Policy, Station, Ties};
 use workload::plan::Group;
 use workload::{Limits, Plan, Process, Shard};
 
-/// Counts, as the least that a sink can do.
-#[derive(Default)]
-struct Count {
-    started: u64,
-    response_s: f64,
+type Error = Box<dyn std::error::Error>;
+
+/// What is played, and by what.
+#[derive(Clone, Copy)]
+struct Case {
+    name: &'static str,
+    servers: u32,
+    policy: Option<Policy>,
+    /// Processor sharing, else first come first served.
+    sharing: bool,
+    by_recursion: bool,
 }
 
-impl RecordSink for Count {
-    fn start(&mut self, _: Start) {
-        self.started += 1;
+/// A single server without a policy, else 250.
+const fn by_calendar(name: &'static str, policy: Option<Policy>) -> Case {
+    let servers = if policy.is_none() { 1 } else { 250 };
+    Case { name, servers, policy, sharing: false, by_recursion: false }
+}
+
+const fn by_recursion(name: &'static str, policy: Option<Policy>) -> Case {
+    let servers = if policy.is_none() { 1 } else { 250 };
+    Case { name, servers, policy, sharing: false, by_recursion: true }
+}
+
+const fn least(ties: Ties) -> Option<Policy> {
+    Some(Policy::LeastConnections { ties })
+}
+
+static CASES: [Case; 10] = [
+    by_calendar("mm1", None),
+    Case { sharing: true, ..by_calendar("mm1-sharing", None) },
+    by_calendar("random", Some(Policy::Random)),
+    by_calendar("round-robin", Some(Policy::RoundRobin)),
+    by_calendar("least-connections", least(Ties::Random)),
+    by_calendar("least-connections-first", least(Ties::First)),
+    by_calendar("two-choices", Some(Policy::PowerOfD { choices: 2 })),
+    by_recursion("recursion-mm1", None),
+    by_recursion("recursion-random", Some(Policy::Random)),
+    by_recursion("recursion-round-robin", Some(Policy::RoundRobin)),
+];
+
+/// Counts of response times in cells of a relative width of 1/128 at most.
+struct Histogram {
+    cells: Vec<u64>,
+    n: u64,
+    sum_ns: i64,
+}
+
+const BITS: u32 = 7;
+
+impl Histogram {
+    fn new() -> Histogram {
+        Histogram { cells: vec![0; (65 - BITS as usize) << BITS], n: 0, sum_ns: 0 }
     }
+
+    /// The leading one and the bits after it.
+    #[inline]
+    fn add(&mut self, ns: i64) {
+        let value = ns as u64;
+        let shift = (63 - (value | 1).leading_zeros()).saturating_sub(BITS);
+        let cell = ((shift as usize) << BITS) + (value >> shift) as usize;
+        self.cells[cell] += 1;
+        self.n += 1;
+        self.sum_ns += ns;
+    }
+
+    fn quantile_ms(&self, p: f64) -> f64 {
+        let mut left = p * self.n as f64;
+        let cell = self.cells.iter().position(|&n| {
+            left -= n as f64;
+            left <= 0.0
+        });
+        let cell = cell.unwrap_or(0) as u64;
+        let shift = (cell >> BITS).saturating_sub(1);
+        ((cell - (shift << BITS)) << shift) as f64 / 1e6
+    }
+}
+
+impl RecordSink for Histogram {
+    #[inline]
+    fn start(&mut self, _: Start) {}
+    #[inline]
     fn record(&mut self, record: Record) {
-        self.response_s += record.response().as_secs_f64();
+        self.add(record.response().0);
     }
+    #[inline]
     fn tick(&mut self, _: Nanos) {}
     fn finish(&mut self, _: Nanos) {}
 }
 
-/// Plays so many requests at utilisation 0.8 of so many servers of mean service 1 ms.
-#[expect(clippy::disallowed_types, reason = "a benchmark measures with a real clock")]
-fn play(name: &str, model: &Model, servers: u32, requests: f64) -> Result<(), Box<dyn std::error::Error>> {
-    if std::env::args().nth(2).is_some_and(|part| !name.contains(&part)) {
-        return Ok(());
-    }
-    let rate = 800.0 * f64::from(servers);
+/// A plan of about so many requests at 0.8 of what the servers can do, and its model.
+fn scene(case: &Case, requests: f64) -> Result<(Plan, Model), Error> {
+    let rate = 800.0 * f64::from(case.servers);
     let length = Nanos::from_secs_f64(requests / rate);
     let profile = Profile::new(&[Phase::hold(length, Rate(rate))]);
     let plan = Plan::of(1, Group::open(Process::Poisson, profile), Nanos::ZERO, length);
+    let law = dist::parse("exp(1ms)", &|_| Err("no files here".to_owned()))?;
+    let discipline = if case.sharing { Discipline::Sharing } else { Discipline::Fifo };
+    let station = Station { discipline, ..Station::new(1, law) };
+    let model = match case.policy {
+        None => Model::station(station),
+        Some(policy) => Model::balanced(policy, case.servers, station),
+    };
+    Ok((plan, model))
+}
+
+fn play(case: &Case, requests: f64) -> Result<(Played, Histogram), Error> {
+    let (plan, model) = scene(case, requests)?;
     let patience = Nanos::from_secs(30);
     let limits = Limits {
         connections: 1_000_000,
@@ -44,38 +128,77 @@ fn play(name: &str, model: &Model, servers: u32, requests: f64) -> Result<(), Bo
         connect_timeout: patience,
         drain: patience,
     };
-    let mut network = Network::new(model, &plan)?;
-    let mut count = Count::default();
-    let began = std::time::Instant::now();
-    let played = sim::play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut count);
-    let took = began.elapsed().as_secs_f64();
-    let observed = network.observed(played.ended);
-    println!(
-        "{name:<40} {:>6.2} million/s; mean response {:>7.3} ms; {} pending at most; Little's identity holds: {}",
-        played.requests as f64 / took / 1e6,
-        count.response_s / count.started as f64 * 1e3,
-        played.most_held,
-        observed.area_ns == observed.sum_ns
-    );
-    Ok(())
+    let mut histogram = Histogram::new();
+    let played = if case.by_recursion {
+        recursion::play(&plan, &model, limits, &mut histogram)?
+    } else {
+        let mut network = Network::new(&model, &plan)?;
+        let played =
+            sim::play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut histogram);
+        let seen = network.observed(played.ended);
+        if seen.area_ns != seen.sum_ns {
+            return Err(format!("{}: Little's law does not hold", case.name).into());
+        }
+        played
+    };
+    Ok((played, histogram))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let requests: f64 = std::env::args().nth(1).as_deref().unwrap_or("1e7").parse()?;
-    let service = dist::parse("exp(1ms)", &|_| Err("no files here".to_owned()))?;
-    let one = Station::new(1, service);
-    let least = |ties| Policy::LeastConnections { ties };
-    let sharing = Station { discipline: Discipline::Sharing, ..one.clone() };
-    play("M/M/1 (theory 5 ms)", &Model::station(one.clone()), 1, requests)?;
-    play("M/M/1, sharing (theory 5 ms)", &Model::station(sharing), 1, requests)?;
-    for (name, policy) in [
-        ("random over 250 (theory 5 ms)", Policy::Random),
-        ("least connections over 250", least(Ties::Random)),
-        ("least connections over 250, the first", least(Ties::First)),
-        ("two choices over 250", Policy::PowerOfD { choices: 2 }),
-    ] {
-        play(name, &Model::balanced(policy, 250, one.clone()), 250, requests)?;
+/// Seconds of a core that the thread has had, or of the wall's clock where nobody tells.
+#[expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a benchmark measures with a real clock"
+)]
+fn clock() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let ns: Option<f64> = told.and_then(|text| text.split(' ').next()?.parse().ok());
+    let wall = || std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64());
+    ns.map_or_else(wall, |ns| ns / 1e9)
+}
+
+fn chosen(argument: &str) -> Result<Case, Error> {
+    let (name, servers) = match argument.split_once(':') {
+        Some((name, servers)) => (name, Some(servers.parse()?)),
+        None => (argument, None),
+    };
+    let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    let found = CASES.iter().find(|case| case.name == name);
+    let case = found.ok_or_else(|| format!("{name}: no case; there are {}", names.join(" ")))?;
+    Ok(Case { servers: servers.unwrap_or(case.servers), ..*case })
+}
+
+fn main() -> Result<(), Error> {
+    let mut arguments = std::env::args().skip(1);
+    let requests: f64 = arguments.next().as_deref().unwrap_or("1e7").parse()?;
+    let rounds: usize = std::env::var("ROUNDS").as_deref().unwrap_or("3").parse()?;
+    let mut cases = arguments.map(|argument| chosen(&argument)).collect::<Result<Vec<Case>, Error>>()?;
+    if cases.is_empty() {
+        cases = CASES.to_vec();
     }
-    let many = Model::balanced(least(Ties::Random), 100_000, one);
-    play("least connections over 100,000", &many, 100_000, requests)
+    let mut rates = vec![Vec::new(); cases.len()];
+    println!("case\tservers\trequests\tmillion/s\tbest\tmean ms\tp99 ms\tpending");
+    for round in 1..=rounds.max(1) {
+        for (case, rates) in cases.iter().zip(&mut rates) {
+            let began = clock();
+            let (played, histogram) = play(case, requests)?;
+            rates.push(played.requests as f64 / (clock() - began) / 1e6);
+            if round < rounds {
+                continue;
+            }
+            rates.sort_by(f64::total_cmp);
+            println!(
+                "{}\t{}\t{}\t{:.2}\t{:.2}\t{:.3}\t{:.2}\t{}",
+                case.name,
+                case.servers,
+                played.requests,
+                rates[rates.len() / 2],
+                rates[rates.len() - 1],
+                histogram.sum_ns as f64 / histogram.n as f64 / 1e6,
+                histogram.quantile_ms(0.99),
+                played.most_held
+            );
+        }
+    }
+    Ok(())
 }

@@ -12,6 +12,9 @@ use base::Nanos;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
+/// No event is due before it.
+const NEVER: Nanos = Nanos(i64::MIN);
+
 /// So many void events are left lying without a sweep.
 const SWEEP_AT: usize = 64;
 
@@ -20,6 +23,8 @@ const SWEEP_AT: usize = 64;
 pub struct Calendar<E> {
     /// In the order of time.
     lane: VecDeque<Entry<E>>,
+    /// When the last of the lane is due; before all instants where it is empty.
+    last: Nanos,
     heap: BinaryHeap<Entry<E>>,
     slots: Vec<Slot>,
     /// When the first event is due, void or not; MAX if there is none.
@@ -80,6 +85,7 @@ impl<E> Default for Calendar<E> {
     fn default() -> Calendar<E> {
         Calendar {
             lane: VecDeque::new(),
+            last: NEVER,
             heap: BinaryHeap::new(),
             slots: Vec::new(),
             first: Nanos::MAX,
@@ -96,19 +102,25 @@ impl<E> Calendar<E> {
     pub fn add(&mut self, at: Nanos, slot: u32, event: E) {
         let index = slot as usize;
         if index >= self.slots.len() {
-            self.slots.resize(index + 1, Slot::default());
+            self.make_room(index);
         }
         let of = &mut self.slots[index];
         of.pending += 1;
         let entry = Entry { at, number: self.next, slot, life: of.life, event };
         self.next += 1;
         self.first = self.first.min(at);
-        if self.lane.back().is_none_or(|last| last.at <= at) {
+        if self.last <= at {
+            self.last = at;
             self.lane.push_back(entry);
         } else {
             self.heap.push(entry);
         }
         self.most_held = self.most_held.max(self.held());
+    }
+
+    #[cold]
+    fn make_room(&mut self, index: usize) {
+        self.slots.resize(index + 1, Slot::default());
     }
 
     /// When to look again: no event is due earlier; `Nanos::MAX` if none is left.
@@ -140,7 +152,13 @@ impl<E> Calendar<E> {
             // The order of entries is that of the heap: the earlier is the greater.
             (Some(lane), Some(heap)) if lane < heap => self.heap.pop(),
             (None, _) => self.heap.pop(),
-            _ => self.lane.pop_front(),
+            (Some(_), _) => {
+                let entry = self.lane.pop_front();
+                if self.lane.is_empty() {
+                    self.last = NEVER;
+                }
+                entry
+            }
         }
     }
 
@@ -163,6 +181,7 @@ impl<E> Calendar<E> {
             self.heap.retain(lives);
             self.void = 0;
             self.note_first();
+            self.last = self.lane.back().map_or(NEVER, |entry| entry.at);
         }
     }
 

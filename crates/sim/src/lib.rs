@@ -12,6 +12,7 @@ pub mod calendar;
 pub mod failure;
 pub mod generator;
 pub mod network;
+pub mod recursion;
 pub mod target;
 pub mod world;
 

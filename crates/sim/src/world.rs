@@ -31,6 +31,8 @@ pub struct World<S, T> {
     interrupts: Vec<Nanos>,
     /// How many of them have been told.
     interrupted: usize,
+    /// When the next is; MAX for never.
+    interrupt_at: Nanos,
 }
 
 /// What is going to happen to a connection: in eight bytes, since that is what the calendar moves about.
@@ -64,12 +66,14 @@ impl<S: RecordSink, T: Target> World<S, T> {
             requests: 0,
             interrupts: Vec::new(),
             interrupted: 0,
+            interrupt_at: Nanos::MAX,
         }
     }
 
     /// Ctrl-C at these instants: the first stops, the second cancels.
     pub fn interrupted_at(mut self, at: &[Nanos]) -> World<S, T> {
         self.interrupts = at.to_vec();
+        self.note_interrupt();
         self
     }
 
@@ -85,7 +89,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
             assert!(rounds < MOST_ROUNDS, "the world stands still at {since}");
             let happened = self.happen();
             // What happens at the instant of an interrupt comes before it.
-            while self.next_interrupt() < self.now || !happened && self.next_interrupt() == self.now {
+            while self.interrupt_at < self.now || !happened && self.interrupt_at == self.now {
                 self.interrupt();
             }
             self.client.tick(self.now);
@@ -94,7 +98,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
             } else if self.client.is_done() {
                 return self.now;
             } else {
-                let next = self.client.wake_at().min(self.happens_at()).min(self.next_interrupt());
+                let next = self.client.wake_at().min(self.happens_at()).min(self.interrupt_at);
                 if happened && next <= self.now {
                     continue;
                 }
@@ -125,9 +129,8 @@ impl<S: RecordSink, T: Target> World<S, T> {
         self.calendar.most_held()
     }
 
-    #[inline]
-    fn next_interrupt(&self) -> Nanos {
-        self.interrupts.get(self.interrupted).copied().unwrap_or(Nanos::MAX)
+    fn note_interrupt(&mut self) {
+        self.interrupt_at = self.interrupts.get(self.interrupted).copied().unwrap_or(Nanos::MAX);
     }
 
     fn interrupt(&mut self) {
@@ -136,6 +139,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
             _ => self.client.cancel(self.now),
         }
         self.interrupted += 1;
+        self.note_interrupt();
     }
 
     /// Sleeps until `at`, or for no time if that is past; a timer's tick and pauses may make it longer.

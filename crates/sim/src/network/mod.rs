@@ -36,7 +36,7 @@ mod due;
 mod events;
 mod flight;
 mod flow;
-mod numbers;
+pub(crate) mod numbers;
 mod observe;
 mod part;
 mod series;
@@ -47,6 +47,7 @@ mod tests;
 mod tickets;
 
 pub use observe::{CopyObserved, MOST_COPIES, Observed, PartObserved, Window};
+pub(crate) use station::{LEAST, Service};
 
 use crate::target::{Answer, Answered, Connect, Target};
 use accept::Accept;
@@ -59,14 +60,13 @@ use flow::Step;
 use numbers::Numbers;
 use observe::Little;
 use part::{Does, Part, Tally};
-use station::LEAST;
 use std::collections::VecDeque;
 use workload::Sending;
 use workload::client::ConnectionId;
 
 /// How long it takes to be turned away: what a server needs to say so over a loopback. Users who ask again at once would
 /// otherwise do so a thousand million times a second.
-const REJECTION: Nanos = Nanos::from_micros(10);
+pub(crate) const REJECTION: Nanos = Nanos::from_micros(10);
 
 /// The modelled target.
 ///

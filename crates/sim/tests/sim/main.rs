@@ -4,3 +4,4 @@ mod common;
 mod memory;
 mod models;
 mod queues;
+mod recursion;

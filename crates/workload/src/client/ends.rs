@@ -89,7 +89,10 @@ impl<S: RecordSink> Client<S> {
         }
         match who {
             // Stopped early: what was not yet due never fell due.
-            Who::Arrival(group) => self.groups[group].next = None,
+            Who::Arrival(group) => {
+                self.groups[group].next = None;
+                self.note_next();
+            }
             Who::Waiting(id) => {
                 self.waiting.pop_front();
                 self.cut_short(id, now);
@@ -144,9 +147,8 @@ impl<S: RecordSink> Client<S> {
     }
 
     fn write_never_arrived(&mut self, number: usize, outcome: Outcome, now: Nanos) {
-        let group = &mut self.groups[number];
-        let Some(arrival) = group.next else { return };
-        group.advance();
+        let Some(arrival) = self.groups[number].next else { return };
+        self.advance(number);
         let group = &self.groups[number];
         let Next::Ask(ask) = group.journey.next(&mut Cursor::default(), group.draws, arrival.k) else {
             return;

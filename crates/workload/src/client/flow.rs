@@ -132,9 +132,9 @@ impl<S: RecordSink> Client<S> {
     /// The next session of the group comes; none if its journey holds no request for it.
     #[inline]
     fn admit(&mut self, number: usize) -> Option<SessionId> {
-        let group = &mut self.groups[number];
-        let arrival = group.next?;
-        group.advance();
+        let arrival = self.groups[number].next?;
+        self.advance(number);
+        let group = &self.groups[number];
         let mut session = Session::new(number as u16, arrival.k, arrival.intended);
         let Next::Ask(ask) = group.journey.next(&mut session.cursor, group.draws, arrival.k) else {
             return None;
@@ -248,6 +248,7 @@ impl<S: RecordSink> Client<S> {
         }
         if then == Then::StopGroup && self.groups[number].stopped.is_none() {
             self.groups[number].stop(now);
+            self.note_next();
             self.dismiss(number, now);
         }
         let ends = then != Then::GoOn

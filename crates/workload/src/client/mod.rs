@@ -65,6 +65,9 @@ pub struct Client<S> {
     untold: Option<Untold>,
     /// Before this instant there is nothing to look after but arrivals; [`RESTLESS`] where that is not known.
     calm_until: Nanos,
+    /// When the next arrival of all groups is due (MAX: there is none), and of which it is: of those due at once that of the
+    /// first group.
+    next: (Nanos, usize),
     ended: bool,
 }
 
@@ -112,8 +115,10 @@ impl<S: RecordSink> Client<S> {
             run: None,
             untold: None,
             calm_until: RESTLESS,
+            next: (Nanos::MAX, 0),
             ended: false,
         };
+        client.note_next();
         client.expect_users(shard);
         client
     }
@@ -172,7 +177,7 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub fn wake_at(&self) -> Nanos {
         if self.calm_until > RESTLESS && self.pool.can_start() {
-            return self.next_arrival().map_or(Nanos::MAX, |(due, _)| due).min(self.calm_until);
+            return self.next.0.min(self.calm_until);
         }
         let held = match self.next_held() {
             None => Nanos::MAX,
@@ -362,7 +367,7 @@ impl<S: RecordSink> Client<S> {
     /// Whether every request that fell due has ended.
     #[inline]
     pub fn is_done(&self) -> bool {
-        self.sessions.live() == 0 && self.groups.iter().all(|g| g.next.is_none())
+        self.next.0 == Nanos::MAX && self.sessions.live() == 0
     }
 
     /// Requests in flight, and connections being opened for one.
@@ -374,7 +379,8 @@ impl<S: RecordSink> Client<S> {
     /// first.
     #[inline]
     fn next_held(&self) -> Option<(Nanos, Who)> {
-        let first = self.next_arrival().map(|(due, group)| (due, Who::Arrival(group)));
+        let (due, group) = self.next;
+        let first = (due < Nanos::MAX).then_some((due, Who::Arrival(group)));
         match self.waiting.front() {
             None => first,
             Some(&id) => {
@@ -384,11 +390,24 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
-    /// The next arrival of all groups, and of which it is: of those due at once that of the first group.
+    /// The next arrival of a group has been dealt with.
     #[inline]
-    fn next_arrival(&self) -> Option<(Nanos, usize)> {
-        let arrival = |(g, group): (usize, &Group)| Some((group.next?.intended, g));
-        self.groups.iter().enumerate().filter_map(arrival).min_by_key(|(due, _)| *due)
+    fn advance(&mut self, group: usize) {
+        self.groups[group].advance();
+        self.note_next();
+    }
+
+    /// A group has another next arrival.
+    #[inline]
+    fn note_next(&mut self) {
+        let due = |group: &Group| group.next.map_or(Nanos::MAX, |arrival| arrival.intended);
+        let mut next = (Nanos::MAX, 0);
+        for (number, group) in self.groups.iter().enumerate() {
+            if due(group) < next.0 {
+                next = (due(group), number);
+            }
+        }
+        self.next = next;
     }
 
     /// Last instant at which that request may start.
@@ -414,7 +433,7 @@ impl<S: RecordSink> Client<S> {
     /// Whether somebody's request has fallen due and not started.
     #[inline]
     fn holds_back(&self, now: Nanos) -> bool {
-        !self.waiting.is_empty() || self.groups.iter().any(|g| g.next.is_some_and(|n| n.intended <= now))
+        !self.waiting.is_empty() || self.next.0 <= now
     }
 
     /// A request whose deadline has passed, or a connection whose.

@@ -19,9 +19,10 @@ impl<S: RecordSink> Client<S> {
     /// [`poll`](Client::poll) while it is calm; none where that takes more than a look at the next arrival.
     #[inline]
     pub(super) fn poll_calm(&mut self, now: Nanos) -> Option<Option<Action>> {
-        let (due, number) = self.next_arrival()?;
+        let (due, number) = self.next;
         if due > now {
-            return Some(None);
+            // At the very end there are connections to close.
+            return (due < Nanos::MAX).then_some(None);
         }
         let group = &self.groups[number];
         let plain = group.plain?;
@@ -37,9 +38,8 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     fn start_plain(&mut self, number: usize, plain: Plain, now: Nanos) -> Option<Action> {
         let on = self.pool.take_idle()?;
-        let group = &mut self.groups[number];
-        let arrival = group.next?;
-        group.advance();
+        let arrival = self.groups[number].next?;
+        self.advance(number);
         let (k, intended, step) = (arrival.k, arrival.intended, plain.step);
         let session = self.sessions.begin(Session {
             began: now.into(),

@@ -1,0 +1,254 @@
+//! Models in which every part on the way knows at once where a request goes and when it is answered.
+
+use super::Answers;
+use crate::balance::Chooser;
+use crate::network::numbers::{Numbers, item, seed_of_part};
+use crate::network::{LEAST, Service};
+use base::Nanos;
+use base::dist::Dist;
+use base::random::{Stream, streams};
+use base::station::{Admission, Station};
+use workload::model::{self, Balancer, Discipline, Kind, Knows, Model, Part, Policy};
+use workload::{Plan, Sending};
+
+/// Most copies of a part.
+const MOST_NODES: u64 = 1_000_000;
+
+/// Such a model, as it runs.
+#[derive(Clone, Debug)]
+pub(super) struct Direct {
+    parts: Vec<Does>,
+    groups: Vec<Asked>,
+    numbers: Numbers,
+}
+
+/// What the requests of a group have in common. Each is a session, so that its number is its session's.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    step: u16,
+    demands: Stream,
+}
+
+/// What a part does, for all its copies.
+#[derive(Clone, Debug)]
+enum Does {
+    HandOn(Way),
+    Choose(Box<Choice>),
+    /// One server and nothing else.
+    Serve(Single),
+    /// Servers with a limit of who may wait, with stalls or with a cold start.
+    Admit(Box<Line>),
+}
+
+/// Copies of a part that a part leads to.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    part: usize,
+    /// How far those of a copy are from those of the copy before it: 0 where they are shared.
+    stride: usize,
+    /// Targets before these.
+    before: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Choice {
+    /// By copy; one for all where all know the same.
+    choosers: Vec<Chooser>,
+    ways: Vec<Way>,
+    /// By group.
+    draws: Vec<Stream>,
+    /// Whether users are told apart.
+    by_user: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Single {
+    /// By group.
+    laws: Vec<Dist>,
+    /// When the server of each copy is next free.
+    free: Vec<Nanos>,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    service: Service,
+    /// By copy, with how many it has served.
+    copies: Vec<(Station, u64)>,
+}
+
+/// A single server before a single group: nothing is to be looked up.
+#[derive(Clone, Debug)]
+pub(super) struct One {
+    law: Dist,
+    demands: Stream,
+    /// When it is next free.
+    free: Nanos,
+}
+
+/// One who comes at `now` is served by the server that is free at `free`.
+#[inline(always)]
+fn serve(law: &Dist, demands: Stream, k: u64, free: &mut Nanos, now: Nanos) -> Admission {
+    let demand = law.sample_time(&mut demands.item(k)).max(LEAST);
+    *free = (*free).max(now).saturating_add(demand);
+    Admission::Departs(*free)
+}
+
+impl Answers for One {
+    #[inline]
+    fn arrive(&mut self, now: Nanos, _: usize, k: u64) -> Admission {
+        serve(&self.law, self.demands, k, &mut self.free, now)
+    }
+}
+
+impl Direct {
+    /// The model as it runs, for groups that ask for these steps; none if it is none of these. What
+    /// [`suits`](super::suits) says of models is decided here.
+    pub(super) fn new(plan: &Plan, model: &Model, steps: &[u16]) -> Option<Direct> {
+        if model.pauses.is_some() || model.accept.is_some() || !model.parts.iter().all(is_bare) {
+            return None;
+        }
+        let nodes = nodes(model)?;
+        let does = |(number, part): (usize, &Part)| match &part.kind {
+            Kind::Pass(to) => Some(Does::HandOn(way(model, *to, 0))),
+            Kind::Balancer(balancer) => choice(plan, model, number, balancer, nodes[number]),
+            Kind::Station(station) => stations(station, steps, nodes[number]),
+        };
+        let parts = model.parts.iter().enumerate().map(does).collect::<Option<Vec<Does>>>()?;
+        let asked = |(group, &step): (usize, &u16)| Asked {
+            step,
+            demands: Stream::new(plan.group_seed(group), streams::SERVICE),
+        };
+        let groups = steps.iter().enumerate().map(asked).collect();
+        Some(Direct { parts, groups, numbers: Numbers::new(plan) })
+    }
+
+    /// The single server that it is, if it is that and there is one group.
+    pub(super) fn one(&self) -> Option<One> {
+        match (self.parts.first()?, self.groups.as_slice()) {
+            (Does::Serve(Single { laws, free }), &[Asked { demands, .. }]) => {
+                Some(One { law: laws.first()?.clone(), demands, free: *free.first()? })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Answers for Direct {
+    #[inline]
+    fn arrive(&mut self, now: Nanos, group: usize, k: u64) -> Admission {
+        let Asked { step, demands } = self.groups[group];
+        let (mut part, mut copy) = (0, 0);
+        loop {
+            match &mut self.parts[part] {
+                Does::Serve(Single { laws, free }) => {
+                    return serve(&laws[group], demands, k, &mut free[copy], now);
+                }
+                Does::Choose(choice) => {
+                    let key = if choice.by_user {
+                        self.numbers.user(&Sending { user: k, group: group as u16, ..Sending::default() })
+                    } else {
+                        0
+                    };
+                    let chooser = if choice.choosers.len() == 1 { 0 } else { copy };
+                    let mut draws = choice.draws[group].item(item(k, 0));
+                    let Some(target) = choice.choosers[chooser].choose(now, key, &mut draws) else {
+                        return Admission::Rejected;
+                    };
+                    let at = match choice.ways.len() {
+                        1 => 0,
+                        _ => choice.ways.partition_point(|way| way.before <= target) - 1,
+                    };
+                    let way = choice.ways[at];
+                    (part, copy) = (way.part, copy * way.stride + (target - way.before) as usize);
+                }
+                Does::Admit(line) => {
+                    let (station, served) = &mut line.copies[copy];
+                    let demand = line.service.demand(step, *served, &mut demands.item(k));
+                    let admission = station.arrive(now, demand);
+                    *served += u64::from(admission != Admission::Rejected);
+                    return admission;
+                }
+                Does::HandOn(way) => (part, copy) = (way.part, copy * way.stride),
+            }
+        }
+    }
+}
+
+/// Whether nothing stands around a part.
+fn is_bare(part: &Part) -> bool {
+    part.retry.is_none()
+        && part.hedge.is_none()
+        && part.timeout.is_none()
+        && part.breaker.is_none()
+        && part.cable.is_none()
+        && part.faults.is_none()
+}
+
+/// How many copies of each part there are in all; none where that is not to be told or too many.
+fn nodes(model: &Model) -> Option<Vec<usize>> {
+    let mut nodes = vec![0_u64; model.parts.len()];
+    *nodes.first_mut()? = u64::from(model.parts.first()?.copies);
+    for (number, part) in model.parts.iter().enumerate() {
+        for to in part.leads_to() {
+            let next = model.parts.get(to).filter(|_| to > number)?;
+            // A part that is not shared has one way to it.
+            if !next.shared && nodes[to] > 0 {
+                return None;
+            }
+            nodes[to] = u64::from(next.copies) * if next.shared { 1 } else { nodes[number] };
+            if nodes[to] > MOST_NODES {
+                return None;
+            }
+        }
+    }
+    nodes.into_iter().map(|n| usize::try_from(n).ok().filter(|&n| n > 0)).collect()
+}
+
+fn way(model: &Model, part: usize, before: u32) -> Way {
+    let Part { shared, copies, .. } = model.parts[part];
+    Way { part, stride: if shared { 0 } else { copies as usize }, before }
+}
+
+fn choice(plan: &Plan, model: &Model, number: usize, balancer: &Balancer, copies: usize) -> Option<Does> {
+    let by_user = match balancer.policy {
+        Policy::Random | Policy::RoundRobin => false,
+        Policy::ConsistentHash { bound: None } => true,
+        _ => return None,
+    };
+    let choosers = match balancer.knows {
+        Knows::Own => copies,
+        Knows::All => 1,
+        Knows::Shared { .. } => return None,
+    };
+    let (mut ways, mut weights) = (Vec::new(), Vec::new());
+    for branch in &balancer.to {
+        ways.push(way(model, branch.part, weights.len() as u32));
+        weights.resize(weights.len() + model.parts[branch.part].copies as usize, branch.weight);
+    }
+    let chooser = Chooser::new(balancer, &weights).ok()?;
+    let draws = |group| Stream::new(seed_of_part(plan.group_seed(group), number), "route");
+    Some(Does::Choose(Box::new(Choice {
+        choosers: vec![chooser; choosers],
+        ways,
+        draws: (0..plan.groups.len()).map(draws).collect(),
+        by_user,
+    })))
+}
+
+fn stations(station: &model::Station, steps: &[u16], copies: usize) -> Option<Does> {
+    if station.discipline != Discipline::Fifo || !station.speed.is_empty() || station.servers == 0 {
+        return None;
+    }
+    let model::Station { servers, queue, stalls, cold, .. } = station;
+    if *servers == 1 && queue.is_none() && stalls.is_none() && cold.is_none() {
+        let law = |step: &u16| {
+            let own = station.steps.iter().rev().find(|(of, _)| of == step);
+            own.map_or(&station.service, |(_, law)| law).clone()
+        };
+        let laws = steps.iter().map(law).collect();
+        return Some(Does::Serve(Single { laws, free: vec![Nanos(i64::MIN); copies] }));
+    }
+    let service = Service::new(station).ok()?;
+    let copies = vec![(Station::new(*servers, *queue, *stalls), 0); copies];
+    Some(Does::Admit(Box::new(Line { service, copies })))
+}

@@ -1,0 +1,166 @@
+//! Simulation by recursion: where nothing that comes later can change when an answer comes, each request is played to its
+//! end as it arrives, with neither client nor calendar.
+//!
+//! That holds where arrivals wait for nobody and the way to a station depends on nobody's answer: open plans before
+//! [`Direct`] models (Kiefer and Wolfowitz 1955: the waits of a queue are a recursion over its arrivals). What the client
+//! would do besides is to lose patience and to keep to its cap: the recursion tells when that might have been
+//! ([`Acted`]), and the caller begins again with the calendar, which is always right.
+//!
+//! The records are those of the calendar, but for what is only known there: they come in the order of arrival and not of
+//! completion, and tell nothing of connections.
+//!
+//! Deliberately absent: generators with defects, connections that take time, shards.
+
+mod direct;
+mod presence;
+
+use crate::network::REJECTION;
+use crate::world::Played;
+use base::station::Admission;
+use base::{Nanos, Outcome, Record, RecordSink, Start};
+use direct::Direct;
+use presence::Presence;
+use std::fmt;
+use workload::arrivals::Arrival;
+use workload::client::GRACE;
+use workload::journey::Node;
+use workload::model::Model;
+use workload::plan::{Connections, Source};
+use workload::{Limits, Plan, Shard};
+
+/// The client would have acted, or might have: a time-out, the connection cap, the end of the plan. What the sink was told
+/// is worth nothing then; the calendar has to play.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Acted;
+
+impl fmt::Display for Acted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the client would have acted, or what it plays is not for a recursion: this takes a calendar",
+        )
+    }
+}
+
+impl std::error::Error for Acted {}
+
+/// Whether a plan can be played against a model by recursion, unless the client acts.
+///
+/// The plan: all its groups arrive by a process, each arrival is one request, and connections are anybody's. The model: no
+/// pauses of the generator and no accept rate; parts are stations that serve who came first, balancers whose choice depends
+/// on nobody's answer (random, round-robin, consistent-hash without a bound) and that know of each other at once or not
+/// at all, and parts that hand on; nothing stands around them.
+pub fn suits(plan: &Plan, model: &Model) -> bool {
+    steps(plan).is_some_and(|steps| Direct::new(plan, model, &steps).is_some())
+}
+
+/// The step of each group's requests; none if the plan is none of those.
+fn steps(plan: &Plan) -> Option<Vec<u16>> {
+    let step = |group: &workload::plan::Group| match group.journey.nodes() {
+        &[Node::Ask { step, repeat: 1, .. }]
+            if matches!(group.source, Source::Arrivals { .. })
+                && group.connections == Connections::Shared =>
+        {
+            Some(step)
+        }
+        _ => None,
+    };
+    plan.groups.iter().map(step).collect()
+}
+
+/// Plays the whole plan against a model, to the end; the sink is told of everything, also that it is over.
+///
+/// # Errors
+/// Where the plan or the model does not suit (the sink has been told nothing then) and where the client would have acted.
+pub fn play<S: RecordSink>(
+    plan: &Plan,
+    model: &Model,
+    limits: Limits,
+    sink: &mut S,
+) -> Result<Played, Acted> {
+    let steps = steps(plan).ok_or(Acted)?;
+    let direct = Direct::new(plan, model, &steps).ok_or(Acted)?;
+    if limits.connect_timeout <= Nanos::ZERO {
+        return Err(Acted);
+    }
+    let recursion = Recursion {
+        presence: Presence::new(limits.connections, limits.timeout, peak_rate(plan)),
+        timeout: limits.timeout,
+        last_start: plan.end().saturating_add(GRACE),
+        sink,
+    };
+    // Each way with an iterator of its own kind, so that it is compiled into its loop.
+    match (direct.one(), steps.as_slice()) {
+        (Some(one), &[step]) => {
+            recursion.play(one, plan.arrivals_of(Shard::WHOLE).map(|arrival| (0, step, arrival)))
+        }
+        (None, &[step]) => {
+            recursion.play(direct, plan.arrivals_of(Shard::WHOLE).map(|arrival| (0, step, arrival)))
+        }
+        (_, steps) => {
+            let whole = Plan { shard: Shard::WHOLE, ..plan.clone() };
+            recursion.play(direct, whole.sessions().map(|(group, arrival)| (group, steps[group], arrival)))
+        }
+    }
+}
+
+/// The highest rate of arrivals of all groups together, or more.
+fn peak_rate(plan: &Plan) -> f64 {
+    let peak = |group: &workload::plan::Group| match &group.source {
+        Source::Arrivals { profile, .. } => {
+            profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max)
+        }
+        _ => 0.0,
+    };
+    plan.groups.iter().map(peak).sum()
+}
+
+/// What says at once what becomes of a request.
+trait Answers {
+    /// Request number `k` of a group comes at `now`. Calls come in the order of time.
+    fn arrive(&mut self, now: Nanos, group: usize, k: u64) -> Admission;
+}
+
+struct Recursion<'a, S> {
+    presence: Presence,
+    timeout: Nanos,
+    /// Last instant at which the client starts something.
+    last_start: Nanos,
+    sink: &'a mut S,
+}
+
+impl<S: RecordSink> Recursion<'_, S> {
+    /// Plays these: of which group, of which step, which one.
+    #[inline]
+    fn play(
+        mut self,
+        mut target: impl Answers,
+        arrivals: impl Iterator<Item = (usize, u16, Arrival)>,
+    ) -> Result<Played, Acted> {
+        let (mut requests, mut ended) = (0, Nanos::ZERO);
+        for (group, step, Arrival { k, intended: now }) in arrivals {
+            let (done, outcome, status) = match target.arrive(now, group, k) {
+                Admission::Departs(at) => (at, Outcome::Ok, 200),
+                Admission::Rejected => (now.saturating_add(REJECTION), Outcome::Status, 503),
+            };
+            // An answer at the very instant of the time-out may be told after it.
+            if now > self.last_start || done - now >= self.timeout || !self.presence.admits(now, done) {
+                return Err(Acted);
+            }
+            requests += 1;
+            ended = ended.max(done);
+            self.sink.tick(now);
+            self.sink.start(Start::arrival(now, now, step));
+            self.sink.record(Record {
+                started: now.into(),
+                sent: now.into(),
+                first_byte: done.into(),
+                group: group as u16,
+                step,
+                status,
+                ..Record::never_started(k, now, done, outcome)
+            });
+        }
+        self.sink.finish(ended);
+        Ok(Played { ended, requests, most_held: 0 })
+    }
+}
