@@ -19,6 +19,9 @@ mod replication;
 mod sink;
 mod study;
 
+#[cfg(test)]
+mod tests;
+
 pub use study::{Studied, study};
 
 use crate::execute::{log_metadata, run_folder};

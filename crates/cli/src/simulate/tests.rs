@@ -1,0 +1,202 @@
+//! Studies from a file to their document.
+
+use super::point::Coming;
+use super::replication::{Replication, seed};
+use super::{Studied, simulate, study};
+use crate::args::{Args, Command};
+use crate::settings::{Asked, StudySettings, asked, simulated};
+use clap::Parser as _;
+use stats::study::{Study, WarmUp};
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const LOAD: &str =
+    "seed: 7\nusers: { arrive: { rate: 60/s }, phases: [ { hold: 20s } ] }\njourney: [ { get: / } ]\n";
+const ONE: &str = "model: { servers: 1, service: exp(10ms) }\n";
+const THREE: &str = "models:
+  fast: { servers: 2, service: exp(8ms) }
+  slow: { servers: 2, service: exp(9ms) }
+  apart: { balancer: random, to: { copies: 2, service: exp(8ms) } }
+";
+
+/// What `headway sim` of a file of that text with these flags is asked for.
+fn ask(text: &str, flags: &[&str]) -> anyhow::Result<Asked> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("s.yaml");
+    fs::write(&path, text)?;
+    let words = ["headway", "sim", path.to_str().unwrap_or_default()];
+    let Command::Sim(args) = Args::try_parse_from(words.iter().chain(flags))?.command else { unreachable!() };
+    asked(&args, &[])
+}
+
+fn settings(text: &str, flags: &[&str]) -> StudySettings {
+    match ask(text, flags).unwrap_or_else(|error| panic!("{error:#}")) {
+        Asked::Study(settings) => *settings,
+        Asked::Run(_) => panic!("{flags:?} ask for a single run"),
+    }
+}
+
+fn played(text: &str, flags: &[&str]) -> Study {
+    let Studied { study, interrupted } = study(&settings(text, flags), &|| false, || {}).unwrap();
+    assert!(!interrupted && study.missing.is_empty());
+    study
+}
+
+#[test]
+fn points_are_all_combinations_the_last_parameter_fastest_and_models_last() {
+    let values = |study: &StudySettings| -> Vec<String> {
+        study.places.iter().map(|place| place.values.join(" ")).collect()
+    };
+    let both =
+        settings(&format!("{LOAD}{ONE}"), &["--sweep", "rate=10..20/10", "--sweep", "model.servers=1,2,3"]);
+    assert_eq!(values(&both), ["10 1", "10 2", "10 3", "20 1", "20 2", "20 3"]);
+    assert_eq!((both.replications, both.seed, both.model_parameter()), (1, 7, None));
+    let models = settings(&format!("{LOAD}{THREE}"), &["--sweep", "rate=10,20", "--replications", "4"]);
+    assert_eq!(values(&models), ["10 fast", "10 slow", "10 apart", "20 fast", "20 slow", "20 apart"]);
+    assert_eq!((models.model_parameter(), models.plays()), (Some(1), 24));
+    let some = settings(&format!("{LOAD}{THREE}"), &["--sweep", "model=apart,fast", "--sweep", "rate=10,20"]);
+    assert_eq!(values(&some), ["apart 10", "apart 20", "fast 10", "fast 20"]);
+    // A model of its own is swept, and the others stay as they are.
+    let inner = settings(&format!("{LOAD}{THREE}"), &["--sweep", "models.slow.servers=2,3"]);
+    assert_eq!(inner.places.len(), 6);
+    assert!(matches!(ask(&format!("{LOAD}{THREE}"), &["--model", "slow"]), Ok(Asked::Run(_))));
+    assert!(matches!(ask(&format!("{LOAD}{ONE}"), &["--replications", "1"]), Ok(Asked::Run(_))));
+}
+
+#[test]
+fn what_cannot_be_a_study_says_why() {
+    for (model, flags, told) in [
+        (ONE, &["--sweep", "rate=10,20", "--sweep", "rate=30"][..], "given twice"),
+        (ONE, &["--sweep", "name=a,b"], "make no difference"),
+        (ONE, &["--sweep", "model.servers=2,0"], "--sweep model.servers=0"),
+        (ONE, &["--sweep", "model=other"], "no model 'other'"),
+        (ONE, &["--sweep", "rate=1..200/1", "--sweep", "model.servers=1..100/1"], "200 x 100 points"),
+        (ONE, &["--replications", "0"], "from 1 to 1000000"),
+        (ONE, &["--replications", "2", "--threshold", "p(99)<1s"], "--threshold is about a single run"),
+        (ONE, &["--replications", "2", "--strict"], "--strict is about a single run"),
+        (THREE, &["--log"], "--log is about a single run"),
+        (THREE, &["--model", "fst"], "did you mean fast?"),
+        (THREE, &["--model", "fast", "--sweep", "model=fast,slow"], "give one of them"),
+        ("", &[], "a simulation needs `model:`"),
+    ] {
+        let error = ask(&format!("{LOAD}{model}"), flags).expect_err(told);
+        let words = crate::exit::in_words(&error);
+        assert!(words.contains(told), "{flags:?}: {words}");
+    }
+}
+
+/// With more replications than are looked at for the warm-up.
+#[test]
+fn neither_threads_nor_the_order_in_which_plays_end_change_a_number() {
+    let mut settings = settings(&format!("{LOAD}{THREE}"), &["--replications", "23"]);
+    let with = |settings: &StudySettings| study(settings, &|| false, || {}).unwrap().study;
+    settings.threads = 1;
+    let first = with(&settings);
+    settings.threads = 4;
+    assert_eq!(first, with(&settings));
+    assert_eq!((first.warmup, first.points.len()), (WarmUp::Mser, 3));
+
+    let place = &settings.places[0];
+    let play = |r: &u64| Replication::play(&place.play, seed(settings.seed, *r), &|| false).unwrap().unwrap();
+    let backwards: Vec<u64> = (0..23).rev().collect();
+    let mut point = Coming::new(23, &place.play);
+    backwards.iter().for_each(|r| {
+        let (replication, course) = play(r);
+        point.take(*r, replication, course);
+    });
+    assert!(point.is_whole());
+    assert_eq!(point.finish(&place.values, &place.play).point, first.points[0]);
+}
+
+#[test]
+fn the_first_replication_is_the_single_run() {
+    let text =
+        format!("{LOAD}{ONE}").replace("[ { hold: 20s } ]", "[ { hold: 2s, warmup: true }, { hold: 20s } ]");
+    let study = played(&text, &["--sweep", "model.servers=1,2"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.yaml");
+    fs::write(&path, &text).unwrap();
+    let words = ["headway", "sim", path.to_str().unwrap()];
+    let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
+    let summary = simulate(&simulated(&args, &[]).unwrap()).unwrap().summary;
+    let (point, inside) = (&study.points[0], summary.simulation.unwrap());
+    assert_eq!((point.n, study.warmup), (summary.measured.n, WarmUp::Phases));
+    let near = |a: f64, b: f64, off: f64| assert!((a / b - 1.0).abs() <= off, "{a} against {b}");
+    near(point.response["mean"].mean, summary.response.mean.unwrap(), 1e-9);
+    near(point.response["max"].mean, summary.response.max.unwrap(), 1e-9);
+    near(point.response["p90"].mean, summary.response.p90.unwrap(), 0.01);
+    near(point.load.unwrap(), 0.6, 1e-9);
+    assert!(point.response["mean"].ci95.is_some_and(|[low, high]| low < high));
+    assert!(
+        inside.little.holds
+            && point.little_holds == 1
+            && inside.little.n == summary.measured.n + summary.measured.warmup
+    );
+    assert_eq!(inside.parts[0].requests, inside.little.n);
+    // Utilisation over the measured phase alone, and over all of the run.
+    near(point.utilisation.unwrap().mean, inside.parts[0].utilisation.unwrap(), 0.1);
+}
+
+/// Both models draw the same arrivals and the same demands: slow takes 9/8 of the time of fast for each request.
+#[test]
+fn models_are_compared_on_the_same_draws() {
+    let study = played(&format!("{LOAD}{THREE}"), &["--replications", "10"]);
+    let of: Vec<_> = study.differences.iter().filter(|d| d.of == "mean").collect();
+    assert_eq!(of.iter().map(|d| (d.point, d.with)).collect::<Vec<_>>(), [(1, 0), (2, 0)]);
+    let [low, high] = of[0].difference.ci95.unwrap();
+    let [fast, slow] = [0, 1].map(|i| study.points[i].response["mean"].mean);
+    assert!((of[0].difference.mean - (slow - fast)).abs() < 1e-12);
+    assert!(low > 0.001 && high < 0.003, "1 ms more of service, and of the queue some: {low} to {high}");
+    assert!(of[0].gain.unwrap() > 1.5, "gain {:?}", of[0].gain);
+    assert!(study.points.iter().all(|p| p.little_holds == 10 && p.failed.mean == 0.0));
+}
+
+#[test]
+fn what_grows_and_what_is_short_is_said() {
+    let load = LOAD.replace("hold: 20s", "hold: 200s");
+    let study = played(&format!("{load}{ONE}"), &["--sweep", "rate=60,97,150", "--replications", "3"]);
+    let notes = |i: usize| study.points[i].notes.join(" ");
+    assert_eq!(study.points[0].notes, Vec::<String>::new());
+    assert!(notes(1).contains("relaxation times of the slowest station"), "{}", notes(1));
+    let growing = notes(2);
+    assert!(growing.contains("There is no steady state: target is asked for 1.50 times"), "{growing}");
+    assert!(growing.contains("requests in it grew by"), "{growing}");
+    assert_eq!((study.points[2].steady, study.points[2].busiest.as_deref()), (0, Some("target")));
+    let turned_away = ONE.replace("servers: 1", "servers: 1, queue: 5");
+    let study = played(&format!("{LOAD}{turned_away}"), &["--sweep", "rate=150,160"]);
+    let shed = study.points[0].notes.join(" ");
+    assert!(shed.contains("of what came to it failed"), "{shed}");
+    assert!((study.points[0].failed.mean - 1.0 / 3.0).abs() < 0.05, "{:?}", study.points[0].failed);
+}
+
+#[test]
+fn a_stop_keeps_what_is_complete_and_names_the_rest() {
+    let mut settings =
+        settings(&format!("{LOAD}{ONE}"), &["--sweep", "rate=10,20,30", "--replications", "2"]);
+    settings.threads = 1;
+    let ended = AtomicU64::new(0);
+    let stop = || ended.load(Ordering::SeqCst) >= 2;
+    let Studied { study, interrupted } = study(&settings, &stop, || {
+        ended.fetch_add(1, Ordering::SeqCst);
+    })
+    .unwrap();
+    assert!(interrupted && !study.points.is_empty());
+    assert_eq!(study.points[0].values, ["10"]);
+    let all: Vec<&Vec<String>> = study.points.iter().map(|p| &p.values).chain(&study.missing).collect();
+    assert_eq!(all, [&["10".to_owned()], &["20".to_owned()], &["30".to_owned()]]);
+    assert!(study.points.len() < 3, "nothing was left out");
+}
+
+#[test]
+fn fixed_work_counts_whole_and_ends_with_its_last_answer() {
+    let text = format!(
+        "seed: 1\nusers: {{ work: {{ requests: 2000, users: 10 }} }}\njourney: [ {{ get: / }} ]\n{ONE}"
+    );
+    let study = played(&text, &["--replications", "3"]);
+    let point = &study.points[0];
+    assert_eq!((study.warmup, point.n, point.cut_share), (WarmUp::Nothing, 6_000, 0.0));
+    // A server that is never idle: 100 a second, give or take 1/sqrt(2000) each.
+    let completed = point.completed.unwrap().mean;
+    assert!((completed / 100.0 - 1.0).abs() < 4.0 / (3.0 * 2_000f64).sqrt(), "{completed}");
+    assert!(point.utilisation.unwrap().mean > 0.99 && point.load.is_none() && point.notes.is_empty());
+}
