@@ -1,0 +1,263 @@
+//! Trials: a load on a model, played under one seed after another, and held to what theory says.
+
+use base::dist::{self, Dist, Law};
+use base::random::{Stream, streams};
+use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use sim::{Generator, Network};
+use std::sync::Arc;
+use workload::journey::{Journey, Node, no_think};
+use workload::model::Model;
+use workload::plan::{Connections, Group, Source};
+use workload::users::Level;
+use workload::{Limits, Plan, Process, Shard};
+
+/// How long to look. Chosen once, from the standard error that is wanted of a mean sojourn: that of M/M/1 at a utilisation
+/// of 0.7 over n requests is 5.5 / sqrt(n) of it (Daley 1968).
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Seeds 1 to this.
+    pub runs: u64,
+    /// Requests that are counted in each run, on average.
+    pub requests: f64,
+    /// A mean is known to this share of it, or the trial proves nothing.
+    pub error: f64,
+}
+
+/// 200,000 requests: 1.2 % in M/M/1.
+pub const QUICK: Effort = Effort { runs: 40, requests: 5_000.0, error: 0.02 };
+/// 5 million requests: 0.25 % in M/M/1.
+pub const LONG: Effort = Effort { runs: 100, requests: 50_000.0, error: 0.004 };
+
+/// What is due in so many relaxation times at either end is not counted. The bias of an empty start is e^-15 of the mean
+/// then, 3e-7; and whom later arrivals overtake has them for long enough.
+const LEAD: f64 = 15.0;
+
+/// Both versions of each of these trials.
+macro_rules! both {
+    ($($trial:ident),+ $(,)?) => {
+        mod quick { $(#[test] fn $trial() { super::$trial(crate::common::QUICK); })+ }
+        mod long {
+            $(#[test] #[ignore = "long: for release builds"] fn $trial() { super::$trial(crate::common::LONG); })+
+        }
+    };
+}
+pub(crate) use both;
+
+const LIMITS: Limits = Limits {
+    connections: 100_000,
+    max_wait: Nanos::from_secs(3_600),
+    timeout: Nanos::from_secs(3_600),
+    connect_timeout: Nanos::from_secs(3_600),
+    drain: Nanos::from_secs(3_600),
+};
+
+/// A law that needs no file.
+pub fn law(text: &str) -> Dist {
+    dist::parse(text, &|_| Err("no files here".to_owned())).unwrap()
+}
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub enum Load {
+    /// Arrivals at that rate (per second), one source for each step from 0 on.
+    Open(Process, Vec<f64>),
+    /// So many users who think for so long before each request; the throughput that is expected.
+    Closed(u32, Dist, f64),
+}
+
+impl Load {
+    pub fn poisson(rate: f64) -> Load {
+        Load::Open(Process::Poisson, vec![rate])
+    }
+
+    fn rate(&self) -> f64 {
+        match self {
+            Load::Open(_, rates) => rates.iter().sum(),
+            Load::Closed(_, _, throughput) => *throughput,
+        }
+    }
+
+    pub fn plan(&self, seed: u64, length: Nanos) -> Plan {
+        let ask = |step| Node::Ask { step, repeat: 1, think: None };
+        let groups = match self {
+            Load::Open(process, rates) => (0u16..)
+                .zip(rates)
+                .map(|(step, &rate)| {
+                    let profile = Arc::new(Profile::new(&[Phase::hold(length, Rate(rate))]));
+                    let journey = Journey::new(&[ask(step)], no_think()).unwrap();
+                    let source = Source::Arrivals { process: *process, profile };
+                    Group { name: format!("users {step}"), ..Group::of(source, journey, Connections::Shared) }
+                })
+                .collect(),
+            Load::Closed(users, think, _) => {
+                let journey = Journey::new(&[ask(0)], think.clone()).unwrap();
+                vec![Group::closed(Level::hold(*users, length), journey)]
+            }
+        };
+        Plan { seed, groups, measured_from: Nanos::ZERO, end: length, shard: Shard::WHOLE }
+    }
+}
+
+/// A request that is counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// From due to done, in seconds.
+    pub sojourn: f64,
+    /// Whether it was served, not turned away.
+    pub served: bool,
+    pub step: u16,
+    /// What it asked of one server, in seconds; of trials that say by which law.
+    pub demand: f64,
+}
+
+type Value<'a> = Box<dyn Fn(&Seen) -> Option<f64> + 'a>;
+
+/// Something that theory knows: the mean of a value over those requests that have it, or their number per second. Over a
+/// window, sum - truth x number has the mean zero whatever the truth, however few there are: no estimator's bias.
+pub struct Known<'a> {
+    what: &'a str,
+    truth: f64,
+    value: Value<'a>,
+    per_second: bool,
+    /// The largest standard error that still proves something.
+    error: f64,
+}
+
+/// A mean of a value.
+pub fn mean<'a>(what: &'a str, truth: f64, value: impl Fn(&Seen) -> Option<f64> + 'a) -> Known<'a> {
+    Known { what, truth, value: Box::new(value), per_second: false, error: truth }
+}
+
+/// The mean sojourn of those who are served.
+pub fn sojourn<'a>(truth: f64) -> Known<'a> {
+    mean("mean sojourn", truth, |seen| seen.served.then_some(seen.sojourn))
+}
+
+/// The variance of the sojourn of those who are served, about the mean that theory knows. Squares spread wider: the
+/// standard error may be eight times a mean's.
+pub fn variance<'a>(about: f64, truth: f64) -> Known<'a> {
+    let square = move |seen: &Seen| seen.served.then_some((seen.sojourn - about).powi(2));
+    Known { error: 8.0 * truth, ..mean("variance of the sojourn", truth, square) }
+}
+
+/// A quantile of the sojourn of those who are served, by the share that does not exceed it. What exceeds it is rare: the
+/// standard error may be ten times a mean's.
+pub fn quantile<'a>(what: &'a str, p: f64, at: f64) -> Known<'a> {
+    let within = move |seen: &Seen| seen.served.then_some(f64::from(u8::from(seen.sojourn <= at)));
+    Known { error: 10.0 * (1.0 - p), ..mean(what, p, within) }
+}
+
+/// The share that is turned away.
+pub fn loss<'a>(truth: f64) -> Known<'a> {
+    Known { error: 2.0 * truth, ..mean("loss", truth, |seen| Some(f64::from(u8::from(!seen.served)))) }
+}
+
+/// Requests per second.
+pub fn throughput<'a>(truth: f64) -> Known<'a> {
+    Known { per_second: true, ..mean("throughput", truth, |_| Some(1.0)) }
+}
+
+/// A load on a model.
+pub struct Trial<'a> {
+    pub name: &'a str,
+    pub load: Load,
+    pub model: Model,
+    /// Relaxation time in seconds, or more.
+    pub relaxation: f64,
+    /// The law that demands of step 0 are drawn from, where they are asked for.
+    pub demands: Option<Dist>,
+}
+
+/// What a run adds up, for each of what is known.
+struct Sums<'a> {
+    known: &'a [Known<'a>],
+    window: (Nanos, Nanos),
+    demands: Option<(&'a Dist, Stream)>,
+    /// Sums of values and numbers of those that have one.
+    sums: Vec<(f64, f64)>,
+}
+
+impl RecordSink for Sums<'_> {
+    fn start(&mut self, _: Start) {}
+    fn record(&mut self, record: Record) {
+        if record.kind != Kind::Request || record.intended < self.window.0 || record.intended >= self.window.1
+        {
+            return;
+        }
+        assert!(matches!(record.outcome, Outcome::Ok | Outcome::Status), "{record:?}");
+        let seen = Seen {
+            sojourn: record.response().as_secs_f64(),
+            served: record.outcome == Outcome::Ok,
+            step: record.step,
+            demand: self.demands.map_or(f64::NAN, |(law, stream)| law.sample(&mut stream.item(record.k))),
+        };
+        for (known, (sum, n)) in self.known.iter().zip(&mut self.sums) {
+            if let Some(value) = (known.value)(&seen) {
+                *sum += value;
+                *n += 1.0;
+            }
+        }
+    }
+    fn tick(&mut self, _: Nanos) {}
+    fn finish(&mut self, _: Nanos) {}
+}
+
+impl Trial<'_> {
+    /// The sums of one run, and the length of its window in seconds.
+    fn play(&self, seed: u64, effort: Effort, known: &[Known]) -> (Vec<(f64, f64)>, f64) {
+        let (lead, counted) = (LEAD * self.relaxation, effort.requests / self.load.rate());
+        let plan = self.load.plan(seed, Nanos::from_secs_f64(2.0 * lead + counted));
+        let window = (Nanos::from_secs_f64(lead), Nanos::from_secs_f64(lead + counted));
+        let stream = Stream::new(plan.group_seed(0), streams::SERVICE);
+        let demands = self.demands.as_ref().map(|law| (law, stream));
+        let mut sums = Sums { known, window, demands, sums: vec![(0.0, 0.0); known.len()] };
+        let mut network = Network::new(&self.model, &plan).unwrap();
+        let played = sim::play(&plan, Shard::WHOLE, LIMITS, &mut network, Generator::default(), &mut sums);
+        let observed = network.observed(played.ended);
+        assert_eq!(observed.area_ns, observed.sum_ns, "{}, seed {seed}: Little's law", self.name);
+        assert_eq!(observed.requests, played.requests, "{}, seed {seed}", self.name);
+        (sums.sums, counted)
+    }
+
+    /// Whether each of what is known was seen: mean, standard error, and distance from the truth in standard errors.
+    pub fn compare(&self, effort: Effort, known: &[Known]) -> Vec<(f64, f64, f64)> {
+        let runs: Vec<_> = (1..=effort.runs).map(|seed| self.play(seed, effort, known)).collect();
+        let r = runs.len() as f64;
+        (0..known.len())
+            .map(|i| {
+                let of = |(sums, seconds): &(Vec<(f64, f64)>, f64)| {
+                    if known[i].per_second { (sums[i].0, *seconds) } else { sums[i] }
+                };
+                let (sum, n) =
+                    runs.iter().map(of).fold((0.0, 0.0), |all, run| (all.0 + run.0, all.1 + run.1));
+                let off: Vec<f64> = runs.iter().map(of).map(|(sum, n)| sum - known[i].truth * n).collect();
+                let middle = off.iter().sum::<f64>() / r;
+                let spread = off.iter().map(|d| (d - middle).powi(2)).sum::<f64>() / (r - 1.0);
+                let error = (spread / r).sqrt();
+                (sum / n, error * r / n, middle / error)
+            })
+            .collect()
+    }
+
+    /// # Panics
+    /// If something that is known is not within 4 standard errors, or these are too large to prove anything.
+    pub fn agrees(&self, effort: Effort, known: &[Known]) {
+        let seen = self.compare(effort, known);
+        let mut wrong = Vec::new();
+        for (known, (value, error, distance)) in known.iter().zip(seen) {
+            let line = format!(
+                "{}, {}: {value:.6e} +- {error:.1e} ({:.2} %), theory {:.6e}, {distance:+.2} standard errors",
+                self.name,
+                known.what,
+                100.0 * error / known.truth,
+                known.truth
+            );
+            println!("{line}");
+            // Written so that what is not a number is wrong.
+            if !(distance.abs() < 4.0 && error <= effort.error * known.error) {
+                wrong.push(line);
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
