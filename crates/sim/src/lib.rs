@@ -11,6 +11,7 @@ pub mod balance;
 pub mod calendar;
 pub mod failure;
 pub mod generator;
+pub mod load;
 pub mod network;
 pub mod recursion;
 pub mod target;

@@ -29,6 +29,8 @@ use workload::model::{
 
 /// Copies of all parts together at most.
 const MOST_NODES: u64 = 1_000_000;
+/// Parts on one way at most: each flight has room for as many.
+const MOST_DEEP: usize = 500;
 
 impl Network {
     /// The network of that model, for requests of that plan.
@@ -82,6 +84,14 @@ impl Network {
             wasted: 0,
         })
     }
+}
+
+/// How many copies of each part there are, in the order of the model.
+///
+/// # Errors
+/// A model that cannot be laid out.
+pub(crate) fn copies(model: &Model) -> Result<Vec<u32>, UnitError> {
+    Layout::new(model).map(|layout| layout.copies)
 }
 
 /// Whether anybody asks who the user is.
@@ -141,6 +151,9 @@ impl Layout {
         let mut depth = vec![1; n];
         for id in (0..n).rev() {
             depth[id] = 1 + model.parts[id].leads_to().map(|to| depth[to]).max().unwrap_or(0);
+        }
+        if depth[0] > MOST_DEEP {
+            return Err(wrong(depth[0], "a number of parts on one way: at most 500"));
         }
         Ok(Layout { first, copies: copies.iter().map(|&c| c as u32).collect(), depth })
     }

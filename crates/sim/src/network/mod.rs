@@ -46,6 +46,7 @@ mod station;
 mod tests;
 mod tickets;
 
+pub(crate) use build::copies;
 pub use observe::{CopyObserved, MOST_COPIES, Observed, PartObserved, Window};
 pub(crate) use station::{LEAST, Service};
 

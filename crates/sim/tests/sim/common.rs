@@ -3,10 +3,10 @@
 use base::dist::{self, Dist};
 use base::sink::Kept;
 use base::{Nanos, Profile, Rate, Record, RecordSink, Start};
-use sim::{Generator, Network};
+use sim::{Answer, Generator, Network, Target};
 use workload::model::{Model, Station};
 use workload::plan::Group;
-use workload::{Limits, Plan, Process, Shard};
+use workload::{Limits, Plan, Process, Sending, Shard};
 
 pub const LIMITS: Limits = Limits {
     connections: 10_000,
@@ -60,4 +60,51 @@ impl RecordSink for Mean {
     }
     fn tick(&mut self, _: Nanos) {}
     fn finish(&mut self, _: Nanos) {}
+}
+
+/// What becomes of requests of step 0 that come at these milliseconds, each on a connection of its own: when they are
+/// answered, in microseconds, and the status. None: never.
+pub fn asked(model: &Model, at: &[i64]) -> Vec<Option<(i64, u16)>> {
+    let steps: Vec<(i64, u16)> = at.iter().map(|&at| (at, 0)).collect();
+    asked_of(&mut network(model), &steps)
+}
+
+/// The network of a model, for a plan that does not matter.
+pub fn network(model: &Model) -> Network {
+    Network::new(model, &open(Process::Constant, 1.0, 60, 1)).unwrap()
+}
+
+/// What becomes of requests (when in milliseconds, of which step): as [`asked`].
+pub fn asked_of(network: &mut Network, requests: &[(i64, u16)]) -> Vec<Option<(i64, u16)>> {
+    let mut answers = vec![None; requests.len()];
+    let mut now = Nanos::ZERO;
+    let mut until = |network: &mut Network, end: Nanos, answers: &mut Vec<Option<(i64, u16)>>| {
+        while network.next_at() <= end {
+            // An answer that has come is told at once.
+            now = network.next_at().max(now);
+            if let Some(answered) = network.happen(now) {
+                assert_eq!(answers[answered.on as usize], None);
+                answers[answered.on as usize] = Some((now.0 / 1_000, answered.status));
+            }
+        }
+    };
+    for (k, &(at, step)) in (0u32..).zip(requests) {
+        let now = Nanos::from_millis(at);
+        until(network, now, &mut answers);
+        let sending = Sending { session: k, k: u64::from(k), user: u64::from(k), step, ..Sending::default() };
+        match network.request(now, u64::from(k), k, &sending) {
+            Answer::Comes { done, status, .. } => {
+                answers[k as usize] = Some(((now + done).0 / 1_000, status))
+            }
+            Answer::Later => {}
+            Answer::Silence => panic!("a network says nothing of it"),
+        }
+    }
+    until(network, Nanos::from_secs(100), &mut answers);
+    answers
+}
+
+/// Answers that are all good, in milliseconds.
+pub fn good(ms: &[i64]) -> Vec<Option<(i64, u16)>> {
+    ms.iter().map(|&ms| Some((ms * 1_000, 200))).collect()
 }

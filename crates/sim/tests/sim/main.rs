@@ -3,5 +3,9 @@
 mod common;
 mod memory;
 mod models;
+mod network_balancers;
+mod network_disciplines;
+mod network_failures;
+mod network_observed;
 mod queues;
 mod recursion;
