@@ -8,7 +8,7 @@
 use base::dist::Law as _;
 use stats::queueing::{Mmc, relaxation_time};
 use workload::Plan;
-use workload::model::{Kind, Model, Part, Station};
+use workload::model::{Kind, Model, Part, Policy, Station};
 use workload::plan::Source;
 
 /// What a plan asks of a model.
@@ -30,15 +30,9 @@ impl Loads {
         let queues = queues(model, rate);
         let offered: Vec<Option<f64>> =
             queues.iter().map(|queue| Some(queue.as_ref()?.utilisation())).collect();
-        // Of the arrivals at a station behind a balancer nothing is known: they are taken for Poisson.
         let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
-        let times = model.parts.iter().zip(&queues).enumerate().filter_map(|(index, (part, queue))| {
-            let (Kind::Station(station), Some(queue)) = (&part.kind, queue) else { return None };
-            // A limit on the queue, or a speed that depends on it, changes how it forgets.
-            let plain = station.queue.is_none() && station.speed.is_empty();
-            let cov = if index == 0 { gap_cov } else { 1.0 };
-            Some(relaxation_time(*queue, cov, station.service.cov())).filter(|time| plain && time.is_finite())
-        });
+        let times = queues.iter().enumerate();
+        let times = times.filter_map(|(part, queue)| relaxation(model, part, (*queue)?, gap_cov));
         Loads { relaxation_s: times.reduce(f64::max), offered }
     }
 
@@ -99,6 +93,49 @@ fn queues(model: &Model, rate: f64) -> Vec<Option<Mmc>> {
     queues
 }
 
+/// How long a station takes to forget how it began; `queue` is one of its copies, `gap_cov` that of the plan's arrivals.
+/// None where no formula has it: with a limit on the queue, a speed that hangs on it, or a policy that looks at some of
+/// the copies.
+fn relaxation(model: &Model, part: usize, queue: Mmc, gap_cov: f64) -> Option<f64> {
+    let parts = &model.parts;
+    let Kind::Station(station) = &parts[part].kind else { return None };
+    if station.queue.is_some() || !station.speed.is_empty() {
+        return None;
+    }
+    let cov = station.service.cov();
+    let from: Vec<&Part> = parts.iter().filter(|other| other.leads_to().any(|to| to == part)).collect();
+    let time = match &from[..] {
+        [] => relaxation_time(queue, gap_cov, cov),
+        [Part { kind: Kind::Balancer(balancer), copies, .. }] => {
+            let n = parts[part].copies;
+            let alone = balancer.to.len() == 1 && (*copies == 1 || !parts[part].shared);
+            match balancer.policy {
+                Policy::Random | Policy::ConsistentHash { bound: None } => relaxation_time(queue, 1.0, cov),
+                // The gap between two turns is the sum of n.
+                Policy::RoundRobin if alone && std::ptr::eq(from[0], &parts[0]) => {
+                    relaxation_time(queue, gap_cov / f64::from(n).sqrt(), cov)
+                }
+                // Who is idle gets the next: the copies are as good as one queue before all of their servers.
+                Policy::LeastConnections { .. } | Policy::OneConnection if alone => {
+                    let pool = Mmc {
+                        rate: queue.rate * f64::from(n),
+                        servers: queue.servers.saturating_mul(n),
+                        ..queue
+                    };
+                    relaxation_time(pool, 1.0, cov)
+                }
+                _ => return None,
+            }
+        }
+        // Of what comes together, or by way of other parts, no more is known: it is taken for Poisson.
+        several if several.iter().all(|from| matches!(from.kind, Kind::Pass(_))) => {
+            relaxation_time(queue, 1.0, cov)
+        }
+        _ => return None,
+    };
+    time.is_finite().then_some(time)
+}
+
 /// Whether all that comes to a part goes on into it, once.
 fn all_go_on(part: &Part) -> bool {
     let Part { retry, hedge, timeout, breaker, faults, .. } = part;
@@ -124,7 +161,7 @@ mod tests {
     use base::{Nanos, Phase, Profile, Rate};
     use workload::Process;
     use workload::journey::{Journey, Node, no_think};
-    use workload::model::{Balancer, Branch, Policy, Retry};
+    use workload::model::{Balancer, Branch, Retry, Ties};
     use workload::plan::Group;
     use workload::users::Level;
 
@@ -180,6 +217,27 @@ mod tests {
         ]);
         let loads = of(&weighted);
         assert!(loads[1..].iter().all(|load| (load.unwrap() - 0.25).abs() < 1e-9), "{loads:?}");
+    }
+
+    /// 250 servers of 200 ms at 80 %: chosen at random each is an M/M/1, in turns its gaps have a CoV of 1/sqrt(250), with the
+    /// fewest connections they are one M/M/250; two choices are none of these.
+    #[test]
+    fn how_long_stations_remember_hangs_on_the_policy() {
+        let of = |policy| {
+            Loads::of(&plan(1_000.0), &Model::balanced(policy, 250, station(1, "exp(200ms)"))).relaxation_s
+        };
+        let near = |time: Option<f64>, expected: f64| {
+            assert!((time.unwrap() / expected - 1.0).abs() < 1e-9, "{time:?}")
+        };
+        let one = 1.0 / (5f64.sqrt() - 2.0).powi(2);
+        near(of(Policy::Random), one);
+        near(of(Policy::RoundRobin), one * (1.0 + 1.0 / 250.0) / 2.0);
+        let pool = 1.0 / (1250f64.sqrt() - 1000f64.sqrt()).powi(2);
+        near(of(Policy::LeastConnections { ties: Ties::Random }), pool.max(0.2));
+        near(of(Policy::OneConnection), pool.max(0.2));
+        assert_eq!(of(Policy::PowerOfD { choices: 2 }), None);
+        let limited = Model::station(Station { queue: Some(3), ..station(1, "exp(10ms)") });
+        assert_eq!(Loads::of(&plan(50.0), &limited).relaxation_s, None);
     }
 
     #[test]

@@ -1,4 +1,7 @@
 //! One play of a study: what is known of it when it has ended, and its numbers once it is known what to leave out.
+//!
+//! Deliberately absent: plays by recursion (`sim::recursion`), which would be faster where they can be had but see nothing of
+//! the model's inside: a point tells how busy it is, what grows in it, and whether Little's law holds.
 
 use super::course::Course;
 use super::inside::Seen;
