@@ -60,12 +60,16 @@ impl Network {
             }
         }
         let direct = qualifies(model, &parts);
+        let tells =
+            parts[0].cable.is_none() && matches!(&parts[0].does, Does::Balancer(first) if first.counts);
         Ok(Network {
             tallies: vec![Tally::default(); nodes.len()],
             nodes,
             flights: Flights::new(layout.depth[0]),
             parts,
             direct,
+            tells,
+            due_at: Nanos::MAX,
             latest: Nanos::ZERO,
             path: Vec::new(),
             now: Nanos::ZERO,

@@ -4,14 +4,15 @@
 //! So it is where stations are first come first served, balancers keep nobody, cables lead in with one constant delay
 //! whichever way a request takes to a part (so that requests come to each part in the order of time), what is down says so,
 //! and nobody loses patience. A balancer that counts its connections hears of the end of one when the next request comes to
-//! it: who is due by then is let go first, in the order of time.
+//! it: who is due by then is let go first, in the order of time. The one where requests enter has to write that end down
+//! anyway, and the answer with it: the world is told when it comes, and need not write it down once more.
 
 use super::due::End;
 use super::flight::{NONE, Verdict};
 use super::part::{Does, Part};
 use super::series::Lane;
 use super::{LEAST, Network, REJECTION};
-use crate::target::Answer;
+use crate::target::{Answer, Answered};
 use base::Nanos;
 use base::dist::{Dist, Law};
 use base::random::Stream;
@@ -63,9 +64,44 @@ pub(super) fn qualifies(model: &Model, parts: &[Part]) -> bool {
 }
 
 impl Network {
+    /// The first answer that was to come later and has by `now`, where requests enter by a balancer that counts.
+    #[inline]
+    pub(super) fn first_due(&mut self, now: Nanos) -> Option<Answered> {
+        while self.due_at <= now {
+            let Does::Balancer(balancing) = &mut self.parts[0].does else { return None };
+            let (_, end) = balancing.let_one_go(now)?;
+            self.due_at = balancing.due.next_at();
+            if end.on != NONE {
+                self.connections[end.on as usize] = NONE;
+                let (outcome, status) = Verdict::Ok.answer();
+                return Some(Answered { on: end.on, outcome, status });
+            }
+        }
+        None
+    }
+
+    /// Answers that were to come later and have by `now` wait to be told.
+    #[inline]
+    pub(super) fn tell_due(&mut self, now: Nanos) {
+        while let Some(answered) = self.first_due(now) {
+            self.outbox.push_back(answered);
+        }
+    }
+
+    /// Nobody waits for the answer on that connection any more.
+    pub(super) fn forget(&mut self, on: u32) {
+        let entry = self.connections.get_mut(on as usize).map(|entry| std::mem::replace(entry, NONE));
+        if let (Some(entry), Does::Balancer(balancing)) =
+            (entry.filter(|e| *e != NONE), &mut self.parts[0].does)
+        {
+            balancing.due.forget(entry);
+        }
+    }
+
     /// What becomes of a request that comes at `now`.
     #[inline]
-    pub(super) fn answer(&mut self, now: Nanos, sending: &Sending) -> Answer {
+    pub(super) fn answer(&mut self, now: Nanos, on: u32, sending: &Sending) -> Answer {
+        let mut later = false;
         let id = self.numbers.id(sending);
         let group = usize::from(sending.group);
         let (mut at, mut node, mut verdict) = (now, 0, Verdict::Ok);
@@ -133,9 +169,20 @@ impl Network {
             if let Does::Balancer(balancing) = &mut part.does
                 && target != NONE
             {
+                later = self.tells && node == 0 && verdict == Verdict::Ok;
                 let hold = balancing.hold.filter(|_| verdict != Verdict::Ok).unwrap_or(Nanos::ZERO);
-                let end = End { copy, target, took: Some(done - handed) };
-                balancing.due.add(done.saturating_add(hold), end);
+                let on_time = done.saturating_add(hold);
+                let end = End { copy, target, took: Some(done - handed), on: if later { on } else { NONE } };
+                let entry = balancing.due.add(on_time, end);
+                if later {
+                    if self.connections.len() <= on as usize {
+                        self.connections.resize(on as usize + 1, NONE);
+                    }
+                    self.connections[on as usize] = entry;
+                }
+                if self.tells && node == 0 {
+                    self.due_at = self.due_at.min(on_time);
+                }
             }
             done = done.saturating_add(back(part, group, id));
             let tally = &mut self.tallies[node as usize];
@@ -148,6 +195,9 @@ impl Network {
         self.latest = self.latest.max(done);
         self.little.came(now);
         self.little.left(now, done);
+        if later {
+            return Answer::Later;
+        }
         let ((outcome, status), after) = (verdict.answer(), done - now);
         Answer::Comes { first_byte: after, done: after, outcome, status, reusable: true }
     }

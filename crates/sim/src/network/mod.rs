@@ -81,6 +81,10 @@ pub struct Network {
     tallies: Vec<Tally>,
     /// Whether every answer is known as its request comes.
     direct: bool,
+    /// On the direct way: whether answers of the balancer where requests enter are told when they come; when the first that
+    /// it counts ends.
+    tells: bool,
+    due_at: Nanos,
     /// The latest answer that was told before its time.
     latest: Nanos,
     /// Parts on the present request's way, on the direct way.
@@ -93,7 +97,7 @@ pub struct Network {
     ready: VecDeque<(Ticket, Step)>,
     /// Answers that the world has not been told.
     outbox: VecDeque<Answered>,
-    /// The request that waits for an answer, by connection.
+    /// The request (on the direct way: the end) that a connection waits for.
     connections: Vec<u32>,
     /// Failed requests that count as outstanding for a while.
     releases: Vec<Release>,
@@ -191,7 +195,8 @@ impl Target for Network {
     #[inline]
     fn request(&mut self, now: Nanos, _: u64, on: ConnectionId, sending: &Sending) -> Answer {
         if self.direct {
-            return self.answer(now, sending);
+            self.tell_due(now);
+            return self.answer(now, on, sending);
         }
         self.catch_up(now);
         let asked = Asked {
@@ -217,7 +222,11 @@ impl Target for Network {
 
     #[inline]
     fn next_at(&self) -> Nanos {
-        if self.outbox.is_empty() { self.events.next_at() } else { Nanos::ZERO }
+        match (self.outbox.is_empty(), self.direct) {
+            (false, _) => Nanos::ZERO,
+            (true, true) => self.due_at,
+            (true, false) => self.events.next_at(),
+        }
     }
 
     #[inline]
@@ -226,6 +235,9 @@ impl Target for Network {
             if let Some(answered) = self.outbox.pop_front() {
                 return Some(answered);
             }
+            if self.direct {
+                return self.first_due(now);
+            }
             let event = self.events.pop(now)?;
             self.take_place(event);
         }
@@ -233,10 +245,12 @@ impl Target for Network {
 
     fn gone(&mut self, now: Nanos, on: ConnectionId) {
         if self.direct {
-            return;
+            self.tell_due(now);
+            self.forget(on);
+        } else {
+            self.catch_up(now);
+            self.client_is_gone(on);
         }
-        self.catch_up(now);
         self.outbox.retain(|answered| answered.on != on);
-        self.client_is_gone(on);
     }
 }

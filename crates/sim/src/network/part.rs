@@ -116,11 +116,17 @@ impl Balancing {
     /// Those whose answers have come by `now` are outstanding no more (the direct way).
     #[inline]
     pub(super) fn let_go(&mut self, now: Nanos) {
-        while let Some((at, End { copy, target, took })) = self.due.pop(now) {
-            self.keep_up(at);
-            let chooser = self.chooser(copy);
-            self.choosers[chooser].ended(target, at, took);
-        }
+        while self.let_one_go(now).is_some() {}
+    }
+
+    /// The first whose answer has come by `now` is outstanding no more: when, and what it was.
+    #[inline]
+    pub(super) fn let_one_go(&mut self, now: Nanos) -> Option<(Nanos, End)> {
+        let (at, end) = self.due.pop(now)?;
+        self.keep_up(at);
+        let chooser = self.chooser(end.copy);
+        self.choosers[chooser].ended(end.target, at, end.took);
+        Some((at, end))
     }
 
     /// Makes good the exchange that is due by `now`, if one is: counts have not changed since it was.
