@@ -1,14 +1,13 @@
 //! What a plan asks of the stations of a model, as far as that can be told without playing: work per time and server, and how
 //! long the slowest of them takes to forget how it began.
 //!
-//! Requests are followed from part to part: a balancer spreads them evenly over what it leads to, or by weights. Where
-//! failures, retries, hedges, time-outs or breakers decide how many go on, or a station has laws by step, nothing is told;
-//! nor of users who wait for their answers, who ask for no more than there is.
+//! Deliberately absent: how requests spread over the parts (`sim::load`). Of users who wait for their answers nothing is told:
+//! they ask for no more than there is.
 
 use base::dist::Law as _;
 use stats::queueing::{Mmc, relaxation_time};
 use workload::Plan;
-use workload::model::{Kind, Model, Part, Policy, Station};
+use workload::model::{Kind, Model, Part, Policy};
 use workload::plan::Source;
 
 /// What a plan asks of a model.
@@ -27,12 +26,10 @@ impl Loads {
         let Some(rate) = rate(plan) else {
             return Loads { offered: vec![None; model.parts.len()], relaxation_s: None };
         };
-        let queues = queues(model, rate);
-        let offered: Vec<Option<f64>> =
-            queues.iter().map(|queue| Some(queue.as_ref()?.utilisation())).collect();
+        let offered = sim::load::offered(model, rate);
         let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
-        let times = queues.iter().enumerate();
-        let times = times.filter_map(|(part, queue)| relaxation(model, part, (*queue)?, gap_cov));
+        let times = offered.iter().enumerate();
+        let times = times.filter_map(|(part, load)| relaxation(model, part, (*load)?, gap_cov));
         Loads { relaxation_s: times.reduce(f64::max), offered }
     }
 
@@ -56,52 +53,18 @@ fn rate(plan: &Plan) -> Option<f64> {
     (length > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Each station as a queue with Poisson arrivals: one of its copies.
-fn queues(model: &Model, rate: f64) -> Vec<Option<Mmc>> {
-    let parts = &model.parts;
-    // What comes to a part, all copies together, and how many copies there are.
-    let (mut flow, mut copies) = (vec![Some(0.0); parts.len()], vec![0.0f64; parts.len()]);
-    (flow[0], copies[0]) = (Some(rate), f64::from(parts[0].copies));
-    let mut queues = vec![None; parts.len()];
-    for (index, part) in parts.iter().enumerate() {
-        let through = flow[index].filter(|_| all_go_on(part));
-        let branches: Vec<(usize, f64)> = match &part.kind {
-            Kind::Station(station) => {
-                queues[index] = through.and_then(|rate| queue(station, rate / copies[index]));
-                Vec::new()
-            }
-            // The first copy gets them all.
-            Kind::Pass(to) if parts[*to].copies > 1 => {
-                flow[*to] = None;
-                vec![(*to, 0.0)]
-            }
-            Kind::Pass(to) => vec![(*to, 1.0)],
-            Kind::Balancer(balancer) => {
-                let weights =
-                    balancer.to.iter().map(|to| (to.part, to.weight * f64::from(parts[to.part].copies)));
-                let weights: Vec<(usize, f64)> = weights.collect();
-                let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
-                weights.into_iter().map(|(to, weight)| (to, weight / all)).collect()
-            }
-        };
-        for (to, share) in branches {
-            flow[to] = through.zip(flow[to]).map(|(through, before)| before + through * share);
-            let own = f64::from(parts[to].copies);
-            copies[to] = if parts[to].shared { own } else { copies[to] + own * copies[index] };
-        }
-    }
-    queues
-}
-
-/// How long a station takes to forget how it began; `queue` is one of its copies, `gap_cov` that of the plan's arrivals.
+/// How long a station takes to forget how it began, each copy being asked for that load; `gap_cov` is that of the plan's
+/// arrivals.
 /// None where no formula has it: with a limit on the queue, a speed that hangs on it, or a policy that looks at some of
 /// the copies.
-fn relaxation(model: &Model, part: usize, queue: Mmc, gap_cov: f64) -> Option<f64> {
+fn relaxation(model: &Model, part: usize, load: f64, gap_cov: f64) -> Option<f64> {
     let parts = &model.parts;
     let Kind::Station(station) = &parts[part].kind else { return None };
     if station.queue.is_some() || !station.speed.is_empty() {
         return None;
     }
+    let (servers, mean_service) = (station.servers, station.service.mean());
+    let queue = Mmc { rate: load * f64::from(servers) / mean_service, mean_service, servers };
     let cov = station.service.cov();
     let from: Vec<&Part> = parts.iter().filter(|other| other.leads_to().any(|to| to == part)).collect();
     let time = match &from[..] {
@@ -136,24 +99,6 @@ fn relaxation(model: &Model, part: usize, queue: Mmc, gap_cov: f64) -> Option<f6
     time.is_finite().then_some(time)
 }
 
-/// Whether all that comes to a part goes on into it, once.
-fn all_go_on(part: &Part) -> bool {
-    let Part { retry, hedge, timeout, breaker, faults, .. } = part;
-    retry.is_none() && hedge.is_none() && timeout.is_none() && breaker.is_none() && faults.is_none()
-}
-
-/// A station with that many requests per second as a queue.
-fn queue(station: &Station, rate: f64) -> Option<Mmc> {
-    let mean = station.service.mean();
-    if !station.steps.is_empty() || !mean.is_finite() {
-        return None;
-    }
-    // At its most, it works as so many servers do.
-    let most = station.speed.last().copied().unwrap_or(f64::from(station.servers));
-    let mean_service = mean * f64::from(station.servers) / most;
-    Some(Mmc { rate, mean_service, servers: station.servers })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,7 +106,7 @@ mod tests {
     use base::{Nanos, Phase, Profile, Rate};
     use workload::Process;
     use workload::journey::{Journey, Node, no_think};
-    use workload::model::{Balancer, Branch, Retry, Ties};
+    use workload::model::{Balancer, Branch, Retry, Station, Ties};
     use workload::plan::Group;
     use workload::users::Level;
 
@@ -251,7 +196,7 @@ mod tests {
         assert_eq!(Loads::of(&plan(50.0), &again).offered, [None]);
         let mut steps = one;
         let Kind::Station(own) = &mut steps.parts[0].kind else { unreachable!() };
-        own.steps = vec![(0, own.service.clone())];
+        own.steps = vec![(0, station(1, "exp(20ms)").service)];
         assert_eq!(Loads::of(&plan(50.0), &steps).busiest(), None);
     }
 }
