@@ -101,7 +101,7 @@ dist!(
 
 impl Dist {
     /// One draw as a span of time.
-    #[inline]
+    #[inline(always)]
     pub fn sample_time(&self, draws: &mut Draws) -> Nanos {
         Nanos::from_secs_f64(self.sample(draws))
     }

@@ -21,7 +21,7 @@ use base::{Nanos, Outcome, Record, RecordSink, Start};
 use direct::Direct;
 use presence::Presence;
 use std::fmt;
-use workload::arrivals::Arrival;
+use workload::arrivals::{Arrival, Arrivals};
 use workload::client::GRACE;
 use workload::journey::Node;
 use workload::model::Model;
@@ -88,15 +88,16 @@ pub fn play<S: RecordSink>(
         last_start: plan.end().saturating_add(GRACE),
         sink,
     };
-    // Each way with an iterator of its own kind, so that it is compiled into its loop.
-    match (direct.one(), steps.as_slice()) {
-        (Some(one), &[step]) => {
-            recursion.play(one, plan.arrivals_of(Shard::WHOLE).map(|arrival| (0, step, arrival)))
+    match (steps.as_slice(), &plan.groups[0].source) {
+        (&[step], Source::Arrivals { process, profile }) => {
+            let arrivals = Arrivals::new(plan.group_seed(0), *process, profile.clone(), Shard::WHOLE);
+            // Each with an iterator of its own kind, so that it is compiled into its loop.
+            match direct.one() {
+                Some(one) => recursion.play(one, arrivals.map(|arrival| (0, step, arrival))),
+                None => recursion.play(direct, arrivals.map(|arrival| (0, step, arrival))),
+            }
         }
-        (None, &[step]) => {
-            recursion.play(direct, plan.arrivals_of(Shard::WHOLE).map(|arrival| (0, step, arrival)))
-        }
-        (_, steps) => {
+        (steps, _) => {
             let whole = Plan { shard: Shard::WHOLE, ..plan.clone() };
             recursion.play(direct, whole.sessions().map(|(group, arrival)| (group, steps[group], arrival)))
         }

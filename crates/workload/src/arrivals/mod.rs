@@ -227,7 +227,8 @@ impl Arrivals {
 impl Iterator for Arrivals {
     type Item = Arrival;
 
-    #[inline]
+    // Whoever walks a plan does little else: the draw belongs into his loop.
+    #[inline(always)]
     fn next(&mut self) -> Option<Arrival> {
         loop {
             let k = self.next_k;
