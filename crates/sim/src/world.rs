@@ -164,10 +164,11 @@ impl<S: RecordSink, T: Target> World<S, T> {
     #[inline]
     fn happen(&mut self) -> bool {
         let within = self.target.next_at();
-        if within <= self.now && within < self.calendar.next_at() {
-            if let Some(Answered { on, outcome, status }) = self.target.happen(self.now) {
-                self.answered(on, outcome, status);
-            }
+        if within <= self.now
+            && within < self.calendar.next_at()
+            && let Some(Answered { on, outcome, status }) = self.target.happen(self.now)
+        {
+            self.answered(on, outcome, status);
             return true;
         }
         let Some((id, happening)) = self.calendar.pop(self.now) else { return false };

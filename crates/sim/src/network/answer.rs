@@ -203,7 +203,7 @@ impl Network {
             self.wasted += i128::from(flight.busy);
         } else {
             let (outcome, status) = flight.verdict.answer();
-            self.outbox.push_back(Answered { on, outcome, status });
+            self.outbox.push_back((self.now, Answered { on, outcome, status }));
             self.connections[on as usize] = NONE;
         }
         self.little.left(came, self.now);

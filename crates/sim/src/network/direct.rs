@@ -66,15 +66,15 @@ pub(super) fn qualifies(model: &Model, parts: &[Part]) -> bool {
 impl Network {
     /// The first answer that was to come later and has by `now`, where requests enter by a balancer that counts.
     #[inline]
-    pub(super) fn first_due(&mut self, now: Nanos) -> Option<Answered> {
+    pub(super) fn first_due(&mut self, now: Nanos) -> Option<(Nanos, Answered)> {
         while self.due_at <= now {
             let Does::Balancer(balancing) = &mut self.parts[0].does else { return None };
-            let (_, end) = balancing.let_one_go(now)?;
+            let (at, end) = balancing.let_one_go(now)?;
             self.due_at = balancing.due.next_at();
             if end.on != NONE {
                 self.connections[end.on as usize] = NONE;
                 let (outcome, status) = Verdict::Ok.answer();
-                return Some(Answered { on: end.on, outcome, status });
+                return Some((at, Answered { on: end.on, outcome, status }));
             }
         }
         None

@@ -95,8 +95,8 @@ pub struct Network {
     events: Events,
     /// Flights that can go on.
     ready: VecDeque<(Ticket, Step)>,
-    /// Answers that the world has not been told.
-    outbox: VecDeque<Answered>,
+    /// Answers that the world has not been told, and when they came.
+    outbox: VecDeque<(Nanos, Answered)>,
     /// The request (on the direct way: the end) that a connection waits for.
     connections: Vec<u32>,
     /// Failed requests that count as outstanding for a while.
@@ -222,21 +222,21 @@ impl Target for Network {
 
     #[inline]
     fn next_at(&self) -> Nanos {
-        match (self.outbox.is_empty(), self.direct) {
-            (false, _) => Nanos::ZERO,
-            (true, true) => self.due_at,
-            (true, false) => self.events.next_at(),
+        match self.outbox.front() {
+            Some(&(at, _)) => at,
+            None if self.direct => self.due_at,
+            None => self.events.next_at(),
         }
     }
 
     #[inline]
     fn happen(&mut self, now: Nanos) -> Option<Answered> {
         loop {
-            if let Some(answered) = self.outbox.pop_front() {
+            if let Some((_, answered)) = self.outbox.pop_front() {
                 return Some(answered);
             }
             if self.direct {
-                return self.first_due(now);
+                return self.first_due(now).map(|(_, answered)| answered);
             }
             let event = self.events.pop(now)?;
             self.take_place(event);
@@ -251,6 +251,6 @@ impl Target for Network {
             self.catch_up(now);
             self.client_is_gone(on);
         }
-        self.outbox.retain(|answered| answered.on != on);
+        self.outbox.retain(|(_, answered)| answered.on != on);
     }
 }

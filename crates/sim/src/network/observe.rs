@@ -112,8 +112,9 @@ impl Little {
 }
 
 impl Network {
-    /// What has happened up to `until`, which is not before the last thing that did.
+    /// What has happened up to `until`, or up to the last thing that did if that was later.
     pub fn observed(&self, until: Nanos) -> Observed {
+        let until = until.max(self.now);
         let mut still = self.clone();
         still.close(until);
         let parts: Vec<PartObserved> = (0..still.parts.len()).map(|part| still.part(part, until)).collect();
