@@ -386,6 +386,12 @@ impl Flights {
         (0..self.slots.len() as u32).filter(|&f| self.get(f).state != State::Free)
     }
 
+    /// Slots that there are, free or not.
+    #[cfg(test)]
+    pub(super) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
     /// How many there are.
     pub(super) fn under_way(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -84,18 +84,13 @@ pub struct Window {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Little {
     requests: u64,
-    inside: i64,
+    pub inside: i64,
     /// Minus the sum of the steps times their instants.
     steps: i128,
     sum: i128,
 }
 
 impl Little {
-    #[cfg(test)]
-    pub(super) fn inside_for_tests(&self) -> i64 {
-        self.inside
-    }
-
     #[inline]
     pub(super) fn came(&mut self, at: Nanos) {
         self.requests += 1;

@@ -237,7 +237,7 @@ fn whatever_a_network_is_made_of_nothing_is_lost_or_counted_twice() {
         check_empty(&network, seed, &model);
         let end = network.now.max(played.ended);
         let observed = network.observed(end);
-        assert_eq!((observed.area_ns, network.little.inside_for_tests()), (observed.sum_ns, 0), "{seed}");
+        assert_eq!((observed.area_ns, network.little.inside), (observed.sum_ns, 0), "{seed}");
         for part in &observed.parts {
             let servers = part.servers.unwrap_or(0) * part.copies;
             assert!(part.all.failed <= part.all.came, "{seed}: {part:?}");
@@ -333,5 +333,29 @@ fn the_direct_way_and_events_give_the_same_answers() {
             let tell = |r: &base::Record| (r.k, r.step, r.sent, r.done, r.outcome, r.status);
             assert_eq!(tell(a), tell(b), "{seed}: {model:#?}");
         }
+    }
+}
+
+/// Fifty thousand requests, each with a time-out and a retry that never act: what is held is what is under way.
+#[test]
+fn memory_is_for_what_is_under_way() {
+    let end = Nanos::from_secs(50);
+    let profile = Profile::new(&[Phase::hold(end, Rate(1_000.0))]);
+    let plan = Plan::of(1, Group::open(Process::Poisson, profile), Nanos::ZERO, end);
+    let patient =
+        Limits { connections: 10_000, max_wait: end, timeout: end, connect_timeout: end, drain: Nanos::ZERO };
+    for (discipline, cancel) in
+        [(Discipline::Fifo, false), (Discipline::Lifo, true), (Discipline::Sharing, false)]
+    {
+        let station = Station { discipline, ..Station::new(1, law("exp(800us)")) };
+        let mut model = Model::station(station);
+        model.parts[0].timeout = Some(Timeout { after: Nanos::from_secs(1_000), cancel });
+        model.parts[0].retry = Some(Retry { attempts: 3, backoff: None, budget: None });
+        let mut network = Network::new(&model, &plan).unwrap();
+        let mut kept = Kept::default();
+        play(&plan, Shard::WHOLE, patient, &mut network, Generator::default(), &mut kept);
+        assert!(kept.records.len() > 49_000 && kept.records.iter().all(|r| r.outcome == Outcome::Ok));
+        assert!(network.events.held() < 500, "{}", network.events.held());
+        assert!(network.flights.slots() < 500, "{}", network.flights.slots());
     }
 }
