@@ -77,7 +77,7 @@ pub(super) fn too_short(case: &Case) -> Option<Finding> {
             times,
             Severity::Info,
             Length::TRUSTED,
-            "With fewer than 100 the intervals of a single run are too narrow",
+            "With fewer than 500 the intervals of a single run are too narrow",
         ),
         Length::Enough { .. } | Length::NoSteadyState => return None,
     };

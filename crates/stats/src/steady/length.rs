@@ -24,13 +24,13 @@ pub enum Length {
         /// Relaxation times in the run.
         times: f64,
     },
-    /// Below 100: figures are of the long run, but a single run's intervals are too narrow: 95 % ones hold the truth in
-    /// less than 80 % of runs.
+    /// Below 500: figures are of the long run, but a single run's intervals are too narrow: 95 % ones hold the truth in
+    /// fewer than nine runs of ten.
     Short {
         /// Relaxation times in the run.
         times: f64,
     },
-    /// 95 % intervals hold the truth in 80 % of runs and more, the longer the more: see the table at the head.
+    /// 95 % intervals hold the truth in nine runs of ten and more: see the table at the head.
     Enough {
         /// Relaxation times in the run.
         times: f64,
@@ -40,8 +40,8 @@ pub enum Length {
 impl Length {
     /// Relaxation times below which a run is too short for steady state.
     pub const FORGOTTEN: f64 = 10.0;
-    /// Relaxation times from which on an interval by batch means is worth telling; for nine truths in ten it takes 500.
-    pub const TRUSTED: f64 = 100.0;
+    /// Relaxation times from which on an interval by batch means holds the truth in nine runs of ten.
+    pub const TRUSTED: f64 = 500.0;
 
     /// Judges a run that is `kept` long after its warm-up, in the unit of `relaxation`, which is infinite (or not a number)
     /// when there is no steady state.
@@ -77,7 +77,7 @@ mod tests {
         // One pool forgets in a service or so.
         let pool = Mmc { rate: 1000.0, mean_service: 0.2, servers: 250 };
         assert!(matches!(Length::of(pool.relaxation_time(), 10.0), Length::Short { times } if times > 45.0));
-        assert!(matches!(Length::of(pool.relaxation_time(), 25.0), Length::Enough { .. }));
+        assert!(matches!(Length::of(pool.relaxation_time(), 125.0), Length::Enough { .. }));
         assert_eq!(Length::of(Mmc::mm1(2.0, 1.0).relaxation_time(), 1e9), Length::NoSteadyState);
         assert_eq!(Length::of(f64::NAN, 1e9), Length::NoSteadyState);
         assert!(matches!(Length::of(1.0, 0.0), Length::TooShort { times } if times == 0.0));

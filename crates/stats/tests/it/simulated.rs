@@ -107,9 +107,9 @@ fn a_run_that_is_short_against_its_relaxation_time_says_what_length_would_do() {
         assert!(short.text.contains(part), "{part}: {}", short.text);
     }
     let narrow = note(1.0).unwrap();
-    assert_eq!((narrow.severity, narrow.limit), (Severity::Info, Some(100.0)));
+    assert_eq!((narrow.severity, narrow.limit), (Severity::Info, Some(500.0)));
     assert!(narrow.text.contains("in 384 s the mean of a single busy queue"), "{}", narrow.text);
-    assert_eq!(note(0.54), None);
+    assert_eq!(note(0.109), None);
     assert_eq!(note(f64::INFINITY), None);
 }
 
