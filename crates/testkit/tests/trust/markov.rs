@@ -1,7 +1,9 @@
 //! Exponential service and Poisson arrivals: M/M/1, M/M/c, queues with a limit, random routing, and what the tests of this
 //! binary can see.
 
-use crate::common::{Effort, Known, Load, QUICK, Trial, both, law, loss, quantile, sojourn, variance};
+use crate::common::{
+    Effort, Known, Load, QUICK, Trial, both, law, loss, quantile, sojourn, variance, waiting,
+};
 use stats::queueing::{Mmc, Mmck};
 use workload::model::{Model, Policy, Station};
 
@@ -14,6 +16,7 @@ fn known<'a>(queue: Mmc) -> Vec<Known<'a>> {
         variance(queue.sojourn_mean(), queue.sojourn_variance()),
         quantile("p50", 0.5, queue.sojourn_quantile(0.5)),
         quantile("p99", 0.99, queue.sojourn_quantile(0.99)),
+        waiting(queue.wait_probability()),
     ]
 }
 
@@ -27,7 +30,7 @@ fn queue(name: &str, queue: Mmc) -> Trial<'_> {
         load: Load::poisson(queue.rate),
         model: Model::station(station(queue.servers)),
         relaxation: queue.relaxation_time(),
-        demands: None,
+        demands: Some(law("exp(1ms)")),
     }
 }
 
@@ -41,8 +44,9 @@ fn m_m_4(effort: Effort) {
     queue("M/M/4", mm4).agrees(effort, &known(mm4));
 }
 
+/// Hardly anybody waits: how many do tells more than how long all stay.
 fn m_m_250(effort: Effort) {
-    let mm250 = Mmc { rate: 225_000.0, mean_service: MS, servers: 250 };
+    let mm250 = Mmc { rate: 230_000.0, mean_service: MS, servers: 250 };
     queue("M/M/250", mm250).agrees(effort, &known(mm250));
 }
 
@@ -81,7 +85,7 @@ fn random_over_ten(effort: Effort) {
         load: Load::poisson(7_000.0),
         model: Model::balanced(Policy::Random, 10, station(1)),
         relaxation: each.relaxation_time(),
-        demands: None,
+        demands: Some(law("exp(1ms)")),
     };
     trial.agrees(effort, &known(each));
 }

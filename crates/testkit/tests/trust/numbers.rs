@@ -84,7 +84,8 @@ fn every_model_of_a_plan_draws_the_same_demands() {
     assert!(other_seed.iter().zip(&first).all(|(a, b)| a.response() != b.response()));
 }
 
-/// Twenty runs of each of two models, under the same seeds and under others: the standard error of the difference.
+/// Twenty runs of each of two models, under the same seeds and under others: by how much the interval of the difference is
+/// narrower. Two choices draw what least connections does not, so they have less in common.
 #[test]
 fn differences_are_sharper_under_the_same_seeds() {
     let pool = |policy, service: &str| Model::balanced(policy, 10, Station::new(1, law(service)));
@@ -93,7 +94,7 @@ fn differences_are_sharper_under_the_same_seeds() {
             "ties",
             pool(Policy::LeastConnections { ties: Ties::First }, "exp(1ms)"),
             pool(Policy::LeastConnections { ties: Ties::Random }, "exp(1ms)"),
-            8.0,
+            3.0,
         ),
         (
             "choices",
@@ -101,12 +102,12 @@ fn differences_are_sharper_under_the_same_seeds() {
             pool(Policy::LeastConnections { ties: Ties::Random }, "exp(1ms)"),
             1.5,
         ),
-        ("slower by 2 %", pool(Policy::RoundRobin, "exp(1020us)"), pool(Policy::RoundRobin, "exp(1ms)"), 5.0),
+        ("slower by 2 %", pool(Policy::RoundRobin, "exp(1020us)"), pool(Policy::RoundRobin, "exp(1ms)"), 3.0),
         (
             "one queue or ten",
             Model::station(Station::new(10, law("exp(1ms)"))),
             pool(Policy::LeastConnections { ties: Ties::Random }, "exp(1ms)"),
-            5.0,
+            3.0,
         ),
     ];
     for (name, first, second, least) in table {
