@@ -8,6 +8,7 @@ use base::Nanos;
 use base::dist::Dist;
 use base::random::{Stream, streams};
 use base::station::{Admission, Station};
+use workload::arrivals::BLOCK;
 use workload::model::{self, Balancer, Discipline, Kind, Knows, Model, Part, Policy};
 use workload::{Plan, Sending};
 
@@ -20,6 +21,34 @@ pub(super) struct Direct {
     parts: Vec<Does>,
     groups: Vec<Asked>,
     numbers: Numbers,
+    /// The law of the only station part, of single servers before a single group; none for others.
+    only: Option<Dist>,
+    drawn: Drawn,
+}
+
+/// Demands that were drawn before their time: those of requests `first` on.
+#[derive(Clone, Debug)]
+struct Drawn {
+    first: u64,
+    demands: [Nanos; BLOCK],
+}
+
+impl Drawn {
+    const NONE: Drawn = Drawn { first: 0, demands: [Nanos::ZERO; BLOCK] };
+
+    /// One after the other, but none waits for the one before it.
+    #[inline]
+    fn draw(&mut self, law: &Dist, draws: Stream, first: u64, count: usize) {
+        self.first = first;
+        for (k, demand) in (first..).zip(&mut self.demands[..count.min(BLOCK)]) {
+            *demand = law.sample_time(&mut draws.item(k)).max(LEAST);
+        }
+    }
+
+    #[inline]
+    fn demand(&self, k: u64) -> Nanos {
+        self.demands[(k - self.first) as usize % BLOCK]
+    }
 }
 
 /// What the requests of a group have in common. Each is a session, so that its number is its session's.
@@ -81,22 +110,27 @@ struct Line {
 pub(super) struct One {
     law: Dist,
     demands: Stream,
+    drawn: Drawn,
     /// When it is next free.
     free: Nanos,
 }
 
 /// One who comes at `now` is served by the server that is free at `free`.
 #[inline(always)]
-fn serve(law: &Dist, demands: Stream, k: u64, free: &mut Nanos, now: Nanos) -> Admission {
-    let demand = law.sample_time(&mut demands.item(k)).max(LEAST);
+fn serve(demand: Nanos, free: &mut Nanos, now: Nanos) -> Admission {
     *free = (*free).max(now).saturating_add(demand);
     Admission::Departs(*free)
 }
 
 impl Answers for One {
     #[inline]
+    fn prepare(&mut self, first: u64, count: usize) {
+        self.drawn.draw(&self.law, self.demands, first, count);
+    }
+
+    #[inline(always)]
     fn arrive(&mut self, now: Nanos, _: usize, k: u64) -> Admission {
-        serve(&self.law, self.demands, k, &mut self.free, now)
+        serve(self.drawn.demand(k), &mut self.free, now)
     }
 }
 
@@ -118,15 +152,21 @@ impl Direct {
             step,
             demands: Stream::new(plan.group_seed(group), streams::SERVICE),
         };
-        let groups = steps.iter().enumerate().map(asked).collect();
-        Some(Direct { parts, groups, numbers: Numbers::new(plan) })
+        let groups: Vec<Asked> = steps.iter().enumerate().map(asked).collect();
+        let mut stations = parts.iter().filter(|does| matches!(does, Does::Serve(_) | Does::Admit(_)));
+        let only = match (stations.next(), stations.next(), groups.len()) {
+            (Some(Does::Serve(single)), None, 1) => single.laws.first().cloned(),
+            _ => None,
+        };
+        Some(Direct { parts, groups, numbers: Numbers::new(plan), only, drawn: Drawn::NONE })
     }
 
     /// The single server that it is, if it is that and there is one group.
     pub(super) fn one(&self) -> Option<One> {
         match (self.parts.first()?, self.groups.as_slice()) {
             (Does::Serve(Single { laws, free }), &[Asked { demands, .. }]) => {
-                Some(One { law: laws.first()?.clone(), demands, free: *free.first()? })
+                let (law, free) = (laws.first()?.clone(), *free.first()?);
+                Some(One { law, demands, drawn: Drawn::NONE, free })
             }
             _ => None,
         }
@@ -135,13 +175,24 @@ impl Direct {
 
 impl Answers for Direct {
     #[inline]
+    fn prepare(&mut self, first: u64, count: usize) {
+        if let (Some(law), Some(group)) = (&self.only, self.groups.first()) {
+            self.drawn.draw(law, group.demands, first, count);
+        }
+    }
+
+    #[inline]
     fn arrive(&mut self, now: Nanos, group: usize, k: u64) -> Admission {
         let Asked { step, demands } = self.groups[group];
         let (mut part, mut copy) = (0, 0);
         loop {
             match &mut self.parts[part] {
                 Does::Serve(Single { laws, free }) => {
-                    return serve(&laws[group], demands, k, &mut free[copy], now);
+                    let demand = match &self.only {
+                        Some(_) => self.drawn.demand(k),
+                        None => laws[group].sample_time(&mut demands.item(k)).max(LEAST),
+                    };
+                    return serve(demand, &mut free[copy], now);
                 }
                 Does::Choose(choice) => {
                     let key = if choice.by_user {

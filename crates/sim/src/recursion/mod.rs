@@ -21,7 +21,7 @@ use base::{Nanos, Outcome, Record, RecordSink, Start};
 use direct::Direct;
 use presence::Presence;
 use std::fmt;
-use workload::arrivals::{Arrival, Arrivals};
+use workload::arrivals::{Arrival, Arrivals, BLOCK};
 use workload::client::GRACE;
 use workload::journey::Node;
 use workload::model::Model;
@@ -82,26 +82,32 @@ pub fn play<S: RecordSink>(
     if limits.connect_timeout <= Nanos::ZERO {
         return Err(Acted);
     }
-    let recursion = Recursion {
+    let mut recursion = Recursion {
         presence: Presence::new(limits.connections, limits.timeout, peak_rate(plan)),
         timeout: limits.timeout,
         last_start: plan.end().saturating_add(GRACE),
+        requests: 0,
+        ended: Nanos::ZERO,
         sink,
     };
     match (steps.as_slice(), &plan.groups[0].source) {
         (&[step], Source::Arrivals { process, profile }) => {
             let arrivals = Arrivals::new(plan.group_seed(0), *process, profile.clone(), Shard::WHOLE);
-            // Each with an iterator of its own kind, so that it is compiled into its loop.
             match direct.one() {
-                Some(one) => recursion.play(one, arrivals.map(|arrival| (0, step, arrival))),
-                None => recursion.play(direct, arrivals.map(|arrival| (0, step, arrival))),
+                Some(one) => recursion.play_group(one, step, arrivals)?,
+                None => recursion.play_group(direct, step, arrivals)?,
             }
         }
         (steps, _) => {
             let whole = Plan { shard: Shard::WHOLE, ..plan.clone() };
-            recursion.play(direct, whole.sessions().map(|(group, arrival)| (group, steps[group], arrival)))
+            let mut direct = direct;
+            for (group, arrival) in whole.sessions() {
+                recursion.request(&mut direct, group, steps[group], arrival)?;
+            }
         }
     }
+    recursion.sink.finish(recursion.ended);
+    Ok(Played { ended: recursion.ended, requests: recursion.requests, most_held: 0 })
 }
 
 /// The highest rate of arrivals of all groups together, or more.
@@ -117,6 +123,8 @@ fn peak_rate(plan: &Plan) -> f64 {
 
 /// What says at once what becomes of a request.
 trait Answers {
+    /// So many requests of the first group, from number `first` on, will come next: their draws can be made at once.
+    fn prepare(&mut self, first: u64, count: usize);
     /// Request number `k` of a group comes at `now`. Calls come in the order of time.
     fn arrive(&mut self, now: Nanos, group: usize, k: u64) -> Admission;
 }
@@ -126,42 +134,60 @@ struct Recursion<'a, S> {
     timeout: Nanos,
     /// Last instant at which the client starts something.
     last_start: Nanos,
+    requests: u64,
+    ended: Nanos,
     sink: &'a mut S,
 }
 
 impl<S: RecordSink> Recursion<'_, S> {
-    /// Plays these: of which group, of which step, which one.
-    #[inline]
-    fn play(
-        mut self,
+    /// Plays the arrivals of the only group, in blocks.
+    fn play_group(
+        &mut self,
         mut target: impl Answers,
-        arrivals: impl Iterator<Item = (usize, u16, Arrival)>,
-    ) -> Result<Played, Acted> {
-        let (mut requests, mut ended) = (0, Nanos::ZERO);
-        for (group, step, Arrival { k, intended: now }) in arrivals {
-            let (done, outcome, status) = match target.arrive(now, group, k) {
-                Admission::Departs(at) => (at, Outcome::Ok, 200),
-                Admission::Rejected => (now.saturating_add(REJECTION), Outcome::Status, 503),
-            };
-            // An answer at the very instant of the time-out may be told after it.
-            if now > self.last_start || done - now >= self.timeout || !self.presence.admits(now, done) {
-                return Err(Acted);
+        step: u16,
+        mut arrivals: Arrivals,
+    ) -> Result<(), Acted> {
+        let mut block = Vec::with_capacity(BLOCK);
+        loop {
+            arrivals.fill(&mut block);
+            let Some(first) = block.first() else { return Ok(()) };
+            target.prepare(first.k, block.len());
+            for &arrival in &block {
+                self.request(&mut target, 0, step, arrival)?;
             }
-            requests += 1;
-            ended = ended.max(done);
-            self.sink.tick(now);
-            self.sink.start(Start::arrival(now, now, step));
-            self.sink.record(Record {
-                started: now.into(),
-                sent: now.into(),
-                first_byte: done.into(),
-                group: group as u16,
-                step,
-                status,
-                ..Record::never_started(k, now, done, outcome)
-            });
         }
-        self.sink.finish(ended);
-        Ok(Played { ended, requests, most_held: 0 })
+    }
+
+    /// Plays one request.
+    #[inline(always)]
+    fn request(
+        &mut self,
+        target: &mut impl Answers,
+        group: usize,
+        step: u16,
+        Arrival { k, intended: now }: Arrival,
+    ) -> Result<(), Acted> {
+        let (done, outcome, status) = match target.arrive(now, group, k) {
+            Admission::Departs(at) => (at, Outcome::Ok, 200),
+            Admission::Rejected => (now.saturating_add(REJECTION), Outcome::Status, 503),
+        };
+        // An answer at the very instant of the time-out may be told after it.
+        if now > self.last_start || done - now >= self.timeout || !self.presence.admits(now, done) {
+            return Err(Acted);
+        }
+        self.requests += 1;
+        self.ended = self.ended.max(done);
+        self.sink.tick(now);
+        self.sink.start(Start::arrival(now, now, step));
+        self.sink.record(Record {
+            started: now.into(),
+            sent: now.into(),
+            first_byte: done.into(),
+            group: group as u16,
+            step,
+            status,
+            ..Record::never_started(k, now, done, outcome)
+        });
+        Ok(())
     }
 }
