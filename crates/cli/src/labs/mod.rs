@@ -4,6 +4,7 @@
 //! its sentences too; a published number that cannot be reproduced says why.
 
 pub mod balancers;
+pub mod bamboo;
 pub mod bunches;
 mod latencies;
 pub mod poisson;
@@ -46,7 +47,8 @@ pub trait Lab: Sync {
 pub type Live = fn(u64, &mut Report) -> anyhow::Result<()>;
 
 /// Every experiment.
-pub const ALL: &[&dyn Lab] = &[&poisson::Ruler, &bunches::BUNCHES, &work::WORK, &balancers::BALANCERS];
+pub const ALL: &[&dyn Lab] =
+    &[&poisson::Ruler, &bunches::BUNCHES, &work::WORK, &balancers::BALANCERS, &bamboo::BAMBOO];
 
 /// The experiment of that name, if there is one.
 pub fn find(name: &str) -> Option<&'static dyn Lab> {
