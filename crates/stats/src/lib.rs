@@ -46,6 +46,7 @@ mod users;
 mod windows;
 
 pub use analysis::Analysis;
+pub use findings::growth::Growth;
 pub use setup::{Facts, GapCdf, PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
 pub use summary::Summary;
 pub use thresholds::Threshold;

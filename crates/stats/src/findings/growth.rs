@@ -11,7 +11,8 @@ use crate::summary::{Interval, ModelPart};
 
 /// Requests per second by which the number in a part, all its copies together, grows.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Growth {
+pub struct Growth {
+    /// Per second; below zero where it falls.
     pub per_second: f64,
     /// Its 95 % interval.
     pub interval: Interval,

@@ -5,7 +5,7 @@
 //! [`simulated`] those that only a simulation can have, [`run`] the rest.
 //! Deliberately absent: the verdict itself (`rules`, `pattern`), and what only an audit can tell (`audit`).
 
-mod growth;
+pub(crate) mod growth;
 mod load;
 mod loops;
 mod pattern;

@@ -36,6 +36,8 @@ pub struct Study {
     pub missing: Vec<Vec<String>>,
     /// Points that differ in nothing but the model, each against the first model, on the same draws.
     pub differences: Vec<Difference>,
+    /// What of them is not told, and why.
+    pub not_compared: Vec<String>,
 }
 
 /// What is left out of a run before its numbers are taken.
@@ -70,8 +72,12 @@ pub struct Point {
     pub values: Vec<String>,
     /// Requests that were counted, all replications together.
     pub n: u64,
+    /// Of those, the ones that ended without an answer: their response times are censored at the time they were given up.
+    pub censored: u64,
     /// Numbers of the response time by name: `mean`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`; of those that failed too.
     pub response: BTreeMap<String, Estimate>,
+    /// Of the requests that ended well alone: `mean`, `p50`, `p99`.
+    pub response_ok: BTreeMap<String, Estimate>,
     /// Requests per second that were asked for.
     pub offered: Option<Estimate>,
     /// Complete good answers per second.
@@ -84,13 +90,19 @@ pub struct Point {
     pub load: Option<f64>,
     /// Name of that part.
     pub busiest: Option<String>,
-    /// Replications in which a steady state was found.
+    /// Whether a steady state was found, of all replications together: by MSER in their average, if nothing else speaks against
+    /// one. None where there is none to be found, or too little to tell.
+    pub found: Option<bool>,
+    /// What speaks against one, in words; none where one was found.
+    pub why_not: Option<String>,
+    /// Replications in which, each looked at alone, MSER finds one.
     pub steady: u64,
     /// Mean share of the run that was left out as warm-up.
     pub cut_share: f64,
     /// Sum of times in the model against the integral of the number in it: replications in which both agree.
     pub little_holds: u64,
-    /// Response time that a share p of the requests does not exceed, all replications together: (p, seconds), to draw.
+    /// Response time that a share p of the requests does not exceed, all replications together: (p, seconds), to draw. It ends
+    /// where requests without an answer begin to make it a lower bound.
     pub curve: Vec<(f64, f64)>,
     /// What is to be said about it, in words.
     pub notes: Vec<String>,
@@ -102,6 +114,8 @@ pub struct Point {
 pub struct Estimate {
     /// Mean.
     pub mean: f64,
+    /// Whether it is only known to be at least this, for requests without an answer; it has no interval then.
+    pub lower_bound: bool,
     /// 95 % interval of the mean: over replications, or with a single one by batch means; none where neither can be had.
     pub ci95: Option<Interval>,
     /// 5th and 95th percentile of the replications; none with fewer than 20.
@@ -120,6 +134,8 @@ pub struct Difference {
     pub with: usize,
     /// Which number of the response time.
     pub of: String,
+    /// Whether it is that of the requests that ended well alone, because more than 1 % failed or not as many in both.
+    pub ok: bool,
     /// The first less the second, over the replications.
     pub difference: Estimate,
     /// By what factor the interval would be wider with draws of their own (from the correlation of the two).

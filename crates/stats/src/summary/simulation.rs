@@ -25,9 +25,11 @@ pub struct Simulation {
 pub struct Steady {
     /// Requests that were looked at, in the order in which they were due.
     pub n: u64,
-    /// Whether a steady state was found: by MSER (White 1997) the warm-up is within the first half of the run, and no part is
-    /// asked for more than it can do.
+    /// Whether a steady state was found: by MSER (White 1997) the warm-up is within the first half of the run, and nothing else
+    /// speaks against one.
     pub found: bool,
+    /// What does, in words that follow "none found:"; none where one was found.
+    pub why_not: Option<String>,
     /// Requests that belong to the warm-up, by MSER; left out of `mean`.
     pub cut: u64,
     /// When the last of them was due.
