@@ -147,7 +147,9 @@ impl Network {
     pub(super) fn tried(&mut self, f: u32) -> Option<(u32, Step)> {
         let (_, part, copy) = self.place(f);
         let part = &mut self.parts[part];
-        if self.flights.get(f).verdict != Verdict::Ok
+        let flight = self.flights.get(f);
+        if flight.verdict != Verdict::Ok
+            && !flight.called
             && let Some(retry) = &part.retry
         {
             let (number, group) = self.flights.number(f);

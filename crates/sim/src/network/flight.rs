@@ -108,6 +108,12 @@ pub(super) struct Flight {
     pub root: bool,
     /// Whether a timer for it being late is set.
     pub timed: bool,
+    /// Whether a timer for another attempt of this round is set.
+    pub hedging: bool,
+    /// Whether it is among those that are lost when the part that it is in goes down.
+    pub inside: bool,
+    /// Whether it has been called back: it makes no attempt any more.
+    pub called: bool,
     /// Whether its service has begun; its class.
     pub begun: bool,
     pub class: u8,
@@ -242,6 +248,9 @@ impl Flights {
             verdict: Verdict::Ok,
             root: false,
             timed: false,
+            hedging: false,
+            inside: false,
+            called: false,
             begun: false,
             class: 0,
             resumed: 0,
@@ -352,6 +361,12 @@ impl Flights {
     pub(super) fn stands(&self, ticket: Ticket) -> bool {
         let flight = self.get(ticket.flight);
         flight.life == ticket.life && flight.round == ticket.round
+    }
+
+    /// Whether a timer for another attempt still holds.
+    #[inline]
+    pub(super) fn hedges(&self, ticket: Ticket) -> bool {
+        self.stands(ticket) && self.get(ticket.flight).hedging
     }
 
     /// Whether that life is still going on.

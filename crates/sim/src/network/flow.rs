@@ -136,14 +136,7 @@ impl Network {
         let hedge = part.hedge;
         let child = self.split(f, number, From::Attempt);
         if let Some(hedge) = hedge {
-            let flight = self.flights.get(f);
-            self.events.add_in_round(
-                self.now.saturating_add(hedge.after),
-                What::Hedge,
-                f,
-                flight.life,
-                flight.round,
-            );
+            self.watch_to_hedge(f, hedge.after);
         }
         self.watch(child);
         Some((child, Step::Breaker))
@@ -193,6 +186,7 @@ impl Network {
         if faults.under_way == UnderWay::Lost && !is_station {
             let number = self.flights.get(f).attempt;
             let child = self.split(f, number, From::Inside);
+            self.flights.of(f).inside = true;
             let ticket = self.flights.ticket(f);
             if let Some(faults) =
                 &mut self.parts[self.nodes[self.flights.top(f).node as usize].0 as usize].faults

@@ -138,12 +138,8 @@ impl Network {
                 return;
             }
             What::Late if self.flights.lives(who, life) => self.late(who),
-            What::Late => self.events.void_came_up(),
-            What::Hedge => {
-                if self.flights.stands(Ticket { flight: who, life, round }) {
-                    self.hedge(who);
-                }
-            }
+            What::Hedge if self.flights.hedges(Ticket { flight: who, life, round }) => self.hedge(who),
+            What::Late | What::Hedge => self.events.void_came_up(),
             What::Check => self.check_desk(who),
             What::Release => {
                 self.free_releases.push(who);

@@ -1,18 +1,18 @@
 //! Attempts that somebody waits for with a watch: time-outs, hedges, parts that lose what is in them, clients that are gone.
 //!
 //! Who is not waited for any more is left to itself, and served for nobody; or called back, and then what waits anywhere is
-//! gone at once, and what is being served is served for nobody. A hedged request takes the first good answer, and a failure
+//! gone at once, and what is being served is served for nobody: until then it is outstanding for those who sent it there,
+//! whether they wait for an attempt or went along themselves. What is called back makes no attempt any more. A hedged request takes the first good answer, and a failure
 //! only when no other attempt is under way.
 
 use super::Network;
 use super::events::What;
-use super::flight::{Frame, From, NONE, State, Verdict};
+use super::flight::{Flight, Frame, From, NONE, State, Ticket, Verdict};
 use super::flow::Step;
 use super::part::Does;
 use super::series::Lane;
 use crate::failure::Attempts;
 use base::Nanos;
-use workload::model::UnderWay;
 
 impl Network {
     /// The flight waits where it is for an attempt: that attempt.
@@ -57,18 +57,44 @@ impl Network {
             self.wasted += i128::from(flight.busy);
             return None;
         }
-        self.flights.of(flight.parent).busy += flight.busy;
+        let parent = self.flights.of(flight.parent);
+        parent.busy += flight.busy;
+        // What is drawn from here on is drawn as if one flight had made the attempts.
+        parent.attempt = flight.attempt;
         self.hear(flight.parent, flight.verdict, from)
     }
 
-    /// The flight's slot is free; its timer is void.
+    /// Sets the timer for another attempt.
+    pub(super) fn watch_to_hedge(&mut self, f: u32, after: Nanos) {
+        let flight = self.flights.of(f);
+        flight.hedging = true;
+        let (life, round) = (flight.life, flight.round);
+        self.events.add_in_round(self.now.saturating_add(after), What::Hedge, f, life, round);
+    }
+
+    /// The flight's slot is free; its timers are void.
     fn end(&mut self, f: u32) {
-        let timed = self.flights.get(f).timed;
+        let Flight { timed, hedging, .. } = *self.flights.get(f);
         self.flights.end(f);
-        if timed {
-            let flights = &self.flights;
-            self.events.is_void(|event| event.what != What::Late || flights.lives(event.who, event.life));
+        for _ in 0..u8::from(timed) + u8::from(hedging) {
+            self.timer_is_void();
         }
+    }
+
+    /// The flight makes no other attempt in this round.
+    fn hedge_no_more(&mut self, f: u32) {
+        if std::mem::take(&mut self.flights.of(f).hedging) {
+            self.timer_is_void();
+        }
+    }
+
+    fn timer_is_void(&mut self) {
+        let flights = &self.flights;
+        self.events.is_void(|event| match event.what {
+            What::Late => flights.lives(event.who, event.life),
+            What::Hedge => flights.hedges(Ticket { flight: event.who, life: event.life, round: event.round }),
+            _ => true,
+        });
     }
 
     /// Who waits hears how an attempt went.
@@ -98,9 +124,10 @@ impl Network {
 
     /// It waits no more.
     fn resume(&mut self, f: u32, verdict: Verdict) {
+        self.hedge_no_more(f);
         let flight = self.flights.of(f);
         flight.round = flight.round.wrapping_add(1);
-        (flight.state, flight.verdict) = (State::Bound, verdict);
+        (flight.state, flight.verdict, flight.inside) = (State::Bound, verdict, false);
     }
 
     /// An attempt has taken too long.
@@ -124,6 +151,7 @@ impl Network {
     /// The attempts of a flight take long: it makes another.
     pub(super) fn hedge(&mut self, f: u32) {
         let (node, part, _) = self.place(f);
+        self.flights.of(f).hedging = false;
         let Some(hedge) = self.parts[part].hedge else { return };
         let number = self.flights.next_attempt(f);
         self.tallies[node as usize].came += 1;
@@ -133,8 +161,7 @@ impl Network {
         let flight = self.flights.of(f);
         flight.hedges += 1;
         if u32::from(flight.hedges) < hedge.most {
-            let (life, round) = (flight.life, flight.round);
-            self.events.add_in_round(self.now.saturating_add(hedge.after), What::Hedge, f, life, round);
+            self.watch_to_hedge(f, hedge.after);
         }
         self.make_ready(child, Step::Breaker);
     }
@@ -149,23 +176,32 @@ impl Network {
         }
     }
 
-    /// What of a flight waits anywhere is gone; what is served is left to itself.
+    /// What of a flight waits anywhere is gone; what is served is left to itself, and whoever sent it there keeps waiting.
     fn call_back(&mut self, f: u32) {
         let mut called = std::mem::take(&mut self.scratch);
         called.push(f);
+        let mut seen = 0;
+        while let Some(&f) = called.get(seen) {
+            called.extend(self.flights.children(f));
+            seen += 1;
+        }
+        // Those who wait for attempts come before these, so that it is known whether any is left.
         while let Some(f) = called.pop() {
-            match self.flights.get(f).state {
-                State::Split => {
-                    while self.flights.get(f).child != NONE {
-                        let child = self.flights.get(f).child;
-                        self.flights.detach(child);
-                        called.push(child);
-                    }
-                    self.drop_one(f);
-                }
-                State::Going | State::Waiting | State::Queued | State::Silent => self.drop_one(f),
-                State::Bound | State::Served | State::Free => {}
+            let flight = self.flights.get(f);
+            let stays = match flight.state {
+                State::Split => flight.child != NONE,
+                State::Going | State::Waiting | State::Queued | State::Silent => false,
+                State::Bound | State::Served | State::Free => true,
+            };
+            if stays {
+                self.flights.of(f).called = true;
+                self.hedge_no_more(f);
+                continue;
             }
+            if flight.parent != NONE {
+                self.flights.detach(f);
+            }
+            self.drop_one(f);
         }
         self.scratch = called;
     }
@@ -203,17 +239,8 @@ impl Network {
                     let Some(frame) = frame else { return false };
                     let (part, copy) = self.nodes[frame.node as usize];
                     let part = &self.parts[part as usize];
-                    let children = self.flights.children(f);
-                    let mut inside = false;
-                    for child in children {
-                        inside |= self
-                            .flights
-                            .frames(child)
-                            .first()
-                            .is_some_and(|frame| frame.from == From::Inside);
-                        asked.push(child);
-                    }
-                    let more = if inside {
+                    asked.extend(self.flights.children(f));
+                    let more = if self.flights.get(f).inside {
                         part.faults.as_ref().is_some_and(|faults| faults.next_change(copy) < Nanos::MAX)
                     } else {
                         let hedges = u32::from(self.flights.get(f).hedges);
@@ -286,11 +313,8 @@ impl Network {
                 balancing.waiting[at].gone(&self.flights);
             }
             State::Split => {
-                if let Some(faults) = &mut self.parts[part].faults
-                    && faults.under_way == UnderWay::Lost
-                    && faults.inside.get(copy).is_some_and(|inside| inside.len() > 0)
-                {
-                    faults.inside[copy].recount(&self.flights);
+                if let Some(faults) = self.parts[part].faults.as_mut().filter(|_| was.inside) {
+                    faults.inside[copy].gone(&self.flights);
                 }
             }
             _ => {}
@@ -329,7 +353,15 @@ impl Network {
         let inside = faults.inside.get_mut(copy).map(|inside| inside.take_all(&self.flights));
         for ticket in inside.unwrap_or_default() {
             while self.flights.get(ticket.flight).child != NONE {
-                self.leave_alone(self.flights.get(ticket.flight).child, false);
+                let child = self.flights.get(ticket.flight).child;
+                // What waits here goes with the part; what has been sent on does not know.
+                let waits = matches!(self.flights.get(child).state, State::Queued | State::Going);
+                if waits && self.flights.top(child).node == node {
+                    self.flights.detach(child);
+                    self.drop_one(child);
+                } else {
+                    self.leave_alone(child, false);
+                }
             }
             self.resume(ticket.flight, Verdict::Refused);
             self.make_ready(ticket.flight, Step::Back);

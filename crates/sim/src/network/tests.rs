@@ -336,7 +336,50 @@ fn the_direct_way_and_events_give_the_same_answers() {
     }
 }
 
-/// Fifty thousand requests, each with a time-out and a retry that never act: what is held is what is under way.
+/// A time-out that never acts stands around every part that has none: nothing changes. (Where parts say nothing it does: who
+/// is silent is waited for until the time-out, even for nobody.)
+#[test]
+fn time_outs_that_never_act_change_no_answer() {
+    let mut failed = 0;
+    for seed in 0..300 {
+        let mut dice = Dice(Stream::new(seed, "models").item(2));
+        let (mut model, plan, limits) = (model(&mut dice), plan(&mut dice, seed), limits(&mut dice));
+        for part in &mut model.parts {
+            if let Some(faults) = part.faults.as_mut().filter(|f| f.while_down == WhileDown::Silence) {
+                faults.while_down = WhileDown::Error;
+            }
+        }
+        // Models that act by events either way, and call back.
+        model.parts[0].timeout = Some(Timeout { after: MS(30), cancel: true });
+        let run = |model: &Model| {
+            let mut kept = Kept::default();
+            let network = Network::new(model, &plan).unwrap();
+            play(&plan, Shard::WHOLE, limits, network, Generator::default(), &mut kept);
+            kept.records.sort_by_key(|r| (r.k, r.intended, r.kind));
+            kept.records
+        };
+        let without = run(&model);
+        let mut patient = model.clone();
+        for part in &mut patient.parts {
+            part.timeout.get_or_insert(Timeout { after: Nanos::from_secs(1_000_000), cancel: seed % 2 == 0 });
+        }
+        let interrupted = |model: &Model| {
+            let network = Network::new(model, &plan).unwrap();
+            network.parts.iter().map(|part| matches!(part.does, Does::Desk(_))).collect::<Vec<_>>()
+        };
+        assert_eq!(interrupted(&model), interrupted(&patient), "{seed}");
+        let with = run(&patient);
+        assert_eq!(without.len(), with.len(), "{seed}: {model:#?}");
+        for (a, b) in without.iter().zip(&with) {
+            let tell = |r: &base::Record| (r.k, r.step, r.sent, r.done, r.outcome, r.status);
+            assert_eq!(tell(a), tell(b), "{seed}: {model:#?}");
+            failed += u64::from(a.status == 504);
+        }
+    }
+    assert!(failed > 5_000, "{failed}");
+}
+
+/// Fifty thousand requests, each with a time-out, a hedge and a retry that never act: what is held is what is under way.
 #[test]
 fn memory_is_for_what_is_under_way() {
     let end = Nanos::from_secs(50);
@@ -350,6 +393,7 @@ fn memory_is_for_what_is_under_way() {
         let station = Station { discipline, ..Station::new(1, law("exp(800us)")) };
         let mut model = Model::station(station);
         model.parts[0].timeout = Some(Timeout { after: Nanos::from_secs(1_000), cancel });
+        model.parts[0].hedge = Some(Hedge { after: Nanos::from_secs(1_000), most: 1, cancel });
         model.parts[0].retry = Some(Retry { attempts: 3, backoff: None, budget: None });
         let mut network = Network::new(&model, &plan).unwrap();
         let mut kept = Kept::default();

@@ -98,10 +98,4 @@ impl Tickets {
             self.void = 0;
         }
     }
-
-    /// Several may be gone, or somebody who was not here.
-    pub(super) fn recount(&mut self, flights: &Flights) {
-        self.queues.iter_mut().for_each(|queue| queue.retain(|ticket| flights.stands(*ticket)));
-        (self.waiting, self.void) = (self.queues.iter().map(VecDeque::len).sum(), 0);
-    }
 }

@@ -5,8 +5,8 @@ use base::Nanos;
 use sim::{Answer, Target};
 use workload::Sending;
 use workload::model::{
-    Backoff, Balancer, Breaker, Budget, Discipline, Faults, Hedge, Jitter, Kind, Model, Part, Policy, Retry,
-    Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
+    Backoff, Balancer, Breaker, Budget, Discipline, Faults, Hedge, Jitter, Kind, Knows, Model, Part, Policy,
+    Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
 };
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
@@ -74,6 +74,60 @@ fn what_is_in_a_balancer_that_goes_down_is_lost_to_it_alone() {
     assert_eq!(answers, [refused(5_000), refused(6_010), good(&[20])[0]]);
     assert_eq!(network.observed(MS(100)).wasted_ns, 10_000_000);
     assert_eq!(network.under_way(), 0);
+}
+
+/// Of three the first is served when the balancer dies; the others wait in it, and are gone with it.
+#[test]
+fn what_waits_in_a_balancer_that_goes_down_is_gone() {
+    let balancer = |knows, fails| {
+        let balancer = Balancer { knows, ..Balancer::new(Policy::OneConnection, &[1]) };
+        Part { faults: fails, ..Part::new("balancer", Kind::Balancer(balancer)) }
+    };
+    let mut dead = network(&Model::of(vec![balancer(Knows::Own, lost(5, 2)), station("10ms")]));
+    let answers = asked_of(&mut dead, &[(0, 0), (1, 0), (2, 0), (8, 0)]);
+    assert_eq!(answers, [refused(5_000), refused(5_000), refused(5_000), good(&[20])[0]]);
+    assert_eq!((dead.observed(MS(100)).parts[1].all.came, dead.under_way()), (2, 0));
+    // So is who waits for the end of an exchange, at 6 ms.
+    let told = Knows::Shared { every: MS(3), cost: MS(2) };
+    let mut dead = network(&Model::of(vec![balancer(told, lost(4, 2)), station("1ms")]));
+    assert_eq!(asked_of(&mut dead, &[(3, 0), (8, 0)]), [refused(4_000), good(&[9])[0]]);
+    assert_eq!((dead.observed(MS(100)).parts[1].all.came, dead.under_way()), (1, 0));
+}
+
+/// The only server is busy with a request that was called back: nobody else is handed to it, whether or not somebody in
+/// between watches that request too.
+#[test]
+fn what_is_called_back_is_outstanding_while_it_is_served() {
+    let cancel = Some(Timeout { after: MS(4), cancel: true });
+    let balancer = Part::new("balancer", Kind::Balancer(Balancer::new(Policy::OneConnection, &[1])));
+    let patient = Some(Timeout { after: MS(1_000), cancel: false });
+    let hedged = Some(Hedge { after: MS(6), most: 1, cancel: true });
+    let retried = retry(3, None);
+    for (timeout, hedge, retry) in
+        [(None, None, None), (patient, None, None), (None, hedged, None), (patient, None, retried)]
+    {
+        let watched = Part { timeout: cancel, ..balancer.clone() };
+        let mut network =
+            network(&Model::of(vec![watched, Part { timeout, hedge, retry, ..station("10ms") }]));
+        // The second and third wait in the balancer until they are called back; the fourth until 10 ms.
+        let answers = asked_of(&mut network, &[(0, 0), (1, 0), (5, 0), (8, 0), (20, 0)]);
+        let late = |ms: i64| Some((ms * 1_000, 504));
+        assert_eq!(answers, [late(4), late(5), late(9), late(12), late(24)]);
+        let observed = network.observed(MS(100));
+        assert_eq!((observed.parts[1].all.came, observed.busy_ns), (3, 30_000_000));
+        assert_eq!((observed.wasted_ns, network.under_way()), (30_000_000, 0));
+    }
+}
+
+/// A request that was called back is lost where it is served: it is not made again.
+#[test]
+fn what_is_called_back_makes_no_attempt() {
+    let watched = Part { timeout: Some(Timeout { after: MS(4), cancel: true }), ..pass() };
+    let again = Part { retry: retry(5, None), ..Part::new("again", Kind::Pass(2)) };
+    let mut network =
+        network(&Model::of(vec![watched, again, Part { faults: lost(6, 20), ..station("10ms") }]));
+    assert_eq!(asked_of(&mut network, &[(0, 0)]), [Some((4_000, 504))]);
+    assert_eq!(network.observed(MS(100)).parts[2].all.came, 1);
 }
 
 /// Down until 25 ms: tried at 0, 10 and 30 ms.
