@@ -26,16 +26,12 @@ impl Network {
         let (node, part, _) = self.place(f);
         let (part, tally) = (&mut self.parts[part], &mut self.tallies[node as usize]);
         let flight = self.flights.of(f);
-        tally.area += i128::from(self.now.0 - flight.at.0);
+        tally.number(self.measured, flight.at, self.now);
         part.series.spell(Lane::Number, flight.at, self.now);
-        match &part.does {
-            Does::Line(_) => {
-                let busy = self.now.0 - flight.begins.0;
-                flight.busy += busy;
-                tally.busy += i128::from(busy);
-                part.series.spell(Lane::Busy, flight.begins, self.now);
-            }
-            Does::Desk(_) | Does::Pass(_) | Does::Balancer(_) => flight.busy += flight.demand.0,
+        if matches!(part.does, Does::Line(_)) {
+            flight.busy += self.now.0 - flight.begins.0;
+            tally.busy(self.measured, flight.begins, self.now, 1);
+            part.series.spell(Lane::Busy, flight.begins, self.now);
         }
         flight.verdict = Verdict::Ok;
         self.back(f)
@@ -54,7 +50,7 @@ impl Network {
         if part.plain {
             if self.flights.get(f).verdict != Verdict::Ok {
                 let node = self.flights.top(f).node;
-                self.tallies[node as usize].failed += 1;
+                self.tallies[node as usize].failed += self.counted(f);
             }
             return self.leave(f);
         }
@@ -138,7 +134,7 @@ impl Network {
         }
         if verdict != Verdict::Ok {
             let node = self.flights.top(f).node;
-            self.tallies[node as usize].failed += 1;
+            self.tallies[node as usize].failed += self.counted(f);
         }
         Some((f, Step::Tried))
     }
@@ -177,7 +173,7 @@ impl Network {
         let frame = self.flights.pop(f);
         let part = &mut self.parts[self.nodes[frame.node as usize].0 as usize];
         if !matches!(part.does, Does::Line(_) | Does::Desk(_)) {
-            self.tallies[frame.node as usize].area += i128::from(self.now.0 - frame.since.0);
+            self.tallies[frame.node as usize].number(self.measured, frame.since, self.now);
             part.series.spell(Lane::Number, frame.since, self.now);
         }
         if self.flights.get(f).depth > 0 {
@@ -200,10 +196,9 @@ impl Network {
             let asked = self.flights.asked(f);
             (asked.on, asked.came)
         };
-        let flight = self.flights.get(f);
-        if on == NONE {
-            self.wasted += i128::from(flight.busy);
-        } else {
+        self.is_spent(f, on == NONE);
+        if on != NONE {
+            let flight = self.flights.get(f);
             let (outcome, status) = flight.verdict.answer();
             self.outbox.push_back((self.now, Answered { on, outcome, status }));
             self.connections[on as usize] = NONE;
@@ -222,9 +217,8 @@ impl Network {
         let busy = desks.rules.busy(desk.in_service());
         if busy != desk.busy {
             if desk.busy > 0 {
-                let times = i64::from(desk.busy);
-                self.tallies[node as usize].busy += i128::from(self.now.0 - desk.since.0) * i128::from(times);
-                part.series.spells(Lane::Busy, desk.since, self.now, times);
+                self.tallies[node as usize].busy(self.measured, desk.since, self.now, desk.busy);
+                part.series.spells(Lane::Busy, desk.since, self.now, i64::from(desk.busy));
             }
             (desk.busy, desk.since) = (busy, self.now);
         }
@@ -248,8 +242,7 @@ impl Network {
         if desk.armed <= self.now {
             desk.armed = Nanos::MAX;
         }
-        let now = desks.rules.own(self.now);
-        while let Some(done) = desk.finish(&desks.rules, &self.flights, now) {
+        while let Some(done) = desk.finish(&desks.rules, &mut self.flights, self.now) {
             self.flights.of(done).state = State::Bound;
             desk.fill(&desks.rules, &mut self.flights, slow);
             self.ready.push_back((self.flights.ticket(done), Step::Served));

@@ -8,12 +8,14 @@ use super::direct::qualifies;
 use super::due::Due;
 use super::events::{Events, What};
 use super::flight::Flights;
+use super::measured::{Measured, Spent};
 use super::numbers::{Numbers, seed_of_part};
 use super::observe::Little;
 use super::part::{Balancing, Desks, Does, Faulty, Line, Part, PartDraws, Way};
 use super::series::Series;
 use super::station::{Desk, Rules, Service};
 use super::tickets::Tickets;
+use super::told::Told;
 use super::{Network, Tally};
 use crate::balance::Chooser;
 use crate::failure::{BreakerState, BudgetBucket, FaultClock};
@@ -40,10 +42,9 @@ impl Network {
     /// a number that is out of its range.
     pub fn new(model: &Model, plan: &Plan) -> Result<Network, UnitError> {
         let layout = Layout::new(model)?;
-        let end = if plan.is_fixed_work() { plan.end() } else { Nanos(plan.end().0.saturating_mul(2)) };
         let mut parts = Vec::with_capacity(model.parts.len());
         for (id, asked) in model.parts.iter().enumerate() {
-            parts.push(layout.part(model, plan, id, asked, end)?);
+            parts.push(layout.part(model, plan, id, asked)?);
         }
         let nodes: Vec<(u32, u32)> = (0u32..)
             .zip(&parts)
@@ -70,7 +71,7 @@ impl Network {
             direct,
             tells,
             due_at: Nanos::MAX,
-            latest: Nanos::ZERO,
+            told: Told::new(),
             path: Vec::new(),
             now: Nanos::ZERO,
             events,
@@ -85,7 +86,8 @@ impl Network {
             accept: model.accept.map(Accept::new).transpose()?,
             little: Little::default(),
             made_again: (0, 0),
-            wasted: 0,
+            measured: Measured::new(plan),
+            spent: Spent::default(),
         })
     }
 }
@@ -183,14 +185,7 @@ impl Layout {
         (0..to.len()).map(way).collect()
     }
 
-    fn part(
-        &self,
-        model: &Model,
-        plan: &Plan,
-        id: PartId,
-        asked: &Asked,
-        end: Nanos,
-    ) -> Result<Part, UnitError> {
+    fn part(&self, model: &Model, plan: &Plan, id: PartId, asked: &Asked) -> Result<Part, UnitError> {
         let copies = self.copies[id];
         let n = copies as usize;
         let does = match &asked.kind {
@@ -228,7 +223,7 @@ impl Layout {
             cable: asked.cable.clone(),
             faults: asked.faults.as_ref().map(|faults| faulty(faults, plan, id, copies)),
             draws: PartDraws::new(plan, id),
-            series: Series::new(end),
+            series: Series::new(),
         })
     }
 

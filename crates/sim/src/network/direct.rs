@@ -10,7 +10,7 @@
 use super::due::End;
 use super::flight::{NONE, Verdict};
 use super::part::{Does, Part};
-use super::series::Lane;
+use super::told::{Request, Stay};
 use super::{LEAST, Network, REJECTION};
 use crate::target::{Answer, Answered};
 use base::Nanos;
@@ -88,8 +88,9 @@ impl Network {
         }
     }
 
-    /// Nobody waits for the answer on that connection any more.
-    pub(super) fn forget(&mut self, on: u32) {
+    /// Nobody waits at `now` for the answer on that connection any more.
+    pub(super) fn forget(&mut self, now: Nanos, on: u32) {
+        self.told.given_up(on, now);
         let entry = self.connections.get_mut(on as usize).map(|entry| std::mem::replace(entry, NONE));
         if let (Some(entry), Does::Balancer(balancing)) =
             (entry.filter(|e| *e != NONE), &mut self.parts[0].does)
@@ -101,7 +102,11 @@ impl Network {
     /// What becomes of a request that comes at `now`.
     #[inline]
     pub(super) fn answer(&mut self, now: Nanos, on: u32, sending: &Sending) -> Answer {
-        let mut later = false;
+        if self.told.is_full() {
+            self.settle_told(now);
+        }
+        let (mut later, mut served) = (false, None);
+        let counted = u64::from(self.measured.counts(now));
         let id = self.numbers.id(sending);
         let group = usize::from(sending.group);
         let (mut at, mut node, mut verdict) = (now, 0, Verdict::Ok);
@@ -110,18 +115,16 @@ impl Network {
             let (number, copy) = self.nodes[node as usize];
             let (part, tally) = (&mut self.parts[number as usize], &mut self.tallies[node as usize]);
             let since = at;
-            tally.came += 1;
+            tally.came += counted;
             if !part.plain {
                 at += out(part);
                 if let Some(faults) = &mut part.faults
                     && !faults.is_up(copy, at, &mut part.series)
                 {
-                    (verdict, tally.failed) = (Verdict::Refused, tally.failed + 1);
-                    let area = matches!(part.does, Does::Pass(_) | Does::Balancer(_));
+                    (verdict, tally.failed) = (Verdict::Refused, tally.failed + counted);
                     let done = at.saturating_add(back(part, group, id));
-                    if area {
-                        tally.area += i128::from(done.0 - since.0);
-                        part.series.spell(Lane::Number, since, done);
+                    if matches!(part.does, Does::Pass(_) | Does::Balancer(_)) {
+                        self.told.stays.push(Stay { node, from: since, to: done });
                     }
                     break done;
                 }
@@ -143,21 +146,18 @@ impl Network {
                     if balancing.counts {
                         chooser.started(target);
                     }
-                    let counted = if balancing.counts { target } else { NONE };
-                    self.path.push(Passed { node, since, handed: at, target: counted });
+                    let outstanding = if balancing.counts { target } else { NONE };
+                    self.path.push(Passed { node, since, handed: at, target: outstanding });
                     node = balancing.node(copy, target);
                 }
                 Does::Line(line) => {
                     let mut draws = self.numbers.demand(sending.group, id, 0);
                     let demand = line.service.demand(sending.step, line.served[copy as usize], &mut draws);
                     let Some((begins, departs)) = line.arrive(copy as usize, at, demand) else {
-                        (verdict, tally.failed) = (Verdict::Refused, tally.failed + 1);
+                        (verdict, tally.failed) = (Verdict::Refused, tally.failed + counted);
                         break at.saturating_add(REJECTION).saturating_add(back(part, group, id));
                     };
-                    tally.area += i128::from(departs.0 - at.0);
-                    tally.busy += i128::from(departs.0 - begins.0);
-                    part.series.spell(Lane::Number, at, departs);
-                    part.series.spell(Lane::Busy, begins, departs);
+                    served = Some((node, at, begins, departs));
                     break departs.saturating_add(back(part, group, id));
                 }
                 Does::Desk(_) => break at,
@@ -185,16 +185,16 @@ impl Network {
                 }
             }
             done = done.saturating_add(back(part, group, id));
-            let tally = &mut self.tallies[node as usize];
-            tally.failed += u64::from(verdict != Verdict::Ok);
-            tally.area += i128::from(done.0 - since.0);
-            part.series.spell(Lane::Number, since, done);
+            if verdict != Verdict::Ok {
+                self.tallies[node as usize].failed += counted;
+            }
+            self.told.stays.push(Stay { node, from: since, to: done });
         }
         let least = if verdict == Verdict::Ok { LEAST } else { REJECTION };
         done = done.max(now.saturating_add(least));
-        self.latest = self.latest.max(done);
         self.little.came(now);
-        self.little.left(now, done);
+        let (node, at, begins, departs) = served.unwrap_or((NONE, now, now, now));
+        self.told.request(Request { came: now, done, node, on, at, begins, departs, for_nobody: false });
         if later {
             return Answer::Later;
         }

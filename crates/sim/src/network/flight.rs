@@ -128,8 +128,10 @@ pub(super) struct Flight {
     pub demand: Nanos,
     pub left: f64,
     pub ends: f64,
-    /// Work done for it.
+    /// Server time that it and its attempts have taken so far, in ns, without service that is going on; how much each of
+    /// those in service had had when that began (by the station's clock).
     pub busy: i64,
+    pub held: f64,
 }
 
 /// A request in the network.
@@ -261,6 +263,7 @@ impl Flights {
             left: 0.0,
             ends: 0.0,
             busy: 0,
+            held: 0.0,
         };
         match self.free.pop() {
             Some(f) => {

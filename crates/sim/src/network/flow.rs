@@ -107,16 +107,17 @@ impl Network {
         };
         self.flights.push(f, frame);
         let (part, copy) = self.nodes[node as usize];
+        let counted = self.counted(f);
         let part = &mut self.parts[part as usize];
         if part.plain {
-            self.tallies[node as usize].came += 1;
+            self.tallies[node as usize].came += counted;
             return self.meet_part(f);
         }
         if let Some(bucket) = part.buckets.get_mut(copy as usize) {
             bucket.came();
         }
         if part.retry.is_some() || part.hedge.is_some() {
-            self.made_again.0 += 1;
+            self.made_again.0 += counted;
         }
         Some((f, Step::Attempt))
     }
@@ -124,10 +125,11 @@ impl Network {
     /// An attempt begins; where somebody may lose patience with it, it is a flight of its own.
     fn attempt(&mut self, f: u32) -> Option<(u32, Step)> {
         let (node, part, _) = self.place(f);
-        self.tallies[node as usize].came += 1;
+        let counted = self.counted(f);
+        self.tallies[node as usize].came += counted;
         let part = &self.parts[part];
         if part.retry.is_some() || part.hedge.is_some() {
-            self.made_again.1 += 1;
+            self.made_again.1 += counted;
         }
         if part.hedge.is_none() && part.timeout.is_none() {
             return Some((f, Step::Breaker));
@@ -312,8 +314,7 @@ impl Network {
         let flight = self.flights.of(f);
         (flight.at, flight.demand, flight.left) = (self.now, demand, demand.0 as f64);
         (flight.class, flight.begun) = (class, false);
-        let now = desks.rules.own(self.now);
-        if desks.desks[copy].arrive(&desks.rules, &mut self.flights, f, now, slow) == Came::Full {
+        if desks.desks[copy].arrive(&desks.rules, &mut self.flights, f, self.now, slow) == Came::Full {
             return self.turn_away(f);
         }
         self.settle_desk(node);

@@ -36,6 +36,7 @@ mod due;
 mod events;
 mod flight;
 mod flow;
+mod measured;
 pub(crate) mod numbers;
 mod observe;
 mod part;
@@ -45,6 +46,7 @@ mod station;
 #[cfg(test)]
 mod tests;
 mod tickets;
+mod told;
 
 pub(crate) use build::copies;
 pub use observe::{CopyObserved, MOST_COPIES, Observed, PartObserved, Window};
@@ -58,10 +60,12 @@ use direct::Passed;
 use events::{Event, Events, What};
 use flight::{Asked, Flights, NONE, Ticket};
 use flow::Step;
+use measured::{Measured, Spent};
 use numbers::Numbers;
 use observe::Little;
 use part::{Does, Part, Tally};
 use std::collections::VecDeque;
+use told::Told;
 use workload::Sending;
 use workload::client::ConnectionId;
 
@@ -85,8 +89,8 @@ pub struct Network {
     /// it counts ends.
     tells: bool,
     due_at: Nanos,
-    /// The latest answer that was told before its time.
-    latest: Nanos,
+    /// What was told before its time.
+    told: Told,
     /// Parts on the present request's way, on the direct way.
     path: Vec<Passed>,
     /// What happened last did then.
@@ -111,8 +115,8 @@ pub struct Network {
     little: Little,
     /// Requests that came to parts that make them again, and attempts there.
     made_again: (u64, u64),
-    /// Work for nobody, in ns.
-    wasted: i128,
+    measured: Measured,
+    spent: Spent,
 }
 
 impl Network {
@@ -192,6 +196,7 @@ impl Target for Network {
     fn request(&mut self, now: Nanos, _: u64, on: ConnectionId, sending: &Sending) -> Answer {
         if self.direct {
             self.tell_due(now);
+            self.now = now;
             return self.answer(now, on, sending);
         }
         self.catch_up(now);
@@ -242,7 +247,7 @@ impl Target for Network {
     fn gone(&mut self, now: Nanos, on: ConnectionId) {
         if self.direct {
             self.tell_due(now);
-            self.forget(on);
+            self.forget(now, on);
         } else {
             self.catch_up(now);
             self.client_is_gone(on);

@@ -5,6 +5,7 @@ use super::flight::State;
 use super::part::Does;
 use super::series::Lane;
 use base::Nanos;
+use std::ops::Range;
 
 /// Copies of a part that are told one by one, at most.
 pub const MOST_COPIES: usize = 1_000;
@@ -14,21 +15,27 @@ pub const MOST_COPIES: usize = 1_000;
 pub struct Observed {
     /// Up to when.
     pub until: Nanos,
+    /// As much of the plan's measured phase as there has been by then.
+    pub measured: Range<Nanos>,
     /// Its parts, in the order of the model.
     pub parts: Vec<PartObserved>,
-    /// Requests that came to the network.
+    /// Requests that came to the network, in the whole run.
     pub requests: u64,
-    /// Requests that came to parts with retries or hedges.
+    /// Requests of the measured phase that came to parts with retries or hedges.
     pub came: u64,
-    /// Attempts that those parts made; `came` and those that were made again.
+    /// Attempts that those parts made for them; `came` and those that were made again.
     pub attempts: u64,
-    /// Busy time of all servers, in ns.
+    /// Server time that requests took which came in the measured phase, whenever they were served, in ns. Under sharing that
+    /// of each is rounded.
     pub busy_ns: i128,
     /// What of it went into what nobody waited for any more, in ns.
     pub wasted_ns: i128,
-    /// Little's law: integral of the number of requests in the network, kept at each change, in ns.
+    /// Little's law, over the whole run: integral of the number of requests in the network in ns, from the instants at which
+    /// they were counted in and out, and as many as are counted in and not out until now.
     pub area_ns: i128,
-    /// Little's law: sum of the times that requests spent in it, each its own, in ns.
+    /// Little's law: sum of the times that requests spent in it in ns, from what is written down of each: of those that left
+    /// when they did, of those that are found in it now until now. A request that is forgotten, let out twice, or let out at
+    /// another instant than its own makes the two differ.
     pub sum_ns: i128,
 }
 
@@ -43,20 +50,20 @@ pub struct PartObserved {
     pub copies: u64,
     /// Servers of each; none unless it is a station.
     pub servers: Option<u64>,
-    /// What all did.
+    /// What all did in the measured phase.
     pub all: CopyObserved,
     /// Each: at most the first [`MOST_COPIES`].
     pub by_copy: Vec<CopyObserved>,
-    /// Over time, all together.
+    /// Over the whole run, all together: windows without gaps from zero until now.
     pub series: Vec<Window>,
 }
 
-/// What a copy of a part did.
+/// What a copy of a part did, in the measured phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CopyObserved {
-    /// Requests that came to it, each attempt of its own.
+    /// Attempts that came to it, of requests that came to the network in the measured phase.
     pub came: u64,
-    /// Those of them that failed.
+    /// Those of them that failed, whenever they did.
     pub failed: u64,
     /// Busy time of its servers, in ns; one that is held by a request in a stall is busy.
     pub busy_ns: i128,
@@ -104,6 +111,17 @@ impl Little {
         self.steps += i128::from(at.0);
         self.sum += i128::from(at.0 - came.0);
     }
+
+    /// One is found in the network at `until`.
+    #[inline]
+    pub(super) fn is_inside(&mut self, came: Nanos, until: Nanos) {
+        self.sum += i128::from(until.0 - came.0);
+    }
+
+    /// Both sides at `until`.
+    pub(super) fn sides(&self, until: Nanos) -> (i128, i128) {
+        (self.steps + i128::from(self.inside) * i128::from(until.0), self.sum)
+    }
 }
 
 impl Network {
@@ -113,16 +131,18 @@ impl Network {
         let mut still = self.clone();
         still.close(until);
         let parts: Vec<PartObserved> = (0..still.parts.len()).map(|part| still.part(part, until)).collect();
+        let (area_ns, sum_ns) = still.little.sides(until);
         Observed {
             until,
-            busy_ns: parts.iter().map(|part| part.all.busy_ns).sum(),
+            measured: still.measured.by(until),
+            busy_ns: still.spent.all,
             parts,
             requests: still.little.requests,
             came: still.made_again.0,
             attempts: still.made_again.1,
-            wasted_ns: still.wasted,
-            area_ns: still.little.steps + i128::from(still.little.inside) * i128::from(until.0),
-            sum_ns: still.little.sum,
+            wasted_ns: still.spent.for_nobody,
+            area_ns,
+            sum_ns,
         }
     }
 
@@ -133,6 +153,7 @@ impl Network {
 
     /// What is going on counts up to `until`.
     fn close(&mut self, until: Nanos) {
+        self.close_told(until);
         let alive: Vec<u32> = self.flights.all().collect();
         for f in alive {
             let flight = *self.flights.get(f);
@@ -140,27 +161,21 @@ impl Network {
                 let part = &mut self.parts[self.nodes[frame.node as usize].0 as usize];
                 let inside = !matches!(part.does, Does::Line(_) | Does::Desk(_));
                 if frame.from == super::flight::From::Door && inside {
-                    self.tallies[frame.node as usize].area += i128::from(until.0 - frame.since.0);
+                    self.tallies[frame.node as usize].number(self.measured, frame.since, until);
                     part.series.spell(Lane::Number, frame.since, until);
                 }
             }
             if flight.root {
-                self.little.sum += i128::from(until.0 - self.flights.asked(f).came.0);
+                self.little.is_inside(self.flights.asked(f).came, until);
             }
             let in_line = flight.state == State::Bound && flight.next == super::flow::Step::Served;
-            if !matches!(flight.state, State::Waiting | State::Served) && !in_line {
-                continue;
+            if matches!(flight.state, State::Waiting | State::Served) || in_line {
+                self.close_service(f, in_line, until);
             }
-            let node = self.flights.top(f).node as usize;
-            let part = &mut self.parts[self.nodes[node].0 as usize];
-            self.tallies[node].area += i128::from(until.0 - flight.at.0);
-            part.series.spell(Lane::Number, flight.at, until);
-            if in_line && flight.begins < until {
-                self.tallies[node].busy += i128::from(until.0 - flight.begins.0);
-                part.series.spell(Lane::Busy, flight.begins, until);
-            }
+            self.is_spent(f, self.is_for_nobody(f));
         }
         for part in &mut self.parts {
+            part.series.reach(until);
             if let Some(faults) = &mut part.faults {
                 for copy in 0..faults.clocks.len() as u32 {
                     faults.is_still_up(copy, until, &mut part.series);
@@ -171,10 +186,28 @@ impl Network {
             }
             let Does::Desk(desks) = &part.does else { continue };
             for (copy, desk) in desks.desks.iter().enumerate().filter(|(_, desk)| desk.busy > 0) {
-                let (time, busy) = (until.0 - desk.since.0, i64::from(desk.busy));
-                self.tallies[part.first as usize + copy].busy += i128::from(time) * i128::from(busy);
-                part.series.spells(Lane::Busy, desk.since, until, busy);
+                let tally = &mut self.tallies[part.first as usize + copy];
+                tally.busy(self.measured, desk.since, until, desk.busy);
+                part.series.spells(Lane::Busy, desk.since, until, i64::from(desk.busy));
             }
+        }
+    }
+
+    /// What a flight has done in the station that it is in counts up to `until`.
+    fn close_service(&mut self, f: u32, in_line: bool, until: Nanos) {
+        let flight = *self.flights.get(f);
+        let (node, part, copy) = self.place(f);
+        let (part, tally) = (&mut self.parts[part], &mut self.tallies[node as usize]);
+        tally.number(self.measured, flight.at, until);
+        part.series.spell(Lane::Number, flight.at, until);
+        if in_line && flight.begins < until {
+            tally.busy(self.measured, flight.begins, until, 1);
+            part.series.spell(Lane::Busy, flight.begins, until);
+            self.flights.of(f).busy += until.0 - flight.begins.0;
+        } else if let Does::Desk(desks) = &mut part.does
+            && flight.state == State::Served
+        {
+            self.flights.of(f).busy += desks.desks[copy].had_by(&desks.rules, &flight, until);
         }
     }
 
@@ -188,17 +221,12 @@ impl Network {
             busy_ns: tally.busy,
             area_ns: tally.area,
         });
-        let mut all = copies.clone().fold(CopyObserved::default(), |sum, copy| CopyObserved {
+        let all = copies.clone().fold(CopyObserved::default(), |sum, copy| CopyObserved {
             came: sum.came + copy.came,
             failed: sum.failed + copy.failed,
             busy_ns: sum.busy_ns + copy.busy_ns,
             area_ns: sum.area_ns + copy.area_ns,
         });
-        // On the direct way what was told may be still to come, if nobody waits for it.
-        if self.latest > until {
-            all.busy_ns -= i128::from(of.series.after(Lane::Busy, until));
-            all.area_ns -= i128::from(of.series.after(Lane::Number, until));
-        }
         let (kind, servers) = match &of.does {
             Does::Pass(_) => ("pass".to_owned(), None),
             Does::Balancer(balancing) => (format!("balancer {}", balancing.policy), None),
@@ -211,7 +239,9 @@ impl Network {
             busy_ns: i128::from(sums[Lane::Busy as usize]),
             area_ns: i128::from(sums[Lane::Number as usize]),
             up_ns: of.faults.as_ref().map(|_| {
-                i128::from(to.0 - from.0) * i128::from(of.copies) - i128::from(sums[Lane::Down as usize])
+                let all = i128::from(to.0 - from.0) * i128::from(of.copies);
+                // Who is on its way in when all is over may have seen what comes after.
+                (all - i128::from(sums[Lane::Down as usize])).max(0)
             }),
         };
         PartObserved {
@@ -223,5 +253,86 @@ impl Network {
             by_copy: copies.take(MOST_COPIES).collect(),
             series: of.series.windows(until).map(window).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Target;
+    use base::{Phase, Profile, Rate};
+    use workload::model::{Discipline, Model, Station};
+    use workload::plan::Group;
+    use workload::{Plan, Process, Sending};
+
+    const MS: fn(i64) -> Nanos = Nanos::from_millis;
+
+    /// Four requests of 10 ms at one server, at 0, 1, 2 and 3 ms; the client of the second is gone at 5 ms.
+    fn network(discipline: Discipline) -> Network {
+        let law = base::dist::parse("10ms", &|_| Err(String::new())).unwrap();
+        let profile = Profile::new(&[Phase::hold(MS(100), Rate(1.0))]);
+        let plan = Plan::of(1, Group::open(Process::Constant, profile), Nanos::ZERO, MS(100));
+        let model = Model::station(Station { discipline, ..Station::new(1, law) });
+        let mut network = Network::new(&model, &plan).unwrap();
+        for k in 0..4u32 {
+            let sending = Sending { k: u64::from(k), ..Sending::default() };
+            network.request(MS(i64::from(k)), u64::from(k), k, &sending);
+        }
+        network.gone(MS(5), 1);
+        network
+    }
+
+    fn holds(network: &Network, until: Nanos) -> bool {
+        let observed = network.observed(until);
+        observed.area_ns == observed.sum_ns
+    }
+
+    /// Both ways; a request that is forgotten, one that is let out twice, and one that is let out with a wrong time of
+    /// coming.
+    #[test]
+    fn littles_identity_fails_if_the_books_are_wrong() {
+        for discipline in [Discipline::Fifo, Discipline::Lifo] {
+            let right = network(discipline.clone());
+            assert_eq!(right.direct, discipline == Discipline::Fifo);
+            assert!((5..60).all(|ms| holds(&right, MS(ms))));
+
+            let mut forgotten = right.clone();
+            if forgotten.direct {
+                forgotten.told.requests.pop();
+            } else {
+                let last = forgotten.flights.all().last().unwrap();
+                forgotten.flights.end(last);
+            }
+            assert!((5..60).all(|ms| !holds(&forgotten, MS(ms))));
+
+            let mut twice = right.clone();
+            twice.little.left(MS(0), MS(5));
+            assert!((6..60).all(|ms| !holds(&twice, MS(ms))));
+
+            let mut shifted = right;
+            if shifted.direct {
+                shifted.told.requests[3].came = MS(2);
+            } else {
+                let last = shifted.flights.all().last().unwrap();
+                shifted.flights.asked_mut(last).came = MS(2);
+            }
+            assert!((5..60).all(|ms| !holds(&shifted, MS(ms))));
+        }
+    }
+
+    /// The second is served from 10 to 20 ms for nobody (last come first served: from 30 to 40 ms).
+    #[test]
+    fn what_is_observed_early_is_as_much_as_there_has_been() {
+        let network = network(Discipline::Fifo);
+        let seen = [5, 15, 30, 60].map(|ms| {
+            let observed = network.observed(MS(ms));
+            assert_eq!(observed.parts[0].by_copy, [observed.parts[0].all]);
+            assert_eq!(observed.parts[0].all.busy_ns, observed.busy_ns);
+            let series: i128 = observed.parts[0].series.iter().map(|window| window.area_ns).sum();
+            assert_eq!(series, observed.parts[0].all.area_ns);
+            (observed.busy_ns / 1_000_000, observed.wasted_ns / 1_000_000, observed.area_ns / 1_000_000)
+        });
+        // Answers at 10, 20, 30 and 40 ms: 10 + 19 + 28 + 37 ms in all.
+        assert_eq!(seen, [(5, 0, 14), (15, 5, 49), (30, 10, 84), (40, 10, 94)]);
     }
 }

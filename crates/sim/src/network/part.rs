@@ -264,12 +264,12 @@ impl PartDraws {
 /// What is counted of a copy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
-    /// Requests that came to it: attempts.
+    /// Attempts that came to it, of requests that came in the measured phase.
     pub came: u64,
     /// Those that failed.
     pub failed: u64,
-    /// Integral of the number in it, in ns.
+    /// Integral of the number in it over the measured phase, in ns.
     pub area: i128,
-    /// Busy time of its servers, in ns.
+    /// Busy time of its servers in the measured phase, in ns.
     pub busy: i128,
 }

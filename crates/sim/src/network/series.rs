@@ -1,8 +1,8 @@
 //! What a part did over time, in windows whose number is bounded.
 //!
-//! Everything is told as a spell: so much of something from one instant to another, which need not be over. A spell within
-//! one window costs one addition, a longer one four. Windows are powers of two long; when a spell reaches beyond the last,
-//! neighbours are merged.
+//! Everything is told as a spell when it is over: so much of something from one instant to another. A spell within one window
+//! costs one addition, a longer one four. Windows are powers of two long; when a spell reaches beyond the last, neighbours
+//! are merged.
 
 use base::Nanos;
 
@@ -28,8 +28,6 @@ pub(super) struct Series {
     windows: Vec<[Sum; 3]>,
     /// Windows are 2^shift ns long.
     shift: u32,
-    /// What is later is not told.
-    end: Nanos,
 }
 
 /// Of one lane in one window.
@@ -42,9 +40,9 @@ struct Sum {
 }
 
 impl Series {
-    /// From zero to `end`.
-    pub(super) fn new(end: Nanos) -> Series {
-        Series { windows: Vec::new(), shift: FIRST, end }
+    /// From zero on.
+    pub(super) fn new() -> Series {
+        Series { windows: Vec::new(), shift: FIRST }
     }
 
     /// One more, from `from` to `to`.
@@ -62,7 +60,7 @@ impl Series {
         {
             window[lane as usize].part += (to.0 - from.0) * times;
         } else {
-            self.long(lane, from, to.min(self.end), times);
+            self.long(lane, from, to, times);
         }
     }
 
@@ -70,13 +68,8 @@ impl Series {
         if from >= to {
             return;
         }
-        while (to.0 >> self.shift) as usize >= MOST {
-            self.merge();
-        }
+        self.reach(to);
         let (first, last) = ((from.0 >> self.shift) as usize, (to.0 >> self.shift) as usize);
-        if self.windows.len() <= last {
-            self.windows.resize(last + 1, [Sum::default(); 3]);
-        }
         let (lane, start) = (lane as usize, |window: usize| (window as i64) << self.shift);
         if first == last {
             self.windows[first][lane].part += (to.0 - from.0) * times;
@@ -86,6 +79,17 @@ impl Series {
         self.windows[first + 1][lane].whole += times;
         self.windows[last][lane].whole -= times;
         self.windows[last][lane].part += (to.0 - start(last)) * times;
+    }
+
+    /// There are windows up to that instant.
+    pub(super) fn reach(&mut self, to: Nanos) {
+        while (to.0 >> self.shift) as usize >= MOST {
+            self.merge();
+        }
+        let last = (to.0 >> self.shift) as usize;
+        if self.windows.len() <= last {
+            self.windows.resize(last + 1, [Sum::default(); 3]);
+        }
     }
 
     /// Windows twice as long.
@@ -117,17 +121,6 @@ impl Series {
         let within = starts.zip(self.sums()).take_while(move |(from, _)| *from < until);
         within.map(move |(from, sums)| (from, Nanos(from.0 + width).min(until), sums))
     }
-
-    /// What there is of a lane after `until`, the window that holds `until` by its share.
-    pub(super) fn after(&self, lane: Lane, until: Nanos) -> i64 {
-        let width = 1i64 << self.shift;
-        let ends = (1i64..).map(move |window| window * width);
-        let beyond = |(end, sums): (i64, [i64; 3])| {
-            let share = ((end - until.0).clamp(0, width)) as f64 / width as f64;
-            if share == 1.0 { sums[lane as usize] } else { (sums[lane as usize] as f64 * share) as i64 }
-        };
-        ends.zip(self.sums()).map(beyond).sum()
-    }
 }
 
 #[cfg(test)]
@@ -139,7 +132,7 @@ mod tests {
     #[test]
     fn windows_hold_the_integrals_of_what_was_told() {
         let mut draws = Stream::new(1, "series").item(0);
-        let mut series = Series::new(Nanos::MAX);
+        let mut series = Series::new();
         let mut told = Vec::new();
         let mut now = 0i64;
         for _ in 0..3_000 {
@@ -156,17 +149,24 @@ mod tests {
             assert_eq!(sums[Lane::Busy as usize], told.iter().map(overlap).sum::<i64>(), "from {from}");
             assert_eq!((sums[0], sums[2]), (0, 0));
         }
-        let until = windows[windows.len() / 2].0;
-        let beyond: i64 = told.iter().map(|&(a, b, times)| (b - a.max(until.0)).max(0) * times).sum();
-        assert_eq!(series.after(Lane::Busy, until), beyond);
     }
 
+    /// Nothing more happens, or nothing at all, and yet there are windows to the end; the last as long as it is.
     #[test]
-    fn what_is_later_than_the_end_makes_no_windows() {
-        let mut series = Series::new(Nanos::from_secs(10));
-        series.spell(Lane::Number, Nanos::from_secs(1), Nanos::from_secs(100_000));
-        series.spell(Lane::Number, Nanos::from_secs(20_000), Nanos::from_secs(100_000));
-        let number: i64 = series.windows(Nanos::MAX).map(|(_, _, sums)| sums[0]).sum();
-        assert_eq!((number, series.shift), (9_000_000_000, 25));
+    fn windows_reach_as_far_as_is_asked() {
+        let end = Nanos::from_secs(70);
+        for told in [None, Some(Nanos::from_secs(7))] {
+            let mut series = Series::new();
+            if let Some(to) = told {
+                series.spells(Lane::Down, Nanos::from_secs(5), to, 3);
+            }
+            series.reach(end);
+            let windows: Vec<_> = series.windows(end).collect();
+            assert!((MOST / 4..=MOST).contains(&windows.len()), "{}", windows.len());
+            assert!(windows.windows(2).all(|pair| pair[0].1 == pair[1].0));
+            assert_eq!((windows[0].0, windows[windows.len() - 1].1), (Nanos::ZERO, end));
+            let down: i64 = windows.iter().map(|(_, _, sums)| sums[Lane::Down as usize]).sum();
+            assert_eq!(down, told.map_or(0, |_| 6_000_000_000));
+        }
     }
 }

@@ -52,11 +52,12 @@ impl Network {
         if flight.parent != NONE {
             self.flights.detach(child);
         }
-        self.end(child);
         if flight.parent == NONE {
-            self.wasted += i128::from(flight.busy);
+            self.is_spent(child, true);
+            self.end(child);
             return None;
         }
+        self.end(child);
         let parent = self.flights.of(flight.parent);
         parent.busy += flight.busy;
         // What is drawn from here on is drawn as if one flight had made the attempts.
@@ -108,7 +109,7 @@ impl Network {
             return Some((f, Step::Back));
         }
         if verdict != Verdict::Ok {
-            self.tallies[node as usize].failed += 1;
+            self.tallies[node as usize].failed += self.counted(f);
             if self.flights.get(f).child != NONE {
                 self.fell_silent(f);
                 return None;
@@ -154,8 +155,9 @@ impl Network {
         self.flights.of(f).hedging = false;
         let Some(hedge) = self.parts[part].hedge else { return };
         let number = self.flights.next_attempt(f);
-        self.tallies[node as usize].came += 1;
-        self.made_again.1 += 1;
+        let counted = self.counted(f);
+        self.tallies[node as usize].came += counted;
+        self.made_again.1 += counted;
         let child = self.split(f, number, From::Attempt);
         self.watch(child);
         let flight = self.flights.of(f);
@@ -285,12 +287,12 @@ impl Network {
             }
             let does = &self.parts[part].does;
             if frame.from == From::Door && !matches!(does, Does::Line(_) | Does::Desk(_)) {
-                self.tallies[frame.node as usize].area += i128::from(self.now.0 - frame.since.0);
+                self.tallies[frame.node as usize].number(self.measured, frame.since, self.now);
                 self.parts[part].series.spell(Lane::Number, frame.since, self.now);
             }
             self.flights.pop(f);
         }
-        self.wasted += i128::from(was.busy);
+        self.is_spent(f, true);
         if was.root {
             let came = self.flights.asked(f).came;
             self.little.left(came, self.now);
@@ -301,9 +303,8 @@ impl Network {
         match was.state {
             State::Waiting => {
                 let Does::Desk(desks) = &mut self.parts[part].does else { return };
-                let now = desks.rules.own(self.now);
-                desks.desks[copy].called_back(&desks.rules, &self.flights, now);
-                self.tallies[top as usize].area += i128::from(self.now.0 - was.at.0);
+                desks.desks[copy].called_back(&desks.rules, &self.flights, self.now);
+                self.tallies[top as usize].number(self.measured, was.at, self.now);
                 self.parts[part].series.spell(Lane::Number, was.at, self.now);
                 self.settle_desk(top);
             }
@@ -367,16 +368,14 @@ impl Network {
             self.make_ready(ticket.flight, Step::Back);
         }
         let Does::Desk(desks) = &mut self.parts[part_number].does else { return };
-        let now = desks.rules.own(self.now);
-        let lost = desks.desks[copy].lose(&desks.rules, &mut self.flights, now);
+        let lost = desks.desks[copy].lose(&desks.rules, &mut self.flights, self.now);
         for f in lost {
+            self.is_spent(f, true);
             let flight = self.flights.of(f);
-            if flight.state == State::Served {
-                self.wasted += i128::from(flight.demand.0 - flight.left as i64);
-            }
+            flight.busy = 0;
             (flight.state, flight.verdict) = (State::Bound, Verdict::Refused);
             let at = flight.at;
-            self.tallies[node as usize].area += i128::from(self.now.0 - at.0);
+            self.tallies[node as usize].number(self.measured, at, self.now);
             self.parts[part_number].series.spell(Lane::Number, at, self.now);
             self.make_ready(f, Step::Back);
         }

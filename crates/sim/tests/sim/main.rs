@@ -3,6 +3,7 @@
 mod common;
 mod memory;
 mod models;
+mod network_accounts;
 mod network_balancers;
 mod network_disciplines;
 mod network_failures;

@@ -7,10 +7,12 @@
 //! an arrival or departure costs the logarithm of those in service. The clock starts anew whenever nobody is served; where
 //! the rate is 1 it counts whole nanoseconds, exactly.
 //!
-//! Times are the station's own: it stands still in stalls ([`Rules::own`]).
+//! The clock goes by the station's own time, which stands still in stalls ([`Rules::own`]). A second clock tells how much server
+//! time each of those in service has had: it runs at the servers that are busy over those in service, stalls or not, whatever
+//! the speed.
 
 use super::rules::{Order, Rules};
-use crate::network::flight::{Flights, State, Ticket};
+use crate::network::flight::{Flight, Flights, State, Ticket};
 use crate::network::tickets::Tickets;
 use base::Nanos;
 use std::cmp::Ordering;
@@ -34,6 +36,9 @@ pub(crate) struct Desk {
     /// The clock of those in service, as of `at`.
     clock: f64,
     at: Nanos,
+    /// Server time of each of those in service, in ns, as of `seen`.
+    held: f64,
+    seen: Nanos,
     /// An event is set for then or earlier.
     pub armed: Nanos,
     /// Requests that were not turned away.
@@ -97,6 +102,8 @@ impl Desk {
             in_service: 0,
             clock: 0.0,
             at: Nanos::ZERO,
+            held: 0.0,
+            seen: Nanos::ZERO,
             armed: Nanos::MAX,
             admitted: 0,
             busy: 0,
@@ -109,10 +116,28 @@ impl Desk {
         self.in_service
     }
 
-    /// The clock goes on to `now`.
+    /// The clocks go on to `now`.
     fn advance(&mut self, rules: &Rules, now: Nanos) {
-        self.clock += (now.0 - self.at.0) as f64 * rules.rate(self.in_service, self.waiting.len());
-        self.at = now;
+        let own = rules.own(now);
+        self.clock += (own.0 - self.at.0) as f64 * rules.rate(self.in_service, self.waiting.len());
+        self.held += (now.0 - self.seen.0) as f64 * rules.share(self.in_service);
+        (self.at, self.seen) = (own, now);
+    }
+
+    /// Nobody is served: the clocks start anew.
+    fn reset(&mut self) {
+        (self.in_service, self.clock, self.held) = (0, 0.0, 0.0);
+    }
+
+    /// Server time that somebody in service has had since it began or was resumed, in ns.
+    fn had(&self, flight: &Flight) -> i64 {
+        libm::round(self.held - flight.held) as i64
+    }
+
+    /// Server time that somebody in service will have had by `now` if nothing happens until then, in ns.
+    pub(crate) fn had_by(&mut self, rules: &Rules, flight: &Flight, now: Nanos) -> i64 {
+        self.advance(rules, now);
+        self.had(flight)
     }
 
     /// A flight comes at `now`; what begins service takes `slow` times as long.
@@ -139,6 +164,7 @@ impl Desk {
         } else if let Some(other) = self.worse_than(rules, flights, class) {
             let interrupted = flights.of(other);
             interrupted.left = interrupted.ends - self.clock;
+            interrupted.busy += self.had(interrupted);
             interrupted.state = State::Waiting;
             let (class, ticket) = (interrupted.class, flights.ticket(other));
             self.in_service -= 1;
@@ -176,7 +202,7 @@ impl Desk {
         }
         flight.state = State::Served;
         flight.resumed += 1;
-        flight.ends = self.clock + flight.left;
+        (flight.ends, flight.held) = (self.clock + flight.left, self.held);
         let (ends, class) = (Ends { at: flight.ends, ticket, resumed: flight.resumed }, flight.class);
         self.serving.push(ends);
         self.in_service += 1;
@@ -191,7 +217,7 @@ impl Desk {
     }
 
     /// Takes somebody who is done by `now`.
-    pub(crate) fn finish(&mut self, rules: &Rules, flights: &Flights, now: Nanos) -> Option<u32> {
+    pub(crate) fn finish(&mut self, rules: &Rules, flights: &mut Flights, now: Nanos) -> Option<u32> {
         self.advance(rules, now);
         let first = self.first(flights)?;
         let rate = rules.rate(self.in_service, self.waiting.len());
@@ -199,12 +225,15 @@ impl Desk {
             return None;
         }
         self.serving.pop();
+        let done = first.ticket.flight;
+        let had = self.had(flights.get(done));
+        flights.of(done).busy += had;
         self.in_service -= 1;
         if self.in_service == 0 {
             self.serving.clear();
-            self.clock = 0.0;
+            self.reset();
         }
-        Some(first.ticket.flight)
+        Some(done)
     }
 
     /// Servers that came free take who waits.
@@ -238,21 +267,21 @@ impl Desk {
         self.at.saturating_add(Nanos(libm::ceil(left - ROUNDING).max(1.0) as i64))
     }
 
-    /// Takes everybody out at `now`: those in service, with what is done for each, and those who wait.
+    /// Takes everybody out at `now`: those in service and those who wait.
     pub(crate) fn lose(&mut self, rules: &Rules, flights: &mut Flights, now: Nanos) -> Vec<u32> {
         self.advance(rules, now);
         let mut lost = Vec::new();
-        for ends in self.serving.drain() {
+        for ends in std::mem::take(&mut self.serving) {
             if ends.stands(flights) {
                 let flight = flights.of(ends.ticket.flight);
-                flight.left = flight.ends - self.clock;
+                flight.busy += self.had(flight);
                 lost.push(ends.ticket.flight);
             }
         }
         lost.sort_unstable();
         lost.extend(self.waiting.take_all(flights).iter().map(|ticket| ticket.flight));
         self.by_class.iter_mut().for_each(Vec::clear);
-        (self.in_service, self.clock) = (0, 0.0);
+        self.reset();
         lost
     }
 

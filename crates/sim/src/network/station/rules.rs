@@ -78,6 +78,12 @@ impl Rules {
         in_service.min(self.servers)
     }
 
+    /// How many servers each of those in service has to itself.
+    #[inline]
+    pub(crate) fn share(&self, in_service: u32) -> f64 {
+        if in_service <= self.servers { 1.0 } else { f64::from(self.servers) / f64::from(in_service) }
+    }
+
     /// How fast each of those in service is served, with so many waiting besides.
     #[inline]
     pub(crate) fn rate(&self, in_service: u32, waiting: usize) -> f64 {

@@ -8,6 +8,8 @@ use workload::model::{Cold, Station};
 
 /// The least time that an answer takes: whoever asks again at once gets on in time.
 pub(crate) const LEAST: Nanos = Nanos(1);
+/// The longest service, 146 years: whoever leaves after the end of time began later than any run lasts.
+const MOST: Nanos = Nanos(i64::MAX / 2);
 
 /// The laws of a station part, the same for all its copies.
 #[derive(Clone, Debug)]
@@ -45,6 +47,6 @@ impl Service {
         if let Some(cold) = &self.cold {
             seconds *= 1.0 + cold.factor * libm::exp(-(served as f64) / cold.requests as f64);
         }
-        Nanos::from_secs_f64(seconds).max(LEAST)
+        Nanos::from_secs_f64(seconds).clamp(LEAST, MOST)
     }
 }
