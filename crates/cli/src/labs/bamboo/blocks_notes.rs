@@ -116,7 +116,7 @@ fn answer(setting: &Setting, all: &[Played], pair: (Way, Way)) -> Option<String>
     }
     let has = |of: Verdict| verdicts.iter().any(|(_, verdict)| *verdict == of);
     let turns = |number: usize| {
-        let of = |of: Verdict| verdicts.iter().any(|found| *found == (number, of));
+        let of = |of: Verdict| verdicts.contains(&(number, of));
         of(Verdict::Better) && of(Verdict::Worse)
     };
     let turning: Vec<String> =

@@ -70,12 +70,12 @@ impl Lab for Bamboo {
 
 /// Plays everything so often.
 fn play_all(setting: Setting, seed: u64, replications: u64) -> anyhow::Result<All> {
-    let once = |seed| {
+    let once = |seed| -> anyhow::Result<_> {
         Ok((setting.suites.once(seed, |_| true)?, setting.blocks.once(seed)?, setting.storm.once(seed)?))
     };
     let mut all = All { setting, suites: Vec::new(), blocks: Vec::new(), storm: Vec::new() };
     for played in replicate(seed, replications, once) {
-        let (suites, blocks, storm): (_, _, _) = played.map_err(|error: anyhow::Error| error)?;
+        let (suites, blocks, storm) = played?;
         all.suites.push(suites);
         all.blocks.push(blocks);
         all.storm.push(storm);
