@@ -188,7 +188,7 @@ mod tests {
         let words =
             ["headway", "sim", scenario.to_str().unwrap(), "--seed", "5", "--out", out.to_str().unwrap()];
         let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
-        let first = crate::simulate::simulate(&simulated(&args, &[]).unwrap()).unwrap().summary;
+        let first = crate::simulate::simulate(&simulated(&args, &[]).unwrap(), &|| false).unwrap().summary;
         let run = RunFolder::open(&out).unwrap();
         let document = RunDocument::read(&run.plan()).unwrap();
         let again = recompute(&run, document, Vec::new()).unwrap();

@@ -51,7 +51,9 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
             settings.load.plan.seed
         );
     }
-    let simulated = simulate(settings)?;
+    let control = Control::default();
+    interrupt::steer_plays(&control)?;
+    let simulated = simulate(settings, &|| control.asked() > 0)?;
     let summary = &simulated.summary;
     if let Some(path) = &settings.html {
         let page = html::page(summary, &report::Style::default(), settings.beside.as_ref());
@@ -64,7 +66,11 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
         let _ = writeln!(std::io::stderr(), "headway: {failure}");
     }
     let code = exit::of_summary(summary, settings.output.strict);
-    Ok(if simulated.failures.is_empty() { code } else { exit::FAILED })
+    Ok(match (simulated.failures.is_empty(), simulated.interrupted) {
+        (false, _) => exit::FAILED,
+        (true, true) => exit::INTERRUPTED,
+        (true, false) => code,
+    })
 }
 
 /// Plays a study and shows what it came to; after Ctrl-C, of the points that are complete.

@@ -3,12 +3,14 @@
 //!
 //! Means come from [`Batches`]. For percentiles the first 65,536 values are kept as they are; of a longer run there are at most
 //! 64 histograms of equally many values each, so that a warm-up is left out in steps of a 32nd of the run or finer.
+//!
+//! Times without an answer are censored at the time they were given up, and told apart from the others all along: see
+//! [`Times`].
 
-use super::order::Ended;
+use super::order::{Ended, How};
+use super::times::Times;
 use base::Nanos;
-use stats::steady::{
-    BatchMeans, Batches, Cut, Histogram, MOST_BATCHES, Replications, batch_means, mser, mser_of_runs,
-};
+use stats::steady::{BatchMeans, Batches, Cut, MOST_BATCHES, Replications, batch_means, mser, mser_of_runs};
 use stats::summary::Interval;
 
 /// So many values are kept as they are.
@@ -31,20 +33,45 @@ pub struct Course {
     values: Values,
 }
 
-/// Values in their order, each in nanoseconds.
+/// Values in their order.
 #[derive(Clone, Debug)]
 enum Values {
-    Kept(Vec<u64>),
-    Counted { length: u64, parts: Vec<Histogram> },
+    Kept(Vec<Value>),
+    Counted { length: u64, parts: Vec<Times> },
+}
+
+/// A time in nanoseconds, its last two bits being how the request ended.
+#[derive(Clone, Copy, Debug)]
+struct Value(u64);
+
+impl Value {
+    #[inline]
+    fn new(ended: &Ended) -> Value {
+        Value((ended.response.0.max(0) as u64) << 2 | ended.how as u64)
+    }
+
+    #[inline]
+    fn ns(self) -> u64 {
+        self.0 >> 2
+    }
+
+    #[inline]
+    fn how(self) -> How {
+        match self.0 & 3 {
+            0 => How::Well,
+            1 => How::Answered,
+            _ => How::Censored,
+        }
+    }
 }
 
 /// What is left of a run without its warm-up.
 #[derive(Clone, Debug)]
 pub struct After {
     /// All that is left.
-    pub all: Histogram,
+    pub all: Times,
     /// The same in parts of about equal size, in order.
-    segments: Vec<Histogram>,
+    segments: Vec<Times>,
 }
 
 impl Default for Course {
@@ -66,7 +93,7 @@ impl Course {
                 self.due = seconds.collect();
             }
         }
-        self.values.push(ended.response.0.max(0) as u64);
+        self.values.push(Value::new(&ended));
     }
 
     /// How many there were.
@@ -104,10 +131,10 @@ impl Course {
         match &self.values {
             Values::Kept(values) => {
                 let left = values.get(cut as usize..).unwrap_or_default();
-                let of = |part: &[u64]| {
-                    let mut histogram = Histogram::new();
-                    part.iter().for_each(|&ns| histogram.push(ns));
-                    histogram
+                let of = |part: &[Value]| {
+                    let mut times = Times::default();
+                    part.iter().for_each(|value| times.push(value.ns(), value.how()));
+                    times
                 };
                 After { all: of(left), segments: segments(left, of) }
             }
@@ -121,25 +148,25 @@ impl Course {
 
 impl Values {
     #[inline]
-    fn push(&mut self, ns: u64) {
+    fn push(&mut self, value: Value) {
         match self {
-            Values::Kept(values) if values.len() < KEPT => values.push(ns),
+            Values::Kept(values) if values.len() < KEPT => values.push(value),
             Values::Kept(values) => {
                 let length = (KEPT / MOST_PARTS) as u64;
                 let parts = Vec::with_capacity(MOST_PARTS);
                 let mut counted = Values::Counted { length, parts };
-                values.iter().chain([&ns]).for_each(|&ns| counted.push(ns));
+                values.iter().chain([&value]).for_each(|&value| counted.push(value));
                 *self = counted;
             }
             Values::Counted { length, parts } => match parts.last_mut().filter(|last| last.n() < *length) {
-                Some(last) => last.push(ns),
+                Some(last) => last.push(value.ns(), value.how()),
                 None => {
                     if parts.len() == MOST_PARTS {
                         halve(parts);
                         *length *= 2;
                     }
-                    let mut part = Histogram::new();
-                    part.push(ns);
+                    let mut part = Times::default();
+                    part.push(value.ns(), value.how());
                     parts.push(part);
                 }
             },
@@ -148,44 +175,42 @@ impl Values {
 }
 
 /// What is left, in up to [`SEGMENTS`] parts.
-fn segments<T>(left: &[T], of: impl Fn(&[T]) -> Histogram) -> Vec<Histogram> {
+fn segments<T>(left: &[T], of: impl Fn(&[T]) -> Times) -> Vec<Times> {
     let (n, m) = (left.len(), left.len().min(SEGMENTS));
     (0..m).map(|i| of(&left[i * n / m..(i + 1) * n / m])).collect()
 }
 
 /// Merges neighbours.
-fn halve(parts: &mut Vec<Histogram>) {
+fn halve(parts: &mut Vec<Times>) {
     for i in 0..parts.len() / 2 {
         parts[i] = merged(&parts[2 * i..2 * i + 2]);
     }
     parts.truncate(parts.len() / 2);
 }
 
-fn merged(parts: &[Histogram]) -> Histogram {
-    let mut all = Histogram::new();
+fn merged(parts: &[Times]) -> Times {
+    let mut all = Times::default();
     parts.iter().for_each(|part| all.merge(part));
     all
 }
 
 impl After {
-    /// The percentile of that share, in seconds.
-    pub fn quantile(&self, p: f64) -> Option<f64> {
-        Some(self.all.quantile(p)? as f64 / 1e9)
-    }
-
-    /// Its 95 % interval, by how it differs among the parts of the run (Student's t); none where a part has fewer than ten
-    /// values beyond it.
-    pub fn quantile_interval(&self, p: f64) -> Option<Interval> {
-        let told = |part: &Histogram| part.n() as f64 * (1.0 - p) >= BEYOND;
-        let of = |part: &Histogram| part.quantile(p).filter(|_| told(part)).map(|ns| ns as f64 / 1e9);
+    /// The 95 % interval about `middle` of a number that `of` tells of each part of the run, by how it differs among them
+    /// (Student's t); none where one of them cannot tell it.
+    pub fn interval(&self, middle: f64, of: impl Fn(&Times) -> Option<f64>) -> Option<Interval> {
         let values: Vec<f64> = self.segments.iter().map(of).collect::<Option<_>>()?;
         if values.len() < FEWEST_SEGMENTS {
             return None;
         }
         let [low, high] = Replications::of(values)?.interval()?;
-        let (middle, half) = (self.quantile(p)?, (high - low) / 2.0);
-        Some([(middle - half).max(0.0), middle + half])
+        let half = (high - low) / 2.0;
+        Some([middle - half, middle + half])
     }
+}
+
+/// Whether so many values are enough for the percentile of that share to be told.
+pub fn enough(n: u64, p: f64) -> bool {
+    n as f64 * (1.0 - p) >= BEYOND
 }
 
 #[cfg(test)]
@@ -197,7 +222,7 @@ mod tests {
         let mut course = Course::default();
         for (k, ns) in values.into_iter().enumerate() {
             let due = Nanos(k as i64 * 1_000);
-            course.push(Ended { due, arrived: due, response: Nanos(ns as i64) });
+            course.push(Ended { due, arrived: due, response: Nanos(ns as i64), how: How::Well });
         }
         course
     }
@@ -210,7 +235,7 @@ mod tests {
             let Cut::Found(prefix) = course.cut() else { panic!("{n}: no steady state") };
             assert!(prefix.observations >= warm && prefix.observations < warm + n / 20, "{n}: {prefix:?}");
             let after = course.after(prefix.observations);
-            assert_eq!(after.all.max(), Some(1_099), "{n}");
+            assert_eq!(after.all.max().map(|(max, _)| max), Some(1_099e-9), "{n}");
             assert!(after.all.n() + prefix.observations + n / 32 >= n, "{n}: {} are left", after.all.n());
             // The batch's last request: number `observations` - 1, one each microsecond.
             assert_eq!(
@@ -222,8 +247,8 @@ mod tests {
         }
         let short = course([5, 6, 7]);
         assert_eq!((short.n(), short.cut(), short.due_in(0)), (3, Cut::TooFew, None));
-        assert_eq!(short.after(0).quantile_interval(0.5), None);
-        assert_eq!(short.after(3).quantile(0.5), None);
+        assert_eq!(short.after(0).interval(1.0, |times| times.quantile(0.5)), None);
+        assert_eq!(short.after(3).all.quantile(0.5), None);
     }
 
     /// Independent exponential values of mean 1 ms: p99 is ln(100) ms. Of 100 runs the intervals of 93 to 97 are expected to
@@ -235,7 +260,9 @@ mod tests {
             for seed in 1..=100 {
                 let mut draws = Stream::new(seed, "test").item(0);
                 let values = (0..n).map(|_| (-1e6 * draws.open01().ln()) as u64);
-                let [low, high] = course(values).after(0).quantile_interval(0.99).unwrap();
+                let after = course(values).after(0);
+                let told = |times: &Times| times.quantile(0.99).filter(|_| enough(times.n(), 0.99));
+                let [low, high] = after.interval(after.all.quantile(0.99).unwrap(), told).unwrap();
                 let exact = 100f64.ln() / 1e3;
                 held += u32::from((low..=high).contains(&exact));
             }

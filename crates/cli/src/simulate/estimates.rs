@@ -1,7 +1,8 @@
 //! Numbers over the replications of a point, and the curve of its response times.
 
 use super::replication::Number;
-use stats::steady::{Histogram, Replications};
+use super::times::Times;
+use stats::steady::Replications;
 use stats::study::Estimate;
 
 /// Fewer replications have no 5th and 95th percentile to tell of.
@@ -12,8 +13,13 @@ const BEYOND: f64 = 10.0;
 const POINTS: u32 = 45;
 const POINTS_PER_TENTH: u32 = 20;
 
-/// A number of each replication; of a single one with its interval within the run. None of none.
+/// A number of each replication; of a single one with its interval within the run. None of none. If one of them is a lower
+/// bound, so is their mean, and it has no interval.
 pub fn estimate(numbers: &[Number]) -> Option<Estimate> {
+    if numbers.iter().any(|number| number.lower_bound) {
+        let mean = numbers.iter().map(|number| number.value).sum::<f64>() / numbers.len() as f64;
+        return Some(Estimate { mean, lower_bound: true, ..Estimate::default() });
+    }
     if let [one] = numbers {
         return Some(Estimate { mean: one.value, ci95: one.interval, ..Estimate::default() });
     }
@@ -26,28 +32,34 @@ pub fn of_values(values: Vec<f64>) -> Option<Estimate> {
     let range = all.count() >= FEWEST_FOR_RANGE;
     Some(Estimate {
         mean: all.mean(),
+        lower_bound: false,
         ci95: all.interval(),
         p05: range.then(|| all.quantile(0.05)),
         p95: range.then(|| all.quantile(0.95)),
     })
 }
 
-/// The response time, in seconds, that a share of the requests does not exceed: as far out as ten lie beyond.
-pub fn curve(times: &Histogram) -> Vec<(f64, f64)> {
+/// The response time, in seconds, that a share of the requests does not exceed: as far out as ten lie beyond, and as it is
+/// known.
+pub fn curve(times: &Times) -> Vec<(f64, f64)> {
     let furthest = 1.0 - BEYOND / times.n().max(1) as f64;
     let even = (0..POINTS).map(|i| 0.9 * f64::from(i) / f64::from(POINTS));
     let tail = (0..).map(|i| 1.0 - 0.1 * libm::exp10(-f64::from(i) / f64::from(POINTS_PER_TENTH)));
-    let shares = even.chain(tail).take_while(|&p| p <= furthest);
-    shares.filter_map(|p| Some((p, times.quantile(p)? as f64 / 1e9))).collect()
+    let shares: Vec<f64> = even.chain(tail).take_while(|&p| p <= furthest).collect();
+    let values = times.quantiles_of(&shares);
+    let known =
+        shares.into_iter().zip(values).filter_map(|(p, value)| Some((p, value.filter(|(_, lower)| !lower)?)));
+    known.map(|(p, (value, _))| (p, value)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulate::order::How;
 
     #[test]
     fn a_single_run_has_the_interval_within_it_and_several_that_over_them() {
-        let number = |value: f64| Number { value, interval: Some([0.0, 9.0]) };
+        let number = |value: f64| Number { value, interval: Some([0.0, 9.0]), lower_bound: false };
         assert_eq!(estimate(&[number(2.0)]).unwrap().ci95, Some([0.0, 9.0]));
         // 1 and 3: standard error 1, t of one degree 12.706.
         let two = estimate(&[number(1.0), number(3.0)]).unwrap();
@@ -57,12 +69,16 @@ mod tests {
         let twenty = of_values((1..=20).map(f64::from).collect()).unwrap();
         assert_eq!((twenty.p05, twenty.p95), (Some(1.0), Some(19.0)));
         assert_eq!(estimate(&[]), None);
+        let given_up = Number { lower_bound: true, ..number(30.0) };
+        let bound = estimate(&[number(2.0), given_up]).unwrap();
+        assert_eq!((bound.mean, bound.lower_bound, bound.ci95), (16.0, true, None));
+        assert_eq!(estimate(&[given_up]).unwrap().ci95, None);
     }
 
     #[test]
     fn a_curve_rises_and_ends_where_ten_lie_beyond() {
-        let mut times = Histogram::new();
-        (1..=100_000u64).for_each(|ns| times.push(ns * 1_000));
+        let mut times = Times::default();
+        (1..=100_000u64).for_each(|us| times.push(us * 1_000, How::Well));
         let points = curve(&times);
         assert!(points.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1));
         let (p, last) = points[points.len() - 1];
@@ -70,6 +86,9 @@ mod tests {
         for (p, x) in points.iter().filter(|(p, _)| *p > 0.01) {
             assert!((x / (p * 0.1) - 1.0).abs() < 0.005, "{p} {x}");
         }
-        assert!(curve(&Histogram::new()).is_empty());
+        assert!(curve(&Times::default()).is_empty());
+        (0..25_000).for_each(|_| times.push(30_000_000_000, How::Censored));
+        let (p, last) = *curve(&times).last().unwrap();
+        assert!((0.75..=0.8).contains(&p) && last < 0.1, "cut where no answers come: {p} {last}");
     }
 }

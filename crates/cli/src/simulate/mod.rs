@@ -17,7 +17,9 @@ mod order;
 mod point;
 mod replication;
 mod sink;
+mod state;
 mod study;
+mod times;
 
 #[cfg(test)]
 mod tests;
@@ -29,16 +31,19 @@ use crate::exit::Failure;
 use crate::output::render;
 use crate::rundoc::{self, RunDocument, What};
 use crate::settings::SimSettings;
-use base::{Batch, Batcher, Kind, Nanos};
+use base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
 use course::Course;
-use inside::simulation;
+use inside::{looked_at_until, simulation};
 use loads::Loads;
 use order::InOrder;
 use records::{LogWriter, RunFolder};
+use order::How;
 use sim::Network;
-use stats::steady::Cut;
-use stats::summary::{Simulation, Source, Steady};
-use stats::{Analysis, Facts, Summary};
+use sink::{abandon, unless_abandoned};
+use state::{Looked, fastest, why_not};
+use stats::steady::{Cut, Prefix};
+use stats::summary::{ModelPart, Simulation, Source, Steady};
+use stats::{Analysis, Facts, Growth, Summary};
 use std::cell::RefCell;
 use std::ops::Range;
 use workload::Plan;
@@ -55,13 +60,15 @@ pub struct Simulated {
     pub folder: Option<RunFolder>,
     /// What of its results could not be written, if anything.
     pub failures: Vec<records::Error>,
+    /// Whether it was given up before its end.
+    pub interrupted: bool,
 }
 
-/// Plays it to its end.
+/// Plays it to its end, or until `stop` holds: it is asked often.
 ///
 /// # Errors
 /// A model that cannot be, or a folder that is taken.
-pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
+pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simulated, Failure> {
     let plan = &settings.load.plan;
     let what = What {
         name: &settings.name,
@@ -93,11 +100,25 @@ pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
         Analysis::new(rundoc::setup(plan, &settings.labels, 1)).judging(settings.thresholds.clone());
     let warm_up = InTheCourse::new(plan);
     let keep = RefCell::new(Keep { analysis, log, failure: None, warm_up });
-    let mut sink = Batcher::new(0, ROWS, |batch| keep.borrow_mut().take(batch));
-    let played = sim::play(plan, plan.shard, settings.limits, &mut network, generator, &mut sink);
+    let to = Batcher::new(0, ROWS, |batch| keep.borrow_mut().take(batch));
+    let mut sink = Until { to, stop, now: Nanos::ZERO };
+    let played = unless_abandoned(|| {
+        sim::play(plan, plan.shard, settings.limits, &mut network, generator, &mut sink)
+    });
+    let interrupted = played.is_none();
+    if interrupted {
+        sink.to.finish(sink.now);
+    }
+    let ended = played.map_or(sink.now, |played| played.ended);
+    let until = if interrupted { ended } else { looked_at_until(plan, ended) };
     drop(sink);
     let Keep { analysis, mut log, failure, warm_up } = keep.into_inner();
     let loads = Loads::of(plan, &play.model);
+    let inside = simulation(&network.observed(until), &loads);
+    let steady = match interrupted {
+        true => Steady { why_not: Some("the simulation was interrupted".into()), ..Steady::default() },
+        false => steady(settings, &warm_up, &loads, &inside.parts),
+    };
     let finished = log.as_mut().map_or(Ok(()), LogWriter::finish);
     let summary = analysis.finish(Facts {
         source: Source::Sim,
@@ -106,10 +127,8 @@ pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
         command: Some(document.command.clone()),
         plan: Some(document.asked.clone()),
         resolution: Some(Nanos(1)),
-        simulation: Some(Simulation {
-            steady: steady(plan, &warm_up.course, &loads),
-            ..simulation(&network.observed(played.ended), &loads)
-        }),
+        interrupted_at: interrupted.then_some(ended),
+        simulation: Some(Simulation { steady, ..inside }),
         ..Facts::default()
     });
     let mut failures: Vec<records::Error> = failure.into_iter().chain(finished.err()).collect();
@@ -120,7 +139,50 @@ pub fn simulate(settings: &SimSettings) -> Result<Simulated, Failure> {
             [(records::folder::SUMMARY, render("json", &summary, &style)), (records::folder::REPORT, page)];
         failures.extend(files.iter().filter_map(|(name, bytes)| folder.write_new(name, bytes).err()));
     }
-    Ok(Simulated { summary, folder, failures })
+    Ok(Simulated { summary, folder, failures, interrupted })
+}
+
+/// A sink that gives up the play when `stop` holds.
+struct Until<'a, S> {
+    to: S,
+    stop: &'a dyn Fn() -> bool,
+    now: Nanos,
+}
+
+impl<S> Until<'_, S> {
+    #[inline]
+    fn at(&mut self, now: Nanos) {
+        if (self.stop)() {
+            abandon();
+        }
+        self.now = self.now.max(now);
+    }
+}
+
+impl<S: RecordSink> RecordSink for Until<'_, S> {
+    #[inline]
+    fn start(&mut self, start: Start) {
+        self.at(start.started);
+        self.to.start(start);
+    }
+
+    #[inline]
+    fn record(&mut self, record: Record) {
+        self.at(record.done);
+        self.to.record(record);
+    }
+
+    fn users(&mut self, at: Nanos, change: i32) {
+        self.to.users(at, change);
+    }
+
+    fn tick(&mut self, now: Nanos) {
+        self.to.tick(now);
+    }
+
+    fn finish(&mut self, now: Nanos) {
+        self.to.finish(now);
+    }
 }
 
 /// Where batches go.
@@ -136,13 +198,15 @@ struct InTheCourse {
     measured: Range<Nanos>,
     order: InOrder,
     course: Course,
+    /// Of the response times, those that are censored.
+    censored: u64,
 }
 
 impl InTheCourse {
     fn new(plan: &Plan) -> InTheCourse {
         // An arrival may be due at the very end, as the last of evenly spaced ones is.
         let measured = plan.measured_from..plan.end() + Nanos(1);
-        InTheCourse { measured, order: InOrder::default(), course: Course::default() }
+        InTheCourse { measured, order: InOrder::default(), course: Course::default(), censored: 0 }
     }
 
     fn take(&mut self, batch: &Batch) {
@@ -150,6 +214,7 @@ impl InTheCourse {
         for record in batch.records.iter().filter(|record| record.kind == Kind::Request) {
             self.order.record(record, |ended| {
                 if self.measured.contains(&ended.arrived) {
+                    self.censored += u64::from(ended.how == How::Censored);
                     self.course.push(ended);
                 }
             });
@@ -157,28 +222,47 @@ impl InTheCourse {
     }
 }
 
-/// Whether the run reached a steady state, and its mean there. Fixed work has none, and of fewer than 100 requests nothing can
-/// be told: neither is looked at.
-fn steady(plan: &Plan, course: &Course, loads: &Loads) -> Steady {
+/// Whether the run reached a steady state, and its mean there; of too few requests nothing is told.
+fn steady(settings: &SimSettings, seen: &InTheCourse, loads: &Loads, parts: &[ModelPart]) -> Steady {
+    let (plan, course) = (&settings.load.plan, &seen.course);
     let cut = course.cut();
     let prefix = match cut {
-        _ if plan.is_fixed_work() => return Steady::default(),
-        Cut::TooFew => return Steady::default(),
         Cut::Found(prefix) | Cut::NotFound(prefix) => prefix,
+        Cut::TooFew => Prefix { batches: 0, observations: 0, share: 0.0 },
     };
-    let found = matches!(cut, Cut::Found(_)) && loads.busiest().is_none_or(|(_, load)| load < 1.0);
-    let length = (plan.end() - plan.measured_from).as_secs_f64();
-    let means = if found { course.means(&cut) } else { None };
-    Steady {
+    let means = course.means(&cut);
+    let cut_s = course.due_in(prefix.observations).map_or(0.0, Nanos::as_secs_f64);
+    let (from, to) = (plan.measured_from.as_secs_f64(), plan.end().as_secs_f64());
+    let kept = if matches!(cut, Cut::Found(_)) { cut_s.max(from) } else { from };
+    let why_not = why_not(&Looked {
+        plan,
+        model: &settings.model,
+        loads,
         n: course.n(),
+        censored: seen.censored,
+        cut,
+        lag1: means.map(|means| means.lag1),
+        growing: fastest(parts.iter().map(|part| Growth::of(part, kept, to))),
+    });
+    let found = why_not.is_none();
+    let looked_at = match cut {
+        Cut::TooFew => 0,
+        _ => course.n(),
+    };
+    if plan.is_fixed_work() || looked_at == 0 {
+        return Steady { n: looked_at, why_not, ..Steady::default() };
+    }
+    Steady {
+        n: looked_at,
         found,
+        why_not,
         cut: prefix.observations,
-        cut_s: course.due_in(prefix.observations).map_or(0.0, Nanos::as_secs_f64),
-        mean: if found { course.mean_after(prefix.observations) } else { None },
-        ci95: means.map(|means| means.interval),
+        cut_s,
+        mean: if found && seen.censored == 0 { course.mean_after(prefix.observations) } else { None },
+        ci95: means.filter(|_| found && seen.censored == 0).map(|means| means.interval),
         batch_lag1: means.map(|means| means.lag1),
         relaxation_s: loads.relaxation_s,
-        relaxations: loads.relaxation_s.map(|relaxation| length / relaxation),
+        relaxations: loads.relaxation_s.map(|relaxation| (to - from) / relaxation),
     }
 }
 

@@ -3,8 +3,9 @@
 use super::estimates::of_values;
 use super::inside::Seen;
 use super::loads::Loads;
+use super::state::times_what;
 use report::format::{plural, share, time};
-use stats::steady::Length;
+use stats::steady::{Cut, Length};
 use stats::study::{Point, WarmUp};
 
 /// What the sentences are about.
@@ -16,19 +17,23 @@ pub struct About<'a> {
     pub loads: &'a Loads,
     /// What each replication saw.
     pub seen: &'a [&'a Seen],
+    /// Whether the number of requests in one of the parts is shown to grow.
+    pub grows: bool,
     /// Replications.
     pub replications: u64,
     /// Of those, the ones with too few requests to look for a steady state.
     pub untold: u64,
     /// What is left out.
     pub warm_up: WarmUp,
+    /// Where that ends, the same of all replications.
+    pub cut: Cut,
     /// Length of what is left, in seconds.
     pub kept_s: f64,
 }
 
 /// The sentences, those on what is gravest first.
 pub fn notes(about: &About<'_>) -> Vec<String> {
-    let all = [little(about), growing(about), unsteady(about), untold(about), short(about)];
+    let all = [little(about), turned_away(about), unsteady(about), untold(about), short(about)];
     all.into_iter().flatten().collect()
 }
 
@@ -43,45 +48,36 @@ fn little(about: &About<'_>) -> Option<String> {
     })
 }
 
-fn growing(about: &About<'_>) -> Option<String> {
+/// What is turned away does not pile up.
+fn turned_away(about: &About<'_>) -> Option<String> {
     let (part, load) = about.loads.busiest().filter(|(_, load)| *load >= 1.0)?;
-    let name = about.point.busiest.as_deref().unwrap_or("a station");
-    let of = |pick: fn(&super::inside::PartSeen) -> Option<f64>| -> Vec<f64> {
-        about.seen.iter().filter_map(|seen| pick(seen.parts.get(part)?)).collect()
-    };
-    let failed = of_values(of(|part| Some(part.failed))).map_or(0.0, |failed| failed.mean);
-    let growth = of_values(of(|part| part.growth));
-    let asked = format!("{name} is asked for {load:.2} times what it can do");
-    let grew = growth.map(|growth| {
-        let interval = growth.ci95.map(|[low, high]| format!(" (95 % interval {low:.3} to {high:.3})"));
-        format!("requests in it grew by {:.3} per second{}", growth.mean, interval.unwrap_or_default())
-    });
-    Some(match grew {
-        // What is turned away does not pile up.
-        _ if failed > 0.0 && failed >= 0.5 * (1.0 - 1.0 / load) => {
-            format!(
-                "{asked}: {} of what came to it failed, and the rest tells nothing of those.",
-                share(failed)
-            )
-        }
-        Some(grew) => format!(
-            "There is no steady state: {asked}, and {grew}. Response times tell how long the run was."
-        ),
-        None => format!("There is no steady state: {asked}. Response times tell how long the run was."),
+    let failed = of_values(about.seen.iter().filter_map(|seen| Some(seen.parts.get(part)?.failed)).collect());
+    let failed = failed.map_or(0.0, |failed| failed.mean);
+    (!about.grows && failed > 0.0 && failed >= 0.5 * (1.0 - 1.0 / load)).then(|| {
+        format!(
+            "{} is asked for {} it can do: {} of what came to it failed, and the rest tells nothing of those.",
+            about.point.busiest.as_deref().unwrap_or("a station"),
+            times_what(load),
+            share(failed)
+        )
     })
 }
 
 fn unsteady(about: &About<'_>) -> Option<String> {
-    let overloaded = about.loads.busiest().is_some_and(|(_, load)| load >= 1.0);
-    let looked_at = about.replications - about.untold;
-    let without = looked_at.saturating_sub(about.point.steady);
-    if overloaded || about.warm_up == WarmUp::Nothing || without == 0 {
+    let why = about.point.why_not.as_ref().filter(|_| about.point.found == Some(false))?;
+    if turned_away(about).is_some() {
         return None;
     }
-    Some(format!(
-        "No steady state was found in {without} of {}: by MSER, no cut within the first half leaves the rest steady.",
-        plural(about.replications, "run")
-    ))
+    let overloaded = about.loads.busiest().is_some_and(|(_, load)| load >= 1.0);
+    let mut text = if overloaded || about.grows {
+        format!("There is no steady state: {why}. Response times tell how long the run was.")
+    } else {
+        format!("No steady state was found: {why}.")
+    };
+    if about.warm_up == WarmUp::Mser && matches!(about.cut, Cut::NotFound(_)) {
+        text += " Nothing was left out.";
+    }
+    Some(text)
 }
 
 fn untold(about: &About<'_>) -> Option<String> {

@@ -5,8 +5,31 @@
 //! What is held is what started after the oldest request that has not ended: as much as is in flight, or comes in while
 //! one of them waits for its time-out.
 
-use base::{Nanos, Record, Start};
+use base::{Nanos, Outcome, Record, Start};
 use std::collections::VecDeque;
+
+/// How much a response time tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum How {
+    /// The request ended well.
+    #[default]
+    Well = 0,
+    /// It was answered, and not well: its response time is known as well.
+    Answered = 1,
+    /// There was no answer: it would have taken at least as long as it was waited for.
+    Censored = 2,
+}
+
+impl From<Outcome> for How {
+    fn from(outcome: Outcome) -> How {
+        match outcome {
+            Outcome::Ok => How::Well,
+            outcome if outcome.answered() => How::Answered,
+            _ => How::Censored,
+        }
+    }
+}
 
 /// What is known of a request that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,11 +40,18 @@ pub struct Ended {
     pub arrived: Nanos,
     /// How long it took from then on.
     pub response: Nanos,
+    /// How it ended.
+    pub how: How,
 }
 
 impl From<&Record> for Ended {
     fn from(record: &Record) -> Ended {
-        Ended { due: record.intended, arrived: record.arrived, response: record.response() }
+        Ended {
+            due: record.intended,
+            arrived: record.arrived,
+            response: record.response(),
+            how: How::from(record.outcome),
+        }
     }
 }
 

@@ -10,10 +10,14 @@ use super::estimates::{curve, estimate, of_values};
 use super::inside::Seen;
 use super::loads::Loads;
 use super::notes::{About, notes};
-use super::replication::{NUMBERS, Number, Numbers, Replication, numbers, warm_up};
+use super::replication::{NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
+use super::state::{Looked, fastest, why_not};
+use super::times::Times;
 use crate::settings::Play;
-use stats::steady::{Cut, Histogram, Prefix};
-use stats::study::{Point, WarmUp};
+use stats::Growth;
+use stats::steady::{Cut, Prefix};
+use stats::study::{Estimate, Point, WarmUp};
+use std::collections::BTreeMap;
 
 /// Replications in whose average the end of the warm-up is looked for.
 const LOOKED_AT: u64 = 20;
@@ -31,7 +35,7 @@ pub struct Coming {
     waiting: Vec<(u64, Course)>,
     /// Of the ones that are looked at, how many are still to come.
     unseen: u64,
-    times: Histogram,
+    times: Times,
     loads: Loads,
 }
 
@@ -41,7 +45,9 @@ pub struct Done {
     /// The point.
     pub point: Point,
     /// In the order of [`NUMBERS`], by replication; empty where one of them has none.
-    pub values: [Vec<f64>; NUMBERS.len()],
+    pub values: [Vec<Number>; NUMBERS.len()],
+    /// The same of the requests that ended well, in the order of [`OF_WELL`].
+    pub well: [Vec<Number>; OF_WELL.len()],
 }
 
 impl Coming {
@@ -56,7 +62,7 @@ impl Coming {
             cut: (warm_up == WarmUp::Phases).then_some(nothing),
             waiting: Vec::new(),
             unseen: replications.min(LOOKED_AT),
-            times: Histogram::new(),
+            times: Times::default(),
             loads: Loads::of(&play.plan, &play.model),
         }
     }
@@ -104,25 +110,44 @@ impl Coming {
         let seen: Vec<&Seen> = runs().map(|r| &r.seen).collect();
         let busiest = self.loads.busiest().map(|(part, _)| part).or_else(|| most_used(&seen));
         let utilisation = |part: usize| seen.iter().filter_map(move |s| s.parts.get(part)?.utilisation);
-        let overloaded = self.loads.busiest().is_some_and(|(_, load)| load >= 1.0);
-        let number = |i: usize| -> Vec<Number> {
-            all.iter().filter_map(|(_, told)| Some(told.as_ref()?[i])).collect()
-        };
-        let told: [Vec<Number>; NUMBERS.len()] = std::array::from_fn(number);
+        let numbers = || all.iter().filter_map(|(_, told)| told.as_ref());
+        let told: [Vec<Number>; NUMBERS.len()] =
+            std::array::from_fn(|i| numbers().map(|told| told.all[i]).collect());
+        let well: [Vec<Number>; OF_WELL.len()] =
+            std::array::from_fn(|i| numbers().filter_map(|told| Some(told.well?[i])).collect());
+        let lag1 = of_values(numbers().filter_map(|told| told.lag1).collect()).map(|lag1| lag1.mean);
         let rate =
             |of: fn(&Replication) -> u64| of_values(runs().filter_map(|r| r.per_second(of(r))).collect());
-        let named = NUMBERS.iter().zip(&told);
+        let (n, censored) =
+            runs().fold((0, 0), |(n, censored), r| (n + r.counts.n, censored + r.counts.censored));
+        let cut = self.cut.unwrap_or(Cut::TooFew);
+        let looked = Looked {
+            plan: &play.plan,
+            model: &play.model,
+            loads: &self.loads,
+            n,
+            censored,
+            cut,
+            lag1,
+            growing: fastest((0..play.model.parts.len()).map(|part| growth(runs(), part))),
+        };
+        let why_not = why_not(&looked);
+        let told_of = self.warm_up != WarmUp::Nothing && !matches!(cut, Cut::TooFew);
         let mut point = Point {
             values: values.to_vec(),
-            n: runs().map(|r| r.counts.n).sum(),
-            response: named.filter_map(|((name, _), of)| Some(((*name).to_owned(), estimate(of)?))).collect(),
+            n,
+            censored,
+            response: estimates(&NUMBERS, &told, why_not.is_some()),
+            response_ok: estimates(&OF_WELL, &well, why_not.is_some()),
             offered: rate(|r| r.counts.n),
             completed: rate(|r| r.counts.completed),
             failed: of_values(runs().map(Replication::failed).collect()).unwrap_or_default(),
             utilisation: busiest.and_then(|part| of_values(utilisation(part).collect())),
             load: self.loads.busiest().map(|(_, load)| load),
             busiest: busiest.and_then(|part| Some(play.model.parts.get(part)?.name.clone())),
-            steady: runs().filter(|r| r.steady == Some(true) && !overloaded).count() as u64,
+            found: told_of.then_some(why_not.is_none()),
+            why_not,
+            steady: runs().filter(|r| r.steady == Some(true)).count() as u64,
             little_holds: seen.iter().filter(|seen| seen.little).count() as u64,
             cut_share: runs().map(|r| r.cut_share(left_out)).sum::<f64>() / all.len() as f64,
             curve: curve(&self.times),
@@ -133,20 +158,45 @@ impl Coming {
             point: &point,
             loads: &self.loads,
             seen: &seen,
+            grows: looked.growing.is_some(),
             replications: all.len() as u64,
             untold: runs().filter(|r| r.steady.is_none()).count() as u64,
             warm_up: self.warm_up,
+            cut,
             kept_s: match self.warm_up {
                 WarmUp::Mser => measured_s * (1.0 - point.cut_share),
                 WarmUp::Phases | WarmUp::Nothing => measured_s,
             },
         };
         point.notes = notes(&about);
-        let whole = |of: &Vec<Number>| of.len() == all.len();
-        let values =
-            told.map(|of| if whole(&of) { of.iter().map(|n| n.value).collect() } else { Vec::new() });
-        Done { point, values }
+        let runs = all.len();
+        let whole = |of: Vec<Number>| if of.len() == runs { of } else { Vec::new() };
+        Done { point, values: told.map(whole), well: well.map(whole) }
     }
+}
+
+/// The estimates by name. Without a steady state a single run has no intervals.
+fn estimates(
+    names: &[(&str, Option<f64>)],
+    told: &[Vec<Number>],
+    unsteady: bool,
+) -> BTreeMap<String, Estimate> {
+    let of = |numbers: &Vec<Number>| {
+        let of = estimate(numbers)?;
+        Some(if unsteady && numbers.len() == 1 { Estimate { ci95: None, ..of } } else { of })
+    };
+    let named = names.iter().zip(told);
+    named.filter_map(|((name, _), numbers)| Some(((*name).to_owned(), of(numbers)?))).collect()
+}
+
+/// By how much the number in a part grows: over the replications, of a single one by its own stretches.
+fn growth<'a>(runs: impl Iterator<Item = &'a Replication>, part: usize) -> Option<Growth> {
+    let all: Vec<Growth> = runs.map(|r| *r.growth.get(part)?).collect::<Option<_>>()?;
+    if let [one] = all[..] {
+        return Some(one);
+    }
+    let of = of_values(all.iter().map(|growth| growth.per_second).collect())?;
+    Some(Growth { per_second: of.mean, interval: of.ci95? })
 }
 
 /// The part whose servers were busy the longest.

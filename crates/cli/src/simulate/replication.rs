@@ -3,14 +3,17 @@
 //! Deliberately absent: plays by recursion (`sim::recursion`), which would be faster where they can be had but see nothing of
 //! the model's inside: a point tells how busy it is, what grows in it, and whether Little's law holds.
 
-use super::course::Course;
-use super::inside::Seen;
+use super::course::{After, Course, enough};
+use super::inside::{Seen, looked_at_until, simulation};
+use super::loads::Loads;
 use super::sink::{Counts, Sink, unless_abandoned};
+use super::times::Times;
 use crate::settings::Play;
 use base::Nanos;
 use base::random::{Stream, streams};
 use sim::{Network, Observed, Played};
-use stats::steady::{Cut, Histogram, Prefix};
+use stats::Growth;
+use stats::steady::{Cut, Prefix};
 use stats::study::WarmUp;
 use stats::summary::Interval;
 use workload::Plan;
@@ -26,8 +29,19 @@ pub const NUMBERS: [(&str, Option<f64>); 7] = [
     ("max", None),
 ];
 
-/// Numbers of a run, in the order of [`NUMBERS`].
-pub type Numbers = [Number; NUMBERS.len()];
+/// Those that are told of the requests that ended well alone.
+pub const OF_WELL: [(&str, Option<f64>); 3] = [("mean", None), ("p50", Some(0.5)), ("p99", Some(0.99))];
+
+/// Numbers of a run without its warm-up.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Numbers {
+    /// Of all requests, in the order of [`NUMBERS`].
+    pub all: [Number; NUMBERS.len()],
+    /// Of those that ended well, in the order of [`OF_WELL`]; none where there was none.
+    pub well: Option<[Number; OF_WELL.len()]>,
+    /// Correlation of neighbouring batches; none where there are too few of them.
+    pub lag1: Option<f64>,
+}
 
 /// A number of one run, and its interval within the run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -36,6 +50,8 @@ pub struct Number {
     pub value: f64,
     /// By the parts of the run; none where that cannot be had.
     pub interval: Option<Interval>,
+    /// Whether it is only known to be at least this; it has no interval then.
+    pub lower_bound: bool,
 }
 
 /// One play.
@@ -49,6 +65,9 @@ pub struct Replication {
     pub steady: Option<bool>,
     /// What the model saw of itself.
     pub seen: Seen,
+    /// By which the number of requests in each part grew in the second half of the measured phase, where no warm-up reaches;
+    /// none of fixed work, or of too short a time.
+    pub growth: Vec<Option<Growth>>,
 }
 
 /// Seed of replication `r`: the study's own for the first, so that it is what a single run plays. All below 2^53, so that each
@@ -83,7 +102,8 @@ impl Replication {
         let played = unless_abandoned(|| {
             sim::play(&play.plan, play.plan.shard, play.limits, &mut network, generator, &mut sink)
         });
-        let of = |played: Played| Replication::of(&play.plan, sink, &network.observed(played.ended));
+        let seen = |played: Played| network.observed(looked_at_until(&play.plan, played.ended));
+        let of = |played: Played| Replication::of(&play.plan, sink, &seen(played));
         Ok(played.map(of))
     }
 
@@ -96,8 +116,13 @@ impl Replication {
             Cut::NotFound(_) => Some(false),
             Cut::TooFew => None,
         };
-        let seen = Seen::of(observed, &(plan.measured_from..end));
-        (Replication { counts, seconds: (end - plan.measured_from).as_secs_f64(), steady, seen }, course)
+        let seen = Seen::of(observed);
+        let seconds = (end - plan.measured_from).as_secs_f64();
+        let until = end.as_secs_f64();
+        let parts = simulation(observed, &Loads::default()).parts;
+        let growth = parts.iter().map(|part| Growth::of(part, until - seconds / 2.0, until));
+        let growth = if plan.is_fixed_work() { Vec::new() } else { growth.collect() };
+        (Replication { counts, seconds, steady, seen, growth }, course)
     }
 
     /// So many per second of the measured phase.
@@ -120,24 +145,46 @@ impl Replication {
 
 /// The numbers of a run without its first requests as far as `cut` says, and the response times that they are of; none
 /// where nothing is left. Intervals within the run are told if `intervals` is set, and none without a steady state.
-pub fn numbers(course: &Course, left_out: &Cut, intervals: bool) -> Option<(Numbers, Histogram)> {
+pub fn numbers(course: &Course, left_out: &Cut, intervals: bool) -> Option<(Numbers, Times)> {
+    let nothing = Prefix { batches: 0, observations: 0, share: 0.0 };
     let prefix = match left_out {
         Cut::Found(prefix) => *prefix,
-        Cut::NotFound(_) | Cut::TooFew => Prefix { batches: 0, observations: 0, share: 0.0 },
+        Cut::NotFound(_) | Cut::TooFew => nothing,
     };
     let intervals = intervals && matches!(left_out, Cut::Found(_));
     let after = course.after(prefix.observations);
     let mean = course.mean_after(prefix.observations)?;
-    let max = after.all.max()? as f64 / 1e9;
-    let mut numbers = [Number { value: max, interval: None }; NUMBERS.len()];
-    for (number, (name, share)) in numbers.iter_mut().zip(NUMBERS) {
+    let max = after.all.max()?;
+    let means = course.means(&Cut::Found(prefix));
+    let quantiles = after.all.quantiles(NUMBERS.map(|(_, share)| share.unwrap_or(1.0)));
+    let mut all = [Number { value: max.0, interval: None, lower_bound: max.1 }; NUMBERS.len()];
+    for ((number, (name, share)), quantile) in all.iter_mut().zip(NUMBERS).zip(quantiles) {
         if let Some(p) = share {
-            let interval = if intervals { after.quantile_interval(p) } else { None };
-            *number = Number { value: after.quantile(p)?, interval };
+            let (value, lower_bound) = quantile?;
+            let told = |part: &Times| part.quantile(p).filter(|_| enough(part.n(), p));
+            let interval = (intervals && !lower_bound).then(|| after.interval(value, told)).flatten();
+            *number = Number { value, interval, lower_bound };
         } else if name == "mean" {
-            let means = if intervals { course.means(left_out) } else { None };
-            *number = Number { value: mean, interval: means.map(|means| means.interval) };
+            let lower_bound = after.all.censored() > 0;
+            let interval = means.filter(|_| intervals && !lower_bound).map(|means| means.interval);
+            *number = Number { value: mean, interval, lower_bound };
         }
     }
+    let numbers = Numbers { all, well: of_well(&after, intervals), lag1: means.map(|means| means.lag1) };
     Some((numbers, after.all))
+}
+
+/// The same of the requests that ended well.
+fn of_well(after: &After, intervals: bool) -> Option<[Number; OF_WELL.len()]> {
+    let mut all = [Number { value: 0.0, interval: None, lower_bound: false }; OF_WELL.len()];
+    for (number, (_, share)) in all.iter_mut().zip(OF_WELL) {
+        let of = |times: &Times| match share {
+            Some(p) => times.well().quantile(p).map(|ns| ns as f64 / 1e9),
+            None => times.well().mean().map(|ns| ns / 1e9),
+        };
+        let told = |part: &Times| of(part).filter(|_| enough(part.well().n(), share.unwrap_or(0.0)));
+        number.value = of(&after.all)?;
+        number.interval = if intervals { after.interval(number.value, told) } else { None };
+    }
+    Some(all)
 }

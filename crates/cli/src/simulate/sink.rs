@@ -28,6 +28,8 @@ pub struct Counts {
     pub n: u64,
     /// Of those, the ones that ended well.
     pub ok: u64,
+    /// Of them, the ones that ended without an answer.
+    pub censored: u64,
     /// Requests that fell due before it.
     pub before: u64,
     /// Good answers that were complete within the measured phase, to whatever request.
@@ -39,6 +41,11 @@ pub struct Counts {
 /// What a play ends with whose result nobody waits for.
 #[derive(Debug)]
 struct Abandoned;
+
+/// Gives up the play whose sink calls this: see [`unless_abandoned`].
+pub fn abandon() -> ! {
+    panic::resume_unwind(Box::new(Abandoned))
+}
 
 impl<'a> Sink<'a> {
     /// Of a run of that plan, which is given up (see [`unless_abandoned`]) when `stop` holds.
@@ -64,7 +71,7 @@ impl RecordSink for Sink<'_> {
     #[inline]
     fn record(&mut self, record: Record) {
         if (self.stop)() {
-            panic::resume_unwind(Box::new(Abandoned));
+            abandon();
         }
         // A session's row stands for requests that have rows of their own.
         if record.kind != Kind::Request {
@@ -79,6 +86,7 @@ impl RecordSink for Sink<'_> {
         if self.measured.contains(&record.arrived) {
             counts.n += n;
             counts.ok += if good { n } else { 0 };
+            counts.censored += if record.outcome.answered() { 0 } else { n };
         } else if record.arrived < self.measured.start {
             counts.before += n;
         }
@@ -142,8 +150,8 @@ mod tests {
         }
         sink.record(Record { count: 4, ..Record::never_started(9, Nanos(50), Nanos(60), Outcome::Shed) });
         sink.record(Record { kind: Kind::Session, ..record(20, 30, Outcome::Ok) });
-        let Counts { n, ok, before, completed, last } = sink.counts;
-        assert_eq!((n, ok, before, completed, last), (8, 3, 1, 2, Nanos(200)));
+        let Counts { n, ok, censored, before, completed, last } = sink.counts;
+        assert_eq!((n, ok, censored, before, completed, last), (8, 3, 4, 1, 2, Nanos(200)));
         assert_eq!(sink.course.n(), 8);
         assert!(
             (sink.course.mean_after(0).unwrap() * 1e9 - (20 + 5 + 101 + 1 + 4 * 10) as f64 / 8.0).abs()

@@ -6,7 +6,7 @@
 
 use super::estimates::of_values;
 use super::point::{Coming, Done};
-use super::replication::{NUMBERS, Replication, seed, warm_up};
+use super::replication::{NUMBERS, Number, OF_WELL, Replication, seed, warm_up};
 use crate::exit::Failure;
 use crate::jobs;
 use crate::settings::StudySettings;
@@ -68,6 +68,7 @@ pub fn study(
         .collect();
     let interrupted = !missing.is_empty();
     let done: Vec<Done> = done.into_iter().flatten().collect();
+    let (differences, not_compared) = differences(settings, &done);
     let study = Study {
         schema: SCHEMA.to_owned(),
         name: settings.name.clone(),
@@ -76,7 +77,8 @@ pub fn study(
         replications: r,
         warmup: settings.places.first().map(|place| warm_up(&place.play.plan)).unwrap_or_default(),
         parameters: settings.parameters.clone(),
-        differences: differences(settings, &done),
+        differences,
+        not_compared,
         points: done.into_iter().map(|d| d.point).collect(),
         missing,
         ..Study::default()
@@ -84,9 +86,10 @@ pub fn study(
     Ok(Studied { study, interrupted })
 }
 
-/// Points that differ in the model alone, each against the first model's.
-fn differences(settings: &StudySettings, done: &[Done]) -> Vec<Difference> {
-    let Some(model) = settings.model_parameter() else { return Vec::new() };
+/// Points that differ in the model alone, each against the first model's, and what of them is not told, in words.
+fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec<String>) {
+    let (mut all, mut untold) = (Vec::new(), Vec::new());
+    let Some(model) = settings.model_parameter() else { return (all, untold) };
     let first = &settings.parameters[model].values[0];
     let others = |point: &Point| -> Vec<String> {
         let kept = point.values.iter().enumerate().filter(|(i, _)| *i != model);
@@ -98,16 +101,63 @@ fn differences(settings: &StudySettings, done: &[Done]) -> Vec<Difference> {
         .filter(|(_, d)| d.point.values[model] == *first)
         .map(|(index, d)| (others(&d.point), index))
         .collect();
-    let mut all = Vec::new();
     for (point, own) in done.iter().enumerate().filter(|(_, d)| d.point.values[model] != *first) {
         let Some(&with) = bases.get(&others(&own.point)) else { continue };
-        for ((name, _), (a, b)) in NUMBERS.iter().zip(own.values.iter().zip(&done[with].values)) {
-            if let Some((difference, gain)) = difference(a, b) {
-                all.push(Difference { point, with, of: (*name).to_owned(), difference, gain });
+        let (pair, rest) = ([own, &done[with]], others(&own.point).join(" "));
+        let place = if rest.is_empty() { rest } else { format!(" ({rest})") };
+        let names = pair.map(|d| d.point.values[model].as_str());
+        let mut bounds = Vec::new();
+        for told in told(pair) {
+            match told.numbers.map(|numbers| numbers.iter().any(|number| number.lower_bound)) {
+                [false, false] => {
+                    let [a, b] = told.numbers.map(|of| of.iter().map(|n| n.value).collect::<Vec<f64>>());
+                    if let Some((difference, gain)) = difference(&a, &b) {
+                        let of = told.of.to_owned();
+                        all.push(Difference { point, with, of, ok: told.ok, difference, gain });
+                    }
+                }
+                _ => bounds.push(told.of),
             }
         }
+        if !bounds.is_empty() {
+            untold.push(format!(
+                "{} and {} are not compared at {}{place}: these are only known to be at least what is told, because requests \
+                 got no answer.",
+                names[0],
+                names[1],
+                bounds.join(", ")
+            ));
+        }
     }
-    all
+    (all, untold)
+}
+
+/// A number of two points, run by run.
+struct Told<'a> {
+    of: &'static str,
+    ok: bool,
+    numbers: [&'a [Number]; 2],
+}
+
+/// Failures that are this rare, and as many in both, do not make one of two models the faster.
+const FAILED: f64 = 0.01;
+
+/// The numbers that two points are compared by: of all requests, or, where it hangs on who failed, of those that ended well.
+fn told<'a>(pair: [&'a Done; 2]) -> Vec<Told<'a>> {
+    let [a, b] = pair.map(|d| d.point.failed);
+    let apart = |[low, high]: [f64; 2], x: f64| x < low || x > high;
+    let differ = a.mean != b.mean
+        && match (a.ci95, b.ci95) {
+            (Some(ours), Some(theirs)) => apart(ours, b.mean) || apart(theirs, a.mean),
+            _ => true,
+        };
+    let of = |ok: bool, name: &'static str, numbers: [&'a [Number]; 2]| Told { of: name, ok, numbers };
+    if differ || a.mean > FAILED || b.mean > FAILED {
+        let all = OF_WELL.iter().enumerate();
+        return all.map(|(i, (name, _))| of(true, name, pair.map(|d| &d.well[i][..]))).collect();
+    }
+    let all = NUMBERS.iter().enumerate();
+    all.map(|(i, (name, _))| of(false, name, pair.map(|d| &d.values[i][..]))).collect()
 }
 
 /// The first less the second, run by run, and how much narrower its interval is for the common draws.

@@ -28,7 +28,7 @@ fn parameter(name: &str, values: &[&str]) -> Parameter {
 fn estimate(mean: f64) -> Estimate {
     let about = |share: f64| [mean * (1.0 - share), mean * (1.0 + share)];
     let [p05, p95] = about(0.1).map(Some);
-    Estimate { mean, ci95: Some(about(0.02)), p05, p95 }
+    Estimate { mean, ci95: Some(about(0.02)), p05, p95, ..Estimate::default() }
 }
 
 /// A point of exponential response times about `mean`.
@@ -48,22 +48,23 @@ fn point(values: &[&str], mean: f64, load: f64) -> Point {
         response,
         offered: Some(estimate(rate)),
         completed: Some(estimate(rate.min(1_250.0))),
-        failed: Estimate { mean: 0.0, ci95: Some([0.0, 0.0]), p05: Some(0.0), p95: Some(0.0) },
+        failed: Estimate { ci95: Some([0.0, 0.0]), p05: Some(0.0), p95: Some(0.0), ..Estimate::default() },
         utilisation: Some(estimate(load.min(0.98))),
         load: Some(load),
         busiest: Some("dynos".into()),
+        found: Some(!unsteady),
         steady: if unsteady { 0 } else { 20 },
         cut_share: if unsteady { 0.0 } else { 0.08 },
         little_holds: 20,
         curve,
-        notes: Vec::new(),
+        ..Point::default()
     }
 }
 
 fn difference(study: &Study, point: usize, with: usize, of: &str, half: f64) -> Difference {
     let mean = study.points[point].response[of].mean - study.points[with].response[of].mean;
     let difference = Estimate { mean, ci95: Some([mean - half, mean + half]), ..Estimate::default() };
-    Difference { point, with, of: of.into(), difference, gain: Some(3.21) }
+    Difference { point, with, of: of.into(), ok: false, difference, gain: Some(3.21) }
 }
 
 /// Three ways to balance on the same draws; one hardly differs from the first.

@@ -1,0 +1,165 @@
+//! What speaks against a steady state, in words that follow "no steady state:".
+//!
+//! MSER alone finds one in any run that goes on as it began, also in one that only grows, or whose requests are all given up
+//! after the same time. So it is asked last.
+
+use super::loads::Loads;
+use base::{Nanos, Profile};
+use report::format::{count, number, share};
+use stats::Growth;
+use stats::steady::Cut;
+use std::ops::Range;
+use workload::Plan;
+use workload::model::Model;
+use workload::plan::Source;
+use workload::users::Level;
+
+/// More censored response times than this leave open what most of the others are worth.
+const CENSORED: f64 = 0.01;
+/// Batches of which `lag1` is told.
+const BATCHES: f64 = 20.0;
+/// The 99.5 % point of the normal distribution.
+const Z: f64 = 2.576;
+
+/// What is known of a run, or of several together.
+#[derive(Debug)]
+pub struct Looked<'a> {
+    /// What was asked for.
+    pub plan: &'a Plan,
+    /// Of what.
+    pub model: &'a Model,
+    /// How much that is of what it can do.
+    pub loads: &'a Loads,
+    /// Response times.
+    pub n: u64,
+    /// Of these, the censored ones.
+    pub censored: u64,
+    /// What MSER leaves out.
+    pub cut: Cut,
+    /// Correlation of neighbouring batches of what is left.
+    pub lag1: Option<f64>,
+    /// The part whose number of requests is shown to grow, by most per second, and by how much.
+    pub growing: Option<(usize, Growth)>,
+}
+
+/// What speaks against a steady state, what is gravest first; none where nothing does.
+pub fn why_not(of: &Looked<'_>) -> Option<String> {
+    let name = |part: usize| of.model.parts.get(part).map_or("a part", |part| part.name.as_str());
+    let grew = of.growing.map(|(part, Growth { per_second, interval: [low, high] })| {
+        let [per_second, low, high] = [per_second, low, high].map(number);
+        format!("requests in {} grew by {per_second} per second (95 % interval {low} to {high})", name(part))
+    });
+    if of.plan.is_fixed_work() {
+        return Some("fixed work has no steady state".into());
+    }
+    if let Some((part, load)) = of.loads.busiest().filter(|(_, load)| *load >= 1.0) {
+        let asked = format!("{} is asked for {} it can do", name(part), times_what(load));
+        return Some(grew.map_or(asked.clone(), |grew| format!("{asked}, and {grew}")));
+    }
+    if let Some(what) = varies(of.plan) {
+        return Some(format!("the {what} of the plan varies within the measured phase"));
+    }
+    if grew.is_some() {
+        return grew;
+    }
+    let censored = of.censored as f64 / of.n.max(1) as f64;
+    if censored > CENSORED {
+        return Some(format!(
+            "{} of the requests got no answer, so that their response times are not known",
+            share(censored)
+        ));
+    }
+    match of.cut {
+        Cut::TooFew => return Some("of fewer than 100 response times it cannot be told".into()),
+        Cut::NotFound(_) => {
+            return Some(format!(
+                "by MSER no cut within the first half of the {} response times leaves the rest steady",
+                count(of.n)
+            ));
+        }
+        Cut::Found(_) => {}
+    }
+    of.lag1.filter(|&lag1| lag1 > most_correlated()).map(|lag1| {
+        format!(
+            "neighbouring twentieths of what is left have a correlation of {}: it drifts, or is too short",
+            number(lag1)
+        )
+    })
+}
+
+/// Correlation of neighbouring batches that independent ones exceed once in 200 times: the mean of what is told of them is
+/// -1/n, its standard error 1/sqrt(n) (Kendall 1954; Bartlett 1946). 0.53.
+fn most_correlated() -> f64 {
+    Z / BATCHES.sqrt() - 1.0 / BATCHES
+}
+
+/// `1.25 times what`, or `all that`.
+pub fn times_what(load: f64) -> String {
+    match number(load).as_str() {
+        "1.00" => "all that".into(),
+        times => format!("{times} times what"),
+    }
+}
+
+/// The part that is shown to grow by most per second.
+pub fn fastest(growths: impl Iterator<Item = Option<Growth>>) -> Option<(usize, Growth)> {
+    let shown = growths.enumerate().filter_map(|(part, growth)| Some((part, growth.filter(Growth::shown)?)));
+    shown.max_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second))
+}
+
+/// What of the plan is not the same throughout the measured phase.
+fn varies(plan: &Plan) -> Option<&'static str> {
+    let measured = plan.measured_from..plan.end();
+    plan.groups.iter().find_map(|group| match &group.source {
+        Source::Arrivals { profile, .. } => rate_varies(profile, &measured).then_some("rate"),
+        Source::Users { level, .. } => users_vary(level, &measured).then_some("number of users"),
+        Source::AtOnce { .. } => None,
+    })
+}
+
+fn rate_varies(profile: &Profile, measured: &Range<Nanos>) -> bool {
+    profile.end() < measured.end
+        || differ(profile.phases().map(|phase| (phase.length, phase.from.0, phase.to.0)), measured)
+}
+
+fn users_vary(level: &Level, measured: &Range<Nanos>) -> bool {
+    let phases = level.phases().iter().map(|phase| (phase.length, phase.from_users, phase.to_users));
+    level.end() < measured.end || differ(phases, measured)
+}
+
+/// Whether the values of these phases (length, first, last), as far as they lie within that time, are not all the same.
+fn differ(phases: impl Iterator<Item = (Nanos, f64, f64)>, within: &Range<Nanos>) -> bool {
+    let (mut begins, mut first) = (Nanos::ZERO, None::<f64>);
+    for (length, from, to) in phases {
+        let ends = begins + length;
+        if begins < within.end && ends > within.start && (from != to || from != *first.get_or_insert(from)) {
+            return true;
+        }
+        begins = ends;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_within_the_measured_phase_varies() {
+        let s = Nanos::from_secs;
+        let phases = [(s(10), 0.0, 5.0), (s(10), 5.0, 5.0), (s(10), 5.0, 5.0), (s(10), 5.0, 9.0)];
+        let varies = |from: i64, to: i64| differ(phases.into_iter(), &(s(from)..s(to)));
+        assert!(!varies(10, 30) && !varies(12, 28) && !varies(20, 30));
+        assert!(varies(9, 30) && varies(0, 40) && varies(10, 31));
+        assert!(differ([(s(10), 5.0, 5.0), (s(10), 6.0, 6.0)].into_iter(), &(s(0)..s(20))));
+    }
+
+    #[test]
+    fn what_grows_is_what_is_shown_to_and_fastest() {
+        let growth = |per_second, low| Some(Growth { per_second, interval: [low, 2.0 * per_second - low] });
+        let all = [growth(9.0, -1.0), growth(2.0, 1.5), None, growth(3.0, 0.1)];
+        assert_eq!(fastest(all.into_iter()).map(|(part, _)| part), Some(3));
+        assert_eq!(fastest([growth(0.003, -0.010)].into_iter()), None);
+        assert_eq!((times_what(1.004), times_what(1.2)), ("all that".into(), "1.20 times what".into()));
+    }
+}
