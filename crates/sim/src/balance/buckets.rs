@@ -61,16 +61,19 @@ impl Buckets {
 
     /// Sorted anew.
     pub(super) fn refresh(&mut self, counts: &Counts) {
-        self.order.sort_unstable_by_key(|&target| (counts.known(target), target));
+        let targets = 0..self.order.len() as u32;
+        let most = targets.clone().map(|target| counts.known(target)).max().unwrap_or(0) as usize;
         self.begin.clear();
-        for (i, &target) in self.order.iter().enumerate() {
-            self.place[target as usize] = i as u32;
-            while self.begin.len() <= counts.known(target) as usize {
-                self.begin.push(i as u32);
-            }
+        self.begin.resize(most + 3, 0);
+        // How many each bucket has, at the next one's place but one; where that begins; and, as it fills, where it ends.
+        targets.clone().for_each(|target| self.begin[counts.known(target) as usize + 2] += 1);
+        (1..self.begin.len()).for_each(|i| self.begin[i] += self.begin[i - 1]);
+        for target in targets {
+            let place = &mut self.begin[counts.known(target) as usize + 1];
+            self.order[*place as usize] = target;
+            self.place[target as usize] = *place;
+            *place += 1;
         }
-        let end = self.order.len() as u32;
-        self.begin.extend([end, end]);
     }
 }
 
@@ -93,7 +96,7 @@ mod tests {
                 buckets.fell(target, counts.ended(target));
             }
             if step % 1_000 == 999 {
-                (0..13).for_each(|t| counts.set_others(t, (draws.bits() % 40) as u32));
+                (0..13).for_each(|t| _ = counts.set_others(t, (draws.bits() % 40) as u32));
                 buckets.refresh(&counts);
             }
             let least = (0..13).map(|t| counts.known(t)).min().unwrap();

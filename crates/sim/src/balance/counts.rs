@@ -9,11 +9,46 @@ pub(super) struct Counts {
     others: Vec<u32>,
     /// Sum of `known`.
     sum: u64,
+    /// Targets at which its own number may be another than at the last exchange, each once; none before the first.
+    changed: Option<Changed>,
+}
+
+#[derive(Clone, Debug)]
+struct Changed {
+    targets: Vec<u32>,
+    /// By target.
+    marked: Vec<bool>,
 }
 
 impl Counts {
     pub(super) fn new(targets: u32) -> Counts {
-        Counts { known: vec![0; targets as usize], others: Vec::new(), sum: 0 }
+        Counts { known: vec![0; targets as usize], others: Vec::new(), sum: 0, changed: None }
+    }
+
+    #[inline]
+    fn changes(&mut self, target: u32) {
+        if let Some(changed) = &mut self.changed {
+            let marked = &mut changed.marked[target as usize];
+            if !*marked {
+                *marked = true;
+                changed.targets.push(target);
+            }
+        }
+    }
+
+    /// Adds the targets at which its own number may have changed since this was last asked to `all`; false: any may have.
+    pub(super) fn take_changes(&mut self, all: &mut Vec<u32>) -> bool {
+        match &mut self.changed {
+            Some(Changed { targets, marked }) => {
+                targets.iter().for_each(|&target| marked[target as usize] = false);
+                all.append(targets);
+                true
+            }
+            None => {
+                self.changed = Some(Changed { targets: Vec::new(), marked: vec![false; self.known.len()] });
+                false
+            }
+        }
     }
 
     pub(super) fn targets(&self) -> u32 {
@@ -43,6 +78,7 @@ impl Counts {
         let before = *known;
         *known += 1;
         self.sum += 1;
+        self.changes(target);
         before
     }
 
@@ -53,19 +89,22 @@ impl Counts {
         let known = &mut self.known[target as usize];
         *known -= 1;
         self.sum -= 1;
-        *known
+        let after = *known;
+        self.changes(target);
+        after
     }
 
-    /// What the others have there.
-    pub(super) fn set_others(&mut self, target: u32, others: u32) {
+    /// What the others have there; how many were known of before, and are.
+    pub(super) fn set_others(&mut self, target: u32, others: u32) -> (u32, u32) {
         let own = self.own(target);
         if self.others.is_empty() {
             self.others.resize(self.known.len(), 0);
         }
-        let known = &mut self.known[target as usize];
-        self.sum = self.sum - u64::from(*known) + u64::from(own + others);
-        *known = own + others;
+        let (before, after) = (self.known(target), own + others);
+        self.sum = self.sum - u64::from(before) + u64::from(after);
+        self.known[target as usize] = after;
         self.others[target as usize] = others;
+        (before, after)
     }
 
     /// What one more request would make of a target's load: (outstanding + 1) / weight.

@@ -179,7 +179,7 @@ mod tests {
                 if step % 150 == 149 {
                     let free = levels.free.len();
                     assert_eq!(levels.words.len() / levels.size - free, distinct(&counts));
-                    (0..n).for_each(|t| counts.set_others(t, (draws.bits() % 3) as u32));
+                    (0..n).for_each(|t| _ = counts.set_others(t, (draws.bits() % 3) as u32));
                     levels.refresh(&counts);
                 }
                 let least = (0..n).map(|t| counts.known(t)).min().unwrap();

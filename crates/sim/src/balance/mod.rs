@@ -74,6 +74,40 @@ enum How {
     OneConnection(OneConnection),
 }
 
+impl How {
+    /// A target of which `before` requests were known has one more.
+    #[inline]
+    fn rose(&mut self, target: u32, before: u32) {
+        match self {
+            How::LeastConnections(how) => how.rose(target, before),
+            How::JoinIdleQueue(how) => how.idle.remove(target),
+            How::OneConnection(how) => how.idle.remove(target),
+            How::Random(_)
+            | How::RoundRobin(_)
+            | How::PowerOfD(_)
+            | How::PeakEwma(_)
+            | How::ConsistentHash(_) => {}
+        }
+    }
+
+    /// A target has one request less: `after`.
+    #[inline]
+    fn fell(&mut self, target: u32, after: u32) {
+        match self {
+            How::LeastConnections(how) => how.fell(target, after),
+            How::JoinIdleQueue(how) if after == 0 => how.idle.push(target),
+            How::OneConnection(how) if after == 0 => how.idle.push(target),
+            How::Random(_)
+            | How::RoundRobin(_)
+            | How::PowerOfD(_)
+            | How::JoinIdleQueue(_)
+            | How::PeakEwma(_)
+            | How::ConsistentHash(_)
+            | How::OneConnection(_) => {}
+        }
+    }
+}
+
 impl Chooser {
     /// A balancer before targets of these weights, with nothing outstanding.
     ///
@@ -129,16 +163,7 @@ impl Chooser {
     #[inline]
     pub fn started(&mut self, target: u32) {
         let before = self.counts.started(target);
-        match &mut self.how {
-            How::LeastConnections(how) => how.rose(target, before),
-            How::JoinIdleQueue(how) => how.idle.remove(target),
-            How::OneConnection(how) => how.idle.remove(target),
-            How::Random(_)
-            | How::RoundRobin(_)
-            | How::PowerOfD(_)
-            | How::PeakEwma(_)
-            | How::ConsistentHash(_) => {}
-        }
+        self.how.rose(target, before);
     }
 
     /// One request at `target` is outstanding no more as of `now`; its answer had come after `took`. An answer that never
@@ -149,21 +174,9 @@ impl Chooser {
     #[inline]
     pub fn ended(&mut self, target: u32, now: Nanos, took: Option<Nanos>) {
         let after = self.counts.ended(target);
-        match &mut self.how {
-            How::LeastConnections(how) => how.fell(target, after),
-            How::JoinIdleQueue(how) if after == 0 => how.idle.push(target),
-            How::OneConnection(how) if after == 0 => how.idle.push(target),
-            How::PeakEwma(how) => {
-                if let Some(took) = took {
-                    how.observe(target, now, took);
-                }
-            }
-            How::Random(_)
-            | How::RoundRobin(_)
-            | How::PowerOfD(_)
-            | How::JoinIdleQueue(_)
-            | How::ConsistentHash(_)
-            | How::OneConnection(_) => {}
+        self.how.fell(target, after);
+        if let (How::PeakEwma(how), Some(took)) = (&mut self.how, took) {
+            how.observe(target, now, took);
         }
     }
 
@@ -181,17 +194,49 @@ impl Chooser {
 
     /// All copies of a balancer tell each other what they have outstanding: each knows its own at once from then on, and
     /// the sum of the others' as of now. `common` says which targets are the same for all copies (those of a shared part);
-    /// of the rest each has its own, and nothing is told.
+    /// of the rest each has its own, and nothing is told. Always the same copies exchange, about the same targets.
+    ///
+    /// It costs as many steps as there are copies for each target at which anything began or ended since the last exchange,
+    /// whatever number of targets there are; and at most as many as copies times targets.
     pub fn exchange(copies: &mut [Chooser], common: impl Fn(u32) -> bool) {
-        let targets = copies.iter().map(Chooser::targets).min().unwrap_or(0);
-        for target in (0..targets).filter(|&target| common(target)) {
-            let all: u32 = copies.iter().map(|copy| copy.own(target)).sum();
-            for copy in &mut *copies {
-                copy.counts.set_others(target, all - copy.own(target));
-            }
+        let mut changed = Vec::new();
+        let mut told = true;
+        for copy in &mut *copies {
+            told &= copy.counts.take_changes(&mut changed);
+        }
+        if !told {
+            let targets = copies.iter().map(Chooser::targets).min().unwrap_or(0);
+            changed = (0..targets).collect();
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        changed.retain(|&target| common(target));
+        let mut sums: Vec<(u32, u32)> = changed.into_iter().map(|target| (target, 0)).collect();
+        for copy in &*copies {
+            sums.iter_mut().for_each(|(target, sum)| *sum += copy.own(*target));
         }
         for copy in copies {
-            copy.refresh();
+            copy.hear(&sums);
+        }
+    }
+
+    /// So many requests of all copies are outstanding at these targets, which are in order.
+    fn hear(&mut self, sums: &[(u32, u32)]) {
+        // Steps of one keep an order up to date as long as sorting all anew is not less work.
+        let mut steps = self.counts.targets() as usize;
+        let mut stepwise = true;
+        for &(target, sum) in sums {
+            let (before, after) = self.counts.set_others(target, sum - self.counts.own(target));
+            let distance = before.abs_diff(after) as usize;
+            stepwise &= distance <= steps;
+            if stepwise {
+                steps -= distance;
+                (before..after).for_each(|before| self.how.rose(target, before));
+                (after..before).rev().for_each(|after| self.how.fell(target, after));
+            }
+        }
+        if !stepwise {
+            self.refresh();
         }
     }
 

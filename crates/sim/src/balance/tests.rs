@@ -220,6 +220,54 @@ fn an_exchange_tells_of_the_others() {
     assert_eq!((copies[1].known(0), copies[1].known(2)), (2, 2));
 }
 
+/// After the first exchange, only targets at which something began or ended are looked at, however many there are; and what
+/// is known is what a search would find.
+#[test]
+fn an_exchange_looks_at_what_has_changed() {
+    let targets = 2_000;
+    for policy in all() {
+        let mut copies = vec![chooser(policy, &vec![1.0; targets as usize]); 10];
+        let mut draws = route(5).item(0);
+        let mut own = vec![vec![0u32; targets as usize]; 10];
+        for round in 0..40 {
+            // Now and then many begin, and those are sorted anew.
+            let changes = if round % 10 == 5 { 3_000 } else { 20 };
+            for _ in 0..changes {
+                let (who, target) = (draws.bits() as usize % 10, (draws.bits() % u64::from(targets)) as u32);
+                let had = &mut own[who][target as usize];
+                if *had > 0 && draws.bits().is_multiple_of(2) {
+                    *had -= 1;
+                    copies[who].ended(target, Nanos(round), None);
+                } else {
+                    *had += 1;
+                    copies[who].started(target);
+                }
+            }
+            let looked = std::cell::Cell::new(0);
+            Chooser::exchange(&mut copies, |_| {
+                looked.set(looked.get() + 1);
+                true
+            });
+            assert!(round == 0 || looked.get() <= changes, "{policy:?}: {} looked at", looked.get());
+            for target in 0..targets {
+                let all: u32 = own.iter().map(|own| own[target as usize]).sum();
+                let known = copies.iter().all(|copy| copy.known(target) == all);
+                assert!(known, "{policy:?}, round {round}, target {target}");
+            }
+            for (copy, own) in copies.iter_mut().zip(&own) {
+                assert!((0..targets).all(|target| copy.own(target) == own[target as usize]));
+                let chosen = copy.choose(Nanos(round), 0, &mut route(6).item(round as u64));
+                let least = (0..targets).map(|target| copy.known(target)).min();
+                let by_counts = matches!(policy, Policy::LeastConnections { .. })
+                    || least == Some(0) && matches!(policy, Policy::JoinIdleQueue | Policy::OneConnection);
+                if by_counts {
+                    assert_eq!(chosen.map(|chosen| copy.known(chosen)), least, "{policy:?}, round {round}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_balanced_is_refused() {
     let refused = |policy, weights: &[f64]| {

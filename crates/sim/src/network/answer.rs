@@ -200,7 +200,7 @@ impl Network {
         if on != NONE {
             let flight = self.flights.get(f);
             let (outcome, status) = flight.verdict.answer();
-            self.outbox.push_back((self.now, Answered { on, outcome, status }));
+            self.outbox.add(self.now, Answered { on, outcome, status });
             self.connections[on as usize] = NONE;
         }
         self.little.left(came, self.now);

@@ -11,6 +11,7 @@ use super::flight::Flights;
 use super::measured::{Measured, Spent};
 use super::numbers::{Numbers, seed_of_part};
 use super::observe::Little;
+use super::outbox::Outbox;
 use super::part::{Balancing, Desks, Does, Faulty, Line, Part, PartDraws, Way};
 use super::series::Series;
 use super::station::{Desk, Rules, Service};
@@ -76,7 +77,7 @@ impl Network {
             now: Nanos::ZERO,
             events,
             ready: VecDeque::new(),
-            outbox: VecDeque::new(),
+            outbox: Outbox::default(),
             connections: Vec::new(),
             releases: Vec::new(),
             free_releases: Vec::new(),
@@ -199,6 +200,12 @@ impl Layout {
         let slows = |faults: &&Faults| matches!(faults.while_down, WhileDown::Slow(_));
         if asked.faults.as_ref().filter(slows).is_some() && !matches!(asked.kind, Kind::Station(_)) {
             return Err(wrong(&asked.name, "a station: nothing else can be slow"));
+        }
+        // A lazy clock changes when it is asked: nothing is lost to it in between.
+        let lazy = |faults: &&Faults| matches!(faults.when, When::Alternating { lazy: true, .. });
+        if asked.faults.as_ref().filter(lazy).is_some_and(|faults| faults.under_way == UnderWay::Lost) {
+            let wanted = "a part whose faults are lazy and let finish what is under way, or are not lazy";
+            return Err(wrong(&asked.name, wanted));
         }
         let bucket =
             asked.retry.as_ref().and_then(|retry| retry.budget).map(|budget| BudgetBucket::new(&budget));

@@ -83,8 +83,8 @@ impl Network {
     /// Answers that were to come later and have by `now` wait to be told.
     #[inline]
     pub(super) fn tell_due(&mut self, now: Nanos) {
-        while let Some(answered) = self.first_due(now) {
-            self.outbox.push_back(answered);
+        while let Some((at, answered)) = self.first_due(now) {
+            self.outbox.add(at, answered);
         }
     }
 

@@ -39,6 +39,7 @@ mod flow;
 mod measured;
 pub(crate) mod numbers;
 mod observe;
+mod outbox;
 mod part;
 mod series;
 mod split;
@@ -63,6 +64,7 @@ use flow::Step;
 use measured::{Measured, Spent};
 use numbers::Numbers;
 use observe::Little;
+use outbox::Outbox;
 use part::{Does, Part, Tally};
 use std::collections::VecDeque;
 use told::Told;
@@ -99,8 +101,8 @@ pub struct Network {
     events: Events,
     /// Flights that can go on.
     ready: VecDeque<(Ticket, Step)>,
-    /// Answers that the world has not been told, and when they came.
-    outbox: VecDeque<(Nanos, Answered)>,
+    /// Answers that the world has not been told.
+    outbox: Outbox,
     /// The request (on the direct way: the end) that a connection waits for.
     connections: Vec<u32>,
     /// Failed requests that count as outstanding for a while.
@@ -223,8 +225,8 @@ impl Target for Network {
 
     #[inline]
     fn next_at(&self) -> Nanos {
-        match self.outbox.front() {
-            Some(&(at, _)) => at,
+        match self.outbox.first_at() {
+            Some(at) => at,
             None if self.direct => self.due_at,
             None => self.events.next_at(),
         }
@@ -233,7 +235,7 @@ impl Target for Network {
     #[inline]
     fn happen(&mut self, now: Nanos) -> Option<Answered> {
         loop {
-            if let Some((_, answered)) = self.outbox.pop_front() {
+            if let Some(answered) = self.outbox.take() {
                 return Some(answered);
             }
             if self.direct {
@@ -252,6 +254,6 @@ impl Target for Network {
             self.catch_up(now);
             self.client_is_gone(on);
         }
-        self.outbox.retain(|(_, answered)| answered.on != on);
+        self.outbox.gone(on);
     }
 }

@@ -4,7 +4,10 @@ use crate::common::{asked, good, law, network, servers};
 use base::Nanos;
 use sim::Network;
 use workload::Process;
-use workload::model::{Balancer, Branch, Cable, Kind, Knows, Model, Part, Policy, Station, Ties, Timeout};
+use workload::model::{
+    Balancer, Branch, Cable, Faults, Kind, Knows, Model, Part, Policy, Station, Ties, Timeout, UnderWay,
+    When, WhileDown,
+};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const FIRST: Policy = Policy::LeastConnections { ties: Ties::First };
@@ -129,6 +132,11 @@ fn networks_that_cannot_be_are_refused() {
     cost.knows = Knows::Shared { every: MS(5), cost: MS(5) };
     let model = Model::of(vec![part(Kind::Balancer(cost)), part(Kind::Station(ten()))]);
     assert!(error(&model).contains("every: 5ms, cost: 5ms"));
+    let when = When::Alternating { up: law("20s"), down: law("1s"), lazy: true };
+    let while_down = WhileDown::Error;
+    let lost = Faults { when, together: false, while_down, under_way: UnderWay::Lost };
+    let lazy = Part { faults: Some(lost), ..part(Kind::Station(ten())) };
+    assert!(error(&Model::of(vec![lazy])).contains("lazy"));
     let slow = Station { speed: vec![1.0, 0.0], ..ten() };
     assert!(error(&Model::station(slow)).contains("a speed"));
 }

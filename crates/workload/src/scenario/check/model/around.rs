@@ -47,6 +47,15 @@ pub(super) fn faults(written: &written::Faults, station: bool, reader: &mut Read
         }
     };
     let when = when(written, reader);
+    let lazy = written.lazy.as_ref().filter(|flag| flag.value);
+    if let (Some(lazy), Some(lost)) =
+        (lazy, written.under_way.as_ref().filter(|_| under_way == UnderWay::Lost))
+    {
+        let title = "what changes only when a request comes cannot lose what is in it meanwhile";
+        let problem =
+            Problem::new(lazy.span, title).other(lost.span, "it would be lost when the part goes down");
+        return reader.complain(problem.help("leave out lazy, or write under-way: finish"));
+    }
     Some(Faults { when: when?, together, while_down: while_down?, under_way })
 }
 
