@@ -191,3 +191,20 @@ fn fixed_work_counts_up_to_the_end_of_the_run() {
     assert_eq!(part.all.area_ns, (10 * 25 * 26 / 2 + 75 * 250) * 1_000_000);
     assert_eq!(part.by_copy, [part.all]);
 }
+
+/// The client is gone at 5 ms, the server is not done before 10 ms, and nobody looks before 50 ms.
+#[test]
+fn what_is_left_to_happen_has_happened_when_somebody_looks() {
+    for discipline in [Discipline::Fifo, Discipline::Lifo] {
+        let model = Model::station(Station { discipline, ..servers(1, "10ms") });
+        for model in [by_events(&model), model] {
+            let mut network = network(&model);
+            network.request(Nanos::ZERO, 0, 0, &Sending::default());
+            network.gone(MS(5), 0);
+            let seen = network.observed(MS(50));
+            let part = &seen.parts.last().unwrap().all;
+            let all = [part.busy_ns, part.area_ns, seen.area_ns, seen.sum_ns, seen.busy_ns, seen.wasted_ns];
+            assert_eq!(all, [10_000_000; 6]);
+        }
+    }
+}
