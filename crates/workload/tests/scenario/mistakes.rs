@@ -362,6 +362,7 @@ fn impossible_failures() {
         station("faults: { at: 1s, for: 1s, lazy: true }"),
         station("faults: { at: 1s, for: 0s }"),
         station("faults: { up: 0s, down: 0s }"),
+        station("faults: { up: 1s, down: 1s, lazy: true, under-way: lost }"),
         station("faults: { up: 1s, down: 1s, answer: slow, under-way: killed }"),
         station("faults: { up: 1s, down: 1s, answer: { slow: 0.5 } }"),
         "model: { faults: { up: 1s, down: 1s, answer: { slow: 5 } }, to: { service: 1ms } }".to_owned(),
