@@ -5,7 +5,7 @@ use base::Nanos;
 use sim::Observed;
 use sim::network::{CopyObserved, PartObserved};
 use stats::summary::{CopyLoad, LittleIdentity, ModelPart, PartPoint, Simulation};
-use std::ops::Range;
+use workload::Plan;
 
 /// What is kept of a play.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,10 +21,19 @@ pub struct Seen {
 pub struct PartSeen {
     /// Share of the servers' time that was spent serving; none unless it is a station.
     pub utilisation: Option<f64>,
-    /// Requests per second by which the number in it grew, all copies together; none of too short a phase.
-    pub growth: Option<f64>,
-    /// Share of the requests that came to it that it failed, over the whole run.
+    /// Share of the requests that came to it that it failed.
     pub failed: f64,
+}
+
+/// Until when a run is looked at whose last request ended then: to the end of the measured phase, if that comes later. Fixed
+/// work is over with its last request.
+pub fn looked_at_until(plan: &Plan, ended: Nanos) -> Nanos {
+    if plan.is_fixed_work() { ended } else { ended.max(plan.end()) }
+}
+
+/// Length of the measured phase, in ns.
+fn measured(observed: &Observed) -> f64 {
+    (observed.measured.end - observed.measured.start).0 as f64
 }
 
 /// The block of the summary, but for the steady state.
@@ -35,7 +44,7 @@ pub fn simulation(observed: &Observed, loads: &Loads) -> Simulation {
             .parts
             .iter()
             .zip(offered)
-            .map(|(part, load)| of_part(part, load, observed.until))
+            .map(|(part, load)| of_part(part, load, measured(observed)))
             .collect(),
         attempts_per_request: (observed.came > 0).then(|| observed.attempts as f64 / observed.came as f64),
         wasted: (observed.busy_ns > 0).then(|| observed.wasted_ns as f64 / observed.busy_ns as f64),
@@ -49,8 +58,8 @@ pub fn simulation(observed: &Observed, loads: &Loads) -> Simulation {
     }
 }
 
-fn of_part(part: &PartObserved, offered: Option<f64>, until: Nanos) -> ModelPart {
-    let whole = |copies: u64| until.0 as f64 * copies as f64;
+fn of_part(part: &PartObserved, offered: Option<f64>, measured: f64) -> ModelPart {
+    let whole = |copies: u64| measured * copies as f64;
     let busy =
         |busy_ns: i128, of_all: f64| share(busy_ns, part.servers.map(|servers| of_all * servers as f64));
     let load = |copy: &CopyObserved| CopyLoad {
@@ -88,32 +97,16 @@ fn share(part: i128, whole: Option<f64>) -> Option<f64> {
 }
 
 impl Seen {
-    /// In that phase.
-    pub fn of(observed: &Observed, measured: &Range<Nanos>) -> Seen {
-        let parts = observed.parts.iter().map(|part| PartSeen::of(part, measured)).collect();
-        Seen { parts, little: observed.area_ns == observed.sum_ns }
-    }
-}
-
-impl PartSeen {
-    fn of(part: &PartObserved, measured: &Range<Nanos>) -> PartSeen {
-        let middle = |from: Nanos, to: Nanos| Nanos(from.0 + (to.0 - from.0) / 2);
-        let within = part.series.iter().filter(|w| measured.contains(&middle(w.from, w.to)) && w.to > w.from);
-        let (mut busy, mut length) = (0, 0.0);
-        // Mean number in the part, by the middle of the window.
-        let mut ends: Option<[(f64, f64); 2]> = None;
-        for window in within {
-            let span = (window.to.0 - window.from.0) as f64;
-            busy += window.busy_ns;
-            length += span;
-            let here = (middle(window.from, window.to).as_secs_f64(), window.area_ns as f64 / span);
-            ends = Some([ends.map_or(here, |[first, _]| first), here]);
-        }
-        let grew = |[(from, first), (to, last)]: [(f64, f64); 2]| (last - first) / (to - from);
-        PartSeen {
-            utilisation: share(busy, part.servers.map(|servers| length * (servers * part.copies) as f64)),
-            growth: ends.map(grew).filter(|growth| growth.is_finite()),
+    /// In the measured phase.
+    pub fn of(observed: &Observed) -> Seen {
+        let length = measured(observed);
+        let of = |part: &PartObserved| PartSeen {
+            utilisation: share(
+                part.all.busy_ns,
+                part.servers.map(|servers| length * (servers * part.copies) as f64),
+            ),
             failed: if part.all.came == 0 { 0.0 } else { part.all.failed as f64 / part.all.came as f64 },
-        }
+        };
+        Seen { parts: observed.parts.iter().map(of).collect(), little: observed.area_ns == observed.sum_ns }
     }
 }
