@@ -1,8 +1,8 @@
 //! timelike's five ways to balance 10,000 requests over 250 servers (Kingsbury 2013), and what he left open: how far one run
 //! of 10,000 is from another, how far all of them are from the steady state, and what ties do.
 //!
-//! Every row plays the same arrivals and the same demands, so that differences between rows are much sharper than the rows
-//! themselves. Deliberately absent: what goes wrong (failures, retries, stale information), which is another experiment.
+//! Every row plays the same arrivals and the same demands, and differences are taken replication by replication.
+//! Deliberately absent: what goes wrong (failures, retries, stale information), which is another experiment.
 //! See docs/labs.md for the definitions.
 
 mod cases;
@@ -11,7 +11,7 @@ mod play;
 mod published;
 
 use super::latencies::{self, MEAN, MEDIAN, P95, P99};
-use super::{Cell, Lab, Quantity, Range, Report, SCHEMA, Steady, Table, TableRow};
+use super::{Cell, Lab, Range, Report, SCHEMA, Steady, Table, TableRow};
 use cases::{CASES, PUBLISHED, Setting, Way};
 use play::All;
 use report::format::{count, time};
@@ -164,7 +164,7 @@ fn differences(all: &All) -> Table {
             .to_owned(),
         key: "pair",
         source: "paper",
-        quantities: COMPARED.map(|number| Quantity::new(latencies::QUANTITIES[number].name, 2)).to_vec(),
+        quantities: COMPARED.map(|number| latencies::QUANTITIES[number]).to_vec(),
         rows: rows.to_vec(),
         spread: true,
     }

@@ -40,16 +40,33 @@ impl Sign {
 }
 
 fn ms(x: f64) -> String {
-    format!("{x:.1} ms")
+    format!("{} ms", rounded(x, 1))
+}
+
+/// To so many places, and never a negative zero.
+fn rounded(x: f64, places: usize) -> String {
+    let text = format!("{x:.places$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|b| matches!(b, b'0' | b'.')) => digits.to_owned(),
+        _ => text,
+    }
 }
 
 /// How long a difference is, with its interval, and of which sign: `12.3 ms [12.0, 12.6] longer`.
 fn apart(range: &Range) -> String {
-    let Some([low, high]) = range.ci else { return format!("apart by {}", ms(range.mean)) };
+    let places = if range.mean.abs() < 1.0 { 3 } else { 1 };
+    let mean = range.mean;
+    let Some([low, high]) = range.ci else {
+        return format!("apart by {} ms in one replication", rounded(mean, places));
+    };
+    let interval = |mean: f64, low: f64, high: f64| {
+        let [mean, low, high] = [mean, low, high].map(|x| rounded(x, places));
+        format!("{mean} ms [{low}, {high}]")
+    };
     match Sign::of(range) {
-        Sign::Above => format!("{} [{low:.1}, {high:.1}] longer", ms(range.mean)),
-        Sign::Below => format!("{} [{:.1}, {:.1}] shorter", ms(-range.mean), -high, -low),
-        Sign::Unknown => format!("not known to differ ({} [{low:.1}, {high:.1}])", ms(range.mean)),
+        Sign::Above => format!("{} longer", interval(mean, low, high)),
+        Sign::Below => format!("{} shorter", interval(-mean, -high, -low)),
+        Sign::Unknown => format!("not known to differ ({})", interval(mean, low, high)),
     }
 }
 
@@ -129,8 +146,8 @@ fn ties(all: &All) -> Option<String> {
     };
     Some(format!(
         "{} balancers over one pool: the published text has them better than random, the published figures worse (median {} \
-         against {}). With ties to the first server the median is {}, {} than random's on the same requests, and {fits} of \
-         the 5 figures lie within 5-95 %; with random ties it is {}, {}, and {fits_drawn} of 5 do. {verdict}",
+         against {}). With ties to the first server the median is {} (against random's on the same requests: {}), and {fits} \
+         of the 5 figures lie within 5-95 %; with random ties it is {} ({}), and {fits_drawn} of 5 do. {verdict}",
         all.setting.balancers,
         ms(printed[0]),
         ms(printed[1]),
@@ -150,7 +167,8 @@ fn other_ties(all: &All) -> Option<String> {
         let difference = all.difference(pair, MEAN)?;
         known |= Sign::of(&difference) != Sign::Unknown;
         let [low, high] = difference.ci?;
-        said.push(format!("{} {:.2} ms [{low:.2}, {high:.2}]", named(pair.0), difference.mean));
+        let [mean, low, high] = [difference.mean, low, high].map(|x| rounded(x, 2));
+        said.push(format!("{} {mean} ms [{low}, {high}]", named(pair.0)));
     }
     let verdict = if known { "ties make a difference too" } else { "ties make no known difference" };
     Some(format!(
@@ -160,27 +178,21 @@ fn other_ties(all: &All) -> Option<String> {
     ))
 }
 
-/// How far the other policies are from the even one, and what the common draws are worth.
+/// How far the other ways are from the even one, and what the common draws are worth.
 fn same_requests(all: &All) -> Option<String> {
+    let even = all.range(EVEN, MEDIAN)?;
     let mut said = Vec::new();
-    for way in [Way::RoundRobin, Way::Random] {
-        let difference = all.difference((way, EVEN), MEDIAN)?;
-        let (one, even) = (all.range(way, MEDIAN)?, all.range(EVEN, MEDIAN)?);
-        let independent = (one.sd? * one.sd? + even.sd? * even.sd?).sqrt();
-        let mut text = format!("{} {}", named(way), apart(&difference));
-        if difference.sd? > 0.0 {
-            write!(
-                text,
-                " (independent runs: an interval {:.2} times as wide)",
-                independent / difference.sd?
-            )
-            .ok()?;
-        }
-        said.push(text);
+    for way in [Way::RoundRobin, Way::Random, POOLS, Way::OneQueue] {
+        let (difference, one) = (all.difference((way, EVEN), MEDIAN)?, all.range(way, MEDIAN)?);
+        let (paired, independent) = (difference.sd?, libm::hypot(one.sd?, even.sd?));
+        let worth =
+            if paired > 0.0 { format!(" ({:.1} times)", independent / paired) } else { String::new() };
+        said.push(format!("{} {}{worth}", named(way), apart(&difference)));
     }
     Some(format!(
-        "On the same arrivals and demands the median is, against even's {}: {}.",
-        ms(all.range(EVEN, MEDIAN)?.mean),
+        "On the same arrivals and demands the median is, against even's {} (in brackets: how many times wider the interval would \
+         be without common draws): {}.",
+        ms(even.mean),
         said.join("; ")
     ))
 }
@@ -201,8 +213,8 @@ fn blocks(all: &All) -> Option<String> {
         _ => "nothing is known to be lost by dividing the servers",
     };
     Some(format!(
-        "{} with servers of their own ({} each): the mean is {} than with one balancer over all, and {} than with as many over \
-         one pool with random ties: {verdict}.",
+        "{} with servers of their own ({} each): the mean is, against one balancer over all, {}, and against as many over one \
+         pool with random ties {}: {verdict}.",
         plural(u64::from(n), "balancer"),
         all.setting.servers / n,
         apart(&alone),
