@@ -9,7 +9,8 @@ use crate::beside::Beside;
 use crate::format::{count, number as digits, plural, rate, share, time, time_range, time_within};
 use crate::words::Tone;
 use crate::words::study::{
-    common, difference, gain, gains, label, notes, share_cell, share_interval, subject,
+    common, difference, gain, gains, label, no_load, not_compared, notes, share_cell, share_interval,
+    steady_cell, subject, time_cell,
 };
 use stats::study::{Estimate, Point, Study};
 use sweep::{Sweep, sweep};
@@ -81,7 +82,8 @@ fn said(page: &mut Markup, study: &Study) {
     let mut all: Vec<_> = compared.filter_map(|by| difference(study, by)).collect();
     let left = all.len().saturating_sub(MOST_LINES * 3);
     all.truncate(MOST_LINES * 3);
-    all.extend(gains(study.differences.iter()));
+    all.extend(gains(study, study.differences.iter()));
+    all.extend(not_compared(study));
     for point in &study.points {
         let name = label(study, point);
         all.extend(notes(study, point).into_iter().map(|mut note| {
@@ -115,7 +117,7 @@ fn latency_curves(page: &mut Markup, study: &Study, drawn: &[usize], beside: Opt
         return;
     }
     let mut caption = "Response time that a share of the requests does not exceed, all replications together. Each curve ends \
-                       where fewer than 10 observations lie beyond."
+                       where fewer than 10 observations lie beyond, or among requests that got no answer."
         .to_owned();
     let all = study.points.iter().filter(|point| point.curve.len() > 1).count();
     if drawn.len() < all {
@@ -209,8 +211,8 @@ fn responses(page: &mut Markup, study: &Study) {
                 row.push(cell(n.map_or(String::new(), count)));
                 rows.push(row);
             };
-        line(toned(Tone::Strong, label(study, point)), &|of| Some(time(of.mean)), Tone::Plain, Some(point.n));
-        let interval = |of: &Estimate| of.ci95.map(|[low, high]| time_range(low.max(0.0), high));
+        line(toned(Tone::Strong, label(study, point)), &|of| Some(time_cell(of)), Tone::Plain, Some(point.n));
+        let interval = |of: &Estimate| of.ci95.map(|[low, high]| time_range(low, high));
         line(toned(Tone::Faint, "95 % interval"), &interval, Tone::Faint, None);
         let spread = |of: &Estimate| Some(time_range(of.p05?, of.p95?));
         line(toned(Tone::Faint, "5 to 95 %"), &spread, Tone::Faint, None);
@@ -236,7 +238,7 @@ fn loads(page: &mut Markup, study: &Study) {
             share_cell(of) + &interval
         };
         let overloaded = point.load.is_some_and(|load| load >= 1.0);
-        let unsteady = point.steady < study.replications;
+        let unsteady = point.found == Some(false);
         vec![
             cell(label(study, point)),
             per_second(point.offered),
@@ -248,10 +250,7 @@ fn loads(page: &mut Markup, study: &Study) {
                 if point.failed.mean > 0.0 { Tone::Bad } else { Tone::Plain },
                 with_interval(Some(&point.failed)),
             ),
-            toned(
-                if unsteady { Tone::Warn } else { Tone::Plain },
-                format!("{} of {}", count(point.steady), count(study.replications)),
-            ),
+            toned(if unsteady { Tone::Warn } else { Tone::Plain }, steady_cell(point).to_owned()),
             cell(share(point.cut_share)),
         ]
     };
@@ -271,8 +270,11 @@ fn loads(page: &mut Markup, study: &Study) {
     page.element(
         "p",
         "faint",
-        "Load: work asked of each server per time, of which it can do 1. Steady: replications in which a steady state was found. \
-         Left out: share of a run that is warm-up, on average.",
+        &format!(
+            "Load: work asked of each server per time, of which it can do 1.{} Steady: whether a steady state was found. Left \
+             out: share of a run that is warm-up, on average.",
+            no_load(study)
+        ),
     );
     page.raw("</section>\n");
 }
@@ -296,7 +298,7 @@ fn differences(page: &mut Markup, study: &Study) {
             vec![
                 cell(name(by.point)),
                 cell(name(by.with)),
-                cell(of),
+                cell(if by.ok { format!("{of} of successes") } else { of.to_owned() }),
                 cell(shown),
                 cell(gain(by).unwrap_or_else(|| "-".into())),
             ]
@@ -330,13 +332,14 @@ fn against(page: &mut Markup, study: &Study, beside: &Beside) {
         vec![std::iter::once(toned(Tone::Strong, beside.name.clone())).chain(numbers.map(its)).collect()];
     for point in shown(study) {
         let own = |(of, theirs): (&str, Option<f64>)| {
-            let mean = point.response.get(of).map(|of| of.mean);
+            let Some(own) = point.response.get(of) else { return cell("-") };
+            let mean = Some(own.mean).filter(|_| !own.lower_bound);
             let exact = theirs.filter(|&theirs| theirs > 0.0 && !response.lower_bound.contains_key(of));
             let off = mean.zip(exact).map_or(String::new(), |(mean, theirs)| {
                 let off = (mean - theirs) / theirs;
                 format!(" ({}{})", if off < 0.0 { "-" } else { "+" }, share(off.abs()))
             });
-            cell(dash(mean, time) + &off)
+            cell(time_cell(own) + &off)
         };
         rows.push(std::iter::once(cell(label(study, point))).chain(numbers.map(own)).collect());
     }

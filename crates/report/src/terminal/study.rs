@@ -4,8 +4,11 @@ use super::grid::Grid;
 use super::layout::Page;
 use super::machine;
 use crate::Style;
-use crate::format::{count, number, plural, rate, time, time_range};
-use crate::words::study::{Sentence, common, difference, label, notes, share_cell, subject};
+use crate::format::{count, number, plural, rate, time_range};
+use crate::words::study::{
+    Sentence, common, difference, label, no_load, not_compared, notes, share_cell, steady_cell, subject,
+    time_cell,
+};
 use crate::words::{self, Tone};
 use stats::study::{Estimate, Point, Study};
 
@@ -56,11 +59,11 @@ fn times(page: &mut Page, study: &Study) {
     for point in shown(study) {
         let estimates = ["mean", "p50", "p99"].map(|name| point.response.get(name));
         let mut row = vec![label(study, point)];
-        row.extend(estimates.map(|of| of.map_or("-".into(), |of| time(of.mean))));
+        row.extend(estimates.map(|of| of.map_or("-".into(), time_cell)));
         row.push(count(point.n));
         grid.row(Tone::Strong, row);
         let interval = |of: Option<&Estimate>| {
-            of.and_then(|of| of.ci95).map_or(String::new(), |[low, high]| time_range(low.max(0.0), high))
+            of.and_then(|of| of.ci95).map_or(String::new(), |[low, high]| time_range(low, high))
         };
         if estimates.iter().any(|of| !interval(*of).is_empty()) {
             grid.row(Tone::Faint, std::iter::once(String::new()).chain(estimates.map(interval)).collect());
@@ -88,7 +91,7 @@ fn loads(page: &mut Page, study: &Study) {
                 point.load.map_or("-".into(), number),
                 share_cell(point.utilisation.as_ref()),
                 share_cell(Some(&point.failed)),
-                format!("{}/{}", count(point.steady), count(study.replications)),
+                steady_cell(point).into(),
             ],
         );
     }
@@ -97,14 +100,18 @@ fn loads(page: &mut Page, study: &Study) {
         2,
         "",
         Tone::Faint,
-        "load: work asked of each server of the busiest station per time, of which it can do 1; utilisation is that station's \
-         too. steady: replications in which a steady state was found.",
+        &format!(
+            "load: work asked of each server of the busiest station per time, of which it can do 1; utilisation is that \
+             station's too.{} steady: whether a steady state was found.",
+            no_load(study)
+        ),
     );
 }
 
 fn compared(study: &Study) -> Vec<Sentence> {
     let told = || study.differences.iter().filter(|by| TOLD.contains(&by.of.as_str()));
-    told().filter_map(|by| difference(study, by)).chain(words::study::gains(told())).collect()
+    let all = told().filter_map(|by| difference(study, by)).chain(words::study::gains(study, told()));
+    all.chain(not_compared(study)).collect()
 }
 
 fn known(study: &Study) -> Vec<Sentence> {

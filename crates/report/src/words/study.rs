@@ -3,7 +3,7 @@
 //! Every sentence is computed from the document: that one model is faster is only said where the whole interval says so.
 
 use super::Tone;
-use crate::format::{count, number, plural, share, time, time_within};
+use crate::format::{number, plural, share, time, time_within};
 use stats::study::{Difference, Estimate, Point, Study, WarmUp};
 use stats::summary::Interval;
 
@@ -114,9 +114,51 @@ pub fn difference(study: &Study, difference: &Difference) -> Option<Sentence> {
         .collect();
     let place =
         if others.is_empty() || model.is_none() { String::new() } else { format!("{}: ", others.join(", ")) };
-    let at = at(&difference.of);
-    let (tone, text) = compared(&name(point), &name(with), &at, &difference.difference);
+    let (ours, theirs) = (name(point), name(with));
+    let well = if difference.ok { " among the requests that ended well" } else { "" };
+    let at = format!("{}{well}", at(&difference.of));
+    let (tone, mut text) = compared(&ours, &theirs, &at, &difference.difference);
+    if difference.ok {
+        let [own, other] = [point, with].map(|point| share(point.failed.mean));
+        text += &format!("; {own} of {ours} failed, of {theirs} {other}");
+    }
+    text += match [point, with].map(|point| point.found == Some(false)) {
+        [true, true] => "; neither has a steady state, so this hangs on how long the runs were",
+        [true, false] | [false, true] => {
+            "; one of the two has no steady state, so this hangs on how long the runs were"
+        }
+        [false, false] => "",
+    };
     Some(say(tone, place + &text))
+}
+
+/// What is not compared, and why.
+pub fn not_compared(study: &Study) -> impl Iterator<Item = Sentence> + '_ {
+    study.not_compared.iter().map(|text| say(Tone::Faint, text.clone()))
+}
+
+/// A response time in a cell: `> 30.0 s` where it is only known to be at least that.
+pub fn time_cell(of: &Estimate) -> String {
+    format!("{}{}", if of.lower_bound { "> " } else { "" }, time(of.mean))
+}
+
+/// Whether a point has a steady state, in a cell.
+pub fn steady_cell(point: &Point) -> &'static str {
+    match point.found {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "-",
+    }
+}
+
+/// What a load of `-` means; nothing where every point has one.
+pub fn no_load(study: &Study) -> &'static str {
+    match study.points.iter().any(|point| point.load.is_none()) {
+        true => {
+            " -: it cannot be told before, as of users who wait for their answers, or where requests are tried again or given up."
+        }
+        false => "",
+    }
 }
 
 fn compared(name: &str, with: &str, at: &str, by: &Estimate) -> (Tone, String) {
@@ -166,8 +208,14 @@ pub fn gain(difference: &Difference) -> Option<String> {
     difference.gain.filter(|gain| gain.is_finite()).map(|gain| format!("{} times as wide", number(gain)))
 }
 
+/// Fewer replications do not tell how two models go together.
+const FEWEST_FOR_GAIN: u64 = 10;
+
 /// How much the common draws are worth to these differences; nothing where that is not known.
-pub fn gains<'a>(all: impl Iterator<Item = &'a Difference>) -> Option<Sentence> {
+pub fn gains<'a>(study: &Study, all: impl Iterator<Item = &'a Difference>) -> Option<Sentence> {
+    if study.replications < FEWEST_FOR_GAIN {
+        return None;
+    }
     let known: Vec<f64> = all.filter_map(|by| by.gain).filter(|gain| gain.is_finite()).collect();
     let least = known.iter().copied().reduce(f64::min)?;
     let most = known.iter().copied().reduce(f64::max)?;
@@ -189,15 +237,8 @@ pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
             super::model::times_what(load)
         );
         all.push(say(Tone::Warn, text));
-    } else if silent && study.warmup != WarmUp::Nothing && point.steady < study.replications {
-        let text = match (point.steady, study.replications) {
-            (0, 1) => "No steady state was found.".to_owned(),
-            (0, n) => format!("No steady state was found in any of {}.", plural(n, "replication")),
-            (found, n) => {
-                format!("A steady state was found in {} of {}.", count(found), plural(n, "replication"))
-            }
-        };
-        all.push(say(Tone::Warn, text));
+    } else if let Some(why) = point.why_not.as_ref().filter(|_| silent && point.found == Some(false)) {
+        all.push(say(Tone::Warn, format!("No steady state was found: {why}.")));
     }
     if point.little_holds < study.replications {
         let broken = study.replications - point.little_holds;
@@ -253,7 +294,7 @@ mod tests {
             with: 0,
             of: "mean".into(),
             difference: Estimate { mean, ci95, ..Estimate::default() },
-            gain: None,
+            ..Difference::default()
         };
         difference(&study(), &by).unwrap().text
     }
@@ -283,6 +324,36 @@ mod tests {
     }
 
     #[test]
+    fn where_many_fail_it_is_said_who_is_compared_and_how_many_failed() {
+        let mut of = study();
+        of.points[0].failed.mean = 0.73;
+        (of.points[1].failed.mean, of.points[1].found) = (0.12, Some(false));
+        let difference_of = Estimate { mean: -0.0021, ci95: Some([-0.0022, -0.002]), ..Estimate::default() };
+        let by = Difference {
+            point: 1,
+            of: "p50".into(),
+            ok: true,
+            difference: difference_of,
+            gain: Some(2.0),
+            ..Difference::default()
+        };
+        let text = difference(&of, &by).unwrap().text;
+        for told in [
+            "faster than random at p50 among the requests that ended well",
+            "12.0 % of even failed",
+            "one of the two has no",
+        ] {
+            assert!(text.contains(told), "{text}");
+        }
+        assert!(text.contains("of random 73.0 %"), "{text}");
+        assert!(gains(&of, [&by].into_iter()).is_some());
+        of.replications = 9;
+        assert_eq!(gains(&of, [&by].into_iter()), None);
+        let given_up = Estimate { mean: 30.0, lower_bound: true, ..Estimate::default() };
+        assert_eq!((time_cell(&given_up).as_str(), steady_cell(&of.points[1])), ("> 30.0 s", "no"));
+    }
+
+    #[test]
     fn what_was_played_is_told_in_a_line() {
         let mut of = study();
         assert_eq!(
@@ -301,14 +372,14 @@ mod tests {
         let of = study();
         let mut point = of.points[0].clone();
         assert_eq!(notes(&of, &point), []);
-        (point.steady, point.little_holds) = (19, 19);
+        (point.found, point.why_not, point.little_holds) = (Some(false), Some("it drifts".into()), 19);
         let texts: Vec<String> = notes(&of, &point).into_iter().map(|note| note.text).collect();
-        assert_eq!(texts[0], "A steady state was found in 19 of 20 replications.");
+        assert_eq!(texts[0], "No steady state was found: it drifts.");
         assert!(texts[1].starts_with("BROKEN: in 1 replication Little's identity"), "{texts:?}");
         (point.load, point.busiest) = (Some(1.25), Some("dynos".into()));
         assert!(notes(&of, &point)[0].text.contains("dynos is asked for 1.25 times what it can do"));
         let nothing = Study { warmup: WarmUp::Nothing, ..of };
-        (point.load, point.little_holds) = (None, 20);
+        (point.load, point.found, point.little_holds) = (None, None, 20);
         assert_eq!(notes(&nothing, &point), []);
     }
 }
