@@ -25,6 +25,7 @@
 //! that shares its time among all has a longer tail than this tells), and the effect of a higher concurrency than was seen.
 
 use crate::cells::Fine;
+use crate::findings::percent;
 use crate::moments::Sums;
 use crate::summary::Estimated;
 use base::random::{Stream, streams};
@@ -46,6 +47,13 @@ const PACED: u64 = 400;
 const FULL: f64 = 0.85;
 /// Requests that came into service within so many mean headways stand for each other.
 const NEAR: f64 = 32.0;
+/// From this share of the servers' time on they are taken for busy all the time: a queue that is asked for 99 % forgets its
+/// beginning only after some 40,000 services of a server, which no run shows.
+const BUSY: f64 = 0.99;
+/// Share of the requests' time that went into waiting, from which on there was a queue.
+const WAITED: f64 = 0.1;
+/// How the reason begins for which there is no estimate of a target that was busy all the time.
+pub(crate) const PILES_UP: &str = "as many arrivals as the loop got answers would pile up without end";
 /// Unit of a kept span, as a power of two in nanoseconds: 256 ns, up to 18 minutes.
 const UNIT: u32 = 8;
 
@@ -92,11 +100,23 @@ impl Observed {
             return Err("the measured phase has no length".into());
         }
         let requests = self.by_sent();
+        let seconds = |of: &[Service]| of.iter().map(|s| s.took as f64).sum::<f64>() / 1e9;
+        let there = seconds(&requests);
         let mut ends: Vec<i64> = requests.iter().map(|r| r.begun + r.took).collect();
         ends.sort_unstable();
         let (depth, knee) = (overtaking(&requests, &ends), knee(&requests, &ends));
         let lanes = depth.max(knee.unwrap_or(1));
         let services = services(requests, &ends, lanes);
+        // Where nobody waited, there may be more servers than were seen at work.
+        let served = seconds(&services);
+        let busy = served / (length * lanes as f64);
+        if busy >= BUSY && served < (1.0 - WAITED) * there {
+            return Err(format!(
+                "{PILES_UP}: the target was busy for {} of the time at {rate:.1} requests per second, so no percentile of \
+                 such arrivals exists",
+                percent(busy.min(1.0))
+            ));
+        }
         let near = (NEAR / rate * 1e9) as i64;
         let (cells, sums) = replay(&services, lanes, rate, near, &range, seed);
         let quantiles = cells.cells();

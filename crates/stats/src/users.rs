@@ -13,7 +13,7 @@ use crate::replay::Observed;
 use crate::sessions::SessionsKept;
 use crate::setup::{Setup, UsersAsked, Workload};
 use crate::summary::Closed;
-use base::{Due, Nanos, Record};
+use base::{Due, Nanos, Outcome, Record};
 use std::collections::BTreeMap;
 
 /// Users with larger numbers are not followed one by one: 32 MB a group.
@@ -49,6 +49,8 @@ pub(crate) struct Loops {
     /// Requests that started, and complete answers that came, within the measured phase, whenever their sessions were due.
     pub started_within: u64,
     pub completed_within: u64,
+    /// Good ones of these, of open requests too.
+    pub good_within: u64,
     /// Requests that ended, and never-started ones, whenever due.
     pub issued: u64,
     /// The last end of a request.
@@ -93,6 +95,7 @@ impl Loops {
             observed: (setup.workload == Workload::Closed).then(Observed::default),
             started_within: 0,
             completed_within: 0,
+            good_within: 0,
             issued: 0,
             last_done: measured.start,
         }
@@ -113,6 +116,8 @@ impl Loops {
             self.under_way.change(record.done.max(from), -1);
             self.last_done = self.last_done.max(record.done);
         }
+        let good = record.outcome == Outcome::Ok && self.is_within(record.done);
+        self.good_within += if good { u64::from(record.count) } else { 0 };
         if open {
             return;
         }

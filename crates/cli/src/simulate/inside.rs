@@ -4,7 +4,7 @@ use super::loads::Loads;
 use base::Nanos;
 use sim::Observed;
 use sim::network::{CopyObserved, PartObserved};
-use stats::summary::{CopyLoad, LittleIdentity, ModelPart, PartPoint, Simulation};
+use stats::summary::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation};
 use workload::Plan;
 
 /// What is kept of a play.
@@ -39,6 +39,7 @@ fn measured(observed: &Observed) -> f64 {
 /// The block of the summary, but for the steady state.
 pub fn simulation(observed: &Observed, loads: &Loads) -> Simulation {
     let offered = loads.offered.iter().copied().chain(std::iter::repeat(None));
+    let offered = offered.zip(loads.infinite.iter().copied().chain(std::iter::repeat(None)));
     Simulation {
         parts: observed
             .parts
@@ -58,7 +59,11 @@ pub fn simulation(observed: &Observed, loads: &Loads) -> Simulation {
     }
 }
 
-fn of_part(part: &PartObserved, offered: Option<f64>, measured: f64) -> ModelPart {
+fn of_part(
+    part: &PartObserved,
+    (offered, infinite): (Option<f64>, Option<Infinite>),
+    measured: f64,
+) -> ModelPart {
     let whole = |copies: u64| measured * copies as f64;
     let busy =
         |busy_ns: i128, of_all: f64| share(busy_ns, part.servers.map(|servers| of_all * servers as f64));
@@ -84,6 +89,7 @@ fn of_part(part: &PartObserved, offered: Option<f64>, measured: f64) -> ModelPar
         requests: part.all.came,
         failed: part.all.failed,
         offered,
+        infinite,
         utilisation: busy(part.all.busy_ns, whole(part.copies)),
         number: share(part.all.area_ns, Some(whole(part.copies))).unwrap_or_default(),
         by_copy: part.by_copy.iter().map(load).collect(),

@@ -6,8 +6,9 @@
 
 use base::dist::Law as _;
 use stats::queueing::{Mmc, relaxation_time};
+use stats::summary::Infinite;
 use workload::Plan;
-use workload::model::{Kind, Model, Part, Policy};
+use workload::model::{Discipline, Kind, Model, Part, Policy};
 use workload::plan::Source;
 
 /// What a plan asks of a model.
@@ -16,21 +17,26 @@ pub struct Loads {
     /// Work per time and server, by part; 1 or more means that there is no steady state. None where it cannot be told, and
     /// of parts that serve nobody.
     pub offered: Vec<Option<f64>>,
-    /// The longest relaxation time of the stations that have one by formula, in seconds.
+    /// The longest relaxation time of the stations, in seconds; none unless a formula has that of each of them.
     pub relaxation_s: Option<f64>,
+    /// What is infinite about the service times, by part; none of parts of which the load cannot be told.
+    pub infinite: Vec<Option<Infinite>>,
 }
 
 impl Loads {
     /// Of that plan's measured phase and that model.
     pub fn of(plan: &Plan, model: &Model) -> Loads {
         let Some(rate) = rate(plan) else {
-            return Loads { offered: vec![None; model.parts.len()], relaxation_s: None };
+            let (offered, infinite) = (vec![None; model.parts.len()], vec![None; model.parts.len()]);
+            return Loads { offered, relaxation_s: None, infinite };
         };
         let offered = sim::load::offered(model, rate);
         let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
-        let times = offered.iter().enumerate();
-        let times = times.filter_map(|(part, load)| relaxation(model, part, (*load)?, gap_cov));
-        Loads { relaxation_s: times.reduce(f64::max), offered }
+        let stations = (0..model.parts.len()).filter(|&part| is_reached(model, part));
+        let times: Option<Vec<f64>> =
+            stations.map(|part| relaxation(model, part, offered[part]?, gap_cov)).collect();
+        let infinite = (0..model.parts.len()).map(|part| infinite(model, part, offered[part]?)).collect();
+        Loads { relaxation_s: times.and_then(|times| times.into_iter().reduce(f64::max)), offered, infinite }
     }
 
     /// The part that is asked for most.
@@ -53,14 +59,48 @@ fn rate(plan: &Plan) -> Option<f64> {
     (length > 0.0 && rate.is_finite()).then_some(rate)
 }
 
+/// Whether a part is a station that somebody comes to.
+fn is_reached(model: &Model, part: usize) -> bool {
+    let led_to = || model.parts.iter().any(|other| other.leads_to().any(|to| to == part));
+    matches!(model.parts[part].kind, Kind::Station(_)) && (part == 0 || led_to())
+}
+
+/// What is infinite about a station's service times, and, where only their variance is, about its waits.
+///
+/// The wait in steady state has an infinite mean before a single server that takes requests one after the other and turns none
+/// away, whichever independent gaps they come with (Kiefer and Wolfowitz 1956). Of several servers, of shared speed, and of
+/// balancers that look for a free copy more hangs on the tail than its variance: nothing is told of them.
+fn infinite(model: &Model, part: usize, load: f64) -> Option<Infinite> {
+    let Kind::Station(station) = &model.parts[part].kind else { return None };
+    if station.service.mean().is_infinite() {
+        return Some(Infinite::MeanService);
+    }
+    let one_by_one = station.servers == 1 && station.speed.is_empty() && station.queue.is_none();
+    let from = model.parts.iter().filter(|other| other.leads_to().any(|to| to == part));
+    let blind = |from: &Part| match &from.kind {
+        Kind::Balancer(balancer) => matches!(
+            balancer.policy,
+            Policy::Random | Policy::RoundRobin | Policy::ConsistentHash { bound: None }
+        ),
+        _ => true,
+    };
+    // Who is interrupted, or given up, waits otherwise.
+    let waits = matches!(station.discipline, Discipline::Fifo | Discipline::Lifo)
+        && model.parts.iter().all(|part| part.timeout.is_none());
+    let told = one_by_one && waits && (0.0..1.0).contains(&load) && load > 0.0;
+    (told && station.service.variance().is_infinite() && from.into_iter().all(blind))
+        .then_some(Infinite::MeanWait)
+}
+
 /// How long a station takes to forget how it began, each copy being asked for that load; `gap_cov` is that of the plan's
 /// arrivals.
-/// None where no formula has it: with a limit on the queue, a speed that hangs on it, or a policy that looks at some of
-/// the copies.
+/// None where no formula has it: with a limit on the queue, a speed that hangs on it, stalls, faults, a slow beginning, or a
+/// policy that looks at some of the copies.
 fn relaxation(model: &Model, part: usize, load: f64, gap_cov: f64) -> Option<f64> {
     let parts = &model.parts;
     let Kind::Station(station) = &parts[part].kind else { return None };
-    if station.queue.is_some() || !station.speed.is_empty() {
+    let changes = station.stalls.is_some() || station.cold.is_some() || parts[part].faults.is_some();
+    if station.queue.is_some() || !station.speed.is_empty() || changes {
         return None;
     }
     let (servers, mean_service) = (station.servers, station.service.mean());
@@ -185,12 +225,46 @@ mod tests {
         assert_eq!(Loads::of(&plan(50.0), &limited).relaxation_s, None);
     }
 
+    /// A run is long against the slowest station, and that has no relaxation time if it is asked for too much or stands still.
+    #[test]
+    fn no_station_is_the_slowest_unless_each_has_a_relaxation_time() {
+        let of = |slow: Station, rate| {
+            let balancer = Balancer::new(Policy::Random, &[1, 2]);
+            let fast = Part::new("fast", Kind::Station(station(1, "exp(10ms)")));
+            let parts = vec![Part::new("front", Kind::Balancer(balancer)), fast];
+            let slow = Part::new("slow", Kind::Station(slow));
+            Loads::of(&plan(rate), &Model::of(parts.into_iter().chain([slow]).collect())).relaxation_s
+        };
+        let slow = || station(1, "exp(40ms)");
+        let root = 25f64.sqrt() - 20f64.sqrt();
+        assert!((of(slow(), 40.0).unwrap() * root * root - 1.0).abs() < 1e-9);
+        assert_eq!(of(slow(), 70.0), None, "a load of 1.4");
+        let second = Nanos::from_secs(1);
+        let stalls = base::station::Stalls::new(Nanos::from_secs(10), second).ok();
+        assert_eq!(of(Station { stalls, ..slow() }, 40.0), None);
+    }
+
+    #[test]
+    fn what_is_infinite_is_told_of_single_servers_that_take_one_after_the_other() {
+        let of = |model: &Model| Loads::of(&plan(5.0), model).infinite;
+        let heavy = || station(1, "pareto(10ms,1.5)");
+        assert_eq!(of(&Model::station(heavy())), [Some(Infinite::MeanWait)]);
+        assert_eq!(of(&Model::station(station(1, "pareto(10ms,0.9)"))), [Some(Infinite::MeanService)]);
+        assert_eq!(of(&Model::station(station(1, "pareto(10ms,2.5)"))), [None]);
+        let sharing = Station { discipline: Discipline::Sharing, ..heavy() };
+        assert_eq!(of(&Model::station(sharing)), [None], "its mean hangs on the mean alone");
+        assert_eq!(of(&Model::station(Station { queue: Some(10), ..heavy() })), [None]);
+        assert_eq!(of(&Model::balanced(Policy::RoundRobin, 3, heavy()))[1], Some(Infinite::MeanWait));
+        assert_eq!(of(&Model::balanced(Policy::OneConnection, 3, heavy()))[1], None);
+    }
+
     #[test]
     fn what_cannot_be_told_is_not() {
         let group = Group::closed(Level::hold(5, Nanos::from_secs(60)), Journey::single());
         let closed = Plan::of(1, group, Nanos::ZERO, Nanos::from_secs(60));
         let one = Model::station(station(1, "exp(10ms)"));
-        assert_eq!(Loads::of(&closed, &one), Loads { offered: vec![None], relaxation_s: None });
+        let nothing = Loads { offered: vec![None], relaxation_s: None, infinite: vec![None] };
+        assert_eq!(Loads::of(&closed, &one), nothing);
         let mut again = one.clone();
         again.parts[0].retry = Some(Retry { attempts: 3, backoff: None, budget: None });
         assert_eq!(Loads::of(&plan(50.0), &again).offered, [None]);

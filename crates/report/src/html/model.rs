@@ -34,7 +34,7 @@ pub(super) fn model(page: &mut Markup, summary: &Summary) {
     let Some(simulation) = &summary.simulation else { return };
     page.section("model", "The model");
     parts(page, simulation);
-    page.facts(&words::model::model(simulation));
+    page.facts(&words::model::model(summary));
     page.raw("</section>\n");
     let [over_time, by_copy] = charts(summary);
     if over_time {
@@ -54,7 +54,7 @@ fn parts(page: &mut Markup, simulation: &Simulation) {
             cell(&part.name),
             cell(words::model::kind_of_part(part)),
             cell(count(part.copies)),
-            toned(words::model::load_tone(part), dash(part.offered, digits)),
+            toned(words::model::load_tone(part), words::model::load(part)),
             cell(dash(part.utilisation, share)),
             cell(digits(part.number)),
             cell(count(part.requests)),

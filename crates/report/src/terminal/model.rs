@@ -21,7 +21,7 @@ pub(super) fn model(page: &mut Page, summary: &Summary) {
             vec![
                 part.name.clone(),
                 count(part.copies),
-                dash(part.offered, number),
+                words::model::load(part),
                 dash(part.utilisation, share),
                 number(part.number),
                 count(part.requests),
@@ -38,7 +38,7 @@ pub(super) fn model(page: &mut Page, summary: &Summary) {
         let more = plural((simulation.parts.len() - MOST_PARTS) as u64, "more part");
         page.marked(2, "", Tone::Faint, &format!("and {more} in the JSON and HTML reports"));
     }
-    for fact in words::model::model(simulation) {
+    for fact in words::model::model(summary) {
         page.labelled(fact.name, fact.tone, &fact.text);
     }
 }

@@ -258,10 +258,19 @@ fn arrivals(summary: &Summary) -> Vec<Row> {
     let (asked, started) = (asked(summary), summary.arrivals.started);
     let share = asked.map_or(String::new(), |asked| share_of(started, asked));
     let sent = summary.rate.started.or(summary.arrivals.rate);
-    vec![
+    let mut rows = vec![
         row("arrivals", asked.map_or("-".into(), count), count(started), share),
         row("rate", dash(asked_rate(summary), rate), dash(sent, rate), completed(summary)),
-    ]
+    ];
+    // What is asked of a model may be more than it can do, and it answers all of it in the end.
+    if let Some(good) = summary.rate.good_within.filter(|_| summary.source == Source::Sim) {
+        rows[1].note = summary
+            .rate
+            .completed
+            .map_or(String::new(), |done| format!("{} completed in the end", rate(done)));
+        rows.push(row("good answers", "-".into(), rate(good), "complete within the phase".into()));
+    }
+    rows
 }
 
 fn sessions(summary: &Summary) -> Vec<Row> {
@@ -391,6 +400,21 @@ mod tests {
         let crowd = PlanSummary { process: "at once".into(), requests: Some(220), ..users };
         assert_eq!(said(&of(Workload::FixedWork, crowd)), "20 at once, 11 requests each");
         assert_eq!(said(&of(Workload::FixedWork, PlanSummary::default())), "fixed work");
+    }
+
+    #[test]
+    fn what_a_model_answers_within_the_phase_is_told_apart_from_what_it_answers_in_the_end() {
+        let mut summary = of(Workload::Open, PlanSummary::default());
+        summary.source = Source::Sim;
+        (summary.rate.completed, summary.rate.good_within) = (Some(120.0), Some(100.0));
+        let rows = table(&summary).rows;
+        assert_eq!((rows[1].name, &*rows[1].note), ("rate", "120/s completed in the end"));
+        assert_eq!(
+            (rows[2].name, &*rows[2].sent, &*rows[2].note),
+            ("good answers", "100/s", "complete within the phase")
+        );
+        summary.rate.good_within = None;
+        assert_eq!(table(&summary).rows[1].note, "120/s completed");
     }
 
     #[test]

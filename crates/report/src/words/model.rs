@@ -5,21 +5,24 @@
 use super::Tone;
 use super::audit::{Fact, fact};
 use crate::format::{count, instant, number, plural, share, time, time_range};
-use stats::summary::{LittleIdentity, ModelPart, Simulation, Steady};
+use stats::Summary;
+use stats::summary::{Infinite, LittleIdentity, ModelPart, Simulation, Steady};
 
 /// What the columns of a table of parts mean.
 pub const COLUMNS: &str = "load: work asked of each server per time, of which it can do 1; in it: requests waiting or served, \
                            averaged over time and copies.";
 
 /// Everything but the parts.
-pub fn model(simulation: &Simulation) -> Vec<Fact> {
+pub fn model(summary: &Summary) -> Vec<Fact> {
+    let Some(simulation) = &summary.simulation else { return Vec::new() };
+    let withheld = summary.not_computed.get("simulation.steady.ci95").map(String::as_str);
     let mut facts = vec![steady(simulation)];
     let of = &simulation.steady;
-    facts.extend(of.mean.filter(|_| of.found).map(|mean| fact("mean", mean_after(mean, of))));
+    facts.extend(of.mean.filter(|_| of.found).map(|mean| fact("mean", mean_after(mean, of, withheld))));
     facts.extend(of.relaxation_s.zip(of.relaxations).filter(|(each, _)| each.is_finite()).map(
         |(each, relaxations)| {
             let text = format!(
-                "the whole run is {} relaxation times; the slowest station takes {} to forget how it began",
+                "the measured phase is {} relaxation times long; the slowest station takes {} to forget how it began",
                 number(relaxations),
                 time(each)
             );
@@ -43,6 +46,7 @@ pub fn model(simulation: &Simulation) -> Vec<Fact> {
 /// Whether there is a steady state, and from when on.
 pub fn steady(simulation: &Simulation) -> Fact {
     let Steady { n, found, cut, cut_s, .. } = simulation.steady;
+    let why_not = simulation.steady.why_not.as_deref();
     let of = plural(n, "response time");
     let (tone, text) = match (found, overloaded(simulation)) {
         (true, _) if cut == 0 => {
@@ -59,11 +63,21 @@ pub fn steady(simulation: &Simulation) -> Fact {
         (false, Some(part)) => (
             Tone::Warn,
             format!(
-                "none: {} is asked for {} its servers can do",
-                part.name,
-                times_what(part.offered.unwrap_or(0.0))
+                "none: {}",
+                match part.infinite {
+                    Some(Infinite::MeanService) =>
+                        format!("the mean service time of {} is infinite", part.name),
+                    _ => format!(
+                        "{} is asked for {} its servers can do",
+                        part.name,
+                        times_what(part.offered.unwrap_or(0.0))
+                    ),
+                }
             ),
         ),
+        (false, None) if why_not.is_some() => {
+            (Tone::Warn, format!("none found: {}", why_not.unwrap_or_default()))
+        }
         (false, None) if n == 0 => (Tone::Warn, "none found: there was no response time to look at".into()),
         (false, None) => (
             Tone::Warn,
@@ -75,9 +89,26 @@ pub fn steady(simulation: &Simulation) -> Fact {
 
 /// The part that is asked for most, if that is all that it can do or more.
 fn overloaded(simulation: &Simulation) -> Option<&ModelPart> {
-    let offered = |part: &&ModelPart| part.offered.is_some_and(|offered| offered >= 1.0);
-    let parts = simulation.parts.iter().filter(offered);
-    parts.max_by(|a, b| a.offered.unwrap_or(0.0).total_cmp(&b.offered.unwrap_or(0.0)))
+    let parts = simulation.parts.iter().filter(|part| asked(part) >= 1.0);
+    parts.max_by(|a, b| asked(a).total_cmp(&asked(b)))
+}
+
+/// A document has no number for an infinite load.
+fn asked(part: &ModelPart) -> f64 {
+    match part.infinite {
+        Some(Infinite::MeanService) => f64::INFINITY,
+        _ => part.offered.unwrap_or(0.0),
+    }
+}
+
+/// The load of a part, as it stands in a table.
+pub fn load(part: &ModelPart) -> String {
+    let asked = asked(part);
+    match part.offered {
+        _ if asked.is_infinite() => "infinite".into(),
+        None => "-".into(),
+        Some(_) => number(asked),
+    }
 }
 
 /// `1.25 times what`, or `all that`.
@@ -88,15 +119,17 @@ pub(super) fn times_what(load: f64) -> String {
     }
 }
 
-fn mean_after(mean: f64, of: &Steady) -> String {
+fn mean_after(mean: f64, of: &Steady, withheld: Option<&str>) -> String {
     let Some([low, high]) = of.ci95 else {
-        return format!("response {} after the warm-up; no interval: too few batches for one", time(mean));
+        let reason = withheld.unwrap_or("too few batches for one");
+        return format!("response {} after MSER's warm-up; no interval: {reason}", time(mean));
     };
     let batches = of
         .batch_lag1
         .map_or(String::new(), |lag1| format!(" (correlation of neighbouring batches {})", number(lag1)));
     format!(
-        "response {} after the warm-up, 95 % interval {} by batch means{batches}",
+        "response {} after MSER's warm-up, 95 % interval {} by batch means{batches}; the mean under Times, with its own interval, \
+         is of the whole measured phase",
         time(mean),
         time_range(low, high)
     )
@@ -136,10 +169,7 @@ pub fn kind_of_part(part: &ModelPart) -> String {
 
 /// How good a part's load is.
 pub fn load_tone(part: &ModelPart) -> Tone {
-    match part.offered {
-        Some(offered) if offered >= 1.0 => Tone::Bad,
-        _ => Tone::Plain,
-    }
+    if asked(part) >= 1.0 { Tone::Bad } else { Tone::Plain }
 }
 
 #[cfg(test)]
@@ -163,16 +193,38 @@ mod tests {
         of.parts = vec![ModelPart { name: "dynos".into(), offered: Some(1.25), ..ModelPart::default() }];
         assert_eq!(text(&of), "none: dynos is asked for 1.25 times what its servers can do");
         assert_eq!(steady(&of).tone, Tone::Warn);
+        of.parts[0].infinite = Some(Infinite::MeanService);
+        (of.parts[0].offered, of.steady.n) = (None, 6_000);
+        assert_eq!(text(&of), "none: the mean service time of dynos is infinite");
+        assert_eq!((load(&of.parts[0]), load_tone(&of.parts[0])), ("infinite".into(), Tone::Bad));
+        of.parts[0].infinite = None;
         of.parts[0].offered = Some(1.0);
         assert_eq!(text(&of), "none: dynos is asked for all that its servers can do");
     }
 
     #[test]
+    fn the_two_means_of_one_report_are_told_apart() {
+        let steady =
+            Steady { n: 600, found: true, mean: Some(0.05), ci95: Some([0.04, 0.06]), ..Steady::default() };
+        let simulation = Some(Simulation { steady, ..Simulation::default() });
+        let mut summary = Summary { simulation, ..Summary::default() };
+        let text =
+            |summary: &Summary| model(summary).into_iter().find(|fact| fact.name == "mean").unwrap().text;
+        assert!(text(&summary).contains("MSER's warm-up") && text(&summary).contains("whole measured phase"));
+        summary.simulation.as_mut().unwrap().steady.ci95 = None;
+        assert!(text(&summary).ends_with("no interval: too few batches for one"));
+        summary.not_computed.insert("simulation.steady.ci95".into(), "the mean is infinite".into());
+        assert!(text(&summary).ends_with("no interval: the mean is infinite"));
+    }
+
+    #[test]
     fn what_was_not_counted_is_not_said_and_a_broken_identity_cannot_be_overlooked() {
+        let summary = |of: &Simulation| Summary { simulation: Some(of.clone()), ..Summary::default() };
         let mut of = Simulation::default();
-        assert_eq!(model(&of).iter().map(|fact| fact.name).collect::<Vec<_>>(), ["steady", "Little"]);
+        let names: Vec<_> = model(&summary(&of)).iter().map(|fact| fact.name).collect();
+        assert_eq!(names, ["steady", "Little"]);
         of.little = LittleIdentity { n: 2, area_s: 3.5, sum_s: 3.25, holds: false };
-        let said = model(&of).pop().unwrap();
+        let said = model(&summary(&of)).pop().unwrap();
         assert!(said.text.contains("3.5 request-seconds") && said.text.contains("3.25"), "{}", said.text);
         assert_eq!(said.tone, Tone::Bad);
     }

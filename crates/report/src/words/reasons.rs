@@ -6,7 +6,7 @@ use super::Tone;
 use super::asked::{Kind, kind};
 use crate::format::{chosen, count, number, share, time};
 use stats::Summary;
-use stats::summary::{Finding, Limits, RuleOutcome, RuleResult, Severity, Verdict};
+use stats::summary::{Finding, Limits, RuleOutcome, RuleResult, Severity, Source, Verdict};
 
 /// A reason of the verdict, or a thing to know: from a finding, or from a rule that no finding speaks of.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,7 +46,12 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
         bunched.next = Some("Do what `feedback` asks for: what waits for connections leaves together.");
     }
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
-        reason.next = if foreign { next_of_audit(&reason.id) } else { next_step(&reason.id, kind(summary)) };
+        let held_back = !reason.at.is_empty();
+        reason.next = match summary.source {
+            _ if foreign => next_of_audit(&reason.id),
+            Source::Sim => next_of_simulation(&reason.id, kind(summary), held_back),
+            _ => next_step(&reason.id, kind(summary)),
+        };
     }
     // Stable: within one severity the order is the verdict's own.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.severity));
@@ -137,6 +142,50 @@ fn next_of_audit(id: &str) -> Option<&'static str> {
             "Give the generator memory and idle cores, look at its garbage collection, then run again."
         }
         _ => return None,
+    })
+}
+
+/// What to do about a finding or a broken rule of a simulation, whose load, generator and target are all in the scenario;
+/// nothing where its text says so. `held_back`: at times requests waited for a connection.
+fn next_of_simulation(id: &str, kind: Kind, held_back: bool) -> Option<&'static str> {
+    Some(match id {
+        "feedback" if held_back => match kind {
+            Kind::Open | Kind::Sessions => {
+                "Raise `connections:` in the scenario if real users would not share them; else lower the rate to one that the \
+                 model sustains."
+            }
+            Kind::Closed | Kind::FixedWork => {
+                "Raise `connections:` in the scenario if real users would not share them; else count the time blocked as a part \
+                 of the answer."
+            }
+        },
+        "feedback" => match kind {
+            Kind::Open | Kind::Sessions => {
+                "Lower the rate to one that the model sustains, or change the model: more servers, fewer attempts, time-outs that \
+                 call back, shorter faults."
+            }
+            Kind::Closed | Kind::FixedWork => {
+                "Ask for fewer users, or change the model: more servers, fewer attempts, shorter faults."
+            }
+        },
+        "closed-loop" => {
+            "For what users meet who come by themselves, let a rate that the model sustains arrive (`arrive` in the scenario)."
+        }
+        "fixed-work" => {
+            "Compare models by the time taken; for response times let a rate arrive (`arrive` in the scenario)."
+        }
+        "unsent" | "sent-share" => {
+            "Lower the rate, or raise `connections:` or `max-wait:` in the scenario until every arrival starts."
+        }
+        "late" | "late-share" => {
+            "Leave `pauses:` out of the model, or make them shorter, unless it is a generator that stands still that you want to \
+             see."
+        }
+        "bunched" | "smoothed" | "bunching" | "dispersion" => {
+            "Leave `pauses:` out of the model, or raise `connections:` in the scenario, whichever holds requests back."
+        }
+        "same-host" => return None,
+        _ => return next_step(id, kind),
     })
 }
 
@@ -276,11 +325,12 @@ pub fn severity(severity: Severity) -> (&'static str, Tone) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stats::rules::RULES;
 
     const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [&str; 15] = [
+    const SAY_IT_THEMSELVES: [&str; 16] = [
         "aborted",
         "interrupted",
         "off-rate",
@@ -293,6 +343,7 @@ mod tests {
         "coarse-stamps",
         "short-run",
         "no-steady-state",
+        "heavy-tail",
         "censored",
         "errors",
         "fixed-population",
@@ -352,6 +403,28 @@ mod tests {
         assert!(next(&summary).contains("stalls of the generator"));
         summary.verdict.findings.pop();
         assert!(next(&summary).contains("stalls of the generator"));
+    }
+
+    /// A simulation has no `-c`, no `-R`, no cores to free and no proxy on the way.
+    #[test]
+    fn a_simulation_is_never_told_to_look_beyond_its_scenario() {
+        let rules = RULES.iter().map(|rule| rule.id);
+        let findings = ["unsent", "late", "bunched", "smoothed", "feedback", "closed-loop", "fixed-work"];
+        for id in rules.chain(findings) {
+            for (kind, held_back) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+                let next =
+                    next_of_simulation(id, kind, held_back).unwrap_or_else(|| panic!("{id} of {kind:?}"));
+                for foreign in ["-c", "-R", "--threads", "cores", "machine", "proxy", "--max-wait"] {
+                    assert!(!next.contains(foreign), "{id} of {kind:?}: {next}");
+                }
+            }
+        }
+        assert!(next_of_simulation("late", Kind::Open, true).unwrap().contains("`pauses:`"));
+        let next = |held_back| next_of_simulation("feedback", Kind::Open, held_back).unwrap();
+        assert!(next(true).contains("`connections:`") && !next(false).contains("connections"));
+        for id in SAY_IT_THEMSELVES {
+            assert_eq!(next_of_simulation(id, Kind::Open, false), None, "{id}");
+        }
     }
 
     #[test]

@@ -100,7 +100,13 @@ pub(super) fn foreign(name: &str, n: u64, rate: f64, cov: f64, audit: Audit) -> 
         verdict: Verdict { pattern: Pattern::Independent, ..Verdict::default() },
         measured: Measured { to_s: length, n, ..Measured::default() },
         arrivals,
-        rate: RateSummary { n, offered: None, started: Some(rate), completed: Some(rate) },
+        rate: RateSummary {
+            n,
+            offered: None,
+            started: Some(rate),
+            completed: Some(rate),
+            ..RateSummary::default()
+        },
         response: block(n, 0.0527, 2.9),
         outcomes: outcomes(&[("ok", n)]),
         series: series(60, rate, |_| 1.0),

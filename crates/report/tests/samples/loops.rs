@@ -21,8 +21,13 @@ pub fn sessions() -> Summary {
     summary.measured.warmup = 1_089;
     summary.arrivals = arrivals(due, 0.989, 1.0);
     (summary.arrivals.rate, summary.arrivals.headway_mean) = (Some(20.0), Some(0.05));
-    summary.rate =
-        RateSummary { n: requests, offered: Some(220.0), started: Some(219.8), completed: Some(219.7) };
+    summary.rate = RateSummary {
+        n: requests,
+        offered: Some(220.0),
+        started: Some(219.8),
+        completed: Some(219.7),
+        ..RateSummary::default()
+    };
     summary.verdict.pattern = Pattern::Undecided;
     summary.lag.n = requests;
     summary.blocked.n = requests;
@@ -71,8 +76,13 @@ pub fn overloaded() -> Summary {
     summary.measured.n = requests;
     summary.arrivals = arrivals(due, 0.997, 1.0);
     (summary.arrivals.rate, summary.arrivals.headway_mean) = (Some(49.7), Some(0.0201));
-    summary.rate =
-        RateSummary { n: requests, offered: Some(547.1), started: Some(506.1), completed: Some(498.3) };
+    summary.rate = RateSummary {
+        n: requests,
+        offered: Some(547.1),
+        started: Some(506.1),
+        completed: Some(498.3),
+        ..RateSummary::default()
+    };
     summary.verdict.findings = vec![
         Finding {
             id: "feedback".into(),
@@ -184,7 +194,13 @@ pub fn closed() -> Summary {
         Measured { from_s: 10.0, to_s: 310.000_000_001, n, warmup: 195, ..Measured::default() };
     summary.arrivals = arrivals(n, 1.05, 1.0);
     (summary.arrivals.rate, summary.arrivals.headway_mean) = (Some(19.08), Some(0.0524));
-    summary.rate = RateSummary { n, offered: Some(19.083), started: Some(19.083), completed: Some(19.083) };
+    summary.rate = RateSummary {
+        n,
+        offered: Some(19.083),
+        started: Some(19.083),
+        completed: Some(19.083),
+        ..RateSummary::default()
+    };
     summary.lag.n = n;
     summary.blocked = tail(n, [0.0; 4]);
     summary.response = block(n, 0.0301, 4.0);
@@ -264,7 +280,13 @@ pub fn fixed_work() -> Summary {
     summary.measured = Measured { from_s: 0.0, to_s: 10.152_4, n, ..Measured::default() };
     summary.arrivals = arrivals(n, 1.02, 1.0);
     (summary.arrivals.rate, summary.arrivals.headway_mean) = (Some(492.5), Some(0.002_03));
-    summary.rate = RateSummary { n, offered: Some(492.5), started: Some(492.5), completed: Some(492.5) };
+    summary.rate = RateSummary {
+        n,
+        offered: Some(492.5),
+        started: Some(492.5),
+        completed: Some(492.5),
+        ..RateSummary::default()
+    };
     summary.lag.n = n;
     summary.blocked = tail(n, [0.0; 4]);
     summary.response = transient(n, 0.0405);
@@ -306,7 +328,13 @@ pub fn at_once() -> Summary {
     summary.verdict.findings = vec![fixed("22.2 s", 22.17, n)];
     summary.measured = Measured { from_s: 0.0, to_s: 22.169, n, ..Measured::default() };
     summary.arrivals = arrivals(n, 1.02, 1.0);
-    summary.rate = RateSummary { n, offered: Some(496.2), started: Some(496.2), completed: Some(496.2) };
+    summary.rate = RateSummary {
+        n,
+        offered: Some(496.2),
+        started: Some(496.2),
+        completed: Some(496.2),
+        ..RateSummary::default()
+    };
     summary.lag.n = 200;
     summary.blocked = tail(n, [1.6, 1.74, 1.76, 1.76]);
     summary.response = transient(n, 1.93);
@@ -375,7 +403,13 @@ pub fn simulated() -> Summary {
         n,
     ));
     summary.measured.n = n;
-    summary.rate = RateSummary { n, offered: Some(220.0), started: Some(229.8), completed: Some(229.8) };
+    summary.rate = RateSummary {
+        n,
+        offered: Some(220.0),
+        started: Some(229.8),
+        completed: Some(229.8),
+        ..RateSummary::default()
+    };
     summary.response = block(n, 0.003_5, 1.0);
     summary.response_ok = summary.response.clone();
     summary.service = summary.response.clone();

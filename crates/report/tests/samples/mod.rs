@@ -112,7 +112,13 @@ pub fn clean() -> Summary {
         },
         measured: Measured { from_s: 10.0, to_s: 70.0, n, warmup: 2_003, ..Measured::default() },
         arrivals: arrivals(n, 1.0, 1.0),
-        rate: RateSummary { n, offered: Some(200.0), started: Some(200.0), completed: Some(199.83) },
+        rate: RateSummary {
+            n,
+            offered: Some(200.0),
+            started: Some(200.0),
+            completed: Some(199.83),
+            ..RateSummary::default()
+        },
         lag: tail(n - 1, [18.4e-6, 61.2e-6, 0.000_412, 0.002_31]),
         blocked: tail(n, [0.0, 0.000_214, 0.000_398, 0.000_873]),
         response: block(n, 0.003_47, 1.0),
@@ -164,8 +170,13 @@ pub fn saturated() -> Summary {
             .into(),
     );
     summary.measured.n = n;
-    summary.rate =
-        RateSummary { n, offered: Some(20_000.0), started: Some(18_186.7), completed: Some(18_120.4) };
+    summary.rate = RateSummary {
+        n,
+        offered: Some(20_000.0),
+        started: Some(18_186.7),
+        completed: Some(18_120.4),
+        ..RateSummary::default()
+    };
     summary.arrivals = arrivals(started, 1.83, 1.0);
     summary.arrivals.dispersion = dispersion(started, |i| [1.02, 1.9, 14.2, 63.0][i], 1.0);
     summary.verdict.load = Some(LoadVerdict::Invalid);
@@ -335,7 +346,13 @@ pub fn interrupted() -> Summary {
         vec![rule("sent-share", None, 1.0, [1.0, 1.0], [Some(0.99), None], RuleOutcome::Pass, n), bunching];
     summary.arrivals = arrivals(n, 0.97, 1.0);
     summary.arrivals.dispersion.truncate(2);
-    summary.rate = RateSummary { n, offered: Some(200.2), started: Some(200.2), completed: Some(197.7) };
+    summary.rate = RateSummary {
+        n,
+        offered: Some(200.2),
+        started: Some(200.2),
+        completed: Some(197.7),
+        ..RateSummary::default()
+    };
     summary.lag.n = n;
     summary.blocked.n = n;
     let few = "fewer than 10 observations lie beyond it";

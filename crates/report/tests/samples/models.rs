@@ -75,6 +75,7 @@ pub fn balanced() -> Summary {
         number: 0.81,
         by_copy: copies(60, 12_240, Some(0.672), 0.81),
         series: points(|_| 0.81, Some(0.672), Some(0.98)),
+        ..ModelPart::default()
     };
     let entry = ModelPart {
         name: "model".into(),
@@ -99,6 +100,7 @@ pub fn balanced() -> Summary {
                 batch_lag1: Some(0.041),
                 relaxation_s: Some(0.6),
                 relaxations: Some(110.0),
+                ..Steady::default()
             },
             parts: vec![entry, routers, dynos],
             attempts_per_request: Some(1.02),

@@ -3,7 +3,7 @@
 use super::Analysis;
 use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
 use crate::cells::Fine;
-use crate::findings::{Case, find_all};
+use crate::findings::{Case, endless_mean, find_all, unsteady};
 use crate::pattern::pattern;
 use crate::requests::{LabelKept, outcomes};
 use crate::responses::Sample;
@@ -155,6 +155,7 @@ impl Analysis {
     fn rates_into(&self, summary: &mut Summary, until: Nanos) {
         let seconds = (until - self.measured.start).as_secs_f64();
         let per_second = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
+        let good_within = self.loops.as_ref().and_then(|loops| per_second(loops.good_within));
         if let (Workload::Sessions, Some(loops)) = (self.setup.workload, &self.loops) {
             // By when requests started and ended: those of a session are counted to the phase wherever they fall.
             summary.rate = RateSummary {
@@ -166,6 +167,7 @@ impl Analysis {
                     .filter(|r| r.is_finite()),
                 started: per_second(loops.started_within),
                 completed: per_second(loops.completed_within),
+                good_within,
             };
             return;
         }
@@ -176,6 +178,7 @@ impl Analysis {
             offered: per_second(summary.measured.n).filter(|_| self.arrivals.compares),
             started: per_second(self.arrivals.segments.iter().map(|s| s.released).sum()),
             completed: per_second(answered.map(|(_, &n)| n).sum()),
+            good_within,
         };
     }
 
@@ -241,6 +244,7 @@ impl Analysis {
             requests_asked: self.setup.requests_asked,
             filled,
             send_cost,
+            simulated: facts.source == summary::Source::Sim,
         };
         summary.verdict.rules = rules::apply(&evidence);
         summary.verdict.load = rules::verdict(&summary.verdict.rules);
@@ -275,7 +279,13 @@ impl Analysis {
             unaccounted: self.started_all.saturating_sub(self.ended_of_started),
         };
         let findings = find_all(&case);
+        let (unsteady, endless) = (unsteady(&case), endless_mean(&case));
         summary.verdict.findings = findings;
+        if let Some(reason) = unsteady {
+            summary.withhold_intervals(reason, false);
+        } else if let Some(reason) = endless {
+            summary.withhold_intervals(reason, true);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! section 7.3). Increments of averages over windows lean on each other where few windows make a stretch; the interval is
 //! widened by what that hides.
 
+use super::simulated::times;
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width};
 use crate::summary::{Interval, ModelPart};
 
@@ -24,6 +25,11 @@ impl Growth {
         let within = part.series.iter().filter(|point| (from_s..=to_s).contains(&point.at_s));
         let points: Vec<(f64, f64)> =
             within.map(|point| (point.at_s, point.number * part.copies as f64)).collect();
+        Growth::through(&points)
+    }
+
+    /// Over averages of windows that follow each other: (middle in seconds, number of requests); none for too few of them.
+    pub fn through(points: &[(f64, f64)]) -> Option<Growth> {
         let last = points.len().checked_sub(1)?;
         let stretches = last.min(SEGMENTS);
         if stretches < FEWEST_SEGMENTS {
@@ -39,6 +45,12 @@ impl Growth {
         let half = half_width(&slopes)? * hidden.sqrt();
         let growth = Growth { per_second, interval: [per_second - half, per_second + half] };
         per_second.is_finite().then_some(growth)
+    }
+
+    /// `10.3 per second (95 % interval 8.18 to 11.1)`.
+    pub fn told(&self) -> String {
+        let [low, high] = self.interval.map(times);
+        format!("{} per second (95 % interval {low} to {high})", times(self.per_second))
     }
 
     /// Whether it is shown to grow.

@@ -122,6 +122,13 @@ pub(super) fn bunched(case: &Case) -> Option<Finding> {
 
 pub(super) fn smoothed(case: &Case) -> Option<Finding> {
     let rule = worst(case, false)?;
+    if case.is_simulated() {
+        let why = "what the model's `pauses` or its `connections:` hold back leaves together or spaced out";
+        return Some(of_rule(
+            rule,
+            format!("Requests left more evenly than planned: {}: {why}.", what(case, rule)),
+        ));
+    }
     let text = format!(
         "Requests left more evenly than {}: {}. Something {}spaces them out, so the target met shorter queues than it \
          would have.",

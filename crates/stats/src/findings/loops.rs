@@ -1,8 +1,10 @@
 //! Findings on the loop between target and load: where answers decided what was sent next, and where nothing was steady.
 
-use super::simulated::no_steady_state;
+use super::growth::Growth;
+use super::simulated::{is_overloaded, no_steady_state};
 use super::{Case, percent, span};
 use crate::intervals::SEGMENTS;
+use crate::replay::PILES_UP;
 use crate::setup::Workload;
 use crate::summary::{Finding, Severity};
 use crate::trend::{Trend, mser};
@@ -43,6 +45,9 @@ fn not_sent(case: &Case) -> Option<Finding> {
 
 /// Sessions, or open requests, of which there are ever more.
 fn piling_up(case: &Case) -> Option<Finding> {
+    if case.is_simulated() {
+        return filling_up(case);
+    }
     let (what, trend) = case.active()?;
     let least = case.evidence.tolerances.trend;
     // Where answers take no longer, it is their think times that keep the sessions: a phase that began without any.
@@ -65,10 +70,75 @@ fn piling_up(case: &Case) -> Option<Finding> {
     })
 }
 
+/// The same of a simulation: told as the growth of its parts is, and not where a part that is asked for too much is the cause,
+/// which another finding names.
+pub(super) fn filling_up(case: &Case) -> Option<Finding> {
+    if is_overloaded(case) {
+        return None;
+    }
+    let (what, levels) = case.levels()?;
+    let measured = &case.summary.measured;
+    let length = (measured.to_s - measured.from_s) / SEGMENTS as f64;
+    let filled = case.evidence.filled.min(SEGMENTS);
+    let points: Vec<(f64, f64)> = levels
+        .iter()
+        .take(filled)
+        .enumerate()
+        .map(|(s, &level)| (measured.from_s + (s as f64 + 0.5) * length, level))
+        .collect();
+    let growth = Growth::through(&points)?;
+    let mean = points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64;
+    let least = case.evidence.tolerances.trend;
+    let over = filled as f64 * length;
+    let slower = || case.responses().is_some_and(|trend| trend.rises(least));
+    // As of a live run: by more than the tolerated share of the mean, and by one request at least.
+    let grows = growth.interval[0] * over > (least * mean).max(1.0);
+    (grows && slower()).then(|| Finding {
+        severity: Severity::Warning,
+        text: format!(
+            "{what} grew by {}: more came than the model finished, and response times tell how long the run was.{}",
+            growth.told(),
+            own_load(case)
+        ),
+        value: Some(growth.per_second),
+        interval: Some(growth.interval),
+        limit: Some(0.0),
+        n: measured.n,
+        ..Finding::default()
+    })
+}
+
+/// What in the model may make requests pile up that the plan's rate alone does not.
+fn own_load(case: &Case) -> String {
+    let Some(simulation) = &case.facts.simulation else { return String::new() };
+    let attempts = simulation.attempts_per_request.filter(|&attempts| attempts > 1.0);
+    let wasted = simulation.wasted.filter(|&wasted| wasted > 0.0);
+    let down = simulation.parts.iter().find(|part| {
+        let mut series = part.series.iter();
+        series.any(|point| point.up.is_some_and(|up| up < 1.0))
+    });
+    let causes: Vec<String> = [
+        attempts.map(|attempts| format!("parts that try again made {attempts:.2} attempts for each request")),
+        wasted.map(|wasted| {
+            format!("{} of the servers' busy time went into what nobody waited for any more", percent(wasted))
+        }),
+        down.map(|part| format!("{} was down at times", part.name)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if causes.is_empty() {
+        String::new()
+    } else {
+        format!(" Besides the rate itself: {}.", causes.join("; "))
+    }
+}
+
 /// Response times or requests in flight that change through the measured phase.
 pub(super) fn not_steady(case: &Case) -> Option<Finding> {
     // Where there is no steady state at all, nothing need be said of this one.
-    if !case.could_be_steady() || no_steady_state(case).is_some() {
+    let said = || no_steady_state(case).is_some() || (case.is_simulated() && filling_up(case).is_some());
+    if !case.could_be_steady() || said() {
         return None;
     }
     let least = case.evidence.tolerances.trend;
@@ -127,7 +197,11 @@ fn remedy(case: &Case, of_response: bool, rising: bool) -> String {
 pub(super) fn closed_loop(case: &Case) -> Option<Finding> {
     let closed = case.summary.closed.as_ref().filter(|_| case.evidence.workload == Workload::Closed)?;
     let estimate = closed.estimated.as_ref().and_then(|e| Some((e.p99?, e.rate, case.summary.response.p99?)));
-    let estimate = estimate.map_or(String::new(), |(open, rate, seen)| {
+    let no_estimate = || match case.summary.not_computed.get("closed.estimated") {
+        Some(reason) if reason.starts_with(PILES_UP) => format!(" No estimate of it: {reason}."),
+        _ => String::new(),
+    };
+    let estimate = estimate.map_or_else(no_estimate, |(open, rate, seen)| {
         format!(
             " Estimated: were {rate:.1} requests per second to arrive whatever the target does, the 99th percentile would be \
              {} instead of {}.",
@@ -197,14 +271,20 @@ impl Case<'_> {
         self.trend(&means)
     }
 
-    /// What piles up if more comes than goes, and its trend; none where nothing can.
-    fn active(&self) -> Option<(&'static str, Trend)> {
+    /// What piles up if more comes than goes, on average in each segment; none where nothing can.
+    fn levels(&self) -> Option<(&'static str, [f64; SEGMENTS])> {
         let loops = self.evidence.loops.filter(|_| self.could_be_steady())?;
         match self.evidence.workload {
-            Workload::Open => Some(("Requests under way", self.under_way()?)),
-            Workload::Sessions => Some(("Active sessions", self.trend(&loops.sessions.active.means())?)),
+            Workload::Open => Some(("Requests under way", loops.under_way.means())),
+            Workload::Sessions => Some(("Active sessions", loops.sessions.active.means())),
             _ => None,
         }
+    }
+
+    /// The same and its trend.
+    fn active(&self) -> Option<(&'static str, Trend)> {
+        let (what, means) = self.levels()?;
+        Some((what, self.trend(&means)?))
     }
 
     fn trend(&self, means: &[f64; SEGMENTS]) -> Option<Trend> {

@@ -16,7 +16,7 @@ use crate::intervals::SEGMENTS;
 use crate::phase::Ranges;
 use crate::rules::Evidence;
 use crate::setup::{Facts, Workload};
-use crate::summary::{Finding, Generator, RuleOutcome, RuleResult, Severity, Stall, Summary};
+use crate::summary::{Finding, Generator, RuleOutcome, RuleResult, Severity, Source, Stall, Summary};
 use base::Outcome;
 
 /// All that findings are made from.
@@ -42,7 +42,7 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 26] = [
+pub(crate) static ALL: [(&str, Find); 27] = [
     ("aborted", run::aborted),
     ("interrupted", run::interrupted),
     ("unsent", load::unsent),
@@ -54,6 +54,7 @@ pub(crate) static ALL: [(&str, Find); 26] = [
     ("feedback", loops::feedback),
     ("no-steady-state", simulated::no_steady_state),
     ("overloaded", simulated::overloaded),
+    ("heavy-tail", simulated::heavy_tail),
     ("not-steady", loops::not_steady),
     ("stall", run::stall),
     ("saturated", run::saturated),
@@ -84,6 +85,16 @@ pub(crate) fn find_all(case: &Case) -> Vec<Finding> {
 /// The most severe first; within one severity the order stays.
 pub(crate) fn by_severity(findings: &mut [Finding]) {
     findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+}
+
+/// Why no interval of a simulated run's response times means anything: there is no steady state that it could be of.
+pub(crate) fn unsteady(case: &Case) -> Option<&'static str> {
+    simulated::unsteady(case)
+}
+
+/// Why no interval of a mean response time means anything: the mean that it should hold is infinite.
+pub(crate) fn endless_mean(case: &Case) -> Option<&'static str> {
+    simulated::heavy_tail(case).map(|_| "the mean that it should hold is infinite")
 }
 
 pub(crate) fn percent(share: f64) -> String {
@@ -128,6 +139,11 @@ impl Case<'_> {
         self.summary.generator.as_ref()
     }
 
+    /// Whether the run took place in virtual time.
+    fn is_simulated(&self) -> bool {
+        self.facts.source == Source::Sim || self.facts.simulation.is_some()
+    }
+
     /// Whether the load is another tool's.
     fn is_foreign(&self) -> bool {
         self.evidence.workload == Workload::Foreign
@@ -153,6 +169,9 @@ impl Case<'_> {
 
     /// Why the generator may have been late.
     fn own_cause(&self) -> String {
+        if self.is_simulated() {
+            return "the model's `pauses` let its generator stand still".into();
+        }
         let stalls = self.stalls();
         let (saturated, most) = self.saturated_workers();
         if saturated > 0 {

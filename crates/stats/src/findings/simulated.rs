@@ -1,10 +1,11 @@
 //! Findings that only a simulation can have: it knows what its parts are asked for, and how long they remember.
 
 use super::growth::Growth;
+use super::loops::filling_up;
 use super::{Case, percent, span};
 use crate::setup::Workload;
 use crate::steady::Length;
-use crate::summary::{Finding, ModelPart, Severity, Simulation, Steady};
+use crate::summary::{Finding, Infinite, ModelPart, Severity, Simulation, Steady};
 
 /// How well the mean of a single queue should be known: within 10 %.
 const WELL_KNOWN: f64 = 0.1;
@@ -30,7 +31,52 @@ pub(super) fn no_steady_state(case: &Case) -> Option<Finding> {
         return None;
     }
     let steady = &simulation.steady;
-    (steady.n > 0 && !steady.found).then(|| not_found(case, simulation))
+    // Where requests pile up for another reason, the finding that names it stands for this one.
+    let missed = steady.n > 0 && !steady.found && filling_up(case).is_none();
+    missed.then(|| not_found(case, simulation))
+}
+
+/// Whether a part is asked for more than it can do, and fills up.
+pub(super) fn is_overloaded(case: &Case) -> bool {
+    let simulation = case.facts.simulation.as_ref();
+    simulation.is_some_and(|simulation| overloaded_parts(case, simulation).iter().any(|load| !load.sheds()))
+}
+
+/// Why no interval means anything.
+pub(super) fn unsteady(case: &Case) -> Option<&'static str> {
+    let simulation = case.facts.simulation.as_ref()?;
+    if is_overloaded(case) {
+        return Some("there is no steady state: a part of the model is asked for more than it can do");
+    }
+    let piles_up = || filling_up(case).is_some();
+    match case.evidence.workload {
+        Workload::FixedWork => None,
+        _ if piles_up() => Some("there is no steady state: requests pile up throughout the measured phase"),
+        _ => (simulation.steady.n > 0 && !simulation.steady.found && !sheds(case, simulation))
+            .then_some("no steady state was found"),
+    }
+}
+
+fn sheds(case: &Case, simulation: &Simulation) -> bool {
+    overloaded_parts(case, simulation).iter().any(Load::sheds)
+}
+
+/// Service times so spread that the mean response time of a steady state is infinite.
+pub(super) fn heavy_tail(case: &Case) -> Option<Finding> {
+    let simulation = case.facts.simulation.as_ref()?;
+    let part = simulation.parts.iter().find(|part| part.infinite == Some(Infinite::MeanWait))?;
+    Some(Finding {
+        severity: Severity::Warning,
+        text: format!(
+            "The mean response time is infinite: the service times of {} have an infinite variance, and so the mean wait before \
+             its server has no bound (Pollaczek and Khinchine), although its load is below 1. The mean printed is of this run \
+             alone and hangs on its longest services; a longer run has a larger one, and no interval holds. Read percentiles, or \
+             bound the service times.",
+            part.name
+        ),
+        n: part.requests,
+        ..Finding::default()
+    })
 }
 
 /// A part is asked for more than it can do and does not fill up, because it turns requests away.
@@ -57,7 +103,12 @@ pub(super) fn overloaded(case: &Case) -> Option<Finding> {
 
 /// The run is short against the time in which its slowest station forgets how it began.
 pub(super) fn too_short(case: &Case) -> Option<Finding> {
-    let Steady { n, found, cut, cut_s, relaxation_s, .. } = case.facts.simulation.as_ref()?.steady;
+    let simulation = case.facts.simulation.as_ref()?;
+    let Steady { n, found, cut, cut_s, relaxation_s, .. } = simulation.steady;
+    // No part that is asked for too much ever forgets.
+    if simulation.parts.iter().any(|part| part.offered.is_some_and(|offered| offered >= 1.0)) {
+        return None;
+    }
     let relaxation = relaxation_s.filter(|&relaxation| relaxation > 0.0)?;
     let measured = &case.summary.measured;
     let from = if found { cut_s.max(measured.from_s) } else { measured.from_s };
@@ -84,7 +135,7 @@ pub(super) fn too_short(case: &Case) -> Option<Finding> {
     Some(Finding {
         severity,
         text: format!(
-            "After its warm-up the run lasts {}: {} relaxation times of its slowest station, which takes {} to forget how it \
+            "After its warm-up the measured phase lasts {}: {} relaxation times of its slowest station, which takes {} to forget how it \
              began. {worth}. Run for at least {} after the warm-up; in {} the mean of a single busy queue becomes known within \
              about {} (Whitt 1989).",
             span(length),
@@ -139,6 +190,11 @@ fn asked_for(worst: &Load, all: usize) -> String {
         _ => format!(", and {} other parts for more than they can do too", all - 1),
     };
     let name = &worst.part.name;
+    if worst.part.infinite == Some(Infinite::MeanService) || !worst.offered.is_finite() {
+        return format!(
+            "the mean service time of {name} is infinite, so whatever it is asked for is more than it can do{others}."
+        );
+    }
     match times(worst.offered).as_str() {
         "1.00" => format!("{name} is asked for all that its servers can do{others}."),
         offered => format!("{name} is asked for {offered} times what its servers can do{others}."),
@@ -166,17 +222,11 @@ fn overload(worst: &Load, all: usize) -> Finding {
 }
 
 fn grew(growth: &Growth) -> String {
-    let [low, high] = growth.interval.map(times);
-    let per_second = times(growth.per_second);
+    let told = growth.told();
     if growth.shown() {
-        format!(
-            "The number of requests in it grew by {per_second} per second (95 % interval {low} to {high})."
-        )
+        format!("The number of requests in it grew by {told}.")
     } else {
-        format!(
-            "In this run it is not shown that the number of requests in it grew: {per_second} per second (95 % interval {low} to \
-             {high})."
-        )
+        format!("In this run it is not shown that the number of requests in it grew: {told}.")
     }
 }
 
@@ -188,22 +238,17 @@ fn not_found(case: &Case, simulation: &Simulation) -> Finding {
         .max_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second));
     let what = fastest.map_or_else(
         || "No part of the model is shown to fill up.".to_owned(),
-        |(part, growth)| {
-            let [low, high] = growth.interval.map(times);
-            format!(
-                "The number of requests in {} grew by {} per second (95 % interval {low} to {high}).",
-                part.name,
-                times(growth.per_second)
-            )
-        },
+        |(part, growth)| format!("The number of requests in {} grew by {}.", part.name, growth.told()),
     );
     let (value, interval) = fastest.map(|(_, growth)| (growth.per_second, growth.interval)).unzip();
     Finding {
         severity: Severity::Warning,
         text: format!(
-            "No steady state was found: by MSER no cut within the first half of the {} response times leaves the rest steady. {what} \
-             Run for longer, or ask for less.",
-            steady.n
+            "No steady state was found: {}. {what} Run for longer, or ask for less.",
+            steady.why_not.clone().unwrap_or_else(|| format!(
+                "by MSER no cut within the first half of the {} response times leaves the rest steady",
+                steady.n
+            ))
         ),
         value,
         interval,
@@ -214,7 +259,7 @@ fn not_found(case: &Case, simulation: &Simulation) -> Finding {
 }
 
 /// Three significant digits, plain.
-fn times(x: f64) -> String {
+pub(super) fn times(x: f64) -> String {
     let magnitude = x.abs();
     let digits = match magnitude {
         m if m >= 100.0 => 0,

@@ -20,6 +20,7 @@ mod sessions;
 mod simulation;
 mod threshold;
 mod verdict;
+mod withhold;
 
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
 pub use audit::{
@@ -30,7 +31,7 @@ pub use closed::{Closed, Estimated, Supported, ThreadGroup};
 pub use generator::{Generator, Stall, WorkerTime};
 pub use plan::{PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};
-pub use simulation::{CopyLoad, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
+pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
 pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use verdict::{Finding, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Verdict};
 
@@ -199,8 +200,11 @@ pub struct RateSummary {
     pub offered: Option<f64>,
     /// Requests that started, per second.
     pub started: Option<f64>,
-    /// Complete answers to them, per second.
+    /// Complete answers to them, per second, also those that came after the phase; where sessions arrive, those that came within
+    /// it.
     pub completed: Option<f64>,
+    /// Good answers that were complete within the measured phase, whenever their requests were due, per second.
+    pub good_within: Option<f64>,
 }
 
 /// The tail of a span of time.

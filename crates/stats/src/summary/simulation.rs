@@ -11,9 +11,11 @@ pub struct Simulation {
     pub steady: Steady,
     /// The parts of the model, in the order in which they are written; copies together.
     pub parts: Vec<ModelPart>,
-    /// Attempts that parts with retries or hedging made for each request that came to them; none where nothing is made again.
+    /// Attempts that parts with retries or hedging made for each request of the measured phase that came to them; none where
+    /// nothing is made again.
     pub attempts_per_request: Option<f64>,
-    /// Share of the servers' busy time that went into what nobody waited for any more.
+    /// Of the servers' time that went into requests of the measured phase, whenever they were served, the share of what nobody
+    /// waited for any more: the client, or the part before, had given up when it was done.
     pub wasted: Option<f64>,
     /// Little's law, as an identity: both sides are counted apart.
     pub little: LittleIdentity,
@@ -40,10 +42,22 @@ pub struct Steady {
     pub ci95: Option<Interval>,
     /// Correlation of neighbouring batches: near zero where they are long enough.
     pub batch_lag1: Option<f64>,
-    /// How long the slowest station of the model takes to forget where it began: its relaxation time, where a formula has it.
+    /// How long the slowest station of the model takes to forget where it began: its relaxation time. None unless a formula has
+    /// that of every station: none with faults or stalls, or where a part is asked for all that it can do.
     pub relaxation_s: Option<f64>,
-    /// Length of the run in relaxation times.
+    /// Length of the measured phase in relaxation times.
     pub relaxations: Option<f64>,
+}
+
+/// What a service law has none of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Infinite {
+    /// The mean service time is infinite: any load is more than the station can do.
+    MeanService,
+    /// The mean wait is infinite, because the variance of the service times is (Pollaczek 1930, Khinchine 1932; for other
+    /// arrivals Kiefer and Wolfowitz 1956), although the load is below 1.
+    MeanWait,
 }
 
 /// A part of the model, all its copies together.
@@ -58,19 +72,24 @@ pub struct ModelPart {
     pub copies: u64,
     /// Servers of each copy; none unless it is a station.
     pub servers: Option<u64>,
-    /// Requests that came to it, retries and hedges among them.
+    /// Requests that came to it, retries and hedges among them, of those that came to the model in the measured phase.
     pub requests: u64,
     /// Of those, the ones that it answered with a failure.
     pub failed: u64,
-    /// Work asked of it per time and server, over the plan: 1 or more means no steady state. None unless it is a station.
+    /// Work asked of it per time and server in the measured phase: 1 or more means no steady state. None where it cannot be told
+    /// beforehand: of what is no station, of users who wait for their answers, of steps with laws of their own, and behind
+    /// retries, hedges, breakers, faults and time-outs that call back.
     pub offered: Option<f64>,
-    /// Share of the servers' time that was spent serving. None unless it is a station.
+    /// What is infinite about its service times; none where nothing is, or where `offered` is not known.
+    pub infinite: Option<Infinite>,
+    /// Share of the servers' time in the measured phase that they were busy; a server that holds a request through a stall is. None unless it is a
+    /// station.
     pub utilisation: Option<f64>,
-    /// Requests in it, waiting or served, averaged over time and copies.
+    /// Requests in it, waiting or served, averaged over the measured phase and copies.
     pub number: f64,
     /// Each copy: at most the first 1,000.
     pub by_copy: Vec<CopyLoad>,
-    /// Over time, all copies together.
+    /// Over the whole run, warm-up and drain too, all copies together.
     pub series: Vec<PartPoint>,
 }
 
@@ -78,11 +97,11 @@ pub struct ModelPart {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CopyLoad {
-    /// Requests that came to it.
+    /// Requests that came to it, of those that came to the model in the measured phase.
     pub requests: u64,
-    /// Share of its servers' time that was spent serving.
+    /// Share of its servers' time that was spent serving in the measured phase.
     pub utilisation: Option<f64>,
-    /// Requests in it, averaged over time.
+    /// Requests in it, averaged over the measured phase.
     pub number: f64,
 }
 
@@ -100,8 +119,11 @@ pub struct PartPoint {
     pub up: Option<f64>,
 }
 
-/// Little's law (Little 1961) on the whole run, from its empty beginning to its empty end: the integral of the number of
-/// requests in the model, kept at each change, and the sum of their times in it.
+/// Little's law (Little 1961) on the whole run, from its empty beginning to its end: the integral of the number of requests in
+/// the model, and the sum of their times in it. The number is counted up when a request comes and down when it leaves, and
+/// whoever has not left counts until the end. The times are what is written down of each request: from when it came to when
+/// it left, or, if it is found in the model at the end, to then. So it checks that requests are neither forgotten nor let out
+/// twice, and that each is let out at its own time; it does not check the numbers of the parts.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LittleIdentity {

@@ -1,10 +1,13 @@
 //! What a run says of the model behind it: no steady state, and a run that is too short for one.
 
-use crate::world::{World, draws, exponential, finding};
+use crate::world::{MS, World, answered, draws, exponential, finding};
+use base::Nanos;
 use serde_json::Value;
 use stats::Summary;
 use stats::study::{Difference, Parameter, Point, Study};
-use stats::summary::{CopyLoad, LoadVerdict, ModelPart, PartPoint, Severity, Simulation, Steady};
+use stats::summary::{
+    CopyLoad, Infinite, LoadVerdict, ModelPart, PartPoint, Severity, Simulation, Source, Steady,
+};
 
 /// Poisson arrivals at 100/s over 60 s, with such a simulation.
 fn run(simulation: Simulation) -> Summary {
@@ -113,6 +116,113 @@ fn a_run_that_is_short_against_its_relaxation_time_says_what_length_would_do() {
     assert_eq!(note(f64::INFINITY), None);
 }
 
+#[test]
+fn no_part_that_is_asked_for_too_much_forgets_how_it_began() {
+    let parts = vec![station(0.3, 0.0, 0), station(1.4, 20.0, 0)];
+    let steady = Steady { relaxation_s: Some(20.0), ..steady() };
+    let summary = run(Simulation { steady, parts, ..Simulation::default() });
+    assert!(finding(&summary, "short-run").is_none_or(|note| !note.text.contains("relaxation")));
+}
+
+/// 288 arrivals that start when they are due are too few for an interval, and in virtual time they need none.
+#[test]
+fn in_virtual_time_what_starts_when_it_is_due_is_as_asked_however_little_it_is() {
+    let mut world = World::empty(4.8, 60);
+    world.records = (0..288i64)
+        .map(|k| {
+            let at = k * 208 * MS + (k * k * 7919) % (100 * MS);
+            answered(k as u64, at, at, 10 * MS)
+        })
+        .collect();
+    let live = world.clone().analyse();
+    assert_eq!(live.verdict.load, Some(LoadVerdict::Inconclusive), "clocks are never so exact");
+    world.facts.source = Source::Sim;
+    let exact = world.clone().analyse();
+    assert_eq!(exact.verdict.load, Some(LoadVerdict::Valid), "{:?}", exact.verdict.rules);
+    let rule = |id: &str| exact.verdict.rules.iter().find(|rule| rule.rule == id).unwrap();
+    assert_eq!((rule("sent-share").interval, rule("sent-share").n), (Some([1.0, 1.0]), 288));
+    assert_eq!(rule("bunching").interval, Some([0.0, 0.0]));
+    world.records[100].started = Nanos(world.records[100].intended.0 + 5 * MS).into();
+    let late = world.analyse();
+    assert_eq!(
+        late.verdict.load,
+        Some(LoadVerdict::Inconclusive),
+        "one was late: an interval is needed again"
+    );
+}
+
+#[test]
+fn an_overloaded_simulation_claims_no_intervals_and_tells_its_cause_once() {
+    let piling = |simulation: Simulation| {
+        let mut world = World::poisson(100.0, 60, 1);
+        world.facts.source = Source::Sim;
+        world.facts.simulation = Some(simulation);
+        // Each waits for 0.2 times as long as the run has lasted.
+        for record in &mut world.records {
+            record.done = Nanos(record.intended.0 + record.intended.0 / 5 + MS);
+            record.first_byte = record.done.into();
+        }
+        world.analyse()
+    };
+    let not_found = Steady { found: false, relaxation_s: None, ..steady() };
+    let over = piling(Simulation {
+        steady: not_found.clone(),
+        parts: vec![station(1.25, 20.0, 0)],
+        ..Simulation::default()
+    });
+    assert!(finding(&over, "no-steady-state").is_some() && finding(&over, "feedback").is_none());
+    assert_eq!((over.response.ci95.mean, over.response.ci95.p99), (None, None));
+    assert!(over.not_computed["response.ci95.mean"].contains("asked for more than it can do"));
+    // Of retries nobody knows beforehand what they ask for: the growth itself is told, with what made it, and only once.
+    let mut again = station(0.0, 20.0, 0);
+    again.offered = None;
+    let retried = piling(Simulation {
+        steady: not_found,
+        parts: vec![again],
+        attempts_per_request: Some(2.5),
+        ..Simulation::default()
+    });
+    assert!(finding(&retried, "no-steady-state").is_none() && finding(&retried, "not-steady").is_none());
+    let note = finding(&retried, "feedback").unwrap();
+    assert!(note.text.contains("per second") && note.text.contains("2.50 attempts"), "{}", note.text);
+    assert!(!note.text.contains("throughout") && note.interval.unwrap()[0] > 0.0, "{note:?}");
+    assert!(retried.not_computed["response.ci95.p50"].contains("pile up"));
+}
+
+#[test]
+fn an_infinite_mean_is_called_one() {
+    let of = |infinite, offered| {
+        let part = ModelPart { infinite: Some(infinite), offered: Some(offered), ..station(0.2, 0.0, 0) };
+        run(Simulation {
+            steady: Steady { ci95: Some([0.1, 0.2]), ..steady() },
+            parts: vec![part],
+            ..Simulation::default()
+        })
+    };
+    let wait = of(Infinite::MeanWait, 0.2);
+    assert!(finding(&wait, "heavy-tail").unwrap().text.starts_with("The mean response time is infinite"));
+    assert!(wait.response.ci95.mean.is_none() && wait.response.ci95.p50.is_some());
+    assert_eq!(wait.simulation.unwrap().steady.ci95, None);
+    assert!(wait.not_computed.contains_key("simulation.steady.ci95"));
+    let service = of(Infinite::MeanService, f64::INFINITY);
+    let note = finding(&service, "no-steady-state").unwrap();
+    assert!(note.text.contains("the mean service time of dynos is infinite"), "{}", note.text);
+    assert!(!note.text.contains("inf "), "{}", note.text);
+}
+
+#[test]
+fn what_makes_a_simulated_generator_late_is_its_model() {
+    let mut world = World::poisson(100.0, 60, 1);
+    world.facts.source = Source::Sim;
+    for record in world.records.iter_mut().step_by(10) {
+        record.started = Nanos(record.intended.0 + 20 * MS).into();
+        record.sent = record.started;
+    }
+    let summary = world.analyse();
+    let note = finding(&summary, "late").unwrap();
+    assert!(note.text.contains("`pauses`") && !note.text.contains("machine"), "{}", note.text);
+}
+
 /// Names of all fields, at any depth.
 fn fields(value: &Value, into: &mut Vec<String>) {
     match value {
@@ -130,7 +240,11 @@ fn fields(value: &Value, into: &mut Vec<String>) {
 #[test]
 fn every_field_of_a_simulation_and_of_a_study_is_documented() {
     let documented = include_str!("../../../../docs/summary.md");
-    let part = ModelPart { by_copy: vec![CopyLoad::default()], ..station(0.5, 0.0, 0) };
+    let part = ModelPart {
+        by_copy: vec![CopyLoad::default()],
+        infinite: Some(Infinite::MeanWait),
+        ..station(0.5, 0.0, 0)
+    };
     let study = Study {
         parameters: vec![Parameter::default()],
         points: vec![Point { utilisation: Some(Default::default()), ..Point::default() }],

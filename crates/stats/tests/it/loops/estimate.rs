@@ -81,3 +81,16 @@ fn an_estimate_is_a_function_of_the_run_and_its_seed() {
     assert!(few.closed.unwrap().estimated.is_none());
     assert!(few.not_computed["closed.estimated"].contains("n = 50"), "{:?}", few.not_computed);
 }
+
+/// Twenty users who hardly think keep four servers busy all the time: nobody could come to them at that rate by himself.
+#[test]
+fn of_a_target_that_was_busy_all_the_time_no_open_percentile_is_made_up() {
+    let told = closed(20, 0.005, BASE, 6_000, 1);
+    let until = told.records.iter().map(|r| r.intended).max().unwrap() + Nanos(1);
+    let summary = told.live(setup(20, until), &[]);
+    assert_eq!(summary.closed.as_ref().unwrap().estimated, None);
+    let reason = &summary.not_computed["closed.estimated"];
+    assert!(reason.starts_with("as many arrivals as the loop got answers would pile up"), "{reason}");
+    let note = summary.verdict.findings.iter().find(|f| f.id == "closed-loop").unwrap();
+    assert!(note.text.contains("no percentile of such arrivals exists"), "{}", note.text);
+}
