@@ -34,13 +34,14 @@ pub struct SimArgs {
     /// Threads that play, several plays at once; they do not change the numbers [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N", help_heading = "What to play")]
     pub threads: Option<u32>,
-    /// Draw the response times of a recorded run (its folder) beside the simulated ones in the HTML report
+    /// Draw the response times of a recorded run (its folder) beside the simulated ones in the HTML report, which --html or --out
+    /// writes
     #[arg(long, value_name = "RUN")]
     pub beside: Option<PathBuf>,
     /// Keep a record of every simulated request, in the run folder: audit and report read it
     #[arg(long, conflicts_with = "no_log")]
     pub log: bool,
-    /// Write the HTML report to a new file
+    /// Write the HTML report, of a run or a study, to a new file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// What is demanded of the numbers; of a single run, not of several.

@@ -30,6 +30,13 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     for (flag, path) in written {
         must_be_new(flag, path.as_ref()).map_err(Failure::usage)?;
     }
+    if args.run.join(::report::study::JSON_FILE).is_file() {
+        return Err(Failure::usage(anyhow!(
+            "{} is the folder of a study, of several simulated runs: its report is report.html there, its numbers {}",
+            args.run.display(),
+            ::report::study::JSON_FILE
+        )));
+    }
     let asked = args.demands.thresholds.as_slice();
     let stored = args.run.join(records::folder::SUMMARY);
     let (summary, folder) = if stored.is_file() && !args.recompute {

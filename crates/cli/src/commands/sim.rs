@@ -7,7 +7,7 @@ use crate::output;
 use crate::progress::Plays;
 use crate::settings::{Asked, SimSettings, StudySettings, asked, must_be_empty, must_be_new};
 use crate::simulate::{Studied, simulate, study};
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use live::Control;
 use report::beside::Beside;
 use report::format::plural;
@@ -29,6 +29,12 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
         must_be_new(flag, path.as_ref()).map_err(Failure::usage)?;
     }
     must_be_empty("--out", args.output.out.as_deref()).map_err(Failure::usage)?;
+    let shown = args.html.is_some() || args.output.out.is_some() || args.log;
+    if args.beside.is_some() && !shown {
+        return Err(Failure::usage(anyhow!(
+            "--beside draws another run in the HTML report, and none is written: name it by --html FILE, or a folder by --out DIR"
+        )));
+    }
     match asked {
         Asked::Run(settings) => run(&settings),
         Asked::Study(settings) => several(&settings),
@@ -140,8 +146,12 @@ fn missing(settings: &StudySettings, study: &Study) -> String {
         r => format!(" with all of their {r} replications"),
     };
     format!(
-        "stopped: {} of {all} points are complete{replications}; {} missing{which}",
+        "stopped: {} of {} complete{replications}; {} missing{which}",
         study.points.len(),
+        match all {
+            1 => "1 point is".to_owned(),
+            all => format!("{all} points are"),
+        },
         match study.missing.len() {
             1 => "1 is".to_owned(),
             n => format!("{n} are"),

@@ -5,12 +5,14 @@ use super::study::{self, StudySettings};
 use super::{Load, load, new_seed};
 use crate::args::{OutputArgs, SimArgs};
 use anyhow::{Result, anyhow, bail};
+use base::dist::Law as _;
 use base::units::nearest;
 use report::beside::Beside;
 use sim::{Generator, RandomPauses};
 use stats::thresholds::{Threshold, check_steps};
 use std::path::PathBuf;
-use workload::model::Model;
+use workload::model::{Kind, Model};
+use workload::plan::Source;
 use workload::scenario::Scenario;
 use workload::{Limits, Plan, Shard};
 
@@ -119,6 +121,7 @@ fn run(scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettin
     let seed = seed(&scenario, args);
     let model = model(&scenario, args.model.as_deref())?.clone();
     let load = load_of(&scenario, seed);
+    bounded(&load.plan, &model)?;
     let limits = bounds(&scenario).simulated(&load)?;
     Ok(SimSettings {
         name: scenario.name.clone(),
@@ -150,10 +153,66 @@ fn modelled(scenario: &Scenario, args: &SimArgs) -> Result<()> {
     Ok(())
 }
 
+/// Most requests of one play that may be expected.
+const MOST_REQUESTS: f64 = 1e10;
+
+/// Refuses what would not end in a lifetime: users who neither think nor wait ask a thousand million times a second of
+/// virtual time.
+fn bounded(plan: &Plan, model: &Model) -> Result<()> {
+    let least_s = least_time(model, 0, model.parts.len()).max(1e-9);
+    let expected: f64 = plan
+        .groups
+        .iter()
+        .map(|group| {
+            let asks = group.journey.mean_asks();
+            match &group.source {
+                Source::Arrivals { profile, .. } => profile.total() * asks,
+                Source::AtOnce { sessions } => *sessions as f64 * asks,
+                Source::Users { requests: Some(requests), .. } => *requests as f64,
+                Source::Users { level, .. } => {
+                    let user_seconds: f64 = level
+                        .phases()
+                        .iter()
+                        .map(|p| 0.5 * (p.from_users + p.to_users) * p.length.as_secs_f64())
+                        .sum();
+                    let pace = group.pace.as_ref().map_or(0.0, |pace| pace.mean());
+                    user_seconds * asks / (group.journey.mean_think_s() + asks * least_s).max(pace)
+                }
+            }
+        })
+        .sum();
+    if expected > MOST_REQUESTS {
+        bail!(
+            "about {expected:.0e} requests are to be expected, and more than {MOST_REQUESTS:.0e} are not simulated: ask for less, or \
+             for a shorter time; users who wait for their answers need a think time, or a model that takes time (service, cable)"
+        );
+    }
+    Ok(())
+}
+
+/// The least mean time that a part of a model takes, in seconds: of the fastest way through it. What is turned away is not
+/// looked at.
+fn least_time(model: &Model, part: usize, deepest: usize) -> f64 {
+    let Some(of) = model.parts.get(part).filter(|_| deepest > 0) else { return 0.0 };
+    let cable = of.cable.as_ref().map_or(0.0, |cable| cable.out.mean() + cable.back.mean());
+    let inside = match &of.kind {
+        Kind::Station(station) => {
+            let steps = station.steps.iter().map(|(_, law)| law.mean());
+            let fastest = station.speed.iter().copied().fold(1.0, f64::max);
+            steps.fold(station.service.mean(), f64::min) / fastest
+        }
+        Kind::Balancer(_) | Kind::Pass(_) => {
+            of.leads_to().map(|to| least_time(model, to, deepest - 1)).reduce(f64::min).unwrap_or(0.0)
+        }
+    };
+    cable + inside
+}
+
 /// What is to be played of that scenario, against the model of that name or the only one.
 pub(super) fn play(scenario: &Scenario, name: Option<&str>, seed: u64) -> Result<Play> {
     let load = load_of(scenario, seed);
     let model = model(scenario, name)?.clone();
+    bounded(&load.plan, &model)?;
     Ok(Play { limits: bounds(scenario).simulated(&load)?, plan: load.plan, model })
 }
 
@@ -187,7 +246,7 @@ pub(super) fn model<'a>(scenario: &'a Scenario, name: Option<&str>) -> Result<&'
             Some(name) => {
                 let guess =
                     nearest(name, names()).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-                anyhow!("the scenario has no model '{name}'{guess} (there is {all})")
+                anyhow!("the scenario has no model '{name}'{guess} (its models: {all})")
             }
         }
     })

@@ -143,6 +143,11 @@ fn parameters(first: &Scenario, args: &SimArgs) -> Result<Vec<Parameter>> {
         if all.iter().any(|other| other.name == *name) {
             bail!("--sweep {name} is given twice: write all of its values in one list");
         }
+        if name == "seed" {
+            bail!(
+                "--sweep seed: the seed is no parameter of the scenario; --replications R plays each point with R seeds"
+            );
+        }
         if name == MODEL {
             if args.model.is_some() {
                 bail!("--model names one model and --sweep model= several: give one of them");

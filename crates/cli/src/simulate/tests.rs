@@ -68,6 +68,7 @@ fn what_cannot_be_a_study_says_why() {
     for (model, flags, told) in [
         (ONE, &["--sweep", "rate=10,20", "--sweep", "rate=30"][..], "given twice"),
         (ONE, &["--sweep", "name=a,b"], "make no difference"),
+        (ONE, &["--sweep", "seed=1,2"], "--replications R plays each point"),
         (ONE, &["--sweep", "model.servers=2,0"], "--sweep model.servers=0"),
         (ONE, &["--sweep", "model=other"], "no model 'other'"),
         (ONE, &["--sweep", "rate=1..200/1", "--sweep", "model.servers=1..100/1"], "200 x 100 points"),
@@ -132,7 +133,7 @@ fn the_first_replication_is_the_single_run() {
             && point.little_holds == 1
             && inside.little.n == summary.measured.n + summary.measured.warmup
     );
-    near(point.utilisation.unwrap().mean, inside.parts[0].utilisation.unwrap(), 0.1);
+    near(point.utilisation.unwrap().mean, inside.parts[0].utilisation.unwrap(), 1e-9);
 }
 
 /// Both models draw the same arrivals and the same demands: slow takes 9/8 of the time of fast for each request.
@@ -198,6 +199,20 @@ fn fixed_work_counts_whole_and_ends_with_its_last_answer() {
     let completed = point.completed.unwrap().mean;
     assert!((completed / 100.0 - 1.0).abs() < 4.0 / (3.0 * 2_000f64).sqrt(), "{completed}");
     assert!(point.utilisation.unwrap().mean > 0.99 && point.load.is_none() && point.notes.is_empty());
+}
+
+#[test]
+fn users_who_neither_think_nor_wait_are_refused_before_they_start() {
+    let of = |model: &str, think: &str| {
+        let users = format!("{{ closed: {{ count: 1 }}, think: {think}, phases: [ {{ hold: 20s }} ] }}");
+        ask(
+            &format!("seed: 1\nusers: {users}\njourney: [ {{ get: / }} ]\nmodel: {{ service: {model} }}\n"),
+            &[],
+        )
+    };
+    let words = crate::exit::in_words(&of("const(0s)", "0s").expect_err("1e9 requests a second"));
+    assert!(words.contains("2e10 requests") && words.contains("think time"), "{words}");
+    assert!(of("const(1us)", "0s").is_ok() && of("const(0s)", "1ms").is_ok());
 }
 
 /// At 1.5 times what can be done, given up after 2 s: of 20 s the first 6 s wait for less.
