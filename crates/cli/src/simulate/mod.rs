@@ -35,9 +35,9 @@ use base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
 use course::Course;
 use inside::{looked_at_until, simulation};
 use loads::Loads;
+use order::How;
 use order::InOrder;
 use records::{LogWriter, RunFolder};
-use order::How;
 use sim::Network;
 use sink::{abandon, unless_abandoned};
 use state::{Looked, fastest, why_not};
@@ -102,9 +102,8 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
     let keep = RefCell::new(Keep { analysis, log, failure: None, warm_up });
     let to = Batcher::new(0, ROWS, |batch| keep.borrow_mut().take(batch));
     let mut sink = Until { to, stop, now: Nanos::ZERO };
-    let played = unless_abandoned(|| {
-        sim::play(plan, plan.shard, settings.limits, &mut network, generator, &mut sink)
-    });
+    let played =
+        unless_abandoned(|| sim::play(plan, plan.shard, settings.limits, &mut network, generator, &mut sink));
     let interrupted = played.is_none();
     if interrupted {
         sink.to.finish(sink.now);
