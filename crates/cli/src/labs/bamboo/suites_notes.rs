@@ -35,7 +35,7 @@ const fn even(ties: Ties, faulty: bool, hold: bool) -> Way {
 }
 
 /// How far a mean is from the independent simulation's, in standard errors of the difference, by the spread of both taken
-/// together; none where neither varies (but for a replication in a hundred).
+/// together; none where its own does not vary (but for one replication in twenty).
 pub fn distance(all: &[Played], row: usize, number: usize) -> Option<f64> {
     let figures = CASES[row].reference?;
     let range = super::suite(all, row, number)?;
@@ -45,7 +45,7 @@ pub fn distance(all: &[Played], row: usize, number: usize) -> Option<f64> {
     // Its means are rounded to so much, relatively.
     let rounded = 5e-6 * figures.mean[number];
     let apart = ((range.mean - figures.mean[number]).abs() - rounded).max(0.0);
-    (error > 0.0).then(|| apart / error)
+    (theirs > 0.0).then(|| apart / error)
 }
 
 /// Whether the numbers are the independent simulation's.
