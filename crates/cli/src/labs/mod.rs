@@ -11,6 +11,7 @@ pub mod poisson;
 mod range;
 mod table;
 pub mod text;
+mod words;
 pub mod work;
 
 pub use range::Range;

@@ -83,6 +83,14 @@ pub(super) struct Frame {
     pub from: From,
 }
 
+impl Frame {
+    /// One that enters a node now.
+    #[inline]
+    pub fn entering(node: u32, now: Nanos, from: From) -> Frame {
+        Frame { since: now, handed: now, node, target: NONE, attempts: Attempts::default(), pass: None, from }
+    }
+}
+
 /// A flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {

@@ -4,12 +4,11 @@
 //! the stack, and what fails at once and is made again at once goes round the loop.
 
 use super::events::What;
-use super::flight::{Frame, From, NONE, State, Verdict};
+use super::flight::{Frame, From, State, Verdict};
 use super::numbers::item;
 use super::part::Does;
 use super::station::{Came, Order};
 use super::{Network, REJECTION};
-use crate::failure::Attempts;
 use base::Nanos;
 use workload::model::{UnderWay, WhileDown};
 
@@ -96,15 +95,7 @@ impl Network {
 
     #[inline]
     fn enter(&mut self, f: u32, node: u32) -> Option<(u32, Step)> {
-        let frame = Frame {
-            since: self.now,
-            handed: self.now,
-            node,
-            target: NONE,
-            attempts: Attempts::default(),
-            pass: None,
-            from: From::Door,
-        };
+        let frame = Frame::entering(node, self.now, From::Door);
         self.flights.push(f, frame);
         let (part, copy) = self.nodes[node as usize];
         let counted = self.counted(f);

@@ -11,7 +11,6 @@ use super::flight::{Flight, Frame, From, NONE, State, Ticket, Verdict};
 use super::flow::Step;
 use super::part::Does;
 use super::series::Lane;
-use crate::failure::Attempts;
 use base::Nanos;
 
 impl Network {
@@ -22,15 +21,7 @@ impl Network {
         if flight.state != State::Split {
             (flight.state, flight.hedges) = (State::Split, 0);
         }
-        let frame = Frame {
-            since: self.now,
-            handed: self.now,
-            node,
-            target: NONE,
-            attempts: Attempts::default(),
-            pass: None,
-            from,
-        };
+        let frame = Frame::entering(node, self.now, from);
         self.flights.attempt(f, attempt, frame)
     }
 

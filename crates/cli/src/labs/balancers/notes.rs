@@ -5,6 +5,7 @@ use super::play::All;
 use super::{COMPARED, named};
 use crate::labs::Range;
 use crate::labs::latencies::{MEAN, MEDIAN, QUANTITIES};
+use crate::labs::words::{Sign, listed, rounded};
 use report::format::{count, plural, time};
 use std::fmt::Write as _;
 use workload::model::Ties;
@@ -21,35 +22,8 @@ pub fn notes(all: &All) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
-/// What is known of a mean: it lies above zero, below it, or neither is known.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    Above,
-    Below,
-    Unknown,
-}
-
-impl Sign {
-    fn of(range: &Range) -> Sign {
-        match (range.above(0.0), range.below(0.0)) {
-            (true, _) => Sign::Above,
-            (_, true) => Sign::Below,
-            _ => Sign::Unknown,
-        }
-    }
-}
-
 fn ms(x: f64) -> String {
     format!("{} ms", rounded(x, 1))
-}
-
-/// To so many places, and never a negative zero.
-fn rounded(x: f64, places: usize) -> String {
-    let text = format!("{x:.places$}");
-    match text.strip_prefix('-') {
-        Some(digits) if digits.bytes().all(|b| matches!(b, b'0' | b'.')) => digits.to_owned(),
-        _ => text,
-    }
 }
 
 /// How long a difference is, with its interval, and of which sign: `12.3 ms [12.0, 12.6] longer`.
@@ -67,14 +41,6 @@ fn apart(range: &Range) -> String {
         Sign::Above => format!("{} longer", interval(mean, low, high)),
         Sign::Below => format!("{} shorter", interval(-mean, -high, -low)),
         Sign::Unknown => format!("not known to differ ({})", interval(mean, low, high)),
-    }
-}
-
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => "none".to_owned(),
-        [one] => one.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
 

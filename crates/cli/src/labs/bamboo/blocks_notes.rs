@@ -1,8 +1,8 @@
 //! What is to be said about failure in blocks: each sentence is chosen by the intervals of paired differences.
 
 use super::blocks::{DOWN, OK, P50, P99, P999, Played, Setting, WAYS, Way};
-use super::words::{Sign, listed, within};
 use crate::labs::Range;
+use crate::labs::words::{Sign, listed, within};
 
 /// What ways are compared by.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,6 @@ mod storm_notes;
 mod suites;
 mod suites_notes;
 mod system;
-mod words;
 
 use super::latencies::{self, QUANTITIES};
 use super::{Cell, Lab, Quantity, Range, Report, SCHEMA, Steady, Table, TableRow, replicate};

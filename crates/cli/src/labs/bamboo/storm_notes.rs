@@ -1,8 +1,8 @@
 //! What is to be said about the retry storm: each sentence is chosen by the intervals of the replications.
 
 use super::storm::{Numbers, Played, Setting, VARIANTS, Variant, WATCHED};
-use super::words::within;
 use crate::labs::Range;
+use crate::labs::words::within;
 use report::format::{chosen_time, plural};
 
 /// Answered less than this share of what was answered before: it has not recovered.

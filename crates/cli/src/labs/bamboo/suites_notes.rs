@@ -3,9 +3,9 @@
 use super::published::{NUMBERS, REPLICATIONS};
 use super::suites::{CASES, OK, Played, Way};
 use super::system::{DOWN_S, UP_S};
-use super::words::{Sign, listed, within};
 use crate::labs::Range;
 use crate::labs::latencies::{MEAN, MEDIAN, QUANTITIES};
+use crate::labs::words::{Sign, listed, within};
 use workload::model::Ties;
 
 /// So many standard errors of a difference are more than chance gives.

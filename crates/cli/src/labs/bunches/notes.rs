@@ -4,6 +4,7 @@ use super::cases::{Observed, Part};
 use super::published::{COV_2100, ROUNDING, T2100, TESTS};
 use super::slope;
 use crate::labs::Range;
+use crate::labs::words::listed;
 use std::fmt::Write as _;
 
 /// A CoV whose mean is known to be above this is called bunched: what many independent users give is below 1.
@@ -32,14 +33,6 @@ pub fn notes(observed: &[Observed]) -> Vec<String> {
 
 fn interval(range: &Range) -> String {
     format!("{:.3} [{:.3}, {:.3}]", range.mean, range.p05, range.p95)
-}
-
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => "none".to_owned(),
-        [one] => (*one).to_owned(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
-    }
 }
 
 /// Whether independent response times bunch.
@@ -108,7 +101,7 @@ fn busiest(models: &[(&str, &Observed)]) -> Option<String> {
         let fits = (range.p05 - ROUNDING..=range.p95 + ROUNDING).contains(&printed);
         if fits { &mut fit } else { &mut not }.push(said);
     }
-    let lists = |all: &[String]| listed(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let lists = |all: &[String]| listed(all);
     let mut text = format!("Figure 16's {printed:.2} at test 2100: ");
     match fit.len() {
         0 => text.push_str("none of the models gives it"),
@@ -136,7 +129,7 @@ fn growth(models: &[(&str, &Observed)]) -> Option<String> {
         let said = format!("{name} {:.2}", range.mean);
         if range.above(0.0) { &mut grows } else { &mut stays }.push(said);
     }
-    let lists = |all: &[String]| listed(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let lists = |all: &[String]| listed(all);
     let figure = format!(
         "In figure 16 the excess CoV^2 - 1 of test 2100 grows with the number of users, by {paper:.2} thousandths each"
     );

@@ -1,4 +1,4 @@
-//! What sentences are put together from.
+//! What the sentences of experiments are put together from.
 
 use crate::labs::Range;
 
@@ -22,23 +22,28 @@ impl Sign {
 
 /// A mean with its interval: `12.3 [12.0, 12.6]`.
 pub fn within(range: &Range, places: usize) -> String {
-    let shown = |x: f64| {
-        let text = format!("{x:.places$}");
-        // What rounds to nothing has no sign.
-        let nothing = text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.'));
-        if nothing { text.trim_start_matches('-').to_owned() } else { text }
-    };
+    let shown = |x: f64| rounded(x, places);
     match range.ci {
         Some([low, high]) => format!("{} [{}, {}]", shown(range.mean), shown(low), shown(high)),
         None => shown(range.mean),
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub fn listed(names: &[String]) -> String {
-    match names {
+/// To so many places, and never a negative zero.
+pub fn rounded(x: f64, places: usize) -> String {
+    let text = format!("{x:.places$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|b| matches!(b, b'0' | b'.')) => digits.to_owned(),
+        _ => text,
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`; `none` of none.
+pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
         [] => "none".to_owned(),
-        [one] => one.clone(),
+        [one] => (*one).to_owned(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
@@ -52,7 +57,7 @@ mod tests {
         let range = Range { n: 4, mean: -0.001, p05: 0.0, p95: 0.0, sd: Some(1.0), ci: Some([-1.26, 1.24]) };
         assert_eq!(within(&range, 1), "0.0 [-1.3, 1.2]");
         assert_eq!(within(&Range { ci: None, ..range }, 3), "-0.001");
-        assert_eq!(listed(&["a".to_owned(), "b".to_owned(), "c".to_owned()]), "a, b and c");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
         assert_eq!(Sign::of(&range), Sign::Unknown);
     }
 }
