@@ -23,6 +23,14 @@ pub struct Generator {
     pub tick: Nanos,
 }
 
+impl Generator {
+    /// Whether it has no defect.
+    pub(crate) fn is_ideal(&self) -> bool {
+        let costs = [self.action_cost, self.event_cost, self.tick];
+        costs == [Nanos::ZERO; 3] && self.pauses.is_empty() && self.random.is_none()
+    }
+}
+
 /// Pauses that come at random: number j (from 0) begins a draw of `every` after number j - 1 began (the first, after
 /// zero) and lasts a draw of `length`. One that would begin within the one before follows it at once.
 #[derive(Clone, PartialEq, Debug)]

@@ -144,7 +144,7 @@ impl Chooser {
     /// Who gets the request that comes at `now`. `key` is the hash of its user, and `draws` are its own. None: nobody may
     /// have it now ([`Policy::OneConnection`] alone, while all are busy); ask again after [`ended`](Chooser::ended) or
     /// [`exchange`](Chooser::exchange).
-    #[inline]
+    #[inline(always)]
     pub fn choose(&mut self, now: Nanos, key: u64, draws: &mut Draws) -> Option<u32> {
         let counts = &self.counts;
         match &mut self.how {
@@ -160,7 +160,7 @@ impl Chooser {
     }
 
     /// One more request is outstanding at `target`.
-    #[inline]
+    #[inline(always)]
     pub fn started(&mut self, target: u32) {
         let before = self.counts.started(target);
         self.how.rose(target, before);
@@ -171,7 +171,7 @@ impl Chooser {
     ///
     /// # Panics
     /// In debug builds, if none of this chooser's requests was outstanding there.
-    #[inline]
+    #[inline(always)]
     pub fn ended(&mut self, target: u32, now: Nanos, took: Option<Nanos>) {
         let after = self.counts.ended(target);
         self.how.fell(target, after);

@@ -64,12 +64,14 @@ impl Network {
         let direct = qualifies(model, &parts);
         let tells =
             parts[0].cable.is_none() && matches!(&parts[0].does, Does::Balancer(first) if first.counts);
+        let leads_on = matches!(&parts[0].does, Does::Pass(_) | Does::Balancer(_));
         Ok(Network {
             tallies: vec![Tally::default(); nodes.len()],
             nodes,
             flights: Flights::new(layout.depth[0]),
             parts,
             direct,
+            leads_on,
             tells,
             due_at: Nanos::MAX,
             told: Told::new(),

@@ -72,7 +72,7 @@ impl Network {
             let (at, end) = balancing.let_one_go(now)?;
             self.due_at = balancing.due.next_at();
             if end.on != NONE {
-                self.connections[end.on as usize] = NONE;
+                self.told.has_ended(end.on);
                 let (outcome, status) = Verdict::Ok.answer();
                 return Some((at, Answered { on: end.on, outcome, status }));
             }
@@ -90,12 +90,9 @@ impl Network {
 
     /// Nobody waits at `now` for the answer on that connection any more.
     pub(super) fn forget(&mut self, now: Nanos, on: u32) {
-        self.told.given_up(on, now);
-        let entry = self.connections.get_mut(on as usize).map(|entry| std::mem::replace(entry, NONE));
-        if let (Some(entry), Does::Balancer(balancing)) =
-            (entry.filter(|e| *e != NONE), &mut self.parts[0].does)
+        if let (Some(end), Does::Balancer(balancing)) = (self.told.given_up(on, now), &mut self.parts[0].does)
         {
-            balancing.due.forget(entry);
+            balancing.due.forget(end);
         }
     }
 
@@ -105,7 +102,7 @@ impl Network {
         if self.told.is_full() {
             self.settle_told(now);
         }
-        let (mut later, mut served) = (false, None);
+        let (mut end_of, mut served) = (NONE, None);
         let counted = u64::from(self.measured.counts(now));
         let id = self.numbers.id(sending);
         let group = usize::from(sending.group);
@@ -123,8 +120,8 @@ impl Network {
                 {
                     (verdict, tally.failed) = (Verdict::Refused, tally.failed + counted);
                     let done = at.saturating_add(back(part, group, id));
-                    if matches!(part.does, Does::Pass(_) | Does::Balancer(_)) {
-                        self.told.stays.push(Stay { node, from: since, to: done });
+                    if node != 0 && matches!(part.does, Does::Pass(_) | Does::Balancer(_)) {
+                        self.told.stay(Stay { node, from: since, to: done });
                     }
                     break done;
                 }
@@ -169,18 +166,16 @@ impl Network {
             if let Does::Balancer(balancing) = &mut part.does
                 && target != NONE
             {
-                later = self.tells && node == 0 && verdict == Verdict::Ok;
+                let tells = self.tells && node == 0;
+                let later = tells && verdict == Verdict::Ok;
                 let hold = balancing.hold.filter(|_| verdict != Verdict::Ok).unwrap_or(Nanos::ZERO);
                 let on_time = done.saturating_add(hold);
                 let end = End { copy, target, took: Some(done - handed), on: if later { on } else { NONE } };
                 let entry = balancing.due.add(on_time, end);
                 if later {
-                    if self.connections.len() <= on as usize {
-                        self.connections.resize(on as usize + 1, NONE);
-                    }
-                    self.connections[on as usize] = entry;
+                    end_of = entry;
                 }
-                if self.tells && node == 0 {
+                if tells {
                     self.due_at = self.due_at.min(on_time);
                 }
             }
@@ -188,14 +183,19 @@ impl Network {
             if verdict != Verdict::Ok {
                 self.tallies[node as usize].failed += counted;
             }
-            self.told.stays.push(Stay { node, from: since, to: done });
+            if node != 0 {
+                self.told.stay(Stay { node, from: since, to: done });
+            }
         }
         let least = if verdict == Verdict::Ok { LEAST } else { REJECTION };
+        let inside = done;
         done = done.max(now.saturating_add(least));
         self.little.came(now);
         let (node, at, begins, departs) = served.unwrap_or((NONE, now, now, now));
-        self.told.request(Request { came: now, done, node, on, at, begins, departs, for_nobody: false });
-        if later {
+        let end = end_of;
+        let told = Request { came: now, done, inside, at, begins, departs, node, end, for_nobody: false };
+        self.put_down(on, told);
+        if end_of != NONE {
             return Answer::Later;
         }
         let ((outcome, status), after) = (verdict.answer(), done - now);
@@ -212,7 +212,7 @@ fn out(part: &Part) -> Nanos {
 }
 
 /// How long its answer takes back.
-#[inline]
+#[inline(always)]
 fn back(part: &Part, group: usize, id: u64) -> Nanos {
     match &part.cable {
         Some(cable) => cable.back.sample_time(&mut part.draws.back[group].item(super::numbers::item(id, 0))),

@@ -53,6 +53,18 @@ impl Tally {
         self.area += measured.of(from, to);
     }
 
+    /// One was in it from `at` to `departs`, and served from `begins` on.
+    #[inline]
+    pub(super) fn served(&mut self, measured: Measured, at: Nanos, begins: Nanos, departs: Nanos) {
+        if measured.from <= at && departs <= measured.end {
+            self.area += i128::from(departs.0 - at.0);
+            self.busy += i128::from(departs.0 - begins.0);
+        } else {
+            self.number(measured, at, departs);
+            self.busy(measured, begins, departs, 1);
+        }
+    }
+
     /// So many servers were busy from `from` to `to`.
     #[inline]
     pub(super) fn busy(&mut self, measured: Measured, from: Nanos, to: Nanos, servers: u32) {

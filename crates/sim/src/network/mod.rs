@@ -87,6 +87,8 @@ pub struct Network {
     tallies: Vec<Tally>,
     /// Whether every answer is known as its request comes.
     direct: bool,
+    /// Whether requests enter by a part that serves nobody, in which they are until they leave.
+    leads_on: bool,
     /// On the direct way: whether answers of the balancer where requests enter are told when they come; when the first that
     /// it counts ends.
     tells: bool,
@@ -103,7 +105,7 @@ pub struct Network {
     ready: VecDeque<(Ticket, Step)>,
     /// Answers that the world has not been told.
     outbox: Outbox,
-    /// The request (on the direct way: the end) that a connection waits for.
+    /// The request that a connection waits for, by events.
     connections: Vec<u32>,
     /// Failed requests that count as outstanding for a while.
     releases: Vec<Release>,

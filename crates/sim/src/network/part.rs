@@ -158,7 +158,7 @@ pub(super) struct Line {
 
 impl Line {
     /// A request comes to a copy: when its service begins and when it leaves; none if the queue is full.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, copy: usize, now: Nanos, demand: Nanos) -> Option<(Nanos, Nanos)> {
         let Admission::Departs(departs) = self.stations[copy].arrive(now, demand) else { return None };
         self.served[copy] += 1;

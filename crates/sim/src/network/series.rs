@@ -51,6 +51,21 @@ impl Series {
         self.spells(lane, from, to, 1);
     }
 
+    /// One more in the part from `at` to `departs`, served from `begins` on.
+    #[inline]
+    pub(super) fn served(&mut self, at: Nanos, begins: Nanos, departs: Nanos) {
+        let (first, last) = ((at.0 >> self.shift) as usize, (departs.0 >> self.shift) as usize);
+        if first == last
+            && let Some(window) = self.windows.get_mut(first)
+        {
+            window[Lane::Number as usize].part += departs.0 - at.0;
+            window[Lane::Busy as usize].part += departs.0 - begins.0;
+        } else {
+            self.long(Lane::Number, at, departs, 1);
+            self.long(Lane::Busy, begins, departs, 1);
+        }
+    }
+
     /// So many more, from `from` to `to`.
     #[inline]
     pub(super) fn spells(&mut self, lane: Lane, from: Nanos, to: Nanos, times: i64) {

@@ -1,9 +1,10 @@
 //! What the direct way has told and what may not be over yet: a client may lose patience before its answer comes, and the run
 //! may end.
 //!
-//! Nothing is added to a sum before it is over. What is told is put down, and when as much again has been put down as was
-//! left last time, all that is over by now is added and the rest is kept: a constant cost per request, and memory for what
-//! is under way.
+//! Nothing is added to a sum before it is over. The last request of each connection is kept: when the next one comes on it, it
+//! is over, and added. What has lost its connection, and stays in parts further in, are put down, and when as many again have
+//! been put down as were left last time, all that is over by now is added and the rest is kept: a constant cost per request,
+//! and memory for what is under way.
 
 use super::Network;
 use super::flight::NONE;
@@ -17,19 +18,41 @@ const SWEEP_AT: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub came: Nanos,
+    /// When it leaves the network; before all instants where there is none.
     pub done: Nanos,
-    /// The station that served it, if one did, and its connection.
-    pub node: u32,
-    pub on: u32,
+    /// Until when it is in the part where it entered, if that serves nobody: earlier if it is turned away in no time.
+    pub inside: Nanos,
     /// When it came to the station, when its service began and when it ended.
     pub at: Nanos,
     pub begins: Nanos,
     pub departs: Nanos,
+    /// The station that served it, if one did.
+    pub node: u32,
+    /// Among the ends that the balancer where it entered waits for, if its answer comes with that end.
+    pub end: u32,
     /// Whether nobody waits for the answer.
     pub for_nobody: bool,
 }
 
-/// A stay in a part that serves nobody.
+impl Request {
+    const NONE: Request = Request {
+        came: Nanos::ZERO,
+        done: Nanos(i64::MIN),
+        inside: Nanos::ZERO,
+        at: Nanos::ZERO,
+        begins: Nanos::ZERO,
+        departs: Nanos::ZERO,
+        node: NONE,
+        end: NONE,
+        for_nobody: false,
+    };
+
+    fn is_some(&self) -> bool {
+        self.done > Request::NONE.done
+    }
+}
+
+/// A stay in a part that serves nobody, further in than the one where requests enter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stay {
     pub node: u32,
@@ -40,67 +63,79 @@ pub(super) struct Stay {
 /// All that has been told.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
-    pub requests: Vec<Request>,
-    pub stays: Vec<Stay>,
-    /// Place of the last request of a connection.
-    places: Vec<u32>,
-    /// So many of both are put down before they are looked through.
+    /// The last request of each connection.
+    pub last: Vec<Request>,
+    /// Requests that lost their connections.
+    lost: Vec<Request>,
+    stays: Vec<Stay>,
+    /// So many of the last two are put down before they are looked through.
     most: usize,
 }
 
 impl Told {
     pub(super) fn new() -> Told {
-        Told { requests: Vec::new(), stays: Vec::new(), places: Vec::new(), most: SWEEP_AT }
+        Told { last: Vec::new(), lost: Vec::new(), stays: Vec::new(), most: SWEEP_AT }
     }
 
+    /// A request was in a part.
     #[inline]
-    pub(super) fn request(&mut self, request: Request) {
-        let on = request.on as usize;
-        if self.places.len() <= on {
-            self.places.resize(on + 1, NONE);
-        }
-        self.places[on] = self.requests.len() as u32;
-        self.requests.push(request);
+    pub(super) fn stay(&mut self, stay: Stay) {
+        self.stays.push(stay);
     }
 
-    /// Nobody waits at `now` for the answer on that connection.
-    pub(super) fn given_up(&mut self, on: u32, now: Nanos) {
-        let place = self.places.get(on as usize).copied().unwrap_or(NONE);
-        if let Some(request) = self.requests.get_mut(place as usize)
-            && request.on == on
-            && request.done > now
-        {
-            request.for_nobody = true;
-        }
+    /// The answer with which an end comes has been told.
+    #[inline]
+    pub(super) fn has_ended(&mut self, on: u32) {
+        self.last[on as usize].end = NONE;
+    }
+
+    /// Nobody waits at `now` for the answer on that connection: the end that it was to come with, if it was.
+    pub(super) fn given_up(&mut self, on: u32, now: Nanos) -> Option<u32> {
+        let request = self.last.get_mut(on as usize).filter(|request| request.done > now)?;
+        let request = std::mem::replace(request, Request::NONE);
+        self.lost.push(Request { for_nobody: true, ..request });
+        Some(request.end).filter(|end| *end != NONE)
     }
 
     /// Whether it is time to look through.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.requests.len() + self.stays.len() >= self.most
+        self.lost.len() + self.stays.len() >= self.most
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, on: usize) {
+        self.last.resize(on + 1, Request::NONE);
     }
 }
 
 impl Network {
-    /// What was told and is over by `now` is added to the sums.
+    /// The answer to a request that came on that connection has been told.
+    #[inline]
+    pub(super) fn put_down(&mut self, on: u32, request: Request) {
+        let on = on as usize;
+        if self.told.last.len() <= on {
+            self.told.make_room(on);
+        }
+        let before = std::mem::replace(&mut self.told.last[on], request);
+        if before.done > request.came {
+            self.told.lost.push(before);
+        } else if before.is_some() {
+            self.add_request(&before, request.came);
+        }
+    }
+
+    /// What was told and is over by `now` is added to the sums, but for the last request of each connection.
     #[inline(never)]
     pub(super) fn settle_told(&mut self, now: Nanos) {
-        let mut requests = std::mem::take(&mut self.told.requests);
+        let mut lost = std::mem::take(&mut self.told.lost);
         let mut stays = std::mem::take(&mut self.told.stays);
-        let (mut place, mut kept) = (0u32, 0u32);
-        requests.retain(|request| {
-            let over = request.done <= now;
-            if over {
+        lost.retain(|request| {
+            if request.done <= now {
                 self.add_request(request, now);
-            } else {
-                let last = &mut self.told.places[request.on as usize];
-                if *last == place {
-                    *last = kept;
-                }
-                kept += 1;
             }
-            place += 1;
-            !over
+            request.done > now
         });
         stays.retain(|stay| {
             if stay.to <= now {
@@ -108,17 +143,17 @@ impl Network {
             }
             stay.to > now
         });
-        self.told.most = 2 * (requests.len() + stays.len()) + SWEEP_AT;
-        (self.told.requests, self.told.stays) = (requests, stays);
+        self.told.most = 2 * (lost.len() + stays.len()) + SWEEP_AT;
+        (self.told.lost, self.told.stays) = (lost, stays);
     }
 
     /// What was told counts up to `until`, whether it is over or not.
     pub(super) fn close_told(&mut self, until: Nanos) {
-        self.settle_told(until);
-        for request in std::mem::take(&mut self.told.requests) {
-            self.add_request(&request, until);
+        let Told { last, lost, stays, .. } = std::mem::replace(&mut self.told, Told::new());
+        for request in last.iter().filter(|request| request.is_some()).chain(&lost) {
+            self.add_request(request, until);
         }
-        for stay in std::mem::take(&mut self.told.stays) {
+        for stay in stays {
             self.add_stay(&stay, until);
         }
     }
@@ -131,20 +166,20 @@ impl Network {
         } else {
             self.little.is_inside(request.came, until);
         }
+        if self.leads_on {
+            self.add_stay(&Stay { node: 0, from: request.came, to: request.inside }, until);
+        }
         if request.node == NONE || request.at >= until {
             return;
         }
         let (part, _) = self.nodes[request.node as usize];
         let (part, tally) = (&mut self.parts[part as usize], &mut self.tallies[request.node as usize]);
         let departs = request.departs.min(until);
-        tally.number(self.measured, request.at, departs);
-        part.series.spell(Lane::Number, request.at, departs);
-        if request.begins < departs {
-            tally.busy(self.measured, request.begins, departs, 1);
-            part.series.spell(Lane::Busy, request.begins, departs);
-            if self.measured.counts(request.came) {
-                self.spent.add(departs.0 - request.begins.0, request.for_nobody);
-            }
+        let begins = request.begins.min(departs);
+        tally.served(self.measured, request.at, begins, departs);
+        part.series.served(request.at, begins, departs);
+        if self.measured.counts(request.came) {
+            self.spent.add(departs.0 - begins.0, request.for_nobody);
         }
     }
 

@@ -198,12 +198,13 @@ impl Arrivals {
     }
 
     /// The next arrivals in place of those in `block`, a block of them or as many as are left: the same as one after the
-    /// other, in less time, since their draws do not wait for each other.
+    /// other, in less time, since their draws do not wait for each other. Of one shard among several it is the next alone:
+    /// who has a block drawn in the middle of sending is not to walk the others' arrivals for microseconds.
     #[inline]
     pub fn fill(&mut self, block: &mut Vec<Arrival>) {
         block.clear();
         if self.process != Process::Poisson || self.shard != Shard::WHOLE || self.place == f64::INFINITY {
-            block.extend(self.take(BLOCK));
+            block.extend(self.take(if self.shard == Shard::WHOLE { BLOCK } else { 1 }));
             return;
         }
         let first = self.next_k;

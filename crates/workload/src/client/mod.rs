@@ -176,9 +176,6 @@ impl<S: RecordSink> Client<S> {
     /// When [`poll`](Client::poll) has something to do next if nothing happens; `Nanos::MAX` for never.
     #[inline]
     pub fn wake_at(&self) -> Nanos {
-        if self.calm_until > RESTLESS && self.pool.can_start() {
-            return self.next.0.min(self.calm_until);
-        }
         let held = match self.next_held() {
             None => Nanos::MAX,
             Some((due, _)) if self.pool.can_start() => due,
@@ -188,6 +185,19 @@ impl<S: RecordSink> Client<S> {
             }
         };
         self.next_besides().min(held)
+    }
+
+    /// When the next session arrives, whether it can start then or not; `Nanos::MAX` for never.
+    #[inline]
+    pub fn next_arrival(&self) -> Nanos {
+        self.next.0
+    }
+
+    /// Before this instant nothing is to be done but at arrivals, unless something happens; before all instants where that is
+    /// not known.
+    #[inline]
+    pub fn calm_until(&self) -> Nanos {
+        self.calm_until
     }
 
     /// When a timer, a deadline or the end of patience comes up.
@@ -401,6 +411,10 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     fn note_next(&mut self) {
         let due = |group: &Group| group.next.map_or(Nanos::MAX, |arrival| arrival.intended);
+        if let [only] = &self.groups[..] {
+            self.next = (due(only), 0);
+            return;
+        }
         let mut next = (Nanos::MAX, 0);
         for (number, group) in self.groups.iter().enumerate() {
             if due(group) < next.0 {

@@ -11,13 +11,40 @@ pub struct SessionsOf(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Drawn(Arrivals),
+    Drawn(Drawn),
     AtOnce { next: u64, sessions: u64, keep: Stream, shard: Shard },
+}
+
+/// Arrivals, drawn in blocks.
+#[derive(Clone, Debug)]
+struct Drawn {
+    arrivals: Arrivals,
+    block: Vec<Arrival>,
+    /// Place in the block of the next.
+    next: usize,
+}
+
+impl Drawn {
+    #[inline]
+    fn next(&mut self) -> Option<Arrival> {
+        if self.next == self.block.len() {
+            self.refill();
+        }
+        let arrival = *self.block.get(self.next)?;
+        self.next += 1;
+        Some(arrival)
+    }
+
+    #[inline(never)]
+    fn refill(&mut self) {
+        self.arrivals.fill(&mut self.block);
+        self.next = 0;
+    }
 }
 
 impl SessionsOf {
     pub(super) fn drawn(arrivals: Arrivals) -> SessionsOf {
-        SessionsOf(Kind::Drawn(arrivals))
+        SessionsOf(Kind::Drawn(Drawn { arrivals, block: Vec::new(), next: 0 }))
     }
 
     pub(super) fn at_once(sessions: u64, seed: u64, shard: Shard) -> SessionsOf {
@@ -35,7 +62,7 @@ impl Iterator for SessionsOf {
     #[inline]
     fn next(&mut self) -> Option<Arrival> {
         match &mut self.0 {
-            Kind::Drawn(arrivals) => arrivals.next(),
+            Kind::Drawn(drawn) => drawn.next(),
             Kind::AtOnce { next, sessions, keep, shard } => {
                 while *next < *sessions {
                     let k = *next;

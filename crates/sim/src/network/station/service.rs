@@ -40,7 +40,7 @@ impl Service {
     }
 
     /// What a request of that step needs of one server, alone, of a copy that has served so many.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn demand(&self, step: u16, served: u64, draws: &mut Draws) -> Nanos {
         let own = self.steps.get(usize::from(step)).and_then(Option::as_ref);
         let mut seconds = own.unwrap_or(&self.law).sample(draws);
