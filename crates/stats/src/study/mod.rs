@@ -3,7 +3,7 @@
 //!
 //! Plain data, as the summary of a single run: times in seconds, rates per second.
 
-use crate::summary::{Interval, Units};
+use crate::summary::{Against, Interval, Recorded, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,6 +38,8 @@ pub struct Study {
     pub differences: Vec<Difference>,
     /// What of them is not told, and why.
     pub not_compared: Vec<String>,
+    /// A recorded run that the points are shown beside; none where none was named.
+    pub beside: Option<Recorded>,
 }
 
 /// What is left out of a run before its numbers are taken.
@@ -106,6 +108,8 @@ pub struct Point {
     pub curve: Vec<(f64, f64)>,
     /// What is to be said about it, in words.
     pub notes: Vec<String>,
+    /// How it compares to the recorded run; none where none was named.
+    pub beside: Option<Against>,
 }
 
 /// A number over the replications.

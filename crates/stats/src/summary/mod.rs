@@ -13,6 +13,7 @@
 
 mod arrivals;
 mod audit;
+mod beside;
 mod closed;
 mod generator;
 mod plan;
@@ -27,6 +28,7 @@ pub use audit::{
     AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, Offset, Resolution, Stream, Tables,
     UnreadableRow,
 };
+pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, Supported, ThreadGroup};
 pub use generator::{Generator, Stall, WorkerTime};
 pub use plan::{PlanPhase, PlanSummary};
@@ -120,6 +122,8 @@ pub struct Summary {
     pub audit: Option<Audit>,
     /// What a simulation can tell besides; none of other sources.
     pub simulation: Option<Simulation>,
+    /// A recorded run that a simulated one is shown beside; none where none was named.
+    pub beside: Option<Beside>,
     /// How the generator itself fared; none where nothing watched it.
     pub generator: Option<Generator>,
     /// Why a number is null: its path in this document, and the reason in words.
