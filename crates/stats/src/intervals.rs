@@ -3,7 +3,9 @@
 //! Responses of a queue depend on each other over many requests; the segments are long against that, so their means
 //! are nearly independent. Sources: batch means with fixed batches, Conway (1963) and Law and Kelton (2000), section
 //! 9.5.3; the ratio form for batches of unequal size, Cochran (1977), section 6.3; a quantile by batch means of the
-//! indicator inverted through the sample, Iglehart (1976); exact limits of a share, Clopper and Pearson (1934).
+//! indicator inverted through the sample, Iglehart (1976); exact limits of a share, Clopper and Pearson (1934). Student's t
+//! (1908): with v degrees of freedom, v / (v + t^2) has the beta distribution of v/2 and 1/2, whose inverse `statrs` finds by
+//! algorithms AS 64 (Majumder and Bhattacharjee 1973) and AS 109 (Cran, Martin and Thomas 1977).
 //! Deliberately absent: intervals for independent observations, except as a floor under a share's.
 
 use crate::summary::Interval;
@@ -17,17 +19,17 @@ pub const SEGMENTS: usize = 20;
 /// Fewest filled segments that carry an interval.
 pub(crate) const FEWEST_SEGMENTS: usize = 5;
 
-/// The 97.5 % points of t for 0 to 19 degrees of freedom (0 unused).
-static T975: LazyLock<[f64; SEGMENTS]> = LazyLock::new(|| {
-    std::array::from_fn(|degrees| match degrees {
-        0 => f64::INFINITY,
-        _ => StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975)),
-    })
-});
+/// Those that segments need, computed once.
+static T975: LazyLock<[f64; SEGMENTS]> = LazyLock::new(|| std::array::from_fn(inverse));
 
-/// The 97.5 % point of Student's t with `degrees` (1 to 19) degrees of freedom.
+/// The 97.5 % point of Student's t with that many degrees of freedom; infinite with none.
 pub fn t975(degrees: usize) -> f64 {
-    T975.get(degrees).copied().unwrap_or(f64::INFINITY)
+    T975.get(degrees).copied().unwrap_or_else(|| inverse(degrees))
+}
+
+fn inverse(degrees: usize) -> f64 {
+    // Refused with no degrees of freedom.
+    StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
 }
 
 /// Half the width of the 95 % interval of the mean of these values, taken as independent; none for fewer than
@@ -95,6 +97,42 @@ pub(crate) fn share(segments: &[(u64, u64)]) -> Option<(f64, Interval)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Tables of Student's t, to three decimals.
+    #[test]
+    fn t_is_that_of_the_tables() {
+        let table = [
+            (1, 12.706),
+            (2, 4.303),
+            (5, 2.571),
+            (19, 2.093),
+            (20, 2.086),
+            (30, 2.042),
+            (60, 2.000),
+            (120, 1.980),
+            (1_000, 1.962),
+        ];
+        for (degrees, published) in table {
+            assert!((t975(degrees) - published).abs() < 5e-4, "{degrees}: {}", t975(degrees));
+        }
+        assert_eq!(t975(0), f64::INFINITY);
+    }
+
+    /// Fisher and Cornish (1960): the normal point and powers of 1/v. What follows the last here is 1.6/v^4.
+    #[test]
+    fn t_nears_the_normal_point_as_its_expansion_does() {
+        let z = 1.959_963_984_540_054_f64;
+        let power = |n: i32| z.powi(n);
+        for degrees in 20..3_000 {
+            let v = degrees as f64;
+            let expanded = z
+                + (power(3) + z) / (4.0 * v)
+                + (5.0 * power(5) + 16.0 * power(3) + 3.0 * z) / (96.0 * v.powi(2))
+                + (3.0 * power(7) + 19.0 * power(5) + 17.0 * power(3) - 15.0 * z) / (384.0 * v.powi(3));
+            let off = (t975(degrees) - expanded).abs();
+            assert!(off < 2.0 / v.powi(4) + 1e-9, "{degrees}: {} is not {expanded}", t975(degrees));
+        }
+    }
 
     #[test]
     fn no_hit_in_a_few_trials_proves_little() {

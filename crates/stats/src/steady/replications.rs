@@ -4,9 +4,8 @@
 //! two models under common random numbers are compared run by run (there, sections 10.2 and 11.2). Absent: more than two
 //! models at once, for which the intervals would have to be widened.
 
-use crate::intervals::{SEGMENTS, t975};
+use crate::intervals::t975;
 use crate::summary::Interval;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The values of one figure, one of each run.
 #[derive(Clone, PartialEq, Debug)]
@@ -48,7 +47,7 @@ impl Replications {
 
     /// 95 % interval of the mean; none of a single run.
     pub fn interval(&self) -> Option<Interval> {
-        let half = t(self.count() - 1) * self.sd()? / (self.count() as f64).sqrt();
+        let half = t975(self.count() - 1) * self.sd()? / (self.count() as f64).sqrt();
         Some([self.mean - half, self.mean + half])
     }
 
@@ -101,27 +100,9 @@ pub fn paired(first: &[f64], second: &[f64]) -> Option<Paired> {
     })
 }
 
-/// The 97.5 % point of Student's t.
-fn t(degrees: usize) -> f64 {
-    if degrees < SEGMENTS {
-        return t975(degrees);
-    }
-    StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Tables of Student's t, to three decimals.
-    #[test]
-    fn t_is_that_of_the_tables() {
-        let table =
-            [(1, 12.706), (4, 2.776), (19, 2.093), (20, 2.086), (60, 2.000), (120, 1.980), (1999, 1.961)];
-        for (degrees, published) in table {
-            assert!((t(degrees) - published).abs() < 6e-4, "{degrees}: {}", t(degrees));
-        }
-    }
 
     /// 1, 2, 3, 4, 10 have mean 4 and variance 12.5.
     #[test]
