@@ -88,6 +88,8 @@ fn threshold(threshold: &ThresholdResult, summary: &Summary) -> Case {
         ThresholdOutcome::Passed => Came::Passed,
         ThresholdOutcome::Crossed => Came::Failed("crossed"),
         ThresholdOutcome::NotJudged if invalid => Came::Skipped,
+        // Of several runs only, which have no test cases.
+        ThresholdOutcome::Inconclusive => Came::Skipped,
         ThresholdOutcome::NotJudged => Came::Failed("not-judged"),
     };
     Case { name: threshold.text.clone(), result, text: thresholds::sentence(threshold) }

@@ -82,7 +82,7 @@ fn solve(reached: impl Fn(f64) -> bool) -> f64 {
 /// A share over segments of (hits, trials): its value and 95 % interval. The interval is that of the segments, and
 /// never narrower than the exact limits for independent trials: 20 segments without a single hit have no spread, yet
 /// 50 trials without a hit do not prove a share under 1 %. None without trials or with too few segments.
-pub(crate) fn share(segments: &[(u64, u64)]) -> Option<(f64, Interval)> {
+pub fn share(segments: &[(u64, u64)]) -> Option<(f64, Interval)> {
     let (hits, n) = segments.iter().fold((0, 0), |a, s| (a.0 + s.0, a.1 + s.1));
     if n == 0 {
         return None;

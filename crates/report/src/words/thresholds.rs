@@ -39,6 +39,7 @@ pub fn outcome(outcome: ThresholdOutcome) -> (&'static str, Tone) {
     match outcome {
         ThresholdOutcome::Passed => ("passed", Tone::Good),
         ThresholdOutcome::Crossed => ("CROSSED", Tone::Bad),
+        ThresholdOutcome::Inconclusive => ("inconclusive", Tone::Warn),
         ThresholdOutcome::NotJudged => ("not judged", Tone::Warn),
     }
 }

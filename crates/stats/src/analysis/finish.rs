@@ -275,6 +275,7 @@ impl Analysis {
             failed_at: &self.requests.failed_at,
             service: std::array::from_fn(|s| self.requests.service.mean(s)),
             response: std::array::from_fn(|s| self.requests.response(s)),
+            turned_away: std::array::from_fn(|s| self.requests.answered.mean(s)),
             rows: self.series.responses(summary.measured.from_s, summary.measured.to_s),
             unaccounted: self.started_all.saturating_sub(self.ended_of_started),
         };
@@ -283,8 +284,10 @@ impl Analysis {
         summary.verdict.findings = findings;
         if let Some(reason) = unsteady {
             summary.withhold_intervals(reason, false);
+            summary.unjudge(reason);
         } else if let Some(reason) = endless {
             summary.withhold_intervals(reason, true);
+            summary.unjudge(reason);
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::phase::Ranges;
 use crate::rules::Evidence;
 use crate::setup::{Facts, Workload};
 use crate::summary::{Finding, Generator, RuleOutcome, RuleResult, Severity, Source, Stall, Summary};
+use crate::thresholds::steady::ENDLESS;
 use base::Outcome;
 
 /// All that findings are made from.
@@ -33,6 +34,8 @@ pub(crate) struct Case<'a> {
     pub service: [Option<(u64, f64)>; SEGMENTS],
     /// Mean response time per segment, in nanoseconds.
     pub response: [Option<f64>; SEGMENTS],
+    /// Mean response time of the requests that were answered and not well, in nanoseconds, and their number.
+    pub turned_away: [Option<(u64, f64)>; SEGMENTS],
     /// The same in seconds over the seconds (or longer rows) of the measured phase, and where each ends.
     pub rows: Vec<(f64, f64)>,
     /// Arrivals that started and of which no record told the end.
@@ -42,7 +45,7 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 27] = [
+pub(crate) static ALL: [(&str, Find); 28] = [
     ("aborted", run::aborted),
     ("interrupted", run::interrupted),
     ("unsent", load::unsent),
@@ -55,6 +58,7 @@ pub(crate) static ALL: [(&str, Find); 27] = [
     ("no-steady-state", simulated::no_steady_state),
     ("overloaded", simulated::overloaded),
     ("heavy-tail", simulated::heavy_tail),
+    ("turned-away", simulated::turned_away),
     ("not-steady", loops::not_steady),
     ("stall", run::stall),
     ("saturated", run::saturated),
@@ -94,7 +98,7 @@ pub(crate) fn unsteady(case: &Case) -> Option<&'static str> {
 
 /// Why no interval of a mean response time means anything: the mean that it should hold is infinite.
 pub(crate) fn endless_mean(case: &Case) -> Option<&'static str> {
-    simulated::heavy_tail(case).map(|_| "the mean that it should hold is infinite")
+    simulated::heavy_tail(case).map(|_| ENDLESS)
 }
 
 pub(crate) fn percent(share: f64) -> String {

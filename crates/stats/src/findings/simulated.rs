@@ -6,6 +6,7 @@ use super::{Case, percent, span};
 use crate::setup::Workload;
 use crate::steady::Length;
 use crate::summary::{Finding, Infinite, ModelPart, Severity, Simulation, Steady};
+use crate::thresholds::steady::{NOT_FOUND, OVERLOADED, PILES_UP};
 
 /// How well the mean of a single queue should be known: within 10 %.
 const WELL_KNOWN: f64 = 0.1;
@@ -17,6 +18,13 @@ const Z_SQUARED: f64 = 3.841_458_820_694_124;
 /// (Whitt 1989, "Planning queueing simulations", section 4): of M/M/1 z^2 / w^2 times 2 (1 + rho) / (rho (1 + sqrt(rho))^2), which
 /// near a utilisation of 1, where it matters, is 1.
 const FOR_A_MEAN: f64 = Z_SQUARED / (WELL_KNOWN * WELL_KNOWN);
+
+/// From this share of refusals on a closed run is one of refusals.
+const MOSTLY_REFUSED: f64 = 0.5;
+/// Who hears no within so many seconds is turned away at once.
+const AT_ONCE_S: f64 = 1e-3;
+/// Refusals per second and user that no user brings about who thinks or backs off.
+const AGAIN: f64 = 100.0;
 
 /// There is no steady state: a part is asked for more than it can do, or MSER finds none.
 pub(super) fn no_steady_state(case: &Case) -> Option<Finding> {
@@ -46,14 +54,14 @@ pub(super) fn is_overloaded(case: &Case) -> bool {
 pub(super) fn unsteady(case: &Case) -> Option<&'static str> {
     let simulation = case.facts.simulation.as_ref()?;
     if is_overloaded(case) {
-        return Some("there is no steady state: a part of the model is asked for more than it can do");
+        return Some(OVERLOADED);
     }
     let piles_up = || filling_up(case).is_some();
     match case.evidence.workload {
         Workload::FixedWork => None,
-        _ if piles_up() => Some("there is no steady state: requests pile up throughout the measured phase"),
+        _ if piles_up() => Some(PILES_UP),
         _ => (simulation.steady.n > 0 && !simulation.steady.found && !sheds(case, simulation))
-            .then_some("no steady state was found"),
+            .then_some(NOT_FOUND),
     }
 }
 
@@ -76,6 +84,41 @@ pub(super) fn heavy_tail(case: &Case) -> Option<Finding> {
         ),
         n: part.requests,
         ..Finding::default()
+    })
+}
+
+/// Users who do not think are turned away at once, again and again: most of what was simulated are refusals.
+pub(super) fn turned_away(case: &Case) -> Option<Finding> {
+    let simulation = case.facts.simulation.as_ref()?;
+    let closed = case.summary.closed.as_ref();
+    let closed =
+        closed.filter(|_| matches!(case.evidence.workload, Workload::Closed | Workload::FixedWork))?;
+    let users = closed.users_mean.or(closed.users).filter(|&users| users > 0.0)?;
+    let measured = &case.summary.measured;
+    let refused = case.turned_away.iter().flatten();
+    let (n, sum) = refused.fold((0, 0.0), |(n, sum), (m, mean)| (n + m, sum + *m as f64 * mean / 1e9));
+    let (share, after) = (n as f64 / measured.n as f64, sum / n as f64);
+    let again = n as f64 / (users * (measured.to_s - measured.from_s));
+    let fires = n > 0 && share >= MOSTLY_REFUSED && after <= AT_ONCE_S && again >= AGAIN && again.is_finite();
+    fires.then(|| {
+        let mut parts = simulation.parts.iter().filter(|part| part.failed > 0);
+        let most = parts.next().map(|first| parts.fold(first, |a, b| if b.failed > a.failed { b } else { a }));
+        let by = most.map_or_else(String::new, |part| format!(" by {}", part.name));
+        Finding {
+            severity: Severity::Warning,
+            text: format!(
+                "{} of the requests were turned away{by}, after {} on average, and each user, who hardly thinks, asked again at once: \
+                 {again:.0} times a second. This run is mostly one of refusals; its rate and its percentiles are theirs, and what the \
+                 others met is in the successes alone. Who is refused waits: give the users a think time (`think: exp(1s)`), or let a \
+                 part of the model try again with a backoff (`retries: {{ attempts: 3, backoff: {{ base: 100ms, factor: 2 }} }}`).",
+                percent(share),
+                span(after)
+            ),
+            value: Some(again),
+            limit: Some(AGAIN),
+            n,
+            ..Finding::default()
+        }
     })
 }
 

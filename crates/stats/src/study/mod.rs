@@ -3,12 +3,15 @@
 //!
 //! Plain data, as the summary of a single run: times in seconds, rates per second.
 
-use crate::summary::{Against, Interval, Recorded, Units};
+use crate::summary::{Against, Interval, Recorded, ThresholdResult, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Name and version of the document's shape.
 pub const SCHEMA: &str = "headway.study/1";
+
+/// The parameter that chooses among the models.
+pub const MODEL: &str = "model";
 
 /// Several simulated runs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -38,8 +41,17 @@ pub struct Study {
     pub differences: Vec<Difference>,
     /// What of them is not told, and why.
     pub not_compared: Vec<String>,
+    /// Thresholds of the file that no study can judge, and why, in words.
+    pub not_judged: Vec<String>,
     /// A recorded run that the points are shown beside; none where none was named.
     pub beside: Option<Recorded>,
+}
+
+impl Study {
+    /// Whether anything but the model takes several values: such a study is meant to cross its thresholds somewhere.
+    pub fn is_swept(&self) -> bool {
+        self.parameters.iter().any(|parameter| parameter.name != MODEL && parameter.values.len() > 1)
+    }
 }
 
 /// What is left out of a run before its numbers are taken.
@@ -106,6 +118,8 @@ pub struct Point {
     /// Response time that a share p of the requests does not exceed, all replications together: (p, seconds), to draw. It ends
     /// where requests without an answer begin to make it a lower bound.
     pub curve: Vec<(f64, f64)>,
+    /// What was demanded of it, judged by intervals over the replications.
+    pub thresholds: Vec<ThresholdResult>,
     /// What is to be said about it, in words.
     pub notes: Vec<String>,
     /// How it compares to the recorded run; none where none was named.

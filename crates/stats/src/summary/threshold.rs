@@ -64,7 +64,10 @@ pub enum ThresholdOutcome {
     Passed,
     /// It does not, or is not known to: requests without an answer may have taken it beyond.
     Crossed,
-    /// There is nothing to judge, or the load was INVALID and the value belongs to another load.
+    /// Of several simulated runs: the interval holds the limit, or there is none.
+    Inconclusive,
+    /// There is nothing to judge, or the load was INVALID and the value belongs to another load, or a simulation found no steady
+    /// state.
     #[default]
     NotJudged,
 }

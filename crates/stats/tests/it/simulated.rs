@@ -7,6 +7,7 @@ use stats::Summary;
 use stats::study::{Difference, Parameter, Point, Study};
 use stats::summary::{
     CopyLoad, Infinite, LoadVerdict, ModelPart, PartPoint, Severity, Simulation, Source, Steady,
+    ThresholdOutcome,
 };
 
 /// Poisson arrivals at 100/s over 60 s, with such a simulation.
@@ -187,6 +188,37 @@ fn an_overloaded_simulation_claims_no_intervals_and_tells_its_cause_once() {
     assert!(note.text.contains("per second") && note.text.contains("2.50 attempts"), "{}", note.text);
     assert!(!note.text.contains("throughout") && note.interval.unwrap()[0] > 0.0, "{note:?}");
     assert!(retried.not_computed["response.ci95.p50"].contains("pile up"));
+}
+
+#[test]
+fn without_a_steady_state_a_threshold_on_a_time_is_not_judged() {
+    let of = |steady: Steady| {
+        let mut world = World::poisson(100.0, 60, 1);
+        world.facts.source = Source::Sim;
+        world.facts.simulation = Some(Simulation { steady, ..Simulation::default() });
+        let texts = ["p(99)<1s", "failed: rate<1%", "failed: count<1", "started: rate>50"];
+        let thresholds = texts.iter().map(|text| text.parse().unwrap()).collect();
+        let mut analysis = stats::Analysis::new(world.setup(1)).judging(thresholds);
+        world.feed(&mut analysis, 1);
+        analysis.finish(world.facts.clone())
+    };
+    use ThresholdOutcome::{NotJudged, Passed};
+    let outcomes = |summary: &Summary| summary.thresholds.iter().map(|t| t.outcome).collect::<Vec<_>>();
+    assert_eq!(outcomes(&of(steady())), [Passed; 4]);
+    let why_not = Some("the rate of the plan varies within the measured phase".to_owned());
+    let mut unsteady = of(Steady { found: false, why_not, ..steady() });
+    assert_eq!(outcomes(&unsteady), [NotJudged, NotJudged, Passed, Passed]);
+    let p99 = unsteady.thresholds[0].clone();
+    assert_eq!((p99.interval, p99.decided, p99.value.is_some()), (None, None, true));
+    let reason = p99.reason.unwrap();
+    assert!(reason.contains("no steady state was found: the rate of the plan varies"), "{reason}");
+    assert!(unsteady.not_computed.contains_key("thresholds.0.interval"));
+    // Judged anew on the stored document, as `headway report` does.
+    unsteady.thresholds =
+        vec![stats::thresholds::of_summary(&"p(99)<1s".parse().unwrap(), &unsteady).unwrap()];
+    assert_eq!(outcomes(&unsteady), [Passed]);
+    unsteady.hold_thresholds_to_a_steady_state();
+    assert_eq!(outcomes(&unsteady), [NotJudged]);
 }
 
 #[test]

@@ -1,0 +1,142 @@
+//! What follows from a number over several simulated runs: passed, crossed or inconclusive, by its interval.
+//!
+//! A single run is judged on its value, as in k6. Over replications the value is an estimate of what the model does, and its
+//! interval says how far chance goes: what lies wholly within the limit passes, what lies wholly beyond it is crossed, and of
+//! the rest more replications would tell. Deliberately absent: where the interval comes from.
+
+use crate::summary::{Interval, Operator, ThresholdOutcome, ThresholdResult};
+
+/// Sets outcome, reason and `decided` of a result from its interval; `against` says why it is not to be judged at all.
+/// The interval of a lower bound ends nowhere, and is taken back.
+pub fn judge_runs(result: &mut ThresholdResult, against: Option<&str>) {
+    (result.outcome, result.reason) = outcome(result, against);
+    if result.lower_bound {
+        result.interval = None;
+    }
+    let decided = matches!(result.outcome, ThresholdOutcome::Passed | ThresholdOutcome::Crossed);
+    result.decided = result.interval.map(|_| decided);
+}
+
+fn outcome(result: &ThresholdResult, against: Option<&str>) -> (ThresholdOutcome, Option<String>) {
+    use ThresholdOutcome::{Crossed, Inconclusive, NotJudged, Passed};
+    if let Some(why) = against {
+        return (NotJudged, Some(why.to_owned()));
+    }
+    if result.value.is_none() {
+        return (NotJudged, Some("there was nothing to judge: no observations".into()));
+    }
+    let Some([low, high]) = result.interval else {
+        let why = "a single run has no interval of this number: play several (--replications)";
+        return (Inconclusive, Some(why.into()));
+    };
+    let high = if result.lower_bound { f64::INFINITY } else { high };
+    let limit = result.limit;
+    if holds_throughout(result.operator, [low, high], limit) {
+        (Passed, None)
+    } else if holds_throughout(opposite(result.operator), [low, high], limit) {
+        (Crossed, None)
+    } else if result.lower_bound {
+        let why =
+            "the value is a lower bound: users without an answer waited longer, and how long is not known";
+        (Inconclusive, Some(why.into()))
+    } else {
+        let why = "the interval holds the limit: more or longer replications would tell";
+        (Inconclusive, Some(why.into()))
+    }
+}
+
+/// Whether every value of the interval stands so to the limit.
+fn holds_throughout(operator: Operator, [low, high]: Interval, limit: f64) -> bool {
+    match operator {
+        Operator::Below | Operator::AtMost => operator.holds(high, limit),
+        Operator::Above | Operator::AtLeast => operator.holds(low, limit),
+        Operator::Equal => low == limit && high == limit,
+        Operator::Other => limit < low || limit > high,
+    }
+}
+
+fn opposite(operator: Operator) -> Operator {
+    match operator {
+        Operator::Below => Operator::AtLeast,
+        Operator::AtMost => Operator::Above,
+        Operator::Above => Operator::AtMost,
+        Operator::AtLeast => Operator::Below,
+        Operator::Equal => Operator::Other,
+        Operator::Other => Operator::Equal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ThresholdOutcome::{Crossed, Inconclusive, NotJudged, Passed};
+
+    fn judged(operator: Operator, interval: Option<Interval>, lower_bound: bool) -> ThresholdResult {
+        let value = interval.map_or(Some(0.5), |[low, high]| Some((low + high) / 2.0));
+        let mut result = ThresholdResult {
+            operator,
+            limit: 1.0,
+            value,
+            interval,
+            lower_bound,
+            ..ThresholdResult::default()
+        };
+        judge_runs(&mut result, None);
+        result
+    }
+
+    #[test]
+    fn the_whole_interval_decides() {
+        use Operator::{Above, AtLeast, AtMost, Below, Equal, Other};
+        for (operator, below, astride, above, up_to, exactly) in [
+            (Below, Passed, Inconclusive, Crossed, Inconclusive, Crossed),
+            (AtMost, Passed, Inconclusive, Crossed, Passed, Passed),
+            (Above, Crossed, Inconclusive, Passed, Crossed, Crossed),
+            (AtLeast, Crossed, Inconclusive, Passed, Inconclusive, Passed),
+            (Equal, Crossed, Inconclusive, Crossed, Inconclusive, Passed),
+            (Other, Passed, Inconclusive, Passed, Inconclusive, Crossed),
+        ] {
+            let all = [
+                ([0.8, 0.9], below),
+                ([0.9, 1.1], astride),
+                ([1.1, 1.2], above),
+                ([0.9, 1.0], up_to),
+                ([1.0, 1.0], exactly),
+            ];
+            for (interval, expected) in all {
+                let seen = judged(operator, Some(interval), false);
+                assert_eq!(seen.outcome, expected, "{interval:?} {operator} 1");
+                assert_eq!(seen.decided, Some(expected != Inconclusive));
+                assert_eq!(seen.reason.is_some(), expected == Inconclusive);
+            }
+        }
+    }
+
+    #[test]
+    fn a_lower_bound_has_no_upper_end() {
+        for (operator, interval, expected) in [
+            (Operator::Below, [0.5, 0.6], Inconclusive),
+            (Operator::Below, [1.5, 1.6], Crossed),
+            (Operator::Above, [1.5, 1.6], Passed),
+            (Operator::Above, [0.5, 0.6], Inconclusive),
+            (Operator::Equal, [0.5, 1.6], Inconclusive),
+        ] {
+            let seen = judged(operator, Some(interval), true);
+            assert_eq!((seen.outcome, seen.interval, seen.decided), (expected, None, None), "{operator}");
+        }
+    }
+
+    #[test]
+    fn without_an_interval_a_value_or_a_steady_state_nothing_is_decided() {
+        let one = judged(Operator::Below, None, false);
+        assert_eq!((one.outcome, one.decided), (Inconclusive, None));
+        assert!(one.reason.unwrap().contains("--replications"));
+        let mut nothing = ThresholdResult::default();
+        judge_runs(&mut nothing, None);
+        assert_eq!(nothing.outcome, NotJudged);
+        let mut unsteady = judged(Operator::Below, Some([0.1, 0.2]), false);
+        judge_runs(&mut unsteady, Some("no steady state: it drifts"));
+        assert_eq!((unsteady.outcome, unsteady.decided), (NotJudged, Some(false)));
+        assert_eq!(unsteady.reason.as_deref(), Some("no steady state: it drifts"));
+    }
+}
