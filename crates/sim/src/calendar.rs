@@ -8,6 +8,7 @@
 //!
 //! Deliberately absent: what the events mean, and the current time.
 
+use crate::steps::step;
 use base::Nanos;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -56,6 +57,7 @@ struct Entry<E> {
 
 impl<E> Entry<E> {
     fn key(&self) -> (Nanos, u64) {
+        step();
         (self.at, self.number)
     }
 }
@@ -176,7 +178,10 @@ impl<E> Calendar<E> {
         of.life = of.life.wrapping_add(1);
         if self.void > SWEEP_AT && self.void > self.held() / 2 {
             let slots = &self.slots;
-            let lives = |entry: &Entry<E>| slots[entry.slot as usize].life == entry.life;
+            let lives = |entry: &Entry<E>| {
+                step();
+                slots[entry.slot as usize].life == entry.life
+            };
             self.lane.retain(lives);
             self.heap.retain(lives);
             self.void = 0;

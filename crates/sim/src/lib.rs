@@ -14,6 +14,7 @@ pub mod generator;
 pub mod load;
 pub mod network;
 pub mod recursion;
+mod steps;
 pub mod target;
 pub mod world;
 

@@ -5,6 +5,7 @@
 //! life that it was written for. Timers are often void (most answers come in time): what writes them tells how many are, and
 //! they are swept out when they are more than the others.
 
+use crate::steps::step;
 use base::Nanos;
 use dary_heap::QuaternaryHeap;
 use std::cmp::Ordering;
@@ -50,6 +51,7 @@ impl Event {
     /// In order of time; of those due at once, as they were written, but where the number wraps.
     #[inline]
     fn key(&self) -> u128 {
+        step();
         u128::from(self.at.0 as u64) << 32 | u128::from(self.number)
     }
 }

@@ -8,6 +8,7 @@
 use super::flow::Step;
 use super::numbers::item;
 use crate::failure::{Attempts, Pass};
+use crate::steps::step;
 use base::{Nanos, Outcome};
 
 /// No flight, no request, no target.
@@ -191,11 +192,13 @@ impl Flights {
 
     #[inline]
     pub(super) fn get(&self, f: u32) -> &Flight {
+        step();
         &self.slots[f as usize]
     }
 
     #[inline]
     pub(super) fn of(&mut self, f: u32) -> &mut Flight {
+        step();
         &mut self.slots[f as usize]
     }
 

@@ -31,6 +31,8 @@
 mod accept;
 mod answer;
 mod build;
+#[cfg(test)]
+mod crowds;
 mod direct;
 mod due;
 mod events;

@@ -4,6 +4,7 @@
 //! so nobody is searched for. A connection that is given up gets a new age, and what was answered to an older one is passed
 //! over.
 
+use crate::steps::step;
 use crate::target::Answered;
 use base::Nanos;
 use std::collections::VecDeque;
@@ -20,6 +21,7 @@ pub(super) struct Outbox {
 impl Outbox {
     #[inline]
     fn age(&self, on: u32) -> u32 {
+        step();
         self.ages.get(on as usize).copied().unwrap_or(0)
     }
 

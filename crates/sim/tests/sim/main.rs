@@ -1,7 +1,6 @@
 //! The client against the model, on a virtual clock.
 
 mod common;
-mod crowds;
 mod memory;
 mod models;
 mod network_accounts;
