@@ -3,8 +3,11 @@
 //! One file or folder per experiment and the slice [`ALL`]; `headway lab` lists it. What an experiment prints is computed,
 //! its sentences too; a published number that cannot be reproduced says why.
 
+mod answers;
+mod arrivals;
 pub mod balancers;
 pub mod bamboo;
+mod bounds;
 pub mod bunches;
 mod latencies;
 pub mod poisson;

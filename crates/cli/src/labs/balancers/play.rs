@@ -1,26 +1,14 @@
 //! Replications: every row plays the same arrivals and demands, for both follow from the seed and the number of a request.
 
 use super::cases::{CASES, Case, Setting, Way};
+use crate::labs::answers::{self, Answers};
 use crate::labs::latencies::{MAX, MIN, NUMBERS, numbers};
-use crate::labs::replicate;
+use crate::labs::{arrivals, bounds, replicate};
 use anyhow::ensure;
+use base::Rate;
 use base::random::Stream;
-use base::{Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
-use sim::{Generator, Network, recursion};
-use workload::plan::Group;
-use workload::{Limits, Plan, Process, Shard};
-
-/// Longer than anything takes.
-const ENDLESS: Nanos = Nanos::from_secs(24 * 3_600);
-
-/// No bound that matters.
-const LIMITS: Limits = Limits {
-    connections: 10_000_000,
-    max_wait: ENDLESS,
-    timeout: ENDLESS,
-    connect_timeout: ENDLESS,
-    drain: ENDLESS,
-};
+use sim::{Network, recursion};
+use workload::{Plan, Process};
 
 /// What one replication, or one long run, gave for each row.
 pub type Played = Vec<[f64; NUMBERS]>;
@@ -91,74 +79,28 @@ fn extremes(window: &[u64]) -> Option<(u64, u64)> {
     Some((*window.iter().min()?, *window.iter().max()?))
 }
 
-/// So many arrivals, and none after the last.
+/// So many arrivals.
 fn plan(setting: &Setting, requests: usize, seed: u64) -> Plan {
-    let rate = Rate(setting.rate);
-    let until = |end: Nanos| {
-        let group = Group::open(Process::Poisson, Profile::new(&[Phase::hold(end, rate)]));
-        Plan::of(seed, group, Nanos::ZERO, end)
-    };
-    // Twice as long as so many take on average is long enough for any number that is worth playing; so is more for few.
-    let ample = until(Nanos::from_secs_f64((2.0 * requests as f64 + 100.0) / setting.rate));
-    let last = ample.arrivals().nth(requests.saturating_sub(1));
-    last.map_or(ample, |last| until(last.intended + Nanos(1)))
+    arrivals::first(Process::Poisson, Rate(setting.rate), requests, seed)
 }
 
 /// The latencies of the first so many requests, in order of arrival, in nanoseconds: by recursion where that can be, which
 /// gives the same and takes a fraction of the time.
 fn latencies(setting: &Setting, way: Way, plan: &Plan, requests: usize) -> anyhow::Result<Vec<u64>> {
     let model = setting.model(way)?;
-    let mut seen = Latencies::new(requests);
-    if recursion::play(plan, &model, LIMITS, &mut seen).is_err() {
-        seen = Latencies::new(requests);
-        let target = Network::new(&model, plan)?;
-        sim::play(plan, Shard::WHOLE, LIMITS, target, Generator::default(), &mut seen);
-    }
-    ensure!(seen.seen == requests, "{} of {requests} requests were answered", seen.seen);
-    Ok(seen.by_arrival)
-}
-
-/// The sink.
-struct Latencies {
-    by_arrival: Vec<u64>,
-    seen: usize,
-}
-
-impl Latencies {
-    fn new(requests: usize) -> Latencies {
-        Latencies { by_arrival: vec![0; requests], seen: 0 }
-    }
-}
-
-impl RecordSink for Latencies {
-    fn start(&mut self, _: Start) {}
-    #[inline]
-    fn record(&mut self, record: Record) {
-        let place = usize::try_from(record.k).ok().and_then(|k| self.by_arrival.get_mut(k));
-        if let Some(place) = place.filter(|_| record.outcome.answered()) {
-            *place = record.response().0.unsigned_abs();
-            self.seen += 1;
-        }
-    }
-    fn tick(&mut self, _: Nanos) {}
-    fn finish(&mut self, _: Nanos) {}
+    let mut direct = Answers::default();
+    let seen = match recursion::play(plan, &model, bounds::NONE, &mut direct) {
+        Ok(_) => direct.all()?,
+        Err(_) => answers::all(plan, Network::new(&model, plan)?)?,
+    };
+    ensure!(seen.len() >= requests, "{} of {requests} requests were made", seen.len());
+    Ok(seen[..requests].iter().map(|seen| seen.took.0.unsigned_abs()).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::labs::balancers::cases::{Long, PUBLISHED};
-
-    #[test]
-    fn a_plan_has_as_many_arrivals_as_are_played() {
-        for (requests, seed) in [(1, 1), (2, 2), (100, 3), (10_000, 4), (10_000, 5)] {
-            let arrivals: Vec<_> = plan(&PUBLISHED, requests, seed).arrivals().collect();
-            assert_eq!(arrivals.len(), requests, "seed {seed}");
-            // The same as in a plan without end.
-            let long: Vec<_> = plan(&PUBLISHED, requests + 1_000, seed).arrivals().take(requests).collect();
-            assert_eq!(arrivals, long);
-        }
-    }
 
     /// The recursion takes the place of the calendar where it can, and changes nothing.
     #[test]
@@ -167,10 +109,9 @@ mod tests {
         for way in [Way::Random, Way::RoundRobin, Way::OneQueue] {
             let model = PUBLISHED.model(way).unwrap();
             assert!(recursion::suits(&plan, &model), "{way:?}");
-            let mut seen = Latencies::new(3_000);
-            let target = Network::new(&model, &plan).unwrap();
-            sim::play(&plan, Shard::WHOLE, LIMITS, target, Generator::default(), &mut seen);
-            assert_eq!(seen.by_arrival, latencies(&PUBLISHED, way, &plan, 3_000).unwrap(), "{way:?}");
+            let seen = answers::all(&plan, Network::new(&model, &plan).unwrap()).unwrap();
+            let took: Vec<u64> = seen.iter().map(|seen| seen.took.0.unsigned_abs()).collect();
+            assert_eq!(took, latencies(&PUBLISHED, way, &plan, 3_000).unwrap(), "{way:?}");
         }
     }
 

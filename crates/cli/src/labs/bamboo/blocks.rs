@@ -6,8 +6,9 @@
 //!
 //! Deliberately absent: what is to be said about it (`blocks_notes`).
 
-use super::play::{self, Seen};
 use super::system::{self, even, random};
+use crate::labs::answers::{self, Seen};
+use crate::labs::arrivals;
 use base::dist::Law as _;
 use base::units::UnitError;
 use base::{Nanos, Rate};
@@ -138,10 +139,10 @@ impl Setting {
     pub fn once(&self, seed: u64) -> anyhow::Result<Played> {
         let mut played = [[[f64::NAN; NUMBERS]; WAYS.len()]; LOADS];
         for (at_load, load) in played.iter_mut().zip(self.loads) {
-            let plan = play::until(Process::Poisson, self.rate(load)?, self.warmup + self.counted, seed);
+            let plan = arrivals::until(Process::Poisson, self.rate(load)?, self.warmup + self.counted, seed);
             for (numbers, way) in at_load.iter_mut().zip(WAYS) {
                 let mut network = Network::new(&self.model(way)?, &plan)?;
-                let seen = play::all(&plan, &mut network)?;
+                let seen = answers::all(&plan, &mut network)?;
                 let last = seen.iter().map(|seen| seen.due + seen.took).max().unwrap_or(plan.end);
                 let observed = network.observed(last.max(plan.end));
                 *numbers = self.numbers(&seen);

@@ -6,7 +6,6 @@
 
 mod blocks;
 mod blocks_notes;
-mod play;
 mod published;
 mod storm;
 mod storm_notes;

@@ -3,8 +3,9 @@
 //!
 //! Deliberately absent: what is to be said about it (`storm_notes`).
 
-use super::play::{self, Seen};
 use super::system;
+use crate::labs::answers::{self, Seen};
+use crate::labs::arrivals;
 use base::units::UnitError;
 use base::{Nanos, Rate};
 use sim::{Answer, Answered, Connect, Network, Observed, Target};
@@ -180,7 +181,7 @@ impl Setting {
     /// # Errors
     /// As [`Setting::model`].
     pub fn once(&self, seed: u64) -> anyhow::Result<Played> {
-        let plan = play::until(Process::Poisson, self.rate(), self.over() + WATCHED, seed);
+        let plan = arrivals::until(Process::Poisson, self.rate(), self.over() + WATCHED, seed);
         let mut played = [Numbers::default(); VARIANTS.len()];
         for (numbers, variant) in played.iter_mut().zip(VARIANTS) {
             let from = self.over() + LATE;
@@ -189,7 +190,7 @@ impl Setting {
                 next: vec![from + WINDOW, from],
                 taken: Vec::new(),
             };
-            let seen = play::all(&plan, &mut watched)?;
+            let seen = answers::all(&plan, &mut watched)?;
             *numbers = self.numbers(&seen);
             if let [from, to] = watched.taken.as_slice() {
                 let came = |observed: &Observed| observed.parts.iter().map(|part| part.all.came).sum::<u64>();

@@ -1,9 +1,9 @@
 //! timelike's later suites: who gives the requests to the dynos, as models, and what a replication of one gives.
 
-use super::play::{self, Seen};
 use super::published::{self, Figures, NUMBERS};
 use super::system::{self, even, random};
-use crate::labs::latencies;
+use crate::labs::answers::{self, Seen};
+use crate::labs::{arrivals, latencies};
 use base::units::UnitError;
 use base::{Nanos, Rate};
 use sim::Network;
@@ -176,7 +176,7 @@ impl Setting {
         let gap_ms = if way == Way::One { self.one_gap_ms } else { self.gap_ms };
         // Such gaps have a mean of 1/(2 sinh(1/(2 gap))) ms: a tick is then a millisecond.
         let rate = Rate(2e3 * libm::sinh(0.5 / gap_ms));
-        play::first(Process::Ticks { mean: gap_ms }, rate, self.requests(way), seed)
+        arrivals::first(Process::Ticks { mean: gap_ms }, rate, self.requests(way), seed)
     }
 
     fn requests(&self, way: Way) -> usize {
@@ -191,7 +191,7 @@ impl Setting {
         let (one, many) = (self.plan(Way::One, seed), self.plan(Way::Random, seed));
         let play = |case: &Case| -> anyhow::Result<[f64; NUMBERS]> {
             let plan = if case.way == Way::One { &one } else { &many };
-            let seen = play::all(plan, Network::new(&self.model(case.way)?, plan)?)?;
+            let seen = answers::all(plan, Network::new(&self.model(case.way)?, plan)?)?;
             let n = self.requests(case.way).min(seen.len());
             Ok(numbers(&seen[n / 4..n / 4 + n / 2]))
         };

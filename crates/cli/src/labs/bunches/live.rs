@@ -5,10 +5,10 @@
 //! but for what the machine adds.
 
 use super::cases::slope;
-use super::play::{Launches, Numbers, Setting, USERS, limits, play};
+use super::play::{Launches, Numbers, Setting, USERS, play};
 use super::published::{SIZES, T1830, TESTS};
 use super::theory;
-use crate::labs::{Cell, Quantity, Range, Report, Table, TableRow, replicate};
+use crate::labs::{Cell, Quantity, Range, Report, Table, TableRow, bounds, replicate};
 use ::live::serve::{Server, Settings};
 use ::live::{Address, Clock, Config, Control, Requests};
 use anyhow::anyhow;
@@ -84,7 +84,7 @@ fn run(setting: &Setting, seed: u64) -> anyhow::Result<Lived> {
         tls: None,
         requests: Requests::new(&target, script)?,
         answer_limits: wire::Limits::default(),
-        limits: limits(PATIENCE),
+        limits: bounds::limits(USERS, PATIENCE),
         threads: 1,
         clock: Clock::starting_in(AHEAD),
         control: Control::default(),

@@ -6,6 +6,7 @@
 //! Deliberately absent: which settings there are, and what follows from them.
 
 use super::published::{SIZES, Test};
+use crate::labs::bounds;
 use base::dist::{self, Dist, Law};
 use base::random::{Stream, streams};
 use base::special::exponential;
@@ -16,7 +17,7 @@ use workload::client::ConnectionId;
 use workload::journey::{Journey, Node};
 use workload::plan::Group;
 use workload::users::{Level, UserPhase};
-use workload::{Limits, Plan, Sending, Shard};
+use workload::{Plan, Sending, Shard};
 
 /// Users of each test.
 pub const USERS: u32 = 200;
@@ -26,9 +27,6 @@ const RAMP_S: f64 = 100.0;
 const STAMP: Nanos = Nanos::from_millis(1);
 /// What is counted: both ends belong to it.
 const WINDOW: (Nanos, Nanos) = (Nanos::from_secs(120), Nanos::from_secs(1_320));
-/// Longer than any test.
-const ENDLESS: Nanos = Nanos::from_secs(24 * 3_600);
-
 /// How a test is played.
 #[derive(Clone, Debug)]
 pub struct Setting {
@@ -157,17 +155,6 @@ impl Setting {
     }
 }
 
-/// A connection for each user, and patience.
-pub fn limits(patience: Nanos) -> Limits {
-    Limits {
-        connections: USERS,
-        max_wait: patience,
-        timeout: patience,
-        connect_timeout: patience,
-        drain: patience,
-    }
-}
-
 /// Plays a setting once.
 ///
 /// # Errors
@@ -176,7 +163,7 @@ pub fn play(setting: &Setting, seed: u64) -> anyhow::Result<Numbers> {
     let (plan, target) = (setting.plan(seed)?, Answers::new(setting, seed));
     let generator = Generator { pauses: still(setting.pauses, seed, PAUSES), ..Generator::default() };
     let mut launches = Launches::new(setting);
-    sim::play(&plan, Shard::WHOLE, limits(ENDLESS), target, generator, &mut launches);
+    sim::play(&plan, Shard::WHOLE, bounds::limits(USERS, bounds::ENDLESS), target, generator, &mut launches);
     Ok(launches.numbers())
 }
 

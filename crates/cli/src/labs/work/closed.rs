@@ -1,6 +1,7 @@
 //! Closed loops without think time: N users ask again as soon as they are answered.
 
-use super::system::{CAPACITY, ENDLESS, SERVERS, SERVICE_S, Times, UNLIMITED, limits, system};
+use super::system::{CAPACITY, SERVERS, SERVICE_S, Times, system};
+use crate::labs::bounds::{self, ENDLESS};
 use base::special::gamma_p;
 use base::station::Stalls;
 use base::{Kind, Nanos, Record, RecordSink, Start};
@@ -22,7 +23,7 @@ pub fn play(users: u32, requests: u64, stalls: Option<Stalls>, seed: u64) -> any
     let plan = Plan::of(seed, group, Nanos::ZERO, LONGEST);
     let mut loops = Loops { users: u64::from(users), responses: Vec::new() };
     let target = system(&plan, None, stalls)?;
-    let played = sim::play(&plan, Shard::WHOLE, limits(UNLIMITED), target, Generator::default(), &mut loops);
+    let played = sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut loops);
     Ok((Times::new(loops.responses), requests as f64 / played.ended.as_secs_f64()))
 }
 

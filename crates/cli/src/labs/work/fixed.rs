@@ -1,7 +1,8 @@
 //! Fixed work: a thousand users come at once, each for a session, and the run is over when all are served.
 
 use super::published::{Feed, SECONDS};
-use super::system::{POST, Times, UNLIMITED, limits, ms, session, system};
+use super::system::{POST, Times, ms, session, system};
+use crate::labs::bounds::{self, ENDLESS, UNLIMITED};
 use base::{Due, Kind, Nanos, Record, RecordSink, Start};
 use sim::Generator;
 use workload::plan::{Connections, Group, LONGEST, Source};
@@ -29,7 +30,7 @@ pub fn play(feed: &Feed, seed: u64) -> anyhow::Result<Fixed> {
     let plan = Plan::of(seed, group, Nanos::ZERO, LONGEST);
     let target = system(&plan, feed.accept, None)?;
     let mut work = Work::default();
-    let limits = limits(feed.connections.unwrap_or(UNLIMITED));
+    let limits = bounds::limits(feed.connections.unwrap_or(UNLIMITED), ENDLESS);
     sim::play(&plan, Shard::WHOLE, limits, target, Generator::default(), &mut work);
     Ok(work.numbers())
 }

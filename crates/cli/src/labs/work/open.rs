@@ -3,7 +3,8 @@
 //! Counted are the requests of users who arrive in the hold. The numbers that are compared are those of requests answered
 //! within the hold, as a tool has them that stops there; beside them stand those of all, each session to its end.
 
-use super::system::{REQUESTS, Times, UNLIMITED, limits, session, system};
+use super::system::{REQUESTS, Times, session, system};
+use crate::labs::bounds;
 use base::{Kind, Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
 use sim::Generator;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ pub fn play(process: Process, rate: f64, seed: u64) -> anyhow::Result<Open> {
     let plan = Plan::of(seed, group, RAMP, END);
     let mut hold = Hold::default();
     let target = system(&plan, None, None)?;
-    sim::play(&plan, Shard::WHOLE, limits(UNLIMITED), target, Generator::default(), &mut hold);
+    sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut hold);
     Ok(hold.numbers())
 }
 

@@ -2,7 +2,8 @@
 //! requests.
 
 use super::closed;
-use super::system::{SERVERS, Times, UNLIMITED, limits, system};
+use super::system::{SERVERS, Times, system};
+use crate::labs::bounds;
 use base::station::Stalls;
 use base::{Kind, Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
 use sim::Generator;
@@ -25,7 +26,7 @@ pub fn play(length: Nanos, seed: u64) -> anyhow::Result<[[f64; 4]; 2]> {
     let plan = Plan::of(seed, Group::open(Process::PoissonFixedN, profile), Nanos::ZERO, end);
     let mut responses = Responses::default();
     let target = system(&plan, None, stalls)?;
-    sim::play(&plan, Shard::WHOLE, limits(UNLIMITED), target, Generator::default(), &mut responses);
+    sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut responses);
     let (closed, _) = closed::play(SERVERS, REQUESTS, stalls, seed)?;
     Ok([Times::new(responses.0), closed]
         .map(|times| [times.mean(), times.quantile(0.5), times.quantile(0.99), times.max()]))

@@ -6,9 +6,9 @@ use base::station::Stalls;
 use base::units::UnitError;
 use base::{Nanos, Rate};
 use sim::Network;
+use workload::Plan;
 use workload::journey::{Journey, JourneyError, Node, no_think};
 use workload::model::{Model, Station};
-use workload::{Limits, Plan};
 
 /// Workers.
 pub const SERVERS: u32 = 4;
@@ -21,17 +21,6 @@ const GETS: u32 = 10;
 pub const REQUESTS: u32 = GETS + 1;
 /// Number of the step that is the POST.
 pub const POST: u16 = 1;
-
-/// Longer than anything takes.
-pub const ENDLESS: Nanos = Nanos::from_secs(24 * 3_600);
-
-/// No bound that matters but on connections.
-pub fn limits(connections: u32) -> Limits {
-    Limits { connections, max_wait: ENDLESS, timeout: ENDLESS, connect_timeout: ENDLESS, drain: ENDLESS }
-}
-
-/// More connections than anybody opens.
-pub const UNLIMITED: u32 = 1_000_000;
 
 /// The journey of a user.
 ///
