@@ -9,6 +9,8 @@ Prints Markdown tables; asserts nothing. All on core 0, by the time that a proce
 and ratios are within a round."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -84,6 +86,9 @@ CASES = (
     ("recursion-mm1", "recursion: M/M/1", 50),
     ("recursion-random", "recursion: random over 250", 30),
     ("recursion-round-robin", "recursion: round-robin over 250", None),
+    ("through-mm1", "recursion through the network: M/M/1", None),
+    ("through-random", "recursion through the network: random over 250", None),
+    ("through-least-connections", "recursion through the network: least connections over 250", None),
 )
 
 
@@ -181,6 +186,24 @@ def servers():
                 cost[case, n].append(1e3 / float(line["million/s"]))
     print(f"ns per request; medians of {ROUNDS} rounds.\n")
     table(["servers", *cases], [[f"{n:,}", *(shown(median(cost[case, n]), 0) for case in cases)] for n in counts])
+    if not shutil.which("valgrind"):
+        print("Without valgrind instructions are not counted.\n")
+        return
+    counts = counts[1:]
+    rows = [[f"{n:,}", *(shown(instructions(case, n), 0) for case in cases)] for n in counts]
+    print("Instructions per request, from the second to the third hundred thousand and ten for each server.\n")
+    table(["servers", *cases], rows)
+
+
+def instructions(case, n):
+    """What a request costs in instructions once as many are under way as will be."""
+    os.environ["ROUNDS"] = "1"
+    counted = []
+    for requests in (200_000 + 10 * n, 300_000 + 10 * n):
+        flags = ["--tool=callgrind", "--callgrind-out-file=/dev/null", SPEED, str(requests), f"{case}:{n}"]
+        told = run(["valgrind", *flags], timeout=1_800).err
+        counted.append(int(re.search(r"Collected : (\d+)", told)[1]))
+    return (counted[1] - counted[0]) / 100_000
 
 
 PARTS = {f.__name__: f for f in (setup, rates, tables, memory, servers)}

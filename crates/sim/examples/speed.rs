@@ -22,25 +22,38 @@ struct Case {
     policy: Option<Policy>,
     /// Processor sharing, else first come first served.
     sharing: bool,
-    by_recursion: bool,
+    by: By,
+}
+
+/// Who plays.
+#[derive(Clone, Copy)]
+enum By {
+    Calendar,
+    /// The recursion that sees nothing of the model's inside.
+    Recursion,
+    /// The recursion through the network.
+    Through,
 }
 
 /// A single server without a policy, else 250.
 const fn by_calendar(name: &'static str, policy: Option<Policy>) -> Case {
     let servers = if policy.is_none() { 1 } else { 250 };
-    Case { name, servers, policy, sharing: false, by_recursion: false }
+    Case { name, servers, policy, sharing: false, by: By::Calendar }
 }
 
 const fn by_recursion(name: &'static str, policy: Option<Policy>) -> Case {
-    let servers = if policy.is_none() { 1 } else { 250 };
-    Case { name, servers, policy, sharing: false, by_recursion: true }
+    Case { by: By::Recursion, ..by_calendar(name, policy) }
+}
+
+const fn through(name: &'static str, policy: Option<Policy>) -> Case {
+    Case { by: By::Through, ..by_calendar(name, policy) }
 }
 
 const fn least(ties: Ties) -> Option<Policy> {
     Some(Policy::LeastConnections { ties })
 }
 
-static CASES: [Case; 10] = [
+static CASES: [Case; 13] = [
     by_calendar("mm1", None),
     Case { sharing: true, ..by_calendar("mm1-sharing", None) },
     by_calendar("random", Some(Policy::Random)),
@@ -51,6 +64,9 @@ static CASES: [Case; 10] = [
     by_recursion("recursion-mm1", None),
     by_recursion("recursion-random", Some(Policy::Random)),
     by_recursion("recursion-round-robin", Some(Policy::RoundRobin)),
+    through("through-mm1", None),
+    through("through-random", Some(Policy::Random)),
+    through("through-least-connections", least(Ties::Random)),
 ];
 
 /// Counts of response times in cells of a relative width of 1/128 at most.
@@ -129,18 +145,18 @@ fn play(case: &Case, requests: f64) -> Result<(Played, Histogram), Error> {
         drain: patience,
     };
     let mut histogram = Histogram::new();
-    let played = if case.by_recursion {
-        recursion::play(&plan, &model, limits, &mut histogram)?
-    } else {
-        let mut network = Network::new(&model, &plan)?;
-        let played =
-            sim::play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut histogram);
-        let seen = network.observed(played.ended);
-        if seen.area_ns != seen.sum_ns {
-            return Err(format!("{}: Little's law does not hold", case.name).into());
+    let mut network = Network::new(&model, &plan)?;
+    let played = match case.by {
+        By::Recursion => return Ok((recursion::play(&plan, &model, limits, &mut histogram)?, histogram)),
+        By::Through => recursion::play_through(&plan, &mut network, limits, &mut histogram)?,
+        By::Calendar => {
+            sim::play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut histogram)
         }
-        played
     };
+    let seen = network.observed(played.ended);
+    if seen.area_ns != seen.sum_ns {
+        return Err(format!("{}: Little's law does not hold", case.name).into());
+    }
     Ok((played, histogram))
 }
 

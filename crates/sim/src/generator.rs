@@ -25,7 +25,7 @@ pub struct Generator {
 
 impl Generator {
     /// Whether it has no defect.
-    pub(crate) fn is_ideal(&self) -> bool {
+    pub fn is_ideal(&self) -> bool {
         let costs = [self.action_cost, self.event_cost, self.tick];
         costs == [Nanos::ZERO; 3] && self.pauses.is_empty() && self.random.is_none()
     }

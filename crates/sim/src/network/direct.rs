@@ -13,11 +13,14 @@ use super::part::{Does, Part};
 use super::told::{Request, Stay};
 use super::{LEAST, Network, REJECTION};
 use crate::target::{Answer, Answered};
-use base::Nanos;
 use base::dist::{Dist, Law};
 use base::random::Stream;
+use base::{Nanos, Outcome};
 use workload::Sending;
 use workload::model::{Model, UnderWay, WhileDown};
+
+/// Places for the last requests where there are no connections.
+const PLACES: u64 = 1 << 10;
 
 /// A part on the way to a station.
 #[derive(Clone, Copy, Debug)]
@@ -96,9 +99,37 @@ impl Network {
         }
     }
 
-    /// What becomes of a request that comes at `now`.
+    /// What becomes of a request that comes at `now` on that connection.
     #[inline]
     pub(super) fn answer(&mut self, now: Nanos, on: u32, sending: &Sending) -> Answer {
+        let (request, verdict) = self.follow(now, on, sending);
+        self.put_down(on, request);
+        if request.end != NONE {
+            return Answer::Later;
+        }
+        let ((outcome, status), after) = (verdict.answer(), request.done - now);
+        Answer::Comes { first_byte: after, done: after, outcome, status, reusable: true }
+    }
+
+    /// Whether the answer to each request is known as it comes, without a client and its connections.
+    pub(crate) fn answers_at_once(&self) -> bool {
+        self.direct && self.accept.is_none()
+    }
+
+    /// When a request that comes at `now`, without a client and its connections, is answered, and how.
+    #[inline]
+    pub(crate) fn answer_at_once(&mut self, now: Nanos, sending: &Sending) -> (Nanos, Outcome, u16) {
+        self.now = now;
+        let (request, verdict) = self.follow(now, NONE, sending);
+        self.put_down((sending.k % PLACES) as u32, request);
+        let (outcome, status) = verdict.answer();
+        (request.done, outcome, status)
+    }
+
+    /// Follows a request on its way. Its answer comes with an end, and is told then, where that is so and there is a
+    /// connection ([`NONE`] for none).
+    #[inline(always)]
+    fn follow(&mut self, now: Nanos, on: u32, sending: &Sending) -> (Request, Verdict) {
         if self.told.is_full() {
             self.settle_told(now);
         }
@@ -166,7 +197,7 @@ impl Network {
             if let Does::Balancer(balancing) = &mut part.does
                 && target != NONE
             {
-                let tells = self.tells && node == 0;
+                let tells = self.tells && node == 0 && on != NONE;
                 let later = tells && verdict == Verdict::Ok;
                 let hold = balancing.hold.filter(|_| verdict != Verdict::Ok).unwrap_or(Nanos::ZERO);
                 let on_time = done.saturating_add(hold);
@@ -194,12 +225,7 @@ impl Network {
         let (node, at, begins, departs) = served.unwrap_or((NONE, now, now, now));
         let end = end_of;
         let told = Request { came: now, done, inside, at, begins, departs, node, end, for_nobody: false };
-        self.put_down(on, told);
-        if end_of != NONE {
-            return Answer::Later;
-        }
-        let ((outcome, status), after) = (verdict.answer(), done - now);
-        Answer::Comes { first_byte: after, done: after, outcome, status, reusable: true }
+        (told, verdict)
     }
 }
 

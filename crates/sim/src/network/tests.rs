@@ -2,7 +2,7 @@
 //! dealt with once, what counts it stops counting it, and Little's identity holds to the nanosecond.
 
 use super::*;
-use crate::{Generator, play};
+use crate::{Generator, play, recursion};
 use base::dist::{self, Dist};
 use base::random::{Draws, Stream};
 use base::sink::Kept;
@@ -354,6 +354,58 @@ fn the_direct_way_and_events_give_the_same_answers() {
             assert_eq!(tell(a), tell(b), "{seed}: {model:#?}");
         }
     }
+}
+
+/// Without a client the same requests get the same answers, and the network sees the same inside; where the client would have
+/// acted it says so.
+#[test]
+fn the_recursion_gives_what_the_calendar_does() {
+    let (mut played, mut acted) = (0, 0);
+    for seed in 0..200 {
+        let mut dice = Dice(Stream::new(seed, "models").item(3));
+        let mut model = model(&mut dice);
+        model.parts.iter_mut().for_each(calm);
+        let end = Nanos::from_secs(3);
+        let mut group = |step: u16, process: Process| {
+            let profile = Profile::new(&[Phase::hold(end, Rate(10.0 + dice.below(150) as f64))]);
+            let journey = [Node::Ask { step, repeat: 1, think: None }];
+            let journey = Journey::new(&journey, workload::journey::no_think()).unwrap();
+            let source = Source::Arrivals { process, profile: profile.into() };
+            Group::of(source, journey, Connections::Shared)
+        };
+        let mut groups = vec![group(0, Process::Poisson)];
+        if seed % 2 == 0 {
+            // In whole milliseconds, so that many come at one instant.
+            groups.push(group(1, Process::Ticks { mean: 4.0 }));
+        }
+        let plan = Plan { seed, groups, measured_from: MS(700), end, shard: Shard::WHOLE };
+        let limits = Limits { connections: 10_000, ..limits(&mut dice) };
+        let network = Network::new(&model, &plan).unwrap();
+        let mut by_recursion = Kept::default();
+        let mut alone = network.clone();
+        let Ok(ended) = recursion::play_through(&plan, &mut alone, limits, &mut by_recursion) else {
+            acted += 1;
+            continue;
+        };
+        let mut by_calendar = Kept::default();
+        let mut target = network;
+        let truth = play(&plan, Shard::WHOLE, limits, &mut target, Generator::default(), &mut by_calendar);
+        assert_eq!((ended.ended, ended.requests), (truth.ended, truth.requests), "{seed}: {model:#?}");
+        for until in [MS(300), MS(1_500), truth.ended, truth.ended + MS(500)] {
+            assert_eq!(alone.observed(until), target.observed(until), "{seed}: {model:#?}");
+        }
+        let in_order = |kept: &mut Kept| kept.records.sort_by_key(|r| (r.intended, r.group, r.k));
+        in_order(&mut by_recursion);
+        in_order(&mut by_calendar);
+        assert_eq!(by_recursion.records.len(), by_calendar.records.len(), "{seed}");
+        for (a, b) in by_recursion.records.iter().zip(&by_calendar.records) {
+            let tell = |r: &base::Record| (r.k, r.group, r.step, r.started, r.first_byte, r.done, r.status);
+            assert_eq!(tell(a), tell(b), "{seed}: {model:#?}");
+            assert_eq!(a.outcome, b.outcome, "{seed}");
+        }
+        played += 1;
+    }
+    assert!(played > 80 && acted > 20, "{played} {acted}");
 }
 
 /// Both ways see the same inside, whenever they add it up. Of those on their way back the direct way knows that they failed.

@@ -1,13 +1,13 @@
 //! Models in which every part on the way knows at once where a request goes and when it is answered.
 
-use super::Answers;
+use super::{Answers, told};
 use crate::balance::Chooser;
 use crate::network::numbers::{Numbers, item, seed_of_part};
 use crate::network::{LEAST, Service};
-use base::Nanos;
 use base::dist::Dist;
 use base::random::{Stream, streams};
 use base::station::{Admission, Station};
+use base::{Nanos, Outcome};
 use workload::arrivals::BLOCK;
 use workload::model::{self, Balancer, Discipline, Kind, Knows, Model, Part, Policy};
 use workload::{Plan, Sending};
@@ -19,7 +19,8 @@ const MOST_NODES: u64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub(super) struct Direct {
     parts: Vec<Does>,
-    groups: Vec<Asked>,
+    /// What the demands of each group are drawn from. Each request is a session, so that its number is its session's.
+    demands: Vec<Stream>,
     numbers: Numbers,
     /// The law of the only station part, of single servers before a single group; none for others.
     only: Option<Dist>,
@@ -49,13 +50,6 @@ impl Drawn {
     fn demand(&self, k: u64) -> Nanos {
         self.demands[(k - self.first) as usize % BLOCK]
     }
-}
-
-/// What the requests of a group have in common. Each is a session, so that its number is its session's.
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    step: u16,
-    demands: Stream,
 }
 
 /// What a part does, for all its copies.
@@ -129,8 +123,8 @@ impl Answers for One {
     }
 
     #[inline(always)]
-    fn arrive(&mut self, now: Nanos, _: usize, k: u64) -> Admission {
-        serve(self.drawn.demand(k), &mut self.free, now)
+    fn arrive(&mut self, now: Nanos, _: usize, _: u16, k: u64) -> (Nanos, Outcome, u16) {
+        told(now, serve(self.drawn.demand(k), &mut self.free, now))
     }
 }
 
@@ -148,23 +142,20 @@ impl Direct {
             Kind::Station(station) => stations(station, steps, nodes[number]),
         };
         let parts = model.parts.iter().enumerate().map(does).collect::<Option<Vec<Does>>>()?;
-        let asked = |(group, &step): (usize, &u16)| Asked {
-            step,
-            demands: Stream::new(plan.group_seed(group), streams::SERVICE),
-        };
-        let groups: Vec<Asked> = steps.iter().enumerate().map(asked).collect();
+        let stream = |group| Stream::new(plan.group_seed(group), streams::SERVICE);
+        let demands: Vec<Stream> = (0..steps.len()).map(stream).collect();
         let mut stations = parts.iter().filter(|does| matches!(does, Does::Serve(_) | Does::Admit(_)));
-        let only = match (stations.next(), stations.next(), groups.len()) {
+        let only = match (stations.next(), stations.next(), demands.len()) {
             (Some(Does::Serve(single)), None, 1) => single.laws.first().cloned(),
             _ => None,
         };
-        Some(Direct { parts, groups, numbers: Numbers::new(plan), only, drawn: Drawn::NONE })
+        Some(Direct { parts, demands, numbers: Numbers::new(plan), only, drawn: Drawn::NONE })
     }
 
     /// The single server that it is, if it is that and there is one group.
     pub(super) fn one(&self) -> Option<One> {
-        match (self.parts.first()?, self.groups.as_slice()) {
-            (Does::Serve(Single { laws, free }), &[Asked { demands, .. }]) => {
+        match (self.parts.first()?, self.demands.as_slice()) {
+            (Does::Serve(Single { laws, free }), &[demands]) => {
                 let (law, free) = (laws.first()?.clone(), *free.first()?);
                 Some(One { law, demands, drawn: Drawn::NONE, free })
             }
@@ -176,14 +167,21 @@ impl Direct {
 impl Answers for Direct {
     #[inline]
     fn prepare(&mut self, first: u64, count: usize) {
-        if let (Some(law), Some(group)) = (&self.only, self.groups.first()) {
-            self.drawn.draw(law, group.demands, first, count);
+        if let (Some(law), Some(demands)) = (&self.only, self.demands.first()) {
+            self.drawn.draw(law, *demands, first, count);
         }
     }
 
     #[inline]
-    fn arrive(&mut self, now: Nanos, group: usize, k: u64) -> Admission {
-        let Asked { step, demands } = self.groups[group];
+    fn arrive(&mut self, now: Nanos, group: usize, step: u16, k: u64) -> (Nanos, Outcome, u16) {
+        told(now, self.admit(now, group, step, k))
+    }
+}
+
+impl Direct {
+    #[inline(always)]
+    fn admit(&mut self, now: Nanos, group: usize, step: u16, k: u64) -> Admission {
+        let demands = self.demands[group];
         let (mut part, mut copy) = (0, 0);
         loop {
             match &mut self.parts[part] {

@@ -6,6 +6,10 @@
 //! would do besides is to lose patience and to keep to its cap: the recursion tells when that might have been
 //! ([`Acted`]), and the caller begins again with the calendar, which is always right.
 //!
+//! There are two. One ([`play`]) interprets the model by itself and sees nothing of its inside: it is the fastest. The other
+//! ([`play_through`]) asks a [`Network`] that knows its answers at once, balancers that count among them, and has it see all
+//! that it sees otherwise, in half the time of the calendar.
+//!
 //! The records are those of the calendar, but for what is only known there: they come in the order of arrival and not of
 //! completion, and tell nothing of connections.
 //!
@@ -14,7 +18,7 @@
 mod direct;
 mod presence;
 
-use crate::network::REJECTION;
+use crate::network::{Network, REJECTION};
 use crate::world::Played;
 use base::station::Admission;
 use base::{Nanos, Outcome, Record, RecordSink, Start};
@@ -26,7 +30,7 @@ use workload::client::GRACE;
 use workload::journey::Node;
 use workload::model::Model;
 use workload::plan::{Connections, Source};
-use workload::{Limits, Plan, Shard};
+use workload::{Limits, Plan, Sending, Shard};
 
 /// The client would have acted, or might have: a time-out, the connection cap, the end of the plan. What the sink was told
 /// is worth nothing then; the calendar has to play.
@@ -79,35 +83,28 @@ pub fn play<S: RecordSink>(
 ) -> Result<Played, Acted> {
     let steps = steps(plan).ok_or(Acted)?;
     let direct = Direct::new(plan, model, &steps).ok_or(Acted)?;
-    if limits.connect_timeout <= Nanos::ZERO {
-        return Err(Acted);
+    let recursion = Recursion::new(plan, limits, sink)?;
+    match direct.one() {
+        Some(one) => recursion.play(plan, &steps, one),
+        None => recursion.play(plan, &steps, direct),
     }
-    let mut recursion = Recursion {
-        presence: Presence::new(limits.connections, limits.timeout, peak_rate(plan)),
-        timeout: limits.timeout,
-        last_start: plan.end().saturating_add(GRACE),
-        requests: 0,
-        ended: Nanos::ZERO,
-        sink,
-    };
-    match (steps.as_slice(), &plan.groups[0].source) {
-        (&[step], Source::Arrivals { process, profile }) => {
-            let arrivals = Arrivals::new(plan.group_seed(0), *process, profile.clone(), Shard::WHOLE);
-            match direct.one() {
-                Some(one) => recursion.play_group(one, step, arrivals)?,
-                None => recursion.play_group(direct, step, arrivals)?,
-            }
-        }
-        (steps, _) => {
-            let whole = Plan { shard: Shard::WHOLE, ..plan.clone() };
-            let mut direct = direct;
-            for (group, arrival) in whole.sessions() {
-                recursion.request(&mut direct, group, steps[group], arrival)?;
-            }
-        }
-    }
-    recursion.sink.finish(recursion.ended);
-    Ok(Played { ended: recursion.ended, requests: recursion.requests, most_held: 0 })
+}
+
+/// The same against a network in its first state, which sees what happens inside it. It may be any whose answers are known as
+/// requests come: balancers that count, constant cables and parts that are down and say so are such too, patience and
+/// discipline beyond first come first served are not.
+///
+/// # Errors
+/// Where the plan or the network does not suit (the sink has been told nothing then) and where the client would have acted;
+/// the network is worth nothing then either.
+pub fn play_through<S: RecordSink>(
+    plan: &Plan,
+    network: &mut Network,
+    limits: Limits,
+    sink: &mut S,
+) -> Result<Played, Acted> {
+    let steps = steps(plan).filter(|_| network.answers_at_once()).ok_or(Acted)?;
+    Recursion::new(plan, limits, sink)?.play(plan, &steps, network)
 }
 
 /// The highest rate of arrivals of all groups together, or more.
@@ -125,8 +122,27 @@ fn peak_rate(plan: &Plan) -> f64 {
 trait Answers {
     /// So many requests of the first group, from number `first` on, will come next: their draws can be made at once.
     fn prepare(&mut self, first: u64, count: usize);
-    /// Request number `k` of a group comes at `now`. Calls come in the order of time.
-    fn arrive(&mut self, now: Nanos, group: usize, k: u64) -> Admission;
+    /// Request number `k` of a group, of that step, comes at `now`: when it is answered, its outcome and status. Calls come
+    /// in the order of time.
+    fn arrive(&mut self, now: Nanos, group: usize, step: u16, k: u64) -> (Nanos, Outcome, u16);
+}
+
+/// What those tell that only know when somebody leaves a station, or that it turned him away.
+#[inline(always)]
+fn told(now: Nanos, admission: Admission) -> (Nanos, Outcome, u16) {
+    match admission {
+        Admission::Departs(at) => (at, Outcome::Ok, 200),
+        Admission::Rejected => (now.saturating_add(REJECTION), Outcome::Status, 503),
+    }
+}
+
+impl Answers for &mut Network {
+    fn prepare(&mut self, _: u64, _: usize) {}
+
+    #[inline]
+    fn arrive(&mut self, now: Nanos, group: usize, step: u16, k: u64) -> (Nanos, Outcome, u16) {
+        self.answer_at_once(now, &Sending { k, user: k, step, group: group as u16, ..Sending::default() })
+    }
 }
 
 struct Recursion<'a, S> {
@@ -139,7 +155,39 @@ struct Recursion<'a, S> {
     sink: &'a mut S,
 }
 
-impl<S: RecordSink> Recursion<'_, S> {
+impl<'a, S: RecordSink> Recursion<'a, S> {
+    fn new(plan: &Plan, limits: Limits, sink: &'a mut S) -> Result<Recursion<'a, S>, Acted> {
+        if limits.connect_timeout <= Nanos::ZERO {
+            return Err(Acted);
+        }
+        Ok(Recursion {
+            presence: Presence::new(limits.connections, limits.timeout, peak_rate(plan)),
+            timeout: limits.timeout,
+            last_start: plan.end().saturating_add(GRACE),
+            requests: 0,
+            ended: Nanos::ZERO,
+            sink,
+        })
+    }
+
+    /// Plays the whole plan, whose groups ask for these steps.
+    fn play(mut self, plan: &Plan, steps: &[u16], mut target: impl Answers) -> Result<Played, Acted> {
+        match (steps, &plan.groups[0].source) {
+            (&[step], Source::Arrivals { process, profile }) => {
+                let arrivals = Arrivals::new(plan.group_seed(0), *process, profile.clone(), Shard::WHOLE);
+                self.play_group(target, step, arrivals)?;
+            }
+            _ => {
+                let whole = Plan { shard: Shard::WHOLE, ..plan.clone() };
+                for (group, arrival) in whole.sessions() {
+                    self.request(&mut target, group, steps[group], arrival)?;
+                }
+            }
+        }
+        self.sink.finish(self.ended);
+        Ok(Played { ended: self.ended, requests: self.requests, most_held: 0 })
+    }
+
     /// Plays the arrivals of the only group, in blocks.
     fn play_group(
         &mut self,
@@ -167,10 +215,7 @@ impl<S: RecordSink> Recursion<'_, S> {
         step: u16,
         Arrival { k, intended: now }: Arrival,
     ) -> Result<(), Acted> {
-        let (done, outcome, status) = match target.arrive(now, group, k) {
-            Admission::Departs(at) => (at, Outcome::Ok, 200),
-            Admission::Rejected => (now.saturating_add(REJECTION), Outcome::Status, 503),
-        };
+        let (done, outcome, status) = target.arrive(now, group, step, k);
         // An answer at the very instant of the time-out may be told after it.
         if now > self.last_start || done - now >= self.timeout || !self.presence.admits(now, done) {
             return Err(Acted);
