@@ -181,6 +181,20 @@ const USERS: Level = Level {
     number: |text| parse_count(text).ok().map(|count| count as f64),
 };
 
+/// How a group's users come, and what says how many there are.
+fn way(group: &Tree) -> (&'static str, &'static str) {
+    let ways = [
+        ("arrive", "arrives", "how many arrive is 'rate'"),
+        ("closed", "is closed", "how many users there are is 'users'"),
+        ("at-once", "comes at once", "how many come is 'users.at-once'"),
+        ("work", "does fixed work", "how many users do it is 'users.work.users'"),
+    ];
+    let found = ways.into_iter().find(|(key, ..)| group.get(key).is_some());
+    let unknown = ("", "does neither", "write the path of what is meant, for example users.work.users");
+    let (_, does, instead) = found.unwrap_or(unknown);
+    (does, instead)
+}
+
 impl Level {
     /// Puts the value where the group says it, and where its phases say the same. Phases that say something else would go
     /// on without it: that is a mistake.
@@ -188,9 +202,11 @@ impl Level {
         let group = self.group(root, place)?;
         let (kind, key) = self.keys;
         let Some(holder) = group.get(kind) else {
-            let title = format!("'{}' is of a group that {}, and this one does not", self.path, self.does);
-            let problem = Problem::new(place, title).other(group.span, "this group");
-            return Err(problem.help("write the path of what is meant, for example users.work.users=50"));
+            let called =
+                name(group).map_or("the only group".to_owned(), |name| format!("the group '{name}'"));
+            let (does, instead) = way(group);
+            let title = format!("'{}' is of a group that {}, and {called} {does}", self.path, self.does);
+            return Err(Problem::new(place, title).other(group.span, "this group").help(instead));
         };
         let before = holder.get(key).and_then(|old| self.number(old));
         let mut same = Vec::new();
@@ -243,11 +259,15 @@ impl Level {
         match &mut groups[..] {
             [one] => Ok(one),
             several => {
-                let name = several.iter().find_map(name).unwrap_or("0");
+                // One that it could be about, if there is one.
+                let fits = several.iter().position(|group| group.get(kind).is_some());
+                let numbered = fits.unwrap_or(0).to_string();
+                let name = several.get(fits.unwrap_or(0)).and_then(name).unwrap_or(&numbered);
                 let problem = wrong(format!("'{}' is of the only group, and there are several", self.path));
-                Err(problem
-                    .other(span, "here")
-                    .help(format!("say which, for example users.{name}.{kind}.{key}")))
+                Err(problem.other(span, "here").help(match fits {
+                    Some(_) => format!("say which, for example users.{name}.{kind}.{key}"),
+                    None => format!("and none of them {}: write the path of what is meant", self.does),
+                }))
             }
         }
     }

@@ -143,6 +143,10 @@ fn paths_that_lead_nowhere_and_values_that_do_not_fit() {
         + &mistakes(
             &ONE.replace("hold: 10s", "hold: 10s, at: 35/s"),
             &[("rate", "30"), ("users", "30"), ("rate", "soon")],
-        );
+        )
+        + "\n=====\n"
+        + &mistakes(&ONE.replace("  arrive:", "  name: visitors\n  arrive:"), &[("users", "30")])
+        + "\n=====\n"
+        + &mistakes(&ONE.replace("arrive: { rate: 20/s }", "closed: { count: 20 }"), &[("rate", "30")]);
     insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(shown) });
 }
