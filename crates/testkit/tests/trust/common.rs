@@ -3,7 +3,7 @@
 use base::dist::{self, Dist, Law};
 use base::random::{Stream, streams};
 use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
-use sim::{Generator, Network};
+use sim::{Generator, Network, Observed};
 use std::sync::Arc;
 use workload::journey::{Journey, Node, no_think};
 use workload::model::Model;
@@ -23,14 +23,14 @@ pub struct Effort {
     pub error: f64,
 }
 
-/// 200,000 requests: 1.2 % in M/M/1.
-pub const QUICK: Effort = Effort { runs: 40, requests: 5_000.0, error: 0.02 };
+/// 105,000 requests: 1.7 % in M/M/1.
+pub const QUICK: Effort = Effort { runs: 30, requests: 3_500.0, error: 0.03 };
 /// 3 million requests: 0.3 % in M/M/1.
 pub const LONG: Effort = Effort { runs: 100, requests: 30_000.0, error: 0.005 };
 
-/// What is due in so many relaxation times at either end is not counted. The bias of an empty start is e^-15 of the mean
-/// then, 3e-7; and whom later arrivals overtake has them for long enough.
-const LEAD: f64 = 15.0;
+/// What is due in so many relaxation times at either end is not counted. The bias of an empty start is e^-10 of the mean
+/// then, 5e-5; and whom later arrivals overtake has them for long enough.
+const LEAD: f64 = 10.0;
 
 /// Both versions of each of these trials.
 macro_rules! both {
@@ -117,15 +117,40 @@ type Value<'a> = Box<dyn Fn(&Seen) -> Option<f64> + 'a>;
 pub struct Known<'a> {
     what: &'a str,
     truth: f64,
+    /// Its own standard error; zero of a formula.
+    truth_error: f64,
     value: Value<'a>,
-    per_second: bool,
+    of: Of,
     /// The largest standard error that still proves something.
     error: f64,
 }
 
+/// What a sum is divided by.
+#[derive(Clone, Copy)]
+enum Of {
+    /// The number of those that have the value.
+    Requests,
+    /// The seconds of the window.
+    Seconds,
+    /// Both are what the network saw.
+    Run(fn(&Observed) -> (f64, f64)),
+}
+
+impl Known<'_> {
+    /// It was found by chance too, with that standard error.
+    pub fn give_or_take(self, truth_error: f64) -> Self {
+        Known { truth_error, ..self }
+    }
+}
+
+/// A ratio of what the network saw from the beginning of the window on.
+pub fn of_run<'a>(what: &'a str, truth: f64, seen: fn(&Observed) -> (f64, f64)) -> Known<'a> {
+    Known { of: Of::Run(seen), ..mean(what, truth, |_| None) }
+}
+
 /// A mean of a value.
 pub fn mean<'a>(what: &'a str, truth: f64, value: impl Fn(&Seen) -> Option<f64> + 'a) -> Known<'a> {
-    Known { what, truth, value: Box::new(value), per_second: false, error: truth }
+    Known { what, truth, truth_error: 0.0, value: Box::new(value), of: Of::Requests, error: truth }
 }
 
 /// The mean sojourn of those who are served.
@@ -147,9 +172,9 @@ pub fn quantile<'a>(what: &'a str, p: f64, at: f64) -> Known<'a> {
     Known { error: 10.0 * (1.0 - p), ..mean(what, p, within) }
 }
 
-/// The share that is turned away.
+/// The share that is turned away. Who is, is so in company: the standard error may be three times a mean's.
 pub fn loss<'a>(truth: f64) -> Known<'a> {
-    Known { error: 2.0 * truth, ..mean("loss", truth, |seen| Some(f64::from(u8::from(!seen.served)))) }
+    Known { error: 3.0 * truth, ..mean("loss", truth, |seen| Some(f64::from(u8::from(!seen.served)))) }
 }
 
 /// The share that waits, of trials that say by which law demands are drawn: whoever stays longer than its demand, by more
@@ -161,7 +186,7 @@ pub fn waiting<'a>(truth: f64) -> Known<'a> {
 
 /// Requests per second.
 pub fn throughput<'a>(truth: f64) -> Known<'a> {
-    Known { per_second: true, ..mean("throughput", truth, |_| Some(1.0)) }
+    Known { of: Of::Seconds, ..mean("throughput", truth, |_| Some(1.0)) }
 }
 
 /// A load on a model.
@@ -210,10 +235,11 @@ impl RecordSink for Sums<'_> {
 }
 
 impl Trial<'_> {
-    /// The sums of one run, and the length of its window in seconds.
-    fn play(&self, seed: u64, effort: Effort, known: &[Known]) -> (Vec<(f64, f64)>, f64) {
+    /// Of each of what is known a sum and what it is divided by, in one run.
+    fn play(&self, seed: u64, effort: Effort, known: &[Known]) -> Vec<(f64, f64)> {
         let (lead, counted) = (LEAD * self.relaxation, effort.requests / self.load.rate());
         let plan = self.load.plan(seed, Nanos::from_secs_f64(2.0 * lead + counted));
+        let plan = Plan { measured_from: Nanos::from_secs_f64(lead), ..plan };
         let window = (Nanos::from_secs_f64(lead), Nanos::from_secs_f64(lead + counted));
         let stream = Stream::new(plan.group_seed(0), streams::SERVICE);
         let demands = self.demands.as_ref().map(|law| (law, stream));
@@ -223,7 +249,12 @@ impl Trial<'_> {
         let observed = network.observed(played.ended);
         assert_eq!(observed.area_ns, observed.sum_ns, "{}, seed {seed}: Little's law", self.name);
         assert_eq!(observed.requests, played.requests, "{}, seed {seed}", self.name);
-        (sums.sums, counted)
+        let of = |(known, sum): (&Known, (f64, f64))| match known.of {
+            Of::Requests => sum,
+            Of::Seconds => (sum.0, counted),
+            Of::Run(seen) => seen(&observed),
+        };
+        known.iter().zip(sums.sums).map(of).collect()
     }
 
     /// Whether each of what is known was seen: mean, standard error, and distance from the truth in standard errors.
@@ -232,15 +263,11 @@ impl Trial<'_> {
         let r = runs.len() as f64;
         (0..known.len())
             .map(|i| {
-                let of = |(sums, seconds): &(Vec<(f64, f64)>, f64)| {
-                    if known[i].per_second { (sums[i].0, *seconds) } else { sums[i] }
-                };
-                let (sum, n) =
-                    runs.iter().map(of).fold((0.0, 0.0), |all, run| (all.0 + run.0, all.1 + run.1));
-                let off: Vec<f64> = runs.iter().map(of).map(|(sum, n)| sum - known[i].truth * n).collect();
+                let (sum, n) = runs.iter().fold((0.0, 0.0), |all, run| (all.0 + run[i].0, all.1 + run[i].1));
+                let off: Vec<f64> = runs.iter().map(|run| run[i].0 - known[i].truth * run[i].1).collect();
                 let middle = off.iter().sum::<f64>() / r;
                 let spread = off.iter().map(|d| (d - middle).powi(2)).sum::<f64>() / (r - 1.0);
-                let error = (spread / r).sqrt();
+                let error = (spread / r).sqrt().hypot(known[i].truth_error * n / r);
                 (sum / n, error * r / n, middle / error)
             })
             .collect()

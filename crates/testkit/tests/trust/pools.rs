@@ -1,9 +1,9 @@
 //! Balancers that look at their servers, against the chain of a few servers and the limit of very many.
 
 use crate::chain;
-use crate::common::{Effort, LONG, Load, Trial, both, law, sojourn};
-use stats::queueing::Mmc;
-use workload::model::{Model, Policy, Station, Ties};
+use crate::common::{Effort, LONG, Load, Trial, both, law, loss, sojourn};
+use stats::queueing::{Mmc, Mmck};
+use workload::model::{Balancer, Kind, Model, Part, Policy, Station, Ties};
 
 /// A millisecond.
 const MS: f64 = 1e-3;
@@ -54,7 +54,28 @@ fn one_connection_each(effort: Effort) {
         .agrees(effort, &[sojourn(queue.sojourn_mean())]);
 }
 
-both!(join_the_shortest, shorter_of_two_out_of_three, join_the_idle, one_connection_each);
+/// So many may wait in the balancer: M/M/c/K.
+fn one_connection_each_and_room_for_six(effort: Effort) {
+    let solved = Mmck { rate: 4_000.0, mean_service: MS, servers: 4, places: 10 }.solve();
+    let balancer = Balancer { queue: Some(6), ..Balancer::new(Policy::OneConnection, &[1]) };
+    let station = Part { copies: 4, ..Part::new("station", Kind::Station(Station::new(1, law("exp(1ms)")))) };
+    let trial = Trial {
+        name: "one connection to each of 4, six wait",
+        load: Load::poisson(4_000.0),
+        model: Model::of(vec![Part::new("balancer", Kind::Balancer(balancer)), station]),
+        relaxation: 10.0 * MS,
+        demands: None,
+    };
+    trial.agrees(effort, &[loss(solved.loss), sojourn(solved.sojourn_mean())]);
+}
+
+both!(
+    join_the_shortest,
+    shorter_of_two_out_of_three,
+    join_the_idle,
+    one_connection_each,
+    one_connection_each_and_room_for_six,
+);
 
 /// Over very many servers the shorter of two leads to a mean sojourn of the sum over i of rho^(2^i - 2) (Mitzenmacher
 /// 2001). Over n it differs by some c / n, up to terms in 1 / n^2 (Gast 2017): 100 and 1,000 servers cancel the first.
