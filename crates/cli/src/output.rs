@@ -42,7 +42,7 @@ pub fn study(
     folder: Option<&RunFolder>,
 ) -> Result<Vec<records::Error>> {
     let json = report::study::json(study);
-    let page = || report::study::html(study, &Style::default(), settings.beside.as_ref());
+    let page = || report::study::html(study, &Style::default());
     let mut failures = Vec::new();
     if let Some(folder) = folder {
         let files = [

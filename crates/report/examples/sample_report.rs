@@ -31,22 +31,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["--study", path, sample] => {
             let known = studies::STUDIES.iter().find(|(name, _)| *name == sample);
             let (_, make) = known.ok_or_else(|| format!("no study '{sample}'"))?;
-            keep(Path::new(path), report::study::html(&make(), &style, None))
+            keep(Path::new(path), report::study::html(&make(), &style))
         }
         ["--document", file, path, output] => {
             let document = read(Path::new(file))?;
             if let Ok(study) = report::study::parse(&document) {
                 let html = output == "html";
                 let bytes =
-                    if html { report::study::html(&study, &style, None) } else { report::study::terminal(&study, &style) };
+                    if html { report::study::html(&study, &style) } else { report::study::terminal(&study, &style) };
                 return keep(Path::new(path), bytes);
             }
             let summary = report::parse(&document)?;
             write(Path::new(path), output, &summary, &style)
         }
         ["--beside", path, sample, other] => {
-            let beside = report::beside::Beside::of(other, &find(other)?);
-            keep(Path::new(path), report::html::page(&find(sample)?, &style, Some(&beside)))
+            write(Path::new(path), "html", &samples::beside(find(sample)?, other, &find(other)?), &style)
         }
         [path] => write(Path::new(path), "html", &samples::clean(), &style),
         [path, sample] => write(Path::new(path), "html", &find(sample)?, &style),

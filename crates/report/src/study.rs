@@ -3,7 +3,6 @@
 //! A study is not a run: it has no verdict and no thresholds, so it is no [`Output`](crate::Output) either. Absent: CSV and
 //! JUnit; the points are a list in the JSON document, and nothing is judged.
 
-use crate::beside::Beside;
 use crate::{ReadError, Style};
 use stats::study::{SCHEMA, Study};
 
@@ -15,9 +14,9 @@ pub fn terminal(study: &Study, style: &Style) -> Vec<u8> {
     crate::terminal::study::render(study, style)
 }
 
-/// The study as one page that opens offline, with a run's response times drawn beside the points if there are any.
-pub fn html(study: &Study, style: &Style, beside: Option<&Beside>) -> Vec<u8> {
-    crate::html::study::page(study, style, beside)
+/// The study as one page that opens offline.
+pub fn html(study: &Study, style: &Style) -> Vec<u8> {
+    crate::html::study::page(study, style)
 }
 
 /// The document itself.

@@ -260,24 +260,46 @@ fn the_page_of_a_simulation_shows_its_model() {
 #[test]
 fn another_run_stands_beside_in_a_table_and_in_the_curve() {
     let mut other = samples::clean();
-    other.response.p99 = Some(1.2);
-    let summary = samples::balanced();
-    let beside = report::beside::Beside::of("<b>live</b>", &other);
-    let bytes = report::html::page(&summary, &style(), Some(&beside));
-    let page = String::from_utf8(bytes).expect("an output is UTF-8");
+    other.verdict.load = Some(stats::summary::LoadVerdict::Invalid);
+    (other.response.p99, other.response.ci95.p99) = (Some(1.2), None);
+    let alone = samples::balanced();
+    let summary = samples::beside(alone.clone(), "<b>live</b>", &other);
+    let page = text("html", &summary, &style());
     let table = between(&page, "id=\"beside\"", "</section>");
     assert!(table.contains("Beside &lt;b&gt;live&lt;/b&gt;") && !page.contains("<b>live"));
-    let ours = summary.response.p99.expect("the sample has it");
-    let difference = report::format::time(1.2 - ours);
-    assert!(table.contains(&format!(">{difference} (")) && table.contains(" longer</td>"), "{table}");
-    assert!(table.contains("% shorter</td>") || table.contains(") shorter</td>"), "{table}");
-    assert!(
-        page.contains("Dotted: the response times of &lt;b&gt;live&lt;/b&gt;; the others are simulated.")
-    );
-    let json = between(&page, "<script type=\"application/json\" id=\"beside-curve\">", "</script>");
-    let embedded: serde_json::Value = serde_json::from_str(json).expect("it is JSON");
-    assert_eq!(embedded["curve"].as_array().map(Vec::len), Some(beside.curve.len()));
-    assert!(!text("html", &summary, &style()).contains("id=\"beside\""));
+    for part in [
+        "The load of &lt;b&gt;live&lt;/b&gt; was INVALID",
+        "Not asked for the same: rate (400/s there, 500/s here).",
+        "<td class=\"bad\">differ</td>",
+        ">not told: the recorded one has no interval (",
+        ">none: its document does not tell one<",
+    ] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let ours = alone.response.p99.expect("the sample has it");
+    let ratio = report::format::number(1.2 / ours);
+    assert!(table.contains(&format!(">{ratio}</td>")), "{ratio}: {table}");
+    assert!(page.contains(
+        "Dotted: the response times of &lt;b&gt;live&lt;/b&gt;, whose load was INVALID; the others are simulated."
+    ));
+    let json = between(&page, "<script type=\"application/json\" id=\"summary\">", "</script>");
+    let embedded: Summary = serde_json::from_str(json).expect("it is JSON");
+    assert_eq!(embedded.beside, summary.beside);
+    assert_eq!(report::parse(text("json", &summary, &style()).as_bytes()).expect("read back"), summary);
+    assert!(!text("html", &alone, &style()).contains("id=\"beside\""));
+}
+
+#[test]
+fn another_run_stands_beside_in_the_terminal_too() {
+    let other = samples::clean();
+    let same = samples::beside(other.clone(), "live", &other);
+    let shown = text("terminal", &same, &style());
+    let table = between(&shown, "Beside live", "Outcomes");
+    let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("at p50, p90, p99 both agree within their intervals."), "{words}");
+    assert!(words.contains("Not asked for the same: rate (400/s there, 500/s here)."), "{words}");
+    assert_eq!(table.matches(" agree\n").count(), 4, "{table}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
 
 #[test]

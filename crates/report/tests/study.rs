@@ -5,10 +5,10 @@
 mod studies;
 
 use report::Style;
-use report::beside::Beside;
+use report::beside::of_point;
 use report::study::{html, json, parse, terminal};
 use stats::study::Study;
-use stats::summary::{CurvePoint, Spread};
+use stats::summary::{Against, CurvePoint, Differs, Intervals, Recorded, Spread};
 use studies::STUDIES;
 
 fn style() -> Style {
@@ -19,8 +19,20 @@ fn shown(study: &Study, style: &Style) -> String {
     String::from_utf8(terminal(study, style)).expect("text")
 }
 
-fn page(study: &Study, beside: Option<&Beside>) -> String {
-    String::from_utf8(html(study, &style(), beside)).expect("text")
+fn page(study: &Study) -> String {
+    String::from_utf8(html(study, &style())).expect("text")
+}
+
+/// The study beside that run, which was asked for another rate at its first point.
+fn beside(mut study: Study, run: Recorded) -> Study {
+    let replications = study.replications;
+    for (i, point) in study.points.iter_mut().enumerate() {
+        let rate = Differs { what: "rate".into(), recorded: "1/s".into(), simulated: "2/s".into() };
+        let differs = if i == 0 { vec![rate] } else { Vec::new() };
+        point.beside = Some(Against { differs, compared: of_point(&run, point, replications) });
+    }
+    study.beside = Some(run);
+    study
 }
 
 fn between<'a>(page: &'a str, open: &str, close: &str) -> &'a str {
@@ -62,7 +74,7 @@ fn the_terminal_keeps_to_80_columns_of_safe_text() {
 #[test]
 fn the_page_holds_the_document_and_its_charts_and_reaches_for_nothing() {
     for (name, make) in STUDIES {
-        let page = page(&make(), None);
+        let page = page(&make());
         let embedded = between(&page, "<script type=\"application/json\" id=\"study\">", "</script>");
         assert_eq!(parse(embedded.as_bytes()).expect(name), make(), "{name}");
         let charts = match *name {
@@ -80,22 +92,27 @@ fn the_page_holds_the_document_and_its_charts_and_reaches_for_nothing() {
 
 #[test]
 fn no_text_from_outside_becomes_part_of_the_page() {
-    let beside = |name: &str| Beside { name: name.into(), ..other() };
+    let called = |name: &str| Recorded { name: name.into(), notes: vec![name.into()], ..other() };
     let tags = |page: String| {
         ["<script", "</script", "<img", "<!--", "onerror=\"", "<style"].map(|tag| page.matches(tag).count())
     };
-    let hostile = page(&studies::study_hostile(), Some(&beside("</script><img src=x onerror=\"1\">")));
+    let hostile = page(&beside(studies::study_hostile(), called("</script><img src=x onerror=\"1\">")));
     for forbidden in ['\u{2028}', '\u{202e}', '\0', '\x1b'] {
         assert!(!hostile.contains(forbidden), "{forbidden:?}");
     }
-    assert_eq!(tags(hostile), tags(page(&studies::study_models(), Some(&beside("live")))));
+    assert_eq!(tags(hostile), tags(page(&beside(studies::study_models(), called("live")))));
 }
 
-fn other() -> Beside {
+fn other() -> Recorded {
     let curve = (1..40).map(|i| 1.0 - 0.8_f64.powi(i));
-    Beside {
+    let ci95 = Intervals { mean: Some([0.24, 0.26]), p99: Some([0.9, 1.1]), ..Intervals::default() };
+    let response =
+        Spread { n: 9, p50: Some(0.2), p99: Some(1.0), mean: Some(0.25), ci95, ..Spread::default() };
+    Recorded {
         name: "live".into(),
-        response: Spread { n: 9, p50: Some(0.2), p99: Some(1.0), mean: Some(0.25), ..Spread::default() },
+        load: Some(stats::summary::LoadVerdict::Valid),
+        response,
+        no_interval: [("p50".to_owned(), "too few".to_owned())].into(),
         curve: curve
             .map(|p| CurvePoint {
                 percentile: 100.0 * p,
@@ -103,22 +120,30 @@ fn other() -> Beside {
                 lower_bound: false,
             })
             .collect(),
-        note: Some("Less the loopback's own 0.1 ms.".into()),
+        ..Recorded::default()
     }
 }
 
 #[test]
 fn a_run_stands_beside_the_points() {
-    let page = page(&studies::study_models(), Some(&other()));
+    let study = beside(studies::study_models(), other());
+    let page = page(&study);
     let table = between(&page, "id=\"beside\"", "</section>");
-    // 0.2431 against 0.25.
-    assert!(table.contains("243 ms (-2.76&nbsp;%)") && table.contains("Less the loopback"), "{table}");
+    // 0.25 against 0.2431.
+    assert!(table.contains(">1.03 [") && table.contains(">agree</td>"), "{table}");
+    assert!(table.contains("not told: the recorded one has no interval (too few)"), "{table}");
+    assert!(table.contains("Not asked for the same: rate (1/s there, 2/s here)."), "{table}");
     assert!(page.contains("Dotted: the response times of live."));
+    assert_eq!(parse(&json(&study)).expect("read back"), study);
+    let text = shown(&study, &style());
+    let section = between(&text, "Beside live", "Again");
+    assert!(section.contains("agree") && section.contains("not told"), "{section}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]
 fn a_sweep_has_a_line_for_each_model_over_the_values_in_order() {
-    let page = page(&studies::study_interrupted(), None);
+    let page = page(&studies::study_interrupted());
     let json = between(&page, "<script type=\"application/json\" id=\"layout\">", "</script>");
     let layout: serde_json::Value = serde_json::from_str(json).expect("it is JSON");
     let sweep = &layout["sweep"];

@@ -11,8 +11,17 @@ pub const MOST_POINTS: usize = 10_000;
 /// Most digits after the decimal point of a range's numbers.
 const MOST_DECIMALS: usize = 12;
 
-/// `headway sim`.
+const OUT: &str = "The folder of the results, of a run (as of a live one) or a study (study.json, report.html); must not exist, or be \
+                   empty [default: none, or with --log headway-runs/<time>-<name>]";
+const JSON: &str = "Write the summary of a run, or the document of a study, as JSON to a new file, or to standard output (-) in \
+                    place of the report";
+const QUIET: &str = "No progress, and no report but the exit code";
+const NO_LOG: &str = "With --out: keep no record of single requests in the folder of a run";
+
+/// `headway sim`. What becomes of its results is said by the flags of a run, in other words.
 #[derive(ClapArgs, Debug, Clone)]
+#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("json", |arg| arg.help(JSON)), mut_arg("quiet", |arg| arg.help(QUIET)))]
+#[command(mut_arg("no_log", |arg| arg.help(NO_LOG)))]
 pub struct SimArgs {
     /// The scenario file, with a `model:` of the target, or `models:` to compare
     #[arg(value_name = "SCENARIO")]
@@ -23,8 +32,9 @@ pub struct SimArgs {
     /// Play each point so often, each time with a seed of its own: intervals over the replications [default: 1]
     #[arg(long, value_parser = units::parse_count, value_name = "R", help_heading = "What to play")]
     pub replications: Option<u64>,
-    /// Play at each of these values; several sweeps make all combinations. PARAM: rate (of the only group that arrives), users
-    /// (of the only closed one), model, or a path of keys of the file (model.servers, users.think). SPEC: from..to/step
+    /// Play at each of these values; several sweeps make all combinations. PARAM: rate (where the only group
+    /// arrives), users (where the only group stays), model, or a path of keys of the file (model.servers,
+    /// users.NAME.arrive.rate, users.think). SPEC: from..to/step
     /// (100..1200/50, 10ms..100ms/10ms) or a list (1,2,5)
     #[arg(long = "sweep", value_parser = Sweep::parse, value_name = "PARAM=SPEC", help_heading = "What to play")]
     pub sweeps: Vec<Sweep>,
@@ -34,17 +44,18 @@ pub struct SimArgs {
     /// Threads that play, several plays at once; they do not change the numbers [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N", help_heading = "What to play")]
     pub threads: Option<u32>,
-    /// Draw the response times of a recorded run (its folder) beside the simulated ones in the HTML report, which --html or --out
-    /// writes
+    /// Show the response times of a recorded run (its folder, or its summary's file) beside the simulated ones, and whether they
+    /// agree: in the report, in JSON, and drawn in the HTML report
     #[arg(long, value_name = "RUN")]
     pub beside: Option<PathBuf>,
-    /// Keep a record of every simulated request, in the run folder: audit and report read it
+    /// Keep a record of every request of a single run, in its run folder (--out, else headway-runs/<time>-<name>): audit and
+    /// report read it
     #[arg(long, conflicts_with = "no_log")]
     pub log: bool,
     /// Write the HTML report, of a run or a study, to a new file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// What is demanded of the numbers; of a single run, not of several.
+    /// What is demanded of the numbers, of each point of a study.
     #[command(flatten)]
     pub demands: ThresholdArgs,
     /// What becomes of the results; a run folder is written only with --out or --log.

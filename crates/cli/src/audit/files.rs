@@ -29,12 +29,15 @@ pub(super) fn of_results(finished: &Finished) -> AuditFile {
     }
 }
 
-/// The log of a run.
-pub(super) fn of_run(log: &Path, facts: &Facts) -> AuditFile {
+/// The log of a run, or of a simulated one of that seed.
+pub(super) fn of_run(log: &Path, facts: &Facts, simulated: Option<&str>) -> AuditFile {
     let parquet = log.extension().is_some_and(|e| e == "parquet");
     AuditFile {
         format: if parquet { "headway-parquet" } else { "headway-run" }.to_owned(),
-        stamps_how: "the run's own clock, read just before the first system call of each request".to_owned(),
+        stamps_how: match simulated {
+            Some(seed) => format!("simulated, seed {seed}: virtual time, which began at no date"),
+            None => "the run's own clock, read just before the first system call of each request".to_owned(),
+        },
         ..of_facts(facts)
     }
 }

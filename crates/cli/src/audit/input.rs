@@ -90,6 +90,8 @@ pub(super) struct Run {
     /// Numbers of the labels among those of all files, by the run's own.
     steps: Vec<u16>,
     zero: Option<Nanos>,
+    /// The seed, if the run was simulated.
+    simulated: Option<String>,
     has_users: bool,
 }
 
@@ -107,10 +109,14 @@ impl Run {
             .with_context(|| format!("{}: the labels in its metadata are no list of names", log.display()))
             .map_err(Failure::usage)?;
         let zero = said(metadata::ZERO_UNIX_NS).and_then(|zero| zero.parse().ok()).map(Nanos);
+        // Nothing that took place began in 1970.
+        let simulated = (zero == Some(Nanos::ZERO))
+            .then(|| said(metadata::SEED).cloned().unwrap_or_else(|| "unknown".to_owned()));
         Ok(Run {
             labels: labels.unwrap_or_default(),
             steps: Vec::new(),
             zero,
+            simulated,
             has_users: document.as_ref().is_some_and(|d| d.asked.users.is_some()),
             document,
             log: reader,
@@ -156,21 +162,26 @@ impl Run {
                     .to_owned(),
             );
         }
+        let real = self.simulated.is_none();
         let facts = Facts {
-            format: "run of Headway".to_owned(),
+            format: if real { "run of Headway" } else { "simulated run of Headway" }.to_owned(),
             tool: version,
             stamps: Stamps::Start,
             resolution: Nanos(1),
-            clock: if self.zero.is_some() { import::Clock::Unix } else { import::Clock::Relative },
+            clock: if real && self.zero.is_some() { import::Clock::Unix } else { import::Clock::Relative },
             users: self.has_users,
             sessions: true,
             intended: true,
             ends: true,
-            bytes: true,
+            bytes: real,
             missing,
             finer: None,
         };
-        Ended { file: files::of_run(self.log.path(), &facts), facts, ambiguous: false }
+        Ended {
+            file: files::of_run(self.log.path(), &facts, self.simulated.as_deref()),
+            facts,
+            ambiguous: false,
+        }
     }
 }
 

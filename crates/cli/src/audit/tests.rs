@@ -69,3 +69,35 @@ fn starts_alone_tell_nothing_of_how_requests_ended() {
     let summary = audited(&[&statuses, "--columns", "start:s=at,status=code"]);
     assert!(!summary.not_computed.contains_key("outcomes"));
 }
+
+/// A simulation took place at no time, and sent nothing.
+#[test]
+fn a_simulated_run_has_neither_dates_nor_bytes() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let text = "users: { arrive: { rate: 50/s }, phases: [ { hold: 4s } ] }\njourney: [ { get: / } ]\n\
+                model: { servers: 2, service: exp(1ms) }\n";
+    let (scenario, out) = (written(folder.path(), "s.yaml", text), folder.path().join("run"));
+    let out = out.to_str().expect("it is text");
+    let Command::Sim(args) =
+        Args::parse_from(["headway", "sim", &scenario, "--seed", "5", "--out", out]).command
+    else {
+        panic!("it is a simulation")
+    };
+    let settings = crate::settings::simulated(&args, &[]).expect("they are right");
+    crate::simulate::simulate(&settings, &|| false).expect("it can be played");
+    let of = |path: &str| {
+        let summary = audited(&[path]);
+        let audit = summary.audit.expect("it is an audit");
+        let file = audit.files[0].clone();
+        assert_eq!((summary.started_at, audit.first_start), (None, None), "{path}");
+        assert_eq!(file.description, "simulated run of Headway");
+        assert_eq!(file.stamps_how, "simulated, seed 5: virtual time, which began at no date");
+        assert!(audit.tables.bytes.is_empty() && audit.tables.bandwidth.is_empty(), "{path}");
+        assert!(!audit.tables.response.is_empty(), "{path}");
+    };
+    of(out);
+    // The log alone tells as much as its folder.
+    let moved = folder.path().join("moved.arrow");
+    std::fs::copy(Path::new(out).join(records::folder::RECORDS), &moved).expect("there is room");
+    of(moved.to_str().expect("it is text"));
+}

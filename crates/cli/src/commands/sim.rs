@@ -6,12 +6,10 @@ use crate::interrupt;
 use crate::output;
 use crate::progress::Plays;
 use crate::settings::{Asked, SimSettings, StudySettings, asked, must_be_empty, must_be_new};
-use crate::simulate::{Studied, simulate, study};
+use crate::simulate::{Other, Studied, simulate, study};
 use anyhow::{Context as _, anyhow};
 use live::Control;
-use report::beside::Beside;
 use report::format::plural;
-use report::html;
 use stats::study::Study;
 use std::io::Write as _;
 use std::path::Path;
@@ -29,10 +27,12 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
         must_be_new(flag, path.as_ref()).map_err(Failure::usage)?;
     }
     must_be_empty("--out", args.output.out.as_deref()).map_err(Failure::usage)?;
-    let shown = args.html.is_some() || args.output.out.is_some() || args.log;
+    let output = &args.output;
+    let shown =
+        !output.quiet || output.json.is_some() || output.out.is_some() || args.html.is_some() || args.log;
     if args.beside.is_some() && !shown {
         return Err(Failure::usage(anyhow!(
-            "--beside draws another run in the HTML report, and none is written: name it by --html FILE, or a folder by --out DIR"
+            "--beside shows another run in the reports, and --quiet leaves none: name one by --json FILE, --html FILE or --out DIR"
         )));
     }
     match asked {
@@ -41,11 +41,10 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     }
 }
 
-/// The response times of a recorded run, from its folder or from its summary alone.
-fn beside(path: &Path) -> anyhow::Result<Beside> {
+/// A recorded run, from its folder or from its summary alone.
+fn beside(path: &Path) -> anyhow::Result<Other> {
     let summary = super::report::summary_of(path).with_context(|| format!("--beside {}", path.display()))?;
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(Beside::of(name.unwrap_or_else(|| summary.name.clone()), &summary))
+    Ok(Other::new(path, &summary))
 }
 
 fn run(settings: &SimSettings) -> Result<u8, Failure> {
@@ -62,7 +61,7 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     let simulated = simulate(settings, &|| control.asked() > 0)?;
     let summary = &simulated.summary;
     if let Some(path) = &settings.html {
-        let page = html::page(summary, &report::Style::default(), settings.beside.as_ref());
+        let page = output::render("html", summary, &report::Style::default());
         output::write_new(path, &page).context("--html")?;
     }
     output::junit(summary, settings.junit.as_deref())?;

@@ -4,10 +4,10 @@ use super::scenario::{File, bounds, demands};
 use super::study::{self, StudySettings};
 use super::{Load, load, new_seed};
 use crate::args::{OutputArgs, SimArgs};
+use crate::simulate::Other;
 use anyhow::{Result, anyhow, bail};
 use base::dist::Law as _;
 use base::units::nearest;
-use report::beside::Beside;
 use sim::{Generator, RandomPauses};
 use stats::thresholds::{Threshold, check_steps};
 use std::path::PathBuf;
@@ -69,8 +69,8 @@ pub struct SimSettings {
     pub scenario: String,
     /// Whether the records of single requests are to be kept, in a folder of their own if none is named.
     pub log: bool,
-    /// A recorded run that is drawn beside.
-    pub beside: Option<Beside>,
+    /// A recorded run that is shown beside.
+    pub beside: Option<Other>,
     /// Where the HTML report goes.
     pub html: Option<PathBuf>,
     /// Where thresholds and load rules go as test cases.

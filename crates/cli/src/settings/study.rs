@@ -4,8 +4,8 @@ use super::scenario::{File, demands};
 use super::sim::{Play, model, play, seed};
 use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
 use crate::jobs;
+use crate::simulate::Other;
 use anyhow::{Context as _, Result, bail};
-use report::beside::Beside;
 use stats::study::Parameter;
 use std::path::PathBuf;
 use workload::scenario::{Override, Scenario};
@@ -34,8 +34,10 @@ pub struct StudySettings {
     pub unjudged: bool,
     /// The scenario file as written.
     pub scenario: String,
-    /// A recorded run that is drawn beside.
-    pub beside: Option<Beside>,
+    /// Labels of the steps.
+    pub labels: Vec<String>,
+    /// A recorded run that is shown beside.
+    pub beside: Option<Other>,
     /// Where the HTML report goes.
     pub html: Option<PathBuf>,
     /// What becomes of the results.
@@ -112,6 +114,7 @@ pub(super) fn resolve(
         threads: args.threads.map_or_else(jobs::cores, |n| n as usize),
         unjudged: !demands(first)?.is_empty(),
         scenario,
+        labels: first.labels.clone(),
         beside: None,
         html: args.html.clone(),
         output: args.output.clone(),

@@ -8,7 +8,9 @@
 //!            each point: its replications ──> Point; points of several models ──> Difference
 //! ```
 
+mod beside;
 mod course;
+mod differs;
 mod estimates;
 mod inside;
 mod loads;
@@ -24,6 +26,7 @@ mod times;
 #[cfg(test)]
 mod tests;
 
+pub use beside::{Other, Own};
 pub use study::{Studied, study};
 
 use crate::execute::{log_metadata, run_folder};
@@ -42,7 +45,7 @@ use sim::Network;
 use sink::{abandon, unless_abandoned};
 use state::{Looked, fastest, why_not};
 use stats::steady::{Cut, Prefix};
-use stats::summary::{ModelPart, Simulation, Source, Steady};
+use stats::summary::{ModelPart, Simulation, Source, Spread, Steady};
 use stats::{Analysis, Facts, Growth, Summary};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -119,7 +122,7 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
         false => steady(settings, &warm_up, &loads, &inside.parts),
     };
     let finished = log.as_mut().map_or(Ok(()), LogWriter::finish);
-    let summary = analysis.finish(Facts {
+    let mut summary = analysis.finish(Facts {
         source: Source::Sim,
         name: settings.name.clone(),
         seed: Some(plan.seed),
@@ -130,15 +133,28 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
         simulation: Some(Simulation { steady, ..inside }),
         ..Facts::default()
     });
+    without_bytes(&mut summary);
+    let own = Own { scenario: &settings.name, plan, steps: &settings.labels, limits: &settings.limits };
+    summary.beside = settings.beside.as_ref().map(|other| other.beside(&own, &summary));
     let mut failures: Vec<records::Error> = failure.into_iter().chain(finished.err()).collect();
     if let Some(folder) = &folder {
         let style = report::Style::default();
-        let page = report::html::page(&summary, &style, settings.beside.as_ref());
-        let files =
-            [(records::folder::SUMMARY, render("json", &summary, &style)), (records::folder::REPORT, page)];
+        let files = [
+            (records::folder::SUMMARY, render("json", &summary, &style)),
+            (records::folder::REPORT, render("html", &summary, &style)),
+        ];
         failures.extend(files.iter().filter_map(|(name, bytes)| folder.write_new(name, bytes).err()));
     }
     Ok(Simulated { summary, folder, failures, interrupted })
+}
+
+/// Takes back the sizes of answers, of which a simulation has none.
+pub fn without_bytes(summary: &mut Summary) {
+    summary.bytes = Spread::default();
+    summary.not_computed.retain(|path, _| !path.starts_with("bytes"));
+    summary
+        .not_computed
+        .insert("bytes".into(), "nothing is sent in a simulation, and so nothing has a size".into());
 }
 
 /// A sink that gives up the play when `stop` holds.

@@ -4,12 +4,13 @@
 //! Replication r has the same seed at every point, so that points differ by what they are and not by their luck
 //! (common random numbers; Law and Kelton 2000, section 11.2).
 
+use super::Own;
 use super::estimates::of_values;
 use super::point::{Coming, Done};
 use super::replication::{NUMBERS, Number, OF_WELL, Replication, seed, warm_up};
 use crate::exit::Failure;
 use crate::jobs;
-use crate::settings::StudySettings;
+use crate::settings::{Place, Play, StudySettings};
 use stats::steady::paired;
 use stats::study::{Difference, Estimate, Point, SCHEMA, Study};
 use std::collections::BTreeMap;
@@ -53,7 +54,14 @@ pub fn study(
             Err(error) => wrong = wrong.take().or(Some(error)),
         }
         if coming.get(&at).is_some_and(Coming::is_whole) {
-            done[at] = coming.remove(&at).map(|whole| whole.finish(&place.values, &place.play));
+            done[at] = coming.remove(&at).map(|whole| {
+                let mut done = whole.finish(&place.values, &place.play);
+                done.point.beside = settings
+                    .beside
+                    .as_ref()
+                    .map(|other| other.against(&own(settings, place), &done.point, r));
+                done
+            });
         }
     });
     if let Some(error) = wrong {
@@ -69,7 +77,7 @@ pub fn study(
     let interrupted = !missing.is_empty();
     let done: Vec<Done> = done.into_iter().flatten().collect();
     let (differences, not_compared) = differences(settings, &done);
-    let study = Study {
+    let mut study = Study {
         schema: SCHEMA.to_owned(),
         name: settings.name.clone(),
         command: Some(crate::repeat::command(&settings.words, settings.seed)),
@@ -83,7 +91,16 @@ pub fn study(
         missing,
         ..Study::default()
     };
+    if let Some(other) = &settings.beside {
+        other.into_study(&mut study);
+    }
     Ok(Studied { study, interrupted })
+}
+
+/// What is played at that place, to be compared with a recorded run.
+fn own<'a>(settings: &'a StudySettings, place: &'a Place) -> Own<'a> {
+    let Play { plan, limits, .. } = &place.play;
+    Own { scenario: &settings.name, plan, steps: &settings.labels, limits }
 }
 
 /// Points that differ in the model alone, each against the first model's, and what of them is not told, in words.

@@ -6,7 +6,6 @@ use super::markup::{Cell, Column as Head, Markup, cell, number, toned, word};
 use super::tables::dash;
 use super::tiles::Tile;
 use super::{figures, markup, tables};
-use crate::beside::Beside;
 use crate::brady::{self, Grid, Table};
 use crate::format::{chosen, count, number as digits, percentile, rate, share_of, size, time};
 use crate::words::audit::COARSE;
@@ -15,7 +14,7 @@ use stats::Summary;
 use stats::summary::{Audit, Column};
 
 /// Everything between the verdict and what was not computed.
-pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit, beside: Option<&Beside>) {
+pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
     files(page, audit);
     facts(page, "judged", "What was judged", &words::audit::selection(summary, audit));
     facts(page, "pattern", "What the pattern rests on", &words::audit::starts(summary));
@@ -23,8 +22,7 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit, besi
     figures::counts(page, audit);
     figures::dispersion(page, summary);
     by_label(page, summary, audit);
-    figures::percentiles(page, summary, beside);
-    super::beside::beside(page, summary, beside);
+    figures::percentiles(page, summary);
     figures::over_time(page, summary);
     if let Some(closed) = &summary.closed {
         facts(page, "users", "Users", &words::audit::closed(closed));

@@ -4,7 +4,7 @@
 const summary = JSON.parse(document.getElementById("summary").textContent);
 const marks = JSON.parse(document.getElementById("marks").textContent);
 // Another run's response times, where the page shows some.
-const beside = JSON.parse(document.getElementById("beside-curve")?.textContent ?? "null");
+const beside = summary.beside?.run;
 const generator = summary.generator || { stalls: [] };
 let logTime = true;
 

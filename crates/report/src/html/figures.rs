@@ -3,10 +3,9 @@
 //! A figure without data is left out; [`count`] tells how many the script has to draw, so that a check can tell a
 //! chart that failed from one that was never due.
 
-use super::beside::own_name;
+use super::beside::{dotted, own_name};
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use super::model;
-use crate::beside::Beside;
 use crate::format::{chosen_time, count as counted, number as three_digits, plural, rate, time};
 use crate::words::{self, Tone};
 use stats::Summary;
@@ -203,7 +202,7 @@ fn series_rows(series: &[SeriesRow]) -> (Vec<Vec<Cell>>, String) {
 }
 
 /// Percentile curves of response and service time, and another run's response times over them.
-pub(super) fn percentiles(page: &mut Markup, summary: &Summary, beside: Option<&Beside>) {
+pub(super) fn percentiles(page: &mut Markup, summary: &Summary) {
     if !has_percentiles(summary) {
         return;
     }
@@ -216,12 +215,8 @@ pub(super) fn percentiles(page: &mut Markup, summary: &Summary, beside: Option<&
     if curves.response.iter().any(|point| point.lower_bound) {
         caption.push_str(" Dashed: a lower bound, because some requests never got an answer.");
     }
-    if let Some(beside) = beside.filter(|beside| beside.curve.len() > 1) {
-        caption.push_str(&format!(
-            " Dotted: the response times of {}; the others are {}.",
-            beside.name,
-            own_name(summary)
-        ));
+    if let Some(dotted) = dotted(summary.beside.as_ref().map(|beside| &beside.run)) {
+        caption.push_str(&format!("{dotted}; the others are {}.", own_name(summary)));
     }
     if let Some(caveat) = words::caveat(summary) {
         caption.push_str(&format!(" Note: {caveat}."));

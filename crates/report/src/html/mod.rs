@@ -18,7 +18,6 @@ mod thresholds;
 mod tiles;
 mod verdict;
 
-use crate::beside::Beside;
 use crate::{Output, Style, words};
 use markup::{Markup, script_json};
 use serde::Serialize;
@@ -55,12 +54,11 @@ impl Output for Html {
     }
 
     fn render(&self, summary: &Summary, style: &Style) -> Vec<u8> {
-        page(summary, style, None)
+        page(summary, style)
     }
 }
 
-/// The report as one HTML file, with another run's response times beside its own if there are any.
-pub fn page(summary: &Summary, style: &Style, beside: Option<&Beside>) -> Vec<u8> {
+fn page(summary: &Summary, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
     head(&mut page, summary);
     page.raw("<body>\n<main>\n");
@@ -69,8 +67,8 @@ pub fn page(summary: &Summary, style: &Style, beside: Option<&Beside>) -> Vec<u8
     tiles::key_numbers(&mut page, summary);
     thresholds::thresholds(&mut page, summary);
     match &summary.audit {
-        Some(found) => audit::sections(&mut page, summary, found, beside),
-        None => sections(&mut page, summary, beside),
+        Some(found) => audit::sections(&mut page, summary, found),
+        None => sections(&mut page, summary),
     }
     if summary.audit.is_none() || summary.plan.is_some() {
         run::settings(&mut page, summary);
@@ -79,18 +77,18 @@ pub fn page(summary: &Summary, style: &Style, beside: Option<&Beside>) -> Vec<u8
     run::repeat(&mut page, summary, style);
     page.raw("</main>\n");
     footer(&mut page);
-    scripts(&mut page, summary, beside);
+    scripts(&mut page, summary);
     page.raw("</body>\n</html>\n");
     page.into_bytes()
 }
 
 /// What a run or a simulation shows between the verdict and its settings.
-fn sections(page: &mut Markup, summary: &Summary, beside: Option<&Beside>) {
+fn sections(page: &mut Markup, summary: &Summary) {
     figures::over_time(page, summary);
     figures::in_flight(page, summary);
     tables::times(page, summary);
-    figures::percentiles(page, summary, beside);
-    beside::beside(page, summary, beside);
+    figures::percentiles(page, summary);
+    beside::run(page, summary);
     model::model(page, summary);
     tables::sessions(page, summary);
     tables::users(page, summary);
@@ -140,12 +138,9 @@ fn data(page: &mut Markup, id: &str, value: &impl Serialize) {
     page.embedded(&script_json(value)).raw("</script>\n");
 }
 
-fn scripts(page: &mut Markup, summary: &Summary, beside: Option<&Beside>) {
+fn scripts(page: &mut Markup, summary: &Summary) {
     data(page, "summary", summary);
     data(page, "marks", &figures::marks(summary));
-    if let Some(beside) = beside {
-        data(page, "beside-curve", beside);
-    }
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
     if summary.audit.is_some() {
         page.raw(AUDIT_JS).raw("</script>\n<script>\n");

@@ -3,7 +3,7 @@
 const study = JSON.parse(document.getElementById("study").textContent);
 const layout = JSON.parse(document.getElementById("layout").textContent);
 // A run's response times, where the page shows some.
-const beside = JSON.parse(document.getElementById("beside-curve")?.textContent ?? "null");
+const beside = study.beside;
 const dashes = [undefined, [8, 4], [3, 3]];
 // Six colours, and beyond them the same with other dashes.
 const looks = (i) => ({ stroke: lineColour(i), dash: dashes[Math.floor(i / 6) % dashes.length] });

@@ -3,9 +3,8 @@
 use super::figures::{details, figure};
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use super::tables::dash;
-use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, data, footer};
+use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, footer};
 use crate::Style;
-use crate::beside::Beside;
 use crate::format::{count, number as digits, plural, rate, share, time, time_range, time_within};
 use crate::words::Tone;
 use crate::words::study::{
@@ -33,7 +32,7 @@ const NUMBERS: [(&str, &str); 7] = [
 ];
 
 /// The whole page.
-pub(crate) fn page(study: &Study, style: &Style, beside: Option<&Beside>) -> Vec<u8> {
+pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
     let name = if study.name.is_empty() { "unnamed" } else { &study.name };
     let (curves, sweep) = (drawn_curves(study), sweep(study));
@@ -42,16 +41,14 @@ pub(crate) fn page(study: &Study, style: &Style, beside: Option<&Beside>) -> Vec
     page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway simulation study</p>\n");
     page.element("h1", "", name).element("p", "subject", &subject(study)).raw("</header>\n");
     said(&mut page, study);
-    latency_curves(&mut page, study, &curves, beside);
+    latency_curves(&mut page, study, &curves);
     if let Some(sweep) = &sweep {
         swept(&mut page, study, sweep);
     }
     responses(&mut page, study);
     loads(&mut page, study);
     differences(&mut page, study);
-    if let Some(beside) = beside {
-        against(&mut page, study, beside);
-    }
+    beside::study(&mut page, study);
     missing(&mut page, study);
     again(&mut page, study, style);
     page.raw("</main>\n");
@@ -59,9 +56,6 @@ pub(crate) fn page(study: &Study, style: &Style, beside: Option<&Beside>) -> Vec
     let labels: Vec<String> = study.points.iter().map(|point| label(study, point)).collect();
     data(&mut page, "study", study);
     data(&mut page, "layout", &serde_json::json!({ "labels": labels, "curves": curves, "sweep": sweep }));
-    if let Some(beside) = beside {
-        data(&mut page, "beside-curve", beside);
-    }
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
     page.raw(STUDY_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n</body>\n</html>\n");
     page.into_bytes()
@@ -112,7 +106,7 @@ fn said(page: &mut Markup, study: &Study) {
     page.raw("</section>\n");
 }
 
-fn latency_curves(page: &mut Markup, study: &Study, drawn: &[usize], beside: Option<&Beside>) {
+fn latency_curves(page: &mut Markup, study: &Study, drawn: &[usize]) {
     if drawn.is_empty() {
         return;
     }
@@ -127,8 +121,8 @@ fn latency_curves(page: &mut Markup, study: &Study, drawn: &[usize], beside: Opt
             plural(all as u64, "point")
         ));
     }
-    if let Some(beside) = beside.filter(|beside| beside.curve.len() > 1) {
-        caption.push_str(&format!(" Dotted: the response times of {}.", beside.name));
+    if let Some(dotted) = beside::dotted(study.beside.as_ref()) {
+        caption.push_str(&format!("{dotted}."));
     }
     figure(page, "study-curves", "Latency curves", &caption);
     let shares = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999];
@@ -312,39 +306,6 @@ fn differences(page: &mut Markup, study: &Study) {
         number("interval with draws of their own"),
     ];
     page.table("The first less the second, over the replications", &head, &rows);
-    page.raw("</section>\n");
-}
-
-/// Mean, p50, p90 and p99 of each point next to those of a run.
-fn against(page: &mut Markup, study: &Study, beside: &Beside) {
-    page.section("beside", &format!("Beside {}", beside.name));
-    if let Some(note) = &beside.note {
-        page.element("p", "", note);
-    }
-    let response = &beside.response;
-    let numbers =
-        [("mean", response.mean), ("p50", response.p50), ("p90", response.p90), ("p99", response.p99)];
-    let its = |(of, value): (&str, Option<f64>)| {
-        let lower = if response.lower_bound.contains_key(of) { "> " } else { "" };
-        cell(value.map_or("-".into(), |value| format!("{lower}{}", time(value))))
-    };
-    let mut rows =
-        vec![std::iter::once(toned(Tone::Strong, beside.name.clone())).chain(numbers.map(its)).collect()];
-    for point in shown(study) {
-        let own = |(of, theirs): (&str, Option<f64>)| {
-            let Some(own) = point.response.get(of) else { return cell("-") };
-            let mean = Some(own.mean).filter(|_| !own.lower_bound);
-            let exact = theirs.filter(|&theirs| theirs > 0.0 && !response.lower_bound.contains_key(of));
-            let off = mean.zip(exact).map_or(String::new(), |(mean, theirs)| {
-                let off = (mean - theirs) / theirs;
-                format!(" ({}{})", if off < 0.0 { "-" } else { "+" }, share(off.abs()))
-            });
-            cell(time_cell(own) + &off)
-        };
-        rows.push(std::iter::once(cell(label(study, point))).chain(numbers.map(own)).collect());
-    }
-    let head = [word(""), number("mean"), number("p50"), number("p90"), number("p99")];
-    page.table("Response times; in brackets: how far a point lies from the first row", &head, &rows);
     page.raw("</section>\n");
 }
 

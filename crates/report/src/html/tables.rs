@@ -6,7 +6,7 @@ use crate::format::{
 };
 use crate::words::{self, Tone};
 use stats::Summary;
-use stats::summary::{Interval, Intervals, Spread, Tail};
+use stats::summary::{Interval, Intervals, Source, Spread, Tail};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
@@ -66,13 +66,16 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
         of_time("successes alone", &summary.response_ok),
         of_time("service", &summary.service),
         of_time("first byte", &summary.first_byte),
-        Block {
+    ]);
+    // Nothing is sent in a simulation.
+    if summary.source != Source::Sim {
+        blocks.push(Block {
             title: "answer size",
             spread: &summary.bytes,
             show: size,
             range: |low, high| format!("{} to {}", size(low), size(high)),
-        },
-    ]);
+        });
+    }
     let head: Vec<_> =
         std::iter::once(word("")).chain(blocks.iter().map(|block| number(block.title))).collect();
     let row = |title: Cell, of: &dyn Fn(&Block<'_>) -> Cell| -> Vec<Cell> {

@@ -8,6 +8,7 @@
 //! Deliberately absent: the terminal itself (its width, whether it is one), and charts; the HTML report has those.
 
 mod audit;
+mod beside;
 mod command;
 mod grid;
 mod layout;
@@ -51,6 +52,7 @@ impl Output for Terminal {
         thresholds::thresholds(&mut page, summary);
         numbers::arrivals(&mut page, summary);
         numbers::times(&mut page, summary);
+        beside::run(&mut page, summary);
         model::model(&mut page, summary);
         numbers::users(&mut page, summary);
         numbers::outcomes(&mut page, summary);

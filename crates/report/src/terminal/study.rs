@@ -1,5 +1,6 @@
 //! Several simulated runs at a glance: a table by point, how the models differ, what to know, how to get it again.
 
+use super::beside;
 use super::grid::Grid;
 use super::layout::Page;
 use super::machine;
@@ -39,6 +40,7 @@ pub(crate) fn render(study: &Study, style: &Style) -> Vec<u8> {
         page.marked(2, "", tone, &text);
     }
     sentences(&mut page, "Models compared, on the same draws", compared(study));
+    beside::study(&mut page, study);
     sentences(&mut page, "To know", known(study));
     again(&mut page, study, style);
     page.finish()

@@ -5,6 +5,7 @@
 
 mod asked;
 pub mod audit;
+pub mod beside;
 pub mod model;
 mod reasons;
 mod sessions;

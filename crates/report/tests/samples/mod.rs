@@ -17,8 +17,8 @@ pub use thresholds::{aborted, thresholds};
 use parts::{block, curves, dispersion, generator, outcomes, plan, rule, series, tail};
 use stats::Summary;
 use stats::summary::{
-    Arrivals, Finding, Intended, Ks, KsPair, LabelSummary, LoadVerdict, Measured, Pattern, RateSummary,
-    RuleOutcome, SCHEMA, Severity, Stall, ThresholdResult, Verdict,
+    Against, Arrivals, Beside, Differs, Finding, Intended, Ks, KsPair, LabelSummary, LoadVerdict, Measured,
+    Pattern, RateSummary, RuleOutcome, SCHEMA, Severity, Stall, ThresholdResult, Verdict,
 };
 
 /// A name and the summary it makes.
@@ -54,6 +54,16 @@ pub const ALL: &[Sample] = &[
     ("audit_empty", audit_empty),
     ("audit_hostile", audit_hostile),
 ];
+
+/// A run that is shown beside another, which was asked for another rate.
+#[allow(dead_code, reason = "not every user of the samples shows one beside another")]
+pub fn beside(mut summary: Summary, name: &str, other: &Summary) -> Summary {
+    let run = report::beside::recorded(name, other);
+    let rate = Differs { what: "rate".into(), recorded: "400/s".into(), simulated: "500/s".into() };
+    let compared = report::beside::of_run(&run, &summary);
+    summary.beside = Some(Beside { run, against: Against { differs: vec![rate], compared } });
+    summary
+}
 
 /// A Poisson run in which all went well: VALID and independent.
 pub fn clean() -> Summary {
