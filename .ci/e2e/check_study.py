@@ -95,6 +95,88 @@ def models(tmp):
     equal({(d["point"], d["with"]) for d in both["differences"]}, {(1, 0), (3, 2)}, "what is compared at each rate")
 
 
+@check("study: thresholds are judged at each point by their intervals; a sweep names its crossing and exits 0, a single point that fails exits 99")
+def thresholds(tmp):
+    # p99 of M/M/1: ln(100) / (100 - rate) s, so 58, 92 and 230 ms, and no steady state at 120.
+    ask = ["--sweep", "rate=20,50,80,120", "--replications", "8", "--threshold", "p(99)<130", "--threshold", "failed: rate<1%"]
+    page = tmp / "page.html"
+    document, ended = study(ONE_SERVER, *ask, "--html", page, tmp=tmp)
+    ended.exits(0)
+    outcomes = [[t["outcome"] for t in point["thresholds"]] for point in document["points"]]
+    equal(outcomes, [["passed"] * 2, ["passed"] * 2, ["crossed", "passed"], ["not-judged"] * 2], "outcomes by point")
+    for point in document["points"]:
+        for judged in point["thresholds"]:
+            low, high = judged["interval"] or (None, None)
+            limit, outcome = judged["limit"], judged["outcome"]
+            expect((outcome == "passed") == (high is not None and high < limit), f"passed means wholly below: {judged}")
+            expect((outcome == "crossed") == (low is not None and low >= limit), f"crossed means wholly above: {judged}")
+    reason = document["points"][3]["thresholds"][0]["reason"]
+    contains(reason, "no steady state: target is asked for 1.20 times", "why it is not judged")
+    told = "p(99)<130 holds up to rate 50, fails at rate 80, is not judged at rate 120 (no steady state)."
+    contains(flat(ended.out), told, "terminal")
+    contains(flat(page.read_text()), told.replace("<", "&lt;"), "page")
+    one = ["--replications", "8"]
+    for limit, code, outcome in [("120", 0, "passed"), ("60", 99, "crossed")]:
+        document, ended = study(ONE_SERVER, *one, "--threshold", f"p(99)<{limit}", tmp=tmp, name=f"one{limit}")
+        ended.exits(code)
+        equal(document["points"][0]["thresholds"][0]["outcome"], outcome, f"p(99)<{limit}")
+    value = document["points"][0]["thresholds"][0]["value"] * 1e3
+    astride = [*one, "--threshold", f"p(99)<{value}"]
+    document, ended = study(ONE_SERVER, *astride, tmp=tmp, name="astride")
+    ended.exits(0)
+    equal(document["points"][0]["thresholds"][0]["outcome"], "inconclusive", "the value itself as the limit")
+    study(ONE_SERVER, *astride, "--strict", tmp=tmp, name="strict")[1].exits(97)
+    # p95 of M/M/2 at 150/s is 67 ms, and 92 ms of the slower.
+    document, ended = study(TWO_MODELS, "--replications", "20", "--threshold", "p(95)<77", tmp=tmp, name="models")
+    ended.exits(99)
+    equal([p["thresholds"][0]["outcome"] for p in document["points"]], ["passed", "crossed"], "two models")
+    contains(flat(ended.out), "p(95)<77 holds for together, fails for slower.", "terminal")
+    over = ONE_SERVER.replace("50/s", "120/s")
+    study(over, *one, "--threshold", "p(99)<1h", tmp=tmp, name="over")[1].exits(99)
+    kept = ONE_SERVER + 'thresholds: [ "p(50) < 1s", "bytes: avg < 1KiB" ]\n'
+    document, ended = study(kept, *one, tmp=tmp, name="kept")
+    ended.exits(0)
+    equal(len(document["points"][0]["thresholds"]), 1, "thresholds that a study can judge")
+    contains(document["not_judged"][0], "bytes: avg < 1KiB is not judged: a study keeps only", "what it cannot")
+    contains(flat(ended.err), "bytes: avg < 1KiB is not judged", "stderr")
+
+
+@check("sim: thresholds of a run without a steady state are not judged, but for what is of that run alone; exit 99")
+def unsteady(tmp):
+    over = ONE_SERVER.replace("50/s", "150/s")
+    ask = ["--threshold", "p(99)<1h", "--threshold", "started: rate>100"]
+    ended = sim(over, *ask, tmp=tmp, name="over").exits(99)
+    first, second = ended.summary["thresholds"]
+    equal((first["outcome"], first["interval"], second["outcome"]), ("not-judged", None, "passed"), "outcomes")
+    contains(first["reason"], "there is no steady state", "reason")
+    sim(ONE_SERVER, *ask[:2], tmp=tmp, name="calm").exits(0)
+    # Judged anew on the recorded run, it is not judged either.
+    (tmp / "run.yaml").write_text(over)
+    headway("sim", "run.yaml", "--log", "--out", tmp / "run", cwd=tmp).exits(0)
+    again = json.loads(headway("report", tmp / "run", "--threshold", "p(95)<1h", "--json", "-", cwd=tmp).exits(99).out)
+    equal(again["thresholds"][0]["outcome"], "not-judged", "headway report")
+
+
+@check("sim: closed users who are only turned away are named, and those who think are not")
+def turned_away(tmp):
+    crowd = """
+name: crowd
+seed: 3
+users: { closed: { count: 10 }, think: 0s, phases: [ { hold: 1s } ] }
+journey: [ { get: / } ]
+model: { servers: 1, queue: 0, service: const(10ms) }
+"""
+    def found(text, name):
+        (tmp / f"{name}.yaml").write_text(text)
+        summary = json.loads(headway("sim", f"{name}.yaml", "--json", "-", cwd=tmp).out)
+        return [f for f in summary["verdict"]["findings"] if f["id"] == "turned-away"]
+    (finding,) = found(crowd, "crowd")
+    contains(finding["text"], "refusals per user and second", "finding")
+    expect(finding["value"] > 80_000, f"nine of ten ask every 10 us: {finding}")
+    equal(found(crowd.replace("think: 0s", "think: exp(1s)"), "thinking"), [], "users who think")
+    equal(found(crowd.replace("queue: 0", "queue: 20"), "queue"), [], "users who queue")
+
+
 @check("study: what cannot be swept says why, exit 2, and nothing is played or left behind")
 def mistakes(tmp):
     (tmp / "one.yaml").write_text(ONE_SERVER)
@@ -111,7 +193,11 @@ def mistakes(tmp):
         ("one", ["--sweep", "name=a,b"], "make no difference"),
         ("one", ["--sweep", "rate=10,20", "--sweep", "rate=30"], "given twice"),
         ("one", ["--sweep", "model=x,y"], "no model 'x'"),
-        ("one", ["--sweep", "rate=10,20", "--threshold", "p(99)<1s"], "--threshold is about a single run"),
+        ("one", ["--sweep", "rate=10,20", "--threshold", "service: p(99)<1s"], "a study keeps only response"),
+        ("one", ["--sweep", "rate=10,20", "--threshold", "p(99)<1s", "--strict"], "a sweep ends in 0 wherever it crosses"),
+        ("one", ["--replications", "2", "--strict"], "a study without thresholds decides nothing"),
+        ("one", ["--replications", "2", "--junit", "x.xml"], "--junit is about a single run"),
+        ("one", ["--replications", "2", "--threshold", "p(99)<1s", "--abort-on-crossed"], "--abort-on-crossed"),
         ("one", ["--sweep", "rate=10,20", "--log"], "--log is about a single run"),
         ("one", ["--replications", "0"], "--replications 0"),
         ("one", ["--replications", "2m"], "--replications 2000000"),

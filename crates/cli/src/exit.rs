@@ -1,6 +1,7 @@
 //! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 98, 99, 97, 0 wins.
 
 use stats::Summary;
+use stats::study::Study;
 use stats::summary::{LoadVerdict, ThresholdOutcome};
 
 /// All went well.
@@ -70,6 +71,21 @@ pub fn of_audit(summary: &Summary, strict: bool) -> u8 {
     of_verdict(summary, strict)
 }
 
+/// The code that a study leads to. A sweep is meant to cross its thresholds somewhere, and says where.
+pub fn of_study(study: &Study, strict: bool) -> u8 {
+    let any = |wanted: &[ThresholdOutcome]| {
+        let mut all = study.points.iter().flat_map(|point| &point.thresholds);
+        all.any(|threshold| wanted.contains(&threshold.outcome))
+    };
+    match () {
+        () if study.is_swept() => FINE,
+        // As of a single run, what could not be judged has not been shown to hold.
+        () if any(&[ThresholdOutcome::Crossed, ThresholdOutcome::NotJudged]) => CROSSED,
+        () if strict && any(&[ThresholdOutcome::Inconclusive]) => INCONCLUSIVE,
+        () => FINE,
+    }
+}
+
 fn of_verdict(summary: &Summary, strict: bool) -> u8 {
     match summary.verdict.load {
         Some(LoadVerdict::Invalid) => INVALID,
@@ -122,9 +138,39 @@ mod tests {
     }
 
     #[test]
+    fn a_sweep_may_cross_its_thresholds_and_a_single_point_may_not() {
+        use ThresholdOutcome::*;
+        use stats::study::{Parameter, Point};
+        let of = |name: &str, values: &[&str], outcomes: &[ThresholdOutcome]| Study {
+            parameters: vec![Parameter {
+                name: name.into(),
+                values: values.iter().map(|&value| value.to_owned()).collect(),
+            }],
+            points: outcomes
+                .iter()
+                .map(|&outcome| Point {
+                    thresholds: vec![ThresholdResult { outcome, ..ThresholdResult::default() }],
+                    ..Point::default()
+                })
+                .collect(),
+            ..Study::default()
+        };
+        let code = |name, values: &[&str], outcomes: &[ThresholdOutcome]| {
+            of_study(&of(name, values, outcomes), false)
+        };
+        assert_eq!(code("rate", &["1", "2"], &[Passed, Crossed]), FINE);
+        assert_eq!(code("rate", &["1"], &[Crossed]), CROSSED);
+        assert_eq!(code("model", &["a", "b"], &[Passed, Crossed]), CROSSED);
+        assert_eq!(code("model", &["a", "b"], &[Passed, NotJudged]), CROSSED);
+        assert_eq!(code("model", &["a", "b"], &[Passed, Inconclusive]), FINE);
+        assert_eq!(of_study(&of("model", &["a"], &[Inconclusive]), true), INCONCLUSIVE);
+        assert_eq!(of_study(&of("model", &["a"], &[Passed]), true), FINE);
+    }
+
+    #[test]
     fn thresholds_rank_between_the_load_and_doubts_about_it() {
         use LoadVerdict::*;
-        use ThresholdOutcome::*;
+        use ThresholdOutcome::{Crossed, NotJudged, Passed};
         let with = |load, interrupted, outcomes: &[ThresholdOutcome]| {
             let mut s = summary(load, interrupted, &[("ok", 3)]);
             let of = |&outcome| ThresholdResult { outcome, ..ThresholdResult::default() };

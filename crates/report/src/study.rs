@@ -1,7 +1,9 @@
 //! Several simulated runs ([`Study`]) in, bytes out: one function for each document.
 //!
-//! A study is not a run: it has no verdict and no thresholds, so it is no [`Output`](crate::Output) either. Absent: CSV and
-//! JUnit; the points are a list in the JSON document, and nothing is judged.
+//! A study is not a run: it has no verdict, so it is no [`Output`](crate::Output) either. Absent: CSV and JUnit; the points are a
+//! list in the JSON document.
+
+pub(crate) mod sweep;
 
 use crate::{ReadError, Style};
 use stats::study::{SCHEMA, Study};

@@ -167,5 +167,14 @@ macro_rules! golden {
 
 mod golden {
     use super::{shown, studies, style};
-    golden!(study_models, study_sweep, study_single, study_interrupted, study_hostile, study_empty);
+    golden!(
+        study_models,
+        study_sweep,
+        study_demands,
+        study_models_demands,
+        study_single,
+        study_interrupted,
+        study_hostile,
+        study_empty
+    );
 }

@@ -88,6 +88,7 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
         for result in &mut summary.thresholds {
             judge(result, summary.verdict.load);
         }
+        summary.hold_thresholds_to_a_steady_state();
         return Ok(());
     }
     let of = |threshold: &Threshold| {
@@ -100,6 +101,7 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
         })
     };
     summary.thresholds = asked.iter().map(of).collect::<Result<_, _>>()?;
+    summary.hold_thresholds_to_a_steady_state();
     Ok(())
 }
 

@@ -107,7 +107,7 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
     Ok(match (written.is_empty(), interrupted) {
         (false, _) => exit::FAILED,
         (true, true) => exit::INTERRUPTED,
-        (true, false) => exit::FINE,
+        (true, false) => exit::of_study(&study, settings.output.strict),
     })
 }
 
@@ -119,8 +119,8 @@ fn headline(settings: &StudySettings) -> String {
         text += &format!(" x {replications} replications = {} plays", settings.plays());
     }
     text += &format!(", seed {}", settings.seed);
-    if settings.unjudged {
-        text += "; the file's thresholds are about a single run and are not judged";
+    for untold in &settings.not_judged {
+        text += &format!("; {}", untold.trim_end_matches('.'));
     }
     text
 }

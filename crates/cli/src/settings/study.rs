@@ -6,14 +6,14 @@ use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
 use crate::jobs;
 use crate::simulate::Other;
 use anyhow::{Context as _, Result, bail};
-use stats::study::Parameter;
+use stats::Threshold;
+use stats::study::{MODEL, Parameter};
+use stats::thresholds::{Metric, check_steps};
 use std::path::PathBuf;
 use workload::scenario::{Override, Scenario};
 
 /// Most plays of a study, points times replications.
 const MOST_PLAYS: u64 = 1_000_000;
-/// The parameter that chooses among the models.
-const MODEL: &str = "model";
 
 /// Several plays, resolved.
 #[derive(Clone, Debug)]
@@ -30,8 +30,10 @@ pub struct StudySettings {
     pub places: Vec<Place>,
     /// How many plays go on at once.
     pub threads: usize,
-    /// The file demands something of the numbers of a single run, which a study does not judge.
-    pub unjudged: bool,
+    /// What is demanded of the numbers of each point.
+    pub thresholds: Vec<Threshold>,
+    /// What the file demands and no study keeps, in words.
+    pub not_judged: Vec<String>,
     /// The scenario file as written.
     pub scenario: String,
     /// Labels of the steps.
@@ -84,9 +86,10 @@ pub(super) fn resolve(
     args: &SimArgs,
     words: &[String],
 ) -> Result<StudySettings> {
-    refuse(args)?;
     let replications = args.replications.unwrap_or(1);
     let parameters = parameters(first, args)?;
+    let (thresholds, not_judged) = thresholds(first, args)?;
+    refuse(args, &parameters, &thresholds)?;
     let points = parameters.iter().try_fold(1usize, |n, p| n.checked_mul(p.values.len()));
     let points = points.filter(|&n| n <= MOST_POINTS);
     let Some(points) = points else {
@@ -112,7 +115,8 @@ pub(super) fn resolve(
         parameters,
         places,
         threads: args.threads.map_or_else(jobs::cores, |n| n as usize),
-        unjudged: !demands(first)?.is_empty(),
+        thresholds,
+        not_judged,
         scenario,
         labels: first.labels.clone(),
         beside: None,
@@ -122,14 +126,41 @@ pub(super) fn resolve(
     })
 }
 
-/// What is about a single run.
-fn refuse(args: &SimArgs) -> Result<()> {
-    let single = [
-        (!args.demands.thresholds.is_empty(), "--threshold"),
-        (args.demands.junit.is_some(), "--junit"),
-        (args.output.strict, "--strict"),
-        (args.log, "--log"),
-    ];
+/// What each point is held to, and what of the file cannot be judged, in words: a study keeps response times, how requests
+/// ended and whether they started, of all steps together.
+fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<String>)> {
+    const KEPT: &str = "a study keeps only response, response_ok, failed and started, of all steps together";
+    let kept = |threshold: &Threshold| {
+        let metrics = [Metric::Response, Metric::ResponseOk, Metric::Failed, Metric::Started];
+        metrics.contains(&threshold.metric) && (threshold.step.is_none() || first.labels.len() == 1)
+    };
+    let asked = &args.demands.thresholds;
+    check_steps(asked, &first.labels).map_err(anyhow::Error::msg)?;
+    if let Some(threshold) = asked.iter().find(|threshold| !kept(threshold)) {
+        bail!(
+            "--threshold '{}': {KEPT}; hold a single run to it (one model, no --sweep, no --replications)",
+            threshold.text
+        );
+    }
+    let (judged, rest): (Vec<_>, Vec<_>) = demands(first)?.into_iter().partition(kept);
+    let untold = rest.iter().map(|threshold| format!("{} is not judged: {KEPT}.", threshold.text));
+    Ok((judged.into_iter().chain(asked.iter().cloned()).collect(), untold.collect()))
+}
+
+/// What is about a single run, or has nothing to be about.
+fn refuse(args: &SimArgs, parameters: &[Parameter], thresholds: &[Threshold]) -> Result<()> {
+    let swept = parameters.iter().any(|parameter| parameter.name != MODEL && parameter.values.len() > 1);
+    if args.output.strict && (swept || thresholds.is_empty()) {
+        bail!(
+            "--strict makes what is inconclusive end in exit code 97, and {}: leave it out",
+            if swept {
+                "a sweep ends in 0 wherever it crosses its thresholds"
+            } else {
+                "a study without thresholds decides nothing"
+            }
+        );
+    }
+    let single = [(args.demands.junit.is_some(), "--junit"), (args.log, "--log")];
     match single.iter().find(|(given, _)| *given) {
         Some((_, flag)) => bail!(
             "{flag} is about a single run, and this is a study of several (--sweep, --replications, or several models): leave it \

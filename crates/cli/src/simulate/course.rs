@@ -10,6 +10,7 @@
 use super::order::{Ended, How};
 use super::times::Times;
 use base::Nanos;
+use stats::intervals::share;
 use stats::steady::{BatchMeans, Batches, Cut, MOST_BATCHES, Replications, batch_means, mser, mser_of_runs};
 use stats::summary::Interval;
 
@@ -195,6 +196,12 @@ fn merged(parts: &[Times]) -> Times {
 }
 
 impl After {
+    /// Share of the requests that did not end well, and its 95 % interval by the parts of the run.
+    pub fn failed(&self) -> Option<(f64, Interval)> {
+        let parts = self.segments.iter().map(|part| (part.n() - part.well().n(), part.n()));
+        share(&parts.collect::<Vec<_>>())
+    }
+
     /// The 95 % interval about `middle` of a number that `of` tells of each part of the run, by how it differs among them
     /// (Student's t); none where one of them cannot tell it.
     pub fn interval(&self, middle: f64, of: impl Fn(&Times) -> Option<f64>) -> Option<Interval> {

@@ -10,6 +10,7 @@
 
 mod beside;
 mod course;
+mod demands;
 mod differs;
 mod estimates;
 mod inside;

@@ -49,7 +49,7 @@ fn little(about: &About<'_>) -> Option<String> {
 }
 
 /// What is turned away does not pile up.
-fn turned_away(about: &About<'_>) -> Option<String> {
+pub fn turned_away(about: &About<'_>) -> Option<String> {
     let (part, load) = about.loads.busiest().filter(|(_, load)| *load >= 1.0)?;
     let failed = of_values(about.seen.iter().filter_map(|seen| Some(seen.parts.get(part)?.failed)).collect());
     let failed = failed.map_or(0.0, |failed| failed.mean);

@@ -6,17 +6,19 @@
 //! twenty have are held.
 
 use super::course::Course;
+use super::demands::{Runs, judged};
 use super::estimates::{curve, estimate, of_values};
 use super::inside::Seen;
 use super::loads::Loads;
-use super::notes::{About, notes};
+use super::notes::{About, notes, turned_away};
 use super::replication::{NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
 use super::state::{Looked, fastest, why_not};
 use super::times::Times;
 use crate::settings::Play;
-use stats::Growth;
 use stats::steady::{Cut, Prefix};
 use stats::study::{Estimate, Point, WarmUp};
+use stats::summary::Infinite;
+use stats::{Growth, Threshold};
 use std::collections::BTreeMap;
 
 /// Replications in whose average the end of the warm-up is looked for.
@@ -37,6 +39,7 @@ pub struct Coming {
     unseen: u64,
     times: Times,
     loads: Loads,
+    thresholds: Vec<Threshold>,
 }
 
 /// A point with its numbers run by run.
@@ -51,8 +54,8 @@ pub struct Done {
 }
 
 impl Coming {
-    /// None yet of so many.
-    pub fn new(replications: u64, play: &Play) -> Coming {
+    /// None yet of so many, which are held to these thresholds.
+    pub fn new(replications: u64, play: &Play, thresholds: &[Threshold]) -> Coming {
         let warm_up = warm_up(&play.plan);
         let nothing = Cut::Found(Prefix { batches: 0, observations: 0, share: 0.0 });
         Coming {
@@ -64,6 +67,7 @@ impl Coming {
             unseen: replications.min(LOOKED_AT),
             times: Times::default(),
             loads: Loads::of(&play.plan, &play.model),
+            thresholds: thresholds.to_vec(),
         }
     }
 
@@ -85,9 +89,8 @@ impl Coming {
         let Some(cut) = self.cut else { return };
         let alone = self.replications.len() == 1;
         for (r, course) in self.waiting.drain(..) {
-            if let (Some((of, times)), Some((_, told))) =
-                (numbers(&course, &cut, alone), &mut self.replications[r as usize])
-            {
+            let Some((run, told)) = &mut self.replications[r as usize] else { continue };
+            if let Some((of, times)) = numbers(&course, &cut, alone, &self.thresholds, run) {
                 self.times.merge(&times);
                 *told = Some(of);
             }
@@ -131,22 +134,22 @@ impl Coming {
             lag1,
             growing: fastest((0..play.model.parts.len()).map(|part| growth(runs(), part))),
         };
-        let why_not = why_not(&looked);
+        let speaks_against = why_not(&looked);
         let told_of = self.warm_up != WarmUp::Nothing && !matches!(cut, Cut::TooFew);
         let mut point = Point {
             values: values.to_vec(),
             n,
             censored,
-            response: estimates(&NUMBERS, &told, why_not.is_some()),
-            response_ok: estimates(&OF_WELL, &well, why_not.is_some()),
+            response: estimates(&NUMBERS, &told, speaks_against.is_some()),
+            response_ok: estimates(&OF_WELL, &well, speaks_against.is_some()),
             offered: rate(|r| r.counts.n),
             completed: rate(|r| r.counts.completed),
             failed: of_values(runs().map(Replication::failed).collect()).unwrap_or_default(),
             utilisation: busiest.and_then(|part| of_values(utilisation(part).collect())),
             load: self.loads.busiest().map(|(_, load)| load),
             busiest: busiest.and_then(|part| Some(play.model.parts.get(part)?.name.clone())),
-            found: told_of.then_some(why_not.is_none()),
-            why_not,
+            found: told_of.then_some(speaks_against.is_none()),
+            why_not: speaks_against,
             steady: runs().filter(|r| r.steady == Some(true)).count() as u64,
             little_holds: seen.iter().filter(|seen| seen.little).count() as u64,
             cut_share: runs().map(|r| r.cut_share(left_out)).sum::<f64>() / all.len() as f64,
@@ -168,7 +171,23 @@ impl Coming {
                 WarmUp::Phases | WarmUp::Nothing => measured_s,
             },
         };
-        point.notes = notes(&about);
+        let notes = notes(&about);
+        // Where what is too much is turned away, the rest may be steady.
+        let unsteady = match turned_away(&about) {
+            Some(_) => why_not(&Looked { loads: &Loads::default(), ..looked }),
+            None => point.why_not.clone(),
+        };
+        point.notes = notes;
+        let infinite = self.loads.infinite.iter().flatten();
+        point.thresholds = judged(
+            &self.thresholds,
+            &Runs {
+                runs: &runs().collect::<Vec<_>>(),
+                numbers: &numbers().collect::<Vec<_>>(),
+                unsteady: unsteady.filter(|_| !play.plan.is_fixed_work()),
+                endless: infinite.into_iter().any(|&what| what == Infinite::MeanWait),
+            },
+        );
         let runs = all.len();
         let whole = |of: Vec<Number>| if of.len() == runs { of } else { Vec::new() };
         Done { point, values: told.map(whole), well: well.map(whole) }

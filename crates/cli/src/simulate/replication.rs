@@ -4,6 +4,7 @@
 //! the model's inside: a point tells how busy it is, what grows in it, and whether Little's law holds.
 
 use super::course::{After, Course, enough};
+use super::demands::demanded;
 use super::inside::{Seen, looked_at_until, simulation};
 use super::loads::Loads;
 use super::sink::{Counts, Sink, unless_abandoned};
@@ -12,10 +13,10 @@ use crate::settings::Play;
 use base::Nanos;
 use base::random::{Stream, streams};
 use sim::{Network, Observed, Played};
-use stats::Growth;
 use stats::steady::{Cut, Prefix};
 use stats::study::WarmUp;
 use stats::summary::Interval;
+use stats::{Growth, Threshold};
 use workload::Plan;
 
 /// Numbers of the response time that are told, and the shares of those that are percentiles.
@@ -41,12 +42,14 @@ pub struct Numbers {
     pub well: Option<[Number; OF_WELL.len()]>,
     /// Correlation of neighbouring batches; none where there are too few of them.
     pub lag1: Option<f64>,
+    /// What thresholds speak of, in their order; none where there was nothing to observe.
+    pub demanded: Vec<Option<Number>>,
 }
 
 /// A number of one run, and its interval within the run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Number {
-    /// In seconds.
+    /// In seconds; of a threshold in its unit.
     pub value: f64,
     /// By the parts of the run; none where that cannot be had.
     pub interval: Option<Interval>,
@@ -144,8 +147,15 @@ impl Replication {
 }
 
 /// The numbers of a run without its first requests as far as `cut` says, and the response times that they are of; none
-/// where nothing is left. Intervals within the run are told if `intervals` is set, and none without a steady state.
-pub fn numbers(course: &Course, left_out: &Cut, intervals: bool) -> Option<(Numbers, Times)> {
+/// where nothing is left. Intervals within the run are told if `intervals` is set, and none without a steady state; what the
+/// thresholds speak of is told of this `run`.
+pub fn numbers(
+    course: &Course,
+    left_out: &Cut,
+    intervals: bool,
+    thresholds: &[Threshold],
+    run: &Replication,
+) -> Option<(Numbers, Times)> {
     let nothing = Prefix { batches: 0, observations: 0, share: 0.0 };
     let prefix = match left_out {
         Cut::Found(prefix) => *prefix,
@@ -170,7 +180,16 @@ pub fn numbers(course: &Course, left_out: &Cut, intervals: bool) -> Option<(Numb
             *number = Number { value: mean, interval, lower_bound };
         }
     }
-    let numbers = Numbers { all, well: of_well(&after, intervals), lag1: means.map(|means| means.lag1) };
+    // As in a single run, one request in a hundred without an answer is not what a limit of a mean is meant to tell apart.
+    let within = means.filter(|_| intervals).map(|means| means.interval);
+    let mean = Number { value: mean, interval: within, lower_bound: false };
+    let demanded = thresholds.iter().map(|threshold| demanded(threshold, run, &after, mean, intervals));
+    let numbers = Numbers {
+        all,
+        well: of_well(&after, intervals),
+        lag1: means.map(|means| means.lag1),
+        demanded: demanded.collect(),
+    };
     Some((numbers, after.all))
 }
 

@@ -30,6 +30,10 @@ pub struct Counts {
     pub ok: u64,
     /// Of them, the ones that ended without an answer.
     pub censored: u64,
+    /// Of them, the ones that started.
+    pub started: u64,
+    /// Of them, the ones for which the run ended before they could start.
+    pub unsent: u64,
     /// Requests that fell due before it.
     pub before: u64,
     /// Good answers that were complete within the measured phase, to whatever request.
@@ -87,6 +91,8 @@ impl RecordSink for Sink<'_> {
             counts.n += n;
             counts.ok += if good { n } else { 0 };
             counts.censored += if record.outcome.answered() { 0 } else { n };
+            counts.started += if record.started.is_some() { n } else { 0 };
+            counts.unsent += if record.outcome == Outcome::Unsent { n } else { 0 };
         } else if record.arrived < self.measured.start {
             counts.before += n;
         }
@@ -150,11 +156,13 @@ mod tests {
         }
         sink.record(Record { count: 4, ..Record::never_started(9, Nanos(50), Nanos(60), Outcome::Shed) });
         sink.record(Record { kind: Kind::Session, ..record(20, 30, Outcome::Ok) });
-        let Counts { n, ok, censored, before, completed, last } = sink.counts;
-        assert_eq!((n, ok, censored, before, completed, last), (8, 3, 4, 1, 2, Nanos(200)));
-        assert_eq!(sink.course.n(), 8);
+        sink.record(Record::never_started(20, Nanos(99), Nanos(100), Outcome::Unsent));
+        let Counts { n, ok, censored, started, unsent, before, completed, last } = sink.counts;
+        assert_eq!((n, ok, censored, before, completed, last), (9, 3, 5, 1, 2, Nanos(200)));
+        assert_eq!((started, unsent), (4, 1));
+        assert_eq!(sink.course.n(), 9);
         assert!(
-            (sink.course.mean_after(0).unwrap() * 1e9 - (20 + 5 + 101 + 1 + 4 * 10) as f64 / 8.0).abs()
+            (sink.course.mean_after(0).unwrap() * 1e9 - (20 + 5 + 101 + 1 + 4 * 10 + 1) as f64 / 9.0).abs()
                 < 1e-9
         );
     }

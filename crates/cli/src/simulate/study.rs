@@ -46,7 +46,8 @@ pub fn study(
         let place = &settings.places[at];
         match played {
             Ok(Some((replication, course))) => {
-                let point = coming.entry(at).or_insert_with(|| Coming::new(r, &place.play));
+                let point =
+                    coming.entry(at).or_insert_with(|| Coming::new(r, &place.play, &settings.thresholds));
                 point.take(job % r, replication, course);
                 progress();
             }
@@ -87,6 +88,7 @@ pub fn study(
         parameters: settings.parameters.clone(),
         differences,
         not_compared,
+        not_judged: settings.not_judged.clone(),
         points: done.into_iter().map(|d| d.point).collect(),
         missing,
         ..Study::default()

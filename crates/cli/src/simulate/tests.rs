@@ -1,5 +1,7 @@
 //! Studies from a file to their document.
 
+mod demands;
+
 use super::point::Coming;
 use super::replication::{Replication, seed};
 use super::{Studied, simulate, study};
@@ -73,8 +75,19 @@ fn what_cannot_be_a_study_says_why() {
         (ONE, &["--sweep", "model=other"], "no model 'other'"),
         (ONE, &["--sweep", "rate=1..200/1", "--sweep", "model.servers=1..100/1"], "200 x 100 points"),
         (ONE, &["--replications", "0"], "from 1 to 1000000"),
-        (ONE, &["--replications", "2", "--threshold", "p(99)<1s"], "--threshold is about a single run"),
-        (ONE, &["--replications", "2", "--strict"], "--strict is about a single run"),
+        (
+            ONE,
+            &["--replications", "2", "--threshold", "service: p(99)<1s"],
+            "'service: p(99)<1s': a study keeps only",
+        ),
+        (ONE, &["--replications", "2", "--threshold", "response{step:x}: p(99)<1s"], "no step is called 'x'"),
+        (ONE, &["--replications", "2", "--strict"], "a study without thresholds decides nothing"),
+        (
+            ONE,
+            &["--sweep", "rate=10,20", "--threshold", "p(99)<1s", "--strict"],
+            "a sweep ends in 0 wherever it crosses",
+        ),
+        (ONE, &["--replications", "2", "--junit", "x.xml"], "--junit is about a single run"),
         (THREE, &["--log"], "--log is about a single run"),
         (THREE, &["--model", "fst"], "did you mean fast?"),
         (THREE, &["--model", "fast", "--sweep", "model=fast,slow"], "give one of them"),
@@ -89,7 +102,10 @@ fn what_cannot_be_a_study_says_why() {
 /// With more replications than are looked at for the warm-up.
 #[test]
 fn neither_threads_nor_the_order_in_which_plays_end_change_a_number() {
-    let mut settings = settings(&format!("{LOAD}{THREE}"), &["--replications", "23"]);
+    let mut settings = settings(
+        &format!("{LOAD}{THREE}"),
+        &["--replications", "23", "--threshold", "p(97)<60", "--threshold", "failed: rate<1%"],
+    );
     let with = |settings: &StudySettings| study(settings, &|| false, || {}).unwrap().study;
     settings.threads = 1;
     let first = with(&settings);
@@ -100,7 +116,7 @@ fn neither_threads_nor_the_order_in_which_plays_end_change_a_number() {
     let place = &settings.places[0];
     let play = |r: &u64| Replication::play(&place.play, seed(settings.seed, *r), &|| false).unwrap().unwrap();
     let backwards: Vec<u64> = (0..23).rev().collect();
-    let mut point = Coming::new(23, &place.play);
+    let mut point = Coming::new(23, &place.play, &settings.thresholds);
     backwards.iter().for_each(|r| {
         let (replication, course) = play(r);
         point.take(*r, replication, course);

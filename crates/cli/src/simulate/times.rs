@@ -61,6 +61,15 @@ impl Times {
         Some((observed.max(censored)? as f64 / 1e9, censored.is_some() && censored >= observed))
     }
 
+    /// The smallest, in seconds, and whether it is a lower bound; none of nothing.
+    pub fn min(&self) -> Option<(f64, bool)> {
+        let censored = self.censored.as_ref().and_then(Histogram::min);
+        let answered = self.answered.as_ref().and_then(Histogram::min);
+        let observed = self.well.min().into_iter().chain(answered).min();
+        let least = observed.into_iter().chain(censored).min()?;
+        Some((least as f64 / 1e9, observed != Some(least)))
+    }
+
     /// The quantile in seconds; none of nothing, and where it is a lower bound.
     pub fn quantile(&self, p: f64) -> Option<f64> {
         self.quantiles([p])[0].filter(|(_, lower_bound)| !lower_bound).map(|(value, _)| value)
@@ -108,13 +117,14 @@ mod tests {
         assert!((p90.0 / 90e-6 - 1.0).abs() < 0.005 && !p90.1, "{p90:?}");
         assert!((p99.0 / 30.0 - 1.0).abs() < 0.005 && p99.1, "{p99:?}");
         assert_eq!((times.quantile(0.99), times.max()), (None, Some((30.0, true))));
+        assert_eq!(times.min(), Some((1e-6, false)));
         assert_eq!((times.n(), times.censored(), times.well().n()), (100, 10, 45));
         // Given up early, they might have come late: the median could be anything from 45 to 55.
         let mut early = Times::default();
         (1..=90).for_each(|us| early.push(us * 1_000, How::Well));
         (0..10).for_each(|_| early.push(1, How::Censored));
         assert!(early.quantiles([0.5])[0].unwrap().1);
-        assert_eq!(early.max(), Some((90e-6, false)));
+        assert_eq!((early.max(), early.min()), (Some((90e-6, false)), Some((1e-9, true))));
         assert_eq!(Times::default().quantiles([0.5]), [None]);
     }
 }

@@ -8,6 +8,7 @@
 
 mod audit;
 mod beside;
+mod demands;
 mod figures;
 mod markup;
 mod model;

@@ -3,21 +3,19 @@
 use super::figures::{details, figure};
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use super::tables::dash;
-use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, footer};
+use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, demands, footer};
 use crate::Style;
 use crate::format::{count, number as digits, plural, rate, share, time, time_range, time_within};
+use crate::study::sweep::{Sweep, sweep};
 use crate::words::Tone;
 use crate::words::study::{
     common, difference, gain, gains, label, no_load, not_compared, notes, share_cell, share_interval,
     steady_cell, subject, time_cell,
 };
 use stats::study::{Estimate, Point, Study};
-use sweep::{Sweep, sweep};
-
-mod sweep;
 
 /// Curves in one plot, and lines of a sweep; all are in the tables.
-pub(super) const MOST_LINES: usize = 12;
+const MOST_LINES: usize = 12;
 /// Rows of a table; all are in the JSON document.
 const MOST_ROWS: usize = 500;
 /// Numbers of the response time, as they are named in the document and to people.
@@ -35,7 +33,7 @@ const NUMBERS: [(&str, &str); 7] = [
 pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
     let name = if study.name.is_empty() { "unnamed" } else { &study.name };
-    let (curves, sweep) = (drawn_curves(study), sweep(study));
+    let (curves, sweep) = (drawn_curves(study), sweep(study).map(drawn_lines));
     let charts = usize::from(!curves.is_empty()) + usize::from(sweep.is_some());
     begin(&mut page, &format!("{name}: simulations - Headway"), charts);
     page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway simulation study</p>\n");
@@ -47,6 +45,7 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     }
     responses(&mut page, study);
     loads(&mut page, study);
+    demands::study(&mut page, study);
     differences(&mut page, study);
     beside::study(&mut page, study);
     missing(&mut page, study);
@@ -68,6 +67,13 @@ fn drawn_curves(study: &Study) -> Vec<usize> {
         return with;
     }
     (0..MOST_LINES).map(|i| with[i * (with.len() - 1) / (MOST_LINES - 1)]).collect()
+}
+
+/// As many lines of a sweep as are drawn.
+fn drawn_lines(all: Sweep) -> Sweep {
+    let left_out = all.lines.len().saturating_sub(MOST_LINES);
+    let lines = all.lines.into_iter().take(MOST_LINES).collect();
+    Sweep { lines, left_out, ..all }
 }
 
 /// What there is to say, before any number.

@@ -10,8 +10,9 @@ use crate::words::study::{
     Sentence, common, difference, label, no_load, not_compared, notes, share_cell, steady_cell, subject,
     time_cell,
 };
-use crate::words::{self, Tone};
+use crate::words::{self, Tone, demands};
 use stats::study::{Estimate, Point, Study};
+use stats::summary::{ThresholdOutcome, ThresholdResult};
 
 /// Points that are shown before the rest is left to the other outputs.
 const MOST_POINTS: usize = 60;
@@ -39,6 +40,7 @@ pub(crate) fn render(study: &Study, style: &Style) -> Vec<u8> {
     for Sentence { tone, text } in common(study) {
         page.marked(2, "", tone, &text);
     }
+    demanded(&mut page, study);
     sentences(&mut page, "Models compared, on the same draws", compared(study));
     beside::study(&mut page, study);
     sentences(&mut page, "To know", known(study));
@@ -108,6 +110,50 @@ fn loads(page: &mut Page, study: &Study) {
             no_load(study)
         ),
     );
+}
+
+/// Where thresholds hold: of a sweep as a table, of compared models and single points with what each was judged on.
+fn demanded(page: &mut Page, study: &Study) {
+    if !demands::any(study) {
+        return;
+    }
+    page.heading("Thresholds");
+    let all = demands::sentences(study);
+    let left = all.len().saturating_sub(MOST_SENTENCES);
+    for Sentence { tone, text } in all.into_iter().take(MOST_SENTENCES) {
+        page.marked(2, "- ", tone, &text);
+    }
+    if left > 0 {
+        let more = format!("and {} in the HTML document", plural(left as u64, "more line"));
+        page.marked(2, "", Tone::Faint, &more);
+    }
+    if study.is_swept() {
+        outcomes(page, study);
+        page.marked(2, "", Tone::Faint, demands::RULE);
+        return;
+    }
+    for (outcome, text) in demands::evidence(study).take(MOST_SENTENCES) {
+        let (word, tone) = words::thresholds::outcome(outcome);
+        let tone = if outcome == ThresholdOutcome::Passed { Tone::Plain } else { tone };
+        page.labelled(word, tone, &text);
+    }
+    page.marked(2, "", Tone::Faint, demands::RULE);
+}
+
+/// A row for each point, a column for each threshold.
+fn outcomes(page: &mut Page, study: &Study) {
+    let texts = demands::texts(study);
+    if texts.is_empty() {
+        return;
+    }
+    let mut grid = Grid::new(std::iter::once("").chain(texts));
+    for point in shown(study) {
+        let outcome =
+            |threshold: &ThresholdResult| words::thresholds::outcome(threshold.outcome).0.to_owned();
+        let row = std::iter::once(label(study, point)).chain(point.thresholds.iter().map(outcome));
+        grid.row(Tone::Plain, row.collect());
+    }
+    grid.print(page);
 }
 
 fn compared(study: &Study) -> Vec<Sentence> {

@@ -6,6 +6,7 @@
 mod asked;
 pub mod audit;
 pub mod beside;
+pub mod demands;
 pub mod model;
 mod reasons;
 mod sessions;

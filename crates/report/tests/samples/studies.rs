@@ -10,6 +10,8 @@ pub type Sample = (&'static str, fn() -> Study);
 pub const STUDIES: &[Sample] = &[
     ("study_models", study_models),
     ("study_sweep", study_sweep),
+    ("study_demands", study_demands),
+    ("study_models_demands", study_models_demands),
     ("study_single", study_single),
     ("study_interrupted", study_interrupted),
     ("study_hostile", study_hostile),
@@ -122,6 +124,38 @@ pub fn study_sweep() -> Study {
     study.command =
         Some("headway sim pool.yaml --sweep rate=400..1600/400 --replications 20 --seed 1".into());
     study.differences = (4..8).map(|i| difference(&study, i, i - 4, "mean", 0.005)).collect();
+    study
+}
+
+/// The same sweep, held to two thresholds; one of the file is not kept.
+pub fn study_demands() -> Study {
+    let mut study = study_sweep();
+    for point in &mut study.points {
+        let over = point.load.is_some_and(|load| load >= 1.0);
+        let p99 = point.response["p99"];
+        let blank = |text: &str| text.parse::<stats::Threshold>().expect(text).blank();
+        let mut first = blank("p(99)<3s");
+        (first.value, first.interval, first.n) = (Some(p99.mean), p99.ci95, point.n);
+        let mut second = blank("failed: rate<1%");
+        (second.value, second.interval, second.n) =
+            (Some(point.failed.mean), point.failed.ci95.or(Some([0.0, 0.0001])), point.n);
+        let why = "no steady state: dynos is asked for 1.28 times what it can do";
+        point.thresholds = vec![first, second];
+        for result in &mut point.thresholds {
+            stats::thresholds::judge_runs(result, over.then_some(why));
+        }
+    }
+    study.not_judged = vec!["bytes: avg<1KiB is not judged: a study keeps no sizes.".into()];
+    study
+}
+
+/// Three models held to a threshold.
+pub fn study_models_demands() -> Study {
+    let demands = study_demands();
+    let mut study = study_models();
+    for (point, judged) in study.points.iter_mut().zip([3, 2, 0]) {
+        point.thresholds = vec![demands.points[judged].thresholds[0].clone()];
+    }
     study
 }
 

@@ -107,10 +107,11 @@ pub(super) fn turned_away(case: &Case) -> Option<Finding> {
         Finding {
             severity: Severity::Warning,
             text: format!(
-                "{} of the requests were turned away{by}, after {} on average, and each user, who hardly thinks, asked again at once: \
-                 {again:.0} times a second. This run is mostly one of refusals; its rate and its percentiles are theirs, and what the \
-                 others met is in the successes alone. Who is refused waits: give the users a think time (`think: exp(1s)`), or let a \
-                 part of the model try again with a backoff (`retries: {{ attempts: 3, backoff: {{ base: 100ms, factor: 2 }} }}`).",
+                "{} of the requests were turned away{by}, after {} on average, and those who hardly think asked again at once: \
+                 {again:.0} refusals per user and second. This run is mostly one of refusals: its rate and its percentiles are \
+                 theirs, and only the successes tell what the others met. Give the users a think time (`think: exp(1s)`), or let \
+                 the model try again with a backoff (`retries: {{ attempts: 3, backoff: {{ base: 100ms, factor: 2 }} }}`), as who \
+                 is refused waits before he asks again.",
                 percent(share),
                 span(after)
             ),

@@ -7,10 +7,10 @@
 use crate::summary::{Interval, Operator, ThresholdOutcome, ThresholdResult};
 
 /// Sets outcome, reason and `decided` of a result from its interval; `against` says why it is not to be judged at all.
-/// The interval of a lower bound ends nowhere, and is taken back.
+/// The interval of a lower bound, which ends nowhere, and of what is not judged are taken back.
 pub fn judge_runs(result: &mut ThresholdResult, against: Option<&str>) {
     (result.outcome, result.reason) = outcome(result, against);
-    if result.lower_bound {
+    if result.lower_bound || against.is_some() {
         result.interval = None;
     }
     let decided = matches!(result.outcome, ThresholdOutcome::Passed | ThresholdOutcome::Crossed);
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(nothing.outcome, NotJudged);
         let mut unsteady = judged(Operator::Below, Some([0.1, 0.2]), false);
         judge_runs(&mut unsteady, Some("no steady state: it drifts"));
-        assert_eq!((unsteady.outcome, unsteady.decided), (NotJudged, Some(false)));
+        assert_eq!((unsteady.outcome, unsteady.decided, unsteady.interval), (NotJudged, None, None));
         assert_eq!(unsteady.reason.as_deref(), Some("no steady state: it drifts"));
     }
 }

@@ -1,12 +1,11 @@
-//! What of a study is drawn against a swept parameter: its values on an axis, and the lines.
+//! What of a study lies along a swept parameter: its values on an axis, and the lines of points that differ in nothing else.
 
-use super::MOST_LINES;
 use serde::Serialize;
 use stats::study::{Parameter, Study};
 
 /// Points along a parameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub(super) struct Sweep {
+pub(crate) struct Sweep {
     /// The parameter.
     pub name: String,
     /// Its values, as they were written, in the order of `x`.
@@ -28,7 +27,7 @@ pub(super) struct Sweep {
 
 /// Points that differ in nothing but the swept parameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// The other parameters' values; empty where there are none.
     pub label: String,
     /// For each value the number of its point; none where it was not played.
@@ -36,7 +35,7 @@ pub(super) struct Line {
 }
 
 /// The first parameter of several values that is not the model, else the model; none where nothing varies.
-pub(super) fn sweep(study: &Study) -> Option<Sweep> {
+pub(crate) fn sweep(study: &Study) -> Option<Sweep> {
     let several = |name: fn(&str) -> bool| {
         study.parameters.iter().position(|parameter| parameter.values.len() > 1 && name(&parameter.name))
     };
@@ -70,8 +69,6 @@ pub(super) fn sweep(study: &Study) -> Option<Sweep> {
     if lines.is_empty() {
         return None;
     }
-    let left_out = lines.len().saturating_sub(MOST_LINES);
-    lines.truncate(MOST_LINES);
     Some(Sweep {
         name: parameter.name.clone(),
         values: axis.values,
@@ -80,7 +77,7 @@ pub(super) fn sweep(study: &Study) -> Option<Sweep> {
         times: axis.times,
         failed: study.points.iter().any(|point| point.failed.mean > 0.0),
         lines: lines.into_iter().map(|(_, line)| line).collect(),
-        left_out,
+        left_out: 0,
     })
 }
 

@@ -1,0 +1,149 @@
+//! Thresholds of a study: what they speak of in one run, and what follows from it over the replications of a point.
+//!
+//! A study keeps response times, how requests ended and whether they started, of all steps together; thresholds on anything
+//! else are not among those that come here (`settings::study`).
+
+use super::course::{After, enough};
+use super::estimates::of_values;
+use super::replication::{Number, Numbers, Replication};
+use super::sink::Counts;
+use super::times::Times;
+use stats::Threshold;
+use stats::intervals::clopper_pearson;
+use stats::summary::{Interval, ThresholdResult};
+use stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
+
+/// What a threshold speaks of in one run; none where there was nothing to observe. `mean` is that of the response time; intervals
+/// are those within the run, if `intervals` is set.
+pub fn demanded(
+    threshold: &Threshold,
+    run: &Replication,
+    after: &After,
+    mean: Number,
+    intervals: bool,
+) -> Option<Number> {
+    let plain = |value: f64| Number { value, interval: None, lower_bound: false };
+    let bound = |(value, lower_bound): (f64, bool)| Number { lower_bound, ..plain(value) };
+    let counts = &run.counts;
+    match (threshold.metric, threshold.aggregate) {
+        (Metric::Failed, aggregate) => {
+            let (bad, n) = failures(counts)?;
+            let share = bad as f64 / n as f64;
+            let interval = if intervals { around(share, after.failed()) } else { None };
+            let times = if aggregate == Aggregate::Count { n as f64 } else { 1.0 };
+            let interval = interval.map(|[low, high]| [low * times, high * times]);
+            Some(Number { interval, ..plain(share * times) })
+        }
+        (Metric::Started, Aggregate::Count) => Some(plain(counts.started as f64)),
+        (Metric::Started, _) => run.per_second(counts.started).map(plain),
+        (Metric::ResponseOk, Aggregate::Count) => Some(plain(counts.ok as f64)),
+        (_, Aggregate::Count) => Some(plain(counts.n as f64)),
+        (Metric::ResponseOk, aggregate) => {
+            let value = of_well(aggregate, &after.all)?;
+            let p = if let Aggregate::Percentile(percentile) = aggregate { percentile / 100.0 } else { 0.0 };
+            let told = |part: &Times| of_well(aggregate, part).filter(|_| enough(part.well().n(), p));
+            let has = intervals && !matches!(aggregate, Aggregate::Min | Aggregate::Max);
+            let interval = if has { after.interval(value, told) } else { None };
+            Some(Number { interval, ..plain(value) })
+        }
+        (_, Aggregate::Mean | Aggregate::Rate) => Some(mean),
+        (_, Aggregate::Min) => after.all.min().map(bound),
+        (_, Aggregate::Max) => after.all.max().map(bound),
+        (_, Aggregate::Percentile(percentile)) => {
+            let p = percentile / 100.0;
+            let (value, lower_bound) = after.all.quantiles([p])[0]?;
+            let told = |part: &Times| part.quantile(p).filter(|_| enough(part.n(), p));
+            let has = intervals && !lower_bound;
+            let interval = if has { after.interval(value, told) } else { None };
+            Some(Number { value, interval, lower_bound })
+        }
+    }
+}
+
+/// That number of the requests that ended well, in seconds.
+fn of_well(aggregate: Aggregate, times: &Times) -> Option<f64> {
+    let well = times.well();
+    let ns = match aggregate {
+        Aggregate::Percentile(percentile) => well.quantile(percentile / 100.0)? as f64,
+        Aggregate::Min => well.min()? as f64,
+        Aggregate::Max => well.max()? as f64,
+        Aggregate::Mean | Aggregate::Rate | Aggregate::Count => well.mean()?,
+    };
+    Some(ns / 1e9)
+}
+
+/// Requests that failed, and of how many; none of none. What was never sent has not failed.
+fn failures(counts: &Counts) -> Option<(u64, u64)> {
+    let n = counts.n - counts.unsent;
+    (n > 0).then_some((n - counts.ok, n))
+}
+
+/// The interval of a share, moved to another value of it.
+fn around(value: f64, known: Option<(f64, Interval)>) -> Option<Interval> {
+    let (middle, [low, high]) = known?;
+    Some([(value + low - middle).max(0.0), (value + high - middle).min(1.0)])
+}
+
+/// What the runs of a point came to, as far as its thresholds ask.
+#[derive(Debug)]
+pub struct Runs<'a> {
+    /// All of them.
+    pub runs: &'a [&'a Replication],
+    /// Numbers of those that have any.
+    pub numbers: &'a [&'a Numbers],
+    /// Why there is no steady state, in words.
+    pub unsteady: Option<String>,
+    /// Whether the mean response time is infinite.
+    pub endless: bool,
+}
+
+/// The thresholds of a point, judged by their intervals over its runs, of a single one by those within it.
+pub fn judged(thresholds: &[Threshold], of: &Runs<'_>) -> Vec<ThresholdResult> {
+    thresholds.iter().enumerate().map(|(i, threshold)| result(threshold, i, of)).collect()
+}
+
+fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
+    let mut result = threshold.blank();
+    let counted: fn(&Counts) -> u64 = match threshold.metric {
+        Metric::ResponseOk => |counts| counts.ok,
+        Metric::Started => |counts| counts.started,
+        Metric::Failed => |counts| counts.n - counts.unsent,
+        _ => |counts| counts.n,
+    };
+    result.n = of.runs.iter().map(|run| counted(&run.counts)).sum();
+    let all: Vec<Number> = of.numbers.iter().filter_map(|numbers| *numbers.demanded.get(i)?).collect();
+    // A mean over some of the runs is that of others.
+    if all.len() == of.runs.len() {
+        let over_runs = of_values(all.iter().map(|number| number.value).collect());
+        result.lower_bound = all.iter().any(|number| number.lower_bound);
+        result.value = over_runs.map(|estimate| estimate.mean);
+        result.interval = match all[..] {
+            [one] => one.interval,
+            _ => over_runs.and_then(|estimate| estimate.ci95),
+        };
+        if threshold.metric == Metric::Failed && all.len() > 1 {
+            result.interval = result.interval.map(|own| wider(own, threshold.aggregate, of.runs));
+        }
+    }
+    judge_runs(&mut result, against(threshold, of).as_deref());
+    result
+}
+
+/// Why the threshold is not to be judged.
+fn against(threshold: &Threshold, of: &Runs<'_>) -> Option<String> {
+    if let Some(why) = of.unsteady.as_ref().filter(|_| hangs_on_length(threshold.metric, threshold.aggregate))
+    {
+        return Some(format!("no steady state: {why}"));
+    }
+    (of.endless && threshold.aggregate == Aggregate::Mean)
+        .then(|| "the mean is infinite: that of a run hangs on its longest services".to_owned())
+}
+
+/// Never narrower than the exact limits of independent requests: runs without a failure do not prove that there are none.
+fn wider([low, high]: Interval, aggregate: Aggregate, runs: &[&Replication]) -> Interval {
+    let all = runs.iter().filter_map(|run| failures(&run.counts));
+    let (bad, n) = all.fold((0, 0), |(bad, n), (b, m)| (bad + b, n + m));
+    let times = if aggregate == Aggregate::Count { n as f64 / runs.len().max(1) as f64 } else { 1.0 };
+    let [least, most] = clopper_pearson(bad, n).map(|share| share * times);
+    [low.min(least).max(0.0), high.max(most)]
+}
