@@ -43,7 +43,7 @@ pub fn of_plans(plans: [&Plan; 2], steps: [&[String]; 2]) -> Vec<Differs> {
         let items = [(0, other), (1, own)].map(|(side, group)| items(group, &|step| name(side, step)));
         all.extend(different(items).into_iter().map(|d| Differs { what: of(&d.what), ..d }));
     }
-    all.extend(different(plans.map(|plan| whole(plan))));
+    all.extend(different(plans.map(whole)));
     if !single {
         all.extend(different(steps.map(|labels| vec![("steps".into(), labels.join(", "))])));
     }

@@ -56,7 +56,6 @@ pub const ALL: &[Sample] = &[
 ];
 
 /// A run that is shown beside another, which was asked for another rate.
-#[allow(dead_code, reason = "not every user of the samples shows one beside another")]
 pub fn beside(mut summary: Summary, name: &str, other: &Summary) -> Summary {
     let run = report::beside::recorded(name, other);
     let rate = Differs { what: "rate".into(), recorded: "400/s".into(), simulated: "500/s".into() };
