@@ -155,8 +155,8 @@ def picture(path, name, recorded):
     headway("sim", path, "--no-log", "--beside", recorded, "--html", page)
     with open(page) as f:
         data = dict(re.findall(r'<script type="application/json" id="([a-z-]+)">(.*?)</script>', f.read(), re.S))
-    ours = json.loads(data["summary"])["curves"]["percentiles"]["response"]
-    theirs = json.loads(data["beside-curve"])["curve"]
+    summary = json.loads(data["summary"])
+    ours, theirs = summary["curves"]["percentiles"]["response"], summary["beside"]["run"]["curve"]
     assert len(ours) > 1 and len(theirs) > 1, f"{page} holds {len(ours)} and {len(theirs)} points of its two curves"
 
 
