@@ -131,6 +131,27 @@ fn a_crowd_whose_clients_go() {
     });
 }
 
+/// All are told when they will be served, and lose patience before: what stood in the client's calendar is void.
+#[test]
+fn a_crowd_that_does_not_wait_for_what_it_was_told() {
+    let model = |_| Model::of(vec![station(servers(1, "100s"))]);
+    crowd(Nanos::from_secs(2), model, |_, played, _, statuses| {
+        assert!(statuses.iter().all(|&status| status == 0));
+        assert!(played.ended <= Nanos::from_secs(4));
+    });
+}
+
+/// All are watched, and served in time: their timers are void.
+#[test]
+fn a_crowd_that_is_served_in_time() {
+    let patience = Some(Timeout { after: Nanos::from_secs(60), cancel: true });
+    let model = |_| Model::of(vec![Part { timeout: patience, ..station(servers(200_000, "5s")) }]);
+    crowd(PATIENT, model, |_, played, _, statuses| {
+        assert!(statuses.iter().all(|&status| status == 200));
+        assert!(played.ended <= Nanos::from_secs(6));
+    });
+}
+
 /// All are made twice. Each answer calls its twin back, which waits behind those who came later; half of them are served by then,
 /// for nobody.
 #[test]
