@@ -58,6 +58,10 @@ def broken(world):
     return Breaker(world, station, 0.5, 20, 30 * MS, 3)
 
 
+def overloaded(world):
+    return Breaker(world, Station(world, MS, most_waiting=1), 0.4, 10, 5 * MS, 2)
+
+
 def hashed(world, points, bound):
     return Balancer(world, pool(world, *[1] * 10), ring(points, 10, bound))
 
@@ -87,6 +91,7 @@ EXPERIMENTS = {
     "no hold": (2_500.0, lambda w, _: held(w, 0.0), []),
     "hold": (2_500.0, lambda w, _: held(w, 10 * MS), []),
     "breaker": (1_200.0, lambda w, _: broken(w), ["asked"]),
+    "breaker, overloaded": (1_500.0, lambda w, _: overloaded(w), ["asked"]),
     "stale": (4_200.0, lambda w, _: stale(w), []),
     "time-out": (1_700.0, lambda w, _: impatient(w, False), []),
     "time-out, called back": (2_000.0, lambda w, _: impatient(w, True), []),

@@ -6,7 +6,7 @@
 //! agree if they are within 4 standard errors of the difference. What depends on the points of a hash ring is known over all
 //! rings; ours is one of them.
 
-use crate::common::{Effort, Known, Load, Seen, Trial, both, loss, mean, of_run, sojourn};
+use crate::common::{Effort, Known, Load, QUICK, Seen, Trial, both, loss, mean, of_run, sojourn};
 use sim::Observed;
 use stats::queueing::Mmc;
 use std::collections::BTreeSet;
@@ -96,7 +96,12 @@ fn holds() -> Vec<Experiment> {
 fn breakers() -> Vec<Experiment> {
     let station = "{ servers: 2, service: exp(1ms), queue: 10, faults: { up: exp(150ms), down: exp(40ms) } }";
     let breaker = "{ share: 0.5, of: 20, open: 30ms, probes: 3 }";
-    vec![("breaker", 1_200.0, format!("{{ breaker: {breaker}, to: {station} }}"))]
+    let small = "{ service: exp(1ms), queue: 1 }";
+    let quick = "{ share: 0.4, of: 10, open: 5ms, probes: 2 }";
+    vec![
+        ("breaker", 1_200.0, format!("{{ breaker: {breaker}, to: {station} }}")),
+        ("breaker, overloaded", 1_500.0, format!("{{ breaker: {quick}, to: {small} }}")),
+    ]
 }
 
 fn knowledge() -> Vec<Experiment> {
@@ -162,23 +167,27 @@ fn told(name: &str) -> Vec<Known<'static>> {
 /// What the second simulation is known to, at best: its own standard errors are some 0.3 % of a mean.
 const THEIRS: f64 = 0.01;
 
-/// Each from empty to its end.
-fn agree(effort: Effort, experiments: Vec<Experiment>) {
+/// An experiment from empty to its end.
+fn experiment<'a>(name: &'a str, rate: f64, model: &str) -> Trial<'a> {
+    Trial { name, load: Load::poisson(rate), model: written(model), relaxation: 0.0, demands: None }
+}
+
+/// As many requests as in one of the other's runs.
+fn as_theirs(effort: Effort) -> Effort {
     let runs = (effort.runs as f64 * effort.requests / REQUESTS) as u64;
+    Effort { runs, requests: REQUESTS, error: effort.error.max(THEIRS), ..effort }
+}
+
+fn agree(effort: Effort, experiments: Vec<Experiment>) {
     for (name, rate, model) in experiments {
-        let effort = Effort { runs, requests: REQUESTS, error: effort.error.max(THEIRS) };
-        let model = written(&model);
-        let trial = Trial { name, load: Load::poisson(rate), model, relaxation: 0.0, demands: None };
-        trial.agrees(effort, &told(name));
+        experiment(name, rate, &model).agrees(as_theirs(effort), &told(name));
     }
 }
 
 fn the_chain_of_four(effort: Effort) {
     for (name, rate, model) in chains() {
         let relaxation = Mmc::mm1(700.0, 1e-3).relaxation_time();
-        let trial =
-            Trial { name, load: Load::poisson(rate), model: written(&model), relaxation, demands: None };
-        trial.agrees(effort, &told(name));
+        Trial { relaxation, ..experiment(name, rate, &model) }.agrees(effort, &told(name));
     }
 }
 
@@ -212,3 +221,28 @@ experiments!(
     news_that_is_old: knowledge,
     given_up: time_outs,
 );
+
+/// Models that are not quite those of the other are refused, each by one of its numbers at least.
+#[test]
+fn what_is_a_little_different_is_seen() {
+    let table = [
+        (latencies(), "peak-ewma", "decay: 20ms", "decay: 60ms"),
+        (hashes(), "consistent-hash, bounded", "bound: 1.25", "bound: 1.4"),
+        (retries(), "retries, budget", "share: 0.2", "share: 0.15"),
+        (hedges(), "hedge, called back", "after: 4ms", "after: 4500us"),
+        (holds(), "hold", "hold: 10ms", "hold: 8ms"),
+        (breakers(), "breaker, overloaded", "probes: 2", "probes: 1"),
+        (breakers(), "breaker, overloaded", "share: 0.4", "share: 0.5"),
+        (knowledge(), "stale", "every: 3ms", "every: 4ms"),
+        (time_outs(), "time-out, called back", "cancel: true", "cancel: false"),
+    ];
+    for (experiments, name, right, wrong) in table {
+        let (_, rate, model) = experiments.into_iter().find(|(of, ..)| *of == name).unwrap();
+        assert!(model.contains(right));
+        let trial = experiment(name, rate, &model.replace(right, wrong));
+        let seen = trial.compare(as_theirs(QUICK), &told(name));
+        let farthest = seen.iter().map(|(_, _, distance)| distance.abs()).fold(0.0, f64::max);
+        println!("{name}, {wrong}: {farthest:.1} standard errors");
+        assert!(farthest > 4.0, "{name}, {wrong}: {seen:?}");
+    }
+}
