@@ -47,6 +47,7 @@ mod windows;
 
 pub use analysis::Analysis;
 pub use findings::growth::Growth;
+pub use findings::refusals::Refusals;
 pub use setup::{Facts, GapCdf, PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
 pub use summary::Summary;
 pub use thresholds::Threshold;

@@ -14,11 +14,12 @@ use super::notes::{About, notes, turned_away};
 use super::replication::{NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
 use super::state::{Looked, fastest, why_not};
 use super::times::Times;
+use crate::rundoc;
 use crate::settings::Play;
 use stats::steady::{Cut, Prefix};
 use stats::study::{Estimate, Point, WarmUp};
-use stats::summary::Infinite;
-use stats::{Growth, Threshold};
+use stats::summary::{Finding, Infinite};
+use stats::{Growth, Refusals, Threshold, Workload};
 use std::collections::BTreeMap;
 
 /// Replications in whose average the end of the warm-up is looked for.
@@ -177,7 +178,8 @@ impl Coming {
             Some(_) => why_not(&Looked { loads: &Loads::default(), ..looked }),
             None => point.why_not.clone(),
         };
-        point.notes = notes;
+        let refusals = refusals(play, runs(), &seen).map(|finding| finding.text);
+        point.notes = refusals.into_iter().chain(notes).collect();
         let infinite = self.loads.infinite.iter().flatten();
         point.thresholds = judged(
             &self.thresholds,
@@ -206,6 +208,23 @@ fn estimates(
     };
     let named = names.iter().zip(told);
     named.filter_map(|((name, _), numbers)| Some(((*name).to_owned(), of(numbers)?))).collect()
+}
+
+/// Whether closed users were mostly turned away, and at once.
+fn refusals<'a>(play: &Play, runs: impl Iterator<Item = &'a Replication>, seen: &[&Seen]) -> Option<Finding> {
+    let setup = rundoc::setup(&play.plan, &[], 1);
+    let users = setup.users.as_ref().filter(|_| setup.workload == Workload::Closed)?;
+    let each = users.user_seconds(&(play.plan.measured_from..play.plan.end()));
+    let all = runs.fold(Refusals::default(), |all, run| Refusals {
+        n: all.n + run.counts.refused,
+        of: all.of + run.counts.n,
+        sum_s: all.sum_s + run.counts.refused_ns as f64 / 1e9,
+        user_seconds: all.user_seconds + each,
+    });
+    let failed = |part: usize| seen.iter().filter_map(|seen| Some(seen.parts.get(part)?.failed)).sum::<f64>();
+    let parts = play.model.parts.iter().enumerate().map(|(i, part)| (failed(i), part));
+    let most = parts.filter(|(failed, _)| *failed > 0.0).max_by(|a, b| a.0.total_cmp(&b.0));
+    all.finding(most.map(|(_, part)| part.name.as_str()))
 }
 
 /// By how much the number in a part grows: over the replications, of a single one by its own stretches.

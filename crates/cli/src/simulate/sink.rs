@@ -34,6 +34,10 @@ pub struct Counts {
     pub started: u64,
     /// Of them, the ones for which the run ended before they could start.
     pub unsent: u64,
+    /// Of them, the ones that were answered, and not well.
+    pub refused: u64,
+    /// Sum of the response times of these, in nanoseconds.
+    pub refused_ns: i128,
     /// Requests that fell due before it.
     pub before: u64,
     /// Good answers that were complete within the measured phase, to whatever request.
@@ -91,6 +95,10 @@ impl RecordSink for Sink<'_> {
             counts.n += n;
             counts.ok += if good { n } else { 0 };
             counts.censored += if record.outcome.answered() { 0 } else { n };
+            if !good && record.outcome.answered() {
+                counts.refused += n;
+                counts.refused_ns += i128::from(record.response().0) * i128::from(n);
+            }
             counts.started += if record.started.is_some() { n } else { 0 };
             counts.unsent += if record.outcome == Outcome::Unsent { n } else { 0 };
         } else if record.arrived < self.measured.start {
@@ -157,7 +165,9 @@ mod tests {
         sink.record(Record { count: 4, ..Record::never_started(9, Nanos(50), Nanos(60), Outcome::Shed) });
         sink.record(Record { kind: Kind::Session, ..record(20, 30, Outcome::Ok) });
         sink.record(Record::never_started(20, Nanos(99), Nanos(100), Outcome::Unsent));
-        let Counts { n, ok, censored, started, unsent, before, completed, last } = sink.counts;
+        let Counts { n, ok, censored, started, unsent, refused, refused_ns, before, completed, last } =
+            sink.counts;
+        assert_eq!((refused, refused_ns), (1, 5));
         assert_eq!((n, ok, censored, before, completed, last), (9, 3, 5, 1, 2, Nanos(200)));
         assert_eq!((started, unsent), (4, 1));
         assert_eq!(sink.course.n(), 9);

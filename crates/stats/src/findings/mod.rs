@@ -2,13 +2,14 @@
 //!
 //! One function per finding, all listed in [`ALL`]; each sees the same [`Case`] and says at most one thing. [`load`] holds
 //! those on how the load left, [`loops`] those on what answers did to it, [`pattern`] those on the pattern of its starts,
-//! [`simulated`] those that only a simulation can have, [`run`] the rest.
+//! [`simulated`] those that only a simulation can have ([`refusals`] one of them), [`run`] the rest.
 //! Deliberately absent: the verdict itself (`rules`, `pattern`), and what only an audit can tell (`audit`).
 
 pub(crate) mod growth;
 mod load;
 mod loops;
 mod pattern;
+pub(crate) mod refusals;
 mod run;
 mod simulated;
 

@@ -2,6 +2,7 @@
 
 use super::growth::Growth;
 use super::loops::filling_up;
+use super::refusals::Refusals;
 use super::{Case, percent, span};
 use crate::setup::Workload;
 use crate::steady::Length;
@@ -18,13 +19,6 @@ const Z_SQUARED: f64 = 3.841_458_820_694_124;
 /// (Whitt 1989, "Planning queueing simulations", section 4): of M/M/1 z^2 / w^2 times 2 (1 + rho) / (rho (1 + sqrt(rho))^2), which
 /// near a utilisation of 1, where it matters, is 1.
 const FOR_A_MEAN: f64 = Z_SQUARED / (WELL_KNOWN * WELL_KNOWN);
-
-/// From this share of refusals on a closed run is one of refusals.
-const MOSTLY_REFUSED: f64 = 0.5;
-/// Who hears no within so many seconds is turned away at once.
-const AT_ONCE_S: f64 = 1e-3;
-/// Refusals per second and user that no user brings about who thinks or backs off.
-const AGAIN: f64 = 100.0;
 
 /// There is no steady state: a part is asked for more than it can do, or MSER finds none.
 pub(super) fn no_steady_state(case: &Case) -> Option<Finding> {
@@ -93,34 +87,13 @@ pub(super) fn turned_away(case: &Case) -> Option<Finding> {
     let closed = case.summary.closed.as_ref();
     let closed =
         closed.filter(|_| matches!(case.evidence.workload, Workload::Closed | Workload::FixedWork))?;
-    let users = closed.users_mean.or(closed.users).filter(|&users| users > 0.0)?;
+    let users = closed.users_mean.or(closed.users)?;
     let measured = &case.summary.measured;
     let refused = case.turned_away.iter().flatten();
-    let (n, sum) = refused.fold((0, 0.0), |(n, sum), (m, mean)| (n + m, sum + *m as f64 * mean / 1e9));
-    let (share, after) = (n as f64 / measured.n as f64, sum / n as f64);
-    let again = n as f64 / (users * (measured.to_s - measured.from_s));
-    let fires = n > 0 && share >= MOSTLY_REFUSED && after <= AT_ONCE_S && again >= AGAIN && again.is_finite();
-    fires.then(|| {
-        let mut parts = simulation.parts.iter().filter(|part| part.failed > 0);
-        let most = parts.next().map(|first| parts.fold(first, |a, b| if b.failed > a.failed { b } else { a }));
-        let by = most.map_or_else(String::new, |part| format!(" by {}", part.name));
-        Finding {
-            severity: Severity::Warning,
-            text: format!(
-                "{} of the requests were turned away{by}, after {} on average, and those who hardly think asked again at once: \
-                 {again:.0} refusals per user and second. This run is mostly one of refusals: its rate and its percentiles are \
-                 theirs, and only the successes tell what the others met. Give the users a think time (`think: exp(1s)`), or let \
-                 the model try again with a backoff (`retries: {{ attempts: 3, backoff: {{ base: 100ms, factor: 2 }} }}`), as who \
-                 is refused waits before he asks again.",
-                percent(share),
-                span(after)
-            ),
-            value: Some(again),
-            limit: Some(AGAIN),
-            n,
-            ..Finding::default()
-        }
-    })
+    let (n, sum_s) = refused.fold((0, 0.0), |(n, sum), (m, mean)| (n + m, sum + *m as f64 * mean / 1e9));
+    let user_seconds = users * (measured.to_s - measured.from_s);
+    let by = simulation.parts.iter().filter(|part| part.failed > 0).max_by_key(|part| part.failed);
+    Refusals { n, of: measured.n, sum_s, user_seconds }.finding(by.map(|part| part.name.as_str()))
 }
 
 /// A part is asked for more than it can do and does not fill up, because it turns requests away.

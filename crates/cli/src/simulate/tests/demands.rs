@@ -190,7 +190,8 @@ fn users_who_are_only_turned_away_are_named() {
     );
     // Nine tenths of 1e5 a second.
     assert!((note.value.unwrap() / 9e4 - 1.0).abs() < 0.01, "{note:?}");
-    let open = "{ servers: 1, queue: 0, service: const(10ms), breaker: { failures: 5, open: 5s, probes: 1 } }";
+    let open =
+        "{ servers: 1, queue: 0, service: const(10ms), breaker: { failures: 5, open: 5s, probes: 1 } }";
     let note = crowd("0s", open).expect("all of them, while it is open");
     assert!((note.value.unwrap() / 1e5 - 1.0).abs() < 0.01, "{note:?}");
     for (think, model) in [
@@ -204,6 +205,20 @@ fn users_who_are_only_turned_away_are_named() {
     ] {
         assert_eq!(crowd(think, model), None, "{think}, {model}");
     }
+}
+
+#[test]
+fn a_point_of_a_study_names_users_who_are_only_turned_away() {
+    let text = "seed: 3\nusers: { closed: { count: 10 }, think: 0s, phases: [ { hold: 1s } ] }\njourney: [ { get: / } ]\n\
+                model: { servers: 1, queue: 0, service: const(10ms) }\n";
+    let study = played(text, &["--sweep", "model.queue=0,20"]);
+    let notes = |i: usize| study.points[i].notes.join(" ");
+    assert!(
+        notes(0).contains("refusals per user and second") && notes(0).contains("by target"),
+        "{}",
+        notes(0)
+    );
+    assert!(!notes(1).contains("refusals"), "{}", notes(1));
 }
 
 #[test]
