@@ -1,7 +1,6 @@
 //! One play of a study: what is known of it when it has ended, and its numbers once it is known what to leave out.
 //!
-//! Deliberately absent: plays by recursion (`sim::recursion`), which would be faster where they can be had but see nothing of
-//! the model's inside: a point tells how busy it is, what grows in it, and whether Little's law holds.
+//! It is played by recursion where that is the same and can be had, in half the time.
 
 use super::course::{After, Course, enough};
 use super::demands::demanded;
@@ -12,12 +11,12 @@ use super::times::Times;
 use crate::settings::Play;
 use base::Nanos;
 use base::random::{Stream, streams};
-use sim::{Network, Observed, Played};
+use sim::{Network, Observed, Played, recursion};
 use stats::steady::{Cut, Prefix};
 use stats::study::WarmUp;
 use stats::summary::Interval;
 use stats::{Growth, Threshold};
-use workload::Plan;
+use workload::{Plan, Shard};
 
 /// Numbers of the response time that are told, and the shares of those that are percentiles.
 pub const NUMBERS: [(&str, Option<f64>); 7] = [
@@ -100,13 +99,22 @@ impl Replication {
     ) -> anyhow::Result<Option<(Replication, Course)>> {
         let play = Play { plan: Plan { seed, ..what.plan.clone() }, ..what.clone() };
         let generator = play.generator()?;
-        let mut network = Network::new(&play.model, &play.plan)?;
-        let mut sink = Sink::new(&play.plan, stop);
-        let played = unless_abandoned(|| {
-            sim::play(&play.plan, play.plan.shard, play.limits, &mut network, generator, &mut sink)
-        });
-        let seen = |played: Played| network.observed(looked_at_until(&play.plan, played.ended));
-        let of = |played: Played| Replication::of(&play.plan, sink, &seen(played));
+        let Play { plan, limits, .. } = &play;
+        let mut network = Network::new(&play.model, plan)?;
+        let mut sink = Sink::new(plan, stop);
+        let by_recursion = (generator.is_ideal() && plan.shard == Shard::WHOLE)
+            .then(|| unless_abandoned(|| recursion::play_through(plan, &mut network, *limits, &mut sink)));
+        let played = match by_recursion {
+            Some(None) => None,
+            Some(Some(Ok(played))) => Some(played),
+            Some(Some(Err(_))) | None => {
+                network = Network::new(&play.model, plan)?;
+                sink = Sink::new(plan, stop);
+                unless_abandoned(|| sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink))
+            }
+        };
+        let seen = |played: Played| network.observed(looked_at_until(plan, played.ended));
+        let of = |played: Played| Replication::of(plan, sink, &seen(played));
         Ok(played.map(of))
     }
 
