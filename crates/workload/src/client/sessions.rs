@@ -62,6 +62,7 @@ pub(super) struct Session {
 }
 
 impl Session {
+    #[inline]
     pub(super) fn new(group: u16, k: u64, arrived: Nanos) -> Session {
         Session {
             k,
