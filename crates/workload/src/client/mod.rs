@@ -321,12 +321,16 @@ impl<S: RecordSink> Client<S> {
             return None;
         }
         self.tell_start();
+        if self.is_plain(id) {
+            self.end_plain(id, outcome, Some(status), now);
+            return None;
+        }
         let request = self.pool.request_mut(id);
         if !request.first_byte.is_some() {
             request.first_byte = now.into();
         }
         request.status = status;
-        self.end(id, outcome, true, Then::GoOn, now)
+        self.end_any(id, outcome, true, Then::GoOn, now)
     }
 
     /// The answer on this connection is complete, or went wrong.
@@ -340,7 +344,7 @@ impl<S: RecordSink> Client<S> {
         now: Nanos,
     ) -> Option<Action> {
         if reusable && then == Then::GoOn && self.is_plain(id) {
-            self.end_plain(id, outcome, now);
+            self.end_plain(id, outcome, None, now);
             return None;
         }
         self.end_any(id, outcome, reusable, then, now)
@@ -465,7 +469,23 @@ impl<S: RecordSink> Client<S> {
     /// Writes down how the request on this connection ended; whose it was.
     #[inline]
     fn finish(&mut self, id: ConnectionId, outcome: Outcome, now: Nanos) -> SessionId {
-        let mut record = *self.pool.request_mut(id);
+        self.finish_with(id, outcome, None, now)
+    }
+
+    /// [`finish`](Client::finish), with the status of an answer that came whole just now, if one did.
+    #[inline]
+    fn finish_with(
+        &mut self,
+        id: ConnectionId,
+        outcome: Outcome,
+        answer: Option<u16>,
+        now: Nanos,
+    ) -> SessionId {
+        let mut record = *self.pool.request(id);
+        if let Some(status) = answer {
+            record.first_byte = record.first_byte.get().unwrap_or(now).into();
+            record.status = status;
+        }
         record.done = now;
         record.outcome = outcome;
         record.connection = if record.started.is_some() { self.pool.number(id) } else { u32::MAX };

@@ -76,10 +76,11 @@ impl<S: RecordSink> Client<S> {
         self.groups[usize::from(self.pool.request(id).group)].plain.is_some()
     }
 
-    /// Such a request has ended: so has its session, and its connection is anybody's again.
+    /// Such a request has ended (with an answer of that status that came whole, if it says so): so has its session, and its
+    /// connection is anybody's again.
     #[inline]
-    pub(super) fn end_plain(&mut self, id: ConnectionId, outcome: Outcome, now: Nanos) {
-        let session = self.finish(id, outcome, now);
+    pub(super) fn end_plain(&mut self, id: ConnectionId, outcome: Outcome, answer: Option<u16>, now: Nanos) {
+        let session = self.finish_with(id, outcome, answer, now);
         self.pool.release(id);
         self.came_free(now);
         self.sessions.end(session);
