@@ -1,10 +1,9 @@
 //! The thresholds of a study: where they hold, and each with what it was judged on.
 
-use super::markup::{Cell, Markup, cell, number, tone_class, toned, word};
-use crate::format::count;
+use super::markup::{Cell, Markup, cell, tone_class, word};
+use super::thresholds;
 use crate::words::demands::{RULE, any, sentences};
 use crate::words::study::label;
-use crate::words::thresholds::{interval, limit, outcome, value};
 use stats::study::{Point, Study};
 use stats::summary::ThresholdResult;
 
@@ -27,17 +26,7 @@ pub(super) fn study(page: &mut Markup, study: &Study) {
         page.raw("</ul>\n");
     }
     let row = |(point, threshold): (&Point, &ThresholdResult)| -> Vec<Cell> {
-        let (shown, tone) = outcome(threshold.outcome);
-        vec![
-            cell(label(study, point)),
-            cell(&threshold.text),
-            toned(tone, shown),
-            cell(value(threshold)),
-            cell(interval(threshold)),
-            cell(limit(threshold)),
-            cell(count(threshold.n)),
-            cell(threshold.reason.clone().unwrap_or_default()),
-        ]
+        std::iter::once(cell(label(study, point))).chain(thresholds::row(threshold)).collect()
     };
     let judged = || {
         study.points.iter().flat_map(|point| point.thresholds.iter().map(move |threshold| (point, threshold)))
@@ -49,16 +38,7 @@ pub(super) fn study(page: &mut Markup, study: &Study) {
             0 => "Thresholds by point".to_owned(),
             _ => format!("Thresholds by point: the first {MOST_ROWS}; all are in the JSON"),
         };
-        let head = [
-            word("point"),
-            word("threshold"),
-            word("outcome"),
-            number("value"),
-            number("95 % interval"),
-            number("demanded"),
-            number("n"),
-            word("note"),
-        ];
+        let head: Vec<_> = std::iter::once(word("point")).chain(thresholds::head()).collect();
         page.table(&caption, &head, &rows);
     }
     page.raw("</section>\n");

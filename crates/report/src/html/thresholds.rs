@@ -1,6 +1,6 @@
 //! The thresholds as a table.
 
-use super::markup::{Cell, Markup, cell, number, toned, word};
+use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use crate::format::count;
 use crate::words::thresholds::{interval, limit, outcome, value};
 use stats::Summary;
@@ -17,20 +17,14 @@ pub(super) fn thresholds(page: &mut Markup, summary: &Summary) {
         "",
         "Judged on the value; an interval astride the limit says that another run may come out the other way.",
     );
-    let row = |threshold: &ThresholdResult| -> Vec<Cell> {
-        let (shown, tone) = outcome(threshold.outcome);
-        vec![
-            cell(&threshold.text),
-            toned(tone, shown),
-            cell(value(threshold)),
-            cell(interval(threshold)),
-            cell(limit(threshold)),
-            cell(count(threshold.n)),
-            cell(threshold.reason.clone().unwrap_or_default()),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = summary.thresholds.iter().map(row).collect();
-    let head = [
+    let rows: Vec<Vec<Cell>> = summary.thresholds.iter().map(|threshold| row(threshold).into()).collect();
+    page.table("Thresholds", &head(), &rows);
+    page.raw("</section>\n");
+}
+
+/// Titles of what [`row`] tells.
+pub(super) fn head() -> [Column; 7] {
+    [
         word("threshold"),
         word("outcome"),
         number("value"),
@@ -38,7 +32,19 @@ pub(super) fn thresholds(page: &mut Markup, summary: &Summary) {
         number("demanded"),
         number("n"),
         word("note"),
-    ];
-    page.table("Thresholds", &head, &rows);
-    page.raw("</section>\n");
+    ]
+}
+
+/// What is told of a threshold.
+pub(super) fn row(threshold: &ThresholdResult) -> [Cell; 7] {
+    let (shown, tone) = outcome(threshold.outcome);
+    [
+        cell(&threshold.text),
+        toned(tone, shown),
+        cell(value(threshold)),
+        cell(interval(threshold)),
+        cell(limit(threshold)),
+        cell(count(threshold.n)),
+        cell(threshold.reason.clone().unwrap_or_default()),
+    ]
 }

@@ -7,7 +7,8 @@
 //!
 //! - The direct way (`direct`): where every part knows at once what becomes of a request (balancers; stations that are first
 //!   come first served, by next-free times; cables; parts that are down and say so) the answer is told when the request
-//!   comes. M/M/1 is this, without any state per request, and least connections over many, which counts them.
+//!   comes. M/M/1 is this, which keeps no more than the last request of each connection, and least connections over many, which
+//!   counts what is outstanding.
 //! - By events: else a request is a flight (`flight`) that goes through the nodes step by step, in (`flow`) and back
 //!   (`answer`). A flight waits for events of the network's own calendar (`events`), for a place at a station or balancer
 //!   (`tickets`), or, where there are time-outs, hedges and parts that lose what is in them, for attempts, which are flights

@@ -375,7 +375,7 @@ fn the_recursion_gives_what_the_calendar_does() {
         };
         let mut groups = vec![group(0, Process::Poisson)];
         if seed % 2 == 0 {
-            // In whole milliseconds, so that many come at one instant.
+            // In whole ticks of a clock, so that many come at one instant.
             groups.push(group(1, Process::Ticks { mean: 4.0 }));
         }
         let plan = Plan { seed, groups, measured_from: MS(700), end, shard: Shard::WHOLE };

@@ -2,9 +2,9 @@
 //! may end.
 //!
 //! Nothing is added to a sum before it is over. The last request of each connection is kept: when the next one comes on it, it
-//! is over, and added. What has lost its connection, and stays in parts further in, are put down, and when as many again have
-//! been put down as were left last time, all that is over by now is added and the rest is kept: a constant cost per request,
-//! and memory for what is under way.
+//! is over, and added. (Without a client requests take turns over a thousand places.) What has lost its connection or place,
+//! and stays in parts further in, are put down, and when as many again have been put down as were left last time, all that is
+//! over by now is added and the rest is kept: a constant cost per request, and memory for what is under way.
 
 use super::Network;
 use super::flight::NONE;
