@@ -7,7 +7,6 @@ use crate::exit::{self, Failure};
 use crate::output;
 use crate::rundoc::{self, RunDocument};
 use crate::settings::must_be_new;
-use crate::simulate;
 use anyhow::{Context as _, Result, anyhow};
 use base::{Batch, Kind, Nanos};
 use records::{By, Limits, Merge, RunFolder};
@@ -163,9 +162,6 @@ fn recompute(run: &RunFolder, document: RunDocument, thresholds: Vec<Threshold>)
         ..Facts::default()
     };
     let mut summary = analysis.finish(facts);
-    if !live {
-        simulate::without_bytes(&mut summary);
-    }
     if !whole {
         summary.verdict.findings.push(cut_short(run.path()));
     }

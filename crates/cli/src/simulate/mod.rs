@@ -46,7 +46,7 @@ use sim::Network;
 use sink::{abandon, unless_abandoned};
 use state::{Looked, fastest, why_not};
 use stats::steady::{Cut, Prefix};
-use stats::summary::{ModelPart, Simulation, Source, Spread, Steady};
+use stats::summary::{ModelPart, Simulation, Source, Steady};
 use stats::{Analysis, Facts, Growth, Summary};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -134,7 +134,6 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
         simulation: Some(Simulation { steady, ..inside }),
         ..Facts::default()
     });
-    without_bytes(&mut summary);
     let own = Own { scenario: &settings.name, plan, steps: &settings.labels, limits: &settings.limits };
     summary.beside = settings.beside.as_ref().map(|other| other.beside(&own, &summary));
     let mut failures: Vec<records::Error> = failure.into_iter().chain(finished.err()).collect();
@@ -147,15 +146,6 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
         failures.extend(files.iter().filter_map(|(name, bytes)| folder.write_new(name, bytes).err()));
     }
     Ok(Simulated { summary, folder, failures, interrupted })
-}
-
-/// Takes back the sizes of answers, of which a simulation has none.
-pub fn without_bytes(summary: &mut Summary) {
-    summary.bytes = Spread::default();
-    summary.not_computed.retain(|path, _| !path.starts_with("bytes"));
-    summary
-        .not_computed
-        .insert("bytes".into(), "nothing is sent in a simulation, and so nothing has a size".into());
 }
 
 /// A sink that gives up the play when `stop` holds.

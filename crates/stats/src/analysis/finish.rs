@@ -58,6 +58,9 @@ impl Analysis {
             let reasons = summary.not_computed.iter_mut().filter(|(path, _)| of_interval(path));
             reasons.for_each(|(_, reason)| *reason = FIXED_WORK.into());
         }
+        if facts.source == summary::Source::Sim {
+            summary.take_back_sizes();
+        }
         summary
     }
 

@@ -18,7 +18,7 @@ use crate::phase::Ranges;
 use crate::rules::Evidence;
 use crate::setup::{Facts, Workload};
 use crate::summary::{Finding, Generator, RuleOutcome, RuleResult, Severity, Source, Stall, Summary};
-use crate::thresholds::steady::ENDLESS;
+use crate::thresholds::simulated::ENDLESS;
 use base::Outcome;
 
 /// All that findings are made from.

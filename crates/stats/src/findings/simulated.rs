@@ -7,7 +7,7 @@ use super::{Case, percent, span};
 use crate::setup::Workload;
 use crate::steady::Length;
 use crate::summary::{Finding, Infinite, ModelPart, Severity, Simulation, Steady};
-use crate::thresholds::steady::{NOT_FOUND, OVERLOADED, PILES_UP};
+use crate::thresholds::simulated::{NOT_FOUND, OVERLOADED, PILES_UP};
 
 /// How well the mean of a single queue should be known: within 10 %.
 const WELL_KNOWN: f64 = 0.1;

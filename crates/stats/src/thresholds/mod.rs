@@ -2,8 +2,8 @@
 //!
 //! `[METRIC[{step:LABEL}]:] AGGREGATE OPERATOR LIMIT`, such as `p(99)<100` or `failed: rate<0.001`. [`parse`] reads one,
 //! `kept` gathers what those by step need and measures them all, `sessions` counts the sessions beyond a bound, [`judge`]
-//! says what follows from a value, [`judge_runs`] what from one over several simulated runs, `steady` what is not judged without a
-//! steady state. A threshold is judged on its value, as in k6; whether the value's interval lies astride
+//! says what follows from a value, [`judge_runs`] what from one over several simulated runs, `simulated` what is not judged of a
+//! simulation. A threshold is judged on its value, as in k6; whether the value's interval lies astride
 //! the limit is told beside it. What is not known to keep to its limit does not pass: whoever stops a release by a threshold
 //! wants silence to stop it too.
 //!
@@ -15,13 +15,13 @@ pub(crate) mod kept;
 mod parse;
 mod runs;
 mod sessions;
-pub(crate) mod steady;
+pub(crate) mod simulated;
 
 pub use document::of_summary;
 pub use judge::judge;
 pub use parse::ThresholdError;
 pub use runs::judge_runs;
-pub use steady::hangs_on_length;
+pub use simulated::hangs_on_length;
 
 use crate::summary::{Operator, ThresholdResult, ThresholdUnit};
 use base::Nanos;

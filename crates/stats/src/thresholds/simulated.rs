@@ -1,10 +1,14 @@
-//! Thresholds of a simulated run that has no steady state: not judged, for the number would be another in a longer run.
+//! Thresholds of a simulated run that are not judged: on sizes, of which it has none, and, where it has no steady state, on what
+//! would be another number in a longer run.
 //!
-//! What is of this run whatever its length is judged all the same: counts, what was started, the generator's own lag, and the
-//! sizes of answers. Deliberately absent: when there is no steady state; findings know.
+//! What is of this run whatever its length is judged all the same: counts, what was started, and the generator's own lag.
+//! Deliberately absent: when there is no steady state; findings know.
 
 use super::{Aggregate, Metric};
-use crate::summary::{Source, Summary, ThresholdOutcome, ThresholdResult};
+use crate::summary::{Source, Spread, Summary, ThresholdOutcome, ThresholdResult};
+
+/// Why there are no sizes.
+const NO_SIZES: &str = "nothing is sent in a simulation, and so nothing has a size";
 
 /// Why there is no steady state, and why a mean has no interval.
 pub(crate) const OVERLOADED: &str =
@@ -19,6 +23,22 @@ pub fn hangs_on_length(metric: Metric, aggregate: Aggregate) -> bool {
 }
 
 impl Summary {
+    /// Takes back the sizes of answers, which a simulation does not have, and what was said of them.
+    pub(crate) fn take_back_sizes(&mut self) {
+        self.bytes = Spread::default();
+        self.not_computed.retain(|path, _| !path.starts_with("bytes"));
+        self.not_computed.insert("bytes".into(), NO_SIZES.into());
+        for (i, result) in self.thresholds.iter_mut().enumerate() {
+            if metric(result) != Some(Metric::Bytes) {
+                continue;
+            }
+            (result.value, result.interval, result.n) = (None, None, 0);
+            (result.decided, result.lower_bound) = (None, false);
+            (result.outcome, result.reason) = (ThresholdOutcome::NotJudged, Some(NO_SIZES.into()));
+            self.not_computed.remove(&format!("thresholds.{i}.interval"));
+        }
+    }
+
     /// Takes back the judgement of thresholds that hang on a steady state, where this is the document of a simulation that
     /// found none. For thresholds that were judged anew on a document: a fresh one comes without them.
     pub fn hold_thresholds_to_a_steady_state(&mut self) {
@@ -101,6 +121,22 @@ mod tests {
         }
         summary.hold_thresholds_to_a_steady_state();
         summary.thresholds
+    }
+
+    #[test]
+    fn sizes_are_not_judged() {
+        let mut summary = Summary { source: Source::Sim, ..Summary::default() };
+        summary.bytes = Spread { n: 9, mean: Some(0.0), max: Some(0.0), ..Spread::default() };
+        summary.not_computed.insert("thresholds.0.interval".into(), "too few".into());
+        let of = |text: &str| of_summary(&text.parse().unwrap(), &summary).unwrap();
+        summary.thresholds = vec![of("bytes: avg<1KiB"), of("count>=0")];
+        assert_eq!(summary.thresholds[0].outcome, Passed);
+        summary.take_back_sizes();
+        let [of_sizes, other] = &summary.thresholds[..] else { unreachable!() };
+        assert_eq!((of_sizes.outcome, of_sizes.value, of_sizes.n), (NotJudged, None, 0));
+        assert!(of_sizes.reason.as_ref().is_some_and(|reason| reason.contains("nothing has a size")));
+        assert_eq!((other.outcome, summary.bytes.n), (Passed, 0));
+        assert_eq!(summary.not_computed.keys().collect::<Vec<_>>(), ["bytes"]);
     }
 
     #[test]
