@@ -1,7 +1,7 @@
 //! A number over replications: its mean, its spread, and what can be said of its mean.
 
 use serde::Serialize;
-use stats::intervals::{SEGMENTS, t975};
+use stats::intervals::t975;
 
 /// A number over replications.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -16,8 +16,7 @@ pub struct Range {
     pub p95: f64,
     /// Standard deviation (n - 1) of one replication; none of a single one.
     pub sd: Option<f64>,
-    /// 95 % interval of the mean by Student's t, with 19 degrees of freedom at most (then a little wide); none of a single
-    /// replication.
+    /// 95 % interval of the mean by Student's t; none of a single replication.
     pub ci: Option<[f64; 2]>,
 }
 
@@ -34,7 +33,7 @@ impl Range {
         let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
         let sd = (n > 1).then(|| (squares / (n - 1) as f64).sqrt());
         let ci = sd.map(|sd| {
-            let half = t975((n - 1).min(SEGMENTS - 1)) * sd / (n as f64).sqrt();
+            let half = t975(n - 1) * sd / (n as f64).sqrt();
             [mean - half, mean + half]
         });
         Some(Range { n: n as u64, mean, p05: values[place(0.05)], p95: values[place(0.95)], sd, ci })

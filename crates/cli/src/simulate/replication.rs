@@ -102,14 +102,18 @@ impl Replication {
         let Play { plan, limits, .. } = &play;
         let mut network = Network::new(&play.model, plan)?;
         let mut sink = Sink::new(plan, stop);
-        let by_recursion = (generator.is_ideal() && plan.shard == Shard::WHOLE)
+        let suits =
+            generator.is_ideal() && plan.shard == Shard::WHOLE && recursion::goes_through(plan, &network);
+        let by_recursion = suits
             .then(|| unless_abandoned(|| recursion::play_through(plan, &mut network, *limits, &mut sink)));
         let played = match by_recursion {
             Some(None) => None,
             Some(Some(Ok(played))) => Some(played),
-            Some(Some(Err(_))) | None => {
-                network = Network::new(&play.model, plan)?;
-                sink = Sink::new(plan, stop);
+            acted_or_unsuited => {
+                if acted_or_unsuited.is_some() {
+                    network = Network::new(&play.model, plan)?;
+                    sink = Sink::new(plan, stop);
+                }
                 unless_abandoned(|| sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink))
             }
         };

@@ -90,9 +90,14 @@ pub fn play<S: RecordSink>(
     }
 }
 
-/// The same against a network in its first state, which sees what happens inside it. It may be any whose answers are known as
-/// requests come: balancers that count, constant cables and parts that are down and say so are such too, patience and
-/// discipline beyond first come first served are not.
+/// Whether a plan can be played against a network by [`play_through`], unless the client acts. The network may be any whose
+/// answers are known as requests come: balancers that count, constant cables and parts that are down and say so are such
+/// too, patience and discipline beyond first come first served are not.
+pub fn goes_through(plan: &Plan, network: &Network) -> bool {
+    steps(plan).is_some() && network.answers_at_once()
+}
+
+/// Plays the whole plan against a network in its first state, which sees what happens inside it; see [`goes_through`].
 ///
 /// # Errors
 /// Where the plan or the network does not suit (the sink has been told nothing then) and where the client would have acted;
