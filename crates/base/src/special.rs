@@ -2,7 +2,7 @@
 //!
 //! Only `libm` underneath, so that the same bits come out on every machine.
 
-use crate::random::{Draws, open01};
+use crate::random::{Draws, Stream, open01};
 use std::sync::LazyLock;
 
 /// Standard normal cdf.
@@ -94,7 +94,20 @@ static NORMAL: LazyLock<Ziggurat> = LazyLock::new(|| {
 /// One exponential of unit mean. Bits: 8 choose the layer, 52 the place in it.
 #[inline]
 pub fn exponential(draws: &mut Draws) -> f64 {
+    exponential_by(&EXP, draws)
+}
+
+/// [`exponential`] of the items of a stream from number `first` on, one of each.
+#[inline]
+pub fn exponentials(stream: Stream, first: u64, of: &mut [f64]) {
     let zig = &*EXP;
+    for (k, x) in (first..).zip(of) {
+        *x = exponential_by(zig, &mut stream.item(k));
+    }
+}
+
+#[inline(always)]
+fn exponential_by(zig: &Ziggurat, draws: &mut Draws) -> f64 {
     let bits = draws.bits();
     let (i, u) = ((bits & 255) as usize, open01(bits));
     let x = u * zig.x[i];

@@ -124,6 +124,12 @@ enum Free {
 #[derive(Clone, Debug)]
 pub struct Station {
     free: Free,
+    bounds: Option<Box<Bounds>>,
+}
+
+/// What a station has besides, if it has any of it.
+#[derive(Clone, Debug)]
+struct Bounds {
     /// When those now waiting begin service, in the station's own time, in order.
     waiting: VecDeque<Nanos>,
     queue_limit: Option<usize>,
@@ -139,37 +145,66 @@ impl Station {
             0 | 1 => Free::One(never),
             _ => Free::Several((0..servers).map(|_| Reverse(never)).collect()),
         };
-        Station { free, waiting: VecDeque::new(), queue_limit, stalls }
+        let bounded = queue_limit.is_some() || stalls.is_some();
+        let bounds = bounded.then(|| Box::new(Bounds { waiting: VecDeque::new(), queue_limit, stalls }));
+        Station { free, bounds }
     }
 
     /// An arrival at `now` that needs `demand` of one server. Calls come in the order of time; `now` is not negative.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Nanos, demand: Nanos) -> Admission {
-        let own = self.stalls.map_or(now, |s| s.worked(now));
-        if let Some(limit) = self.queue_limit
-            && !self.admits(own, limit)
-        {
-            return Admission::Rejected;
+        match &mut self.bounds {
+            None => Admission::Departs(self.free.serve(now, demand)),
+            Some(bounds) => bounds.arrive(&mut self.free, now, demand),
         }
-        let departs = match &mut self.free {
+    }
+}
+
+impl Free {
+    /// The server that is free first serves one who comes at `own`: when that is done.
+    #[inline(always)]
+    fn serve(&mut self, own: Nanos, demand: Nanos) -> Nanos {
+        match self {
             Free::One(free) => {
                 *free = (*free).max(own).saturating_add(demand);
                 *free
             }
-            Free::Several(free) => take_first(free, own, demand),
-        };
+            Free::Several(free) => {
+                let Some(mut first) = free.peek_mut() else { return own.saturating_add(demand) };
+                first.0 = first.0.max(own).saturating_add(demand);
+                first.0
+            }
+        }
+    }
+
+    /// When a server is free, for one who comes at `own`.
+    fn next(&self, own: Nanos) -> Nanos {
+        match self {
+            Free::One(free) => *free,
+            Free::Several(free) => free.peek().map_or(own, |first| first.0),
+        }
+    }
+}
+
+impl Bounds {
+    /// [`Station::arrive`] with them.
+    fn arrive(&mut self, free: &mut Free, now: Nanos, demand: Nanos) -> Admission {
+        let own = self.stalls.map_or(now, |s| s.worked(now));
+        if let Some(limit) = self.queue_limit
+            && !self.admits(own, free.next(own), limit)
+        {
+            return Admission::Rejected;
+        }
+        let departs = free.serve(own, demand);
         Admission::Departs(self.stalls.map_or(departs, |s| s.instant(departs)))
     }
 
-    /// Whether one who comes at `own` finds room where so many may wait; if so, and it has to wait, it does.
-    fn admits(&mut self, own: Nanos, limit: usize) -> bool {
+    /// Whether one who comes at `own`, and begins service when a server is free, finds room where so many may wait; if so, and
+    /// it has to wait, it does.
+    fn admits(&mut self, own: Nanos, free: Nanos, limit: usize) -> bool {
         while self.waiting.front().is_some_and(|&begins| begins <= own) {
             self.waiting.pop_front();
         }
-        let free = match &self.free {
-            Free::One(free) => *free,
-            Free::Several(free) => free.peek().map_or(own, |first| first.0),
-        };
         if free > own {
             if self.waiting.len() >= limit {
                 return false;
@@ -178,13 +213,6 @@ impl Station {
         }
         true
     }
-}
-
-/// The server that is free first serves one who comes at `own`: when that is done.
-fn take_first(free: &mut BinaryHeap<Reverse<Nanos>>, own: Nanos, demand: Nanos) -> Nanos {
-    let Some(mut first) = free.peek_mut() else { return own.saturating_add(demand) };
-    first.0 = first.0.max(own).saturating_add(demand);
-    first.0
 }
 
 #[cfg(test)]
@@ -201,6 +229,12 @@ mod tests {
                 Admission::Rejected => None,
             })
             .collect()
+    }
+
+    /// They come by the hundred thousand.
+    #[test]
+    fn a_single_server_is_small() {
+        assert!(size_of::<Station>() <= 32, "{}", size_of::<Station>());
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use super::{Dist, Family, Law, Resolve, positive_time, show};
-use crate::random::Draws;
+use crate::random::{Draws, Stream};
 use crate::special;
 use crate::units::UnitError;
 use std::fmt;
@@ -8,6 +8,15 @@ use std::fmt;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Exponential {
     mean_s: f64,
+}
+
+impl Exponential {
+    /// See [`Dist::sample_items`].
+    #[inline]
+    pub(super) fn sample_items(&self, stream: Stream, first: u64, of: &mut [f64]) {
+        special::exponentials(stream, first, of);
+        of.iter_mut().for_each(|x| *x *= self.mean_s);
+    }
 }
 
 impl Law for Exponential {

@@ -41,8 +41,11 @@ impl Drawn {
     #[inline]
     fn draw(&mut self, law: &Dist, draws: Stream, first: u64, count: usize) {
         self.first = first;
-        for (k, demand) in (first..).zip(&mut self.demands[..count.min(BLOCK)]) {
-            *demand = law.sample_time(&mut draws.item(k)).max(LEAST);
+        let count = count.min(BLOCK);
+        let mut seconds = [0.0; BLOCK];
+        law.sample_items(draws, first, &mut seconds[..count]);
+        for (demand, seconds) in self.demands.iter_mut().zip(&seconds[..count]) {
+            *demand = Nanos::from_secs_f64(*seconds).max(LEAST);
         }
     }
 

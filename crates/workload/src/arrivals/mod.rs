@@ -207,9 +207,8 @@ impl Arrivals {
             block.extend(self.take(if self.shard == Shard::WHOLE { BLOCK } else { 1 }));
             return;
         }
-        let first = self.next_k;
-        let gaps: [f64; BLOCK] =
-            std::array::from_fn(|i| special::exponential(&mut self.gap.item(first + i as u64)));
+        let mut gaps = [0.0; BLOCK];
+        special::exponentials(self.gap, self.next_k, &mut gaps);
         for gap in gaps {
             self.place += gap;
             if self.place > self.last_place {
