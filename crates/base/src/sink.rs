@@ -133,7 +133,7 @@ impl<F: FnMut(Batch) -> Batch> RecordSink for Batcher<F> {
 }
 
 /// Keeps everything: for tests and short runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Kept {
     /// Arrivals that started, in order.
     pub starts: Vec<Start>,

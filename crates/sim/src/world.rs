@@ -10,7 +10,7 @@ use crate::generator::{Generator, Pauses};
 use crate::target::{Answer, Answered, Connect, Target};
 use base::{Nanos, Outcome, Record, RecordSink, Start};
 use workload::client::ConnectionId;
-use workload::{Action, Client, Event, Limits, Plan, Shard, Then};
+use workload::{Action, Client, Event, Limits, Plan, Sending, Shard, Then};
 
 /// So often the loop may go round at one instant before it is taken to stand still.
 const MOST_ROUNDS: u32 = 10_000_000;
@@ -126,7 +126,11 @@ impl<S: RecordSink, T: Target> World<S, T> {
                 self.happen();
             }
             self.client.tick(self.now);
-            if (arrives <= self.now || self.client.calm_until() <= self.now)
+            if arrives <= self.now
+                && let Some((id, sending)) = self.client.start_calm(self.now)
+            {
+                self.send(id, &sending);
+            } else if (arrives <= self.now || self.client.calm_until() <= self.now)
                 && let Some(action) = self.client.poll(self.now)
             {
                 self.act(action);
@@ -187,23 +191,24 @@ impl<S: RecordSink, T: Target> World<S, T> {
     }
 
     /// Tells the client of the next thing that has happened by now, if there is one.
-    #[inline]
+    #[inline(always)]
     fn happen(&mut self) -> bool {
         let within = self.target.next_at();
-        if within <= self.now
-            && within < self.calendar.next_at()
-            && let Some(Answered { on, outcome, status }) = self.target.happen(self.now)
-        {
-            self.answered(on, outcome, status);
-            return true;
-        }
-        let Some((id, happening)) = self.calendar.pop(self.now) else { return false };
-        match happening {
-            Happening::Answered { whole: true, outcome, status, reusable: true } => {
-                self.answered(id, outcome, status);
-            }
-            _ => self.happened(id, happening),
-        }
+        let first = within <= self.now && within < self.calendar.next_at();
+        let answered = match if first { self.target.happen(self.now) } else { None } {
+            Some(answered) => answered,
+            None => match self.calendar.pop(self.now) {
+                Some((on, Happening::Answered { whole: true, outcome, status, reusable: true })) => {
+                    Answered { on, outcome, status }
+                }
+                Some((id, happening)) => {
+                    self.happened(id, happening);
+                    return true;
+                }
+                None => return false,
+            },
+        };
+        self.answered(answered);
         true
     }
 
@@ -231,8 +236,8 @@ impl<S: RecordSink, T: Target> World<S, T> {
 
     /// Tells the client of a whole answer.
     #[inline]
-    fn answered(&mut self, id: ConnectionId, outcome: Outcome, status: u16) {
-        let action = self.client.answered(id, outcome, status, self.now);
+    fn answered(&mut self, Answered { on, outcome, status }: Answered) {
+        let action = self.client.answered(on, outcome, status, self.now);
         self.spend(self.generator.event_cost);
         if let Some(action) = action {
             self.act(action);
@@ -247,27 +252,29 @@ impl<S: RecordSink, T: Target> World<S, T> {
         }
     }
 
-    #[inline]
     fn act(&mut self, action: Action) {
         match action {
             Action::Open(id) => self.open(id),
-            Action::Send(id, sending) => {
-                let answer = self.target.request(self.now, self.requests, id, &sending);
-                self.requests += 1;
-                if let Answer::Comes { first_byte, done, outcome, status, reusable } = answer {
-                    let whole = first_byte >= done;
-                    if !whole {
-                        self.schedule(id, first_byte, Happening::FirstByte);
-                    }
-                    self.schedule(id, done, Happening::Answered { whole, outcome, status, reusable });
-                }
-            }
+            Action::Send(id, sending) => self.send(id, &sending),
             Action::Close(id) => {
                 self.calendar.cancel(id);
                 self.target.gone(self.now, id);
             }
         }
         self.spend(self.generator.action_cost);
+    }
+
+    #[inline(always)]
+    fn send(&mut self, id: ConnectionId, sending: &Sending) {
+        let answer = self.target.request(self.now, self.requests, id, sending);
+        self.requests += 1;
+        if let Answer::Comes { first_byte, done, outcome, status, reusable } = answer {
+            let whole = first_byte >= done;
+            if !whole {
+                self.schedule(id, first_byte, Happening::FirstByte);
+            }
+            self.schedule(id, done, Happening::Answered { whole, outcome, status, reusable });
+        }
     }
 
     fn open(&mut self, id: ConnectionId) {
@@ -311,7 +318,7 @@ pub fn play<S: RecordSink, T: Target>(
     generator: Generator,
     sink: &mut S,
 ) -> Played {
-    let client = Client::new(plan, shard, limits, Lent(sink));
+    let client = Client::new(plan, shard, limits, Lent(sink)).keeping_notes();
     let mut world = World::new(client, target, generator);
     let ended = world.run();
     world.finish();

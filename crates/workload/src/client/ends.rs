@@ -193,7 +193,7 @@ impl<S: RecordSink> Client<S> {
         if now >= self.give_up_at {
             self.give_up(now, Outcome::Unfinished);
         }
-        let over = self.sessions.live() == 0 || self.stopping || self.groups.iter().all(Group::is_single);
+        let over = self.is_deserted() || self.stopping || self.groups.iter().all(Group::is_single);
         if !over {
             return None;
         }
@@ -206,6 +206,7 @@ impl<S: RecordSink> Client<S> {
     fn give_up(&mut self, now: Nanos, outcome: Outcome) {
         self.stop(now);
         for connection in self.pool.busy_ids() {
+            self.write_out(connection);
             let id = self.finish(connection, outcome, now);
             let session = self.sessions.of(id);
             session.connection = super::NONE;

@@ -21,10 +21,13 @@ pub struct Limits {
 /// A session's slot within its shard; used again after the session is over.
 pub type SessionId = u32;
 
+/// No session: of a request that is one of its own, where the client keeps notes.
+pub const NO_SESSION: SessionId = SessionId::MAX;
+
 /// What is to be sent: which step of which session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sending {
-    /// The session's slot.
+    /// The session's slot, or [`NO_SESSION`].
     pub session: SessionId,
     /// Number of the session, from 0, over the whole plan of its group.
     pub k: u64,

@@ -19,7 +19,7 @@ mod plain;
 mod pool;
 mod sessions;
 
-pub use event::{Action, Event, Limits, Sending, SessionId, Then};
+pub use event::{Action, Event, Limits, NO_SESSION, Sending, SessionId, Then};
 pub use flow::BREATH;
 pub use pool::ConnectionId;
 
@@ -68,6 +68,8 @@ pub struct Client<S> {
     /// When the next arrival of all groups is due (MAX: there is none), and of which it is: of those due at once that of the
     /// first group.
     next: (Nanos, usize),
+    /// Whether a note will do for a request that is a session of its own.
+    notes: bool,
     ended: bool,
 }
 
@@ -116,11 +118,20 @@ impl<S: RecordSink> Client<S> {
             untold: None,
             calm_until: RESTLESS,
             next: (Nanos::MAX, 0),
+            notes: false,
             ended: false,
         };
         client.note_next();
         client.expect_users(shard);
         client
+    }
+
+    /// The same for a world that sends whatever it is told to, so never says [`Event::NotSent`], and keeps nothing for a session:
+    /// a request that is a session of its own may then have none ([`NO_SESSION`]), and is told to the sink as it starts.
+    #[must_use]
+    pub fn keeping_notes(mut self) -> Client<S> {
+        self.notes = true;
+        self
     }
 
     /// What to do at `now`, one action at a time; none: nothing until something happens or [`wake_at`](Client::wake_at).
@@ -130,10 +141,15 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub fn poll(&mut self, now: Nanos) -> Option<Action> {
         self.tell_start();
-        if now < self.calm_until
-            && let Some(done) = self.poll_calm(now)
-        {
-            return done;
+        if now < self.calm_until {
+            if let Some((on, sending)) = self.start_calm(now) {
+                return Some(Action::Send(on, sending));
+            }
+            // At the very end there are connections to close.
+            let (due, _) = self.next;
+            if now < due && due < Nanos::MAX {
+                return None;
+            }
         }
         self.poll_any(now)
     }
@@ -240,6 +256,7 @@ impl<S: RecordSink> Client<S> {
             // Its request was given up (cancelled, unfinished), and the connection is about to be closed.
             return None;
         }
+        self.write_out(id);
         if !matches!(event, Event::NotSent { .. }) {
             self.tell_start();
         }
@@ -317,12 +334,12 @@ impl<S: RecordSink> Client<S> {
         status: u16,
         now: Nanos,
     ) -> Option<Action> {
-        if !self.pool.is_busy(id) {
+        self.tell_start();
+        if let Some(note) = self.pool.noted(id) {
+            self.end_noted(id, &note, outcome, status, now);
             return None;
         }
-        self.tell_start();
-        if self.is_plain(id) {
-            self.end_plain(id, outcome, Some(status), now);
+        if !self.pool.is_busy(id) {
             return None;
         }
         let request = self.pool.request_mut(id);
@@ -330,7 +347,7 @@ impl<S: RecordSink> Client<S> {
             request.first_byte = now.into();
         }
         request.status = status;
-        self.end_any(id, outcome, true, Then::GoOn, now)
+        self.end(id, outcome, true, Then::GoOn, now)
     }
 
     /// The answer on this connection is complete, or went wrong.
@@ -344,21 +361,9 @@ impl<S: RecordSink> Client<S> {
         now: Nanos,
     ) -> Option<Action> {
         if reusable && then == Then::GoOn && self.is_plain(id) {
-            self.end_plain(id, outcome, None, now);
+            self.end_plain(id, outcome, now);
             return None;
         }
-        self.end_any(id, outcome, reusable, then, now)
-    }
-
-    /// [`end`](Client::end), whatever its session does next.
-    fn end_any(
-        &mut self,
-        id: ConnectionId,
-        outcome: Outcome,
-        reusable: bool,
-        then: Then,
-        now: Nanos,
-    ) -> Option<Action> {
         self.calm_until = RESTLESS;
         let session = self.finish(id, outcome, now);
         let close = if reusable { self.set_free(id, session, now) } else { Some(self.close(id, now)) };
@@ -367,8 +372,8 @@ impl<S: RecordSink> Client<S> {
 
     /// When the request on this connection was due.
     #[inline]
-    pub fn intended(&mut self, id: ConnectionId) -> Nanos {
-        self.pool.request_mut(id).intended
+    pub fn intended(&self, id: ConnectionId) -> Nanos {
+        self.pool.intended(id)
     }
 
     /// Tells the sink what time it is: at least ten times a second.
@@ -381,7 +386,13 @@ impl<S: RecordSink> Client<S> {
     /// Whether every request that fell due has ended.
     #[inline]
     pub fn is_done(&self) -> bool {
-        self.next.0 == Nanos::MAX && self.sessions.live() == 0
+        self.next.0 == Nanos::MAX && self.is_deserted()
+    }
+
+    /// Whether nobody is there: no session, and no noted request, which would be one.
+    #[inline]
+    fn is_deserted(&self) -> bool {
+        self.sessions.live() == 0 && self.pool.busy() == 0
     }
 
     /// Requests in flight, and connections being opened for one.
@@ -405,7 +416,7 @@ impl<S: RecordSink> Client<S> {
     }
 
     /// The next arrival of a group has been dealt with.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, group: usize) {
         self.groups[group].advance();
         self.note_next();
@@ -456,6 +467,7 @@ impl<S: RecordSink> Client<S> {
 
     /// A request whose deadline has passed, or a connection whose.
     fn expire(&mut self, id: ConnectionId, now: Nanos) -> Action {
+        self.write_out(id);
         let (outcome, sent) = match self.pool.phase(id) {
             Phase::Opening => (Outcome::ConnectTimeout, Sent::No),
             _ => (Outcome::Timeout, Sent::Yes),
@@ -469,23 +481,7 @@ impl<S: RecordSink> Client<S> {
     /// Writes down how the request on this connection ended; whose it was.
     #[inline]
     fn finish(&mut self, id: ConnectionId, outcome: Outcome, now: Nanos) -> SessionId {
-        self.finish_with(id, outcome, None, now)
-    }
-
-    /// [`finish`](Client::finish), with the status of an answer that came whole just now, if one did.
-    #[inline]
-    fn finish_with(
-        &mut self,
-        id: ConnectionId,
-        outcome: Outcome,
-        answer: Option<u16>,
-        now: Nanos,
-    ) -> SessionId {
         let mut record = *self.pool.request(id);
-        if let Some(status) = answer {
-            record.first_byte = record.first_byte.get().unwrap_or(now).into();
-            record.status = status;
-        }
         record.done = now;
         record.outcome = outcome;
         record.connection = if record.started.is_some() { self.pool.number(id) } else { u32::MAX };

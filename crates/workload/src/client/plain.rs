@@ -2,10 +2,15 @@
 //!
 //! Nothing here happens otherwise than on the long way; it is found out with fewer questions. As long as nobody waits, no
 //! timer or deadline comes up and an idle connection is there, a poll needs to know the next arrival alone.
+//!
+//! Where the world allows it ([`Client::keeping_notes`]), such a request has neither a session nor a record while it is under
+//! way, only a note of what these would hold. They are written out when something happens to it that is more than a
+//! whole answer: a first byte before the last, a time-out, the end of the run.
 
 use super::group::Plain;
+use super::pool::Note;
 use super::sessions::{Session, State};
-use super::{Action, Client, ConnectionId, RESTLESS, Sending, Untold};
+use super::{Client, ConnectionId, NO_SESSION, RESTLESS, Sending, SessionId, Untold};
 use base::{Nanos, Outcome, Record, RecordSink, Start};
 
 impl<S: RecordSink> Client<S> {
@@ -16,71 +21,118 @@ impl<S: RecordSink> Client<S> {
         self.calm_until = if calm { self.next_besides() } else { RESTLESS };
     }
 
-    /// [`poll`](Client::poll) while it is calm; none where that takes more than a look at the next arrival.
-    #[inline]
-    pub(super) fn poll_calm(&mut self, now: Nanos) -> Option<Option<Action>> {
+    /// Where [`poll`](Client::poll) would say at `now` that the next arrival is sent, and it takes no more than a look at that
+    /// arrival to know: what it would say. None: ask there.
+    #[inline(always)]
+    pub fn start_calm(&mut self, now: Nanos) -> Option<(ConnectionId, Sending)> {
+        self.tell_start();
         let (due, number) = self.next;
-        if due > now {
-            // At the very end there are connections to close.
-            return (due < Nanos::MAX).then_some(None);
+        if due > now || now >= self.calm_until {
+            return None;
         }
         let group = &self.groups[number];
         let plain = group.plain?;
         let on_time = now <= self.last_start && group.stopped.is_none();
-        let unhindered = self.full_since.is_none() && self.run.is_none() && self.pool.has_idle();
+        let unhindered = self.full_since.is_none() && self.run.is_none();
         if !(on_time && unhindered) {
             return None;
         }
-        Some(self.start_plain(number, plain, now))
-    }
-
-    /// The next arrival of that group starts on an idle connection.
-    #[inline]
-    fn start_plain(&mut self, number: usize, plain: Plain, now: Nanos) -> Option<Action> {
+        let arrival = group.next?;
         let on = self.pool.take_idle()?;
-        let arrival = self.groups[number].next?;
         self.advance(number);
-        let (k, intended, step) = (arrival.k, arrival.intended, plain.step);
-        let session = self.sessions.begin(Session {
-            began: now.into(),
-            ordinal: 1,
-            sent: 1,
-            step,
-            cursor: plain.cursor,
-            state: State::Busy,
-            ..Session::new(number as u16, k, intended)
-        });
-        let record = Record {
-            started: now.into(),
-            sent: now.into(),
-            reused: true,
-            group: number as u16,
-            step,
-            shard: self.shard,
-            ..Record::never_started(k, intended, now, Outcome::Unfinished)
-        };
+        let (k, intended, group, step) = (arrival.k, arrival.intended, number as u16, plain.step);
+        let note = Note { k, intended, started: now, group, step };
         let deadline = now.saturating_add(self.limits.timeout);
-        self.pool.reuse(on, session, record, deadline);
         self.calm_until = self.calm_until.min(deadline);
+        let start = Start::arrival(intended, now, step);
+        let session = if self.notes {
+            self.pool.note(on, note, deadline);
+            self.sink.start(start);
+            NO_SESSION
+        } else {
+            let session = self.begin_plain(&note, plain);
+            self.pool.reuse(on, session, self.plain_record(&note), deadline);
+            self.untold = Some(Untold { start, session, comes: false });
+            session
+        };
         if !self.pool.can_start() {
             self.full_since = Some(now);
         }
-        self.untold = Some(Untold { start: Start::arrival(intended, now, step), session, comes: false });
-        let (group, user) = (number as u16, k);
-        Some(Action::Send(on, Sending { session, k, user, step, group, ..Sending::default() }))
+        Some((on, Sending { session, k, user: k, step, group, ..Sending::default() }))
     }
 
-    /// Whether the request on this connection is one of those.
+    /// The session that a request is.
+    #[inline]
+    fn begin_plain(&mut self, note: &Note, plain: Plain) -> SessionId {
+        self.sessions.begin(Session {
+            began: note.started.into(),
+            ordinal: 1,
+            sent: 1,
+            step: note.step,
+            cursor: plain.cursor,
+            state: State::Busy,
+            ..Session::new(note.group, note.k, note.intended)
+        })
+    }
+
+    /// The record of such a request under way.
+    #[inline]
+    fn plain_record(&self, note: &Note) -> Record {
+        Record {
+            started: note.started.into(),
+            sent: note.started.into(),
+            reused: true,
+            group: note.group,
+            step: note.step,
+            shard: self.shard,
+            ..Record::never_started(note.k, note.intended, note.started, Outcome::Unfinished)
+        }
+    }
+
+    /// If of the request on this connection there is a note only, its session and record are written out.
+    #[inline]
+    pub(super) fn write_out(&mut self, id: ConnectionId) {
+        if let Some(note) = self.pool.noted(id) {
+            self.write_out_note(id, note);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_out_note(&mut self, id: ConnectionId, note: Note) {
+        let Some(plain) = self.groups[usize::from(note.group)].plain else { return };
+        let session = self.begin_plain(&note, plain);
+        self.pool.write_out(id, session, self.plain_record(&note));
+    }
+
+    /// A noted request is answered as a whole.
+    #[inline]
+    pub(super) fn end_noted(
+        &mut self,
+        id: ConnectionId,
+        note: &Note,
+        outcome: Outcome,
+        status: u16,
+        now: Nanos,
+    ) {
+        let connection = self.pool.number(id);
+        let first_byte = now.into();
+        let record = Record { first_byte, done: now, outcome, status, connection, ..self.plain_record(note) };
+        self.sink.record(record);
+        self.pool.release(id);
+        self.came_free(now);
+    }
+
+    /// Whether the request on this connection, which is written out, is one of those.
     #[inline]
     pub(super) fn is_plain(&self, id: ConnectionId) -> bool {
         self.groups[usize::from(self.pool.request(id).group)].plain.is_some()
     }
 
-    /// Such a request has ended (with an answer of that status that came whole, if it says so): so has its session, and its
-    /// connection is anybody's again.
+    /// Such a request has ended: so has its session, and its connection is anybody's again.
     #[inline]
-    pub(super) fn end_plain(&mut self, id: ConnectionId, outcome: Outcome, answer: Option<u16>, now: Nanos) {
-        let session = self.finish_with(id, outcome, answer, now);
+    pub(super) fn end_plain(&mut self, id: ConnectionId, outcome: Outcome, now: Nanos) {
+        let session = self.finish(id, outcome, now);
         self.pool.release(id);
         self.came_free(now);
         self.sessions.end(session);

@@ -19,6 +19,8 @@ pub(super) enum Phase {
     Free,
     Opening,
     Busy,
+    /// Busy, and of its request there is a note only.
+    Noted,
     Idle,
     /// Idle, but a user's own.
     Held,
@@ -26,7 +28,24 @@ pub(super) enum Phase {
     Orphan,
 }
 
+/// A request that is a session of its own, as long as nobody asks for more of it: it went out as it started, on a connection
+/// that had been used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Note {
+    pub k: u64,
+    pub intended: Nanos,
+    pub started: Nanos,
+    pub group: u16,
+    pub step: u16,
+}
+
+impl Note {
+    const NONE: Note = Note { k: 0, intended: Nanos::ZERO, started: Nanos::ZERO, group: 0, step: 0 };
+}
+
+/// One cache line, which is all that a noted request touches.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Slot {
     phase: Phase,
     /// Number of the connection, counted up over the run.
@@ -35,14 +54,17 @@ struct Slot {
     deadline: Nanos,
     /// When the heap's entry of this slot comes up; MAX if it has none. Entries of other instants are stale.
     watched: Nanos,
-    record: Record,
-    /// Whose request it carries, or whose own it is.
+    /// Of a noted request.
+    note: Note,
+    /// Whose request it carries, or whose own it is; of no meaning where that is noted.
     session: SessionId,
 }
 
 #[derive(Debug)]
 pub(super) struct Pool {
     slots: Vec<Slot>,
+    /// By slot: the request it carries, but for one that is noted.
+    records: Vec<Record>,
     idle: Vec<ConnectionId>,
     orphans: Vec<ConnectionId>,
     free: Vec<ConnectionId>,
@@ -57,6 +79,7 @@ impl Pool {
     pub(super) fn new(cap: u32) -> Pool {
         Pool {
             slots: Vec::new(),
+            records: Vec::new(),
             idle: Vec::new(),
             orphans: Vec::new(),
             free: Vec::new(),
@@ -97,14 +120,13 @@ impl Pool {
     }
 
     pub(super) fn busy_ids(&self) -> Vec<ConnectionId> {
-        let busy = |s: &Slot| matches!(s.phase, Phase::Opening | Phase::Busy);
-        self.slots.iter().enumerate().filter(|(_, s)| busy(s)).map(|(i, _)| i as ConnectionId).collect()
+        (0..self.slots.len() as ConnectionId).filter(|&id| self.is_busy(id)).collect()
     }
 
     /// Whether it carries a request, or is being opened for one.
     #[inline]
     pub(super) fn is_busy(&self, id: ConnectionId) -> bool {
-        matches!(self.phase(id), Phase::Opening | Phase::Busy)
+        matches!(self.phase(id), Phase::Opening | Phase::Busy | Phase::Noted)
     }
 
     #[inline]
@@ -123,12 +145,21 @@ impl Pool {
 
     #[inline]
     pub(super) fn request(&self, id: ConnectionId) -> &Record {
-        &self.slots[id as usize].record
+        &self.records[id as usize]
     }
 
     #[inline]
     pub(super) fn request_mut(&mut self, id: ConnectionId) -> &mut Record {
-        &mut self.slot(id).record
+        &mut self.records[id as usize]
+    }
+
+    /// When the request on this connection was due.
+    #[inline]
+    pub(super) fn intended(&self, id: ConnectionId) -> Nanos {
+        match self.phase(id) {
+            Phase::Noted => self.slots[id as usize].note.intended,
+            _ => self.request(id).intended,
+        }
     }
 
     /// A new connection, to be opened for that request.
@@ -141,9 +172,10 @@ impl Pool {
                 number,
                 deadline: Nanos::MAX,
                 watched: Nanos::MAX,
-                record,
+                note: Note::NONE,
                 session,
             });
+            self.records.push(record);
             (self.slots.len() - 1) as ConnectionId
         });
         self.open += 1;
@@ -151,8 +183,8 @@ impl Pool {
         let slot = self.slot(id);
         slot.phase = Phase::Opening;
         slot.number = number;
-        slot.record = record;
         slot.session = session;
+        self.records[id as usize] = record;
         self.watch(id, deadline);
         id
     }
@@ -163,9 +195,34 @@ impl Pool {
         self.busy += 1;
         let slot = self.slot(id);
         slot.phase = Phase::Busy;
-        slot.record = record;
         slot.session = session;
+        self.records[id as usize] = record;
         self.watch(id, deadline);
+    }
+
+    /// An idle connection (just taken) serves a request of which that note is kept.
+    #[inline]
+    pub(super) fn note(&mut self, id: ConnectionId, note: Note, deadline: Nanos) {
+        self.busy += 1;
+        let slot = self.slot(id);
+        slot.phase = Phase::Noted;
+        slot.note = note;
+        self.watch(id, deadline);
+    }
+
+    /// The note of the request on this connection, if there is no more of it.
+    #[inline]
+    pub(super) fn noted(&self, id: ConnectionId) -> Option<Note> {
+        let slot = &self.slots[id as usize];
+        (slot.phase == Phase::Noted).then_some(slot.note)
+    }
+
+    /// A noted request is written out.
+    pub(super) fn write_out(&mut self, id: ConnectionId, session: SessionId, record: Record) {
+        let slot = self.slot(id);
+        slot.phase = Phase::Busy;
+        slot.session = session;
+        self.records[id as usize] = record;
     }
 
     /// An opened connection has sent its request.
@@ -224,7 +281,7 @@ impl Pool {
             return;
         }
         self.open -= 1;
-        self.busy -= u32::from(matches!(was, Phase::Opening | Phase::Busy));
+        self.busy -= u32::from(matches!(was, Phase::Opening | Phase::Busy | Phase::Noted));
         self.free.push(id);
     }
 
@@ -236,7 +293,7 @@ impl Pool {
         self.close(id);
     }
 
-    #[inline]
+    #[inline(always)]
     fn watch(&mut self, id: ConnectionId, deadline: Nanos) {
         let slot = self.slot(id);
         slot.deadline = deadline;
@@ -273,5 +330,15 @@ impl Pool {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_noted_request_touches_one_cache_line() {
+        assert_eq!(size_of::<Slot>(), 64);
     }
 }
