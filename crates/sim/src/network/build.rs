@@ -8,6 +8,7 @@ use super::direct::qualifies;
 use super::due::Due;
 use super::events::{Events, What};
 use super::flight::Flights;
+use super::in_order::InOrder;
 use super::measured::{Measured, Spent};
 use super::numbers::{Numbers, seed_of_part};
 use super::observe::Little;
@@ -17,7 +18,7 @@ use super::series::Series;
 use super::station::{Desk, Rules, Service};
 use super::tickets::Tickets;
 use super::told::Told;
-use super::{Network, Tally};
+use super::{Network, Tally, Tells};
 use crate::balance::Chooser;
 use crate::failure::{BreakerState, BudgetBucket, FaultClock};
 use base::Nanos;
@@ -62,8 +63,11 @@ impl Network {
             }
         }
         let direct = qualifies(model, &parts);
-        let tells =
-            parts[0].cable.is_none() && matches!(&parts[0].does, Does::Balancer(first) if first.counts);
+        let tells = match &parts[0].does {
+            Does::Balancer(first) if first.counts && parts[0].cable.is_none() => Tells::Balancer,
+            Does::Line(line) if line.servers == 1 && parts[0].plain && nodes.len() == 1 => Tells::Server,
+            _ => Tells::Nobody,
+        };
         let leads_on = matches!(&parts[0].does, Does::Pass(_) | Does::Balancer(_));
         Ok(Network {
             tallies: vec![Tally::default(); nodes.len()],
@@ -74,6 +78,7 @@ impl Network {
             leads_on,
             tells,
             due_at: Nanos::MAX,
+            in_order: InOrder::default(),
             told: Told::new(),
             path: Vec::new(),
             now: Nanos::ZERO,
@@ -293,7 +298,8 @@ impl Layout {
         let copies = self.copies[id] as usize;
         if station.discipline == Discipline::Fifo && station.speed.is_empty() && !interrupted(model, id) {
             let new = base::station::Station::new(station.servers, station.queue, station.stalls);
-            let (stations, served) = (vec![new; copies], vec![0; copies]);
+            let stations = vec![new; copies];
+            let served = if service.begins_cold() { vec![0; copies] } else { Vec::new() };
             let (stalls, servers) = (station.stalls, station.servers);
             return Ok(Does::Line(Box::new(Line { service, stations, served, stalls, servers })));
         }

@@ -5,13 +5,15 @@
 //! whichever way a request takes to a part (so that requests come to each part in the order of time), what is down says so,
 //! and nobody loses patience. A balancer that counts its connections hears of the end of one when the next request comes to
 //! it: who is due by then is let go first, in the order of time. The one where requests enter has to write that end down
-//! anyway, and the answer with it: the world is told when it comes, and need not write it down once more.
+//! anyway, and the answer with it: the world is told when it comes, and need not write it down once more. So it is where they
+//! enter at a single server, whose answers come in the order of their requests.
 
 use super::due::End;
 use super::flight::{NONE, Verdict};
+use super::in_order::Served;
 use super::part::{Does, Part};
 use super::told::{Request, Stay};
-use super::{LEAST, Network, REJECTION};
+use super::{LEAST, Network, REJECTION, Tells};
 use crate::target::{Answer, Answered};
 use base::dist::{Dist, Law};
 use base::random::Stream;
@@ -67,17 +69,41 @@ pub(super) fn qualifies(model: &Model, parts: &[Part]) -> bool {
 }
 
 impl Network {
-    /// The first answer that was to come later and has by `now`, where requests enter by a balancer that counts.
+    /// The first answer that was to come later and has by `now`.
     #[inline]
     pub(super) fn first_due(&mut self, now: Nanos) -> Option<(Nanos, Answered)> {
+        if self.due_at > now {
+            return None;
+        }
+        let (at, on) = match self.tells {
+            Tells::Server => self.first_of_server(now),
+            Tells::Balancer | Tells::Nobody => self.first_of_balancer(now),
+        }?;
+        let (outcome, status) = Verdict::Ok.answer();
+        Some((at, Answered { on, outcome, status }))
+    }
+
+    #[inline]
+    fn first_of_server(&mut self, now: Nanos) -> Option<(Nanos, u32)> {
+        while self.due_at <= now {
+            let served = self.in_order.pop()?;
+            self.due_at = self.in_order.next_at();
+            self.add_served(&served, served.done);
+            if served.on != NONE {
+                return Some((served.done, served.on));
+            }
+        }
+        None
+    }
+
+    fn first_of_balancer(&mut self, now: Nanos) -> Option<(Nanos, u32)> {
         while self.due_at <= now {
             let Does::Balancer(balancing) = &mut self.parts[0].does else { return None };
             let (at, end) = balancing.let_one_go(now)?;
             self.due_at = balancing.due.next_at();
             if end.on != NONE {
                 self.told.has_ended(end.on);
-                let (outcome, status) = Verdict::Ok.answer();
-                return Some((at, Answered { on: end.on, outcome, status }));
+                return Some((at, end.on));
             }
         }
         None
@@ -93,6 +119,7 @@ impl Network {
 
     /// Nobody waits at `now` for the answer on that connection any more.
     pub(super) fn forget(&mut self, now: Nanos, on: u32) {
+        self.in_order.forget(on);
         if let (Some(end), Does::Balancer(balancing)) = (self.told.given_up(on, now), &mut self.parts[0].does)
         {
             balancing.due.forget(end);
@@ -102,7 +129,18 @@ impl Network {
     /// What becomes of a request that comes at `now` on that connection.
     #[inline]
     pub(super) fn answer(&mut self, now: Nanos, on: u32, sending: &Sending) -> Answer {
-        let (request, verdict) = self.follow(now, on, sending);
+        let (request, verdict) = if self.tells == Tells::Server {
+            let (request, verdict) = self.serve(now, sending);
+            if verdict == Verdict::Ok {
+                let Request { came, begins, departs, done, .. } = request;
+                self.in_order.add(Served { came, begins, departs, done, on });
+                self.due_at = self.due_at.min(done);
+                return Answer::Later;
+            }
+            (request, verdict)
+        } else {
+            self.follow(now, on, sending)
+        };
         self.put_down(on, request);
         if request.end != NONE {
             return Answer::Later;
@@ -120,7 +158,10 @@ impl Network {
     #[inline]
     pub(crate) fn answer_at_once(&mut self, now: Nanos, sending: &Sending) -> (Nanos, Outcome, u16) {
         self.now = now;
-        let (request, verdict) = self.follow(now, NONE, sending);
+        let (request, verdict) = match self.tells {
+            Tells::Server => self.serve(now, sending),
+            Tells::Balancer | Tells::Nobody => self.follow(now, NONE, sending),
+        };
         self.put_down((sending.k % PLACES) as u32, request);
         let (outcome, status) = verdict.answer();
         (request.done, outcome, status)
@@ -180,12 +221,12 @@ impl Network {
                 }
                 Does::Line(line) => {
                     let mut draws = self.numbers.demand(sending.group, id, 0);
-                    let demand = line.service.demand(sending.step, line.served[copy as usize], &mut draws);
+                    let demand = line.demand(copy as usize, sending.step, &mut draws);
                     let Some((begins, departs)) = line.arrive(copy as usize, at, demand) else {
                         (verdict, tally.failed) = (Verdict::Refused, tally.failed + counted);
                         break at.saturating_add(REJECTION).saturating_add(back(part, group, id));
                     };
-                    served = Some((node, at, begins, departs));
+                    served = Some((node, number, at, begins, departs));
                     break departs.saturating_add(back(part, group, id));
                 }
                 Does::Desk(_) => break at,
@@ -197,11 +238,11 @@ impl Network {
             if let Does::Balancer(balancing) = &mut part.does
                 && target != NONE
             {
-                let tells = self.tells && node == 0 && on != NONE;
+                let tells = self.tells == Tells::Balancer && node == 0 && on != NONE;
                 let later = tells && verdict == Verdict::Ok;
                 let hold = balancing.hold.filter(|_| verdict != Verdict::Ok).unwrap_or(Nanos::ZERO);
                 let on_time = done.saturating_add(hold);
-                let end = End { copy, target, took: Some(done - handed), on: if later { on } else { NONE } };
+                let end = End { copy, target, took: done - handed, on: if later { on } else { NONE } };
                 let entry = balancing.due.add(on_time, end);
                 if later {
                     end_of = entry;
@@ -222,10 +263,42 @@ impl Network {
         let inside = done;
         done = done.max(now.saturating_add(least));
         self.little.came(now);
-        let (node, at, begins, departs) = served.unwrap_or((NONE, now, now, now));
-        let end = end_of;
-        let told = Request { came: now, done, inside, at, begins, departs, node, end, for_nobody: false };
+        let mut told = Request { done, inside, end: end_of, ..Request::at_once(now) };
+        if let Some((node, part, at, begins, departs)) = served {
+            told = Request { at, begins, departs, node, part, ..told };
+        }
         (told, verdict)
+    }
+
+    /// [`follow`](Network::follow), where the way is into a single server with nothing around it, and out.
+    #[inline(always)]
+    fn serve(&mut self, now: Nanos, sending: &Sending) -> (Request, Verdict) {
+        if self.told.is_full() {
+            self.settle_told(now);
+        }
+        let counted = u64::from(self.measured.counts(now));
+        let mut draws = self.numbers.demand(sending.group, self.numbers.id(sending), 0);
+        let (part, tally) = (&mut self.parts[0], &mut self.tallies[0]);
+        tally.came += counted;
+        self.little.came(now);
+        let stay = match &mut part.does {
+            Does::Line(line) => {
+                let demand = line.demand(0, sending.step, &mut draws);
+                line.arrive(0, now, demand)
+            }
+            _ => None,
+        };
+        let told = Request::at_once(now);
+        match stay {
+            Some((begins, departs)) => {
+                let done = departs.max(now.saturating_add(LEAST));
+                (Request { done, inside: done, begins, departs, node: 0, ..told }, Verdict::Ok)
+            }
+            None => {
+                tally.failed += counted;
+                (Request { done: now.saturating_add(REJECTION), ..told }, Verdict::Refused)
+            }
+        }
     }
 }
 

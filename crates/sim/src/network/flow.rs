@@ -281,7 +281,7 @@ impl Network {
         let Does::Line(line) = &mut part.does else { return None };
         let (asked, attempt) = (self.flights.asked(f), self.flights.get(f).attempt);
         let mut draws = self.numbers.demand(asked.group, asked.id, attempt);
-        let demand = line.service.demand(asked.step, line.served[copy], &mut draws);
+        let demand = line.demand(copy, asked.step, &mut draws);
         let Some((begins, departs)) = line.arrive(copy, self.now, demand) else { return self.turn_away(f) };
         let flight = self.flights.of(f);
         (flight.at, flight.begins, flight.demand) = (self.now, begins, demand);

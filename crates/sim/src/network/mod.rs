@@ -39,6 +39,7 @@ mod due;
 mod events;
 mod flight;
 mod flow;
+mod in_order;
 mod measured;
 pub(crate) mod numbers;
 mod observe;
@@ -64,6 +65,7 @@ use direct::Passed;
 use events::{Event, Events, What};
 use flight::{Asked, Flights, NONE, Ticket};
 use flow::Step;
+use in_order::InOrder;
 use measured::{Measured, Spent};
 use numbers::Numbers;
 use observe::Little;
@@ -92,10 +94,11 @@ pub struct Network {
     direct: bool,
     /// Whether requests enter by a part that serves nobody, in which they are until they leave.
     leads_on: bool,
-    /// On the direct way: whether answers of the balancer where requests enter are told when they come; when the first that
-    /// it counts ends.
-    tells: bool,
+    /// On the direct way: which answers are told when they come, and when to look for the next.
+    tells: Tells,
     due_at: Nanos,
+    /// Those of the server where requests enter.
+    in_order: InOrder,
     /// What was told before its time.
     told: Told,
     /// Parts on the present request's way, on the direct way.
@@ -124,6 +127,17 @@ pub struct Network {
     made_again: (u64, u64),
     measured: Measured,
     spent: Spent,
+}
+
+/// Who keeps answers, on the direct way, until they come: who knows their order anyway. Of others the world is told when they
+/// will come, and keeps them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tells {
+    Nobody,
+    /// The balancer where requests enter, which counts.
+    Balancer,
+    /// The single server where they enter.
+    Server,
 }
 
 impl Network {

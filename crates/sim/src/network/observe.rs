@@ -302,7 +302,7 @@ mod tests {
 
             let mut forgotten = right.clone();
             if forgotten.direct {
-                forgotten.told.last.pop();
+                forgotten.in_order.answers.pop_back();
             } else {
                 let last = forgotten.flights.all().last().unwrap();
                 forgotten.flights.end(last);
@@ -317,7 +317,7 @@ mod tests {
 
             let mut shifted = right;
             if shifted.direct {
-                shifted.told.last[3].came = MS(2);
+                shifted.in_order.answers[3].came = MS(2);
             } else {
                 let last = shifted.flights.all().last().unwrap();
                 shifted.flights.asked_mut(last).came = MS(2);

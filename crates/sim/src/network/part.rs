@@ -8,7 +8,7 @@ use super::tickets::Tickets;
 use crate::balance::Chooser;
 use crate::failure::{BreakerState, BudgetBucket, FaultClock};
 use base::Nanos;
-use base::random::Stream;
+use base::random::{Draws, Stream};
 use base::station::{Admission, Stalls, Station};
 use workload::Plan;
 use workload::model::{Cable, Hedge, Retry, Timeout, UnderWay, WhileDown};
@@ -125,7 +125,7 @@ impl Balancing {
         let (at, end) = self.due.pop(now)?;
         self.keep_up(at);
         let chooser = self.chooser(end.copy);
-        self.choosers[chooser].ended(end.target, at, end.took);
+        self.choosers[chooser].ended(end.target, at, Some(end.took));
         Some((at, end))
     }
 
@@ -150,18 +150,27 @@ pub(super) struct Line {
     pub service: Service,
     /// By copy.
     pub stations: Vec<Station>,
-    /// Requests that were not turned away, by copy; counted where it matters.
+    /// Requests that were not turned away, by copy; empty where it does not matter.
     pub served: Vec<u64>,
     pub stalls: Option<Stalls>,
     pub servers: u32,
 }
 
 impl Line {
+    /// What a request of that step needs of a copy.
+    #[inline(always)]
+    pub(super) fn demand(&self, copy: usize, step: u16, draws: &mut Draws) -> Nanos {
+        let served = self.served.get(copy).copied().unwrap_or(0);
+        self.service.demand(step, served, draws)
+    }
+
     /// A request comes to a copy: when its service begins and when it leaves; none if the queue is full.
     #[inline(always)]
     pub(super) fn arrive(&mut self, copy: usize, now: Nanos, demand: Nanos) -> Option<(Nanos, Nanos)> {
         let Admission::Departs(departs) = self.stations[copy].arrive(now, demand) else { return None };
-        self.served[copy] += 1;
+        if let Some(served) = self.served.get_mut(copy) {
+            *served += 1;
+        }
         let begins = match self.stalls {
             None => departs - demand,
             // What is under way in a stall is suspended, and holds its server all the same.

@@ -83,7 +83,9 @@ impl Series {
         if from >= to {
             return;
         }
-        self.reach(to);
+        if (to.0 >> self.shift) as usize >= self.windows.len() {
+            self.reach(to);
+        }
         let (first, last) = ((from.0 >> self.shift) as usize, (to.0 >> self.shift) as usize);
         let (lane, start) = (lane as usize, |window: usize| (window as i64) << self.shift);
         if first == last {
@@ -97,6 +99,7 @@ impl Series {
     }
 
     /// There are windows up to that instant.
+    #[inline(never)]
     pub(super) fn reach(&mut self, to: Nanos) {
         while (to.0 >> self.shift) as usize >= MOST {
             self.merge();

@@ -2,20 +2,23 @@
 //! may end.
 //!
 //! Nothing is added to a sum before it is over. The last request of each connection is kept: when the next one comes on it, it
-//! is over, and added. (Without a client requests take turns over a thousand places.) What has lost its connection or place,
+//! is over, and added. (Without a client requests take turns over a thousand places. A single server with nothing around it
+//! keeps its requests itself, in their order: `in_order`.) What has lost its connection or place,
 //! and stays in parts further in, are put down, and when as many again have been put down as were left last time, all that is
 //! over by now is added and the rest is kept: a constant cost per request, and memory for what is under way.
 
 use super::Network;
 use super::flight::NONE;
+use super::in_order::Served;
 use super::series::Lane;
 use base::Nanos;
 
 /// So many are put down before the first look.
 const SWEEP_AT: usize = 64;
 
-/// A request whose answer has been told.
+/// A request whose answer has been told: one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Request {
     pub came: Nanos,
     /// When it leaves the network; before all instants where there is none.
@@ -26,8 +29,9 @@ pub(super) struct Request {
     pub at: Nanos,
     pub begins: Nanos,
     pub departs: Nanos,
-    /// The station that served it, if one did.
+    /// The station that served it, if one did, and the part that this is a copy of.
     pub node: u32,
+    pub part: u32,
     /// Among the ends that the balancer where it entered waits for, if its answer comes with that end.
     pub end: u32,
     /// Whether nobody waits for the answer.
@@ -43,9 +47,16 @@ impl Request {
         begins: Nanos::ZERO,
         departs: Nanos::ZERO,
         node: NONE,
+        part: 0,
         end: NONE,
         for_nobody: false,
     };
+
+    /// One that is nowhere and over as it comes.
+    #[inline(always)]
+    pub(super) fn at_once(came: Nanos) -> Request {
+        Request { came, done: came, inside: came, at: came, begins: came, departs: came, ..Request::NONE }
+    }
 
     fn is_some(&self) -> bool {
         self.done > Request::NONE.done
@@ -156,10 +167,31 @@ impl Network {
         for stay in stays {
             self.add_stay(&stay, until);
         }
+        for served in std::mem::take(&mut self.in_order.answers) {
+            self.add_served(&served, until);
+        }
+    }
+
+    /// What a request to a single server with nothing around it has done by `until`.
+    #[inline(always)]
+    pub(super) fn add_served(&mut self, served: &Served, until: Nanos) {
+        let Served { came, begins, departs, done, on } = *served;
+        let for_nobody = on == NONE;
+        let request = Request {
+            came,
+            done,
+            inside: done,
+            begins,
+            departs,
+            node: 0,
+            for_nobody,
+            ..Request::at_once(came)
+        };
+        self.add_request(&request, until);
     }
 
     /// What a request has done by `until`.
-    #[inline]
+    #[inline(always)]
     fn add_request(&mut self, request: &Request, until: Nanos) {
         if request.done <= until {
             self.little.left(request.came, request.done);
@@ -172,8 +204,8 @@ impl Network {
         if request.node == NONE || request.at >= until {
             return;
         }
-        let (part, _) = self.nodes[request.node as usize];
-        let (part, tally) = (&mut self.parts[part as usize], &mut self.tallies[request.node as usize]);
+        let part = &mut self.parts[request.part as usize];
+        let tally = &mut self.tallies[request.node as usize];
         let departs = request.departs.min(until);
         let begins = request.begins.min(departs);
         tally.served(self.measured, request.at, begins, departs);

@@ -39,6 +39,11 @@ impl Service {
         Ok(Service { law: station.service.clone(), steps, cold: station.cold })
     }
 
+    /// Whether a copy that has served few needs longer.
+    pub(crate) fn begins_cold(&self) -> bool {
+        self.cold.is_some()
+    }
+
     /// What a request of that step needs of one server, alone, of a copy that has served so many.
     #[inline(always)]
     pub(crate) fn demand(&self, step: u16, served: u64, draws: &mut Draws) -> Nanos {
