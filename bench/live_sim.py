@@ -10,12 +10,13 @@ same service times as well, by the number of the request; elsewhere their order 
 quantiles the median response time of the same scenario against `--service 'const(0s)'` is taken off: what the loopback and both
 programs cost. p50, p90 and p99 agree within 5 % or 0.2 ms. Prints a Markdown table; exits with 1 if some do not agree.
 
-A machine that is busy with something else delays answers. The table says what share of its time went elsewhere (other processes,
-the hypervisor) while a scenario was live, and how long the generator itself was held up at most, by its own watch. A run in which
-that was more than HELD seconds is no measurement: it is played again, up to TRIES times in all; what came out has no say in that.
-`chrt -f 1 python3 bench/live_sim.py` (as root) goes before the other processes. With OUT the page of each scenario, both curves in
-one picture, is written to that folder. As in run.py
-the generator has core 0 and the target core 1."""
+A machine that is busy with something else delays answers, and so does a virtual one that falls asleep: its host takes
+milliseconds to wake an idle core, now and then fifty. So a loop of the lowest priority keeps each core awake (AWAKE=0: none), and
+`chrt -f 1 python3 bench/live_sim.py` (as root) goes before all other processes. The table says what share of the machine's time
+went elsewhere (other processes but those of low priority, the hypervisor) while a scenario was live, and how long the generator
+itself was held up at most, by its own watch. A run in which that was more than HELD seconds is no measurement: it is played again,
+up to TRIES times in all; what came out has no say in that. With OUT the page of each scenario, both curves in one picture, is
+written to that folder. As in run.py the generator has core 0 and the target core 1."""
 
 import json
 import os
@@ -27,7 +28,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tools import HEADWAY, run, serve, table  # noqa: E402
+from tools import HEADWAY, awake, run, serve, table  # noqa: E402
 
 SECONDS = int(os.environ.get("SECONDS", "60"))
 SEED = os.environ.get("SEED", "7")
@@ -121,13 +122,14 @@ def failed(summary):
 
 
 def machine():
-    """Seconds that all cores had so far, those that were not idle, and those that this script's children used."""
+    """Seconds that all cores had so far, those in which they did something of more than low priority, and those that this
+    script's children used."""
     with open("/proc/stat") as f:
         user, nice, system, idle, waiting, *rest = map(int, f.readline().split()[1:9])
     tick = os.sysconf("SC_CLK_TCK")
-    busy = user + nice + system + sum(rest)
+    busy = user + system + sum(rest)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (busy + idle + waiting) / tick, busy / tick, used.ru_utime + used.ru_stime
+    return (busy + nice + idle + waiting) / tick, busy / tick, used.ru_utime + used.ru_stime
 
 
 def play(folder, name):
@@ -189,10 +191,11 @@ def main():
     print("## Live and simulated\n")
     print(f"`SECONDS={SECONDS} SEED={SEED} python3 bench/live_sim.py`; milliseconds.\n", flush=True)
     rows, all_agree = [], True
-    for name in names:
-        more, agrees = compare(name)
-        rows += more
-        all_agree &= agrees
+    with awake():
+        for name in names:
+            more, agrees = compare(name)
+            rows += more
+            all_agree &= agrees
     table(["scenario", "requests", "played", "elsewhere", "held up", "loopback", "failed live, sim", "of", "live less loopback",
            "95 %", "simulated", "95 %", "ratio", "within 5 % or 0.2 ms"], rows)
     sys.exit(0 if all_agree else 1)

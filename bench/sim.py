@@ -5,7 +5,7 @@
     python3 bench/sim.py setup                 # once: SimPy and Ciw from their registry, into bench/peers/sim
     python3 bench/sim.py [rates] [tables] [memory] [servers]
 
-Prints Markdown tables; asserts nothing. All on core 0, by the time that a process had it; tools take turns within each round,
+Prints Markdown tables; asserts nothing. No core falls asleep meanwhile (`tools.awake`). All on core 0, by the time that a process had it; tools take turns within each round,
 and ratios are within a round."""
 
 import os
@@ -15,11 +15,12 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tools import HEADWAY, ROOT, median, run, shown, table  # noqa: E402
+from tools import HEADWAY, ROOT, awake, median, run, shown, table  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 REQUESTS = os.environ.get("REQUESTS", "1e7")
 SPEED = os.environ.get("SPEED", os.path.join(ROOT, "target/release/examples/speed"))
+TIMELIKE = os.path.join(ROOT, "bench/timelike.yaml")
 VENV = os.path.join(ROOT, "bench/peers/sim")
 PEERS = ("simpy==4.1.2", "ciw==3.2.7")
 
@@ -148,20 +149,26 @@ def rates():
 
 
 def tables():
-    """timelike's five tables: what 200 more replications of the lab take, all nine rows of it."""
+    """timelike's five tables as a study, and what 200 more replications of the lab take, with its four further rows."""
     print("## timelike's five tables\n")
     took = {200: [], 2_200: []}
+    study = []
     for _ in range(ROUNDS):
+        study.append(cpu("sim", TIMELIKE, "--replications", "200"))
         for replications, seconds in took.items():
-            flags = ["lab", "balancers", "--replications", str(replications), "--json", "-"]
-            used = run([HEADWAY, *flags], timeout=300)
-            if not used.out:
-                print(f"`headway {' '.join(flags)}` does not run here: {used.err.strip().splitlines()[-1:]}\n")
-                return
-            seconds.append(used.cpu_s)
+            seconds.append(cpu("lab", "balancers", "--replications", str(replications)))
     each = median([(many - few) / 10 for few, many in zip(took[200], took[2_200])])
-    print(f"200 replications of 10,000 requests of all nine rows: {shown(each)} s of one core. The whole lab, steady states "
-          f"included: {shown(median(took[200]))} s.\n")
+    print(f"200 replications of 10,000 requests of each, by `headway sim timelike.yaml --replications 200`: {shown(median(study))} s of "
+          f"one core (best {shown(min(study))}). Within the lab, all nine rows of it: {shown(each)} s. The whole lab with 200, steady "
+          f"states included: {shown(median(took[200]))} s.\n")
+
+
+def cpu(*flags):
+    """Seconds of a core that a command took, from its start to its end."""
+    used = run([HEADWAY, *flags, "--json", "-"], timeout=300)
+    if not used.out:
+        raise RuntimeError(used.err)
+    return used.cpu_s
 
 
 def memory():
@@ -215,5 +222,6 @@ if __name__ == "__main__":
     unknown = [a for a in sys.argv[1:] if a not in PARTS]
     if unknown:
         sys.exit(f"unknown: {unknown}; parts are {' '.join(PARTS)}")
-    for part in sys.argv[1:] or [p for p in PARTS if p != "setup"]:
-        PARTS[part]()
+    with awake():
+        for part in sys.argv[1:] or [p for p in PARTS if p != "setup"]:
+            PARTS[part]()

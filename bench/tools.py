@@ -8,6 +8,7 @@ import signal
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -15,6 +16,24 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADWAY = os.environ.get("HEADWAY", os.path.join(ROOT, "target/release/headway"))
 PEERS = os.path.join(ROOT, "bench/peers/bin")
 GENERATOR_CORE, TARGET_CORE = "0", "1"
+
+
+AWAKE = os.environ.get("AWAKE", "1") != "0"
+
+
+@contextlib.contextmanager
+def awake():
+    """No core falls asleep meanwhile: a loop of the lowest priority on each, which gives way to everything else (AWAKE=0: none).
+    The host of a virtual machine takes milliseconds to wake a core that is idle."""
+    loop = "import os; os.nice(19); os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
+    cores = sorted(os.sched_getaffinity(0)) if AWAKE else []
+    loops = [subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c", loop]) for core in cores]
+    try:
+        yield
+    finally:
+        for process in loops:
+            process.kill()
+            process.wait()
 
 
 def free_port():
