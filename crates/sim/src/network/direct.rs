@@ -129,18 +129,13 @@ impl Network {
     /// What becomes of a request that comes at `now` on that connection.
     #[inline]
     pub(super) fn answer(&mut self, now: Nanos, on: u32, sending: &Sending) -> Answer {
-        let (request, verdict) = if self.tells == Tells::Server {
-            let (request, verdict) = self.serve(now, sending);
-            if verdict == Verdict::Ok {
-                let Request { came, begins, departs, done, .. } = request;
-                self.in_order.add(Served { came, begins, departs, done, on });
-                self.due_at = self.due_at.min(done);
-                return Answer::Later;
-            }
-            (request, verdict)
-        } else {
-            self.follow(now, on, sending)
-        };
+        let (request, verdict) = self.follow(now, on, sending);
+        if self.tells == Tells::Server && verdict == Verdict::Ok {
+            let Request { came, begins, departs, done, .. } = request;
+            self.in_order.add(Served { came, begins, departs, done, on });
+            self.due_at = self.due_at.min(done);
+            return Answer::Later;
+        }
         self.put_down(on, request);
         if request.end != NONE {
             return Answer::Later;
@@ -158,10 +153,7 @@ impl Network {
     #[inline]
     pub(crate) fn answer_at_once(&mut self, now: Nanos, sending: &Sending) -> (Nanos, Outcome, u16) {
         self.now = now;
-        let (request, verdict) = match self.tells {
-            Tells::Server => self.serve(now, sending),
-            Tells::Balancer | Tells::Nobody => self.follow(now, NONE, sending),
-        };
+        let (request, verdict) = self.follow(now, NONE, sending);
         self.put_down((sending.k % PLACES) as u32, request);
         let (outcome, status) = verdict.answer();
         (request.done, outcome, status)
@@ -174,6 +166,15 @@ impl Network {
         if self.told.is_full() {
             self.settle_told(now);
         }
+        match self.tells {
+            Tells::Server => self.serve(now, sending),
+            Tells::Balancer | Tells::Nobody => self.follow_on(now, on, sending),
+        }
+    }
+
+    /// [`follow`](Network::follow), part by part.
+    #[inline(always)]
+    fn follow_on(&mut self, now: Nanos, on: u32, sending: &Sending) -> (Request, Verdict) {
         let (mut end_of, mut served) = (NONE, None);
         let counted = u64::from(self.measured.counts(now));
         let id = self.numbers.id(sending);
@@ -273,9 +274,6 @@ impl Network {
     /// [`follow`](Network::follow), where the way is into a single server with nothing around it, and out.
     #[inline(always)]
     fn serve(&mut self, now: Nanos, sending: &Sending) -> (Request, Verdict) {
-        if self.told.is_full() {
-            self.settle_told(now);
-        }
         let counted = u64::from(self.measured.counts(now));
         let mut draws = self.numbers.demand(sending.group, self.numbers.id(sending), 0);
         let (part, tally) = (&mut self.parts[0], &mut self.tallies[0]);
