@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("'{given}' is not {wanted}")]
 pub struct UnitError {
-    /// What was given.
+    /// What was given, as [`echoed`] shows it.
     pub given: String,
     /// What would be accepted, in words that follow "is not".
     pub wanted: String,
@@ -17,8 +17,20 @@ pub struct UnitError {
 impl UnitError {
     /// An error for `given`, with what would be accepted in words that follow "is not".
     pub fn new(given: &str, wanted: impl Into<String>) -> UnitError {
-        UnitError { given: given.to_owned(), wanted: wanted.into() }
+        UnitError { given: echoed(given), wanted: wanted.into() }
     }
+}
+
+/// Characters of a text that an error message shows, at most.
+pub const MOST_ECHOED: usize = 60;
+
+/// The text as an error message shows it: whole, or its beginning and `...`, together [`MOST_ECHOED`] characters.
+pub fn echoed(text: &str) -> String {
+    const CUT: &str = "...";
+    if text.chars().nth(MOST_ECHOED).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(MOST_ECHOED - CUT.len()).chain(CUT.chars()).collect()
 }
 
 const TIME: &str = "a time: write for example 250us, 10ms, 1.5s, 2m or 1h";
@@ -224,6 +236,17 @@ mod tests {
         assert_eq!(parse_count("10k"), Ok(10_000));
         assert_eq!(parse_count("1_000"), Ok(1_000));
         assert!(parse_count("1.0001k").is_err());
+    }
+
+    #[test]
+    fn errors_show_the_beginning_of_what_is_long() {
+        let given = |text: &str| UnitError::new(text, "short").given;
+        let most = "\u{e9}".repeat(MOST_ECHOED);
+        assert_eq!(given(&most), most);
+        let cut = format!("{}...", "\u{e9}".repeat(MOST_ECHOED - 3));
+        assert_eq!(given(&format!("{most}s")), cut);
+        let deep = "shifted(1s,".repeat(5_000);
+        assert_eq!(parse_time(&deep).unwrap_err().given.chars().count(), MOST_ECHOED);
     }
 
     #[test]

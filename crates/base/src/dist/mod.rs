@@ -328,6 +328,9 @@ mod tests {
         assert!(error("rounded(exp(1s),1us)").contains("not so small"));
         let deep = format!("{}1s{}", "shifted(1s,".repeat(5), ")".repeat(5));
         assert!(error(&deep).contains("at most 4 pairs of brackets"));
+        for deeper in ["shifted(1s,".repeat(5_000), "shifted".repeat(5_000), ")".repeat(5_000)] {
+            assert!(error(&deeper).len() < 300, "{}", error(&deeper).len());
+        }
         assert_eq!(built("5ms"), built("const(5ms)"));
     }
 }

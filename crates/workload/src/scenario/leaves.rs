@@ -6,7 +6,7 @@ use super::tree::{Kind, Scalar, Tree, Typed};
 use crate::arrivals::Process;
 use crate::model::words::Worded;
 use base::dist::{self, Dist};
-use base::units::{self, UnitError, nearest};
+use base::units::{self, MOST_ECHOED, UnitError, echoed, nearest};
 use base::{Nanos, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
@@ -264,22 +264,36 @@ pub(super) fn unit(scalar: &Scalar, error: &UnitError) -> Problem {
         Some((what, help)) => (what, Some(help)),
         None => (error.wanted.as_str(), None),
     };
-    let problem = Problem::new(scalar.span, format!("'{}' is not {what}", error.given));
+    let given = if cuts_a_secret(scalar) { scalar.describe() } else { format!("'{}'", error.given) };
+    let problem = Problem::new(scalar.span, format!("{given} is not {what}"));
     match help {
         Some(help) => problem.help(help),
         None => problem,
     }
 }
 
-/// The problem with a number that stands where a unit must.
+/// Whether an error would show the beginning of what may be a secret, which is not found again when secrets are taken out of
+/// the message.
+fn cuts_a_secret(scalar: &Scalar) -> bool {
+    scalar.template.is_some() && scalar.text.chars().count() > MOST_ECHOED
+}
+
+/// The problem with a number that stands where a unit must. What is a number in another notation (`nan`, `1e3`) has none
+/// that could follow it.
 fn bare(scalar: &Scalar, what: &str, units: &[&str]) -> Option<Problem> {
     let number = scalar.text.trim();
     let zero_time = what == "time" && number == "0";
     if scalar.typed == Typed::Text && number.parse::<f64>().is_err() || zero_time || number.starts_with('-') {
         return None;
     }
-    let written: Vec<String> = units.iter().map(|u| format!("{number}{u}")).collect();
-    let title = format!("{number} is no {what} without a unit");
+    if !number.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let shown = if cuts_a_secret(scalar) { scalar.describe() } else { echoed(number) };
+    // Nobody can write on where a number is cut.
+    let own = if shown == number { number } else { "20" };
+    let written: Vec<String> = units.iter().map(|u| format!("{own}{u}")).collect();
+    let title = format!("{shown} is no {what} without a unit");
     Some(Problem::new(scalar.span, title).help(format!("write for example {}", written.join(" or "))))
 }
 

@@ -28,6 +28,8 @@ pub fn env(name: &str) -> Option<String> {
         "TENANT" => "north",
         "API_TOKEN" => "tok-5ecre7",
         "DB_PASSWORD" => "hunter2-5ecre7",
+        "LONG_TOKEN" => "tok-5ecre7-of-more-characters-than-an-error-message-shows-of-any-text",
+        "LONG_PIN" => "1234567890123456789012345678901234567890123456789012345678901234567890",
         "RATE" => "20/s",
         "COUNT" => "12",
         _ => return None,

@@ -96,7 +96,29 @@ fn wrong_units_and_values() {
         "users: { arrive: { rate: 20/s }, think: empirical(badtimes.txt) }\njourney: [{ get: / }]\n",
         "users: { arrive: { rate: 20/s, process: gamma } }\njourney: [{ get: / }]\n",
         "users: { at-once: 3 }\njourney: [{ post: /, json: { n: 123456789012345678901234567890 } }]\n",
+        "timeout: .inf\nmax-body: 1e3\nusers: { arrive: { rate: nan }, think: 1e400 }\njourney: [{ get: / }]\n",
     ]));
+}
+
+/// A text of any length is shown by its beginning, and one from the environment not at all.
+#[test]
+fn messages_are_short_however_long_a_value_is() {
+    let group = |rate: &str, think: &str| {
+        format!("users: {{ arrive: {{ rate: {rate} }}, think: '{think}' }}\n{STEP}")
+    };
+    let digits = "0".repeat(70_000);
+    for think in ["shifted(1s,".repeat(5_000), "expo".repeat(9_000), format!("exp({digits})"), digits.clone()]
+    {
+        let shown = mistakes(&group("1/s", &think));
+        assert!(shown.len() < 1_000, "{} bytes: {shown}", shown.len());
+        assert!(shown.contains("..."), "{shown}");
+    }
+    let shown = mistakes(&group(&digits, "1s"));
+    assert!(shown.len() < 1_000 && shown.contains("write for example 20/s or 20/1m"), "{shown}");
+    for variable in ["'${LONG_TOKEN}'", "'${LONG_PIN}'"] {
+        let shown = mistakes(&group(variable, "1s"));
+        assert!(shown.contains("the text that comes from the environment is "), "{shown}");
+    }
 }
 
 #[test]
