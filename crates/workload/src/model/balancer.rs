@@ -23,8 +23,9 @@ pub struct Balancer {
 pub struct Branch {
     /// Which part; all copies of it.
     pub part: PartId,
-    /// Weight of each copy: its share of the requests (random, round-robin, consistent-hash) or what its connections are
-    /// divided by (the others). Above zero.
+    /// Weight of each copy: its share of the requests (random, round-robin, consistent-hash; join-idle-queue where nobody is
+    /// idle) or what its connections are divided by (the others). Above zero; of no effect where the policy does not
+    /// [weigh](Policy::weighs).
     pub weight: f64,
 }
 
@@ -94,6 +95,12 @@ impl Policy {
     /// Whether it looks at outstanding requests, so that it matters what a balancer knows of them.
     pub fn counts(&self) -> bool {
         !matches!(self, Policy::Random | Policy::RoundRobin | Policy::ConsistentHash { bound: None })
+    }
+
+    /// Whether it looks at weights. Who is drawn alone has nobody to be compared with, and who has one request at most no
+    /// use for a weight.
+    pub fn weighs(&self) -> bool {
+        !matches!(self, Policy::OneConnection | Policy::PowerOfD { choices: 0..=1 })
     }
 }
 

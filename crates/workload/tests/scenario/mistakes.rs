@@ -344,6 +344,11 @@ fn impossible_parts() {
 fn impossible_policies_and_disciplines() {
     let balancer = |keys: &str| format!("model: {{ {keys}, pool: {{ servers: 4, service: 1ms }} }}");
     let station = |keys: &str| format!("model: {{ service: 1ms, {keys} }}");
+    let weights = |policy: &str, to: &str| {
+        format!(
+            "model:\n  balancer: {policy}\n  to: {to}\n  parts: {{ a: {{ service: 1ms }}, b: {{ service: 1ms }}, c: {{ service: 1ms }} }}"
+        )
+    };
     let cases = [
         balancer("balancer: least-conections"),
         balancer("balancer: { policy: fastest }"),
@@ -358,6 +363,9 @@ fn impossible_policies_and_disciplines() {
         balancer("balancer: join-idle-queue, hold: -1s, knows: everything"),
         balancer("balancer: join-idle-queue, knows: { every: 0s }"),
         balancer("balancer: join-idle-queue, knows: { every: 2ms, cost: 2ms }"),
+        weights("one-connection", "[a, { part: b, weight: 3 }, c]"),
+        weights("one-connection", "[{ part: a, weight: 1 }, { part: b, weight: 0.5 }, c]"),
+        weights("{ policy: power-of-d, choices: 1 }", "[{ part: a, weight: 3 }, { part: b, weight: 3 }, c]"),
         station("discipline: lilo"),
         station("classes: { GET /: 0 }"),
         station("discipline: sharing, preemptive: true"),

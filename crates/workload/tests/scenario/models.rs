@@ -106,6 +106,29 @@ fn a_list_has_weights_and_keeps_its_order() {
     assert!(matches!(model.parts[1].kind, Kind::Pass(3)));
 }
 
+/// Weights that are equal say nothing, so that any policy may stand before them.
+#[test]
+fn weights_that_differ_are_for_policies_that_look_at_them() {
+    let of = |family: &str, choices: &str, weight: &str| {
+        read_text(&format!(
+            "model: {{ balancer: {{ policy: {family}{choices} }}, to: [{{ part: {{ service: 1ms }}, weight: 2 }}, \
+             {{ part: {{ service: 1ms }}, weight: {weight} }}] }}\n{REST}"
+        ))
+    };
+    for family in ALL {
+        assert!(of(family.name(), "", "2").is_ok(), "{}", family.name());
+        let weighs = family.build(&Options::default()).unwrap().weighs();
+        assert_eq!(weighs, family.name() != "one-connection");
+        match of(family.name(), "", "3") {
+            Ok(_) => assert!(weighs, "{}", family.name()),
+            Err(shown) => {
+                assert!(!weighs && shown.to_string().contains("does not look at weights"), "{shown}")
+            }
+        }
+    }
+    assert!(of("power-of-d", ", choices: 1", "3").is_err() && of("power-of-d", ", choices: 1", "2").is_ok());
+}
+
 #[test]
 fn what_stands_around_a_part_has_short_spellings_and_long_ones() {
     let short = model(

@@ -29,9 +29,32 @@ pub(super) fn settle(part: &ModelPart, to: Vec<Branch>, reader: &mut Reader<'_>)
             );
         }
     }
+    if !policy.weighs() {
+        even(part, &policy, reader);
+    }
     let hold = part.hold.as_ref().map(|hold| hold.value).filter(|hold| *hold > Nanos::ZERO);
     let queue = part.queue.as_ref().and_then(|queue| usize::try_from(queue.value).ok());
     Some(Balancer { policy, to, hold, knows: knows?, queue })
+}
+
+/// Complains about weights that differ, before a policy that does not look at them.
+fn even(part: &ModelPart, policy: &Policy, reader: &mut Reader<'_>) {
+    let to = part.to.iter().flat_map(|to| &to.items);
+    let weights = || to.clone().map(|branch| branch.weight.as_ref().map_or(1.0, |weight| weight.value));
+    if weights().zip(weights().skip(1)).all(|(one, next)| one == next) {
+        return;
+    }
+    let Some(weight) = to.filter_map(|branch| branch.weight.as_ref()).find(|weight| weight.value != 1.0)
+    else {
+        return;
+    };
+    let (who, otherwise) = match policy {
+        Policy::PowerOfD { .. } => ("power-of-d with choices: 1".to_owned(), "choices: 2 or more"),
+        _ => (policy.to_string(), "for example balancer: least-connections"),
+    };
+    let problem = Problem::new(weight.span, format!("{who} does not look at weights"));
+    let problem = problem.other(part.keys.at("balancer"), "this balancer");
+    reader.problems.push(problem.help(format!("leave weight out, or write {otherwise}")));
 }
 
 fn policy(written: &Balancing, reader: &mut Reader<'_>) -> Option<Policy> {
