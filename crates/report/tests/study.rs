@@ -154,6 +154,56 @@ fn a_sweep_has_a_line_for_each_model_over_the_values_in_order() {
     assert!(page.contains("There is no steady state: requests in dynos grew by 350 per second."));
 }
 
+/// Points of the same numbers change places: where two of them looked the same, nobody would see it.
+#[test]
+fn no_two_rows_of_a_table_look_the_same() {
+    let long =
+        |n: usize| format!("empirical({}{n}{}.txt)", "times-of-".repeat(9), "-in-production".repeat(5));
+    let long = [long(1), long(2)];
+    let think = studies::parameter("users.buyers.think", &["0s", "1s"]);
+    let count = studies::parameter("users.clerks.closed.count", &["1", "50"]);
+    let other = studies::parameter("users.buyers.closed.count", &["lognormal(5ms,2)", "lognormal(6ms,2)"]);
+    let service = studies::parameter("model.service", &[&long[0], &long[1]]);
+    let one = studies::parameter("rate", &["100"]);
+    let model = studies::parameter(
+        "model",
+        &["join-the-shortest-queue-of-the-first", "join-the-shortest-queue-of-the-second"],
+    );
+    let sweeps = [
+        vec![&count],
+        vec![&other],
+        vec![&service],
+        vec![&think, &count],
+        vec![&count, &one, &other],
+        vec![&think, &service],
+        vec![&think, &count, &other],
+        vec![&count, &other, &service],
+    ];
+    let with_models = sweeps.iter().map(|sweep| [&[&model], sweep.as_slice()].concat());
+    for parameters in sweeps.iter().cloned().chain(with_models) {
+        let study = studies::all_alike(parameters.into_iter().cloned().collect());
+        let tables = |study: &Study| {
+            let text = shown(study, &style());
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+            [("Response times\n", "\n\n"), ("Load\n", "\n\n"), ("p(99)<3s\n", "\n\n")]
+                .map(|(open, close)| between(&text, open, close).to_owned())
+        };
+        let before = tables(&study);
+        for (i, j) in (0..study.points.len()).flat_map(|j| (0..j).map(move |i| (i, j))) {
+            let mut swapped = study.clone();
+            swapped.points.swap(i, j);
+            for (before, after) in before.iter().zip(tables(&swapped)) {
+                assert_ne!(*before, after, "points {i} and {j}");
+            }
+        }
+        let text = shown(&beside(study.clone(), crate::other()), &style());
+        let section = between(&text, "Beside live", "Again").split_whitespace().collect::<String>();
+        for value in study.points.iter().flat_map(|point| &point.values) {
+            assert!(section.contains(value.as_str()), "{value}: {section}");
+        }
+    }
+}
+
 macro_rules! golden {
     ($($name:ident),+) => { $(
         #[test]
@@ -170,6 +220,8 @@ mod golden {
     golden!(
         study_models,
         study_sweep,
+        study_sweeps,
+        study_crowded,
         study_demands,
         study_models_demands,
         study_single,

@@ -47,7 +47,7 @@ pub(super) fn study(page: &mut Page, study: &Study) {
         study.points.iter().filter_map(|point| Some((point, point.beside.as_ref()?))).collect();
     let mut grid = Grid::new(["", "simulated", heading(run), "ratio [95 %]", ""]);
     for (point, against) in shown.iter().take(MOST_POINTS) {
-        grid.row(Tone::Strong, vec![label(study, point)]);
+        grid.alone(Tone::Strong, label(study, point));
         for of in against.compared.iter().filter(|of| of.of != "mean") {
             let [own, other] = [&of.simulated, &of.recorded].map(value_cell);
             grid.row(tone(of), vec![format!("  {}", of.of), own, other, ratio_cell(of), word(of).into()]);

@@ -10,20 +10,39 @@ use std::ops::Range;
 const INDENT: usize = 2;
 /// Widest and narrowest column of labels, where there is a choice.
 const LABELS: [usize; 2] = [30, 16];
+/// Columns between two columns of labels.
+const BETWEEN: usize = 2;
 /// What stands for the part of a label that is left out.
 const GAP: &str = "...";
 
-/// A table: headings, and rows whose first cell is a label.
+/// A table: headings, and rows whose first cell is a label, or several first cells are.
 pub(super) struct Grid {
     head: Vec<String>,
-    rows: Vec<(Tone, Vec<String>)>,
+    rows: Vec<Row>,
+    /// Columns that are labels.
+    lead: usize,
+    /// Whether labels are never cut.
+    whole: bool,
     /// Where to break a table that is too wide: the first column of the second part.
     fold: usize,
 }
 
+struct Row {
+    tone: Tone,
+    cells: Vec<String>,
+    /// Whether the first cell, the only one, has the whole line, or several.
+    alone: bool,
+}
+
 impl Grid {
     pub(super) fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Grid {
-        Grid { head: head.into_iter().map(Into::into).collect(), rows: Vec::new(), fold: usize::MAX }
+        let head = head.into_iter().map(Into::into).collect();
+        Grid { head, rows: Vec::new(), lead: 1, whole: false, fold: usize::MAX }
+    }
+
+    /// The first `lead` columns, at least one, are labels, of which none is cut.
+    pub(super) fn whole(self, lead: usize) -> Grid {
+        Grid { lead, whole: true, ..self }
     }
 
     pub(super) fn fold(mut self, column: usize) -> Grid {
@@ -32,30 +51,56 @@ impl Grid {
     }
 
     pub(super) fn row(&mut self, tone: Tone, cells: Vec<String>) {
-        self.rows.push((tone, cells.iter().map(|cell| visible(cell)).collect()));
+        self.rows.push(Row { tone, cells: cells.iter().map(|cell| visible(cell)).collect(), alone: false });
+    }
+
+    /// A label on lines of its own, uncut, above the rows that follow.
+    pub(super) fn alone(&mut self, tone: Tone, label: String) {
+        self.rows.push(Row { tone, cells: vec![label], alone: true });
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let cell = |row: &[String], i: usize| row.get(i).map_or(0, |cell| columns(cell));
+        let rows = || {
+            let own = self.rows.iter().filter(|row| !row.alone).map(|row| row.cells.as_slice());
+            own.chain([self.head.as_slice()])
+        };
+        (0..self.head.len()).map(|i| rows().map(|row| cell(row, i)).max().unwrap_or(0)).collect()
+    }
+
+    /// The columns of labels together, uncut.
+    fn labels(&self, widths: &[usize]) -> usize {
+        let lead = &widths[..self.lead.min(widths.len())];
+        lead.iter().sum::<usize>() + BETWEEN * lead.len().saturating_sub(1)
+    }
+
+    /// Whether all of it stands side by side with no label cut.
+    pub(super) fn fits(&self) -> bool {
+        let widths = self.widths();
+        let numbers: usize = widths.iter().skip(self.lead).map(|width| width + 1).sum();
+        INDENT + self.labels(&widths) + numbers <= WIDTH
     }
 
     pub(super) fn print(&self, page: &mut Page) {
-        let cell = |row: &[String], i: usize| row.get(i).map_or(0, |cell| columns(cell));
-        let rows = || self.rows.iter().map(|(_, row)| row.as_slice()).chain([self.head.as_slice()]);
-        let widths: Vec<usize> =
-            (0..self.head.len()).map(|i| rows().map(|row| cell(row, i)).max().unwrap_or(0)).collect();
-        let labels = widths.first().copied().unwrap_or(0).clamp(4, LABELS[0]);
-        let all = 1..self.head.len();
-        let fold = self.fold.clamp(1, all.end);
+        let widths = self.widths();
+        let uncut = self.labels(&widths);
+        let labels = if self.whole { uncut } else { uncut.clamp(4, LABELS[0]) };
+        let narrowest = if self.whole { labels } else { labels.min(LABELS[1]) };
+        let all = self.lead..self.head.len();
+        let fold = self.fold.clamp(all.start, all.end);
         // As few parts as will do, and loose rather than tight.
         for (parts, gap) in
-            [(vec![all.clone()], 2), (vec![all.clone()], 1), (vec![1..fold, fold..all.end], 2)]
+            [(vec![all.clone()], 2), (vec![all.clone()], 1), (vec![all.start..fold, fold..all.end], 2)]
         {
             let need = |part: &Range<usize>| INDENT + part.clone().map(|i| widths[i] + gap).sum::<usize>();
             let widest = parts.iter().map(need).max().unwrap_or(0);
-            let least = if parts.len() == 1 && gap == 2 { labels } else { labels.min(LABELS[1]) };
+            let least = if parts.len() == 1 && gap == 2 { labels } else { narrowest };
             if widest + least <= WIDTH {
                 let labels = labels.min(WIDTH - widest);
                 return parts.into_iter().for_each(|part| self.part(page, part, labels, &widths, gap));
             }
         }
-        let labels = labels.min(LABELS[1]);
+        let labels = narrowest;
         let mut from = all.start;
         while from < all.end {
             let (mut to, mut used) = (from, INDENT + labels);
@@ -80,20 +125,38 @@ impl Grid {
             return;
         }
         let empty = String::new();
-        let mut line = |tone: Tone, numbers: Tone, label: &str, row: &[String]| {
-            let mut cells =
-                vec![span(Tone::Plain, " ".repeat(INDENT)), cell(tone, label, labels, Align::Left)];
+        let line = |page: &mut Page, tone: Tone, numbers: Tone, lead: &[&str], row: &[String]| {
+            let mut cells = vec![span(Tone::Plain, " ".repeat(INDENT))];
+            for (i, label) in lead.iter().enumerate() {
+                let width = match lead.len() {
+                    1 => labels,
+                    n => widths[i] + if i + 1 < n { BETWEEN } else { 0 },
+                };
+                cells.push(cell(tone, label, width, Align::Left));
+            }
             for i in shown.clone() {
                 let text = row.get(i).unwrap_or(&empty);
                 cells.push(cell(numbers, text, widths[i] + gap, Align::Right));
             }
             page.line(&cells);
         };
-        line(Tone::Faint, Tone::Faint, self.head.first().unwrap_or(&empty), &self.head);
+        fn lead(cells: &[String], n: usize) -> Vec<&str> {
+            (0..n).map(|i| cells.get(i).map_or("", String::as_str)).collect()
+        }
+        line(page, Tone::Faint, Tone::Faint, &lead(&self.head, self.lead), &self.head);
         let names: Vec<&str> =
-            self.rows.iter().map(|(_, row)| row.first().map_or("", String::as_str)).collect();
-        for ((tone, row), name) in self.rows.iter().zip(shorten_all(&names, labels)) {
-            line(*tone, if *tone == Tone::Strong { Tone::Strong } else { Tone::Plain }, &name, row);
+            self.rows.iter().map(|row| row.cells.first().map_or("", String::as_str)).collect();
+        let cut = if self.whole { Vec::new() } else { shorten_all(&names, labels) };
+        for (i, row) in self.rows.iter().enumerate() {
+            if row.alone {
+                page.marked(INDENT, "", row.tone, names[i]);
+                continue;
+            }
+            let numbers = if row.tone == Tone::Strong { Tone::Strong } else { Tone::Plain };
+            match cut.get(i) {
+                Some(name) => line(page, row.tone, numbers, &[name], &row.cells),
+                None => line(page, row.tone, numbers, &lead(&row.cells, self.lead), &row.cells),
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ mod layout;
 mod machine;
 mod model;
 mod numbers;
+mod rows;
 pub(crate) mod study;
 mod thresholds;
 mod verdict;

@@ -1,9 +1,9 @@
 //! Several simulated runs at a glance: a table by point, how the models differ, what to know, how to get it again.
 
 use super::beside;
-use super::grid::Grid;
 use super::layout::Page;
 use super::machine;
+use super::rows::Table;
 use crate::Style;
 use crate::format::{count, number, plural, rate, time_range};
 use crate::words::study::{
@@ -59,21 +59,20 @@ fn times(page: &mut Page, study: &Study) {
         return;
     }
     page.heading("Response times");
-    let mut grid = Grid::new(["", "mean", "p50", "p99", "n"]);
+    let mut table = Table::new(study, ["mean", "p50", "p99", "n"]);
     for point in shown(study) {
         let estimates = ["mean", "p50", "p99"].map(|name| point.response.get(name));
-        let mut row = vec![label(study, point)];
-        row.extend(estimates.map(|of| of.map_or("-".into(), time_cell)));
+        let mut row: Vec<String> = estimates.map(|of| of.map_or("-".into(), time_cell)).into();
         row.push(count(point.n));
-        grid.row(Tone::Strong, row);
+        table.point(Tone::Strong, point, row);
         let interval = |of: Option<&Estimate>| {
             of.and_then(|of| of.ci95).map_or(String::new(), |[low, high]| time_range(low, high))
         };
         if estimates.iter().any(|of| !interval(*of).is_empty()) {
-            grid.row(Tone::Faint, std::iter::once(String::new()).chain(estimates.map(interval)).collect());
+            table.beneath(Tone::Faint, estimates.map(interval).into());
         }
     }
-    grid.print(page);
+    table.print(page);
 }
 
 /// What was asked for, what was done, and what of it failed.
@@ -82,14 +81,14 @@ fn loads(page: &mut Page, study: &Study) {
         return;
     }
     page.heading("Load");
-    let mut grid = Grid::new(["", "offered", "completed", "load", "utilisation", "failed", "steady"]);
+    let mut table = Table::new(study, ["offered", "completed", "load", "utilisation", "failed", "steady"]);
     for point in shown(study) {
         let per_second = |of: Option<Estimate>| of.map_or("-".into(), |of| rate(of.mean));
         let overloaded = point.load.is_some_and(|load| load >= 1.0);
-        grid.row(
+        table.point(
             if overloaded { Tone::Bad } else { Tone::Plain },
+            point,
             vec![
-                label(study, point),
                 per_second(point.offered),
                 per_second(point.completed),
                 point.load.map_or("-".into(), number),
@@ -99,7 +98,7 @@ fn loads(page: &mut Page, study: &Study) {
             ],
         );
     }
-    grid.print(page);
+    table.print(page);
     page.marked(
         2,
         "",
@@ -146,14 +145,13 @@ fn outcomes(page: &mut Page, study: &Study) {
     if texts.is_empty() {
         return;
     }
-    let mut grid = Grid::new(std::iter::once("").chain(texts));
+    let mut table = Table::new(study, texts);
     for point in shown(study) {
         let outcome =
             |threshold: &ThresholdResult| words::thresholds::outcome(threshold.outcome).0.to_owned();
-        let row = std::iter::once(label(study, point)).chain(point.thresholds.iter().map(outcome));
-        grid.row(Tone::Plain, row.collect());
+        table.point(Tone::Plain, point, point.thresholds.iter().map(outcome).collect());
     }
-    grid.print(page);
+    table.print(page);
 }
 
 fn compared(study: &Study) -> Vec<Sentence> {

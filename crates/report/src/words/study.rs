@@ -4,7 +4,7 @@
 
 use super::Tone;
 use crate::format::{number, plural, share, time, time_within};
-use stats::study::{Difference, Estimate, Point, Study, WarmUp};
+use stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
 use stats::summary::Interval;
 
 /// Something to say, and how it is to be coloured.
@@ -50,13 +50,16 @@ pub fn subject(study: &Study) -> String {
 /// A point's place among the parameters: `even, rate 100`.
 pub fn label(study: &Study, point: &Point) -> String {
     let named = study.parameters.iter().zip(&point.values);
-    let parts: Vec<String> = named
-        .map(|(parameter, value)| match parameter.name.as_str() {
-            "model" => value.clone(),
-            name => format!("{name} {value}"),
-        })
-        .collect();
+    let parts: Vec<String> = named.map(|(parameter, value)| place(parameter, value)).collect();
     if parts.is_empty() { "all".into() } else { parts.join(", ") }
+}
+
+/// A value of a parameter: `rate 100`; of a model its name alone.
+pub fn place(parameter: &Parameter, value: &str) -> String {
+    match parameter.name.as_str() {
+        MODEL => value.to_owned(),
+        name => format!("{name} {value}"),
+    }
 }
 
 /// What all numbers have in common: where intervals come from, and what was left out.
@@ -272,7 +275,6 @@ pub fn share_interval(estimate: Option<&Estimate>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::study::Parameter;
 
     fn study() -> Study {
         let values = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect::<Vec<String>>();

@@ -10,6 +10,8 @@ pub type Sample = (&'static str, fn() -> Study);
 pub const STUDIES: &[Sample] = &[
     ("study_models", study_models),
     ("study_sweep", study_sweep),
+    ("study_sweeps", study_sweeps),
+    ("study_crowded", study_crowded),
     ("study_demands", study_demands),
     ("study_models_demands", study_models_demands),
     ("study_single", study_single),
@@ -22,7 +24,7 @@ fn words(of: &[&str]) -> Vec<String> {
     of.iter().map(|&word| word.to_owned()).collect()
 }
 
-fn parameter(name: &str, values: &[&str]) -> Parameter {
+pub fn parameter(name: &str, values: &[&str]) -> Parameter {
     Parameter { name: name.into(), values: words(values) }
 }
 
@@ -125,6 +127,37 @@ pub fn study_sweep() -> Study {
         Some("headway sim pool.yaml --sweep rate=400..1600/400 --replications 20 --seed 1".into());
     study.differences = (4..8).map(|i| difference(&study, i, i - 4, "mean", 0.005)).collect();
     study
+}
+
+/// A point for each combination of the values, all of them with the same numbers and held to the same threshold.
+pub fn all_alike(parameters: Vec<Parameter>) -> Study {
+    let mut rows: Vec<Vec<&str>> = vec![Vec::new()];
+    for parameter in &parameters {
+        let values = || parameter.values.iter().map(String::as_str);
+        rows =
+            rows.iter().flat_map(|row| values().map(|value| [row.as_slice(), &[value]].concat())).collect();
+    }
+    let mut one = point(&[], 0.2, 0.5);
+    one.thresholds = study_demands().points[0].thresholds[..1].to_vec();
+    let points = rows.into_iter().map(|row| Point { values: words(&row), ..one.clone() }).collect();
+    Study { points, parameters, name: "sweeps".into(), differences: Vec::new(), ..study_models() }
+}
+
+/// Two long paths over two values each.
+pub fn study_sweeps() -> Study {
+    all_alike(vec![
+        parameter("users.buyers.think", &["0s", "1s"]),
+        parameter("users.clerks.closed.count", &["1", "50"]),
+    ])
+}
+
+/// Models and two paths that end alike: with columns named so there is no room for all numbers, with the values there is.
+pub fn study_crowded() -> Study {
+    all_alike(vec![
+        parameter("model", &["random", "round-robin"]),
+        parameter("users.buyers.think", &["500ms", "1s"]),
+        parameter("users.clerks.think", &["500ms", "1s"]),
+    ])
 }
 
 /// The same sweep, held to two thresholds; one of the file is not kept.
