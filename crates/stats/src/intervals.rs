@@ -47,15 +47,42 @@ pub(crate) fn half_width(values: &[f64]) -> Option<f64> {
 /// Half the width of the 95 % interval of a ratio of sums, from (numerator, denominator) of each segment. Segments
 /// whose denominator is 0 held nothing and are left out.
 pub(crate) fn ratio_half_width(segments: &[(f64, f64)]) -> Option<f64> {
+    ratio_half_width_over(segments, FEWEST_SEGMENTS)
+}
+
+/// The same, of so many segments (at least 2) or more.
+pub(crate) fn ratio_half_width_over(segments: &[(f64, f64)], fewest: usize) -> Option<f64> {
     let filled: Vec<_> = segments.iter().filter(|s| s.1 > 0.0).collect();
     let b = filled.len();
-    if b < FEWEST_SEGMENTS {
+    if b < fewest {
         return None;
     }
     let (top, bottom) = filled.iter().fold((0.0, 0.0), |a, s| (a.0 + s.0, a.1 + s.1));
     let (ratio, size) = (top / bottom, bottom / b as f64);
     let squares: f64 = filled.iter().map(|s| (s.0 - ratio * s.1) * (s.0 - ratio * s.1)).sum();
     Some(t975(b - 1) * (squares / (b * (b - 1)) as f64).sqrt() / size)
+}
+
+fn logit(share: f64) -> f64 {
+    (share / (1.0 - share)).ln()
+}
+
+/// The interval of a quantile from those of shares: of so many cells in order, of each of which `share` tells what share of all lies
+/// up to its end and half the width of its 95 % interval, the first whose share is not certainly below `p` and the first whose
+/// share is certainly above. By bisection, shares being monotone, and on the scale of the logit: in the tail a share's error is skewed, and
+/// where few bursts were seen both the share beyond and its spread come out too small together.
+pub(crate) fn astride(p: f64, cells: usize, share: impl Fn(usize) -> Option<(f64, f64)>) -> [usize; 2] {
+    let places: Vec<usize> = (0..cells).collect();
+    let certainly = |above: bool| {
+        places.partition_point(|&place| {
+            let (share, half) = share(place).unwrap_or((0.0, 1.0));
+            let odds = share * (1.0 - share);
+            let (distance, half) =
+                if odds > 0.0 { (logit(share) - logit(p), half / odds) } else { (share - p, 0.0) };
+            if above { distance < half } else { distance < -half }
+        })
+    };
+    [certainly(false), certainly(true)]
 }
 
 /// Exact 95 % limits of a share of which `hits` in `n` independent trials were seen.

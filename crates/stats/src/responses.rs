@@ -11,7 +11,7 @@
 //! indicator (see `intervals`), taken on the scale of the logit (delta method), which is less skewed in the tail.
 
 use crate::cells::{Cells, Segment};
-use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, ratio_half_width};
+use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_half_width};
 use crate::moments::Sums;
 use crate::summary::{CurvePoint, Interval, Spread};
 use std::collections::BTreeMap;
@@ -64,10 +64,6 @@ pub(crate) struct Sample {
 /// Names of the percentiles of a block and their shares.
 const PERCENTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
-
-fn logit(share: f64) -> f64 {
-    (share / (1.0 - share)).ln()
-}
 
 /// A quantile as told.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -163,20 +159,7 @@ impl Sample {
             return Err("lies among requests that were given up".into());
         }
         let cells: Vec<u64> = self.low.iter().map(|c| c.low).collect();
-        // The upper end is the first cell whose share is certainly above p, the lower end the last one that is
-        // certainly below; both by bisection, the share being monotone.
-        let certainly = |above: bool| {
-            cells.partition_point(|&x| {
-                let (share, half) = self.share_up_to(x).unwrap_or((0.0, 1.0));
-                // On the scale of the logit: in the tail a share's error is skewed, and where few bursts were seen
-                // both the share beyond and its spread come out too small together.
-                let odds = share * (1.0 - share);
-                let (distance, half) =
-                    if odds > 0.0 { (logit(share) - logit(p), half / odds) } else { (share - p, 0.0) };
-                if above { distance < half } else { distance < -half }
-            })
-        };
-        let (low, high) = (certainly(false), certainly(true));
+        let [low, high] = astride(p, cells.len(), |place| self.share_up_to(cells[place]));
         let told = |i: usize| self.low.iter().nth(i).map(|c| c.low + (c.high - c.low) / 2);
         let (Some(low), Some(high_x)) = (told(low), told(high)) else {
             return Err(format!("beyond the largest observation (n = {n})"));
@@ -214,7 +197,8 @@ impl Sample {
         self.too_few()?;
         let segments: Vec<_> = self.sums[..self.filled].iter().map(|s| (s.total(), s.n as f64)).collect();
         let half = ratio_half_width(&segments).ok_or("too few segments hold observations")?;
-        Ok([mean - half, mean + half])
+        // No time and no size is negative.
+        Ok([(mean - half).max(0.0), mean + half])
     }
 
     /// The block of the document. `unit` is how many of the histogram's whole numbers make one of the document's; what cannot

@@ -5,6 +5,7 @@
 
 use super::course::{After, enough};
 use super::estimates::of_values;
+use super::pooled::Together;
 use super::replication::{Number, Numbers, Replication};
 use super::sink::Counts;
 use super::times::Times;
@@ -95,6 +96,8 @@ pub struct Runs<'a> {
     pub unsteady: Option<String>,
     /// Whether the mean response time is infinite.
     pub endless: bool,
+    /// The response times of all of them, where there are several.
+    pub together: Option<&'a Together>,
 }
 
 /// The thresholds of a point, judged by their intervals over its runs, of a single one by those within it.
@@ -121,6 +124,13 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
             [one] => one.interval,
             _ => over_runs.and_then(|estimate| estimate.ci95),
         };
+        if let (Aggregate::Percentile(percentile), Some(together)) = (threshold.aggregate, of.together)
+            && let Some(told) =
+                together.percentile(percentile / 100.0, threshold.metric == Metric::ResponseOk)
+        {
+            (result.value, result.lower_bound) = (Some(told.value), told.lower_bound);
+            result.interval = told.by_runs.map(|(interval, _)| interval);
+        }
         if threshold.metric == Metric::Failed && all.len() > 1 {
             result.interval = result.interval.map(|own| wider(own, threshold.aggregate, of.runs));
         }

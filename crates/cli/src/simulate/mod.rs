@@ -18,6 +18,7 @@ mod loads;
 mod notes;
 mod order;
 mod point;
+mod pooled;
 mod replication;
 mod sink;
 mod state;

@@ -50,24 +50,25 @@ fn little(about: &About<'_>) -> Option<String> {
 
 /// What is turned away does not pile up.
 pub fn turned_away(about: &About<'_>) -> Option<String> {
-    let (part, load) = about.loads.busiest().filter(|(_, load)| *load >= 1.0)?;
-    let failed = of_values(about.seen.iter().filter_map(|seen| Some(seen.parts.get(part)?.failed)).collect());
+    let (load, failed) = refused(about.loads, about.seen, about.grows)?;
+    Some(format!(
+        "{} is asked for {} it can do: {} of what came to it failed, and the rest tells nothing of those.",
+        about.point.busiest.as_deref().unwrap_or("a station"),
+        times_what(load),
+        share(failed)
+    ))
+}
+
+/// Where what is too much for the busiest station is turned away and does not pile up: its load, and the share that fails there.
+pub fn refused(loads: &Loads, seen: &[&Seen], grows: bool) -> Option<(f64, f64)> {
+    let (part, load) = loads.busiest().filter(|(_, load)| *load >= 1.0)?;
+    let failed = of_values(seen.iter().filter_map(|seen| Some(seen.parts.get(part)?.failed)).collect());
     let failed = failed.map_or(0.0, |failed| failed.mean);
-    (!about.grows && failed > 0.0 && failed >= 0.5 * (1.0 - 1.0 / load)).then(|| {
-        format!(
-            "{} is asked for {} it can do: {} of what came to it failed, and the rest tells nothing of those.",
-            about.point.busiest.as_deref().unwrap_or("a station"),
-            times_what(load),
-            share(failed)
-        )
-    })
+    (!grows && failed > 0.0 && failed >= 0.5 * (1.0 - 1.0 / load)).then_some((load, failed))
 }
 
 fn unsteady(about: &About<'_>) -> Option<String> {
     let why = about.point.why_not.as_ref().filter(|_| about.point.found == Some(false))?;
-    if turned_away(about).is_some() {
-        return None;
-    }
     let overloaded = about.loads.busiest().is_some_and(|(_, load)| load >= 1.0);
     let mut text = if overloaded || about.grows {
         format!("There is no steady state: {why}. Response times tell how long the run was.")

@@ -10,10 +10,10 @@ use super::demands::{Runs, judged};
 use super::estimates::{curve, estimate, of_values};
 use super::inside::Seen;
 use super::loads::Loads;
-use super::notes::{About, notes, turned_away};
+use super::notes::{About, notes, refused};
+use super::pooled::{Percentile, Together};
 use super::replication::{NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
 use super::state::{Looked, fastest, why_not};
-use super::times::Times;
 use crate::rundoc;
 use crate::settings::Play;
 use stats::steady::{Cut, Prefix};
@@ -38,7 +38,7 @@ pub struct Coming {
     waiting: Vec<(u64, Course)>,
     /// Of the ones that are looked at, how many are still to come.
     unseen: u64,
-    times: Times,
+    together: Together,
     loads: Loads,
     thresholds: Vec<Threshold>,
 }
@@ -66,7 +66,7 @@ impl Coming {
             cut: (warm_up == WarmUp::Phases).then_some(nothing),
             waiting: Vec::new(),
             unseen: replications.min(LOOKED_AT),
-            times: Times::default(),
+            together: Together::default(),
             loads: Loads::of(&play.plan, &play.model),
             thresholds: thresholds.to_vec(),
         }
@@ -92,7 +92,7 @@ impl Coming {
         for (r, course) in self.waiting.drain(..) {
             let Some((run, told)) = &mut self.replications[r as usize] else { continue };
             if let Some((of, times)) = numbers(&course, &cut, alone, &self.thresholds, run) {
-                self.times.merge(&times);
+                self.together.take(r, &times);
                 *told = Some(of);
             }
         }
@@ -119,6 +119,11 @@ impl Coming {
             std::array::from_fn(|i| numbers().map(|told| told.all[i]).collect());
         let well: [Vec<Number>; OF_WELL.len()] =
             std::array::from_fn(|i| numbers().filter_map(|told| Some(told.well?[i])).collect());
+        let over = |of: &[(&str, Option<f64>)], of_well: bool| -> Vec<Option<Percentile>> {
+            let told = |p: f64| self.together.percentile(p, of_well);
+            of.iter().map(|(_, p)| p.filter(|_| all.len() > 1).and_then(told)).collect()
+        };
+        let (percentiles, of_well) = (over(&NUMBERS, false), over(&OF_WELL, true));
         let lag1 = of_values(numbers().filter_map(|told| told.lag1).collect()).map(|lag1| lag1.mean);
         let rate =
             |of: fn(&Replication) -> u64| of_values(runs().filter_map(|r| r.per_second(of(r))).collect());
@@ -135,14 +140,19 @@ impl Coming {
             lag1,
             growing: fastest((0..play.model.parts.len()).map(|part| growth(runs(), part))),
         };
-        let speaks_against = why_not(&looked);
+        let grows = looked.growing.is_some();
+        // Where what is too much is turned away, the rest may be steady.
+        let speaks_against = match refused(&self.loads, &seen, grows) {
+            Some(_) => why_not(&Looked { loads: &Loads::default(), ..looked }),
+            None => why_not(&looked),
+        };
         let told_of = self.warm_up != WarmUp::Nothing && !matches!(cut, Cut::TooFew);
         let mut point = Point {
             values: values.to_vec(),
             n,
             censored,
-            response: estimates(&NUMBERS, &told, speaks_against.is_some()),
-            response_ok: estimates(&OF_WELL, &well, speaks_against.is_some()),
+            response: estimates(&NUMBERS, &told, &percentiles, speaks_against.is_some()),
+            response_ok: estimates(&OF_WELL, &well, &of_well, speaks_against.is_some()),
             offered: rate(|r| r.counts.n),
             completed: rate(|r| r.counts.completed),
             failed: of_values(runs().map(Replication::failed).collect()).unwrap_or_default(),
@@ -154,7 +164,7 @@ impl Coming {
             steady: runs().filter(|r| r.steady == Some(true)).count() as u64,
             little_holds: seen.iter().filter(|seen| seen.little).count() as u64,
             cut_share: runs().map(|r| r.cut_share(left_out)).sum::<f64>() / all.len() as f64,
-            curve: curve(&self.times),
+            curve: curve(self.together.times()),
             ..Point::default()
         };
         let measured_s = (play.plan.end() - play.plan.measured_from).as_secs_f64();
@@ -162,7 +172,7 @@ impl Coming {
             point: &point,
             loads: &self.loads,
             seen: &seen,
-            grows: looked.growing.is_some(),
+            grows,
             replications: all.len() as u64,
             untold: runs().filter(|r| r.steady.is_none()).count() as u64,
             warm_up: self.warm_up,
@@ -173,11 +183,6 @@ impl Coming {
             },
         };
         let notes = notes(&about);
-        // Where what is too much is turned away, the rest may be steady.
-        let unsteady = match turned_away(&about) {
-            Some(_) => why_not(&Looked { loads: &Loads::default(), ..looked }),
-            None => point.why_not.clone(),
-        };
         let refusals = refusals(play, runs(), &seen).map(|finding| finding.text);
         point.notes = refusals.into_iter().chain(notes).collect();
         let infinite = self.loads.infinite.iter().flatten();
@@ -186,28 +191,52 @@ impl Coming {
             &Runs {
                 runs: &runs().collect::<Vec<_>>(),
                 numbers: &numbers().collect::<Vec<_>>(),
-                unsteady: unsteady.filter(|_| !play.plan.is_fixed_work()),
+                unsteady: point.why_not.clone().filter(|_| !play.plan.is_fixed_work()),
+                together: Some(&self.together).filter(|_| all.len() > 1),
                 endless: infinite.into_iter().any(|&what| what == Infinite::MeanWait),
             },
         );
         let runs = all.len();
-        let whole = |of: Vec<Number>| if of.len() == runs { of } else { Vec::new() };
-        Done { point, values: told.map(whole), well: well.map(whole) }
+        let whole = |of: &Vec<Number>, told: &Option<Percentile>| match told {
+            _ if of.len() != runs => Vec::new(),
+            Some(told) => told.as_numbers(of),
+            None => of.clone(),
+        };
+        Done {
+            point,
+            values: std::array::from_fn(|i| whole(&told[i], &percentiles[i])),
+            well: std::array::from_fn(|i| whole(&well[i], &of_well[i])),
+        }
     }
 }
 
-/// The estimates by name. Without a steady state a single run has no intervals.
+/// The estimates by name: percentiles over several replications are those of all requests together. Without a steady state a single
+/// run has no intervals.
 fn estimates(
     names: &[(&str, Option<f64>)],
     told: &[Vec<Number>],
+    together: &[Option<Percentile>],
     unsteady: bool,
 ) -> BTreeMap<String, Estimate> {
-    let of = |numbers: &Vec<Number>| {
+    let of = |numbers: &Vec<Number>, together: &Option<Percentile>| {
         let of = estimate(numbers)?;
-        Some(if unsteady && numbers.len() == 1 { Estimate { ci95: None, ..of } } else { of })
+        let of = match together {
+            Some(Percentile { value, lower_bound: true, .. }) => {
+                Estimate { mean: *value, lower_bound: true, ..Estimate::default() }
+            }
+            Some(Percentile { value, by_runs, .. }) => {
+                let values = of_values(numbers.iter().map(|number| number.value).collect())?;
+                let ci95 = by_runs.as_ref().map(|(interval, _)| *interval);
+                Estimate { mean: *value, lower_bound: false, ci95, ..values }
+            }
+            None if unsteady && numbers.len() == 1 => Estimate { ci95: None, ..of },
+            None => of,
+        };
+        // No response time is negative, whatever the spread of a few runs says.
+        Some(Estimate { ci95: of.ci95.map(|[low, high]| [low.max(0.0), high]), ..of })
     };
-    let named = names.iter().zip(told);
-    named.filter_map(|((name, _), numbers)| Some(((*name).to_owned(), of(numbers)?))).collect()
+    let named = names.iter().zip(told).zip(together);
+    named.filter_map(|(((name, _), numbers), t)| Some(((*name).to_owned(), of(numbers, t)?))).collect()
 }
 
 /// Whether closed users were mostly turned away, and at once.

@@ -125,8 +125,12 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
         let (pair, rest) = ([own, &done[with]], others(&own.point).join(" "));
         let place = if rest.is_empty() { rest } else { format!(" ({rest})") };
         let names = pair.map(|d| d.point.values[model].as_str());
-        let mut bounds = Vec::new();
+        let (mut bounds, mut few) = (Vec::new(), Vec::new());
         for told in told(pair) {
+            if told.numbers.iter().any(|numbers| numbers.is_empty()) && settings.replications > 1 {
+                few.push(told.of);
+                continue;
+            }
             match told.numbers.map(|numbers| numbers.iter().any(|number| number.lower_bound)) {
                 [false, false] => {
                     let [a, b] = told.numbers.map(|of| of.iter().map(|n| n.value).collect::<Vec<f64>>());
@@ -137,6 +141,14 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
                 }
                 _ => bounds.push(told.of),
             }
+        }
+        if !few.is_empty() {
+            untold.push(format!(
+                "{} and {} are not compared at {}{place}: too few requests lie beyond, or in too few replications.",
+                names[0],
+                names[1],
+                few.join(", ")
+            ));
         }
         if !bounds.is_empty() {
             untold.push(format!(

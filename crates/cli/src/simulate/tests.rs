@@ -238,7 +238,7 @@ fn what_was_given_up_is_a_lower_bound_and_is_not_compared() {
     let load = load.replace("[ { hold: 20s } ]", "[ { hold: 1s, warmup: true }, { hold: 20s } ]");
     let models =
         "models:\n  fifo: { service: exp(10ms) }\n  lifo: { service: exp(10ms), discipline: lifo }\n";
-    let study = played(&format!("{load}{models}"), &["--replications", "3"]);
+    let study = played(&format!("{load}{models}"), &["--replications", "8"]);
     let fifo = &study.points[0];
     assert!(fifo.censored > fifo.n / 4 && fifo.censored < fifo.n, "{} of {}", fifo.censored, fifo.n);
     let p99 = fifo.response["p99"];
@@ -250,6 +250,38 @@ fn what_was_given_up_is_a_lower_bound_and_is_not_compared() {
     assert_eq!(study.differences.len(), 3);
     let one = played(&format!("{load}{models}"), &[]);
     assert!(one.points[0].response["mean"].ci95.is_none());
+}
+
+/// More than it can do, but what is too much is turned away: M/M/1/11 has a steady state at any load.
+#[test]
+fn a_queue_with_a_limit_has_a_steady_state_at_any_load() {
+    let load = LOAD.replace("rate: 60/s", "rate: 150/s");
+    let limit = "model: { servers: 1, service: exp(10ms), queue: 10 }\n";
+    let study = played(&format!("{load}{limit}"), &["--replications", "5"]);
+    let [point] = &study.points[..] else { panic!("{:?}", study.points) };
+    assert_eq!((point.found, &point.why_not, point.load), (Some(true), &None, Some(1.5)));
+    assert!(point.notes.iter().any(|note| note.contains("failed")), "{:?}", point.notes);
+    let without = LOAD.replace("rate: 60/s", "rate: 150/s");
+    let study = played(&format!("{without}{ONE}"), &["--replications", "5"]);
+    assert_eq!(study.points[0].found, Some(false));
+}
+
+/// Percentiles of short runs: of all their requests together, and none where hardly any lie beyond.
+#[test]
+fn percentiles_are_those_of_all_replications_together() {
+    let study = played(&format!("{LOAD}{ONE}"), &["--replications", "10"]);
+    let response = &study.points[0].response;
+    // M/M/1 at 60 %: sojourns are exponential with mean 25 ms. 12,000 requests of some 150 busy periods each.
+    for (name, p) in [("p50", 0.5f64), ("p90", 0.9), ("p99", 0.99)] {
+        let (told, truth) = (response[name], -0.025 * (1.0 - p).ln());
+        let [low, high] = told.ci95.unwrap();
+        assert!(0.0 < low && low < told.mean && told.mean < high, "{name}: {told:?}");
+        assert!((told.mean / truth - 1.0).abs() < 1.5 * (high - low) / truth, "{name}: {told:?} {truth}");
+    }
+    let study = played(&format!("{LOAD}{ONE}"), &["--replications", "5", "--threshold", "p(99.9)<10s"]);
+    let point = &study.points[0];
+    assert!(point.response["p999"].ci95.is_none(), "{} requests", point.n);
+    assert_eq!(point.thresholds[0].outcome, stats::summary::ThresholdOutcome::Inconclusive);
 }
 
 #[test]

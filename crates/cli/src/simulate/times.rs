@@ -80,16 +80,27 @@ impl Times {
         self.quantiles_of(&shares).try_into().unwrap_or([None; N])
     }
 
-    /// See [`Times::quantiles`].
-    pub fn quantiles_of(&self, shares: &[f64]) -> Vec<Option<(f64, bool)>> {
+    /// Those with an answer.
+    fn observed(&self) -> Histogram {
         let mut observed = self.well.clone();
         if let Some(answered) = &self.answered {
             observed.merge(answered);
         }
-        let mut all = observed.clone();
+        observed
+    }
+
+    /// All of them, those without an answer as long as they were waited for.
+    pub fn all(&self) -> Histogram {
+        let mut all = self.observed();
         if let Some(censored) = &self.censored {
             all.merge(censored);
         }
+        all
+    }
+
+    /// See [`Times::quantiles`].
+    pub fn quantiles_of(&self, shares: &[f64]) -> Vec<Option<(f64, bool)>> {
+        let (observed, all) = (self.observed(), self.all());
         let told = |p: &f64| {
             let low = all.quantile(*p)? as f64;
             // Of all, this share was answered by then.

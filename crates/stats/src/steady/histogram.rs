@@ -137,13 +137,13 @@ impl<const BITS: u32> Histogram<BITS> {
 
 /// Bucket of a value: its leading BITS + 1 bits, after as many steps of 2^BITS as bits were shifted out.
 #[inline]
-fn index<const BITS: u32>(ns: u64) -> usize {
+pub(super) fn index<const BITS: u32>(ns: u64) -> usize {
     let shift = 63 - BITS - (ns | 1 << BITS).leading_zeros();
     ((shift as usize) << BITS) + (ns >> shift) as usize
 }
 
 /// Least and greatest value of a bucket.
-fn borders<const BITS: u32>(index: usize) -> (u64, u64) {
+pub(super) fn borders<const BITS: u32>(index: usize) -> (u64, u64) {
     let shift = (index >> BITS).saturating_sub(1);
     let low = ((index - (shift << BITS)) as u64) << shift;
     (low, low + ((1 << shift) - 1))

@@ -130,7 +130,7 @@ pub struct Point {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Estimate {
-    /// Mean.
+    /// Mean; of a percentile that of all requests together, which is no mean of the replications' own.
     pub mean: f64,
     /// Whether it is only known to be at least this, for requests without an answer; it has no interval then.
     pub lower_bound: bool,

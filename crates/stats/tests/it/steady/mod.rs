@@ -26,13 +26,17 @@ impl Run {
         Run { draws: Stream::new(seed, "test").item(0), work }
     }
 
-    fn play(mut self, requests: u64) -> Batches {
+    fn play(self, requests: u64) -> Batches {
         let mut batches = Batches::new();
-        for _ in 0..requests {
+        self.sojourns().take(requests as usize).for_each(|sojourn| batches.push(sojourn));
+        batches
+    }
+
+    fn sojourns(mut self) -> impl Iterator<Item = f64> {
+        std::iter::from_fn(move || {
             let sojourn = self.work + exponential(&mut self.draws);
             self.work = (sojourn - exponential(&mut self.draws) / QUEUE.rate).max(0.0);
-            batches.push(sojourn);
-        }
-        batches
+            Some(sojourn)
+        })
     }
 }
