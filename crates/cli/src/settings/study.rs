@@ -6,6 +6,7 @@ use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
 use crate::jobs;
 use crate::simulate::Other;
 use anyhow::{Context as _, Result, bail};
+use base::units::echoed;
 use stats::Threshold;
 use stats::study::{MODEL, Parameter};
 use stats::thresholds::{Metric, check_steps};
@@ -187,7 +188,7 @@ fn parameters(first: &Scenario, args: &SimArgs) -> Result<Vec<Parameter>> {
                 bail!("--model names one model and --sweep model= several: give one of them");
             }
             for value in values {
-                model(first, Some(value)).with_context(|| format!("--sweep {name}={value}"))?;
+                model(first, Some(value)).with_context(|| format!("--sweep {name}={}", echoed(value)))?;
             }
         }
         all.push(Parameter { name: name.clone(), values: values.clone() });
@@ -217,8 +218,9 @@ fn place(
     let all = || parameters.iter().zip(&values);
     let replaced: Vec<Override> = all().filter_map(|(p, text)| replaced(&p.name, text)).collect();
     let swept = || {
-        let swept =
-            all().filter(|(p, _)| p.name != MODEL).map(|(p, text)| format!("--sweep {}={text}", p.name));
+        let swept = all()
+            .filter(|(p, _)| p.name != MODEL)
+            .map(|(p, text)| format!("--sweep {}={}", p.name, echoed(text)));
         swept.collect::<Vec<_>>().join(" ")
     };
     let named = all().find(|(p, _)| p.name == MODEL).map(|(_, text)| text.as_str()).or(named);
@@ -238,6 +240,7 @@ fn makes_a_difference(parameters: &[Parameter], places: &[Place]) -> Result<()> 
             .filter(|i| (i / apart).is_multiple_of(parameter.values.len()))
             .all(|i| places[i].play == places[i + apart].play);
         if same && parameter.name != MODEL {
+            let [first, second] = [first, second].map(|value| echoed(value));
             bail!("--sweep {}: {first} and {second} make no difference to what is played", parameter.name);
         }
     }
