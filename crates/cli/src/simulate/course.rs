@@ -71,7 +71,7 @@ impl Value {
 pub struct After {
     /// All that is left.
     pub all: Times,
-    /// The same in parts of about equal size, in order.
+    /// The same in parts of about equal size, in order; none where they were not asked for.
     segments: Vec<Times>,
 }
 
@@ -127,8 +127,9 @@ impl Course {
         self.due.get(self.batches.holding(requests).checked_sub(1)?).copied()
     }
 
-    /// What comes after the first `cut` requests.
-    pub fn after(&self, cut: u64) -> After {
+    /// What comes after the first `cut` requests; in parts too if `parts` is set, without which there are no intervals.
+    pub fn after(&self, cut: u64, parts: bool) -> After {
+        let most = if parts { SEGMENTS } else { 0 };
         match &self.values {
             Values::Kept(values) => {
                 let left = values.get(cut as usize..).unwrap_or_default();
@@ -137,11 +138,11 @@ impl Course {
                     part.iter().for_each(|value| times.push(value.ns(), value.how()));
                     times
                 };
-                After { all: of(left), segments: segments(left, of) }
+                After { all: of(left), segments: segments(left, most, of) }
             }
             Values::Counted { length, parts } => {
                 let left = parts.get(cut.div_ceil(*length) as usize..).unwrap_or_default();
-                After { all: merged(left), segments: segments(left, merged) }
+                After { all: merged(left), segments: segments(left, most, merged) }
             }
         }
     }
@@ -175,9 +176,9 @@ impl Values {
     }
 }
 
-/// What is left, in up to [`SEGMENTS`] parts.
-fn segments<T>(left: &[T], of: impl Fn(&[T]) -> Times) -> Vec<Times> {
-    let (n, m) = (left.len(), left.len().min(SEGMENTS));
+/// What is left, in so many parts at most.
+fn segments<T>(left: &[T], most: usize, of: impl Fn(&[T]) -> Times) -> Vec<Times> {
+    let (n, m) = (left.len(), left.len().min(most));
     (0..m).map(|i| of(&left[i * n / m..(i + 1) * n / m])).collect()
 }
 
@@ -241,7 +242,7 @@ mod tests {
             let course = course((0..n).map(|k| if k < warm { 1 << 40 } else { 1_000 + k % 100 }));
             let Cut::Found(prefix) = course.cut() else { panic!("{n}: no steady state") };
             assert!(prefix.observations >= warm && prefix.observations < warm + n / 20, "{n}: {prefix:?}");
-            let after = course.after(prefix.observations);
+            let after = course.after(prefix.observations, true);
             assert_eq!(after.all.max().map(|(max, _)| max), Some(1_099e-9), "{n}");
             assert!(after.all.n() + prefix.observations + n / 32 >= n, "{n}: {} are left", after.all.n());
             // The batch's last request: number `observations` - 1, one each microsecond.
@@ -250,12 +251,12 @@ mod tests {
                 Some(Nanos((prefix.observations as i64 - 1) * 1_000)),
                 "{n}"
             );
-            assert_eq!(course.after(0).all.n(), n, "nothing is lost");
+            assert_eq!(course.after(0, true).all.n(), n, "nothing is lost");
         }
         let short = course([5, 6, 7]);
         assert_eq!((short.n(), short.cut(), short.due_in(0)), (3, Cut::TooFew, None));
-        assert_eq!(short.after(0).interval(1.0, |times| times.quantile(0.5)), None);
-        assert_eq!(short.after(3).all.quantile(0.5), None);
+        assert_eq!(short.after(0, true).interval(1.0, |times| times.quantile(0.5)), None);
+        assert_eq!(short.after(3, true).all.quantile(0.5), None);
     }
 
     /// Independent exponential values of mean 1 ms: p99 is ln(100) ms. Of 100 runs the intervals of 93 to 97 are expected to
@@ -267,7 +268,7 @@ mod tests {
             for seed in 1..=100 {
                 let mut draws = Stream::new(seed, "test").item(0);
                 let values = (0..n).map(|_| (-1e6 * draws.open01().ln()) as u64);
-                let after = course(values).after(0);
+                let after = course(values).after(0, true);
                 let told = |times: &Times| times.quantile(0.99).filter(|_| enough(times.n(), 0.99));
                 let [low, high] = after.interval(after.all.quantile(0.99).unwrap(), told).unwrap();
                 let exact = 100f64.ln() / 1e3;

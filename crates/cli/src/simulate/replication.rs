@@ -174,7 +174,7 @@ pub fn numbers(
         Cut::NotFound(_) | Cut::TooFew => nothing,
     };
     let intervals = intervals && matches!(left_out, Cut::Found(_));
-    let after = course.after(prefix.observations);
+    let after = course.after(prefix.observations, intervals);
     let mean = course.mean_after(prefix.observations)?;
     let max = after.all.max()?;
     let means = course.means(&Cut::Found(prefix));
