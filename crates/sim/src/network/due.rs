@@ -17,7 +17,7 @@ const TRIAL: u32 = 4_096;
 
 /// A request that is outstanding no more. Packed, so that two entries fit into a cache line.
 #[derive(Clone, Copy, Debug)]
-#[repr(packed(4))]
+#[repr(C, packed(4))]
 pub(super) struct End {
     /// At which copy of the balancer.
     pub copy: u32,
