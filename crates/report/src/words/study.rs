@@ -67,7 +67,7 @@ pub fn common(study: &Study) -> Vec<Sentence> {
     let intervals = match study.replications {
         0 | 1 => "Intervals: 95 %, by batch means within the one run of each point.".to_owned(),
         n => format!(
-            "Each number is the mean over {}; intervals: 95 % of that mean, by Student's t.",
+            "Means are over {}, percentiles of all their requests together; intervals: 95 %, by how the replications differ.",
             plural(n, "replication")
         ),
     };
