@@ -144,7 +144,7 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
         }
         if !few.is_empty() {
             untold.push(format!(
-                "{} and {} are not compared at {}{place}: too few requests lie beyond, or in too few replications.",
+                "{} and {} are not compared at {}{place}: too few requests lie beyond.",
                 names[0],
                 names[1],
                 few.join(", ")

@@ -13,8 +13,9 @@ use super::histogram::{borders, index};
 use crate::intervals::{astride, ratio_half_width_over};
 use crate::summary::Interval;
 
-/// So many observations lie beyond a quantile that has an interval, and on this side of it.
-const BEYOND: f64 = 10.0;
+/// So many observations lie beyond a quantile that has an interval, and on this side of it: in a queue they come together, so that ten
+/// may all be of one crowd. (In how many runs there are any must not decide: it would choose those with long queues.)
+const BEYOND: f64 = 50.0;
 
 /// The observations of one run, counted up: ten bytes for each bucket that holds something.
 #[derive(Clone, Debug)]
@@ -142,7 +143,7 @@ mod tests {
     /// Runs of few observations: the mean of their own p99 is far too low, and where nothing lies beyond there is no interval.
     #[test]
     fn intervals_hold_the_truth_in_the_tail_of_short_runs() {
-        let (trials, runs, n) = (400, 40, 100);
+        let (trials, runs, n) = (400, 40, 200);
         let mut held = [0, 0];
         for trial in 0..trials {
             let mut draws = Stream::new(trial, "pooled").item(0);

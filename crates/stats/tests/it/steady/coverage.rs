@@ -85,12 +85,14 @@ fn replications_hold_the_truth_in_500_sets() {
 #[test]
 #[ignore = "240 million requests: seconds in release mode; a short one below runs always"]
 fn percentiles_of_replications_hold_the_truth_in_500_sets() {
-    for (runs, relaxations) in [(20, 100.0), (100, 30.0)] {
+    for (runs, relaxations) in [(20, 100.0), (100, 30.0), (20, 30.0), (5, 100.0)] {
         let all = of_percentiles(500, runs, requests(relaxations), requests(5.0));
         println!("percentiles of {runs} runs of {relaxations} relaxation times: {all:?}");
         for ((held, told), p) in all.into_iter().zip(SHARES) {
-            let share = held as f64 / told as f64;
-            assert!(told > 250 && (0.85..=0.99).contains(&share), "{p}: {held} of {told}");
+            // Of runs that are few and short p99.9 has none.
+            let expected = if p > 0.99 && runs * relaxations as u64 <= 600 { 0 } else { 500 };
+            assert_eq!(told, expected, "{p}");
+            assert!(told == 0 || (425..=495).contains(&held), "{p}: {held} of {told}");
         }
     }
 }
@@ -115,7 +117,10 @@ fn intervals_hold_the_truth() {
     assert!(single >= 31, "{single}");
     let several = of_replications(40, 5, 10_000);
     assert!(several >= 31, "{several}");
-    for (held, told) in of_percentiles(20, 20, requests(30.0), requests(5.0)) {
-        assert!(held + 4 >= told && told > 0, "{held} of {told}");
-    }
+    // Too few lie beyond p99.9.
+    let [p50, p99, p999] = of_percentiles(20, 20, requests(30.0), requests(5.0));
+    assert!(
+        [p50, p99].iter().all(|(held, told)| *told == 20 && *held >= 16) && p999.1 == 0,
+        "{p50:?} {p99:?} {p999:?}"
+    );
 }
