@@ -35,7 +35,7 @@ pub struct Percentile {
     /// Whether it is only known to be at least this.
     pub lower_bound: bool,
     /// Its 95 % interval by the replications, and what each of them makes of it ([`pooled`]); none where too few requests lie
-    /// beyond, or in too few replications.
+    /// beyond, or its upper end does beyond all that was seen.
     pub by_runs: Option<(Interval, Vec<f64>)>,
 }
 

@@ -144,7 +144,7 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
         }
         if !few.is_empty() {
             untold.push(format!(
-                "{} and {} are not compared at {}{place}: too few requests lie beyond.",
+                "{} and {} are not compared at {}{place}: too few requests.",
                 names[0],
                 names[1],
                 few.join(", ")

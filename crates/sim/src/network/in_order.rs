@@ -24,6 +24,7 @@ pub(super) struct Served {
 /// Answers to come, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InOrder {
+    /// Seen by the books that are closed at the end, and by their tests.
     pub answers: VecDeque<Served>,
     /// Number of the first.
     first: u32,

@@ -60,8 +60,8 @@ pub struct Pooled {
     /// The smallest x with F(x) >= p, as the middle of its bucket, in nanoseconds.
     pub value: f64,
     /// Its 95 % interval, and what each run makes of the quantile: their mean is `value`, and their differences from those of
-    /// the same runs of another model are the difference of the two. None where too few observations lie beyond, or in too
-    /// few runs.
+    /// the same runs of another model are the difference of the two. None where too few observations lie beyond, or the
+    /// upper end does beyond the greatest.
     pub by_runs: Option<(Interval, Vec<f64>)>,
 }
 
