@@ -80,7 +80,10 @@ def main_run(tmp):
     equal(summary["arrivals"]["started"] + never_started(summary), n, "started and never started")
     equal(summary["outcomes"], {"ok": n}, "outcomes")
     equal(served, n, "requests that nginx logged")
-    expect(0.5 < summary["arrivals"]["cov"] < 2, f"CoV of headways is {summary['arrivals']['cov']}")
+    # Of 20,000 draws the CoV scatters by 0.007. What was sent may differ where this machine held headway up: it must say so.
+    arrivals, verdict = summary["arrivals"], summary["verdict"]["load"]
+    expect(abs(arrivals["intended"]["cov"] - 1) < 0.03, f"CoV of intended headways is {arrivals['intended']['cov']}")
+    expect(0.5 < arrivals["cov"] < 2 or verdict != "VALID", f"CoV of headways is {arrivals['cov']}, and the verdict {verdict}")
     equal(summary["response"]["n"], n, "response.n")
     ended.exits(code_of(summary))
     contains(ended.out, f"LOAD     {summary['verdict']['load']}", "the report")

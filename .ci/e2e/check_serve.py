@@ -23,9 +23,10 @@ def queue(tmp):
     summary = all_ended(ended, "ok")
     equal(serve.report["ok"], summary["measured"]["n"], "answers that the target counted")
     equal(serve.report["connections"], summary["generator"]["connections_opened"], "connections, by both ends")
-    # Far wider than the 0.5 ms by which the mean of so many scatters: a busy machine adds its own.
-    mean = summary["response"]["mean"]
-    expect(0.002 < mean < 0.015, f"mean response is {1000 * mean:.2f} ms, in theory 5 ms")
+    # Far wider than the 0.5 ms by which the mean of so many scatters. A busy machine adds its own, and more if it stands still.
+    mean, verdict = summary["response"]["mean"], summary["verdict"]["load"]
+    expect(mean > 0.002, f"mean response is {1000 * mean:.2f} ms, in theory 5 ms")
+    expect(mean < 0.015 or verdict != "VALID", f"mean response is {1000 * mean:.2f} ms, in theory 5 ms, of a load called {verdict}")
     expect(summary["response"]["p50"] < summary["response"]["p99"], "percentiles out of order")
 
 

@@ -1,5 +1,6 @@
 //! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 98, 99, 97, 0 wins.
 
+use base::Outcome;
 use stats::Summary;
 use stats::study::Study;
 use stats::summary::{LoadVerdict, ThresholdOutcome};
@@ -96,12 +97,15 @@ fn of_verdict(summary: &Summary, strict: bool) -> u8 {
     }
 }
 
-/// Requests ended, and not one of them in an established connection.
+/// Requests were tried, and not one of them got an established connection. Those that were never started tell nothing of it.
 pub fn unreachable(summary: &Summary) -> bool {
+    let of = |outcomes: &[Outcome]| -> u64 {
+        outcomes.iter().filter_map(|outcome| summary.outcomes.get(outcome.name())).sum()
+    };
     let all: u64 = summary.outcomes.values().sum();
-    let never = ["refused", "connect-timeout", "dns", "tls"];
-    let failed: u64 = never.iter().filter_map(|o| summary.outcomes.get(*o)).sum();
-    all > 0 && failed > 0 && failed == all
+    let failed = of(&[Outcome::Refused, Outcome::ConnectTimeout, Outcome::Dns, Outcome::Tls]);
+    let never_started = of(&[Outcome::LocalLimit, Outcome::Shed, Outcome::Unsent]);
+    failed > 0 && failed + never_started == all
 }
 
 #[cfg(test)]
@@ -132,6 +136,8 @@ mod tests {
         assert_eq!(of_summary(&summary(Invalid, false, &[("ok", 1), ("refused", 1)]), false), INVALID);
         assert_eq!(of_summary(&summary(Invalid, true, &[]), false), INTERRUPTED);
         assert_eq!(of_summary(&summary(Invalid, true, &[("refused", 2)]), false), FAILED);
+        assert_eq!(of_summary(&summary(Invalid, false, &[("tls", 2), ("shed", 5), ("unsent", 1)]), false), FAILED);
+        assert_eq!(of_summary(&summary(Invalid, false, &[("unsent", 9)]), false), INVALID);
         assert_eq!(of_audit(&summary(Valid, false, &[("refused", 2)]), false), FINE);
         assert_eq!(of_audit(&summary(Invalid, false, &[]), false), INVALID);
         assert_eq!(of_audit(&Summary::default(), true), FINE);
