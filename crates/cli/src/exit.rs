@@ -136,7 +136,10 @@ mod tests {
         assert_eq!(of_summary(&summary(Invalid, false, &[("ok", 1), ("refused", 1)]), false), INVALID);
         assert_eq!(of_summary(&summary(Invalid, true, &[]), false), INTERRUPTED);
         assert_eq!(of_summary(&summary(Invalid, true, &[("refused", 2)]), false), FAILED);
-        assert_eq!(of_summary(&summary(Invalid, false, &[("tls", 2), ("shed", 5), ("unsent", 1)]), false), FAILED);
+        assert_eq!(
+            of_summary(&summary(Invalid, false, &[("tls", 2), ("shed", 5), ("unsent", 1)]), false),
+            FAILED
+        );
         assert_eq!(of_summary(&summary(Invalid, false, &[("unsent", 9)]), false), INVALID);
         assert_eq!(of_audit(&summary(Valid, false, &[("refused", 2)]), false), FINE);
         assert_eq!(of_audit(&summary(Invalid, false, &[]), false), INVALID);

@@ -6,6 +6,7 @@
 
 use super::order::How;
 use stats::steady::Histogram;
+use std::borrow::Cow;
 
 /// A quantile is exact if censored times, as long as can be, would move it by no more than this share.
 const MOVED: f64 = 1.01;
@@ -81,36 +82,37 @@ impl Times {
     }
 
     /// Those with an answer.
-    fn observed(&self) -> Histogram {
-        let mut observed = self.well.clone();
-        if let Some(answered) = &self.answered {
-            observed.merge(answered);
-        }
-        observed
+    fn observed(&self) -> Cow<'_, Histogram> {
+        with(Cow::Borrowed(&self.well), self.answered.as_ref())
     }
 
     /// All of them, those without an answer as long as they were waited for.
-    pub fn all(&self) -> Histogram {
-        let mut all = self.observed();
-        if let Some(censored) = &self.censored {
-            all.merge(censored);
-        }
-        all
+    pub fn all(&self) -> Cow<'_, Histogram> {
+        with(self.observed(), self.censored.as_ref())
     }
 
     /// See [`Times::quantiles`].
     pub fn quantiles_of(&self, shares: &[f64]) -> Vec<Option<(f64, bool)>> {
         let (observed, all) = (self.observed(), self.all());
-        let told = |p: &f64| {
-            let low = all.quantile(*p)? as f64;
+        let is_lower_bound = |p: f64, low: f64| {
             // Of all, this share was answered by then.
             let p_observed = p * all.n() as f64 / observed.n().max(1) as f64;
             let high = (p_observed <= 1.0).then(|| observed.quantile(p_observed)).flatten();
-            let lower_bound = self.censored() > 0 && high.is_none_or(|high| high as f64 > low * MOVED);
-            Some((low / 1e9, lower_bound))
+            high.is_none_or(|high| high as f64 > low * MOVED)
+        };
+        let told = |&p: &f64| {
+            let low = all.quantile(p)? as f64;
+            Some((low / 1e9, self.censored() > 0 && is_lower_bound(p, low)))
         };
         shares.iter().map(told).collect()
     }
+}
+
+fn with<'a>(some: Cow<'a, Histogram>, others: Option<&Histogram>) -> Cow<'a, Histogram> {
+    let Some(others) = others else { return some };
+    let mut both = some.into_owned();
+    both.merge(others);
+    Cow::Owned(both)
 }
 
 #[cfg(test)]

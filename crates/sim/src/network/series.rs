@@ -1,8 +1,8 @@
 //! What a part did over time, in windows whose number is bounded.
 //!
-//! Everything is told as a spell when it is over: so much of something from one instant to another. A spell within one window
-//! costs one addition, a longer one four. Windows are powers of two long; when a spell reaches beyond the last, neighbours
-//! are merged.
+//! Everything is told as a spell when it is over: so much of something from one instant to another. It is kept as its two
+//! edges, each in the window that it lies in, so that a spell costs the same whatever its length. Windows are powers of two
+//! long; when a spell reaches beyond the last, neighbours are merged.
 
 use base::Nanos;
 
@@ -33,10 +33,10 @@ pub(super) struct Series {
 /// Of one lane in one window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
-    /// Of spells that begin or end within it.
+    /// From the edges within it to its end.
     part: i64,
-    /// By how much more spells cover it wholly than the window before.
-    whole: i64,
+    /// By how much more there is after it than before.
+    rise: i64,
 }
 
 impl Series {
@@ -54,48 +54,35 @@ impl Series {
     /// One more in the part from `at` to `departs`, served from `begins` on.
     #[inline]
     pub(super) fn served(&mut self, at: Nanos, begins: Nanos, departs: Nanos) {
-        let (first, last) = ((at.0 >> self.shift) as usize, (departs.0 >> self.shift) as usize);
-        if first == last
-            && let Some(window) = self.windows.get_mut(first)
-        {
-            window[Lane::Number as usize].part += departs.0 - at.0;
-            window[Lane::Busy as usize].part += departs.0 - begins.0;
-        } else {
-            self.long(Lane::Number, at, departs, 1);
-            self.long(Lane::Busy, begins, departs, 1);
+        if (departs.0 >> self.shift) as usize >= self.windows.len() {
+            self.reach(departs);
         }
+        self.edge(Lane::Number, at, 1);
+        self.edge(Lane::Busy, begins, 1);
+        self.edge(Lane::Number, departs, -1);
+        self.edge(Lane::Busy, departs, -1);
     }
 
     /// So many more, from `from` to `to`.
     #[inline]
     pub(super) fn spells(&mut self, lane: Lane, from: Nanos, to: Nanos, times: i64) {
-        let (first, last) = ((from.0 >> self.shift) as usize, (to.0 >> self.shift) as usize);
-        if first == last
-            && let Some(window) = self.windows.get_mut(first)
-        {
-            window[lane as usize].part += (to.0 - from.0) * times;
-        } else {
-            self.long(lane, from, to, times);
-        }
-    }
-
-    fn long(&mut self, lane: Lane, from: Nanos, to: Nanos, times: i64) {
         if from >= to {
             return;
         }
         if (to.0 >> self.shift) as usize >= self.windows.len() {
             self.reach(to);
         }
-        let (first, last) = ((from.0 >> self.shift) as usize, (to.0 >> self.shift) as usize);
-        let (lane, start) = (lane as usize, |window: usize| (window as i64) << self.shift);
-        if first == last {
-            self.windows[first][lane].part += (to.0 - from.0) * times;
-            return;
-        }
-        self.windows[first][lane].part += (start(first + 1) - from.0) * times;
-        self.windows[first + 1][lane].whole += times;
-        self.windows[last][lane].whole -= times;
-        self.windows[last][lane].part += (to.0 - start(last)) * times;
+        self.edge(lane, from, times);
+        self.edge(lane, to, -times);
+    }
+
+    /// So many more from that instant on.
+    #[inline(always)]
+    fn edge(&mut self, lane: Lane, at: Nanos, times: i64) {
+        let window = at.0 >> self.shift;
+        let sum = &mut self.windows[window as usize][lane as usize];
+        sum.part += (((window + 1) << self.shift) - at.0) * times;
+        sum.rise += times;
     }
 
     /// There are windows up to that instant.
@@ -106,6 +93,7 @@ impl Series {
         }
         let last = (to.0 >> self.shift) as usize;
         if self.windows.len() <= last {
+            self.windows.reserve(MOST - self.windows.len());
             self.windows.resize(last + 1, [Sum::default(); 3]);
         }
     }
@@ -116,18 +104,19 @@ impl Series {
         self.shift += 1;
         let merged = sums.chunks(2).map(|pair| {
             let sum = |lane: usize| pair.iter().map(|window| window[lane]).sum();
-            [0, 1, 2].map(|lane| Sum { part: sum(lane), whole: 0 })
+            [0, 1, 2].map(|lane| Sum { part: sum(lane), rise: 0 })
         });
         self.windows = merged.collect();
     }
 
     /// The integrals of each window, in order.
     fn sums(&self) -> impl Iterator<Item = [i64; 3]> + '_ {
-        let (width, mut whole) = (1i64 << self.shift, [0i64; 3]);
+        let (width, mut before) = (1i64 << self.shift, [0i64; 3]);
         self.windows.iter().map(move |window| {
             [0, 1, 2].map(|lane| {
-                whole[lane] += window[lane].whole;
-                window[lane].part + whole[lane] * width
+                let sum = window[lane].part + before[lane] * width;
+                before[lane] += window[lane].rise;
+                sum
             })
         })
     }
