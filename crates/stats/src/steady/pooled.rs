@@ -71,10 +71,9 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
     let mut holds = vec![false; usize::from(u16::MAX) + 1];
     runs.iter().flat_map(|run| &run.buckets).for_each(|&bucket| holds[usize::from(bucket)] = true);
     let buckets: Vec<u16> = (0..=u16::MAX).filter(|&bucket| holds[usize::from(bucket)]).collect();
-    let up_to = |place: usize| -> u64 { runs.iter().map(|run| run.up_to(buckets[place])).sum() };
+    let up_to = |bucket: u16| -> u64 { runs.iter().map(|run| run.up_to(bucket)).sum() };
     let rank = (p * n as f64 * (1.0 - 1e-12)).ceil().max(1.0) as u64;
-    let places: Vec<usize> = (0..buckets.len()).collect();
-    let at = places.partition_point(|&place| up_to(place) < rank.min(n));
+    let at = buckets.partition_point(|&bucket| up_to(bucket) < rank.min(n));
     let min = runs.iter().map(|run| run.min).min()?;
     let max = runs.iter().map(|run| run.max).max()?;
     let told = |place: usize| -> Option<f64> {
@@ -86,22 +85,22 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
         if n as f64 * p.min(1.0 - p) < BEYOND - 1e-6 || runs.len() < 2 {
             return None;
         }
-        let share = |place: usize| {
-            let of = |run: &&Shares| (run.up_to(buckets[place]) as f64, run.n() as f64);
+        let share = |&bucket: &u16| {
+            let of = |run: &&Shares| (run.up_to(bucket) as f64, run.n() as f64);
             let all: Vec<(f64, f64)> = runs.iter().map(of).collect();
             let half = ratio_half_width_over(&all, 2)?;
-            Some((up_to(place) as f64 / n as f64, half))
+            Some((up_to(bucket) as f64 / n as f64, half))
         };
-        let [low, high] = astride(p, buckets.len(), share);
+        let [low, high] = astride(p, &buckets, share);
         // All lie up to the last bucket, whatever p: reached only for want of a larger observation.
-        let before_last = buckets.len().checked_sub(2).map_or(0, up_to);
+        let before_last = if let [.., before, _] = buckets[..] { up_to(before) } else { 0 };
         if high + 1 >= buckets.len() && before_last as f64 >= p * n as f64 {
             return None;
         }
         let interval = [told(low)?, told(high)?];
-        let between = (up_to(high) - up_to(low)) as f64 / n as f64;
+        let between = (up_to(buckets[high]) - up_to(buckets[low])) as f64 / n as f64;
         let slope = if between > 0.0 { (interval[1] - interval[0]) / between } else { 0.0 };
-        let (all, size) = (up_to(at) as f64 / n as f64, n as f64 / runs.len() as f64);
+        let (all, size) = (up_to(buckets[at]) as f64 / n as f64, n as f64 / runs.len() as f64);
         let adds = |run: &&Shares| {
             let (n, up_to) = (run.n() as f64, run.up_to(buckets[at]) as f64);
             value + (all * n - up_to) / size * slope
