@@ -52,6 +52,11 @@ impl Stalls {
         }
     }
 
+    /// When it begins and ends, if it is a single one.
+    pub fn only(&self) -> Option<(Nanos, Nanos)> {
+        (self.every == Nanos::MAX).then(|| (self.first, self.first.saturating_add(self.length)))
+    }
+
     /// Reads `every=10s,for=1s` or `at=20s,for=2s`.
     ///
     /// # Errors

@@ -131,7 +131,7 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
             (result.value, result.lower_bound) = (Some(told.value), told.lower_bound);
             result.interval = told.by_runs.map(|(interval, _)| interval);
         }
-        if threshold.metric == Metric::Failed && all.len() > 1 {
+        if threshold.metric == Metric::Failed {
             result.interval = result.interval.map(|own| wider(own, threshold.aggregate, of.runs));
         }
     }

@@ -8,7 +8,7 @@ use base::dist::Law as _;
 use stats::queueing::{Mmc, relaxation_time};
 use stats::summary::Infinite;
 use workload::Plan;
-use workload::model::{Discipline, Kind, Model, Part, Policy};
+use workload::model::{Discipline, Faults, Kind, Model, Part, Policy, When};
 use workload::plan::Source;
 
 /// What a plan asks of a model.
@@ -17,7 +17,8 @@ pub struct Loads {
     /// Work per time and server, by part; 1 or more means that there is no steady state. None where it cannot be told, and
     /// of parts that serve nobody.
     pub offered: Vec<Option<f64>>,
-    /// The longest relaxation time of the stations, in seconds; none unless a formula has that of each of them.
+    /// The longest relaxation time of the stations, if a formula has that of each of them, and of the faults that come and go,
+    /// in seconds.
     pub relaxation_s: Option<f64>,
     /// What is infinite about the service times, by part; none of parts of which the load cannot be told.
     pub infinite: Vec<Option<Infinite>>,
@@ -26,9 +27,11 @@ pub struct Loads {
 impl Loads {
     /// Of that plan's measured phase and that model.
     pub fn of(plan: &Plan, model: &Model) -> Loads {
+        let faults =
+            model.parts.iter().filter_map(|part| alternation(part.faults.as_ref()?)).reduce(f64::max);
         let Some(rate) = rate(plan) else {
             let (offered, infinite) = (vec![None; model.parts.len()], vec![None; model.parts.len()]);
-            return Loads { offered, relaxation_s: None, infinite };
+            return Loads { offered, relaxation_s: faults, infinite };
         };
         let offered = sim::load::offered(model, rate);
         let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
@@ -36,7 +39,8 @@ impl Loads {
         let times: Option<Vec<f64>> =
             stations.map(|part| relaxation(model, part, offered[part]?, gap_cov)).collect();
         let infinite = (0..model.parts.len()).map(|part| infinite(model, part, offered[part]?)).collect();
-        Loads { relaxation_s: times.and_then(|times| times.into_iter().reduce(f64::max)), offered, infinite }
+        let stations = times.and_then(|times| times.into_iter().reduce(f64::max));
+        Loads { relaxation_s: stations.into_iter().chain(faults).reduce(f64::max), offered, infinite }
     }
 
     /// The part that is asked for most.
@@ -44,6 +48,14 @@ impl Loads {
         let told = self.offered.iter().enumerate().filter_map(|(part, load)| Some((part, (*load)?)));
         told.reduce(|most, other| if other.1 > most.1 { other } else { most })
     }
+}
+
+/// How long faults that come and go take to forget that all was up at first, in seconds: exactly so where both times are exponential,
+/// whose state forgets at the sum of both rates. None of what happens once.
+fn alternation(faults: &Faults) -> Option<f64> {
+    let When::Alternating { up, down, .. } = &faults.when else { return None };
+    let relaxation = 1.0 / (1.0 / up.mean() + 1.0 / down.mean());
+    relaxation.is_finite().then_some(relaxation)
 }
 
 /// Requests per second of the measured phase; none where some of them come at answers.
@@ -146,7 +158,7 @@ mod tests {
     use base::{Nanos, Phase, Profile, Rate};
     use workload::Process;
     use workload::journey::{Journey, Node, no_think};
-    use workload::model::{Balancer, Branch, Retry, Station, Ties};
+    use workload::model::{Balancer, Branch, Retry, Station, Ties, UnderWay, WhileDown};
     use workload::plan::Group;
     use workload::users::Level;
 
@@ -242,6 +254,28 @@ mod tests {
         let second = Nanos::from_secs(1);
         let stalls = base::station::Stalls::new(Nanos::from_secs(10), second).ok();
         assert_eq!(of(Station { stalls, ..slow() }, 40.0), None);
+    }
+
+    /// Up for 600 s and down for 60 s on average: 1 / (1/600 + 1/60), whatever else is known.
+    #[test]
+    fn faults_that_come_and_go_are_remembered_too() {
+        let alternating = |up: &str| {
+            let law = |text: &str| dist::parse(text, &|_| Err(String::new())).unwrap();
+            When::Alternating { up: law(up), down: law("exp(60s)"), lazy: false }
+        };
+        let faults = |when| Faults {
+            when,
+            together: false,
+            while_down: WhileDown::Error,
+            under_way: UnderWay::Finish,
+        };
+        let of = |when: When| {
+            let mut model = Model::station(station(1, "exp(10ms)"));
+            model.parts[0].faults = Some(faults(when));
+            Loads::of(&plan(50.0), &model).relaxation_s
+        };
+        assert!((of(alternating("exp(600s)")).unwrap() - 6_000.0 / 110.0).abs() < 1e-9);
+        assert_eq!(of(When::Once { at: Nanos::from_secs(20), length: Nanos::from_secs(5) }), None);
     }
 
     #[test]

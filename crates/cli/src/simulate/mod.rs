@@ -248,6 +248,7 @@ fn steady(settings: &SimSettings, seen: &InTheCourse, loads: &Loads, parts: &[Mo
         n: course.n(),
         censored: seen.censored,
         cut,
+        kept_s: to - kept,
         lag1: means.map(|means| means.lag1),
         growing: fastest(parts.iter().map(|part| Growth::of(part, kept, to))),
     });

@@ -8,6 +8,9 @@ use report::format::{plural, share, time};
 use stats::steady::{Cut, Length};
 use stats::study::{Point, WarmUp};
 
+/// So much of the requests being left out as warm-up is worth a word.
+const MUCH: f64 = 0.25;
+
 /// What the sentences are about.
 #[derive(Debug)]
 pub struct About<'a> {
@@ -23,6 +26,8 @@ pub struct About<'a> {
     pub replications: u64,
     /// Of those, the ones with too few requests to look for a steady state.
     pub untold: u64,
+    /// The part that makes the mean response time infinite, if one does.
+    pub endless: Option<&'a str>,
     /// What is left out.
     pub warm_up: WarmUp,
     /// Where that ends, the same of all replications.
@@ -33,7 +38,15 @@ pub struct About<'a> {
 
 /// The sentences, those on what is gravest first.
 pub fn notes(about: &About<'_>) -> Vec<String> {
-    let all = [little(about), turned_away(about), unsteady(about), untold(about), short(about)];
+    let all = [
+        little(about),
+        turned_away(about),
+        unsteady(about),
+        endless(about),
+        untold(about),
+        short(about),
+        left_out(about),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -81,6 +94,26 @@ fn unsteady(about: &About<'_>) -> Option<String> {
     Some(text)
 }
 
+fn endless(about: &About<'_>) -> Option<String> {
+    about.endless.map(|part| {
+        format!(
+            "The mean response time is infinite: the service times of {part} have an infinite variance. The mean told is of these runs \
+             alone, and no interval of it holds. Read percentiles, or bound the service times."
+        )
+    })
+}
+
+/// Much of the runs is in none of the response times, and in all of the rest.
+fn left_out(about: &About<'_>) -> Option<String> {
+    let cut = about.point.cut_share;
+    (about.warm_up == WarmUp::Mser && cut >= MUCH).then(|| {
+        format!(
+            "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
+            share(cut)
+        )
+    })
+}
+
 fn untold(about: &About<'_>) -> Option<String> {
     (about.untold > 0 && about.warm_up != WarmUp::Nothing).then(|| {
         format!(
@@ -104,7 +137,7 @@ fn short(about: &About<'_>) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "What is left of a run lasts {}: {times:.1} relaxation times of the slowest station ({}). Below {limit:.0}, {worth}.",
+        "What is left of a run lasts {}: {times:.1} relaxation times of its slowest part ({}). Below {limit:.0}, {worth}.",
         time(about.kept_s),
         time(relaxation)
     ))

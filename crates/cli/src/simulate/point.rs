@@ -13,7 +13,7 @@ use super::loads::Loads;
 use super::notes::{About, notes, refused};
 use super::pooled::{Percentile, Together};
 use super::replication::{NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
-use super::state::{Looked, fastest, why_not};
+use super::state::{Looked, fastest, once, why_not};
 use crate::rundoc;
 use crate::settings::Play;
 use stats::steady::{Cut, Prefix};
@@ -52,6 +52,8 @@ pub struct Done {
     pub values: [Vec<Number>; NUMBERS.len()],
     /// The same of the requests that ended well, in the order of [`OF_WELL`].
     pub well: [Vec<Number>; OF_WELL.len()],
+    /// Whether the mean response time is infinite.
+    pub endless: bool,
 }
 
 impl Coming {
@@ -59,11 +61,12 @@ impl Coming {
     pub fn new(replications: u64, play: &Play, thresholds: &[Threshold]) -> Coming {
         let warm_up = warm_up(&play.plan);
         let nothing = Cut::Found(Prefix { batches: 0, observations: 0, share: 0.0 });
+        let planned = once(&play.plan, &play.model).filter(|_| warm_up != WarmUp::Nothing);
         Coming {
             replications: (0..replications).map(|_| None).collect(),
             missing: replications,
             warm_up,
-            cut: (warm_up == WarmUp::Phases).then_some(nothing),
+            cut: (warm_up == WarmUp::Phases || planned.is_some()).then_some(nothing),
             waiting: Vec::new(),
             unseen: replications.min(LOOKED_AT),
             together: Together::default(),
@@ -130,6 +133,12 @@ impl Coming {
         let (n, censored) =
             runs().fold((0, 0), |(n, censored), r| (n + r.counts.n, censored + r.counts.censored));
         let cut = self.cut.unwrap_or(Cut::TooFew);
+        let cut_share = runs().map(|r| r.cut_share(left_out)).sum::<f64>() / all.len() as f64;
+        let measured_s = (play.plan.end() - play.plan.measured_from).as_secs_f64();
+        let kept_s = match self.warm_up {
+            WarmUp::Mser => measured_s * (1.0 - cut_share),
+            WarmUp::Phases | WarmUp::Nothing => measured_s,
+        };
         let looked = Looked {
             plan: &play.plan,
             model: &play.model,
@@ -137,6 +146,7 @@ impl Coming {
             n,
             censored,
             cut,
+            kept_s,
             lag1,
             growing: fastest((0..play.model.parts.len()).map(|part| growth(runs(), part))),
         };
@@ -147,6 +157,7 @@ impl Coming {
             None => why_not(&looked),
         };
         let told_of = self.warm_up != WarmUp::Nothing && !matches!(cut, Cut::TooFew);
+        let endless = self.loads.infinite.iter().position(|what| *what == Some(Infinite::MeanWait));
         let mut point = Point {
             values: values.to_vec(),
             n,
@@ -163,11 +174,14 @@ impl Coming {
             why_not: speaks_against,
             steady: runs().filter(|r| r.steady == Some(true)).count() as u64,
             little_holds: seen.iter().filter(|seen| seen.little).count() as u64,
-            cut_share: runs().map(|r| r.cut_share(left_out)).sum::<f64>() / all.len() as f64,
+            cut_share,
             curve: curve(self.together.times()),
             ..Point::default()
         };
-        let measured_s = (play.plan.end() - play.plan.measured_from).as_secs_f64();
+        if endless.is_some() {
+            let means = [&mut point.response, &mut point.response_ok];
+            means.into_iter().filter_map(|of| of.get_mut("mean")).for_each(|mean| mean.ci95 = None);
+        }
         let about = About {
             point: &point,
             loads: &self.loads,
@@ -175,37 +189,39 @@ impl Coming {
             grows,
             replications: all.len() as u64,
             untold: runs().filter(|r| r.steady.is_none()).count() as u64,
+            endless: endless.and_then(|part| Some(play.model.parts.get(part)?.name.as_str())),
             warm_up: self.warm_up,
             cut,
-            kept_s: match self.warm_up {
-                WarmUp::Mser => measured_s * (1.0 - point.cut_share),
-                WarmUp::Phases | WarmUp::Nothing => measured_s,
-            },
+            kept_s,
         };
         let notes = notes(&about);
         let refusals = refusals(play, runs(), &seen).map(|finding| finding.text);
         point.notes = refusals.into_iter().chain(notes).collect();
-        let infinite = self.loads.infinite.iter().flatten();
+        // What begins and ends is the same in all replications, and no longer run would tell of it.
+        let planned = point.why_not.is_some() && point.why_not == once(&play.plan, &play.model);
+        let judged_as_it_is = play.plan.is_fixed_work() || (planned && all.len() > 1);
         point.thresholds = judged(
             &self.thresholds,
             &Runs {
                 runs: &runs().collect::<Vec<_>>(),
                 numbers: &numbers().collect::<Vec<_>>(),
-                unsteady: point.why_not.clone().filter(|_| !play.plan.is_fixed_work()),
+                unsteady: point.why_not.clone().filter(|_| !judged_as_it_is),
                 together: Some(&self.together).filter(|_| all.len() > 1),
-                endless: infinite.into_iter().any(|&what| what == Infinite::MeanWait),
+                endless: endless.is_some(),
             },
         );
         let runs = all.len();
-        let whole = |of: &Vec<Number>, told: &Option<Percentile>| match told {
-            _ if of.len() != runs => Vec::new(),
+        let compared = |name: &str| name != "mean" || endless.is_none();
+        let whole = |of: &Vec<Number>, told: &Option<Percentile>, name: &str| match told {
+            _ if of.len() != runs || !compared(name) => Vec::new(),
             Some(told) => told.as_numbers(of),
             None => of.clone(),
         };
         Done {
             point,
-            values: std::array::from_fn(|i| whole(&told[i], &percentiles[i])),
-            well: std::array::from_fn(|i| whole(&well[i], &of_well[i])),
+            values: std::array::from_fn(|i| whole(&told[i], &percentiles[i], NUMBERS[i].0)),
+            well: std::array::from_fn(|i| whole(&well[i], &of_well[i], OF_WELL[i].0)),
+            endless: endless.is_some(),
         }
     }
 }

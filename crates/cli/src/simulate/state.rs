@@ -5,12 +5,12 @@
 
 use super::loads::Loads;
 use base::{Nanos, Profile};
-use report::format::{count, number, share};
+use report::format::{count, number, share, time};
 use stats::Growth;
-use stats::steady::Cut;
+use stats::steady::{Cut, Length};
 use std::ops::Range;
 use workload::Plan;
-use workload::model::Model;
+use workload::model::{Kind, Model, When, WhileDown};
 use workload::plan::Source;
 use workload::users::Level;
 
@@ -36,6 +36,8 @@ pub struct Looked<'a> {
     pub censored: u64,
     /// What MSER leaves out.
     pub cut: Cut,
+    /// How long what is left lasts, in seconds.
+    pub kept_s: f64,
     /// Correlation of neighbouring batches of what is left.
     pub lag1: Option<f64>,
     /// The part whose number of requests is shown to grow, by most per second, and by how much.
@@ -56,8 +58,9 @@ pub fn why_not(of: &Looked<'_>) -> Option<String> {
         let asked = format!("{} is asked for {} it can do", name(part), times_what(load));
         return Some(grew.map_or(asked.clone(), |grew| format!("{asked}, and {grew}")));
     }
-    if let Some(what) = varies(of.plan) {
-        return Some(format!("the {what} of the plan varies within the measured phase"));
+    let once = once(of.plan, of.model);
+    if once.is_some() {
+        return once;
     }
     if grew.is_some() {
         return grew;
@@ -78,6 +81,13 @@ pub fn why_not(of: &Looked<'_>) -> Option<String> {
             ));
         }
         Cut::Found(_) => {}
+    }
+    if let Some(Length::TooShort { times }) = of.loads.relaxation_s.map(|time| Length::of(time, of.kept_s)) {
+        return Some(format!(
+            "what is left of a run is {} relaxation times long, and below {:.0} it is a beginning",
+            number(times),
+            Length::FORGOTTEN
+        ));
     }
     of.lag1.filter(|&lag1| lag1 > most_correlated()).map(|lag1| {
         format!(
@@ -105,6 +115,30 @@ pub fn times_what(load: f64) -> String {
 pub fn fastest(growths: impl Iterator<Item = Option<Growth>>) -> Option<(usize, Growth)> {
     let shown = growths.enumerate().filter_map(|(part, growth)| Some((part, growth.filter(Growth::shown)?)));
     shown.max_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second))
+}
+
+/// What is planned to happen once within the measured phase, so that numbers hang on how long that is: a rate that rises, a part
+/// that goes down. Such a run begins and ends, and nothing of it is a warm-up that could be left out.
+pub fn once(plan: &Plan, model: &Model) -> Option<String> {
+    if let Some(what) = varies(plan) {
+        return Some(format!("the {what} of the plan varies within the measured phase"));
+    }
+    model.parts.iter().find_map(|part| {
+        let faults = part.faults.as_ref().and_then(|faults| match (&faults.when, faults.while_down) {
+            (&When::Once { at, length }, WhileDown::Slow(_)) => Some((at, at.saturating_add(length), "slow")),
+            (&When::Once { at, length }, _) => Some((at, at.saturating_add(length), "down")),
+            (When::Alternating { .. }, _) => None,
+        });
+        let stall = match &part.kind {
+            Kind::Station(station) => station.stalls.and_then(|stalls| stalls.only()),
+            _ => None,
+        };
+        let stall = stall.map(|(from, to)| (from, to, "stalled"));
+        let all = faults.into_iter().chain(stall);
+        let (from, _, is) =
+            all.into_iter().find(|(from, to, _)| *from < plan.end() && *to > plan.measured_from)?;
+        Some(format!("{} is {is} once, from {} on", part.name, time(from.as_secs_f64())))
+    })
 }
 
 /// What of the plan is not the same throughout the measured phase.

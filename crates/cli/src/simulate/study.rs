@@ -126,7 +126,17 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
         let place = if rest.is_empty() { rest } else { format!(" ({rest})") };
         let names = pair.map(|d| d.point.values[model].as_str());
         let (mut bounds, mut few) = (Vec::new(), Vec::new());
+        let endless = pair.iter().any(|d| d.endless);
+        if endless && settings.replications > 1 {
+            untold.push(format!(
+                "{} and {} are not compared at mean{place}: it is infinite.",
+                names[0], names[1]
+            ));
+        }
         for told in told(pair) {
+            if endless && told.of == "mean" {
+                continue;
+            }
             if told.numbers.iter().any(|numbers| numbers.is_empty()) && settings.replications > 1 {
                 few.push(told.of);
                 continue;

@@ -1,6 +1,7 @@
 //! Studies from a file to their document.
 
 mod demands;
+mod steady;
 
 use super::point::Coming;
 use super::replication::{Replication, seed};
@@ -172,7 +173,7 @@ fn what_grows_and_what_is_short_is_said() {
     let study = played(&format!("{load}{ONE}"), &["--sweep", "rate=60,97,150", "--replications", "3"]);
     let notes = |i: usize| study.points[i].notes.join(" ");
     assert_eq!(study.points[0].notes, Vec::<String>::new());
-    assert!(notes(1).contains("relaxation times of the slowest station"), "{}", notes(1));
+    assert!(notes(1).contains("relaxation times of its slowest part"), "{}", notes(1));
     let growing = notes(2);
     assert!(growing.contains("There is no steady state: target is asked for 1.50 times"), "{growing}");
     assert!(growing.contains("requests in target grew by"), "{growing}");

@@ -152,7 +152,7 @@ pub(super) fn too_short(case: &Case) -> Option<Finding> {
     Some(Finding {
         severity,
         text: format!(
-            "After its warm-up the measured phase lasts {}: {} relaxation times of its slowest station, which takes {} to forget how it \
+            "After its warm-up the measured phase lasts {}: {} relaxation times of its slowest part, which takes {} to forget how it \
              began. {worth}. Run for at least {} after the warm-up; in {} the mean of a single busy queue becomes known within \
              about {} (Whitt 1989).",
             span(length),

@@ -42,8 +42,9 @@ pub struct Steady {
     pub ci95: Option<Interval>,
     /// Correlation of neighbouring batches: near zero where they are long enough.
     pub batch_lag1: Option<f64>,
-    /// How long the slowest station of the model takes to forget where it began: its relaxation time. None unless a formula has
-    /// that of every station: none with faults or stalls, or where a part is asked for all that it can do.
+    /// How long the slowest part of the model takes to forget where it began: its relaxation time. Of stations, where a formula has
+    /// that of every one (none with stalls or a limited queue, or where one is asked for all that it can do), and of faults that
+    /// come and go.
     pub relaxation_s: Option<f64>,
     /// Length of the measured phase in relaxation times.
     pub relaxations: Option<f64>,

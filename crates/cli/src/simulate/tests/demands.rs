@@ -17,7 +17,7 @@ fn outcomes(point: &Point) -> Vec<ThresholdOutcome> {
     point.thresholds.iter().map(|threshold| threshold.outcome).collect()
 }
 
-fn single(text: &str, flags: &[&str]) -> Summary {
+pub(super) fn single(text: &str, flags: &[&str]) -> Summary {
     match ask(text, flags).unwrap_or_else(|error| panic!("{error:#}")) {
         Asked::Run(settings) => simulate(&settings, &|| false).unwrap().summary,
         Asked::Study(_) => panic!("{flags:?} ask for a study"),

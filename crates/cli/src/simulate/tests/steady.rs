@@ -1,0 +1,108 @@
+//! What is no steady state, and what follows for numbers and thresholds: what happens once, runs that are too short, means
+//! that are infinite.
+
+use super::demands::single;
+use super::{LOAD, ask, played};
+use crate::settings::Asked;
+use stats::Summary;
+use stats::summary::ThresholdOutcome::{Crossed, NotJudged, Passed};
+
+/// 80 requests a second for 100 s.
+fn load() -> String {
+    LOAD.replace("60/s", "80/s").replace("hold: 20s", "hold: 100s")
+}
+
+fn finding<'a>(summary: &'a Summary, id: &str) -> Option<&'a str> {
+    summary.verdict.findings.iter().find(|f| f.id == id).map(|f| f.text.as_str())
+}
+
+/// A stall of ten seconds at 40 s: MSER would leave out all up to its end, and the two models would be the same.
+#[test]
+fn what_happens_once_is_in_the_numbers_and_is_no_steady_state() {
+    let models = "models:
+  plain: { servers: 1, service: exp(5ms) }
+  stalled: { servers: 1, service: exp(5ms), stalls: { at: 40s, for: 10s } }
+  down: { servers: 1, service: exp(5ms), faults: { at: 40s, for: 10s } }
+  slow: { servers: 1, service: exp(5ms), faults: { at: 40s, for: 10s, answer: { slow: 3 } } }
+";
+    let text = format!("{}{models}", load());
+    let demands = ["--threshold", "p(99)<100ms", "--threshold", "failed: rate<5%"];
+    let study = played(&text, &[&["--replications", "6"], &demands[..]].concat());
+    let [plain, stalled, down, slow] = &study.points[..] else { panic!("{} points", study.points.len()) };
+    assert_eq!((plain.found, plain.why_not.as_deref()), (Some(true), None));
+    for (point, is) in [(stalled, "stalled"), (down, "down"), (slow, "slow")] {
+        let why = format!("{} is {is} once, from 40.0 s on", point.busiest.as_deref().unwrap());
+        assert_eq!((point.found, point.why_not.as_deref()), (Some(false), Some(&why[..])));
+        assert_eq!(point.cut_share, 0.0, "{is}: nothing of it is a warm-up");
+    }
+    // A tenth of the requests come while it stands still, and wait for up to ten seconds.
+    assert!(stalled.response["p99"].mean > 7.0 && plain.response["p99"].mean < 0.1);
+    // What begins and ends is judged over replications: it is the same in each.
+    let judged = |i: usize| study.points[i].thresholds.iter().map(|t| t.outcome).collect::<Vec<_>>();
+    assert_eq!([judged(0), judged(1), judged(2)], [[Passed, Passed], [Crossed, Passed], [Passed, Crossed]]);
+    let of_stalled =
+        text.replace("models:\n  plain: { servers: 1, service: exp(5ms) }\n  stalled:", "model:");
+    let of_stalled = of_stalled.split("  down:").next().unwrap();
+    let alone = single(of_stalled, &demands);
+    assert!(finding(&alone, "no-steady-state").unwrap().contains("is stalled once, from 40.0 s on"));
+    assert_eq!(alone.thresholds[0].outcome, NotJudged, "of a single run no interval holds");
+}
+
+/// M/M/1 at 0.98: 100 s are half a relaxation time. At 0.5 they are 850.
+#[test]
+fn a_beginning_is_no_steady_state() {
+    let model = "model: { servers: 1, service: exp(10ms) }\n";
+    let text = format!("{}{model}", load().replace("phases: [", "phases: [ { hold: 20s, warmup: true },"));
+    let study = played(&text, &["--sweep", "rate=50,98", "--replications", "5", "--threshold", "avg<10s"]);
+    let [long, short] = &study.points[..] else { panic!("{} points", study.points.len()) };
+    assert_eq!((long.found, long.thresholds[0].outcome), (Some(true), Passed));
+    assert_eq!((short.found, short.thresholds[0].outcome), (Some(false), NotJudged));
+    assert!(short.why_not.as_ref().unwrap().contains("relaxation times long"), "{:?}", short.why_not);
+    let alone = single(&text.replace("80/s", "98/s"), &["--threshold", "avg<10s"]);
+    assert_eq!(alone.thresholds[0].outcome, NotJudged);
+    assert!(finding(&alone, "no-steady-state").is_some() && finding(&alone, "short-run").is_some());
+    // Up for ten minutes and down for one: forgotten after 54.5 s, far longer than any queue before this server remembers.
+    let faults = text.replace("exp(10ms) }", "exp(1ms), faults: { up: exp(10m), down: exp(1m) } }");
+    let study = played(&faults, &["--replications", "5", "--threshold", "failed: rate<50%"]);
+    assert_eq!((study.points[0].found, study.points[0].thresholds[0].outcome), (Some(false), NotJudged));
+}
+
+/// Pareto of tail index 1.5: the mean service is three times the least, its variance is infinite, and so is the mean wait.
+#[test]
+fn an_infinite_mean_has_no_interval_and_is_not_compared() {
+    let models = "models:
+  a: { servers: 1, service: \"pareto(1ms,1.5)\" }
+  b: { servers: 1, service: \"pareto(2ms,1.5)\" }
+";
+    let study = played(&format!("timeout: 1h\n{}{models}", load()), &["--replications", "4"]);
+    for point in &study.points {
+        assert_eq!(point.response["mean"].ci95, None);
+        assert!(point.response["p50"].ci95.is_some());
+        assert!(
+            point.notes.iter().any(|note| note.contains("mean response time is infinite")),
+            "{:?}",
+            point.notes
+        );
+    }
+    let of: Vec<&str> = study.differences.iter().map(|d| d.of.as_str()).collect();
+    assert!(of.contains(&"p50") && !of.contains(&"mean"), "{of:?}");
+    assert!(
+        study.not_compared.iter().any(|words| words.contains("at mean: it is infinite")),
+        "{:?}",
+        study.not_compared
+    );
+}
+
+/// A single play of a study: what it knows of failures is never narrower than the exact limits of independent requests.
+#[test]
+fn a_share_is_never_known_better_than_by_independent_requests() {
+    let model = "model: { servers: 1, service: exp(1ms), faults: { up: exp(900ms), down: exp(100ms) } }\n";
+    let text = format!("{}{model}", load());
+    assert!(matches!(ask(&text, &["--sweep", "rate=80"]), Ok(Asked::Study(_))));
+    let study = played(&text, &["--sweep", "rate=80", "--threshold", "failed: rate<50%"]);
+    let told = &study.points[0].thresholds[0];
+    let (share, n) = (told.value.unwrap(), told.n as f64);
+    let [low, high] = told.interval.unwrap();
+    // The exact limits are wider than those of the normal law, 1.96 standard errors to either side.
+    assert!(high - low > 2.0 * 1.95 * (share * (1.0 - share) / n).sqrt(), "{share} {low} {high}");
+}
