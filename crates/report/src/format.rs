@@ -2,6 +2,9 @@
 //!
 //! Deliberately absent: layout, and any unit but those of the summary (seconds, 1/s, bytes).
 
+/// From here on numbers and seconds have an exponent, in place of digits that nobody counts.
+const LARGE: f64 = 1e15;
+
 /// Three significant digits in plain notation with trailing zeros (`1.20`, `12.3`, `0.00123`); whole from 1,000 on,
 /// with separators; scientific below a millionth and from 1e15 on.
 pub fn number(x: f64) -> String {
@@ -71,9 +74,13 @@ pub fn count(n: u64) -> String {
 const TIMES: [(f64, &str); 6] =
     [(3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")];
 
-/// The unit of time in which `seconds` reads best. Minutes begin at 100 s: `83.5 s` says more than `1.39 min`.
+/// The unit of time in which `seconds` reads best. Minutes begin at 100 s: `83.5 s` says more than `1.39 min`; what needs an
+/// exponent is in seconds.
 fn time_unit(seconds: f64) -> (f64, &'static str) {
     let (rounded, _) = round3(seconds.abs());
+    if rounded >= LARGE {
+        return (1.0, "s");
+    }
     let from = |(length, unit): &(f64, &str)| match *unit {
         "min" => 100.0,
         "h" => 6000.0,
@@ -82,7 +89,7 @@ fn time_unit(seconds: f64) -> (f64, &'static str) {
     TIMES.into_iter().find(|unit| rounded >= from(unit)).unwrap_or((1e-9, "ns"))
 }
 
-/// A span of time: `3.47 ms`, `812 us`, `1.20 s`, `5.00 min`; `0 s` for none.
+/// A span of time: `3.47 ms`, `812 us`, `1.20 s`, `5.00 min`; `0 s` for none, `2.00e300 s` from 1e15 s on.
 pub fn time(seconds: f64) -> String {
     if seconds == 0.0 || !seconds.is_finite() {
         return if seconds.is_nan() { "-".into() } else { format!("{} s", number(seconds)) };
@@ -109,9 +116,10 @@ pub fn time_range(low: f64, high: f64) -> String {
 
 /// A time with its interval, all in one unit and with as many digits as the interval carries: `245.9 ms [244.0, 247.8]`.
 pub fn time_within(value: f64, interval: [f64; 2]) -> String {
-    let (length, unit) = time_unit(value.abs().max(interval[0].abs()).max(interval[1].abs()));
+    let most = value.abs().max(interval[0].abs()).max(interval[1].abs());
+    let (length, unit) = time_unit(most);
     let half = (interval[1] - interval[0]) / 2.0 / length;
-    if !half.is_finite() || half <= 0.0 || !value.is_finite() {
+    if !half.is_finite() || half <= 0.0 || !value.is_finite() || most >= LARGE {
         return format!("{} [{}]", time(value), time_range(interval[0], interval[1]));
     }
     // Two digits of the half width.
@@ -137,7 +145,12 @@ fn range(low: &str, high: &str) -> String {
 
 /// An instant on the run's clock, in seconds: `3.214 s`. Always seconds, so that instants can be compared by eye.
 pub fn instant(seconds: f64) -> String {
-    format!("{seconds:.3} s")
+    format!("{} s", places(seconds, 3))
+}
+
+/// With so many places after the point, or with an exponent where it is large.
+fn places(x: f64, places: usize) -> String {
+    if x.abs() >= LARGE { number(x) } else { format!("{x:.places$}") }
 }
 
 /// Ranges of the run's clock, at most `most` of them: `3.0-4.5 s, 7.0-8.1 s and 3 more`.
@@ -145,7 +158,10 @@ pub fn instants(ranges: &[[f64; 2]], most: usize) -> String {
     let shown: Vec<String> = ranges
         .iter()
         .take(most)
-        .map(|[from, to]| if from == to { format!("{from:.1}") } else { format!("{from:.1}-{to:.1}") })
+        .map(|[from, to]| {
+            let [first, last] = [from, to].map(|seconds| places(*seconds, 1));
+            if from == to { first } else { format!("{first}-{last}") }
+        })
         .collect();
     let more = match ranges.len().saturating_sub(most) {
         0 => String::new(),
@@ -228,7 +244,9 @@ mod tests {
         check(1e-9, "1.00 ns");
         check(-0.000_012, "-12.0 us");
         check(0.0, "0 s");
-        check(1e300, "2.78e296 h");
+        check(1e300, "1.00e300 s");
+        check(1e15, "1.00e15 s");
+        check(3.6e14, "100,000,000,000 h");
         check(f64::NAN, "-");
         check(f64::INFINITY, "inf s");
         assert_eq!(
@@ -246,6 +264,8 @@ mod tests {
         assert_eq!(time_within(1.5, [1.1, 1.9]), "1.50 s [1.10, 1.90]");
         assert_eq!(time_within(0.5, [0.25, 0.75]), "500 ms [250, 750]");
         assert_eq!(time_within(0.0, [0.0, 0.0]), "0 s [0 to 0 s]");
+        assert_eq!(time_within(2e300, [1e300, 3e300]), "2.00e300 s [1.00e300 to 3.00e300 s]");
+        assert_eq!(time_within(0.0, [-1e200, 1e200]), "0 s [-1.00e200 to 1.00e200 s]");
     }
 
     #[test]
@@ -269,6 +289,18 @@ mod tests {
         assert_eq!(size(1e13), "9,313 GiB");
         assert_eq!(plural(1, "stall"), "1 stall");
         assert_eq!(plural(0, "stall"), "0 stalls");
+    }
+
+    /// Nothing takes more columns than the largest whole number, however large it is.
+    #[test]
+    fn what_is_large_has_an_exponent() {
+        for x in [1e15, 1e18, -3.3e20, 1e100, f64::MAX, f64::MIN, 1e-100, f64::MIN_POSITIVE] {
+            let single = [number, chosen, time, chosen_time, rate, share, size, instant, p_value];
+            let pairs = [time_range(-x, x), time_within(x, [-x, x]), instants(&[[-x, x]], 1)];
+            for text in single.iter().map(|of| of(x)).chain(pairs) {
+                assert!(text.len() <= 52, "{x:e}: {text}");
+            }
+        }
     }
 
     #[test]
@@ -300,6 +332,8 @@ mod tests {
         assert_eq!(instants(&[[3.0, 4.5], [7.0, 7.0]], 3), "3.0-4.5, 7.0 s");
         assert_eq!(instants(&[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], 1), "0.0-1.0 s and 2 more");
         assert_eq!(instant(3.2141), "3.214 s");
+        assert_eq!(instant(1e300), "1.00e300 s");
+        assert_eq!(instants(&[[-1e300, 1e300], [4.0, 4.0]], 3), "-1.00e300-1.00e300, 4.0 s");
     }
 
     #[test]

@@ -257,6 +257,24 @@ fn the_page_of_a_simulation_shows_its_model() {
     assert!(!live.contains("id=\"model\"") && !live.contains("const modelOverTime"));
 }
 
+/// Names of parts are cut where they must be; what a part does is not.
+#[test]
+fn the_terminal_cuts_no_kind_of_a_part() {
+    let mut summary = samples::balanced();
+    let kind = "least-connections of 3 drawn at random, by weights, of what was known 250 ms before";
+    for (i, part) in summary.simulation.as_mut().expect("a model").parts.iter_mut().enumerate() {
+        part.name = format!("{}-{i}", "routers-of-the-second-zone".repeat(3));
+        part.kind = format!("balancer {kind}");
+        (part.copies, part.requests, part.number) = (1_000_000, u64::MAX, 1e9);
+    }
+    let shown = text("terminal", &summary, &style());
+    let table = between(&shown, "The model\n", "steady  ");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts = summary.simulation.map_or(0, |simulation| simulation.parts.len());
+    assert!(parts > 0 && flat.matches(kind).count() >= parts && flat.contains("..."), "{flat}");
+}
+
 #[test]
 fn another_run_stands_beside_in_a_table_and_in_the_curve() {
     let mut other = samples::clean();
@@ -296,7 +314,7 @@ fn another_run_stands_beside_in_the_terminal_too() {
     let shown = text("terminal", &same, &style());
     let table = between(&shown, "Beside live", "Outcomes");
     let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("at p50, p90, p99 both agree within their intervals."), "{words}");
+    assert!(words.contains("at the mean, p50, p90, p99 both agree within their intervals."), "{words}");
     assert!(words.contains("Not asked for the same: rate (400/s there, 500/s here)."), "{words}");
     assert_eq!(table.matches(" agree\n").count(), 4, "{table}");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");

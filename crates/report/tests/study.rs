@@ -8,7 +8,9 @@ use report::Style;
 use report::beside::of_point;
 use report::study::{html, json, parse, terminal};
 use stats::study::Study;
-use stats::summary::{Against, CurvePoint, Differs, Intervals, Recorded, Spread};
+use stats::summary::{
+    Against, CurvePoint, Differs, Intervals, Recorded, Spread, ThresholdOutcome as Outcome, ThresholdResult,
+};
 use studies::STUDIES;
 
 fn style() -> Style {
@@ -139,6 +141,59 @@ fn a_run_stands_beside_the_points() {
     let section = between(&text, "Beside live", "Again");
     assert!(section.contains("agree") && section.contains("not told"), "{section}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn the_terminal_compares_all_four_numbers_of_each_point_and_says_so() {
+    let study = beside(studies::study_models(), other());
+    let text = shown(&study, &style());
+    let section = between(&text, "Beside live", "Again");
+    for of in ["mean", "p50", "p90", "p99"] {
+        let rows = section.lines().filter(|line| line.split_whitespace().next() == Some(of)).count();
+        assert_eq!(rows, study.points.len(), "{of}: {section}");
+        assert_eq!(page(&study).matches(&format!(": {of}</th>")).count(), study.points.len(), "{of}");
+    }
+    assert!(section.contains("random: they differ at the mean ("), "{section}");
+    assert!(section.contains("even: at the mean both agree within their intervals"), "{section}");
+}
+
+/// Every outcome at every kind of study, held to a threshold whose text is longer than the page is wide.
+#[test]
+fn the_words_of_a_verdict_are_never_cut() {
+    let words = ["passed", "CROSSED", "inconclusive", "not judged"];
+    let outcomes = [Outcome::Passed, Outcome::Crossed, Outcome::Inconclusive, Outcome::NotJudged];
+    for (long, (name, make)) in STUDIES.iter().flat_map(|study| [(false, study), (true, study)]) {
+        let mut study = make();
+        let judged = studies::study_demands().points[0].thresholds[0].clone();
+        let text = |of: &str| format!("p(99, phase '{}')<3s{of}", "long-".repeat(if long { 30 } else { 1 }));
+        for (i, point) in study.points.iter_mut().enumerate() {
+            let one = |at: usize| ThresholdResult {
+                text: text(["", " and more"][at]),
+                outcome: outcomes[(i + at) % 4],
+                ..judged.clone()
+            };
+            point.thresholds = vec![one(0), one(1)];
+        }
+        let text = shown(&study, &style());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{name}: {text}");
+        let points = study.points.len().min(if study.is_swept() { 60 } else { 12 });
+        for (at, word) in words.into_iter().enumerate() {
+            let held = (0..points).flat_map(|i| [i % 4, (i + 1) % 4]).filter(|which| *which == at).count();
+            let found = text.split_whitespace().collect::<Vec<_>>().join(" ").matches(word).count();
+            assert!(found >= held, "{name}: {word} {found} times for {held}: {text}");
+        }
+    }
+}
+
+#[test]
+fn an_infinite_load_is_said_in_words() {
+    let mut study = studies::study_single();
+    study.points[0].load = Some(f64::INFINITY);
+    for document in [shown(&study, &style()), page(&study)] {
+        let document = document.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(document.contains("infinite") && !document.contains(" inf "), "{document}");
+        assert!(document.contains("is asked for infinitely more than it can do"), "{document}");
+    }
 }
 
 #[test]

@@ -7,15 +7,17 @@ const keepError = (text) => {
 window.addEventListener("error", (event) => keepError(String(event.message)));
 window.addEventListener("securitypolicyviolation", (event) => keepError("policy: " + event.blockedURI));
 
-// Numbers as in the rest of the page: three digits, the unit that fits.
+// Numbers as in the rest of the page: three digits, the unit that fits, an exponent where it is very large or small.
+const large = 1e15;
 const digits = (x) => {
   if (x === 0) return "0";
+  if (Math.abs(x) >= large || Math.abs(x) < 1e-6) return x.toExponential(2).replace("+", "");
   const exponent = Math.floor(Math.log10(Math.abs(x)));
   if (Math.abs(x) >= 1000) return Math.round(x).toLocaleString("en-US");
   return x.toFixed(Math.min(12, Math.max(0, 2 - exponent)));
 };
 const timeUnits = [["h", 3600, 6000], ["min", 60, 100], ["s", 1, 1], ["ms", 1e-3, 1e-3], ["us", 1e-6, 1e-6], ["ns", 1e-9, 0]];
-const timeUnit = (s) => timeUnits.find(([, , from]) => Math.abs(s) >= from * 0.9999999);
+const timeUnit = (s) => (Math.abs(s) >= large ? ["s", 1] : timeUnits.find(([, , from]) => Math.abs(s) >= from * 0.9999999));
 const time = (s) => {
   if (s == null) return "-";
   if (s === 0) return "0";
@@ -26,10 +28,11 @@ const time = (s) => {
 const axisTime = (s) => {
   if (s == null) return "";
   if (s === 0) return "0";
+  if (Math.abs(s) >= large) return digits(s) + " s";
   const [unit, length] = Math.abs(s) >= 1 ? ["s", 1] : timeUnit(s);
   return Number((s / length).toPrecision(3)).toLocaleString("en-US") + " " + unit;
 };
-const axisCount = (v) => (v >= 1e6 ? v / 1e6 + "M" : v >= 1e4 ? v / 1e3 + "k" : v.toLocaleString("en-US"));
+const axisCount = (v) => (v >= large ? digits(v) : v >= 1e6 ? v / 1e6 + "M" : v >= 1e4 ? v / 1e3 + "k" : v.toLocaleString("en-US"));
 const share = (p) => (p == null ? "-" : Number(p.toPrecision(6)) + " %");
 
 const style = (name) => getComputedStyle(page).getPropertyValue(name).trim();

@@ -5,7 +5,7 @@ use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use super::tables::dash;
 use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, demands, footer};
 use crate::Style;
-use crate::format::{count, number as digits, plural, rate, share, time, time_range, time_within};
+use crate::format::{count, plural, rate, share, time, time_range, time_within};
 use crate::study::sweep::{Sweep, sweep};
 use crate::words::Tone;
 use crate::words::study::{
@@ -244,7 +244,10 @@ fn loads(page: &mut Markup, study: &Study) {
             per_second(point.offered),
             per_second(point.completed),
             cell(point.busiest.clone().unwrap_or_default()),
-            toned(if overloaded { Tone::Bad } else { Tone::Plain }, dash(point.load, digits)),
+            toned(
+                if overloaded { Tone::Bad } else { Tone::Plain },
+                dash(point.load, crate::words::model::load_cell),
+            ),
             cell(with_interval(point.utilisation.as_ref())),
             toned(
                 if point.failed.mean > 0.0 { Tone::Bad } else { Tone::Plain },

@@ -39,7 +39,7 @@ pub(super) fn run(page: &mut Page, summary: &Summary) {
     page.marked(2, "", Tone::Faint, &meaning(&beside.run));
 }
 
-/// Of several: p50, p90 and p99 by point.
+/// Of several: the same by point.
 pub(super) fn study(page: &mut Page, study: &Study) {
     let Some(run) = &study.beside else { return };
     page.heading(&format!("Beside {}", run.name));
@@ -48,7 +48,7 @@ pub(super) fn study(page: &mut Page, study: &Study) {
     let mut grid = Grid::new(["", "simulated", heading(run), "ratio [95 %]", ""]);
     for (point, against) in shown.iter().take(MOST_POINTS) {
         grid.alone(Tone::Strong, label(study, point));
-        for of in against.compared.iter().filter(|of| of.of != "mean") {
+        for of in &against.compared {
             let [own, other] = [&of.simulated, &of.recorded].map(value_cell);
             grid.row(tone(of), vec![format!("  {}", of.of), own, other, ratio_cell(of), word(of).into()]);
         }

@@ -1,13 +1,13 @@
 //! Tables whose columns are as wide as what they hold. One that is too wide for the page is printed as several below
 //! each other, each with the labels; labels are cut in their middle, numbers never where it can be helped.
 
-use super::layout::{Align, Page, WIDTH, cell, columns, span};
+use super::layout::{Align, INDENT, Page, WIDTH, cell, columns, span};
 use crate::format::visible;
 use crate::words::Tone;
 use std::ops::Range;
 
-/// Columns before a label.
-const INDENT: usize = 2;
+/// Widest column of numbers: what has the page to itself, without a label.
+pub(super) const WIDEST: usize = WIDTH - INDENT - 2;
 /// Widest and narrowest column of labels, where there is a choice.
 const LABELS: [usize; 2] = [30, 16];
 /// Columns between two columns of labels.
@@ -54,7 +54,7 @@ impl Grid {
         self.rows.push(Row { tone, cells: cells.iter().map(|cell| visible(cell)).collect(), alone: false });
     }
 
-    /// A label on lines of its own, uncut, above the rows that follow.
+    /// A label on lines of its own, uncut, above the rows that follow; spaces that it begins with indent them all.
     pub(super) fn alone(&mut self, tone: Tone, label: String) {
         self.rows.push(Row { tone, cells: vec![label], alone: true });
     }
@@ -149,7 +149,8 @@ impl Grid {
         let cut = if self.whole { Vec::new() } else { shorten_all(&names, labels) };
         for (i, row) in self.rows.iter().enumerate() {
             if row.alone {
-                page.marked(INDENT, "", row.tone, names[i]);
+                let deeper = names[i].chars().take_while(|c| *c == ' ').count();
+                page.marked(INDENT + deeper, "", row.tone, names[i]);
                 continue;
             }
             let numbers = if row.tone == Tone::Strong { Tone::Strong } else { Tone::Plain };
@@ -162,7 +163,7 @@ impl Grid {
 }
 
 /// Every label cut to fit. Those that would look alike are shown from shortly before where they begin to differ.
-fn shorten_all(labels: &[&str], width: usize) -> Vec<String> {
+pub(super) fn shorten_all(labels: &[&str], width: usize) -> Vec<String> {
     let cut: Vec<String> = labels.iter().map(|label| shorten(label, width)).collect();
     let alike = |i: usize| -> Vec<&str> {
         (0..labels.len()).filter(|&j| cut[j] == cut[i]).map(|j| labels[j]).collect()

@@ -7,6 +7,8 @@ use crate::words::Tone;
 /// Columns of the narrowest terminal in common use.
 pub const WIDTH: usize = 80;
 
+/// Columns before a label.
+pub(super) const INDENT: usize = 2;
 /// Column at which the text beside a label begins.
 const LABEL: usize = 14;
 
@@ -77,12 +79,24 @@ impl Page {
 
     /// `label` in its own column, and a text beside it over as many lines as it needs.
     pub(super) fn labelled(&mut self, label: &str, tone: Tone, text: &str) {
-        for (i, line) in wrap(&visible(text), WIDTH - LABEL).into_iter().enumerate() {
+        self.beside(LABEL, label, tone, text);
+    }
+
+    /// Paragraphs, each beside a word of ours in a column that holds the longest of them uncut.
+    pub(super) fn judged(&mut self, paragraphs: &[(&str, Tone, String)]) {
+        let longest = paragraphs.iter().map(|(word, ..)| columns(word)).max().unwrap_or(0);
+        for (word, tone, text) in paragraphs {
+            self.beside(LABEL.max(longest + INDENT + 1), word, *tone, text);
+        }
+    }
+
+    /// A text that begins at a column, the label before it.
+    fn beside(&mut self, column: usize, label: &str, tone: Tone, text: &str) {
+        for (i, line) in wrap(&visible(text), WIDTH - column).into_iter().enumerate() {
             let label = if i == 0 { label } else { "" };
-            // Two columns of indent, one between label and text.
             self.line(&[
-                span(Tone::Plain, "  "),
-                cell(Tone::Faint, label, LABEL - 3, Align::Left),
+                span(Tone::Plain, " ".repeat(INDENT)),
+                cell(Tone::Faint, label, column - INDENT - 1, Align::Left),
                 span(Tone::Plain, " "),
                 span(tone, line),
             ]);
@@ -199,6 +213,21 @@ mod tests {
         assert_eq!(clip("abcdef", 5), "abcd~");
         assert_eq!(clip("abcdef", 0), "");
         assert!(columns(&clip("\u{6f22}\u{5b57}\u{6f22}", 4)) <= 4);
+    }
+
+    #[test]
+    fn words_of_a_verdict_are_whole_and_their_texts_begin_in_one_column() {
+        let mut page = Page::new(false);
+        page.judged(&[
+            ("passed", Tone::Plain, "p50".into()),
+            ("inconclusive", Tone::Warn, "word ".repeat(14)),
+        ]);
+        let expected =
+            format!("  passed       p50\n  inconclusive {}\n               word\n", ["word"; 13].join(" "));
+        assert_eq!(page.out, expected);
+        let mut page = Page::new(false);
+        page.judged(&[("not judged", Tone::Warn, "p50".into())]);
+        assert_eq!(page.out, "  not judged  p50\n");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) fn model(page: &mut Page, summary: &Summary) {
                 share_of(part.failed, part.requests),
             ],
         );
-        grid.row(Tone::Faint, vec![format!(" {}", words::model::kind_of_part(part))]);
+        grid.alone(Tone::Faint, format!(" {}", words::model::kind_of_part(part)));
     }
     if !simulation.parts.is_empty() {
         grid.print(page);

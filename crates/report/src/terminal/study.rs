@@ -1,18 +1,20 @@
 //! Several simulated runs at a glance: a table by point, how the models differ, what to know, how to get it again.
 
 use super::beside;
+use super::grid::{WIDEST, shorten_all};
 use super::layout::Page;
 use super::machine;
 use super::rows::Table;
+use super::thresholds::judged;
 use crate::Style;
-use crate::format::{count, number, plural, rate, time_range};
+use crate::format::{count, plural, rate, time_range};
 use crate::words::study::{
     Sentence, common, difference, label, no_load, not_compared, notes, share_cell, steady_cell, subject,
     time_cell,
 };
 use crate::words::{self, Tone, demands};
 use stats::study::{Estimate, Point, Study};
-use stats::summary::{ThresholdOutcome, ThresholdResult};
+use stats::summary::ThresholdResult;
 
 /// Points that are shown before the rest is left to the other outputs.
 const MOST_POINTS: usize = 60;
@@ -91,7 +93,7 @@ fn loads(page: &mut Page, study: &Study) {
             vec![
                 per_second(point.offered),
                 per_second(point.completed),
-                point.load.map_or("-".into(), number),
+                point.load.map_or("-".into(), words::model::load_cell),
                 share_cell(point.utilisation.as_ref()),
                 share_cell(Some(&point.failed)),
                 steady_cell(point).into(),
@@ -131,11 +133,8 @@ fn demanded(page: &mut Page, study: &Study) {
         page.marked(2, "", Tone::Faint, demands::RULE);
         return;
     }
-    for (outcome, text) in demands::evidence(study).take(MOST_SENTENCES) {
-        let (word, tone) = words::thresholds::outcome(outcome);
-        let tone = if outcome == ThresholdOutcome::Passed { Tone::Plain } else { tone };
-        page.labelled(word, tone, &text);
-    }
+    let all = demands::evidence(study).take(MOST_SENTENCES).map(|(outcome, text)| judged(outcome, text));
+    page.judged(&all.collect::<Vec<_>>());
     page.marked(2, "", Tone::Faint, demands::RULE);
 }
 
@@ -145,7 +144,8 @@ fn outcomes(page: &mut Page, study: &Study) {
     if texts.is_empty() {
         return;
     }
-    let mut table = Table::new(study, texts);
+    // A column wider than the page would push its words over the edge.
+    let mut table = Table::new(study, shorten_all(&texts, WIDEST));
     for point in shown(study) {
         let outcome =
             |threshold: &ThresholdResult| words::thresholds::outcome(threshold.outcome).0.to_owned();

@@ -11,11 +11,15 @@ pub(super) fn thresholds(page: &mut Page, summary: &Summary) {
         return;
     }
     page.heading("Thresholds");
-    for threshold in &summary.thresholds {
-        let (word, tone) = words::thresholds::outcome(threshold.outcome);
-        // Only what is crossed stands out: a page of green hides it.
-        let tone = if threshold.outcome == ThresholdOutcome::Passed { Tone::Plain } else { tone };
+    let all = summary.thresholds.iter().map(|threshold| {
         let text = format!("{}; value {}", threshold.text, words::thresholds::evidence(threshold));
-        page.labelled(word, tone, &text);
-    }
+        judged(threshold.outcome, text)
+    });
+    page.judged(&all.collect::<Vec<_>>());
+}
+
+/// A paragraph of [`Page::judged`]. Only what is crossed or open stands out: a page of green hides it.
+pub(super) fn judged(outcome: ThresholdOutcome, text: String) -> (&'static str, Tone, String) {
+    let (word, tone) = words::thresholds::outcome(outcome);
+    (word, if outcome == ThresholdOutcome::Passed { Tone::Plain } else { tone }, text)
 }

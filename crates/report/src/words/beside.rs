@@ -110,11 +110,10 @@ pub fn untold(against: &Against) -> Vec<Sentence> {
     reasons.into_iter().map(one).collect()
 }
 
-/// The verdict over p50, p90 and p99 of one comparison, in a sentence.
+/// The verdict over all numbers of one comparison, in a sentence.
 pub fn verdict(run: &Recorded, against: &Against) -> Sentence {
     let of = |agree: Option<bool>| -> Vec<&str> {
-        let percentiles = against.compared.iter().filter(|c| c.of != "mean" && c.agree == agree);
-        percentiles.map(|c| c.of.as_str()).collect()
+        against.compared.iter().filter(|c| c.agree == agree).map(|c| spoken(&c.of)).collect()
     };
     let (same, other, untold) = (of(Some(true)), of(Some(false)), of(None));
     let mut parts = Vec::new();
@@ -122,11 +121,12 @@ pub fn verdict(run: &Recorded, against: &Against) -> Sentence {
         parts.push(format!("at {} both agree within their intervals", same.join(", ")));
     }
     if !other.is_empty() {
-        let each = |of: &&str| {
-            let [low, high] = against.compared.iter().find(|c| c.of == **of)?.ratio_ci95?;
-            Some(format!("{of} ({} to {} times)", number(low), number(high)))
+        let each = |c: &Compared| {
+            let [low, high] = c.ratio_ci95?;
+            Some(format!("{} ({} to {} times)", spoken(&c.of), number(low), number(high)))
         };
-        let each: Vec<String> = other.iter().filter_map(each).collect();
+        let differing = against.compared.iter().filter(|c| c.agree == Some(false));
+        let each: Vec<String> = differing.filter_map(each).collect();
         parts.push(format!("they differ at {}, {} over simulated", each.join(", "), heading(run)));
     }
     if !untold.is_empty() {
@@ -138,6 +138,11 @@ pub fn verdict(run: &Recorded, against: &Against) -> Sentence {
         _ => Tone::Faint,
     };
     (tone, parts.join("; ") + ".")
+}
+
+/// A number's name within a sentence.
+fn spoken(of: &str) -> &str {
+    if of == "mean" { "the mean" } else { of }
 }
 
 /// All that is to be said with the table of a single run, what is gravest first.
@@ -201,8 +206,8 @@ mod tests {
         ];
         let mut against = Against { compared, differs: Vec::new() };
         let (tone, text) = verdict(&run, &against);
-        let told = "at p90 both agree within their intervals; they differ at p99 (1.90 to 2.10 times), measured over simulated; at p50 \
-                    it cannot be told.";
+        let told = "at p90 both agree within their intervals; they differ at p99 (1.90 to 2.10 times), measured over simulated; at the \
+                    mean, p50 it cannot be told.";
         assert_eq!((tone, text.as_str()), (Tone::Bad, told));
         assert_eq!(differs(&against), None);
         assert_eq!(known(&run), []);

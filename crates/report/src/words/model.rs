@@ -105,14 +105,21 @@ fn asked(part: &ModelPart) -> f64 {
 pub fn load(part: &ModelPart) -> String {
     let asked = asked(part);
     match part.offered {
-        _ if asked.is_infinite() => "infinite".into(),
-        None => "-".into(),
-        Some(_) => number(asked),
+        None if asked.is_finite() => "-".into(),
+        _ => load_cell(asked),
     }
 }
 
-/// `1.25 times what`, or `all that`.
+/// A load in a cell.
+pub fn load_cell(load: f64) -> String {
+    if load.is_infinite() { "infinite".into() } else { number(load) }
+}
+
+/// `1.25 times what`, `all that`, or `infinitely more than`.
 pub(super) fn times_what(load: f64) -> String {
+    if load.is_infinite() {
+        return "infinitely more than".into();
+    }
     match number(load).as_str() {
         "1.00" => "all that".into(),
         times => format!("{times} times what"),
@@ -193,6 +200,9 @@ mod tests {
         of.parts = vec![ModelPart { name: "dynos".into(), offered: Some(1.25), ..ModelPart::default() }];
         assert_eq!(text(&of), "none: dynos is asked for 1.25 times what its servers can do");
         assert_eq!(steady(&of).tone, Tone::Warn);
+        of.parts[0].offered = Some(f64::INFINITY);
+        assert_eq!(text(&of), "none: dynos is asked for infinitely more than its servers can do");
+        assert_eq!(load(&of.parts[0]), "infinite");
         of.parts[0].infinite = Some(Infinite::MeanService);
         (of.parts[0].offered, of.steady.n) = (None, 6_000);
         assert_eq!(text(&of), "none: the mean service time of dynos is infinite");

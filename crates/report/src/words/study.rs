@@ -380,6 +380,8 @@ mod tests {
         assert!(texts[1].starts_with("BROKEN: in 1 replication Little's identity"), "{texts:?}");
         (point.load, point.busiest) = (Some(1.25), Some("dynos".into()));
         assert!(notes(&of, &point)[0].text.contains("dynos is asked for 1.25 times what it can do"));
+        point.load = Some(f64::INFINITY);
+        assert!(notes(&of, &point)[0].text.contains("dynos is asked for infinitely more than it can do."));
         let nothing = Study { warmup: WarmUp::Nothing, ..of };
         (point.load, point.found, point.little_holds) = (None, None, 20);
         assert_eq!(notes(&nothing, &point), []);
