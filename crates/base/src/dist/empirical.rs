@@ -4,6 +4,9 @@ use crate::units::UnitError;
 use std::fmt;
 use std::sync::Arc;
 
+/// A file of times may have so many bytes; whoever reads one for [`super::parse`] reads no more.
+pub const MOST_BYTES_OF_TIMES: usize = 256 << 20;
+
 /// The values of a file, each as likely as the others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Empirical {

@@ -20,7 +20,7 @@ mod shifted;
 mod uniform;
 
 pub use constant::Constant;
-pub use empirical::Empirical;
+pub use empirical::{Empirical, MOST_BYTES_OF_TIMES};
 pub use erlang::Erlang;
 pub use exponential::Exponential;
 pub use gamma::Gamma;

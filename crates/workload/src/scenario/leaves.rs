@@ -5,7 +5,7 @@ use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree, Typed};
 use crate::arrivals::Process;
 use crate::model::words::Worded;
-use base::dist::{self, Dist};
+use base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
 use base::units::{self, MOST_ECHOED, UnitError, echoed, nearest};
 use base::{Nanos, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -323,6 +323,10 @@ fn law(scalar: &Scalar, reader: &mut Reader<'_>) -> Result<Dist, Problem> {
 /// The times in a file, one a line; empty lines and those that begin with # are left out.
 fn times(name: &str, reader: &mut Reader<'_>) -> Result<Vec<f64>, String> {
     let bytes = reader.file(name).map_err(|e| format!("a file of times: it cannot be read: {e}"))?;
+    if bytes.len() > MOST_BYTES_OF_TIMES {
+        let most = MOST_BYTES_OF_TIMES >> 20;
+        return Err(format!("a file of times: it is longer than {most} MiB, the most that is read"));
+    }
     let text = String::from_utf8(bytes).map_err(|_| "a file of times: it is not UTF-8 text".to_owned())?;
     let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
     let times = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));

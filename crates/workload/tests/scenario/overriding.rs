@@ -150,3 +150,22 @@ fn paths_that_lead_nowhere_and_values_that_do_not_fit() {
         + &mistakes(&ONE.replace("arrive: { rate: 20/s }", "closed: { count: 20 }"), &[("rate", "30")]);
     insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(shown) });
 }
+
+#[test]
+fn a_level_of_none_is_blamed_where_it_was_put_and_not_the_phases_that_follow_it() {
+    let hold = "users: { arrive: { rate: 20/s }, phases: [{ hold: 10s }] }\njourney: [{ get: / }]\n";
+    for (text, path) in [(hold, "rate"), (hold, "users.arrive.rate"), (ONE, "rate")] {
+        let shown = mistakes(text, &[(path, "0")]);
+        assert!(shown.contains("nobody would come: it is 0 throughout"), "{shown}");
+        assert!(shown.contains(&format!("| {path}=0\n")) && !shown.contains("phases:"), "{shown}");
+        assert!(shown.contains("write a value above 0"), "{shown}");
+    }
+    let phases = mistakes(hold, &[("users.phases.0.at", "0/s")]);
+    assert!(phases.contains("phases: ["), "{phases}");
+}
+
+#[test]
+fn a_file_of_times_has_its_limit() {
+    let shown = mistakes(ONE, &[("model.service", "empirical(endless.txt)")]);
+    assert!(shown.contains("'endless.txt'") && shown.contains("longer than 256 MiB"), "{shown}");
+}

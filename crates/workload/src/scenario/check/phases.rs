@@ -106,7 +106,9 @@ pub(super) fn settle(
         return reader
             .complain(Problem::new(list, title).help("add one that counts, for example - { hold: 1m }"));
     }
-    finish(settling.pieces, warm, list, reader)
+    // Phases that follow a base of none say nothing of their own.
+    let at = base.filter(|(value, _)| *value <= 0.0).map_or(list, |(_, span)| span);
+    finish(settling.pieces, warm, at, reader)
 }
 
 /// Checks that somebody comes at all.
