@@ -83,7 +83,7 @@ pub struct LoadArgs {
     #[arg(long, value_parser = Process::parse, value_name = "PROCESS", help = arrivals_help())]
     pub arrivals: Option<Process>,
     /// Seed of every random draw [default: a new one, printed]
-    #[arg(long, value_parser = parse_seed, value_name = "N")]
+    #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
     /// Rise linearly to the rate over this time first (sent, not counted)
     #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
@@ -222,7 +222,7 @@ pub struct DemoArgs {
     #[arg(short = 'R', long, value_parser = units::parse_rate, default_value = "500/s", value_name = "RATE")]
     pub rate: Rate,
     /// Seed of every random draw [default: a new one, printed]
-    #[arg(long, value_parser = parse_seed, value_name = "N")]
+    #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
     /// What becomes of the results.
     #[command(flatten)]
@@ -270,7 +270,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub arrivals_log: Option<PathBuf>,
     /// Seed of the service times and errors [default: a new one, printed]
-    #[arg(long, value_parser = parse_seed, value_name = "N")]
+    #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
     /// Stop by itself after this time
     #[arg(long, value_name = "TIME", value_parser = units::parse_time)]

@@ -67,7 +67,7 @@ pub struct AuditArgs {
     #[arg(long, value_delimiter = ',', value_parser = parse_interval, default_value = "10ms,100ms", requires = "histograms", value_name = "TIME,TIME,...", help_heading = "What to compute")]
     pub cells: Vec<Nanos>,
     /// Seed of the draws that spread stamps over their resolution
-    #[arg(long, value_parser = parse_seed, default_value = "1", value_name = "N", help_heading = "What to compute")]
+    #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, default_value = "1", value_name = "N", help_heading = "What to compute")]
     pub seed: u64,
     /// What becomes of the results.
     #[command(flatten)]
@@ -147,7 +147,7 @@ pub struct LabArgs {
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// Seed of every random draw
-    #[arg(long, value_parser = parse_seed, default_value = "1", value_name = "N")]
+    #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, default_value = "1", value_name = "N")]
     pub seed: u64,
     /// Repeat it so many times, each with draws of its own, for mean and range of every number [default: the
     /// experiment's own]

@@ -39,7 +39,7 @@ pub struct SimArgs {
     #[arg(long = "sweep", value_parser = Sweep::parse, value_name = "PARAM=SPEC", help_heading = "What to play")]
     pub sweeps: Vec<Sweep>,
     /// Seed of every random draw, the same for every point [default: the file's, else a new one, printed]
-    #[arg(long, value_parser = parse_seed, value_name = "N", help_heading = "What to play")]
+    #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N", help_heading = "What to play")]
     pub seed: Option<u64>,
     /// Threads that play, several plays at once; they do not change the numbers [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N", help_heading = "What to play")]

@@ -38,6 +38,9 @@ impl Input {
             if found.is_dir() && log.is_file() {
                 return open(log, Some(path));
             }
+            if found.is_dir() {
+                has_requests(path)?;
+            }
             if found.is_file() && is_log(path).map_err(Failure::usage)? {
                 let in_folder = path.file_name().is_some_and(|name| name == records::folder::RECORDS);
                 return open(path.to_path_buf(), path.parent().filter(|_| in_folder));
@@ -66,6 +69,26 @@ impl Input {
             Input::Run(run) => Ok(run.finish()),
         }
     }
+}
+
+/// Refuses a folder of results that keeps no record of single requests.
+fn has_requests(folder: &Path) -> Result<(), Failure> {
+    let (shown, has) = (folder.display(), |name: &str| folder.join(name).is_file());
+    if has(report::study::JSON_FILE) {
+        return Err(Failure::usage(anyhow!(
+            "{shown} is the folder of a study, of several simulated runs, and holds no requests to audit: its report is \
+             {} there, its numbers {}; a single run keeps its requests with --log",
+            records::folder::REPORT,
+            report::study::JSON_FILE
+        )));
+    }
+    if has(records::folder::PLAN) && has(records::folder::SUMMARY) {
+        return Err(Failure::usage(anyhow!(
+            "{shown} is the folder of a run that kept no records (--no-log), and holds no requests to audit: `headway \
+             report` shows it"
+        )));
+    }
+    Ok(())
 }
 
 /// What the system refuses is its fault; all else is the file's.

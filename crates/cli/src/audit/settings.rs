@@ -2,7 +2,7 @@
 
 use crate::args::{AuditArgs, AuditOutput, Expect, Quantiles, Shift, Stamps};
 use crate::repeat;
-use crate::settings::{must_be_empty, must_be_new};
+use crate::settings::{Output, outputs_fit};
 use anyhow::{Result, bail};
 use base::Nanos;
 use stats::audit::QuantileRule;
@@ -60,13 +60,13 @@ impl AuditSettings {
         each_once(&args.files)?;
         each_percentile_once(&args.percentiles)?;
         let output = &args.output;
-        for (flag, path) in
-            [("--json", &output.json), ("--html", &output.html), ("--failures", &output.failures)]
-        {
-            must_be_new(flag, path.as_ref())?;
-        }
-        must_be_empty("--csv", output.csv.as_deref())?;
-        must_be_empty("--histograms", output.histograms.as_deref())?;
+        outputs_fit(&[
+            Output::printable("--json", output.json.as_ref()),
+            Output::file("--html", output.html.as_ref()),
+            Output::file("--failures", output.failures.as_ref()),
+            Output::folder("--csv", output.csv.as_ref()),
+            Output::folder("--histograms", output.histograms.as_ref()),
+        ])?;
         if args.span == Some(Nanos::ZERO) {
             bail!("--for 0s selects nothing: write a time above zero");
         }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn flags_become_settings() {
         let s = resolve(
-            "a.csv b.csv --from 120s --for 1200s --stamps end --requests --by-threads 50,1,5,5 --json x/y --seed 3",
+            "a.csv b.csv --from 120s --for 1200s --stamps end --requests --by-threads 50,1,5,5 --json y.json --seed 3",
         )
         .unwrap();
         assert_eq!((s.from, s.span), (Nanos::from_secs(120), Some(Nanos::from_secs(1200))));
@@ -196,6 +196,9 @@ mod tests {
         assert!(error("a.csv --json Cargo.toml").contains("never overwritten"));
         assert!(error("a.csv --html Cargo.toml").contains("never overwritten"));
         assert!(error("a.csv --csv src").contains("not empty"));
+        assert!(error("a.csv --json x --html ./x").contains("--json x and --html ./x are the same place"));
+        assert!(error("a.csv --failures x/f.csv --csv x").contains("lies within --csv x"));
+        assert!(error("a.csv --failures -").contains("only --json prints to standard output"));
         assert!(error("a.csv --histograms src").contains("not empty"));
         assert!(error("a.csv --cells 10ms").contains("--histograms"));
         assert!(error("a.csv --histograms x --cells 0s").contains("above zero"));

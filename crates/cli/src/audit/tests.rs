@@ -101,3 +101,24 @@ fn a_simulated_run_has_neither_dates_nor_bytes() {
     std::fs::copy(Path::new(out).join(records::folder::RECORDS), &moved).expect("there is room");
     of(moved.to_str().expect("it is text"));
 }
+
+#[test]
+fn folders_without_requests_say_what_they_are() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let refused = || {
+        let words = ["headway", "audit", folder.path().to_str().expect("it is text")];
+        let Command::Audit(args) = Args::parse_from(words).command else { panic!("it is an audit") };
+        let failure = audit(&AuditSettings::resolve(&args, &[]).expect("they are right")).expect_err("none");
+        assert_eq!(failure.code, crate::exit::USAGE);
+        crate::exit::in_words(&failure.error)
+    };
+    assert!(refused().contains("name the files in it"));
+    written(folder.path(), "plan.json", "{}");
+    written(folder.path(), "summary.json", "{}");
+    assert!(refused().contains("kept no records (--no-log)"));
+    written(folder.path(), "study.json", "{}");
+    assert!(
+        refused()
+            .contains("the folder of a study, of several simulated runs, and holds no requests to audit")
+    );
+}

@@ -4,12 +4,12 @@ use super::converted;
 use crate::args::FromHarArgs;
 use crate::convert::har::{self, Choices};
 use crate::exit::Failure;
+use crate::files;
 use anyhow::Context as _;
-use std::fs;
 
 pub(super) fn from_har(args: &FromHarArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let bytes = fs::read(&args.file).with_context(|| format!("{name} cannot be read"))?;
+    let bytes = files::read(&args.file, files::MOST).with_context(|| format!("{name} cannot be read"))?;
     let text = str::from_utf8(&bytes)
         .map_err(|e| Failure::usage(anyhow::anyhow!("{name} is no HAR file, which is UTF-8: {e}")))?;
     let choices = Choices { origin: args.origin.clone(), all: args.all };

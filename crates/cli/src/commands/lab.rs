@@ -4,7 +4,7 @@ use crate::args::LabArgs;
 use crate::exit::{FINE, Failure};
 use crate::labs::{self, text};
 use crate::output;
-use crate::settings::must_be_new;
+use crate::settings::{Output, outputs_fit};
 use anyhow::anyhow;
 use base::units::nearest;
 use std::path::Path;
@@ -14,6 +14,14 @@ const MOST_REPLICATIONS: u64 = 10_000_000;
 
 pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
     let Some(name) = &args.name else {
+        let of_one = [
+            (args.json.is_some(), "--json"),
+            (args.replications.is_some(), "--replications"),
+            (args.live, "--live"),
+        ];
+        if let Some((_, flag)) = of_one.iter().find(|(given, _)| *given) {
+            return Err(Failure::usage(anyhow!("{flag} is about one lab, and none is named\n{}", list())));
+        }
         output::print(list().as_bytes())?;
         return Ok(FINE);
     };
@@ -28,7 +36,7 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
             "--replications {replications}: write a number from 1 to {MOST_REPLICATIONS}"
         )));
     }
-    must_be_new("--json", args.json.as_ref()).map_err(Failure::usage)?;
+    outputs_fit(&[Output::printable("--json", args.json.as_ref())]).map_err(Failure::usage)?;
     let live = match (args.live, lab.live()) {
         (true, None) => {
             let others = labs::ALL.iter().filter(|lab| lab.live().is_some()).map(|lab| lab.name());
@@ -59,4 +67,25 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
 
 fn list() -> String {
     labs::ALL.iter().map(|lab| format!("{:<12}{}\n", lab.name(), lab.about())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser as _;
+
+    #[test]
+    fn flags_of_one_lab_want_its_name() {
+        for flags in [&["--json", "-"][..], &["--replications", "5"], &["--live"]] {
+            let Command::Lab(args) = Args::parse_from(["headway", "lab"].iter().chain(flags)).command else {
+                unreachable!()
+            };
+            let failure = lab(&args).unwrap_err();
+            let said = failure.error.to_string();
+            assert_eq!(failure.code, crate::exit::USAGE);
+            assert!(said.starts_with(&format!("{} is about one lab", flags[0])), "{said}");
+            assert!(said.contains("poisson "), "{said}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use crate::args::{OutputArgs, ReportArgs};
 use crate::exit::{self, Failure};
 use crate::output;
 use crate::rundoc::{self, RunDocument};
-use crate::settings::must_be_new;
+use crate::settings::{Output, outputs_fit};
 use anyhow::{Context as _, Result, anyhow};
 use base::{Batch, Kind, Nanos};
 use records::{By, Limits, Merge, RunFolder};
@@ -21,15 +21,13 @@ use std::path::Path;
 const ROWS: usize = 4_096;
 
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
-    let written = [
-        ("--json", &args.json),
-        ("--html", &args.html),
-        ("--parquet", &args.parquet),
-        ("--junit", &args.demands.junit),
-    ];
-    for (flag, path) in written {
-        must_be_new(flag, path.as_ref()).map_err(Failure::usage)?;
-    }
+    outputs_fit(&[
+        Output::printable("--json", args.json.as_ref()),
+        Output::file("--html", args.html.as_ref()),
+        Output::file("--parquet", args.parquet.as_ref()),
+        Output::file("--junit", args.demands.junit.as_ref()),
+    ])
+    .map_err(Failure::usage)?;
     if args.run.join(::report::study::JSON_FILE).is_file() {
         return Err(Failure::usage(anyhow!(
             "{} is the folder of a study, of several simulated runs: its report is report.html there, its numbers {}",

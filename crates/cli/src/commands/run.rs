@@ -8,7 +8,7 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output;
 use crate::progress::{Goal, Progress};
-use crate::settings::{RunSettings, must_be_empty, must_be_new};
+use crate::settings::{Output, RunSettings, outputs_fit};
 use live::Control;
 use std::io::Write as _;
 
@@ -23,9 +23,12 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
 
 /// Plays a run and shows its report, with `notes` below it; returns the exit code.
 pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result<u8, Failure> {
-    must_be_new("--json", settings.output.json.as_ref()).map_err(Failure::usage)?;
-    must_be_new("--junit", settings.junit.as_ref()).map_err(Failure::usage)?;
-    must_be_empty("--out", settings.output.out.as_deref()).map_err(Failure::usage)?;
+    outputs_fit(&[
+        Output::folder("--out", settings.output.out.as_ref()),
+        Output::printable("--json", settings.output.json.as_ref()),
+        Output::file("--junit", settings.junit.as_ref()),
+    ])
+    .map_err(Failure::usage)?;
     let control = Control::default();
     interrupt::steer(&control)?;
     let quiet = settings.output.quiet;

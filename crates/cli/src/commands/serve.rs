@@ -4,7 +4,7 @@ use crate::args::ServeArgs;
 use crate::exit::{FINE, Failure};
 use crate::files::times_in_file;
 use crate::interrupt;
-use crate::settings::{listen_address, must_be_new, new_seed};
+use crate::settings::{Output, listen_address, new_seed, outputs_fit};
 use anyhow::Context as _;
 use base::dist;
 use live::Control;
@@ -32,7 +32,8 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
         seed,
     };
     let address = listen_address(&args.listen).map_err(Failure::usage)?;
-    must_be_new("--arrivals-log", args.arrivals_log.as_ref()).map_err(Failure::usage)?;
+    let log = Output::file("--arrivals-log", args.arrivals_log.as_ref());
+    outputs_fit(&[log]).map_err(Failure::usage)?;
     let log = match &args.arrivals_log {
         None => None,
         Some(path) => {

@@ -5,7 +5,7 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output;
 use crate::progress::Plays;
-use crate::settings::{Asked, SimSettings, StudySettings, asked, must_be_empty, must_be_new};
+use crate::settings::{Asked, Output, SimSettings, StudySettings, asked, outputs_fit};
 use crate::simulate::{Other, Studied, simulate, study};
 use anyhow::{Context as _, anyhow};
 use live::Control;
@@ -21,12 +21,13 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
         Asked::Run(settings) => settings.beside = beside,
         Asked::Study(settings) => settings.beside = beside,
     }
-    for (flag, path) in
-        [("--json", &args.output.json), ("--html", &args.html), ("--junit", &args.demands.junit)]
-    {
-        must_be_new(flag, path.as_ref()).map_err(Failure::usage)?;
-    }
-    must_be_empty("--out", args.output.out.as_deref()).map_err(Failure::usage)?;
+    outputs_fit(&[
+        Output::folder("--out", args.output.out.as_ref()),
+        Output::printable("--json", args.output.json.as_ref()),
+        Output::file("--html", args.html.as_ref()),
+        Output::file("--junit", args.demands.junit.as_ref()),
+    ])
+    .map_err(Failure::usage)?;
     let output = &args.output;
     let shown =
         !output.quiet || output.json.is_some() || output.out.is_some() || args.html.is_some() || args.log;
@@ -156,4 +157,40 @@ fn missing(settings: &StudySettings, study: &Study) -> String {
             n => format!("{n} are"),
         }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::Args;
+    use crate::commands::dispatch;
+    use crate::exit::USAGE;
+    use clap::Parser as _;
+    use std::fs;
+
+    #[test]
+    fn outputs_that_meet_are_refused_before_anything_is_played_or_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let text = "users: { arrive: { rate: 20/s }, phases: [{ hold: 1s }] }\njourney: [{ get: / }]\n\
+            model: { service: 1ms }\n";
+        fs::write(at("s.yaml"), text).unwrap();
+        for (several, [(one, one_at), (other, other_at)]) in [
+            (false, [("--json", "x"), ("--html", "x")]),
+            (false, [("--junit", "x"), ("--json", "x")]),
+            (false, [("--out", "d"), ("--html", "d/report.html")]),
+            (true, [("--out", "d"), ("--json", "d/study.json")]),
+            (true, [("--out", "d"), ("--json", "d")]),
+            (true, [("--html", "x"), ("--json", "x")]),
+        ] {
+            let (scenario, one_at, other_at) = (at("s.yaml"), at(one_at), at(other_at));
+            let mut words = vec!["headway", "sim", &scenario, "--quiet", one, &one_at, other, &other_at];
+            words.extend(several.then_some("--replications=2"));
+            let failure = dispatch(Args::parse_from(&words), &[]).expect_err("they meet");
+            let said = failure.error.to_string();
+            assert_eq!(failure.code, USAGE, "{said}");
+            assert!(said.contains(&format!("{one} {one_at}")), "{said}");
+            assert!(said.contains(&format!("{other} {other_at}")), "{said}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{said}");
+        }
+    }
 }

@@ -2,24 +2,26 @@
 
 mod bounds;
 mod load;
+mod outputs;
 mod scenario;
 mod sim;
 mod study;
 
 pub use bounds::{Bounds, DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
 pub use load::{Lengths, Load, plan_summary};
+pub use outputs::{Output, outputs_fit};
 pub use scenario::{is_named, read as read_scenario};
 pub use sim::{Asked, Play, SimSettings, asked, simulated};
 pub use study::{Place, StudySettings};
 
 use crate::args::{OutputArgs, RunArgs};
+use crate::files;
 use crate::rundoc::{STEP, What};
 use anyhow::{Context as _, Result, anyhow, bail};
 use base::Nanos;
 use stats::Threshold;
 use stats::thresholds::check_steps;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use workload::content::Script;
 use workload::target::Endpoint;
@@ -150,9 +152,8 @@ fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
 fn request(args: &RunArgs, target: &Target) -> Result<Request> {
     let body = match (&args.body, &args.body_file) {
         (Some(text), _) => text.clone().into_bytes(),
-        (None, Some(file)) => {
-            fs::read(file).with_context(|| format!("--body-file {} cannot be read", file.display()))?
-        }
+        (None, Some(file)) => files::read(file, files::MOST)
+            .with_context(|| format!("--body-file {} cannot be read", file.display()))?,
         (None, None) => Vec::new(),
     };
     let default_method = if body.is_empty() { "GET" } else { "POST" };
@@ -200,35 +201,6 @@ fn start(text: &str) -> Result<Start> {
         anyhow!("--start-at '{text}' is not a time: write for example +5s or 2026-01-31T12:00:00Z")
     })?;
     Ok(Start::AtUnix(at.as_nanosecond()))
-}
-
-/// The file that `--json` or another flag names must not be there yet: results are evidence.
-///
-/// # Errors
-/// It is there.
-pub fn must_be_new(flag: &str, path: Option<&PathBuf>) -> Result<()> {
-    match path {
-        Some(path) if path.as_os_str() != "-" && path.exists() => {
-            bail!("{flag} {} exists and is never overwritten; choose another name", path.display())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// A folder for results must not be there yet, or be empty.
-///
-/// # Errors
-/// It holds something, or is a file.
-pub fn must_be_empty(flag: &str, path: Option<&Path>) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    let taken = path.exists() && !fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-    if taken {
-        bail!(
-            "{flag} {} exists, is not empty, and is never overwritten; choose another name",
-            path.display()
-        );
-    }
-    Ok(())
 }
 
 /// Reads where to listen.
@@ -354,6 +326,9 @@ mod tests {
         assert!(error("h --at-once 10 -n 5").contains("a load of its own"));
         assert!(error("h -R 5 --pool per-user").contains("share the connections"));
         assert!(error("no-such.yaml").contains("no-such.yaml cannot be read"));
+        assert!(
+            error("h --body-file /dev/zero").contains("--body-file /dev/zero cannot be read: it is a device")
+        );
         assert!(error("h -R 0").contains("a rate"));
         assert!(error("h -d 5").contains("a time"));
         assert!(error("h -d 0s").contains("above zero"));

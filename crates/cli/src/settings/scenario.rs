@@ -2,9 +2,9 @@
 
 use super::{Bounds, DEFAULT_MAX_BODY, Load, RunSettings, start, threads, thresholds};
 use crate::args::{LoadArgs, RunArgs};
+use crate::files;
 use anyhow::{Context as _, Result, anyhow, bail};
 use stats::thresholds::{Threshold, ThresholdError, check_steps};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use workload::Shard;
@@ -34,7 +34,11 @@ pub(super) struct File {
 impl File {
     /// Reads it.
     pub(super) fn read(path: &str) -> Result<File> {
-        let text = fs::read_to_string(path).with_context(|| format!("the scenario {path} cannot be read"))?;
+        let read = || -> Result<String> {
+            let bytes = files::read(Path::new(path), files::MOST_OF_A_SCENARIO)?;
+            String::from_utf8(bytes).context("it is not UTF-8 text")
+        };
+        let text = read().with_context(|| format!("the scenario {path} cannot be read"))?;
         Ok(File { path: path.to_owned(), text })
     }
 
@@ -43,7 +47,7 @@ impl File {
         let folder = Path::new(&self.path).parent().map(Path::to_path_buf).unwrap_or_default();
         let read = |name: &str| {
             let path = if Path::new(name).is_absolute() { PathBuf::from(name) } else { folder.join(name) };
-            fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+            files::read(&path, files::MOST).map_err(|error| format!("{}: {error}", path.display()))
         };
         let env = |name: &str| std::env::var(name).ok();
         let around = Surroundings { read: &read, env: &env };
@@ -154,6 +158,7 @@ pub(super) fn demands(scenario: &Scenario) -> Result<Vec<Threshold>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_file_is_no_host_whatever_its_name() {

@@ -70,9 +70,23 @@ impl StudySettings {
     }
 }
 
-/// What the file is read with first: the first value of each sweep.
-pub(super) fn first_values(args: &SimArgs) -> Vec<Override> {
-    args.sweeps.iter().filter_map(|sweep| replaced(&sweep.name, sweep.values.first()?)).collect()
+/// The scenario with the first value of each sweep.
+///
+/// # Errors
+/// What is wrong with the file; with the values before it where the file is right without them.
+pub(super) fn first(file: &File, args: &SimArgs) -> Result<Scenario> {
+    let values = args.sweeps.iter().filter_map(|sweep| replaced(&sweep.name, sweep.values.first()?));
+    let values: Vec<Override> = values.collect();
+    file.scenario(&values).map_err(|wrong| match values.is_empty() || file.scenario(&[]).is_err() {
+        true => wrong,
+        false => wrong.context(in_words(values.iter().map(|v| (v.path.as_str(), v.value.as_str())))),
+    })
+}
+
+/// Values of parameters as they would be given.
+fn in_words<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let all: Vec<String> = values.map(|(name, text)| format!("--sweep {name}={}", echoed(text))).collect();
+    all.join(" ")
 }
 
 /// What a parameter's value replaces in the file; nothing where it names a model.
@@ -217,12 +231,8 @@ fn place(
     values.reverse();
     let all = || parameters.iter().zip(&values);
     let replaced: Vec<Override> = all().filter_map(|(p, text)| replaced(&p.name, text)).collect();
-    let swept = || {
-        let swept = all()
-            .filter(|(p, _)| p.name != MODEL)
-            .map(|(p, text)| format!("--sweep {}={}", p.name, echoed(text)));
-        swept.collect::<Vec<_>>().join(" ")
-    };
+    let swept =
+        || in_words(all().filter(|(p, _)| p.name != MODEL).map(|(p, text)| (p.name.as_str(), text.as_str())));
     let named = all().find(|(p, _)| p.name == MODEL).map(|(_, text)| text.as_str()).or(named);
     let played = file.scenario(&replaced).and_then(|scenario| play(&scenario, named, seed));
     let play = if replaced.is_empty() { played? } else { played.with_context(swept)? };

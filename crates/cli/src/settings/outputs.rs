@@ -1,0 +1,259 @@
+//! Where results go, looked at before anything is sent or played: nothing is overwritten, and no two outputs meet.
+//!
+//! What cannot be written is found now, not when the results of an hour are there and have no place. Deliberately absent:
+//! the writing, and a folder of results that nobody named, which gets a name of its own.
+
+use anyhow::{Result, bail};
+use std::fs;
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
+
+/// What a flag's path is to become.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// A file, or standard output for `-`.
+    Printable,
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+}
+
+/// A place that a flag names for results.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'a> {
+    flag: &'static str,
+    path: Option<&'a Path>,
+    form: Form,
+}
+
+impl<'a> Output<'a> {
+    /// A new file, or standard output if the path is `-`.
+    pub fn printable(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
+        Output { flag, path: path.map(PathBuf::as_path), form: Form::Printable }
+    }
+
+    /// A new file.
+    pub fn file(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
+        Output { flag, path: path.map(PathBuf::as_path), form: Form::File }
+    }
+
+    /// A folder that is new, or empty.
+    pub fn folder(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
+        Output { flag, path: path.map(PathBuf::as_path), form: Form::Folder }
+    }
+}
+
+/// Checks that every place is free and can be made, and that none lies in or upon another.
+///
+/// Two folders may be one: the files that come into them have different names.
+///
+/// # Errors
+/// What is wrong with the first that cannot be, with its flag and path.
+pub fn outputs_fit(outputs: &[Output<'_>]) -> Result<()> {
+    let mut placed: Vec<(&Output<'_>, &Path, PathBuf)> = Vec::with_capacity(outputs.len());
+    for output in outputs {
+        let Some(path) = output.path else { continue };
+        if output.form == Form::Printable && path == Path::new("-") {
+            continue;
+        }
+        is_free(output, path)?;
+        placed.push((output, path, place(path)));
+    }
+    for (i, (one, one_path, one_place)) in placed.iter().enumerate() {
+        for (other, other_path, other_place) in &placed[..i] {
+            let folders = [one, other].map(|output| output.form == Form::Folder);
+            let (within, around) = match () {
+                () if folders == [true, true] => continue,
+                () if one_place == other_place => bail!(
+                    "{} {} and {} {} are the same place; name two",
+                    other.flag,
+                    other_path.display(),
+                    one.flag,
+                    one_path.display()
+                ),
+                () if one_place.starts_with(other_place) => ((one, one_path), (other, other_path)),
+                () if other_place.starts_with(one_place) => ((other, other_path), (one, one_path)),
+                () => continue,
+            };
+            bail!(
+                "{} {} lies within {} {}, which {}; name a place outside of it",
+                within.0.flag,
+                within.1.display(),
+                around.0.flag,
+                around.1.display(),
+                if around.0.form == Form::Folder {
+                    "holds only what belongs to that folder"
+                } else {
+                    "is to be a file"
+                }
+            );
+        }
+    }
+    placed.iter().try_for_each(|(output, path, _)| has_a_folder(output, path))
+}
+
+/// Refuses a place that is taken, or no place at all.
+fn is_free(output: &Output<'_>, path: &Path) -> Result<()> {
+    let (flag, shown) = (output.flag, path.display());
+    let form = if output.form == Form::Folder { "folder" } else { "file" };
+    if path == Path::new("-") {
+        bail!(
+            "{flag} -: this goes to a {form}, and only --json prints to standard output; name a {form} (./- if it is to be \
+             called so)"
+        );
+    }
+    if path.as_os_str().is_empty() {
+        bail!("{flag} '': the name of a {form} is missing");
+    }
+    // A link that leads nowhere is there too.
+    let exists = fs::symlink_metadata(path).is_ok();
+    if output.form == Form::Folder {
+        let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        if exists && !empty() {
+            bail!("{flag} {shown} exists, is not empty, and is never overwritten; choose another name");
+        }
+        return Ok(());
+    }
+    if exists {
+        bail!("{flag} {shown} exists and is never overwritten; choose another name");
+    }
+    if path.as_os_str().to_string_lossy().ends_with(MAIN_SEPARATOR) {
+        bail!("{flag} {shown} is the name of a folder; name a file");
+    }
+    Ok(())
+}
+
+/// Refuses a file in a folder that is not there.
+fn has_a_folder(output: &Output<'_>, path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match parent.filter(|parent| output.form != Form::Folder && !parent.is_dir()) {
+        Some(parent) => bail!(
+            "{} {}: there is no folder {}; make it first, or choose another",
+            output.flag,
+            path.display(),
+            parent.display()
+        ),
+        None => Ok(()),
+    }
+}
+
+/// The path in a form of which a place has one: absolute, without `.`, `..` and links as far as it exists.
+fn place(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let mut place = PathBuf::new();
+    for part in absolute.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                place.pop();
+            }
+            named => {
+                place.push(named);
+                place = fs::canonicalize(&place).unwrap_or(place);
+            }
+        }
+    }
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// What is said of these flags and paths within an empty folder that holds the folder `is/empty` and links to it and to
+    /// nothing.
+    fn said(given: &[(&'static str, &str)]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("is/empty")).unwrap();
+        symlink("is", folder.path().join("link")).unwrap();
+        symlink("gone", folder.path().join("nowhere")).unwrap();
+        let paths: Vec<PathBuf> = given
+            .iter()
+            .map(|(_, name)| match *name {
+                "-" => PathBuf::from("-"),
+                name => PathBuf::from(format!("{}/{name}", folder.path().display())),
+            })
+            .collect();
+        let outputs: Vec<Output<'_>> = given
+            .iter()
+            .zip(&paths)
+            .map(|((flag, _), path)| match *flag {
+                "--json" => Output::printable(flag, Some(path)),
+                "--out" | "--csv" | "--histograms" => Output::folder(flag, Some(path)),
+                flag => Output::file(flag, Some(path)),
+            })
+            .collect();
+        let said = outputs_fit(&outputs).err().map(|error| error.to_string()).unwrap_or_default();
+        let names: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+        said.replace(&format!("{}/", folder.path().display()), "")
+    }
+
+    #[test]
+    fn outputs_that_meet_are_named_with_their_paths() {
+        for (given, told) in [
+            ([("--json", "x"), ("--html", "x")], "--json x and --html x are the same place"),
+            (
+                [("--json", "x"), ("--junit", "./is/../x")],
+                "--json x and --junit ./is/../x are the same place",
+            ),
+            (
+                [("--html", "is/x"), ("--junit", "link/x")],
+                "--html is/x and --junit link/x are the same place",
+            ),
+            (
+                [("--out", "is/empty"), ("--html", "link/empty/r.html")],
+                "--html link/empty/r.html lies within --out is/empty",
+            ),
+            (
+                [("--out", "is/empty"), ("--json", "is/empty/study.json")],
+                "--json is/empty/study.json lies within --out is/empty",
+            ),
+            (
+                [("--html", "x"), ("--out", "x/y/z")],
+                "--out x/y/z lies within --html x, which is to be a file",
+            ),
+            ([("--out", "far/x"), ("--json", "far/x/s.json")], "--json far/x/s.json lies within --out far/x"),
+            ([("--out", "x"), ("--json", "x")], "--out x and --json x are the same place"),
+        ] {
+            let seen = said(&given);
+            assert!(seen.contains(told), "{given:?}: {seen}");
+        }
+    }
+
+    #[test]
+    fn outputs_apart_are_fine() {
+        for given in [
+            &[("--json", "-"), ("--html", "x"), ("--out", "y")][..],
+            &[("--json", "x"), ("--html", "x.html"), ("--out", "is/empty")],
+            &[("--csv", "tables"), ("--histograms", "tables"), ("--failures", "tables.csv")],
+            &[("--out", "far/away"), ("--json", "is/x")],
+        ] {
+            assert_eq!(said(given), "", "{given:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_refused_before_it_is_needed() {
+        for (flag, path, told) in [
+            ("--html", "-", "--html -: this goes to a file, and only --json prints"),
+            ("--out", "-", "--out -: this goes to a folder, and only --json prints"),
+            ("--json", "is", "--json is exists and is never overwritten"),
+            ("--json", "nowhere", "--json nowhere exists and is never overwritten"),
+            ("--out", "nowhere", "--out nowhere exists, is not empty"),
+            ("--out", "is", "--out is exists, is not empty"),
+            ("--junit", "far/x", "--junit far/x: there is no folder far"),
+            ("--html", "new/", "--html new/ is the name of a folder"),
+        ] {
+            let seen = said(&[(flag, path)]);
+            assert!(seen.contains(told), "{flag} {path}: {seen}");
+        }
+        let empty = PathBuf::new();
+        let seen = outputs_fit(&[Output::printable("--json", Some(&empty))]).unwrap_err().to_string();
+        assert!(seen.contains("the name of a file is missing"), "{seen}");
+    }
+}
