@@ -3,6 +3,7 @@
 //! millimetres: 0 where both lie on one, else nearly a geometric number; on a ruler that is read ever finer their law becomes
 //! the exponential one. That is what independent users do to a server whose log is stamped in whole milliseconds.
 
+use super::words::too_few;
 use super::{Bar, Figure, Lab, Range, Report, Row, SCHEMA};
 use base::random::Stream;
 
@@ -124,31 +125,38 @@ impl Lab for Ruler {
 }
 
 fn notes(rows: &[Row], all: &[Numbers]) -> Vec<String> {
-    let within =
-        rows.iter().filter(|row| row.replications.zip(row.published).is_some_and(|(r, p)| r.holds(p)));
-    let share = |i: usize, is: fn(f64, f64) -> bool| {
+    let held = |row: &&Row| row.replications.zip(row.published).and_then(|(r, p)| r.holds(p)) == Some(true);
+    let within = rows.iter().filter(held);
+    let few = too_few(all.len() as u64, "draw");
+    let share = |i: usize, is: fn(f64, f64) -> bool, words: &str| {
         let n = all.iter().filter(|numbers| is(numbers[i], NUMBERS[i].published)).count();
-        100.0 * n as f64 / all.len().max(1) as f64
+        match few {
+            Some(_) => ".".to_owned(),
+            None => format!("; {:.1} % of the draws have {words}.", 100.0 * n as f64 / all.len() as f64),
+        }
     };
-    vec![
-        format!(
-            "The published sample is one draw of an unknown seed and cannot be reproduced. Of its {} numbers {} lie \
-             within 5-95 % of {}.",
+    let rank = match &few {
+        Some(few) => format!("How its numbers rank among others is not known: {few}."),
+        None => format!(
+            "Of its {} numbers {} lie within 5-95 % of {}.",
             rows.len(),
             within.count(),
             report::format::plural(all.len() as u64, "draw")
         ),
+    };
+    vec![
+        format!("The published sample is one draw of an unknown seed and cannot be reproduced. {rank}"),
         format!(
-            "It has {:.0} empty centimetres of {CENTIMETRES} (e^-2 = {:.1} %); {:.1} % of the draws have as many or fewer.",
+            "It has {:.0} empty centimetres of {CENTIMETRES} (e^-2 = {:.1} %){}",
             NUMBERS[EMPTY].published * CENTIMETRES as f64,
             100.0 * libm::exp(-MEAN),
-            share(EMPTY, |x, published| x <= published + 1e-9)
+            share(EMPTY, |x, published| x <= published + 1e-9, "as many or fewer")
         ),
         format!(
-            "It has {:.0} gaps of 0 mm where {:.1} are to be expected; {:.1} % of the draws have as many or more.",
+            "It has {:.0} gaps of 0 mm where {:.1} are to be expected{}",
             NUMBERS[ZERO_GAPS].published,
             zero_gaps(),
-            share(ZERO_GAPS, |x, published| x >= published - 1e-9)
+            share(ZERO_GAPS, |x, published| x >= published - 1e-9, "as many or more")
         ),
     ]
 }
@@ -286,7 +294,7 @@ mod tests {
             );
             assert_eq!(report.rows[i].replications.unwrap().n, n);
         }
-        assert_eq!(report.rows[0].replications.unwrap().p05, MEAN);
+        assert_eq!(report.rows[0].replications.unwrap().p05, Some(MEAN));
         let square = |r| {
             let gaps = Throw::new(stream, r).gaps;
             gaps.iter().map(|&gap| (gap * gap) as f64).sum::<f64>() / gaps.len() as f64
@@ -295,6 +303,19 @@ mod tests {
         let (mean, variance) = mean_and_variance(&squares);
         let (expected, bound) = (gap_moment(2), 4.0 * (variance / n as f64).sqrt());
         assert!((mean - expected).abs() < bound, "{mean}, {expected} +- {bound}");
+    }
+
+    #[test]
+    fn few_draws_have_no_ranks() {
+        let few = Ruler.run(1, 19).unwrap();
+        assert!(
+            few.notes[0].ends_with("rank among others is not known: 19 draws are too few (at least 20).")
+        );
+        assert!(few.notes.iter().all(|note| !note.contains("of the draws")), "{:#?}", few.notes);
+        assert!(few.rows.iter().all(|row| row.replications.is_some_and(|range| range.spread().is_none())));
+        let enough = Ruler.run(1, 20).unwrap();
+        assert!(enough.notes[0].contains("lie within 5-95 % of 20 draws"), "{:#?}", enough.notes);
+        assert_eq!(enough.notes.iter().filter(|note| note.contains("of the draws have as many")).count(), 2);
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use serde::Serialize;
 use stats::intervals::t975;
 
+/// Fewer replications have no range of nine in ten: its ends would be their extremes, or all of it one number.
+pub const FEWEST: u64 = 20;
+
 /// A number over replications.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Range {
@@ -10,10 +13,10 @@ pub struct Range {
     pub n: u64,
     /// Mean.
     pub mean: f64,
-    /// 5th percentile: smallest x with F(x) >= 0.05.
-    pub p05: f64,
-    /// 95th percentile.
-    pub p95: f64,
+    /// 5th percentile: smallest x with F(x) >= 0.05; none of fewer than [`FEWEST`].
+    pub p05: Option<f64>,
+    /// 95th percentile, likewise.
+    pub p95: Option<f64>,
     /// Standard deviation (n - 1) of one replication; none of a single one.
     pub sd: Option<f64>,
     /// 95 % interval of the mean by Student's t; none of a single replication.
@@ -28,7 +31,10 @@ impl Range {
         }
         values.sort_by(f64::total_cmp);
         let n = values.len();
-        let place = |p: f64| ((p * n as f64).ceil() as usize).clamp(1, n) - 1;
+        let percentile = |p: f64| {
+            let place = ((p * n as f64).ceil() as usize).clamp(1, n) - 1;
+            (n as u64 >= FEWEST).then(|| values[place])
+        };
         let mean = values.iter().sum::<f64>() / n as f64;
         let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
         let sd = (n > 1).then(|| (squares / (n - 1) as f64).sqrt());
@@ -36,7 +42,7 @@ impl Range {
             let half = t975(n - 1) * sd / (n as f64).sqrt();
             [mean - half, mean + half]
         });
-        Some(Range { n: n as u64, mean, p05: values[place(0.05)], p95: values[place(0.95)], sd, ci })
+        Some(Range { n: n as u64, mean, p05: percentile(0.05), p95: percentile(0.95), sd, ci })
     }
 
     /// Of the number that `of` takes out of each replication.
@@ -44,9 +50,19 @@ impl Range {
         Range::of(all.iter().map(of).collect())
     }
 
-    /// Whether the value lies between the two percentiles.
-    pub fn holds(&self, value: f64) -> bool {
-        (self.p05..=self.p95).contains(&value)
+    /// The two percentiles, where there are any.
+    pub fn spread(&self) -> Option<[f64; 2]> {
+        self.p05.zip(self.p95).map(|(low, high)| [low, high])
+    }
+
+    /// Whether the value lies between the two percentiles; none where there are none.
+    pub fn holds(&self, value: f64) -> Option<bool> {
+        self.holds_within(value, 0.0)
+    }
+
+    /// The same of a value that was rounded by that much.
+    pub fn holds_within(&self, value: f64, rounding: f64) -> Option<bool> {
+        self.spread().map(|[low, high]| (low - rounding..=high + rounding).contains(&value))
     }
 
     /// Whether the mean is known to be above that value: the whole of its interval is.
@@ -72,9 +88,25 @@ mod tests {
     #[test]
     fn a_range() {
         let range = Range::of((1..=100).rev().map(f64::from).collect()).unwrap();
-        assert_eq!((range.n, range.mean, range.p05, range.p95), (100, 50.5, 5.0, 95.0));
-        assert!(range.holds(5.0) && !range.holds(4.9));
+        assert_eq!((range.n, range.mean, range.p05, range.p95), (100, 50.5, Some(5.0), Some(95.0)));
+        assert_eq!([5.0, 4.9].map(|x| range.holds(x)), [Some(true), Some(false)]);
+        assert_eq!(range.holds_within(4.9, 0.1), Some(true));
         assert_eq!(Range::of(Vec::new()), None);
+    }
+
+    #[test]
+    fn few_replications_have_no_percentiles() {
+        let range = |n: u32| Range::of((1..=n).map(f64::from).collect()).unwrap();
+        assert_eq!(range(20).spread(), Some([1.0, 19.0]));
+        for n in [1, 2, 19] {
+            assert_eq!((range(n).spread(), range(n).holds(1.0)), (None, None), "{n}");
+            let json = serde_json::to_value(range(n)).unwrap();
+            assert!(json["p05"].is_null() && json["p95"].is_null() && json["mean"].is_number(), "{json}");
+            assert_eq!(
+                json.as_object().unwrap().len(),
+                serde_json::to_value(range(20)).unwrap().as_object().unwrap().len()
+            );
+        }
     }
 
     /// n = 4: sd of 1, 2, 3, 6 is sqrt(14/3), t at 3 degrees 3.1824.

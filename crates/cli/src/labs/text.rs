@@ -63,8 +63,8 @@ fn line(row: &Row) -> String {
         row.theory,
         row.shown,
         range.map(|r| r.mean),
-        range.map(|r| r.p05),
-        range.map(|r| r.p95),
+        range.and_then(|r| r.p05),
+        range.and_then(|r| r.p95),
     ];
     let cells: String = numbers.map(|x| format!("{:>CELL$}", number(x, 3))).concat();
     format!("{:<ROW$}{cells}\n", row.name)
@@ -141,8 +141,8 @@ fn forms<'a>(table: &'a Table, cells: &[Cell]) -> Vec<Form<'a>> {
     ];
     let theory = of("theory", &|cell| cell.theory);
     if table.spread {
-        forms.push(of("5 %", &|cell| cell.replications.map(|r| r.p05)));
-        forms.push(of("95 %", &|cell| cell.replications.map(|r| r.p95)));
+        forms.push(of("5 %", &|cell| cell.replications.and_then(|r| r.p05)));
+        forms.push(of("95 %", &|cell| cell.replications.and_then(|r| r.p95)));
     }
     let steady = of("steady", &|cell| cell.steady.map(|s| s.mean));
     // Theory is of the steady state where there is one.
@@ -229,7 +229,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_table_shows_the_forms_that_it_has() {
-        let range = Range::of(vec![1.0, 2.0, 3.0]);
+        let range = Range::of((0..21).map(|i| f64::from(1 + i % 3)).collect());
         let full = Cell { published: Some(1.5), theory: Some(2.0), ..Cell::observed(range) };
         let live = Cell { live: Some(2.5), ..full };
         let table = |key, quantities: &[Quantity], rows: Vec<TableRow>| Table {

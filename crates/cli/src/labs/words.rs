@@ -1,6 +1,8 @@
 //! What the sentences of experiments are put together from.
 
 use crate::labs::Range;
+use crate::labs::range::FEWEST;
+use report::format::plural;
 
 /// What is known of a mean: it lies above zero, below it, or neither is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +31,20 @@ pub fn within(range: &Range, places: usize) -> String {
     }
 }
 
+/// Whether so many replications are too few for a rank: `1 replication is too few`, `19 replications are too few`; none where
+/// they are not.
+pub fn too_few(n: u64, thing: &str) -> Option<String> {
+    let verb = if n == 1 { "is" } else { "are" };
+    (n < FEWEST).then(|| format!("{} {verb} too few (at least {FEWEST})", plural(n, thing)))
+}
+
+/// What is to be said where sentences need intervals, and there are none.
+pub fn single() -> String {
+    "Of a single replication there are no intervals, so that nothing is known of how far another would be from it: play \
+     several (--replications)."
+        .to_owned()
+}
+
 /// To so many places, and never a negative zero.
 pub fn rounded(x: f64, places: usize) -> String {
     let text = format!("{x:.places$}");
@@ -54,10 +70,14 @@ mod tests {
 
     #[test]
     fn a_mean_with_its_interval() {
-        let range = Range { n: 4, mean: -0.001, p05: 0.0, p95: 0.0, sd: Some(1.0), ci: Some([-1.26, 1.24]) };
+        let range =
+            Range { n: 4, mean: -0.001, p05: None, p95: None, sd: Some(1.0), ci: Some([-1.26, 1.24]) };
         assert_eq!(within(&range, 1), "0.0 [-1.3, 1.2]");
         assert_eq!(within(&Range { ci: None, ..range }, 3), "-0.001");
         assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
         assert_eq!(Sign::of(&range), Sign::Unknown);
+        assert_eq!(too_few(1, "draw").as_deref(), Some("1 draw is too few (at least 20)"));
+        assert_eq!(too_few(19, "draw").as_deref(), Some("19 draws are too few (at least 20)"));
+        assert_eq!(too_few(20, "draw"), None);
     }
 }

@@ -11,6 +11,7 @@ mod play;
 mod published;
 
 use super::latencies::{self, MEAN, MEDIAN, P95, P99};
+use super::range::FEWEST;
 use super::{Cell, Lab, Range, Report, SCHEMA, Steady, Table, TableRow};
 use cases::{CASES, PUBLISHED, Setting, Way};
 use play::All;
@@ -102,7 +103,8 @@ impl All {
         Range::over(&self.long, |played| played[at][number]).filter(|range| range.ci.is_some())
     }
 
-    /// Share of the replications of a row whose number is below the printed one; of those that equal it, half.
+    /// Share of the replications of a row whose number is below the printed one; of those that equal it, half. None of too
+    /// few.
     fn rank(&self, way: Way, number: usize) -> Option<f64> {
         let at = place(way)?;
         let printed = *CASES[at].published?.get(number)?;
@@ -112,7 +114,8 @@ impl All {
             std::cmp::Ordering::Greater => 0,
         };
         let n = self.replications.len();
-        (n > 0).then(|| self.replications.iter().map(halves).sum::<usize>() as f64 / (2 * n) as f64)
+        (n as u64 >= FEWEST)
+            .then(|| self.replications.iter().map(halves).sum::<usize>() as f64 / (2 * n) as f64)
     }
 }
 

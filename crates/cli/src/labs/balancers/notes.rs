@@ -5,7 +5,7 @@ use super::play::All;
 use super::{COMPARED, named};
 use crate::labs::Range;
 use crate::labs::latencies::{MEAN, MEDIAN, QUANTITIES};
-use crate::labs::words::{Sign, listed, rounded};
+use crate::labs::words::{Sign, listed, rounded, too_few};
 use report::format::{count, plural, time};
 use std::fmt::Write as _;
 use workload::model::Ties;
@@ -44,23 +44,26 @@ fn apart(range: &Range) -> String {
     }
 }
 
-/// How many of a row's printed figures lie within 5-95 %.
+/// How many of a row's printed figures lie within 5-95 %; none where that is not known.
 fn within(all: &All, case: &Case) -> Option<usize> {
-    let figures = case.published?;
-    let held = |(number, figure): (usize, &f64)| {
-        all.range(case.way, number).is_some_and(|range| range.holds(*figure))
-    };
-    Some(figures.iter().enumerate().filter(|&figure| held(figure)).count())
+    let held = |(number, figure): (usize, f64)| all.range(case.way, number)?.holds(figure);
+    let held: Option<Vec<bool>> = case.published?.into_iter().enumerate().map(held).collect();
+    Some(held?.into_iter().filter(|&held| held).count())
 }
 
 /// Whether the printed figures are like the replications.
 fn figures(all: &All) -> Option<String> {
+    if let Some(few) = too_few(all.replications.len() as u64, "replication") {
+        return Some(format!(
+            "The published figures are one run of an unknown seed. How they rank among others is not known: {few}."
+        ));
+    }
     let (mut printed, mut out, mut beyond) = (0, Vec::new(), Vec::new());
     for case in CASES.iter().filter(|case| case.faithful) {
         for (number, figure) in case.published?.into_iter().enumerate() {
             let (range, rank) = (all.range(case.way, number)?, all.rank(case.way, number)?);
             printed += 1;
-            if range.holds(figure) {
+            if range.holds(figure)? {
                 continue;
             }
             let name = format!("{} / {}", case.name, QUANTITIES[number].name);
@@ -91,7 +94,9 @@ fn figures(all: &All) -> Option<String> {
 fn ties(all: &All) -> Option<String> {
     let case = |way: Way| CASES.iter().find(|case| case.way == way);
     let (first, drawn) = (case(POOL)?, case(POOL_RANDOM)?);
-    let (fits, fits_drawn) = (within(all, first)?, within(all, drawn)?);
+    let (fits, fits_drawn) = (within(all, first), within(all, drawn));
+    let of_5 =
+        |fits: Option<usize>, rest: &str| fits.map_or(String::new(), |n| format!(", and {n} of {rest}"));
     let printed = [first.published?[MEDIAN], case(Way::Random)?.published?[MEDIAN]];
     let row = |way: Way| {
         let difference = all.difference((way, Way::Random), MEDIAN)?;
@@ -112,15 +117,17 @@ fn ties(all: &All) -> Option<String> {
     };
     Some(format!(
         "{} balancers over one pool: the published text has them better than random, the published figures worse (median {} \
-         against {}). With ties to the first server the median is {} (against random's on the same requests: {}), and {fits} \
-         of the 5 figures lie within 5-95 %; with random ties it is {} ({}), and {fits_drawn} of 5 do. {verdict}",
+         against {}). With ties to the first server the median is {} (against random's on the same requests: {}){}; with \
+         random ties it is {} ({}){}. {verdict}",
         all.setting.balancers,
         ms(printed[0]),
         ms(printed[1]),
         ms(median.mean),
         apart(&against),
+        of_5(fits, "the 5 figures lie within 5-95 %"),
         ms(median_drawn.mean),
-        apart(&against_drawn)
+        apart(&against_drawn),
+        of_5(fits_drawn, "5 do")
     ))
 }
 

@@ -67,10 +67,14 @@ fn equal(setting: &Setting, all: &[Played]) -> Option<String> {
         Range::over(all, |played| played[setting.loads.len() - 1][at][DOWN])
     };
     let (alone, whole) = (of(Way::Routers)?, of(Way::Blocks)?);
-    let held = |range: &Range| !range.above(expected) && !range.below(expected);
-    let verdict = if held(&alone) && held(&whole) { "as much" } else { "not as much" };
+    let held = |range: &Range| range.ci.map(|_| !range.above(expected) && !range.below(expected));
+    let verdict = match (held(&alone), held(&whole)) {
+        (Some(true), Some(true)) => "is as much",
+        (Some(_), Some(_)) => "is not as much",
+        _ => "is not known to be as much",
+    };
     Some(format!(
-        "Total failure is {verdict}, dyno by dyno or in blocks: a dyno is down {} % and {} % of the time ({expected:.3} % expected).",
+        "Total failure {verdict}, dyno by dyno or in blocks: a dyno is down {} % and {} % of the time ({expected:.3} % expected).",
         within(&alone, 3),
         within(&whole, 3)
     ))
@@ -141,17 +145,20 @@ fn together(setting: &Setting, all: &[Played]) -> Option<String> {
     for (at, load) in setting.loads.iter().enumerate() {
         let ok = difference(all, at, (Way::Blocks, Way::Groups), OK)?;
         let divided = difference(all, at, (Way::Groups, Way::Routers), P50)?;
-        let word = |range: &Range, more: &str, less: &str| match Sign::of(range) {
-            Sign::Above => more.to_owned(),
-            Sign::Below => less.to_owned(),
-            Sign::Unknown => "no known difference".to_owned(),
-        };
+        let word =
+            |range: &Range, more: &'static str, less: &'static str, unknown: &'static str| match Sign::of(
+                range,
+            ) {
+                Sign::Above => more,
+                Sign::Below => less,
+                Sign::Unknown => unknown,
+            };
         said.push(format!(
-            "at {:.0} % {} succeed ({} %); of dividing, {} p50 ({} ms)",
+            "at {:.0} % {} ({} %); of dividing, {} ({} ms)",
             100.0 * load,
-            word(&ok, "more", "fewer"),
+            word(&ok, "more succeed", "fewer succeed", "no known difference of those that succeed"),
             within(&ok, 3),
-            word(&divided, "a longer", "a shorter"),
+            word(&divided, "a longer p50", "a shorter p50", "no known difference of p50"),
             within(&divided, 1)
         ));
     }

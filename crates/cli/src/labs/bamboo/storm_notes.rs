@@ -40,7 +40,9 @@ fn outlives(setting: &Setting, all: &[Played]) -> Option<String> {
     let goodput = |when: usize| range(all, Variant::Plain, move |numbers| numbers.goodput[when]);
     let (before, early, late) = (goodput(0)?, goodput(2)?, goodput(3)?);
     let (n, times) = recovered(all, Variant::Plain)?;
-    let verdict = if stuck(all, Variant::Plain)? {
+    let verdict = if all.len() < 2 {
+        "whether the failure outlives its trigger is not known from one replication".to_owned()
+    } else if stuck(all, Variant::Plain)? {
         "the failure outlives its trigger".to_owned()
     } else if n == all.len() {
         format!("the system recovers by itself, after {} s", within(&times?, 0))
@@ -91,9 +93,13 @@ fn feeds(setting: &Setting, all: &[Played]) -> Option<String> {
             within(&wasted, 1)
         )
     } else {
+        let lasts = if asked.below(1.0) {
+            "so that no backlog lasts"
+        } else {
+            "and whether a backlog lasts is not known"
+        };
         format!(
-            "Five minutes after the trigger each request makes {} attempts: {} times the capacity is asked for, so that no \
-             backlog lasts",
+            "Five minutes after the trigger each request makes {} attempts: {} times the capacity is asked for, {lasts}",
             within(&attempts, 2),
             within(&asked, 2)
         )
@@ -114,7 +120,11 @@ fn cures(setting: &Setting, all: &[Played]) -> Option<String> {
         }
     }
     let mut said = Vec::new();
-    for (names, word) in [(well, "always recovers"), (some, "recovers at times"), (ill, "never recovers")] {
+    let words = match all.len() {
+        1 => ["recovered in the one replication", "", "did not recover in it"],
+        _ => ["always recovers", "recovers at times", "never recovers"],
+    };
+    for (names, word) in [well, some, ill].into_iter().zip(words) {
         if !names.is_empty() {
             said.push(format!("What {word}: {}.", names.join("; ")));
         }

@@ -5,7 +5,7 @@ use super::suites::{CASES, OK, Played, Way};
 use super::system::{DOWN_S, UP_S};
 use crate::labs::Range;
 use crate::labs::latencies::{MEAN, MEDIAN, QUANTITIES};
-use crate::labs::words::{Sign, listed, within};
+use crate::labs::words::{Sign, listed, single, within};
 use workload::model::Ties;
 
 /// So many standard errors of a difference are more than chance gives.
@@ -50,6 +50,9 @@ pub fn distance(all: &[Played], row: usize, number: usize) -> Option<f64> {
 
 /// Whether the numbers are the independent simulation's.
 fn agreement(all: &[Played]) -> Option<String> {
+    if all.len() < 2 {
+        return Some(single());
+    }
     let name = |number: usize| match number {
         OK => "ok",
         n if n < QUANTITIES.len() => QUANTITIES[n].name,
@@ -91,15 +94,16 @@ fn routers(all: &[Played]) -> Option<String> {
         let medians: Vec<Range> = [2, 4, 8, 16].into_iter().filter_map(|n| of(n, ties)).collect();
         let (first, last) = (medians.first()?, medians.last()?);
         let shown: Vec<String> = medians.iter().map(|median| format!("{:.0}", median.mean)).collect();
-        let way = match (last.exceeds(first), first.exceeds(last)) {
+        let rises = last.exceeds(first);
+        let way = match (rises, first.exceeds(last)) {
             (true, _) => "rises",
             (_, true) => "falls",
             _ => "is not known to change",
         };
-        Some((format!("{way} ({} ms)", listed(&shown)), last.mean / first.mean))
+        Some((format!("{way} ({} ms)", listed(&shown)), rises, last.mean / first.mean))
     };
-    let ((first, times), (drawn, times_drawn)) = (said(Ties::First)?, said(Ties::Random)?);
-    let why = if times > 2.0 * times_drawn {
+    let ((first, rises, times), (drawn, _, times_drawn)) = (said(Ties::First)?, said(Ties::Random)?);
+    let why = if rises && times > 2.0 * times_drawn {
         ": routers that see only their own connections all fill the same servers first"
     } else {
         ""
@@ -125,12 +129,16 @@ fn holes(all: &[Played]) -> Option<String> {
     let up = UP_S / (UP_S + DOWN_S);
     let (first, drawn) =
         (range(all, even(Ties::First, true, false), OK)?, range(all, even(Ties::Random, true, false), OK)?);
-    let drawn_in = if first.below(up) {
-        "a server that fails at once looks idle, and gets the next request too"
-    } else {
-        "servers that fail at once do not draw the requests here"
+    let drawn_in = match (first.below(up), first.above(up)) {
+        (true, _) => "a server that fails at once looks idle, and gets the next request too",
+        (_, true) => "servers that fail at once do not draw the requests here",
+        _ => "servers that fail at once are not known to draw the requests",
     };
-    let ties = if drawn.exceeds(&first) { "less so" } else { "no less" };
+    let ties = match (drawn.exceeds(&first), first.exceeds(&drawn)) {
+        (true, _) => "less so",
+        (_, true) => "more so",
+        _ => "not known to be less so",
+    };
     Some(format!(
         "Dynos are up {:.1} % of the time, but of the requests to one router by connections {} % succeed with ties to the first \
          ({drawn_in}), {ties} with random ties ({} %).",

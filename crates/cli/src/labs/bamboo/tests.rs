@@ -88,6 +88,36 @@ fn the_report_fits() {
     assert_eq!(json["rows"][row]["published"].as_f64(), Some(95.892));
     let single = BAMBOO.report(2, &play_all(small(), 2, 1).unwrap());
     crate::labs::text::tests::is_fit(&single);
+    assert!(!crate::labs::text::of(&single).contains("95 %  "), "{}", crate::labs::text::of(&single));
+}
+
+/// One replication claims nothing: whatever the sentences say, they say that it is not known.
+#[test]
+fn of_one_replication_nothing_is_known() {
+    let all = play_all(small(), 2, 1).unwrap();
+    let notes = BAMBOO.report(2, &all).notes;
+    said(&notes, "Of a single replication there are no intervals");
+    let routers = said(&notes, "From 2 to 16 routers");
+    assert!(
+        routers.matches("is not known to change").count() == 2 && !routers.contains("fill the same"),
+        "{routers}"
+    );
+    let holes = said(&notes, "Dynos are up");
+    assert!(holes.contains("are not known to draw") && holes.contains("not known to be less so"), "{holes}");
+    said(&notes, "Total failure is not known to be as much");
+    assert_eq!(
+        notes.iter().filter(|note| note.contains("no difference can be told")).count(),
+        2,
+        "{notes:#?}"
+    );
+    assert_eq!(said(&notes, "Of failing together").matches("no known difference of").count(), 6);
+    said(&notes, "whether the failure outlives its trigger is not known");
+    said(&notes, "whether a backlog lasts is not known");
+    let cures = said(&notes, "The same trigger, done otherwise");
+    assert!(
+        cures.contains("in the one replication") && !cures.contains("always") && !cures.contains("never"),
+        "{cures}"
+    );
 }
 
 /// Replications made by hand, a little apart.

@@ -156,7 +156,7 @@ fn note(live: &Lived, simulated: &[Numbers]) -> String {
         .iter()
         .enumerate()
         .filter(|(i, _)| {
-            !Range::over(simulated, |n| n.cov[*i]).is_some_and(|r| r.holds(live.numbers.cov[*i]))
+            Range::over(simulated, |n| n.cov[*i]).and_then(|r| r.holds(live.numbers.cov[*i])) != Some(true)
         })
         .map(|(_, k)| k.to_string())
         .collect();
@@ -167,7 +167,7 @@ fn note(live: &Lived, simulated: &[Numbers]) -> String {
     };
     let slopes = Range::over(simulated, |n| slope(&n.cov));
     let own = slope(&live.numbers.cov);
-    let grows = if slopes.is_some_and(|r| own > r.p95) {
+    let grows = if slopes.and_then(|r| r.p95).is_some_and(|most| own > most) {
         "; it grows with the number of users more than in the simulation, as when something holds up all of them"
     } else {
         ""

@@ -4,7 +4,7 @@ use super::cases::{Observed, Part};
 use super::published::{COV_2100, ROUNDING, T2100, TESTS};
 use super::slope;
 use crate::labs::Range;
-use crate::labs::words::listed;
+use crate::labs::words::{listed, too_few};
 use std::fmt::Write as _;
 
 /// A CoV whose mean is known to be above this is called bunched: what many independent users give is below 1.
@@ -32,7 +32,8 @@ pub fn notes(observed: &[Observed]) -> Vec<String> {
 }
 
 fn interval(range: &Range) -> String {
-    format!("{:.3} [{:.3}, {:.3}]", range.mean, range.p05, range.p95)
+    let spread = range.spread().map_or(String::new(), |[low, high]| format!(" [{low:.3}, {high:.3}]"));
+    format!("{:.3}{spread}", range.mean)
 }
 
 /// Whether independent response times bunch.
@@ -66,11 +67,14 @@ fn alone(independent: &[&Observed]) -> Option<String> {
 
 /// Which printed values a model explains.
 fn printed(model: &str, tests: &[&Observed]) -> Option<String> {
+    if let Some(few) = tests.first().and_then(|test| too_few(test.all.len() as u64, "replication")) {
+        return Some(format!("{model}: whether the printed CoV are among replications is not known: {few}."));
+    }
     let (mut explained, mut others) = (Vec::new(), Vec::new());
     for test in tests {
         let (range, printed) = (test.cov(200)?, test.case.published?);
         let name = test.case.name.as_str();
-        if (range.p05 - ROUNDING..=range.p95 + ROUNDING).contains(&printed) {
+        if range.holds_within(printed, ROUNDING)? {
             explained.push(name);
         } else {
             let side = if printed > range.mean { "above" } else { "below" };
@@ -94,11 +98,14 @@ fn printed(model: &str, tests: &[&Observed]) -> Option<String> {
 /// Which models give test 2100's printed value.
 fn busiest(models: &[(&str, &Observed)]) -> Option<String> {
     let printed = TESTS[T2100].cov;
+    if let Some(few) = models.first().and_then(|(_, model)| too_few(model.all.len() as u64, "replication")) {
+        return Some(format!("Which models give figure 16's {printed:.2} at test 2100 is not known: {few}."));
+    }
     let (mut fit, mut not) = (Vec::new(), Vec::new());
     for (name, model) in models {
         let range = model.cov(200)?;
         let said = format!("{name} {}", interval(&range));
-        let fits = (range.p05 - ROUNDING..=range.p95 + ROUNDING).contains(&printed);
+        let fits = range.holds_within(printed, ROUNDING)?;
         if fits { &mut fit } else { &mut not }.push(said);
     }
     let lists = |all: &[String]| listed(all);
@@ -135,9 +142,11 @@ fn growth(models: &[(&str, &Observed)]) -> Option<String> {
     );
     Some(match (grows.is_empty(), stays.is_empty()) {
         (true, true) => return None,
-        (true, false) => format!("{figure}; it does with none of the models ({}).", lists(&stays)),
+        (true, false) => format!("{figure}; it is not known to with any of the models ({}).", lists(&stays)),
         (false, true) => format!("{figure}, as with {}.", lists(&grows)),
-        (false, false) => format!("{figure}, as with {}; it does not with {}.", lists(&grows), lists(&stays)),
+        (false, false) => {
+            format!("{figure}, as with {}; it is not known to with {}.", lists(&grows), lists(&stays))
+        }
     })
 }
 
@@ -188,12 +197,19 @@ mod tests {
     use super::*;
     use crate::labs::bunches::cases::{Case, observe};
     use crate::labs::bunches::play::{Setting, Stalls};
+    use crate::labs::range::FEWEST;
     use base::Nanos;
 
     /// A few short replications of a setting.
     fn seen(part: Part, name: &str, published: f64, setting: Setting, replications: u64) -> Observed {
         let case = Case { part, name: name.to_owned(), published: Some(published), setting };
         observe(vec![case], 5, replications).unwrap().remove(0)
+    }
+
+    /// The same replications so often that they have a spread.
+    fn often(seen: &Observed) -> Observed {
+        let all = seen.all.iter().cycle().take(FEWEST as usize).cloned().collect();
+        Observed { case: seen.case.clone(), all }
     }
 
     fn calm() -> Setting {
@@ -218,7 +234,11 @@ mod tests {
 
     #[test]
     fn a_printed_value_is_explained_or_not() {
-        let fits = seen(Part::Independent, "1830", 1.0, calm(), 6);
+        let few = seen(Part::Independent, "1830", 1.0, calm(), 6);
+        let unknown = "X: whether the printed CoV are among replications is not known: 6 replications are too few \
+                       (at least 20).";
+        assert_eq!(printed("X", &[&few]).unwrap(), unknown);
+        let fits = often(&few);
         let above =
             Observed { case: Case { published: Some(1.17), ..fits.case.clone() }, all: fits.all.clone() };
         let below =
@@ -242,18 +262,20 @@ mod tests {
         fitting.all[0].cov[23] = 1.16;
         fitting.all[1].cov[23] = 1.18;
         let said = |models: &[(&str, &Observed)]| busiest(models).unwrap();
+        assert!(said(&[("pauses", &fitting)]).contains("is not known: 2 replications are too few"));
+        let (plain, fitting) = (often(&plain), often(&fitting));
         assert!(said(&[("plain", &plain)]).contains("none of the models"));
         assert!(said(&[("plain", &plain), ("pauses", &fitting)]).contains("only one model gives it: pauses"));
         let two = said(&[("pauses", &fitting), ("stalls", &fitting)]);
         assert!(two.contains("2 models give it, so that the figure does not tell") && two.ends_with("."));
         let grown = |models: &[(&str, &Observed)]| growth(models).unwrap();
         assert!(
-            grown(&[("plain", &plain)]).contains("with none of the models"),
+            grown(&[("plain", &plain)]).contains("not known to with any of the models"),
             "{}",
             grown(&[("plain", &plain)])
         );
         let all = grown(&[("wild", &wild), ("plain", &plain)]);
-        assert!(all.contains("as with wild") && all.contains("it does not with plain"), "{all}");
+        assert!(all.contains("as with wild") && all.contains("it is not known to with plain"), "{all}");
     }
 
     #[test]

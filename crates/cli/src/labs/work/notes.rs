@@ -6,6 +6,7 @@ use super::plays::{BOUND_MS, EVEN_AT, Played, at, range};
 use super::published::{FEEDS, LOOPS};
 use super::system::{CAPACITY, REQUESTS, SERVERS};
 use crate::labs::Range;
+use crate::labs::words::single;
 
 /// Requests that are sent at less than this share of what users would send were they not held up: feedback.
 const FEEDBACK: f64 = 0.97;
@@ -14,6 +15,9 @@ const MANY: f64 = 2.0;
 
 /// Every sentence.
 pub fn notes(all: &[Played]) -> Vec<String> {
+    if all.len() < 2 {
+        return vec![single()];
+    }
     let notes = [
         same_work(all),
         pool(all),
@@ -133,10 +137,11 @@ fn knees(all: &[Played]) -> Option<String> {
             let knee = range(all, |p| p.knees()[j])?;
             // A knee that some replications do not have is no knee of the system, but of those.
             let share = 100.0 * knee.mean / capacity();
+            let spread = knee.spread().map_or(String::new(), |[low, high]| format!(" [{low:.1}, {high:.1}]"));
             let part = if found < all.len() { format!(" in {found} of {} replications", all.len()) } else { String::new() };
             Some(format!(
-                "{} stays within {BOUND_MS} ms up to {:.1} users/s [{:.1}, {:.1}], {share:.1} % of what the system can serve{part}",
-                quantiles[j], knee.mean, knee.p05, knee.p95
+                "{} stays within {BOUND_MS} ms up to {:.1} users/s{spread}, {share:.1} % of what the system can serve{part}",
+                quantiles[j], knee.mean
             ))
         })
         .collect();

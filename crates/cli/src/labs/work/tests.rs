@@ -185,6 +185,13 @@ fn every_sentence_can_come_out_the_other_way() {
     said(&turned, "The open and the closed load tell the same of the stop");
 }
 
+#[test]
+fn nothing_is_concluded_from_one_replication() {
+    let notes = notes(&play(false, 0, &[40.0], 1));
+    assert_eq!(notes.len(), 1, "{notes:#?}");
+    said(&notes, "Of a single replication there are no intervals");
+}
+
 /// The sentence about growth needs rates past saturation; with the same numbers at each nothing grows.
 #[test]
 fn growth_past_saturation_is_seen_or_not() {
