@@ -70,15 +70,23 @@ fn logit(share: f64) -> f64 {
 /// The interval of a quantile from those of shares: of cells in order, of each of which `share` tells what share of all lies
 /// up to its end and half the width of its 95 % interval, the first whose share is not certainly below `p` and the first whose
 /// share is certainly above. By bisection, shares being monotone, and on the scale of the logit: in the tail a share's error is skewed, and
-/// where few bursts were seen both the share beyond and its spread come out too small together.
-pub(crate) fn astride<T>(p: f64, cells: &[T], share: impl Fn(&T) -> Option<(f64, f64)>) -> [usize; 2] {
+/// where few bursts were seen both the share beyond and its spread come out too small together. A share beyond that lies within
+/// `doubtful` is not certain either way, whatever its own interval says.
+pub(crate) fn astride<T>(
+    p: f64,
+    cells: &[T],
+    doubtful: Option<Interval>,
+    share: impl Fn(&T) -> Option<(f64, f64)>,
+) -> [usize; 2] {
+    let [least, most] = doubtful.unwrap_or([1.0 - p; 2]);
     let certainly = |above: bool| {
         cells.partition_point(|cell| {
             let (share, half) = share(cell).unwrap_or((0.0, 1.0));
             let odds = share * (1.0 - share);
             let (distance, half) =
                 if odds > 0.0 { (logit(share) - logit(p), half / odds) } else { (share - p, 0.0) };
-            if above { distance < half } else { distance < -half }
+            let beyond = 1.0 - share;
+            if above { distance < half || beyond > least } else { distance < -half && beyond > most }
         })
     };
     [certainly(false), certainly(true)]

@@ -159,7 +159,7 @@ impl Sample {
             return Err("lies among requests that were given up".into());
         }
         let cells: Vec<u64> = self.low.iter().map(|c| c.low).collect();
-        let [low, high] = astride(p, &cells, |&cell| self.share_up_to(cell));
+        let [low, high] = astride(p, &cells, None, |&cell| self.share_up_to(cell));
         let told = |i: usize| self.low.iter().nth(i).map(|c| c.low + (c.high - c.low) / 2);
         let (Some(low), Some(high_x)) = (told(low), told(high)) else {
             return Err(format!("beyond the largest observation (n = {n})"));

@@ -5,7 +5,16 @@
 //!
 //! The interval is the set of all q for which p lies within the interval of F(q) by the runs (a ratio of sums, since runs
 //! have different numbers of observations; Student's t), on the scale of the logit: what [`crate::responses`] does with the
-//! segments of one run. For comparisons run by run each run gives what it adds to the quantile, in the linear
+//! segments of one run.
+//!
+//! In the tail that is not enough. What lies beyond comes in crowds, and the fewer were seen, the more often both their share and its
+//! spread come out too small. So far out the spread is told from a level at which ten times as many lie beyond, by how it
+//! would grow for the queue of one server in heavy traffic: a stay beyond a level, of a Brownian motion with reflection, makes the
+//! relative variance of the share q beyond proportional to (1 - q + q ln q) / q. The share of a compound
+//! Poisson sum of crowds, with a relative variance of V, lies within (1 -+ z sqrt(V) / 2)^2 of its mean in 95 %, nearly; where the lower end
+//! reaches zero there is no interval.
+//!
+//! For comparisons run by run each run gives what it adds to the quantile, in the linear
 //! approximation of Bahadur (1966).
 
 use super::Histogram;
@@ -16,6 +25,16 @@ use crate::summary::Interval;
 /// So many observations lie beyond a quantile that has an interval, and on this side of it: in a queue they come together, so that ten
 /// may all be of one crowd. (In how many runs there are any must not decide: it would choose those with long queues.)
 const BEYOND: f64 = 50.0;
+
+/// Shares beyond up to this are told from those of a level at which so many times as many lie beyond, at most the last.
+const FAR: f64 = 0.05;
+const NEARER: f64 = 10.0;
+const NEAREST: f64 = 0.25;
+
+/// By this, times V at another level over that of the other level, the relative variance of the share `q` beyond follows.
+fn growth(q: f64) -> f64 {
+    (1.0 - q + q * q.ln()) / q
+}
 
 /// The observations of one run, counted up: ten bytes for each bucket that holds something.
 #[derive(Clone, Debug)]
@@ -72,8 +91,11 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
     runs.iter().flat_map(|run| &run.buckets).for_each(|&bucket| holds[usize::from(bucket)] = true);
     let buckets: Vec<u16> = (0..=u16::MAX).filter(|&bucket| holds[usize::from(bucket)]).collect();
     let up_to = |bucket: u16| -> u64 { runs.iter().map(|run| run.up_to(bucket)).sum() };
-    let rank = (p * n as f64 * (1.0 - 1e-12)).ceil().max(1.0) as u64;
-    let at = buckets.partition_point(|&bucket| up_to(bucket) < rank.min(n));
+    let place = |p: f64| {
+        let rank = (p * n as f64 * (1.0 - 1e-12)).ceil().max(1.0) as u64;
+        buckets.partition_point(|&bucket| up_to(bucket) < rank.min(n))
+    };
+    let at = place(p);
     let min = runs.iter().map(|run| run.min).min()?;
     let max = runs.iter().map(|run| run.max).max()?;
     let told = |place: usize| -> Option<f64> {
@@ -91,15 +113,28 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
             let half = ratio_half_width_over(&all, 2)?;
             Some((up_to(bucket) as f64 / n as f64, half))
         };
-        let [low, high] = astride(p, &buckets, share);
+        let narrow = astride(p, &buckets, None, share);
+        let q = 1.0 - p;
+        let [low, high] = if q > FAR + 1e-9 {
+            narrow
+        } else {
+            let (nearer, half) = share(&buckets[place(1.0 - (NEARER * q).min(NEAREST))])?;
+            let beyond = 1.0 - nearer;
+            let h = half / beyond * (growth(q) / growth(beyond)).sqrt() / 2.0;
+            if beyond <= q || h >= 1.0 {
+                return None;
+            }
+            astride(p, &buckets, Some([q * (1.0 - h).powi(2), q * (1.0 + h).powi(2)]), share)
+        };
         // All lie up to the last bucket, whatever p: reached only for want of a larger observation.
         let before_last = if let [.., before, _] = buckets[..] { up_to(before) } else { 0 };
         if high + 1 >= buckets.len() && before_last as f64 >= p * n as f64 {
             return None;
         }
         let interval = [told(low)?, told(high)?];
-        let between = (up_to(buckets[high]) - up_to(buckets[low])) as f64 / n as f64;
-        let slope = if between > 0.0 { (interval[1] - interval[0]) / between } else { 0.0 };
+        let [from, to] = narrow;
+        let between = (up_to(buckets[to]) - up_to(buckets[from])) as f64 / n as f64;
+        let slope = if between > 0.0 { (told(to)? - told(from)?) / between } else { 0.0 };
         let (all, size) = (up_to(buckets[at]) as f64 / n as f64, n as f64 / runs.len() as f64);
         let adds = |run: &&Shares| {
             let (n, up_to) = (run.n() as f64, run.up_to(buckets[at]) as f64);

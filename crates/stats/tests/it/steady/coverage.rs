@@ -89,10 +89,12 @@ fn percentiles_of_replications_hold_the_truth_in_500_sets() {
         let all = of_percentiles(500, runs, requests(relaxations), requests(5.0));
         println!("percentiles of {runs} runs of {relaxations} relaxation times: {all:?}");
         for ((held, told), p) in all.into_iter().zip(SHARES) {
-            // Of runs that are few and short p99.9 has none.
-            let expected = if p > 0.99 && runs * relaxations as u64 <= 600 { 0 } else { 500 };
-            assert_eq!(told, expected, "{p}");
-            assert!(told == 0 || (425..=495).contains(&held), "{p}: {held} of {told}");
+            // Of runs that are few and short p99.9 has none; where few crowds were seen beyond, some studies have none.
+            let few = p > 0.99 && runs * relaxations as u64 <= 600;
+            assert_eq!(told == 0, few, "{p}");
+            assert!(few || told >= 400, "{p}: {told}");
+            // 95 % less four standard errors.
+            assert!(held as f64 >= 0.91 * told as f64, "{p}: {held} of {told}");
         }
     }
 }
