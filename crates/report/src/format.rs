@@ -40,6 +40,17 @@ pub fn chosen(x: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// How much of what it can do a part is asked for, in words that go before "it can do": `1.25 times what`, `all that`, or `infinitely more than`.
+pub fn times_what(load: f64) -> String {
+    if load.is_infinite() {
+        return "infinitely more than".into();
+    }
+    match number(load).as_str() {
+        "1.00" => "all that".into(),
+        times => format!("{times} times what"),
+    }
+}
+
 /// A percentile as it was given: `p99.99`.
 pub fn percentile(p: f64) -> String {
     format!("p{p}")

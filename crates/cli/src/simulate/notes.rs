@@ -3,8 +3,7 @@
 use super::estimates::of_values;
 use super::inside::Seen;
 use super::loads::Loads;
-use super::state::times_what;
-use report::format::{plural, share, time};
+use report::format::{plural, share, time, times_what};
 use stats::steady::{Cut, Length};
 use stats::study::{Point, WarmUp};
 

@@ -5,7 +5,7 @@
 
 use super::loads::Loads;
 use base::{Nanos, Profile};
-use report::format::{count, number, share, time};
+use report::format::{count, number, share, time, times_what};
 use stats::Growth;
 use stats::steady::{Cut, Length};
 use std::ops::Range;
@@ -103,14 +103,6 @@ fn most_correlated() -> f64 {
     Z / BATCHES.sqrt() - 1.0 / BATCHES
 }
 
-/// `1.25 times what`, or `all that`.
-pub fn times_what(load: f64) -> String {
-    match number(load).as_str() {
-        "1.00" => "all that".into(),
-        times => format!("{times} times what"),
-    }
-}
-
 /// The part that is shown to grow by most per second.
 pub fn fastest(growths: impl Iterator<Item = Option<Growth>>) -> Option<(usize, Growth)> {
     let shown = growths.enumerate().filter_map(|(part, growth)| Some((part, growth.filter(Growth::shown)?)));
@@ -194,6 +186,5 @@ mod tests {
         let all = [growth(9.0, -1.0), growth(2.0, 1.5), None, growth(3.0, 0.1)];
         assert_eq!(fastest(all.into_iter()).map(|(part, _)| part), Some(3));
         assert_eq!(fastest([growth(0.003, -0.010)].into_iter()), None);
-        assert_eq!((times_what(1.004), times_what(1.2)), ("all that".into(), "1.20 times what".into()));
     }
 }

@@ -4,7 +4,7 @@
 
 use super::Tone;
 use super::audit::{Fact, fact};
-use crate::format::{count, instant, number, plural, share, time, time_range};
+use crate::format::{count, instant, number, plural, share, time, time_range, times_what};
 use stats::Summary;
 use stats::summary::{Infinite, LittleIdentity, ModelPart, Simulation, Steady};
 
@@ -22,7 +22,7 @@ pub fn model(summary: &Summary) -> Vec<Fact> {
     facts.extend(of.relaxation_s.zip(of.relaxations).filter(|(each, _)| each.is_finite()).map(
         |(each, relaxations)| {
             let text = format!(
-                "the measured phase is {} relaxation times long; the slowest station takes {} to forget how it began",
+                "the measured phase is {} relaxation times long; its slowest part takes {} to forget how it began",
                 number(relaxations),
                 time(each)
             );
@@ -113,17 +113,6 @@ pub fn load(part: &ModelPart) -> String {
 /// A load in a cell.
 pub fn load_cell(load: f64) -> String {
     if load.is_infinite() { "infinite".into() } else { number(load) }
-}
-
-/// `1.25 times what`, `all that`, or `infinitely more than`.
-pub(super) fn times_what(load: f64) -> String {
-    if load.is_infinite() {
-        return "infinitely more than".into();
-    }
-    match number(load).as_str() {
-        "1.00" => "all that".into(),
-        times => format!("{times} times what"),
-    }
 }
 
 fn mean_after(mean: f64, of: &Steady, withheld: Option<&str>) -> String {

@@ -3,7 +3,7 @@
 //! Every sentence is computed from the document: that one model is faster is only said where the whole interval says so.
 
 use super::Tone;
-use crate::format::{number, plural, share, time, time_within};
+use crate::format::{number, plural, share, time, time_within, times_what};
 use stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
 use stats::summary::Interval;
 
@@ -65,6 +65,11 @@ pub fn place(parameter: &Parameter, value: &str) -> String {
 /// What all numbers have in common: where intervals come from, and what was left out.
 pub fn common(study: &Study) -> Vec<Sentence> {
     let intervals = match study.replications {
+        0 | 1 if !study.differences.is_empty() => {
+            "Intervals: 95 %, by batch means within the one run of each point. How far models differ by chance is not known of one \
+             replication: --replications 20 tells."
+                .to_owned()
+        }
         0 | 1 => "Intervals: 95 %, by batch means within the one run of each point.".to_owned(),
         n => format!(
             "Means are over {}, percentiles of all their requests together; intervals: 95 %, by how the replications differ.",
@@ -235,10 +240,8 @@ pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
     // What the document says itself is not said again.
     let silent = point.notes.is_empty();
     if let Some(load) = overloaded.filter(|_| silent) {
-        let text = format!(
-            "There is no steady state: {busiest} is asked for {} it can do.",
-            super::model::times_what(load)
-        );
+        let text =
+            format!("There is no steady state: {busiest} is asked for {} it can do.", times_what(load));
         all.push(say(Tone::Warn, text));
     } else if let Some(why) = point.why_not.as_ref().filter(|_| silent && point.found == Some(false)) {
         all.push(say(Tone::Warn, format!("No steady state was found: {why}.")));

@@ -102,6 +102,9 @@ pub(crate) fn endless_mean(case: &Case) -> Option<&'static str> {
     simulated::heavy_tail(case).map(|_| ENDLESS)
 }
 
+/// Numbers are written with all their digits below this.
+const PLAIN: f64 = 1e15;
+
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let digits = if percent >= 9.95 || percent == 0.0 { 0 } else { usize::from(percent < 1.0) + 1 };
@@ -109,6 +112,9 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 pub(crate) fn span(seconds: f64) -> String {
+    if seconds.abs() >= PLAIN {
+        return format!("{seconds:.2e} s");
+    }
     let (value, unit) = match seconds.abs() {
         0.0 => (0.0, "s"),
         s if s < 1e-6 => (seconds * 1e9, "ns"),

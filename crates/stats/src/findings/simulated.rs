@@ -3,7 +3,7 @@
 use super::growth::Growth;
 use super::loops::filling_up;
 use super::refusals::Refusals;
-use super::{Case, percent, span};
+use super::{Case, PLAIN, percent, span};
 use crate::setup::Workload;
 use crate::steady::Length;
 use crate::summary::{Finding, Infinite, ModelPart, Severity, Simulation, Steady};
@@ -275,8 +275,11 @@ fn not_found(case: &Case, simulation: &Simulation) -> Finding {
     }
 }
 
-/// Three significant digits, plain.
+/// Three significant digits, plain where they can be read so.
 pub(super) fn times(x: f64) -> String {
+    if x.abs() >= PLAIN {
+        return format!("{x:.2e}");
+    }
     let magnitude = x.abs();
     let digits = match magnitude {
         m if m >= 100.0 => 0,
