@@ -3,6 +3,7 @@
 use super::estimates::of_values;
 use super::inside::Seen;
 use super::loads::Loads;
+use super::state::beginning;
 use report::format::{plural, share, time, times_what};
 use stats::steady::{Cut, Length};
 use stats::study::{Point, WarmUp};
@@ -25,6 +26,8 @@ pub struct About<'a> {
     pub replications: u64,
     /// Of those, the ones with too few requests to look for a steady state.
     pub untold: u64,
+    /// Whether it is for what is planned to happen once that there is no steady state.
+    pub planned: bool,
     /// The part that makes the mean response time infinite, if one does.
     pub endless: Option<&'a str>,
     /// What is left out.
@@ -82,6 +85,11 @@ pub fn refused(loads: &Loads, seen: &[&Seen], grows: bool) -> Option<(f64, f64)>
 fn unsteady(about: &About<'_>) -> Option<String> {
     let why = about.point.why_not.as_ref().filter(|_| about.point.found == Some(false))?;
     let overloaded = about.loads.busiest().is_some_and(|(_, load)| load >= 1.0);
+    if about.planned {
+        return Some(format!(
+            "There is no steady state to find: {why}. All numbers are those of runs of this length."
+        ));
+    }
     let mut text = if overloaded || about.grows {
         format!("There is no steady state: {why}. Response times tell how long the run was.")
     } else {
@@ -124,20 +132,24 @@ fn untold(about: &About<'_>) -> Option<String> {
 }
 
 fn short(about: &About<'_>) -> Option<String> {
+    // Fixed work is as long as it is.
+    if about.warm_up == WarmUp::Nothing {
+        return None;
+    }
+    if let Some(beginning) = beginning(about.loads, about.kept_s) {
+        let told = about.point.why_not.as_ref() == Some(&beginning);
+        return (!told).then(|| format!("Besides, {beginning}."));
+    }
     let relaxation = about.loads.relaxation_s?;
-    let (times, worth, limit) = match Length::of(relaxation, about.kept_s) {
-        Length::TooShort { times } => {
-            (times, "the numbers are those of a beginning, not of a steady state", Length::FORGOTTEN)
-        }
+    match Length::of(relaxation, about.kept_s) {
         // Intervals over replications do not hang on how long each is.
-        Length::Short { times } if about.replications == 1 => {
-            (times, "the intervals of a single run are too narrow", Length::TRUSTED)
-        }
-        _ => return None,
-    };
-    Some(format!(
-        "What is left of a run lasts {}: {times:.1} relaxation times of its slowest part ({}). Below {limit:.0}, {worth}.",
-        time(about.kept_s),
-        time(relaxation)
-    ))
+        Length::Short { times } if about.replications == 1 => Some(format!(
+            "What is left of a run lasts {}: {times:.1} relaxation times of its slowest part ({}). Below {:.0}, the intervals of a single \
+             run are too narrow.",
+            time(about.kept_s),
+            time(relaxation),
+            Length::TRUSTED
+        )),
+        _ => None,
+    }
 }

@@ -182,6 +182,7 @@ impl Coming {
             let means = [&mut point.response, &mut point.response_ok];
             means.into_iter().filter_map(|of| of.get_mut("mean")).for_each(|mean| mean.ci95 = None);
         }
+        let planned = point.why_not.is_some() && point.why_not == once(&play.plan, &play.model);
         let about = About {
             point: &point,
             loads: &self.loads,
@@ -189,6 +190,7 @@ impl Coming {
             grows,
             replications: all.len() as u64,
             untold: runs().filter(|r| r.steady.is_none()).count() as u64,
+            planned,
             endless: endless.and_then(|part| Some(play.model.parts.get(part)?.name.as_str())),
             warm_up: self.warm_up,
             cut,
@@ -198,7 +200,6 @@ impl Coming {
         let refusals = refusals(play, runs(), &seen).map(|finding| finding.text);
         point.notes = refusals.into_iter().chain(notes).collect();
         // What begins and ends is the same in all replications, and no longer run would tell of it.
-        let planned = point.why_not.is_some() && point.why_not == once(&play.plan, &play.model);
         let judged_as_it_is = play.plan.is_fixed_work() || (planned && all.len() > 1);
         point.thresholds = judged(
             &self.thresholds,

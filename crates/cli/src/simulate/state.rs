@@ -82,12 +82,9 @@ pub fn why_not(of: &Looked<'_>) -> Option<String> {
         }
         Cut::Found(_) => {}
     }
-    if let Some(Length::TooShort { times }) = of.loads.relaxation_s.map(|time| Length::of(time, of.kept_s)) {
-        return Some(format!(
-            "what is left of a run is {} relaxation times long, and below {:.0} it is a beginning",
-            number(times),
-            Length::FORGOTTEN
-        ));
+    let beginning = beginning(of.loads, of.kept_s);
+    if beginning.is_some() {
+        return beginning;
     }
     of.lag1.filter(|&lag1| lag1 > most_correlated()).map(|lag1| {
         format!(
@@ -107,6 +104,19 @@ fn most_correlated() -> f64 {
 pub fn fastest(growths: impl Iterator<Item = Option<Growth>>) -> Option<(usize, Growth)> {
     let shown = growths.enumerate().filter_map(|(part, growth)| Some((part, growth.filter(Growth::shown)?)));
     shown.max_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second))
+}
+
+/// That what is left of a run, so many seconds, is too short for its slowest part to forget how it began.
+pub fn beginning(loads: &Loads, kept_s: f64) -> Option<String> {
+    let relaxation = loads.relaxation_s?;
+    let Length::TooShort { times } = Length::of(relaxation, kept_s) else { return None };
+    Some(format!(
+        "what is left of a run lasts {}, {} relaxation times of its slowest part ({}), and below {:.0} it is a beginning",
+        time(kept_s),
+        number(times),
+        time(relaxation),
+        Length::FORGOTTEN
+    ))
 }
 
 /// What is planned to happen once within the measured phase, so that numbers hang on how long that is: a rate that rises, a part

@@ -129,7 +129,7 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
         let endless = pair.iter().any(|d| d.endless);
         if endless && settings.replications > 1 {
             untold.push(format!(
-                "{} and {} are not compared at mean{place}: it is infinite.",
+                "{} and {} are not compared at the mean{place}: it is infinite.",
                 names[0], names[1]
             ));
         }
@@ -154,7 +154,7 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
         }
         if !few.is_empty() {
             untold.push(format!(
-                "{} and {} are not compared at {}{place}: too few requests.",
+                "{} and {} are not compared at {}{place}: too few requests lie beyond, or come in too few crowds.",
                 names[0],
                 names[1],
                 few.join(", ")
