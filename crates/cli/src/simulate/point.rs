@@ -32,6 +32,8 @@ pub struct Coming {
     replications: Vec<Option<(Replication, Option<Numbers>)>>,
     missing: u64,
     warm_up: WarmUp,
+    /// What is planned to happen once, if anything; nothing is left out then.
+    planned: Option<String>,
     /// What is left out of each, once that is known.
     cut: Option<Cut>,
     /// Those for which it is not known yet.
@@ -67,6 +69,7 @@ impl Coming {
             missing: replications,
             warm_up,
             cut: (warm_up == WarmUp::Phases || planned.is_some()).then_some(nothing),
+            planned,
             waiting: Vec::new(),
             unseen: replications.min(LOOKED_AT),
             together: Together::default(),
@@ -182,7 +185,7 @@ impl Coming {
             let means = [&mut point.response, &mut point.response_ok];
             means.into_iter().filter_map(|of| of.get_mut("mean")).for_each(|mean| mean.ci95 = None);
         }
-        let planned = point.why_not.is_some() && point.why_not == once(&play.plan, &play.model);
+        let planned = self.planned.is_some() && point.why_not == self.planned;
         let about = About {
             point: &point,
             loads: &self.loads,
@@ -212,16 +215,15 @@ impl Coming {
             },
         );
         let runs = all.len();
-        let compared = |name: &str| name != "mean" || endless.is_none();
-        let whole = |of: &Vec<Number>, told: &Option<Percentile>, name: &str| match told {
-            _ if of.len() != runs || !compared(name) => Vec::new(),
+        let whole = |of: &Vec<Number>, told: &Option<Percentile>| match told {
+            _ if of.len() != runs => Vec::new(),
             Some(told) => told.as_numbers(of),
             None => of.clone(),
         };
         Done {
             point,
-            values: std::array::from_fn(|i| whole(&told[i], &percentiles[i], NUMBERS[i].0)),
-            well: std::array::from_fn(|i| whole(&well[i], &of_well[i], OF_WELL[i].0)),
+            values: std::array::from_fn(|i| whole(&told[i], &percentiles[i])),
+            well: std::array::from_fn(|i| whole(&well[i], &of_well[i])),
             endless: endless.is_some(),
         }
     }

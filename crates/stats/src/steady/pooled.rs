@@ -36,6 +36,13 @@ fn growth(q: f64) -> f64 {
     (1.0 - q + q * q.ln()) / q
 }
 
+/// Shares beyond that may be those of chance where `q` is the true one: from the share `nearer` beyond another level, and half the
+/// width of its interval. None where the lower end would be zero, or that level lies as far out.
+fn doubtful(q: f64, nearer: f64, half: f64) -> Option<Interval> {
+    let h = half / nearer * (growth(q) / growth(nearer)).sqrt() / 2.0;
+    (nearer > q && h < 1.0).then(|| [q * (1.0 - h).powi(2), q * (1.0 + h).powi(2)])
+}
+
 /// The observations of one run, counted up: ten bytes for each bucket that holds something.
 #[derive(Clone, Debug)]
 pub struct Shares {
@@ -119,12 +126,7 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
             narrow
         } else {
             let (nearer, half) = share(&buckets[place(1.0 - (NEARER * q).min(NEAREST))])?;
-            let beyond = 1.0 - nearer;
-            let h = half / beyond * (growth(q) / growth(beyond)).sqrt() / 2.0;
-            if beyond <= q || h >= 1.0 {
-                return None;
-            }
-            astride(p, &buckets, Some([q * (1.0 - h).powi(2), q * (1.0 + h).powi(2)]), share)
+            astride(p, &buckets, Some(doubtful(q, 1.0 - nearer, half)?), share)
         };
         // All lie up to the last bucket, whatever p: reached only for want of a larger observation.
         let before_last = if let [.., before, _] = buckets[..] { up_to(before) } else { 0 };
