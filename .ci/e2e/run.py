@@ -2,6 +2,7 @@
 """End-to-end checks: the release binary against real servers on this machine.
 
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
+    run.py --nightly         the slow, hostile ones instead
 
 One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run
 installs. HEADWAY names another binary than target/release/headway. A check never asserts that a run was fast or its load
@@ -29,6 +30,8 @@ MODULES = [
     "check_sim", "check_study", "check_beside", "check_lab", "check_convert", "check_interrupt", "check_bad_targets", "check_output", "check_audit",
 ]
 
+# Slow ones, for .ci/nightly.
+NIGHTLY = []
 
 # How often a check is begun, at most, on a machine that stands still.
 ATTEMPTS = 3
@@ -56,7 +59,7 @@ def attempt(function):
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     atexit.register(harness.stop_all)
-    for name in MODULES:
+    for name in NIGHTLY if "--nightly" in sys.argv else MODULES:
         __import__(name)
     patterns = [p for p in sys.argv[1:] if not p.startswith("-")]
     chosen = [(t, f) for t, f in harness.CHECKS if not patterns or any(p in t for p in patterns)]
