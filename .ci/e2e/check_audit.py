@@ -96,7 +96,8 @@ def options(tmp):
     whole = audit(stock, "--failures", tmp / "failed.csv", cwd=tmp)
     failed = sum(n for outcome, n in whole["outcomes"].items() if outcome != "ok")
     rows = (tmp / "failed.csv").read_text().splitlines()
-    equal(rows[0], "time,start_s,elapsed_s,label,status,outcome,thread,generator", "head of --failures")
+    equal(rows[0], "time,start_s,elapsed_s,label,status,outcome,thread,generator,message,first_byte_s,bytes_received,bytes_sent",
+          "head of --failures")
     equal(len(rows) - 1, failed, "rows of --failures")
     good = audit(stock, "--success-only", cwd=tmp)
     equal(good["outcomes"], {"ok": whole["outcomes"]["ok"]}, "outcomes with --success-only")

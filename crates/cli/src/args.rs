@@ -3,7 +3,7 @@
 mod audit;
 mod sim;
 
-pub use audit::{AuditArgs, AuditOutput, Expect, LabArgs, Quantiles, Shift, Stamps};
+pub use audit::{AuditArgs, AuditOutput, Dispersion, Expect, LabArgs, Quantiles, Shift, Stamps};
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
 
 use base::units::{self, UnitError};

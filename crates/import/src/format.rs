@@ -55,6 +55,18 @@ pub enum Stamps {
     Ambiguous,
 }
 
+/// Which requests a file tells the outcome of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Outcomes {
+    /// All.
+    #[default]
+    All,
+    /// Only those in it: a sentence says which failures never become a row.
+    Some(&'static str),
+    /// None: a row does not say whether its request failed.
+    None,
+}
+
 /// What the stamps count from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Clock {
@@ -88,7 +100,9 @@ pub struct Facts {
     pub ends: bool,
     /// Whether `bytes_received` is known.
     pub bytes: bool,
-    /// What this file cannot tell, a sentence each: `Failed requests are not in it.`
+    /// Which requests it tells the outcome of.
+    pub outcomes: Outcomes,
+    /// What else this file cannot tell, a sentence each: `Users have no numbers in it.`
     pub missing: Vec<String>,
     /// The option of the tool that gives finer stamps, if there is one.
     pub finer: Option<&'static str>,

@@ -31,7 +31,7 @@ mod testing;
 
 pub use error::Error;
 pub use file::{File, Finished};
-pub use format::{Clock, Facts, Format, Reader, Stamps};
+pub use format::{Clock, Facts, Format, Outcomes, Reader, Stamps};
 pub use names::Names;
 pub use options::Options;
-pub use rows::{Rows, Tables, Unreadable};
+pub use rows::{BadRow, BadRows, Rows, Tables, Unreadable};

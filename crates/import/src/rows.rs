@@ -2,6 +2,8 @@
 
 use crate::names::Names;
 use base::Record;
+use std::fmt;
+use std::sync::Arc;
 
 /// Labels that are told apart; their numbers fill a record's `step`.
 pub const MOST_LABELS: u16 = u16::MAX;
@@ -13,6 +15,11 @@ pub const MOST_GENERATORS: u16 = u16::MAX;
 pub const OTHER_LABELS: &str = "(other labels)";
 /// What all further users are called.
 pub const OTHER_USERS: &str = "(other users)";
+/// Messages of failures that are told apart, and bytes of one that are kept.
+pub const MOST_MESSAGES: u32 = 20_000;
+const LONGEST_MESSAGE: usize = 1_000;
+/// What all further messages are called.
+pub const OTHER_MESSAGES: &str = "(other messages)";
 /// What all further generators are called.
 pub const OTHER_GENERATORS: &str = "(other generators)";
 
@@ -25,6 +32,9 @@ pub struct Tables {
     pub users: Names,
     /// `shard`: generators (hosts, files).
     pub generators: Names,
+    /// What tools say of failures: `repeat` of a failed request is the number of its message from 1, and 0 without one. No
+    /// foreign file knows of repeats.
+    pub messages: Names,
 }
 
 /// One place in a file that could not be read as a row.
@@ -36,6 +46,34 @@ pub struct Unreadable {
     pub found: String,
     /// What was expected.
     pub expected: String,
+}
+
+/// The same with all that stands there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadRow {
+    /// Line, from 1 (of a binary file: the byte offset).
+    pub line: u64,
+    /// What stands there.
+    pub found: Vec<u8>,
+    /// What was expected.
+    pub expected: String,
+}
+
+/// Takes every unreadable row as it is found.
+#[derive(Clone)]
+pub struct BadRows(Arc<dyn Fn(BadRow) + Send + Sync>);
+
+impl BadRows {
+    /// By that function.
+    pub fn new(take: impl Fn(BadRow) + Send + Sync + 'static) -> BadRows {
+        BadRows(Arc::new(take))
+    }
+}
+
+impl fmt::Debug for BadRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BadRows")
+    }
 }
 
 /// Unreadable rows that are kept to be shown; all are counted.
@@ -57,6 +95,8 @@ pub struct Rows {
     pub unreadable: u64,
     /// The first of them.
     pub examples: Vec<Unreadable>,
+    /// What takes all of them.
+    pub all_bad: Option<BadRows>,
     /// Rows of this file left out on purpose, with the reason (parents of nested samples, synthetic rows).
     pub left_out: Vec<(&'static str, u64)>,
 }
@@ -65,6 +105,10 @@ impl Rows {
     /// Notes a row that cannot be read.
     pub fn bad(&mut self, line: u64, found: &[u8], expected: impl Into<String>) {
         self.unreadable += 1;
+        let expected = expected.into();
+        if let Some(all) = &self.all_bad {
+            (all.0)(BadRow { line, found: found.to_vec(), expected: expected.clone() });
+        }
         if self.examples.len() < SHOWN {
             let shown = &found[..found.len().min(SHOWN_BYTES)];
             let mut text: String = String::from_utf8_lossy(shown)
@@ -74,7 +118,18 @@ impl Rows {
             if shown.len() < found.len() {
                 text.push_str("...");
             }
-            self.examples.push(Unreadable { line, found: text, expected: expected.into() });
+            self.examples.push(Unreadable { line, found: text, expected });
+        }
+    }
+
+    /// The number of a failure's message from 1; 0 for none. Beyond [`MOST_MESSAGES`] all further ones share the last.
+    pub fn message(&mut self, text: &[u8]) -> u32 {
+        match text.trim_ascii() {
+            b"" => 0,
+            text => {
+                let text = &text[..text.len().min(LONGEST_MESSAGE)];
+                1 + self.tables.messages.index_within(text, MOST_MESSAGES, OTHER_MESSAGES)
+            }
         }
     }
 
@@ -107,7 +162,7 @@ impl Rows {
 
     /// What is not told apart because there were too many names, a sentence each.
     pub(crate) fn lumped(&self) -> impl Iterator<Item = String> {
-        let Tables { labels, users, generators } = &self.tables;
+        let Tables { labels, users, generators, .. } = &self.tables;
         let limits = [
             (labels, u32::from(MOST_LABELS), "labels", OTHER_LABELS),
             (users, MOST_USERS, "users", OTHER_USERS),

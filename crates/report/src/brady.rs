@@ -53,8 +53,9 @@ pub(crate) fn table<'a>(
 ) -> Option<Grid> {
     // He has no line for a label that came once: it has no headway.
     let columns = columns.into_iter().filter(|column| column.n > 0);
-    let rows: Vec<_> = columns.map(|column| row(column, table)).collect();
-    let spread = if table == Table::Arrivals { "cv" } else { "vmr" };
+    let rows: Vec<_> = columns.map(|column| row(column, table, shows_cov(audit, table))).collect();
+    let cov = shows_cov(audit, table);
+    let spread = if cov { "cv" } else { "vmr" };
     let mut head: Vec<String> =
         ["label", "n", "tps", "median", "mean", "sdev", spread].map(str::to_owned).into();
     head.extend(audit.percentiles.iter().map(|&p| format!("{p}%")));
@@ -65,14 +66,19 @@ pub(crate) fn table<'a>(
     (!rows.is_empty()).then_some(Grid { head, rows })
 }
 
-fn row(column: &Column, table: Table) -> Vec<String> {
+/// His first table has the coefficient of variation always, the others where that is asked for.
+fn shows_cov(audit: &Audit, table: Table) -> bool {
+    table == Table::Arrivals || audit.dispersion == "cov"
+}
+
+fn row(column: &Column, table: Table, cov: bool) -> Vec<String> {
     let unit = if table == Table::Bytes { 1.0 } else { 1e3 };
     let whole = |value: Option<f64>| value.map_or(String::new(), |x| cut(x * unit));
     let real = |value: Option<f64>| value.map_or(String::new(), |x| format!("{x:.2}"));
     // His deviation of a single value is 0.
-    let spread = match table {
-        Table::Arrivals => column.cov.unwrap_or(0.0),
-        _ => column.vmr.unwrap_or(0.0) * unit,
+    let spread = match cov {
+        true => column.cov.unwrap_or(0.0),
+        false => column.vmr.unwrap_or(0.0) * unit,
     };
     let mut cells = vec![
         column.label.clone(),

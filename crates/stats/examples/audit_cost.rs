@@ -41,6 +41,7 @@ fn main() {
         digit: Nanos::from_millis(1),
         dither_seed: 1,
         by_threads: Vec::new(),
+        pages: Vec::new(),
         percentiles: vec![90.0, 95.0, 99.0],
         quantiles: QuantileRule::Smallest,
         count_interval: None,

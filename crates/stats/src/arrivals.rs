@@ -5,7 +5,7 @@
 //! first ones, which alone follow the plan. Lateness is that of all requests. Deliberately absent: verdicts (`rules`, `pattern`), and the
 //! numbers of the document, which `arrivals_summary` makes of what is kept here.
 
-use crate::cells::{Coarse, Fine};
+use crate::cells::{Fine, Labelled};
 use crate::dither::Dither;
 use crate::intervals::SEGMENTS;
 use crate::moments::{Gathered, Lag1, Sums};
@@ -85,18 +85,16 @@ pub(crate) struct LabelGaps {
     before: Option<i64>,
     pub moments: Gathered,
     pub lag1: Lag1,
-    pub cells: Coarse,
-    pub min: u64,
+    pub cells: Labelled,
 }
 
 impl LabelGaps {
-    fn new() -> LabelGaps {
+    fn new(labels: usize) -> LabelGaps {
         LabelGaps {
             before: None,
             moments: Gathered::default(),
             lag1: Lag1::default(),
-            cells: Coarse::new(),
-            min: u64::MAX,
+            cells: Labelled::new(labels),
         }
     }
 
@@ -106,7 +104,6 @@ impl LabelGaps {
             self.moments.push(gap as f64);
             self.lag1.push(gap as f64);
             self.cells.push(gap, 1);
-            self.min = self.min.min(gap);
         }
         self.before = Some(at);
     }
@@ -161,7 +158,7 @@ impl ArrivalsKept {
             pattern_windows,
             ladder,
             near_windows: lengths.near.iter().map(|&w| window(w)).collect(),
-            labels: if labels > 1 { vec![LabelGaps::new(); labels] } else { Vec::new() },
+            labels: if labels > 1 { vec![LabelGaps::new(labels); labels] } else { Vec::new() },
             lag: Fine::new(),
             late: Ranges::default(),
             waited: Ranges::default(),

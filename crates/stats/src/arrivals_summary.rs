@@ -9,7 +9,7 @@
 //! Deliberately absent: any verdict on them.
 
 use crate::arrivals::{ArrivalsKept, LabelGaps, RESCALED_UNIT};
-use crate::cells::Cells;
+use crate::cells::{Cells, Labelled};
 use crate::headway_curve::curve;
 use crate::ks;
 use crate::moments::{Moments, Sums};
@@ -241,7 +241,7 @@ fn by_label(kept: &ArrivalsKept, whole: &Arrivals, labels: &[String]) -> BTreeMa
 
 fn of_label(kept: &LabelGaps) -> LabelArrivals {
     let gaps = &kept.moments.moments();
-    let quantile = |p| kept.cells.quantile(p).map(|x| x.max(kept.min) as f64 / NS);
+    let quantile = |p| Labelled::quantile_of(&[&kept.cells], p, kept.cells.n).map(|x| x as f64 / NS);
     LabelArrivals {
         n: gaps.n,
         rate: gaps.mean().filter(|&m| m > 0.0).map(|m| NS / m),
@@ -254,7 +254,7 @@ fn of_label(kept: &LabelGaps) -> LabelArrivals {
         p90: quantile(0.9),
         p95: quantile(0.95),
         p99: quantile(0.99),
-        min: (gaps.n > 0).then_some(kept.min as f64 / NS),
+        min: (gaps.n > 0).then_some(kept.cells.min as f64 / NS),
         max: (gaps.n > 0).then_some(kept.cells.max as f64 / NS),
         lag1: kept.lag1.autocorrelation(gaps),
     }

@@ -9,6 +9,9 @@ use crate::cells::Fine;
 use base::Nanos;
 use base::random::{Stream, streams};
 
+/// Stamps of one step that are kept.
+const MOST: u64 = 1 << 16;
+
 /// Headways of dithered stamps.
 #[derive(Debug)]
 pub(crate) struct Dither {
@@ -17,6 +20,8 @@ pub(crate) struct Dither {
     k: u64,
     /// The stamps of one step of the grid, already spread, and where the step ends.
     waiting: Vec<i64>,
+    /// How many there are; they are not kept beyond [`MOST`].
+    here: u64,
     edge: i64,
     before: Option<i64>,
     pub gaps: Fine,
@@ -31,6 +36,7 @@ impl Dither {
             draws: Stream::new(seed, streams::DITHER),
             k: 0,
             waiting: Vec::new(),
+            here: 0,
             edge: i64::MIN,
             before: None,
             gaps: Fine::new(),
@@ -47,7 +53,10 @@ impl Dither {
         }
         let share = u128::from(self.draws.bits(self.k, 0)) * self.step as u128;
         self.k += 1;
-        self.waiting.push(at + (share >> 64) as i64);
+        self.here += 1;
+        if self.here <= MOST {
+            self.waiting.push(at + (share >> 64) as i64);
+        }
     }
 
     /// The next stamp does not follow the last one.
@@ -58,17 +67,38 @@ impl Dither {
 
     /// Orders what waits. To be called after the last stamp.
     pub fn settle(&mut self) {
-        if let [_, _, ..] = self.waiting[..] {
-            self.waiting.sort_unstable();
+        let n = std::mem::take(&mut self.here);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        if n > MOST {
+            self.settle_many(n);
+        } else {
+            waiting.sort_unstable();
+            waiting.iter().for_each(|&at| self.stamp(at));
         }
-        for at in self.waiting.drain(..) {
-            if let Some(before) = self.before {
-                let gap = (at - before).max(0) as u64;
-                self.gaps.push(gap, 1);
-                self.total += gap;
-            }
-            self.before = Some(at);
+        waiting.clear();
+        self.waiting = waiting;
+    }
+
+    /// The ordered uniform draws of one step, one after the other: what lies beyond the first i of n shrinks by U^(1/(n-i))
+    /// (Devroye 1986, V.3).
+    fn settle_many(&mut self, n: u64) {
+        let from = self.edge - self.step;
+        let mut beyond = 1.0;
+        for i in 0..n {
+            let bits = self.draws.bits(self.k - n + i, 1) >> 11;
+            let draw = (bits as f64 + 0.5) / (1u64 << 53) as f64;
+            beyond *= draw.powf(1.0 / (n - i) as f64);
+            self.stamp(from + ((1.0 - beyond) * self.step as f64) as i64);
         }
+    }
+
+    fn stamp(&mut self, at: i64) {
+        if let Some(before) = self.before {
+            let gap = (at - before).max(0) as u64;
+            self.gaps.push(gap, 1);
+            self.total += gap;
+        }
+        self.before = Some(at);
     }
 
     /// Mean headway in nanoseconds; NaN without any.
@@ -80,6 +110,28 @@ impl Dither {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// So many that they are not kept: n draws in a step have n - 1 gaps of a mean of step/(n + 1), and the share of gaps above
+    /// x is (1 - x/step)^n.
+    #[test]
+    fn very_many_stamps_of_one_step_are_spread_without_being_kept() {
+        let (n, step) = (4 * MOST, 1 << 40);
+        let mut dither = Dither::new(Nanos(step), 3).unwrap();
+        (0..n).for_each(|_| dither.push(0));
+        assert!(dither.waiting.capacity() as u64 <= MOST);
+        dither.settle();
+        let cells = dither.gaps.cells();
+        assert_eq!(cells.n(), n - 1);
+        let expected = step as f64 / (n + 1) as f64;
+        // The mean of n spacings varies by their common sum alone, the quantiles by sqrt(p (1 - p)/n).
+        assert!((dither.mean(n - 1) / expected - 1.0).abs() < 1e-4, "{}", dither.mean(n - 1));
+        for p in [0.1_f64, 0.5, 0.9] {
+            let got = cells.quantile(p).unwrap() as f64 / expected;
+            let truth = -(1.0 - p).ln();
+            let error = (p / (1.0 - p) / n as f64).sqrt();
+            assert!((got - truth).abs() < 4.0 * error + 1e-3 * truth, "{p}: {got}, {truth}");
+        }
+    }
 
     #[test]
     fn stamps_of_one_step_are_spread_over_it_and_put_into_order() {

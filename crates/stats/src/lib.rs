@@ -27,6 +27,7 @@ mod arrivals;
 mod arrivals_summary;
 mod cells;
 mod dither;
+mod divisor;
 mod findings;
 mod headway_curve;
 mod levels;

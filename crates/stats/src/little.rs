@@ -11,6 +11,12 @@ const THINKS: [f64; 5] = [10.0, 20.0, 30.0, 40.0, 50.0];
 /// Fewest requests that tell a rate to plan users by.
 pub(crate) const FEWEST: u64 = 30;
 
+/// Users that this rate stands for if each thinks so long on average between the end of a response (of this mean time) and
+/// the next request.
+pub(crate) fn supported(rate: f64, response: f64) -> [Supported; 5] {
+    THINKS.map(|think| Supported { think, users: users_for(rate, response, think) })
+}
+
 /// Fills what follows from the block's mean response time, this rate of requests, and this mean think time per request.
 pub(crate) fn fill(closed: &mut Closed, rate: Option<f64>, think: Option<f64>) {
     closed.rate = rate;
@@ -19,8 +25,7 @@ pub(crate) fn fill(closed: &mut Closed, rate: Option<f64>, think: Option<f64>) {
     let with_rate = response.zip(rate);
     closed.users_for_3_percent =
         with_rate.zip(closed.think_for_3_percent).map(|((r, rate), think)| users_for(rate, r, think));
-    closed.supported =
-        with_rate.map(|(r, rate)| THINKS.map(|think| Supported { think, users: users_for(rate, r, think) }));
+    closed.supported = with_rate.map(|(r, rate)| supported(rate, r));
     if let (Some(r), Some(z)) = (response, think) {
         closed.rort = Some(waiting_share(r, z)).filter(|share| share.is_finite());
         closed.n_little = rate.map(|rate| users_for(rate, r, z));

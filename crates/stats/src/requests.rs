@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: anything that needs their order.
 
-use crate::cells::{Coarse, Fine};
+use crate::cells::{Fine, Labelled};
 use crate::intervals::SEGMENTS;
 use crate::moments::Sums;
 use crate::phase::Ranges;
@@ -51,10 +51,9 @@ struct Split {
 
 #[derive(Debug)]
 pub(crate) struct LabelKept {
-    observed: Coarse,
-    censored: Coarse,
+    observed: Labelled,
+    censored: Labelled,
     sums: Sums,
-    min: u64,
     outcomes: [u64; Outcome::ALL.len()],
 }
 
@@ -79,7 +78,7 @@ impl Requests {
             split: None,
             never_at: Ranges::default(),
             failed_at: Ranges::default(),
-            labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new()).collect(),
+            labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new(labels)).collect(),
             warmup: 0,
             after: 0,
         }
@@ -159,12 +158,11 @@ impl Requests {
 }
 
 impl LabelKept {
-    fn new() -> LabelKept {
+    fn new(labels: usize) -> LabelKept {
         LabelKept {
-            observed: Coarse::new(),
-            censored: Coarse::new(),
+            observed: Labelled::new(labels),
+            censored: Labelled::new(labels),
             sums: Sums::default(),
-            min: u64::MAX,
             outcomes: [0; Outcome::ALL.len()],
         }
     }
@@ -175,29 +173,29 @@ impl LabelKept {
         let cells = if outcome.answered() { &mut self.observed } else { &mut self.censored };
         cells.push(response, count);
         self.sums.push(response, u64::from(count));
-        self.min = self.min.min(response);
     }
 
     pub fn summary(&self) -> LabelSummary {
         const NS: f64 = 1e9;
         let n = self.sums.n;
-        let mut all = self.observed.clone();
-        all.merge(&self.censored);
+        let all = [&self.observed, &self.censored];
         let mut response = Spread {
             n,
             censored: self.censored.n,
             mean: self.sums.mean().map(|m| m / NS),
             sd: self.sums.variance().map(|v| v.sqrt() / NS),
             cov: self.sums.cov2().map(f64::sqrt),
-            min: (n > 0).then_some(self.min as f64 / NS),
-            max: (n > 0).then_some(all.max as f64 / NS),
+            min: (n > 0).then_some(all[0].min.min(all[1].min) as f64 / NS),
+            max: (n > 0).then_some(all[0].max.max(all[1].max) as f64 / NS),
             ..Spread::default()
         };
         let mut bounds = Vec::new();
         let mut quantile = |name: &'static str, p: f64| {
-            let low = all.quantile(p)?.max(self.min);
-            let high = if self.censored.n == 0 { Some(low) } else { self.observed.quantile_of(p, n) };
-            // Cells are 6 % wide here, so a later cell and not 1 % is what tells the two apart.
+            let low = Labelled::quantile_of(&all, p, n)?;
+            let high = match self.censored.n {
+                0 => Some(low),
+                _ => Labelled::quantile_of(&all[..1], p, n),
+            };
             if high.is_none_or(|high| high as f64 > 1.01 * low as f64) {
                 bounds.push(name);
             }

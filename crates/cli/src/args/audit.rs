@@ -12,60 +12,69 @@ use workload::Process;
 #[derive(ClapArgs, Debug, Clone)]
 #[command(after_help = formats_help())]
 pub struct AuditArgs {
-    /// Results files, access logs, run folders; - is standard input; several are merged by time, each is a generator
+    /// Results files, access logs, run folders, - for standard input; several are merged by time, each as one generator
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Leave out what started earlier than this after the first start
+    /// Judge only rows that started at least this long after the first start of all
     #[arg(long, value_parser = units::parse_time, default_value = "0s", value_name = "TIME", help_heading = "Which rows")]
     pub from: Nanos,
-    /// Leave out what started later than this after --from
+    /// Judge only rows that started at most this long after --from
     #[arg(long = "for", value_parser = units::parse_time, value_name = "TIME", help_heading = "Which rows")]
     pub span: Option<Nanos>,
     /// Leave out requests that failed
     #[arg(long, help_heading = "Which rows")]
     pub success_only: bool,
-    /// Judge the starts of sessions (users, iterations) [default: if there are any]
+    /// Judge the starts of sessions (users, iterations) [default: if the files have any]
     #[arg(long, conflicts_with = "requests", help_heading = "Which rows")]
     pub sessions: bool,
-    /// Judge the starts of requests, even if there are sessions
+    /// Judge the starts of requests, even if the files have sessions
     #[arg(long, help_heading = "Which rows")]
     pub requests: bool,
-    /// What the stamps of a file are whose format leaves it open
+    /// Whether stamps are starts or ends, in formats that allow both
     #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = "How to read them")]
     pub stamps: Stamps,
-    /// Move every row by its own response time: add judges the ends of requests instead of the starts
+    /// Add the response time to each stamp (to judge ends instead of starts), or subtract it
     #[arg(long, value_enum, value_name = "HOW", help_heading = "How to read them")]
     pub shift_by_response: Option<Shift>,
-    /// Which column of a CSV file of no known tool holds what: start=ts,elapsed=ms,label=name,thread=worker
+    /// Columns of a CSV file that no known tool wrote: start=ts,elapsed=ms,label=name,thread=worker
     #[arg(long, value_name = "LIST", help_heading = "How to read them")]
     pub columns: Option<String>,
-    /// The format string of an access log, as in the server's configuration [default: the server's own]
+    /// Format string of an access log, as in the server's configuration [default: the server's default]
     #[arg(long, value_name = "FORMAT", help_heading = "How to read them")]
     pub log_format: Option<String>,
-    /// Time zone of local times that name none: Europe/Berlin
+    /// Time zone of stamps that name none, and of the times in --rows and --failures: Europe/Berlin
     #[arg(long, value_parser = parse_zone, default_value = "UTC", value_name = "ZONE", help_heading = "How to read them")]
     pub zone: TimeZone,
-    /// Go on if more than 1 % of a file's rows cannot be read
+    /// Audit a file even if more than 1 % of its rows cannot be read
     #[arg(long, help_heading = "How to read them")]
     pub lenient: bool,
-    /// What the load was meant to be: poisson,rate=500/s; the exit code is 98 if it was not that
+    /// What the load was meant to be: poisson,rate=500/s; exit with 98 if it was not
     #[arg(long, value_parser = parse_expect, value_name = "PROCESS,rate=RATE", help_heading = "What to compute")]
     pub expect: Option<Expect>,
-    /// Sizes of the groups of users whose CoV is told [default: 1,2,5,10,20,50 ... and all]
+    /// Compute the CoV of headways of the first N users, for each N [default: 1,2,5,10,20,50 ... and all]
     #[arg(long, value_delimiter = ',', value_parser = parse_group, value_name = "N,N,...", help_heading = "What to compute")]
     pub by_threads: Vec<u64>,
     /// Percentiles of the tables
     #[arg(long, value_delimiter = ',', value_parser = parse_percentile, default_value = "90,95,99", value_name = "P,P,...", help_heading = "What to compute")]
     pub percentiles: Vec<f64>,
-    /// How medians and percentiles of the tables are taken
+    /// Definition of median and percentiles in the tables
     #[arg(long, value_enum, default_value_t, value_name = "RULE", help_heading = "What to compute")]
     pub quantiles: Quantiles,
-    /// Length of the intervals that arrivals are counted in [default: twice the mean headway]
+    /// Interval in which arrivals are counted [default: twice the mean headway]
     #[arg(long, value_parser = parse_interval, value_name = "TIME", help_heading = "What to compute")]
     pub counts_per: Option<Nanos>,
-    /// Sizes of the cells of --histograms
+    /// Cell widths of --histograms
     #[arg(long, value_delimiter = ',', value_parser = parse_interval, default_value = "10ms,100ms", requires = "histograms", value_name = "TIME,TIME,...", help_heading = "What to compute")]
     pub cells: Vec<Nanos>,
+    /// Most cells of a histogram; larger values are counted in one last row
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000), default_value = "10000", requires = "histograms", value_name = "N", help_heading = "What to compute")]
+    pub max_cells: u64,
+    /// Labels of the requests that are pages: compute the number of users from the rate of pages
+    #[arg(long, value_delimiter = ',', value_name = "LABEL,LABEL,...", help_heading = "What to compute")]
+    pub pages: Vec<String>,
+    /// Measure of spread in the tables [default: cov; with --quantiles brady vmr, as in his]
+    #[arg(long, value_enum, value_name = "MEASURE", help_heading = "What to compute")]
+    pub dispersion: Option<Dispersion>,
     /// Seed of the draws that spread stamps over their resolution
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, default_value = "1", value_name = "N", help_heading = "What to compute")]
     pub seed: u64,
@@ -89,9 +98,15 @@ pub struct AuditOutput {
     /// Write histograms of headways and response times by label as CSV files to a new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub histograms: Option<PathBuf>,
-    /// Write the failed requests as CSV to a new file
+    /// Write the judged requests as CSV to a new file: selected, shifted, with dates
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub rows: Option<PathBuf>,
+    /// Write the failed requests as CSV to a new file, with times and messages
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub failures: Option<PathBuf>,
+    /// Write every row that cannot be read as CSV to a new file, with its line
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub unreadable: Option<PathBuf>,
     /// No progress, and no report but the exit code
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
@@ -103,7 +118,7 @@ pub struct AuditOutput {
 /// What the stamps of a file are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum Stamps {
-    /// Told from the order of the rows
+    /// Decided by the order of the rows
     #[default]
     Auto,
     /// Starts of requests
@@ -127,8 +142,17 @@ pub enum Quantiles {
     /// Smallest x with F(x) >= p
     #[default]
     Smallest,
-    /// As Brady's tool (2012) takes them, and his tables
+    /// As in Brady's tool (2012); prints its tables
     Brady,
+}
+
+/// Measure of spread in tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Dispersion {
+    /// Coefficient of variation: standard deviation over mean
+    Cov,
+    /// Variance-to-mean ratio
+    Vmr,
 }
 
 /// What a load was meant to be.

@@ -4,9 +4,11 @@ use super::judge::Chosen;
 use super::read::Read;
 use super::setup::Stretch;
 use super::{AuditSettings, offsets};
+use crate::args::Dispersion;
 use crate::exit::Failure;
 use base::Nanos;
-use import::{Clock, Facts, Finished, Stamps};
+use import::{Clock, Facts, Finished, Outcomes, Stamps};
+use jiff::tz::TimeZone;
 use stats::Summary;
 use stats::summary::{AuditFile, Stream, UnreadableRow};
 use std::path::Path;
@@ -70,17 +72,45 @@ pub(super) fn into_summary(
     audit.first_start = instant(read.clock, stretch.zero);
     audit.selected = stretch.selected;
     audit.success_only = settings.success_only;
+    audit.dispersion = match settings.dispersion {
+        Dispersion::Cov => "cov",
+        Dispersion::Vmr => "vmr",
+    }
+    .to_owned();
     audit.outside = chosen.outside;
     audit.generators.clone_from(&read.generators);
     audit.offsets = offsets;
-    if read.load().any(|f| !f.facts.ends && f.requests.rows > 0 && !f.requests.tells_end) {
-        summary.not_computed.insert("outcomes".into(), "the file does not tell how requests ended".into());
+    audit.unrecorded = unrecorded(read);
+    if read.load().any(|f| f.requests.rows > 0 && f.facts.outcomes == Outcomes::None) {
+        summary.not_computed.insert("outcomes".into(), report::words::NOT_TOLD.into());
     }
     Ok(())
 }
 
+/// Which failures never become a row, as a clause.
+fn unrecorded(read: &Read) -> Option<String> {
+    let mut clauses: Vec<&str> = Vec::new();
+    for file in read.load().filter(|f| f.requests.rows > 0) {
+        if let Outcomes::Some(clause) = file.facts.outcomes
+            && !clauses.contains(&clause)
+        {
+            clauses.push(clause);
+        }
+    }
+    (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
 /// An instant of the Unix clock in RFC 3339; none on another clock.
 pub(super) fn instant(clock: Clock, at: Nanos) -> Option<String> {
-    let timestamp = jiff::Timestamp::from_nanosecond(i128::from(at.0)).ok();
-    timestamp.filter(|_| clock == Clock::Unix).map(|t| t.to_string())
+    instant_in(clock, at, &TimeZone::UTC)
+}
+
+/// The same with the offset of a time zone.
+pub(super) fn instant_in(clock: Clock, at: Nanos, zone: &TimeZone) -> Option<String> {
+    let timestamp =
+        jiff::Timestamp::from_nanosecond(i128::from(at.0)).ok().filter(|_| clock == Clock::Unix)?;
+    Some(match *zone == TimeZone::UTC {
+        true => timestamp.to_string(),
+        false => timestamp.display_with_offset(zone.to_offset(timestamp)).to_string(),
+    })
 }

@@ -2,24 +2,25 @@
 //! them (2012): a cell counts what is above its lower and up to its upper edge, the first counts exact zeros, and what
 //! lies beyond the last is counted in one row without an upper edge.
 
-use super::failures::{quoted, seconds};
+use super::export::seconds;
 use super::judge::Chosen;
 use super::read::Read;
 use crate::output::write_new;
 use anyhow::{Context as _, Result};
 use base::{Kind, Nanos, Record};
+use report::csv::quoted;
 use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
 
-/// Cells of a histogram beside that of zeros, at most.
-const MOST_CELLS: usize = 10_000;
 /// Labels with histograms of their own, the most frequent first; all others are in the total alone.
 const MOST_LABELS: usize = 100;
 
 /// Histograms being filled.
 pub(super) struct Histograms {
     cells: Vec<Nanos>,
+    /// Cells of a histogram without that of zeros, at most.
+    most: usize,
     ends: bool,
     /// Which histogram a label has.
     own: Vec<Option<usize>>,
@@ -71,9 +72,9 @@ struct Histogram {
 
 impl Histogram {
     #[inline]
-    fn push(&mut self, x: Nanos, cell: Nanos) {
+    fn push(&mut self, x: Nanos, cell: Nanos, most: usize) {
         let at = (x.0.max(0) as u64).div_ceil(cell.0 as u64);
-        if at > MOST_CELLS as u64 {
+        if at > most as u64 {
             self.beyond += 1;
             return;
         }
@@ -86,8 +87,8 @@ impl Histogram {
 }
 
 impl Histograms {
-    /// Of cells of these sizes.
-    pub(super) fn new(cells: &[Nanos], read: &Read, chosen: &Chosen) -> Histograms {
+    /// Of at most so many cells of these sizes.
+    pub(super) fn new(cells: &[Nanos], most: usize, read: &Read, chosen: &Chosen) -> Histograms {
         let mut steps: Vec<usize> =
             (0..chosen.by_label.len()).filter(|&step| chosen.by_label[step] > 0).collect();
         steps.sort_by_key(|&step| (Reverse(chosen.by_label[step]), step));
@@ -101,6 +102,7 @@ impl Histograms {
         let measured = Measured { last: None, headways: empty.clone(), response: empty };
         Histograms {
             cells: cells.to_vec(),
+            most,
             ends: read.load().all(|f| f.facts.ends),
             own,
             measured: vec![measured; names.len()],
@@ -119,12 +121,12 @@ impl Histograms {
         for i in own.into_iter().chain([total]) {
             let measured = &mut self.measured[i];
             for (histogram, &cell) in measured.response.iter_mut().zip(&self.cells).filter(|_| self.ends) {
-                histogram.push(record.response(), cell);
+                histogram.push(record.response(), cell, self.most);
             }
             let Some(started) = record.started.get() else { continue };
             if let Some(last) = measured.last.replace(started) {
                 for (histogram, &cell) in measured.headways.iter_mut().zip(&self.cells) {
-                    histogram.push(started - last, cell);
+                    histogram.push(started - last, cell, self.most);
                 }
             }
         }
@@ -137,7 +139,7 @@ impl Histograms {
             for measure in Measure::ALL.into_iter().filter(|m| self.ends || *m == Measure::Headways) {
                 let mut text = String::from("label,above_s,up_to_s,n\n");
                 for (label, measured) in self.names.iter().zip(&self.measured) {
-                    rows(&mut text, label, &measured.of(measure)[i], cell);
+                    rows(&mut text, label, &measured.of(measure)[i], cell, self.most);
                 }
                 let path = folder.join(format!("{}-{cell}.csv", measure.name()));
                 write_new(&path, text.as_bytes()).context("--histograms")?;
@@ -147,7 +149,7 @@ impl Histograms {
     }
 }
 
-fn rows(text: &mut String, label: &str, histogram: &Histogram, cell: Nanos) {
+fn rows(text: &mut String, label: &str, histogram: &Histogram, cell: Nanos, most: usize) {
     let label = quoted(label);
     let edge = |i: usize| seconds(Nanos(cell.0.saturating_mul(i as i64)));
     for (i, n) in histogram.counts.iter().enumerate() {
@@ -155,7 +157,7 @@ fn rows(text: &mut String, label: &str, histogram: &Histogram, cell: Nanos) {
         text.push_str(&format!("{label},{above},{},{n}\n", edge(i)));
     }
     if histogram.beyond > 0 {
-        text.push_str(&format!("{label},{},,{}\n", edge(MOST_CELLS), histogram.beyond));
+        text.push_str(&format!("{label},{},,{}\n", edge(most), histogram.beyond));
     }
 }
 
@@ -168,13 +170,13 @@ mod tests {
         let cell = Nanos::from_millis(10);
         let mut histogram = Histogram::default();
         for us in [0, 0, 1, 9_999, 10_000, 10_001, 20_000, 100_000_000, 100_000_001] {
-            histogram.push(Nanos::from_micros(us), cell);
+            histogram.push(Nanos::from_micros(us), cell, 10_000);
         }
         assert_eq!(histogram.counts[..3], [2, 3, 2]);
-        assert_eq!((histogram.counts[MOST_CELLS], histogram.beyond), (1, 1));
+        assert_eq!((histogram.counts[10_000], histogram.beyond), (1, 1));
         let mut text = String::new();
         histogram.counts.truncate(2);
-        rows(&mut text, "a,b", &histogram, cell);
+        rows(&mut text, "a,b", &histogram, cell, 10_000);
         assert_eq!(
             text,
             "\"a,b\",,0.000000000,2\n\"a,b\",0.000000000,0.010000000,3\n\"a,b\",100.000000000,,1\n"

@@ -167,6 +167,10 @@ impl Run {
             }
             record.step = self.steps[usize::from(record.step)];
             record.shard = generator;
+            if record.kind == Kind::Request {
+                // In an audit it is the number of a failure's message, and a log has none.
+                record.repeat = 0;
+            }
             if self.has_users {
                 record.user = rows.user(record.user.to_string().as_bytes());
             }
@@ -197,6 +201,7 @@ impl Run {
             intended: true,
             ends: true,
             bytes: real,
+            outcomes: import::Outcomes::All,
             missing,
             finer: None,
         };

@@ -1,7 +1,8 @@
 //! The second pass: the rows of all files by time, those selected, to the auditor.
 
 use super::AuditSettings;
-use super::failures::Failures;
+use super::export::Export;
+use super::failed::Failed;
 use super::histograms::Histograms;
 use super::input::{is_session, later};
 use super::progress::Bar;
@@ -9,13 +10,14 @@ use super::read::{Read, Starts};
 use super::setup::Stretch;
 use crate::exit::Failure;
 use anyhow::anyhow;
-use base::{Nanos, Outcome, Record};
+use base::{Kind, Nanos, Outcome, Record};
 use records::spool::InOrder;
 use stats::audit::{AuditSetup, Auditor};
 use stats::summary::Stream;
 use stats::{Facts, Summary};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::PathBuf;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
@@ -56,7 +58,7 @@ pub(super) fn count(
     }
     let mut rows = Merged::new(read, stretch.zero)?;
     while let Some(record) = rows.next()? {
-        if !stretch.measured.contains(&record.intended) || (settings.success_only && failed(&record)) {
+        if !stretch.measured.contains(&record.intended) || (settings.success_only && is_failed(&record)) {
             chosen.outside += 1;
             continue;
         }
@@ -72,22 +74,27 @@ pub(super) fn count(
 }
 
 /// Judges what is selected.
-pub(super) fn judge(
-    settings: &AuditSettings,
-    read: &Read,
+pub(super) fn judge<'a>(
+    settings: &'a AuditSettings,
+    read: &'a Read,
     stretch: &Stretch,
     chosen: &Chosen,
     setup: AuditSetup,
     facts: Facts,
 ) -> Result<Summary, Failure> {
-    let mut failures = settings
-        .output
-        .failures
-        .as_deref()
-        .map(|path| Failures::create(path, read, stretch.zero, setup.users.clone()))
-        .transpose()?;
+    let export = |flag, path: &'a Option<PathBuf>| {
+        path.as_deref()
+            .map(|path| {
+                let zone = &settings.options.zone;
+                Export::create((flag, path), read, zone, stretch.zero, setup.users.clone())
+            })
+            .transpose()
+    };
+    let mut failures = export("--failures", &settings.output.failures)?;
+    let mut exported = export("--rows", &settings.output.rows)?;
+    let mut failed = Failed::default();
     let folder = settings.output.histograms.as_deref();
-    let mut histograms = folder.map(|_| Histograms::new(&settings.cells, read, chosen));
+    let mut histograms = folder.map(|_| Histograms::new(&settings.cells, settings.most_cells, read, chosen));
     let mut bar = Bar::of_rows(settings.output.quiet, read.load().map(|f| f.spooled.len()).sum());
     let mut auditor = Auditor::new(setup);
     thread::scope(|scope| {
@@ -111,7 +118,8 @@ pub(super) fn judge(
         let mut seen = 0;
         while let Ok(batch) = batches.recv() {
             for record in batch.iter().filter(|r| stretch.measured.contains(&r.intended)) {
-                if failed(record) {
+                if is_failed(record) {
+                    failed.push(record);
                     if let Some(failures) = &mut failures {
                         failures.row(record)?;
                     }
@@ -120,6 +128,9 @@ pub(super) fn judge(
                     }
                 }
                 auditor.row(record);
+                if let Some(exported) = exported.as_mut().filter(|_| record.kind == Kind::Request) {
+                    exported.row(record)?;
+                }
                 if let Some(histograms) = &mut histograms {
                     histograms.row(record);
                 }
@@ -133,18 +144,22 @@ pub(super) fn judge(
         Ok::<(), Failure>(())
     })?;
     bar.finish();
-    failures.map_or(Ok(()), Failures::finish)?;
+    failures.into_iter().chain(exported).try_for_each(Export::finish)?;
     if let (Some(histograms), Some(folder)) = (histograms, folder) {
         histograms.write(folder)?;
     }
-    Ok(auditor.finish(facts))
+    let mut summary = auditor.finish(facts);
+    if let Some(audit) = &mut summary.audit {
+        failed.into_audit(audit, read);
+    }
+    Ok(summary)
 }
 
 fn at(record: &Record) -> Nanos {
     record.started.get().unwrap_or(record.intended)
 }
 
-fn failed(record: &Record) -> bool {
+fn is_failed(record: &Record) -> bool {
     is_session(record) == Some(false) && record.outcome != Outcome::Ok
 }
 

@@ -13,7 +13,8 @@
 //!
 //! Deliberately absent: the terminal's report and the exit code, which are the command's.
 
-mod failures;
+mod export;
+mod failed;
 mod files;
 mod histograms;
 mod input;
@@ -42,6 +43,7 @@ pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
     unused::tell_of_log_format(settings, &read);
     let stream = stream(settings, &read)?;
     let stretch = setup::Stretch::new(settings, &read, stream)?;
+    settings.pages_are_known(&read)?;
     let chosen = judge::count(settings, &read, &stretch, stream)?;
     if chosen.starts.n == 0 {
         return Err(Failure::usage(nothing_chosen(settings, &read, stream)));

@@ -1,12 +1,13 @@
 //! The first pass: every file read once, its rows kept in the order of time and surveyed on the way.
 
 use super::AuditSettings;
+use super::export::Unreadable;
 use super::input::{Input, by_response, is_session, one_clock};
 use super::progress::Bar;
 use crate::args::Shift;
 use crate::exit::Failure;
 use anyhow::anyhow;
-use base::{Nanos, Outcome, Record};
+use base::{Nanos, Record};
 use import::{Clock, Facts, Names, Rows, Stamps};
 use records::spool::MEMORY;
 use records::{Spool, Spooled};
@@ -23,6 +24,8 @@ const QUEUE: usize = 4;
 pub(super) struct Read {
     pub files: Vec<FileRead>,
     pub labels: Names,
+    /// What the tools say of failures.
+    pub messages: Names,
     pub clock: Clock,
     /// Names of the generators whose load is judged.
     pub generators: Vec<String>,
@@ -56,8 +59,6 @@ pub(super) struct Seen {
     pub survey: Survey,
     /// Those that started.
     pub starts: Starts,
-    /// Whether one of them tells how it ended: a status, or a failure.
-    pub tells_end: bool,
     /// First and last instant at which one was due: when it started, where the file knows no other.
     pub due: Option<(Nanos, Nanos)>,
 }
@@ -92,7 +93,6 @@ impl Seen {
         if let Some(at) = record.started.get() {
             self.starts.push(at);
         }
-        self.tells_end |= record.status != 0 || record.outcome != Outcome::Ok;
         let at = record.intended;
         self.due = Some(self.due.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
     }
@@ -126,31 +126,11 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
     let mut bar = Bar::new(settings.output.quiet, &settings.files, progress.clone());
     let mut rows = Rows::default();
     let mut files: Vec<FileRead> = Vec::new();
-    for path in &settings.files {
-        let mut input = Input::open(path, &settings.options, progress.clone())?;
-        let name = path.as_os_str().as_encoded_bytes();
-        rows.generator = rows.tables.generators.index(name).min(u32::from(u16::MAX)) as u16;
-        let used: usize = files.iter().map(|f| f.spooled.in_memory()).sum();
-        let keeper = Keeper::new(MEMORY.saturating_sub(used), settings.shift);
-        let kept = read_one(&mut input, &mut rows, keeper, &mut bar)?;
-        let mut ended = input.finish(&mut rows, settings.lenient)?;
-        let kept = restamped(settings, kept, &mut ended)?;
-        ended.file.path = path.display().to_string();
-        ended.file.rows = kept.requests.rows;
-        ended.file.sessions = kept.sessions.rows;
-        let users = std::mem::take(&mut rows.tables.users);
-        files.push(FileRead {
-            users: if ended.facts.users { users.as_slice().to_vec() } else { Vec::new() },
-            file: ended.file,
-            facts: ended.facts,
-            spooled: kept.spool.finish()?,
-            requests: kept.requests,
-            sessions: kept.sessions,
-            by_generator: kept.by_generator,
-            witness: false,
-        });
-        bar.file_done(path);
-    }
+    let unreadable = Unreadable::create(settings.output.unreadable.as_deref())?;
+    let read = read_files(settings, &mut rows, &mut files, &mut bar, &progress, &unreadable);
+    rows.all_bad = None;
+    // The rows that cannot be read are of use above all where they are why nothing is audited.
+    read.and(unreadable.finish().map_err(Failure::from))?;
     bar.finish();
     if settings.stamps.is_some() && files.iter().all(|f| !f.file.stamps_how.starts_with(BY_USER)) {
         return Err(Failure::usage(anyhow!(
@@ -184,7 +164,52 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
     }
     let judged: Vec<&FileRead> = files.iter().filter(|f| !f.witness).collect();
     let (generators, renumbered) = with_rows(rows.tables.generators.as_slice(), &judged);
-    Ok(Read { files, labels: rows.tables.labels, clock, generators, renumbered })
+    Ok(Read {
+        files,
+        labels: rows.tables.labels,
+        messages: rows.tables.messages,
+        clock,
+        generators,
+        renumbered,
+    })
+}
+
+/// Reads one file after the other.
+fn read_files(
+    settings: &AuditSettings,
+    rows: &mut Rows,
+    files: &mut Vec<FileRead>,
+    bar: &mut Bar,
+    progress: &import::source::Progress,
+    unreadable: &Unreadable,
+) -> Result<(), Failure> {
+    for path in &settings.files {
+        rows.all_bad = unreadable.of(path);
+        let mut input = Input::open(path, &settings.options, progress.clone())?;
+        let name = path.as_os_str().as_encoded_bytes();
+        rows.generator = rows.tables.generators.index(name).min(u32::from(u16::MAX)) as u16;
+        let used: usize = files.iter().map(|f| f.spooled.in_memory()).sum();
+        let keeper = Keeper::new(MEMORY.saturating_sub(used), settings.shift);
+        let kept = read_one(&mut input, rows, keeper, bar)?;
+        let mut ended = input.finish(rows, settings.lenient)?;
+        let kept = restamped(settings, kept, &mut ended)?;
+        ended.file.path = path.display().to_string();
+        ended.file.rows = kept.requests.rows;
+        ended.file.sessions = kept.sessions.rows;
+        let users = std::mem::take(&mut rows.tables.users);
+        files.push(FileRead {
+            users: if ended.facts.users { users.as_slice().to_vec() } else { Vec::new() },
+            file: ended.file,
+            facts: ended.facts,
+            spooled: kept.spool.finish()?,
+            requests: kept.requests,
+            sessions: kept.sessions,
+            by_generator: kept.by_generator,
+            witness: false,
+        });
+        bar.file_done(path);
+    }
+    Ok(())
 }
 
 /// The generators that a row belongs to, and their numbers by the numbers that the rows hold. A file is the generator of

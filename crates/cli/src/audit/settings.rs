@@ -1,9 +1,11 @@
 //! The arguments of an audit, resolved and checked.
 
-use crate::args::{AuditArgs, AuditOutput, Expect, Quantiles, Shift, Stamps};
+use crate::args::{AuditArgs, AuditOutput, Dispersion, Expect, Quantiles, Shift, Stamps};
+use crate::audit::read::Read;
+use crate::exit::Failure;
 use crate::repeat;
 use crate::settings::{Output, outputs_fit};
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use base::Nanos;
 use stats::audit::QuantileRule;
 use stats::summary::Stream;
@@ -43,6 +45,12 @@ pub struct AuditSettings {
     pub count_interval: Option<Nanos>,
     /// Sizes of the cells of histograms.
     pub cells: Vec<Nanos>,
+    /// How many cells a histogram has at most.
+    pub most_cells: usize,
+    /// Labels of the requests that are pages.
+    pub pages: Vec<String>,
+    /// Which measure of spread the tables show.
+    pub dispersion: Dispersion,
     /// Seed of the dither.
     pub seed: u64,
     /// What becomes of the results.
@@ -63,7 +71,9 @@ impl AuditSettings {
         outputs_fit(&[
             Output::printable("--json", output.json.as_ref()),
             Output::file("--html", output.html.as_ref()),
+            Output::file("--rows", output.rows.as_ref()),
             Output::file("--failures", output.failures.as_ref()),
+            Output::file("--unreadable", output.unreadable.as_ref()),
             Output::folder("--csv", output.csv.as_ref()),
             Output::folder("--histograms", output.histograms.as_ref()),
         ])?;
@@ -107,6 +117,12 @@ impl AuditSettings {
             },
             count_interval: args.counts_per,
             cells,
+            most_cells: usize::try_from(args.max_cells).unwrap_or(usize::MAX),
+            pages: args.pages.clone(),
+            dispersion: args.dispersion.unwrap_or(match args.quantiles {
+                Quantiles::Smallest => Dispersion::Cov,
+                Quantiles::Brady => Dispersion::Vmr,
+            }),
             seed: args.seed,
             output: output.clone(),
             command: repeat::command_as_it_was(words),
@@ -118,6 +134,20 @@ impl AuditSettings {
         self.from > Nanos::ZERO || self.span.is_some() || self.success_only
     }
 
+    /// Refuses pages that are no labels of the files.
+    pub(super) fn pages_are_known(&self, read: &Read) -> std::result::Result<(), Failure> {
+        let labels = read.labels.as_slice();
+        let Some(unknown) = self.pages.iter().find(|page| !labels.contains(page)) else { return Ok(()) };
+        let mut known: Vec<&str> = labels.iter().map(String::as_str).collect();
+        known.sort_unstable();
+        let more = if known.len() > MOST_LABELS { ", ..." } else { "" };
+        known.truncate(MOST_LABELS);
+        Err(Failure::usage(anyhow!(
+            "--pages: no request has the label '{unknown}'; labels are {}{more}",
+            known.join(", ")
+        )))
+    }
+
     /// The files in a few words.
     pub(super) fn names(&self) -> String {
         match self.files.as_slice() {
@@ -127,6 +157,9 @@ impl AuditSettings {
         }
     }
 }
+
+/// Labels that are listed where one is not known.
+const MOST_LABELS: usize = 20;
 
 /// A file that is given twice would be judged as two generators in step.
 fn each_once(files: &[PathBuf]) -> Result<()> {

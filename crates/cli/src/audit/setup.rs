@@ -115,6 +115,7 @@ pub(super) fn setup(
         digit: stretch.digit,
         dither_seed: settings.seed,
         by_threads: settings.by_threads.clone(),
+        pages: settings.pages.clone(),
         percentiles: settings.percentiles.clone(),
         quantiles: settings.quantiles,
         count_interval: settings.count_interval,

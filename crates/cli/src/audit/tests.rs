@@ -122,3 +122,210 @@ fn folders_without_requests_say_what_they_are() {
             .contains("the folder of a study, of several simulated runs, and holds no requests to audit")
     );
 }
+
+/// Rows of JMeter's with two labels: 900 requests in 30 s, every seventh of `b` failed, every fourth of `a` in no time.
+fn two_labels(folder: &Path) -> String {
+    let row = |i: i64| {
+        let at = 1_331_861_403_100 + 33 * i + (i * i) % 17;
+        let (label, took) = if i % 3 == 0 {
+            ("a", if i % 4 == 0 { 0 } else { 1 + i % 37 })
+        } else {
+            ("b", 100 + (i * 7) % 411)
+        };
+        let (code, message, ok) = if label == "b" && i % 7 == 0 {
+            ("503", "Service Unavailable", false)
+        } else {
+            ("200", "OK", true)
+        };
+        format!("{at},{took},{label},{code},{message},t 1-{},{ok},1000\n", 1 + i % 3)
+    };
+    let rows: String = (0..900).map(row).collect();
+    written(
+        folder,
+        "two.csv",
+        &format!("timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes\n{rows}"),
+    )
+}
+
+#[test]
+fn percentiles_by_label_are_those_of_the_tables() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = two_labels(folder.path());
+    let summary = audited(&[&file, "--percentiles", "90,95,99"]);
+    let tables = &summary.audit.as_ref().expect("it is an audit").tables;
+    for label in ["a", "b"] {
+        let of = |columns: &[stats::summary::Column]| {
+            columns.iter().find(|c| c.label == label).expect("it came").clone()
+        };
+        let (exact, told) = (of(&tables.response), &summary.by_label[label].response);
+        assert_eq!(
+            [told.p50, told.p90, told.p95, told.p99],
+            [exact.median, exact.percentiles[0], exact.percentiles[1], exact.percentiles[2]]
+        );
+        let (exact, told) = (of(&tables.headways), &summary.arrivals.by_label[label]);
+        assert_eq!(
+            [told.p50, told.p90, told.p95, told.p99],
+            [exact.median, exact.percentiles[0], exact.percentiles[1], exact.percentiles[2]]
+        );
+    }
+    // Of the rows themselves.
+    let mut took: Vec<i64> = (0..900).filter(|i| i % 3 != 0).map(|i| 100 + (i * 7) % 411).collect();
+    took.sort_unstable();
+    let p99 = took[(took.len() * 99).div_ceil(100) - 1];
+    assert_eq!(summary.by_label["b"].response.p99, Some(p99 as f64 / 1e3));
+}
+
+#[test]
+fn requests_without_elapsed_time_are_counted_where_they_have_no_bandwidth() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = two_labels(folder.path());
+    let summary = audited(&[&file]);
+    let bandwidth = &summary.audit.as_ref().expect("it is an audit").tables.bandwidth;
+    let counted: Vec<_> = bandwidth.iter().map(|c| (c.label.as_str(), c.n, c.left_out)).collect();
+    assert_eq!(counted, [("a", 225, 75), ("b", 600, 0), ("Total", 825, 75)]);
+    let text = String::from_utf8(crate::output::render("terminal", &summary, &report::Style::default()))
+        .expect("text");
+    assert!(text.contains("75 requests took no time by the stamps and have no bandwidth"), "{text}");
+}
+
+#[test]
+fn failures_have_times_and_messages() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = two_labels(folder.path());
+    let out = folder.path().join("failed.csv").display().to_string();
+    let summary = audited(&[&file, "--failures", &out, "--zone", "America/Los_Angeles"]);
+    let audit = summary.audit.expect("it is an audit");
+    let [kind] = &audit.failures[..] else { panic!("{:?}", audit.failures) };
+    let n = (0..900).filter(|i| i % 3 != 0 && i % 7 == 0).count() as u64;
+    assert_eq!(
+        (kind.outcome.as_str(), kind.status, kind.message.as_str(), kind.n),
+        ("status", 503, "Service Unavailable", n)
+    );
+    // Rows 7 and 896, by their stamps.
+    assert_eq!((kind.first_s, kind.last_s), (0.246, 29.578 + f64::from((896 * 896) % 17) / 1e3 - 0.01));
+    let text = std::fs::read_to_string(out).expect("it was written");
+    let second = text.lines().nth(1).expect("a row");
+    assert!(
+        second.starts_with("2012-03-15T18:30:03.346-07:00,0.246000000,0.149000000,b,503,status,t 1-2,"),
+        "{second}"
+    );
+    assert!(second.ends_with(",Service Unavailable,,1000,0"), "{second}");
+    assert_eq!(text.lines().count() as u64, 1 + n);
+}
+
+#[test]
+fn exported_rows_are_the_judged_ones_and_can_be_audited_again() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = two_labels(folder.path());
+    let again = |name: &str, flags: &[&str]| {
+        let out = folder.path().join(name).display().to_string();
+        let mut words = vec![file.as_str(), "--rows", &out];
+        words.extend(flags);
+        let first = audited(&words).audit.expect("it is an audit").tables;
+        let columns = "start=time,elapsed:s=elapsed_s,label=label,status=status,thread=thread";
+        let second = audited(&[&out, "--columns", columns]).audit.expect("it is an audit").tables;
+        assert_eq!((&second.headways, &second.response), (&first.headways, &first.response), "{name}");
+        std::fs::read_to_string(out).expect("it was written")
+    };
+    let cut = again("cut.csv", &["--from", "5s", "--for", "10s", "--success-only"]);
+    assert!(cut.lines().nth(1).expect("a row").starts_with("2012-03-16T01:30:08.1"), "{cut}");
+    let moved = again("moved.csv", &["--shift-by-response", "add"]);
+    // The row that ends first is the first: that of no time.
+    assert!(
+        moved
+            .lines()
+            .nth(1)
+            .expect("a row")
+            .starts_with("2012-03-16T01:30:03.1Z,0.000000000,0.000000000,a,200,ok"),
+        "{moved}"
+    );
+    assert_eq!(moved.lines().count(), 901);
+}
+
+#[test]
+fn all_unreadable_rows_are_written_even_of_a_file_that_is_refused() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let long = "x".repeat(500);
+    let text: String =
+        (0..40).map(|i: i64| format!("{},5,a\n{long},=1+1\n", 1_331_861_403_100 + 37 * i)).collect();
+    let file = written(folder.path(), "bad.csv", &format!("timeStamp,elapsed,label\n{text}"));
+    let out = folder.path().join("unreadable.csv").display().to_string();
+    let words = ["headway", "audit", "--quiet", &file, "--unreadable", &out].map(str::to_owned);
+    let Command::Audit(args) = Args::try_parse_from(&words).expect("they are right").command else {
+        panic!()
+    };
+    let failure =
+        audit(&AuditSettings::resolve(&args, &words).expect("they are right")).expect_err("too many");
+    assert_eq!(failure.code, crate::exit::USAGE);
+    let rows = std::fs::read_to_string(out).expect("it was written");
+    let lines: Vec<&str> = rows.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (41, "file,line,found,expected"));
+    assert!(
+        lines[1].starts_with(&format!("{file},3,\"{long},=1+1\",3 columns as in the header")),
+        "{}",
+        lines[1]
+    );
+    assert!(lines[40].contains(",81,"), "{}", lines[40]);
+}
+
+#[test]
+fn all_ok_is_said_only_where_failures_are_recorded() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let word = |summary: &Summary| report::words::answers(summary).word;
+    let oha: String = (0..60).map(|i: i64| format!("{}.5,,0.0,0.001,0.002,17,200\n", 13 * i)).collect();
+    let oha = format!(
+        "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n{}",
+        oha.replace(",,", ",0.0,")
+    );
+    let summary = audited(&[&written(folder.path(), "oha.csv", &oha)]);
+    assert_eq!(word(&summary), "no failure recorded");
+    assert!(summary.audit.expect("it is").unrecorded.expect("a clause").contains("got no answer"));
+    // Ends are known, outcomes are not.
+    let rows: String = (0..60).map(|i: i64| format!("{}.5,7\n", 13 * i)).collect();
+    let plain = written(folder.path(), "plain.csv", &format!("at,took\n{rows}"));
+    assert_eq!(word(&audited(&[&plain, "--columns", "start:s=at,elapsed:ms=took"])), "n/a");
+    let jmeter: String = (0..60).map(|i: i64| format!("{},5,a\n", 1_331_861_403_100 + 37 * i)).collect();
+    let bare = written(folder.path(), "bare.csv", &format!("timeStamp,elapsed,label\n{jmeter}"));
+    assert_eq!(word(&audited(&[&bare])), "n/a");
+    let whole = written(
+        folder.path(),
+        "whole.csv",
+        &format!("timeStamp,elapsed,label,success\n{}", jmeter.replace(",a\n", ",a,true\n")),
+    );
+    assert_eq!(word(&audited(&[&whole])), "all ok");
+}
+
+#[test]
+fn pages_are_labels_of_the_files() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = two_labels(folder.path());
+    let closed = audited(&[&file, "--pages", "b"]).closed.expect("it has ends");
+    let pages = closed.pages.expect("they were named");
+    assert_eq!((pages.n, pages.labels.as_slice()), (600, &["b".to_owned()][..]));
+    assert!((pages.rate / closed.rate.expect("it is known") - 2.0 / 3.0).abs() < 1e-12);
+    assert!((pages.supported[0].users - pages.rate * (10.0 + pages.response)).abs() < 1e-9);
+    let words = ["headway", "audit", "--quiet", &file, "--pages", "b,c"].map(str::to_owned);
+    let Command::Audit(args) = Args::try_parse_from(&words).expect("they are right").command else {
+        panic!()
+    };
+    let failure = audit(&AuditSettings::resolve(&args, &words).expect("they are right")).expect_err("no c");
+    assert!(
+        failure.error.to_string().contains("no request has the label 'c'; labels are a, b"),
+        "{:#}",
+        failure.error
+    );
+}
+
+#[test]
+fn cells_beyond_the_cap_are_one_row() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = two_labels(folder.path());
+    let out = folder.path().join("cells").display().to_string();
+    audited(&[&file, "--histograms", &out, "--cells", "100ms", "--max-cells", "3"]);
+    let text = std::fs::read_to_string(Path::new(&out).join("response-100 ms.csv"))
+        .or_else(|_| std::fs::read_to_string(Path::new(&out).join("response-100ms.csv")));
+    let text = text.expect("it was written");
+    let beyond = (0..900).filter(|i| i % 3 != 0 && 100 + (i * 7) % 411 > 300).count();
+    assert!(text.contains(&format!("b,0.300000000,,{beyond}\n")), "{text}");
+    assert!(!text.contains("0.400000000"), "{text}");
+}

@@ -5,7 +5,6 @@ use crate::exit::{FINE, Failure};
 use crate::rundoc::STEP;
 use crate::settings::{Load, is_named, read_scenario};
 use anyhow::anyhow;
-use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use workload::Target;
 use workload::journey::{Cursor, Next};
@@ -52,18 +51,9 @@ fn print(plan: &workload::Plan, labels: &[String], mut out: impl Write) -> io::R
         let Next::Ask(first) = journey.next(&mut Cursor::default(), draws, arrival.k) else { continue };
         let label = labels.get(usize::from(first.step)).map_or("", String::as_str);
         let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
-        writeln!(out, "{},{seconds}.{rest:09},{}", arrival.k, cell(label))?;
+        writeln!(out, "{},{seconds}.{rest:09},{}", arrival.k, report::csv::quoted(label))?;
     }
     out.flush()
-}
-
-/// A label as a cell of CSV (RFC 4180).
-fn cell(label: &str) -> Cow<'_, str> {
-    if label.contains([',', '"', '\n', '\r']) {
-        Cow::Owned(format!("\"{}\"", label.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(label)
-    }
 }
 
 #[cfg(test)]

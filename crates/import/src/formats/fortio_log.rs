@@ -109,6 +109,9 @@ impl Log {
             Some(_) => Outcome::Check,
             None => outcome::from_error_text(call.details.as_bytes()),
         };
+        if !call.ok {
+            record.repeat = rows.message(call.details.as_bytes());
+        }
         self.k += 1;
         rows.records.push(record);
         true

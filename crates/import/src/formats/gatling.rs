@@ -38,6 +38,7 @@ pub(super) fn request(
     record.step = rows.step(label);
     if !ok {
         (record.status, record.outcome) = failed(message);
+        record.repeat = rows.message(message);
     }
     record
 }

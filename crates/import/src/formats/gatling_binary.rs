@@ -383,8 +383,13 @@ mod tests {
 
     fn expected() -> Vec<Record> {
         let session = |step, at| Record { kind: Kind::Session, step, ..request::between(0, ms(at), ms(at)) };
-        let add =
-            Record { step: 3, status: 503, outcome: Outcome::Status, ..request::between(0, ms(31), ms(40)) };
+        let add = Record {
+            step: 3,
+            status: 503,
+            outcome: Outcome::Status,
+            repeat: 1,
+            ..request::between(0, ms(31), ms(40))
+        };
         vec![
             session(0, 1),
             Record { step: 1, ..request::between(0, ms(2), ms(30)) },

@@ -272,8 +272,13 @@ mod tests {
              USER\tbrowse\tEND\t1795252060050\n",
         );
         let home = Record { step: 1, ..request::between(1, ms(2), ms(30)) };
-        let add =
-            Record { step: 2, status: 500, outcome: Outcome::Status, ..request::between(1, ms(31), ms(40)) };
+        let add = Record {
+            step: 2,
+            status: 500,
+            outcome: Outcome::Status,
+            repeat: 1,
+            ..request::between(1, ms(31), ms(40))
+        };
         assert_eq!(rows.records, [session(0, 0, 1, 1), home, add]);
         assert_eq!(rows.tables.labels.as_slice(), ["browse", "home", "shop / cart / add"]);
         assert_eq!((rows.unreadable, &rows.left_out[..]), (0, &[(GROUPS, 1), (ERRORS, 1)][..]));
@@ -309,7 +314,8 @@ mod tests {
              GROUP\tno such thing\t1795252060041\n\
              USER\tbrowse\t7\tEND\t1795252060001\t1795252060050\n",
         );
-        let home = Record { step: 1, outcome: Outcome::Refused, ..request::between(1, ms(2), ms(30)) };
+        let home =
+            Record { step: 1, outcome: Outcome::Refused, repeat: 1, ..request::between(1, ms(2), ms(30)) };
         let old = Record { step: 2, first_byte: ms(35).into(), ..request::between(1, ms(31), ms(36)) };
         assert_eq!(rows.records, [home, old, session(0, 0, 1, 50)]);
         assert_eq!(rows.tables.labels.as_slice(), ["browse", "shop / home", "old"]);

@@ -4,7 +4,7 @@
 
 use super::request;
 use crate::error::Error;
-use crate::format::{Facts, Format, Reader};
+use crate::format::{Facts, Format, Outcomes, Reader};
 use crate::lines::Lines;
 use crate::numbers;
 use crate::options::Options;
@@ -72,6 +72,9 @@ impl Reader for Log {
             tool: Some("h2load".into()),
             resolution: Nanos::from_micros(1),
             ends: true,
+            outcomes: Outcomes::Some(
+                "requests whose connection could not be opened, or broke, are not in the file",
+            ),
             missing: vec!["Requests whose connection could not be opened, or broke, are not in it.".into()],
             ..Facts::default()
         }

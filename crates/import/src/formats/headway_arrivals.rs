@@ -4,7 +4,7 @@
 
 use super::request;
 use crate::error::Error;
-use crate::format::{Clock, Facts, Format, Reader};
+use crate::format::{Clock, Facts, Format, Outcomes, Reader};
 use crate::lines::{Csv, Fields, Lines};
 use crate::numbers;
 use crate::options::Options;
@@ -106,7 +106,12 @@ impl Reader for Arrivals {
     }
 
     fn facts(&self) -> Facts {
-        let facts = Facts { tool: Some("headway".into()), resolution: Nanos(1), ..Facts::default() };
+        let facts = Facts {
+            tool: Some("headway".into()),
+            resolution: Nanos(1),
+            outcomes: Outcomes::None,
+            ..Facts::default()
+        };
         match self.kind {
             Which::Came => {
                 let mut missing =

@@ -1,5 +1,6 @@
 //! What both of JMeter's formats say of one sample, and what becomes of it.
 
+use crate::format::Outcomes;
 use crate::numbers::int;
 use crate::outcome;
 use crate::rows::Rows;
@@ -24,6 +25,8 @@ pub(super) struct Sample<'a> {
     pub label: &'a [u8],
     pub code: &'a [u8],
     pub message: &'a [u8],
+    /// What the assertion that failed says.
+    pub failure: &'a [u8],
     pub thread: Option<&'a [u8]>,
     pub success: Option<bool>,
     pub bytes: u64,
@@ -66,6 +69,10 @@ pub(super) struct Samples {
     k: u64,
     /// Stamp of the last sample of each thread that is no transaction.
     last: Vec<i64>,
+    /// Whether any row tells how its request ended.
+    told: bool,
+    /// The message being put together.
+    said: Vec<u8>,
 }
 
 impl Samples {
@@ -85,6 +92,7 @@ impl Samples {
         } else if self.last[at] >= sample.stamp.0 {
             return rows.leave_out("transactions whose samples are rows too");
         }
+        self.told |= sample.success.is_some() || !sample.code.is_empty();
         let (status, outcome) = outcome(sample.success, sample.code, sample.message);
         let Sample { stamp, elapsed, latency, connect, .. } = *sample;
         let shard = match sample.host {
@@ -92,6 +100,7 @@ impl Samples {
             host => rows.shard(host),
         };
         let step = rows.step(sample.label);
+        let repeat = if outcome == Outcome::Ok { 0 } else { self.message(sample, rows) };
         rows.records.push(Record {
             started: stamp.into(),
             sent: stamp.into(),
@@ -104,9 +113,36 @@ impl Samples {
             step,
             shard,
             status,
+            repeat,
             ..Record::never_started(self.k, stamp, stamp + elapsed, outcome)
         });
         self.k += 1;
+    }
+}
+
+impl Samples {
+    /// Which outcomes the file tells, once it is read.
+    pub(super) fn outcomes(&self) -> Outcomes {
+        if self.told { Outcomes::All } else { Outcomes::None }
+    }
+
+    /// What it cannot tell.
+    pub(super) fn missing(&self) -> Vec<String> {
+        if self.told { Vec::new() } else { vec!["Which requests failed is not in it.".to_owned()] }
+    }
+
+    /// The message of a failure: of the answer (or the class of the exception), and of the assertion.
+    #[cold]
+    fn message(&mut self, sample: &Sample<'_>, rows: &mut Rows) -> u32 {
+        self.said.clear();
+        let class = if sample.code.len() > 3 { sample.code } else { b"" };
+        for part in [class, sample.message, sample.failure].into_iter().filter(|part| !part.is_empty()) {
+            if !self.said.is_empty() {
+                self.said.extend_from_slice(b"; ");
+            }
+            self.said.extend_from_slice(part);
+        }
+        rows.message(&self.said)
     }
 }
 

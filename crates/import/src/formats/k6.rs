@@ -28,7 +28,7 @@ use super::request;
 use crate::numbers::int;
 use crate::outcome;
 use crate::stamps::span;
-use crate::{Facts, Rows, Stamps};
+use crate::{Facts, Outcomes, Rows, Stamps};
 use base::{Kind, Nanos, Outcome};
 
 /// Metrics of a request, in k6's order.
@@ -113,6 +113,8 @@ struct Open {
     user: u32,
     status: u16,
     outcome: Outcome,
+    /// Number of the error's text.
+    message: u32,
 }
 
 /// Makes records of samples.
@@ -123,6 +125,8 @@ pub(super) struct Samples {
     sessions: bool,
     dropped: u64,
     unconnected: u64,
+    /// Whether any row tells how its request ended.
+    told: bool,
 }
 
 /// What is expected of an incomplete group of rows.
@@ -164,7 +168,9 @@ impl Samples {
                 user,
                 status,
                 outcome,
+                message: rows.message(tags.error),
             });
+            self.told |= tells(&tags);
         }
         if let Some(open) = &mut self.open {
             open.seen |= bit;
@@ -188,9 +194,13 @@ impl Samples {
         record.user = open.user;
         record.status = open.status;
         record.outcome = open.outcome;
+        self.told |= seen(FAILED);
         // Without the tag it is known by the sample alone.
         if open.outcome == Outcome::Ok && seen(FAILED) && value(FAILED) > Nanos::ZERO {
             record.outcome = if (1..400).contains(&open.status) { Outcome::Check } else { Outcome::Status };
+        }
+        if record.outcome != Outcome::Ok {
+            record.repeat = open.message;
         }
         if duration + before > Nanos::ZERO {
             record.sent = (open.end - duration).into();
@@ -212,6 +222,10 @@ impl Samples {
             Metric::Grpc => {
                 let mut record = request::between(rows.generator, end - value, end);
                 (record.status, record.outcome) = grpc_outcome_of(&tags);
+                self.told |= tells(&tags);
+                if record.outcome != Outcome::Ok {
+                    record.repeat = rows.message(tags.error);
+                }
                 record.step = rows.step(label(&tags));
                 record.user = self.user(tags.vu, rows);
                 rows.records.push(record);
@@ -263,6 +277,7 @@ impl Samples {
             users: self.users,
             sessions: self.sessions,
             ends: true,
+            outcomes: if self.told { Outcomes::All } else { Outcomes::None },
             missing,
             ..Facts::default()
         }
@@ -277,6 +292,11 @@ fn label<'a>(tags: &Tags<'a>) -> &'a [u8] {
     if tags.name.is_empty() { tags.url } else { tags.name }
 }
 
+/// Whether the tags say how the request ended: they can be switched off.
+fn tells(tags: &Tags<'_>) -> bool {
+    [tags.status, tags.expected, tags.error, tags.error_code].iter().any(|tag| !tag.is_empty())
+}
+
 /// Status and outcome by the tags of the request.
 fn outcome_of(tags: &Tags<'_>) -> (u16, Outcome) {
     let status = int(tags.status).and_then(|n| u16::try_from(n).ok()).unwrap_or(0);
@@ -286,9 +306,7 @@ fn outcome_of(tags: &Tags<'_>) -> (u16, Outcome) {
         (1.., _) => outcome::from_status(status),
         (0, b"true") if tags.error.is_empty() => Outcome::Ok,
         // The tags were switched off.
-        (0, b"") if [tags.status, tags.error, tags.error_code].iter().all(|tag| tag.is_empty()) => {
-            Outcome::Ok
-        }
+        (0, b"") if !tells(tags) => Outcome::Ok,
         (0, _) => from_error_code(tags),
     };
     (status, outcome)

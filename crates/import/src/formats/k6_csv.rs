@@ -209,6 +209,7 @@ mod tests {
         let refused = Record {
             step: 2,
             outcome: Outcome::Refused,
+            repeat: 1,
             ..request::between(3, end + Nanos(1), end + Nanos(1))
         };
         assert_eq!(rows.records, [first, session, refused]);

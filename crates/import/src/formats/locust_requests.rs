@@ -61,6 +61,9 @@ impl Reader for Log {
             self.label.push(b' ');
             self.label.extend_from_slice(fields.get(2).unwrap_or_default());
             record.step = rows.step(&self.label);
+            if record.outcome != Outcome::Ok {
+                record.repeat = rows.message(fields.get(6).unwrap_or_default());
+            }
             record.k = self.k;
             self.k += 1;
             rows.records.push(record);

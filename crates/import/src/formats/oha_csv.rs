@@ -9,7 +9,7 @@ use crate::lines::{Csv, Fields, Lines};
 use crate::numbers::{decimal, int};
 use crate::outcome;
 use crate::stamps::span;
-use crate::{Clock, Error, Facts, Format, Options, Reader, Rows};
+use crate::{Clock, Error, Facts, Format, Options, Outcomes, Reader, Rows};
 use base::{Nanos, Record};
 use std::path::Path;
 
@@ -19,6 +19,7 @@ pub struct OhaCsv;
 const HEADER: &[u8] = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status";
 /// What oha's files do not tell, in either format.
 pub(super) const SUCCESSES_ONLY: &str = "Requests that got no answer are not in it.";
+pub(super) const OUTCOMES: Outcomes = Outcomes::Some("requests that got no answer are not in the file");
 /// The label where rows name no target.
 pub(super) const LABEL: &[u8] = b"request";
 
@@ -88,6 +89,7 @@ impl Reader for OhaCsvReader {
             clock: Clock::Relative,
             ends: true,
             bytes: true,
+            outcomes: OUTCOMES,
             missing: vec![
                 SUCCESSES_ONLY.to_owned(),
                 "With --latency-correction its durations count from when requests were due; it does not say which."

@@ -5,7 +5,7 @@
 //! coarse for a common clock with other files, but it tells runs in one database apart. Older files have no `url` or no
 //! `run`. Only requests that were answered are in it.
 
-use super::oha_csv::{LABEL, SUCCESSES_ONLY};
+use super::oha_csv::{LABEL, OUTCOMES, SUCCESSES_ONLY};
 use super::request;
 use crate::outcome;
 use crate::source::STDIN;
@@ -198,6 +198,7 @@ impl Reader for OhaSqliteReader {
             intended: self.intended,
             ends: true,
             bytes: true,
+            outcomes: OUTCOMES,
             missing,
             ..Facts::default()
         }

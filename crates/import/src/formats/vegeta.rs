@@ -46,6 +46,9 @@ impl Hits {
             0 => outcome::from_error_text(hit.error),
             code => outcome::from_status(code),
         };
+        if record.outcome != Outcome::Ok {
+            record.repeat = rows.message(hit.error);
+        }
         self.label.clear();
         self.label.extend_from_slice(hit.method);
         if !hit.method.is_empty() && !hit.url.is_empty() {

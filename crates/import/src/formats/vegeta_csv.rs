@@ -114,14 +114,19 @@ mod tests {
             ..request::between(2, at, at + Nanos(845_297))
         };
         let at = Nanos(1_795_252_060_139_148_192);
-        let second =
-            Record { k: 1, outcome: Outcome::Refused, ..request::between(2, at, at + Nanos(30_000_100)) };
+        let second = Record {
+            k: 1,
+            outcome: Outcome::Refused,
+            repeat: 1,
+            ..request::between(2, at, at + Nanos(30_000_100))
+        };
         let at = Nanos(1_795_252_060_149_148_192);
         let third = Record {
             k: 2,
             step: 1,
             status: 503,
             outcome: Outcome::Status,
+            repeat: 2,
             ..request::between(2, at, at + Nanos(5))
         };
         assert_eq!(rows.records, [first, second, third]);

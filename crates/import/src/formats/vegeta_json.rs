@@ -116,6 +116,7 @@ mod tests {
             k: 8,
             step: 1,
             outcome: Outcome::Timeout,
+            repeat: 1,
             ..request::between(0, at, at + Nanos::from_secs(30))
         };
         assert_eq!(rows.records, [first, second]);
@@ -124,6 +125,8 @@ mod tests {
             ["GET http://127.0.0.1:19300/", "POST http://127.0.0.1:19300/"]
         );
         assert_eq!(rows.unreadable, 0);
+        let said = &rows.tables.messages.as_slice()[0];
+        assert!(said.starts_with("Get \"http://h/\": context deadline exceeded"), "{said}");
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! The tables of a summary as CSV files for spreadsheets and scripts: one header row with units in the names, every
-//! number with all its digits, an empty field where there is none.
+//! number with all its digits, an empty field where there is none. Names from outside cannot act as formulas (`cells`).
 //!
 //! With Brady's rule of quantiles the tables by label have his layout and rounding instead (`brady`).
 //!
 //! Deliberately absent: reasons for missing numbers, the verdict, and whatever else is no table; the JSON document has
 //! them. A table without rows is no file.
+
+mod cells;
+
+pub use cells::{quoted, text};
 
 use crate::brady::{self, Grid, Table};
 use crate::format::percentile;
@@ -57,6 +61,7 @@ pub fn files(summary: &Summary) -> Vec<(&'static str, Vec<u8>)> {
         add("thread_groups.csv", Some(groups(summary)));
     }
     add("dispersion.csv", Some(dispersion(summary)));
+    add("failures.csv", failures(summary));
     add("counts.csv", counts(summary));
     add("headway_histogram.csv", headways(summary));
     files
@@ -98,14 +103,17 @@ fn by_label(measure: &Measure, tables: &Tables, percentiles: &[f64]) -> Grid {
     head.extend(percentiles.iter().map(|&p| format!("{}_{unit}", percentile(p))));
     head.extend(["min", "max"].map(in_unit));
     head.extend(names(&["failed", "received_bytes_per_s"]));
+    let left_out = measure.file == "bandwidth.csv";
+    head.extend(left_out.then(|| "without_elapsed_time".to_owned()));
     let row = |column: &Column| {
-        let mut cells = vec![column.label.clone(), column.n.to_string()];
+        let mut cells = vec![text(&column.label).into_owned(), column.n.to_string()];
         let moments = [column.rate, column.median, column.mean, column.sd, column.cov, column.cov_se];
         cells.extend(moments.map(maybe));
         cells.extend([column.cov_se_poisson, column.vmr].map(maybe));
         cells.extend((0..percentiles.len()).map(|i| maybe(column.percentiles.get(i).copied().flatten())));
         cells.extend([column.min, column.max].map(maybe));
         cells.extend([column.failed.to_string(), maybe(column.bytes_per_second)]);
+        cells.extend(left_out.then(|| column.left_out.to_string()));
         cells
     };
     Grid { head, rows: (measure.rows)(tables).iter().map(row).collect() }
@@ -115,7 +123,7 @@ fn by_label(measure: &Measure, tables: &Tables, percentiles: &[f64]) -> Grid {
 fn his_labels(mut grid: Grid) -> Grid {
     for label in grid.rows.iter_mut().filter_map(|row| row.first_mut()) {
         let special = |c: char| matches!(c, ' ' | '/' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '#');
-        *label = label.trim_end_matches(special).replace(special, "_");
+        *label = text(&label.trim_end_matches(special).replace(special, "_")).into_owned();
     }
     grid
 }
@@ -124,7 +132,7 @@ fn groups(summary: &Summary) -> Grid {
     let head =
         ["group", "users", "headways", "rate_per_s", "headway_mean_s", "headway_sd_s", "cov", "cov_se"];
     let row = |group: &stats::summary::ThreadGroup| {
-        let mut cells = vec![group.name.clone(), group.users.to_string(), group.n.to_string()];
+        let mut cells = vec![text(&group.name).into_owned(), group.users.to_string(), group.n.to_string()];
         let numbers = [group.rate, group.headway_mean, group.headway_sd, group.cov, group.cov_se];
         cells.extend(numbers.map(maybe));
         cells
@@ -145,6 +153,16 @@ fn dispersion(summary: &Summary) -> Grid {
         ]
     };
     Grid { head: names(&head), rows: summary.arrivals.dispersion.iter().map(row).collect() }
+}
+
+fn failures(summary: &Summary) -> Option<Grid> {
+    let head = ["outcome", "status", "message", "n", "first_s", "last_s"];
+    let row = |kind: &stats::summary::FailureKind| {
+        let status = if kind.status > 0 { kind.status.to_string() } else { String::new() };
+        let (outcome, message) = (text(&kind.outcome).into_owned(), text(&kind.message).into_owned());
+        vec![outcome, status, message, kind.n.to_string(), exact(kind.first_s), exact(kind.last_s)]
+    };
+    Some(Grid { head: names(&head), rows: summary.audit.as_ref()?.failures.iter().map(row).collect() })
 }
 
 fn counts(summary: &Summary) -> Option<Grid> {
@@ -173,7 +191,7 @@ fn headways(summary: &Summary) -> Option<Grid> {
             maybe(bin.to.map(|to| to * curve.unit_s)),
             bin.observed.to_string(),
             exact(bin.expected),
-            curve.law.clone(),
+            text(&curve.law).into_owned(),
         ]
     };
     Some(Grid { head: names(&head), rows: curve.bins.iter().chain([&curve.tail]).map(row).collect() })
@@ -204,10 +222,10 @@ mod tests {
             head.contains(",p99.99_bytes,") && head.starts_with("label,n,rate_per_s,median_bytes,"),
             "{head}"
         );
-        assert!(row.starts_with("\"a,\"\"b\"\"\nc\",3,,,0.30000000000000004,"), "{row}");
+        assert!(row.starts_with("\"a,\"\"b\"\"\\nc\",3,,,0.30000000000000004,"), "{row}");
         let mut reader = ::csv::Reader::from_reader(&content[..]);
         let record = reader.records().next().unwrap().unwrap();
-        assert_eq!(record[0], *"a,\"b\"\nc");
+        assert_eq!(record[0], *"a,\"b\"\\nc");
         assert_eq!(record[12].parse::<f64>().unwrap(), f64::MAX);
     }
 

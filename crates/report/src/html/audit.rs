@@ -33,6 +33,7 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
     }
     tables::rules(page, summary);
     tables::outcomes(page, summary);
+    failures(page, audit);
 }
 
 /// The numbers that an audit is read for.
@@ -129,7 +130,8 @@ fn table(page: &mut Markup, summary: &Summary, audit: &Audit, measure: &Measure<
     let (rated, failures) = (headways, measure.id == "response");
     let mut head = vec![word("label"), number("n")];
     head.extend(rated.then(|| number("rate")));
-    head.extend(["median", "mean", "sd", "CoV \u{b1} se"].map(number));
+    let vmr = words::audit::shows_vmr(audit) && !headways;
+    head.extend(["median", "mean", "sd", if vmr { "variance / mean" } else { "CoV \u{b1} se" }].map(number));
     head.extend(audit.percentiles.iter().map(|&p| number(percentile(p))));
     head.extend(["min", "max"].map(number));
     head.extend(failures.then(|| number("failed")));
@@ -140,7 +142,10 @@ fn table(page: &mut Markup, summary: &Summary, audit: &Audit, measure: &Measure<
         marked |= coarse;
         let shown = |value: Option<f64>| toned(tone, dash(value, measure.show));
         let error = row.cov_se.map_or(String::new(), |se| format!(" \u{b1} {}", digits(se)));
-        let cov = dash(row.cov, digits) + &error + if coarse { "*" } else { "" };
+        let cov = match vmr {
+            true => dash(row.vmr, measure.show),
+            false => dash(row.cov, digits) + &error + if coarse { "*" } else { "" },
+        };
         let mut cells = vec![toned(tone, &*row.label), toned(tone, count(row.n))];
         cells.extend(rated.then(|| toned(tone, dash(row.rate, rate))));
         cells.extend([shown(row.median), shown(row.mean), shown(row.sd)]);
@@ -153,12 +158,39 @@ fn table(page: &mut Markup, summary: &Summary, audit: &Audit, measure: &Measure<
     }
     let caption = if rows.len() > 1 { "By label and in total" } else { "In total" };
     page.table(caption, &head, &rows);
+    if let Some(text) = words::audit::without_bandwidth(audit).filter(|_| measure.id == "bandwidth") {
+        page.element("p", "", &format!("{text}."));
+    }
     if marked {
         let text = format!(
             "* rate x resolution is above {}: these headways describe the stamps and not the users.",
             chosen(COARSE)
         );
         page.element("p", "warn", &text);
+    }
+    page.raw("</section>\n");
+}
+
+/// Failures by outcome, status and message.
+fn failures(page: &mut Markup, audit: &Audit) {
+    if audit.failures.is_empty() {
+        return;
+    }
+    page.section("failures", "Failures");
+    let head = [word("how"), number("n"), number("first, s"), number("last, s")];
+    let row = |kind: &stats::summary::FailureKind| {
+        let seconds = |s: f64| cell(format!("{s:.3}"));
+        vec![
+            cell(words::audit::failure(kind)),
+            cell(count(kind.n)),
+            seconds(kind.first_s),
+            seconds(kind.last_s),
+        ]
+    };
+    let rows: Vec<_> = audit.failures.iter().map(row).collect();
+    page.table("Failures by outcome, status and message; seconds since the first start", &head, &rows);
+    if audit.more_failures > 0 {
+        page.element("p", "", &format!("{} more kinds are not listed.", count(audit.more_failures)));
     }
     page.raw("</section>\n");
 }

@@ -8,7 +8,7 @@ use super::undecided::{Z95, cov_interval};
 pub use super::users::closed;
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
 use stats::Summary;
-use stats::summary::{Audit, AuditFile, Column, Offset, Pattern, Stream};
+use stats::summary::{Audit, AuditFile, Column, FailureKind, Offset, Pattern, Stream};
 use std::collections::BTreeMap;
 
 /// Something to know: `stamps`, `starts (the format stamps starts)`.
@@ -53,6 +53,35 @@ pub fn is_coarse_row(audit: &Audit, row: &Column) -> bool {
     let own = row.rate.is_some_and(|rate| rate * audit.resolution.grid_s > COARSE);
     let total = audit.tables.headways.last().is_some_and(|total| std::ptr::eq(total, row));
     own || (total && is_coarse(audit))
+}
+
+/// Whether tables show the variance-to-mean ratio in place of the coefficient of variation; that of headways stays.
+pub fn shows_vmr(audit: &Audit) -> bool {
+    audit.dispersion == "vmr"
+}
+
+/// How many requests have no bandwidth, and why; nothing where all have one.
+pub fn without_bandwidth(audit: &Audit) -> Option<String> {
+    let left_out = audit.tables.bandwidth.last()?.left_out;
+    (left_out > 0).then(|| {
+        format!(
+            "{} took no time by the stamps and {} no bandwidth",
+            plural(left_out, "request"),
+            if left_out == 1 { "has" } else { "have" }
+        )
+    })
+}
+
+/// How requests failed, in a line: `status 503: Service Unavailable`.
+pub fn failure(kind: &FailureKind) -> String {
+    let mut text = kind.outcome.clone();
+    if kind.status > 0 {
+        text.push_str(&format!(" {}", kind.status));
+    }
+    if !kind.message.is_empty() {
+        text.push_str(&format!(": {}", kind.message));
+    }
+    text
 }
 
 /// What is judged: requests, or the sessions that they belong to.

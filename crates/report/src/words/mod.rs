@@ -158,7 +158,11 @@ pub fn answers(summary: &Summary) -> Answer {
         return Answer { word: "n/a", meaning: NOT_TOLD.into(), tone: Tone::Plain };
     }
     let (word, tone, meaning) = if failures.is_empty() {
-        ("all ok", Tone::Good, format!("{} answered as expected", plural(total, "request")))
+        let ok = format!("{} answered as expected", plural(total, "request"));
+        match summary.audit.as_ref().and_then(|audit| audit.unrecorded.as_deref()) {
+            Some(clause) => ("no failure recorded", Tone::Plain, format!("{ok}; {clause}")),
+            None => ("all ok", Tone::Good, ok),
+        }
     } else {
         let word = if ok == 0 { "none ok" } else { "some failed" };
         let tone = if ok == 0 { Tone::Bad } else { Tone::Warn };
@@ -167,11 +171,15 @@ pub fn answers(summary: &Summary) -> Answer {
             word,
             tone,
             format!(
-                "{} of {} ({}): {}",
+                "{} of {} ({}): {}{}",
                 count(failed),
                 count(total),
                 share_of(failed, total),
-                parts.join(", ")
+                parts.join(", "),
+                match summary.audit.as_ref().and_then(|audit| audit.unrecorded.as_deref()) {
+                    Some(clause) => format!("; {clause}"),
+                    None => String::new(),
+                }
             ),
         )
     };
@@ -286,6 +294,10 @@ mod tests {
     fn successes_that_no_row_tells_of_are_not_claimed() {
         let mut summary = Summary { outcomes: [("ok".to_owned(), 7)].into(), ..Summary::default() };
         assert_eq!((answers(&summary).word, answers(&summary).tone), ("all ok", Tone::Good));
+        let unrecorded = Some("requests that got no answer are not in the file".to_owned());
+        summary.audit = Some(stats::summary::Audit { unrecorded, ..Default::default() });
+        assert_eq!((answers(&summary).word, answers(&summary).tone), ("no failure recorded", Tone::Plain));
+        assert!(answers(&summary).meaning.ends_with("; requests that got no answer are not in the file"));
         summary.not_computed.insert("outcomes".into(), NOT_TOLD.into());
         assert_eq!((answers(&summary).word, &*answers(&summary).meaning), ("n/a", NOT_TOLD));
         summary.outcomes.insert("status".into(), 1);

@@ -6,7 +6,7 @@ use super::audit::{Fact, dash, fact};
 use super::sessions::over_limits;
 use crate::format::{count, number, plural, rate, share, time};
 use stats::Summary;
-use stats::summary::{Closed, Estimated};
+use stats::summary::{Closed, Estimated, Supported};
 
 /// Whole users, where the number can be one.
 fn people(users: f64) -> String {
@@ -119,9 +119,24 @@ fn waiting(closed: &Closed) -> Vec<Fact> {
         );
         facts.push(fact("for 3 %", text));
     }
-    if let Some(supported) = closed.supported.filter(|_| closed.think.is_some()) {
-        let each = supported.map(|s| format!("{} if Z = {}", people(s.users), time(s.think)));
-        facts.push(fact("supported", format!("users that the rate stands for: {}", each.join(", "))));
+    let each = |supported: [Supported; 5]| {
+        supported.map(|s| format!("{} if Z = {}", people(s.users), time(s.think))).join(", ")
+    };
+    match &closed.pages {
+        Some(pages) => {
+            let text = format!(
+                "users that {} pages stand for: {} (n = {}; Z is the time between pages)",
+                rate(pages.rate),
+                each(pages.supported),
+                count(pages.n)
+            );
+            facts.push(fact("supported", text));
+        }
+        None => {
+            facts.extend(closed.supported.filter(|_| closed.think.is_some()).map(|supported| {
+                fact("supported", format!("users that the rate of requests stands for: {}", each(supported)))
+            }));
+        }
     }
     facts
 }

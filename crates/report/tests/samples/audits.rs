@@ -133,6 +133,7 @@ pub(super) fn column(label: &str, n: u64, rate: f64, mean: f64, cov: f64, failed
         percentiles: vec![Some(mean * 2.3), Some(mean * 3.0), Some(mean * 4.6)],
         min: Some(mean * 0.001),
         max: Some(mean * 9.8),
+        left_out: 0,
         failed,
         bytes_per_second: Some(rate * 1843.0),
     }

@@ -231,6 +231,7 @@ pub fn closed() -> Summary {
         think_for_3_percent: Some(0.973),
         users_for_3_percent: Some(19.15),
         supported: Some(supported(19.083, 0.0301)),
+        pages: None,
         in_flight_max: Some(20),
         all_waiting: Some(0.002_35),
         estimated: Some(Estimated {

@@ -6,7 +6,7 @@
 use super::threads::Threads;
 use crate::little;
 use crate::moments::Sums;
-use crate::summary::Closed;
+use crate::summary::{Closed, Pages};
 use base::{Nanos, Record};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -14,34 +14,104 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// "All" users wait when this share of them does.
 const NEARLY_ALL: f64 = 0.95;
 
+/// Different ends that are kept: 16 MB.
+const MOST_ENDS: usize = 1 << 20;
+/// Levels that are told apart: no audit tells more users apart.
+const MOST_LEVELS: u64 = 2_000_000;
+
 /// Follows the requests in flight.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
-    ends: BinaryHeap<Reverse<i64>>,
-    /// Time spent with so many requests in flight, in nanoseconds.
+    /// Ends of those in flight, and how many end then; few enough, however many there are.
+    ends: BinaryHeap<Reverse<(i64, u64)>>,
+    /// Ends are rounded up to multiples of this.
+    grain: i64,
+    /// How many are in flight, and how many were at most.
+    level: u64,
+    most: u64,
+    /// Time spent with so many requests in flight, in nanoseconds; the last counts more of them too.
     time_at: Vec<u64>,
     last: Option<i64>,
+    response: Sums,
+    pages: Option<Box<PagesKept>>,
+}
+
+/// Requests that the user calls pages.
+#[derive(Debug)]
+struct PagesKept {
+    /// By label, whether its requests are pages.
+    is_page: Vec<bool>,
+    labels: Vec<String>,
     response: Sums,
 }
 
 impl InFlight {
+    /// Of labels of which those are pages.
+    pub fn with_pages(labels: &[String], pages: &[String]) -> InFlight {
+        let is_page = labels.iter().map(|label| pages.contains(label)).collect();
+        let kept = || PagesKept { is_page, labels: pages.to_vec(), response: Sums::default() };
+        InFlight { pages: (!pages.is_empty()).then(|| Box::new(kept())), ..InFlight::default() }
+    }
+
     /// Takes a request, in the order of starts.
     #[inline]
     pub fn push(&mut self, started: Nanos, record: &Record) {
         let (at, done) = (started.0, record.done.0);
-        self.response.push(record.response().0.max(0) as u64, 1);
-        while let Some(&Reverse(end)) = self.ends.peek().filter(|end| end.0 <= at) {
+        let response = record.response().0.max(0) as u64;
+        self.response.push(response, 1);
+        if let Some(pages) = &mut self.pages
+            && pages.is_page.get(usize::from(record.step)) == Some(&true)
+        {
+            pages.response.push(response, 1);
+        }
+        while let Some(&Reverse((end, n))) = self.ends.peek().filter(|end| end.0.0 <= at) {
             self.pass(end);
             self.ends.pop();
+            self.level -= n;
         }
         self.pass(at);
-        self.ends.push(Reverse(done.max(at)));
+        self.ends.push(Reverse((self.rounded(done.max(at)), 1)));
+        self.level += 1;
+        self.most = self.most.max(self.level);
+        if self.ends.len() > MOST_ENDS {
+            self.gather();
+        }
+    }
+
+    /// The end on the grain, not before it.
+    #[inline]
+    fn rounded(&self, end: i64) -> i64 {
+        if self.grain <= 1 {
+            end
+        } else {
+            end.saturating_add(self.grain - 1).div_euclid(self.grain) * self.grain
+        }
+    }
+
+    /// Counts ends of one instant together, with instants so coarse that half of the room is free.
+    #[cold]
+    fn gather(&mut self) {
+        let mut ends: Vec<(i64, u64)> = std::mem::take(&mut self.ends).into_iter().map(|end| end.0).collect();
+        loop {
+            ends.iter_mut().for_each(|end| end.0 = self.rounded(end.0));
+            ends.sort_unstable();
+            ends.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                kept.1 += if same { next.1 } else { 0 };
+                same
+            });
+            if ends.len() <= MOST_ENDS / 2 {
+                break;
+            }
+            self.grain = 2 * self.grain.max(1);
+        }
+        self.ends = ends.into_iter().map(Reverse).collect();
     }
 
     /// Time goes on with as many in flight as there are.
     #[inline]
     fn pass(&mut self, until: i64) {
-        let level = self.ends.len();
+        let level = self.level.min(MOST_LEVELS) as usize;
         if level >= self.time_at.len() {
             self.time_at.resize(level + 1, 0);
         }
@@ -52,8 +122,7 @@ impl InFlight {
 
     /// Most requests in flight at once.
     fn most(&self) -> u64 {
-        // The last request was pushed after the last look.
-        (self.time_at.len().saturating_sub(1)).max(self.ends.len()) as u64
+        self.most
     }
 
     /// Share of the time between the first and the last start with at least so many in flight.
@@ -72,7 +141,14 @@ impl InFlight {
         not_computed: &mut BTreeMap<String, String>,
     ) -> Closed {
         let response = self.response.mean().map(|r| r / 1e9);
+        let seconds = rate.map(|rate| self.response.n as f64 / rate);
+        let pages = self.pages.as_ref().and_then(|pages| {
+            let (rate, response) = (pages.response.n as f64 / seconds?, pages.response.mean()? / 1e9);
+            let supported = little::supported(rate, response);
+            Some(Pages { labels: pages.labels.clone(), n: pages.response.n, rate, response, supported })
+        });
         let mut closed = Closed {
+            pages,
             n: self.response.n,
             response,
             in_flight_max: (self.response.n > 0).then(|| self.most()),
@@ -116,6 +192,36 @@ impl InFlight {
 mod tests {
     use super::*;
     use base::Outcome;
+
+    /// More in flight at one instant than ends are kept: what is told is the same, and nothing grows.
+    #[test]
+    fn however_many_are_in_flight_few_ends_are_kept() {
+        let n = 3 * MOST_ENDS as i64;
+        let mut flight = InFlight::default();
+        for i in 0..n {
+            // All different, up to 3 s after.
+            let done = Nanos::from_secs(1) + Nanos(1_000 * ((i * 7_919) % n));
+            flight.push(
+                Nanos::ZERO,
+                &Record {
+                    started: Nanos::ZERO.into(),
+                    ..Record::never_started(0, Nanos::ZERO, done, Outcome::Ok)
+                },
+            );
+        }
+        assert!(flight.ends.len() <= MOST_ENDS && flight.ends.capacity() <= 4 * MOST_ENDS);
+        let last = Nanos::from_secs(8);
+        flight.push(
+            last,
+            &Record { started: last.into(), ..Record::never_started(0, last, last, Outcome::Ok) },
+        );
+        assert_eq!((flight.most(), flight.time_at.len() as u64), (n as u64, MOST_LEVELS + 1));
+        // All are there for a second, and then fewer by and by until 1 s + n us: half of them for half of that.
+        let all = 8e9;
+        let half = (1e9 + 500.0 * n as f64) / all;
+        let got = flight.share_at_least(n as f64 / 2.0).unwrap();
+        assert!((got - half).abs() < 1e-4, "{got} {half}");
+    }
 
     #[test]
     fn time_is_told_by_how_many_are_in_flight() {

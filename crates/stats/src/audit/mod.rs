@@ -9,7 +9,6 @@
 mod causes;
 mod closed;
 mod counts;
-mod divisor;
 mod extent;
 mod survey;
 mod tables;
@@ -79,6 +78,8 @@ pub struct AuditSetup {
     pub dither_seed: u64,
     /// Sizes of the groups of users whose CoV is told; empty: 1, 2, 5, 10, 20, 50 ... and all.
     pub by_threads: Vec<u64>,
+    /// Labels of the requests that are pages; empty where that was not said.
+    pub pages: Vec<String>,
     /// Percentiles of the tables, each from 0 to 100.
     pub percentiles: Vec<f64>,
     /// Their rule.
@@ -113,6 +114,7 @@ impl Auditor {
     /// An audit, before its second pass.
     pub fn new(mut audit: AuditSetup) -> Auditor {
         let rows = Rows::new(&audit.setup.labels, &audit.label_counts);
+        let labels = audit.setup.labels.clone();
         let collapsed = rows.names.len() != audit.setup.labels.len();
         if collapsed {
             audit.setup.labels.clone_from(&rows.names);
@@ -145,7 +147,7 @@ impl Auditor {
             sessions: 0,
             tables: Tables::new(&audit, rows.names.clone()),
             threads: Threads::new(&audit),
-            in_flight: InFlight::default(),
+            in_flight: InFlight::with_pages(&labels, &audit.pages),
             evidence: Evidence::new(audit.starts, judged.clone(), grid, audit.generators.len()),
             counts: Counts::new(&judged, grid, audit.setup.rate, audit.count_interval),
             measured,

@@ -1,6 +1,6 @@
 //! The first pass: what must be known of a load before its headways can be judged.
 
-use super::divisor::Divisor;
+use crate::divisor::Divisor;
 use base::{Kind, Nanos, Record};
 use std::ops::Range;
 

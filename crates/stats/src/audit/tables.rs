@@ -6,10 +6,10 @@
 //!
 //! Deliberately absent: intervals, which the document's blocks on the same quantities have.
 
-use super::divisor::Divisor;
 use super::extent::Extent;
 use super::{AuditSetup, QuantileRule};
-use crate::cells::{Cells, Digits};
+use crate::cells::{Cells, Digits, FEW_LABELS};
+use crate::divisor::Divisor;
 use crate::moments::{Gathered, Moments};
 use crate::summary::{self, Column};
 use base::{Nanos, Outcome, Record};
@@ -20,8 +20,6 @@ const TOTAL: &str = "Total";
 pub(super) const OTHERS: &str = "(other labels)";
 /// Most labels with a row of their own.
 const MOST_LABELS: usize = 1_000;
-/// Up to so many labels histograms are of full precision.
-const FEW_LABELS: usize = 64;
 
 /// Which row of the tables each label belongs to.
 #[derive(Clone, Debug)]
@@ -81,6 +79,8 @@ struct Row {
     first_byte: Measure,
     bytes: Measure,
     bandwidth: Measure,
+    /// Requests without a bandwidth: they took no time by their stamps.
+    no_time: u64,
     requests: u64,
     failed: u64,
     received: u64,
@@ -143,6 +143,7 @@ impl Row {
             first_byte: measure(),
             bytes: measure(),
             bandwidth: measure(),
+            no_time: 0,
             requests: 0,
             failed: 0,
             received: 0,
@@ -198,8 +199,10 @@ impl Tables {
         if self.bytes {
             row.received += record.bytes_received;
             row.bytes.push(record.bytes_received, 1);
-            if self.ends && response > 0 {
-                row.bandwidth.push((record.bytes_received as f64 * 1e9 / response as f64) as u64, 1);
+            match response {
+                _ if !self.ends => {}
+                0 => row.no_time += 1,
+                ns => row.bandwidth.push((record.bytes_received as f64 * 1e9 / ns as f64) as u64, 1),
             }
         }
     }
@@ -250,6 +253,9 @@ impl Tables {
         for column in &mut tables.headways {
             column.cov_se_poisson = (column.n > 0).then(|| 1.0 / (column.n as f64).sqrt());
         }
+        let no_time =
+            order.iter().map(|(_, row)| row.no_time).chain([rows.iter().map(|row| row.no_time).sum()]);
+        tables.bandwidth.iter_mut().zip(no_time).for_each(|(column, n)| column.left_out = n);
         tables
     }
 
@@ -269,13 +275,11 @@ impl Tables {
         let n = moments.n;
         let mut step = Divisor::default();
         measures.iter().for_each(|m| step.push(m.step.get()));
-        let step = step.get();
         let unit = if scale == 1.0 { 1 } else { self.unit };
         let cells = Digits::cells(measures.iter().map(|m| &m.hist));
         let quantile = |p: f64, median: bool| {
             let x = self.quantile(&cells, n, p, median)? * unit;
-            let x = if step > 1 { (x + step / 2) / step * step } else { x };
-            Some(x.clamp(min, max) as f64 / scale)
+            Some(step.nearest(x).clamp(min, max) as f64 / scale)
         };
         let seconds = extent.seconds();
         let received = rows.iter().map(|r| r.received).sum::<u64>() as f64;
@@ -295,6 +299,7 @@ impl Tables {
             min: (n > 0).then_some(min as f64 / scale),
             max: (n > 0).then_some(max as f64 / scale),
             failed: rows.iter().map(|r| r.failed).sum(),
+            left_out: 0,
             bytes_per_second: seconds.filter(|_| self.bytes).map(|s| received / s),
         }
     }

@@ -27,6 +27,8 @@ pub struct Audit {
     pub outside: u64,
     /// Rule of the quantiles in [`Audit::tables`]: `smallest x with F(x) >= p`, or `brady`.
     pub quantile_rule: String,
+    /// Which measure of spread the tables show: `cov`, or `vmr` (variance over mean).
+    pub dispersion: String,
     /// Percentiles in [`Audit::tables`], each from 0 to 100.
     pub percentiles: Vec<f64>,
     /// Tables by label and in total.
@@ -39,8 +41,35 @@ pub struct Audit {
     pub users: Option<u64>,
     /// Names of the generators.
     pub generators: Vec<String>,
+    /// Which failures the files do not record, as a clause; none where every failure is a row.
+    pub unrecorded: Option<String>,
+    /// Failures by outcome, status and message, the most frequent first; at most [`MOST_FAILURES`].
+    pub failures: Vec<FailureKind>,
+    /// Kinds of failures beyond those.
+    pub more_failures: u64,
     /// The cause named for a pattern that is not independent, or `unknown`; none where nothing needs a cause.
     pub cause: Option<String>,
+}
+
+/// Kinds of failures that are listed.
+pub const MOST_FAILURES: usize = 50;
+
+/// Failed requests that ended in one way.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FailureKind {
+    /// How they ended: the name of an outcome.
+    pub outcome: String,
+    /// Status code; 0 without one.
+    pub status: u16,
+    /// What the tool says of them; empty where it says nothing.
+    pub message: String,
+    /// How many.
+    pub n: u64,
+    /// Seconds from the first start of all rows to the start of the first of them.
+    pub first_s: f64,
+    /// The same of the last.
+    pub last_s: f64,
 }
 
 /// Which stream of starts is judged.
@@ -167,6 +196,8 @@ pub struct Column {
     pub min: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
+    /// Requests of this label without an observation, of bandwidth only: they took no time by their stamps.
+    pub left_out: u64,
     /// Failed requests of this label (in every table the same).
     pub failed: u64,
     /// Bytes per second received over the whole span, where bytes are known.

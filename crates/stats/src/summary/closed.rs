@@ -44,6 +44,8 @@ pub struct Closed {
     pub users_for_3_percent: Option<f64>,
     /// Users that the same rate of requests stands for if each thinks longer; none without a rate.
     pub supported: Option<[Supported; 5]>,
+    /// The same of pages alone, where the user says which requests are pages; none elsewhere.
+    pub pages: Option<Pages>,
     /// Most requests in flight at once.
     pub in_flight_max: Option<u64>,
     /// Share of the time in which at least 95 % of the users were waiting for an answer.
@@ -72,6 +74,22 @@ pub struct Estimated {
     pub lanes: u64,
     /// How it was made, in words.
     pub method: String,
+}
+
+/// Requests that are pages: people think between pages, not between a page and its images.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pages {
+    /// Labels of the requests that are pages.
+    pub labels: Vec<String>,
+    /// Their number.
+    pub n: u64,
+    /// Pages per second.
+    pub rate: f64,
+    /// Their mean response time.
+    pub response: f64,
+    /// Users that the rate of pages stands for.
+    pub supported: [Supported; 5],
 }
 
 /// How many users a rate stands for: rate x (Z' + R) (Brady and Gunther 2016, table 4).

@@ -25,11 +25,11 @@ mod withhold;
 
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
 pub use audit::{
-    AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, Offset, Resolution, Stream, Tables,
-    UnreadableRow,
+    AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, FailureKind, MOST_FAILURES, Offset,
+    Resolution, Stream, Tables, UnreadableRow,
 };
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
-pub use closed::{Closed, Estimated, Supported, ThreadGroup};
+pub use closed::{Closed, Estimated, Pages, Supported, ThreadGroup};
 pub use generator::{Generator, Stall, WorkerTime};
 pub use plan::{PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};

@@ -52,6 +52,7 @@ impl Audit {
             digit: resolution,
             dither_seed: 1,
             by_threads: Vec::new(),
+            pages: Vec::new(),
             percentiles: vec![50.0, 90.0],
             quantiles: QuantileRule::Smallest,
             count_interval: None,

@@ -17,6 +17,7 @@ pub struct Asked {
     pub by_threads: Vec<u64>,
     pub count_interval: Option<Nanos>,
     pub dither_seed: u64,
+    pub pages: Vec<String>,
 }
 
 /// The rows of a file in the order of their starts, counted from the first.
@@ -77,6 +78,7 @@ impl Load {
             digit: self.facts.resolution,
             dither_seed: asked.dither_seed,
             by_threads: asked.by_threads.clone(),
+            pages: asked.pages.clone(),
             percentiles: vec![90.0, 95.0, 99.0],
             quantiles: asked.quantiles,
             count_interval: asked.count_interval,

@@ -21,7 +21,7 @@ mod strftime;
 mod tests;
 
 use crate::error::Error;
-use crate::format::{Facts, Format, Reader, Stamps};
+use crate::format::{Facts, Format, Outcomes, Reader, Stamps};
 use crate::formats::request;
 use crate::lines::Lines;
 use crate::options::Options;
@@ -354,6 +354,10 @@ impl Reader for LogReader {
             resolution: self.digit.unwrap_or(Nanos::from_secs(1)),
             ends: layout.knows_ends,
             bytes: layout.has(bytes),
+            outcomes: match layout.has(|field| matches!(field, Field::Status)) {
+                true => Outcomes::Some("what never reached the server is not in its log"),
+                false => Outcomes::None,
+            },
             missing: layout.missing(),
             finer: Some(layout.finer()),
             ..Facts::default()

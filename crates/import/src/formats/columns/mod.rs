@@ -10,7 +10,7 @@ use crate::lines::{Fields, Lines};
 use crate::numbers::{decimal, int, places};
 use crate::outcome;
 use crate::stamps::{EXPECTED, Shape, StampReader, Unit};
-use crate::{Clock, Error, Facts, Format, Options, Reader, Rows, Stamps};
+use crate::{Clock, Error, Facts, Format, Options, Outcomes, Reader, Rows, Stamps};
 use base::{Kind, Nanos, Outcome, Record};
 use jiff::tz::TimeZone;
 use spec::{Key, Part, Spec, Written, wrong};
@@ -51,6 +51,7 @@ impl Format for Columns {
             intended: None,
             passed: 0,
             k: 0,
+            statuses: false,
         }))
     }
 }
@@ -69,6 +70,8 @@ struct ColumnsReader {
     first_byte: Unit,
     passed: u64,
     k: u64,
+    /// Whether any row has a status.
+    statuses: bool,
 }
 
 /// A span's unit, and the most digits behind the point so far.
@@ -125,10 +128,8 @@ impl Reader for ColumnsReader {
         if by_end {
             resolution = resolution.max(self.elapsed.unit.resolution(self.elapsed.places));
         }
-        let mut missing = Vec::new();
-        if !has(Key::Status) && !has(Key::Success) {
-            missing.push("Which requests failed is not said.".to_owned());
-        }
+        let told = has(Key::Success) || self.statuses;
+        let missing = if told { Vec::new() } else { vec!["Which requests failed is not said.".to_owned()] };
         Facts {
             format: self.words(),
             stamps: if by_end { Stamps::End } else { Stamps::Start },
@@ -138,6 +139,7 @@ impl Reader for ColumnsReader {
             intended: has(Key::Intended),
             ends: has(Key::Elapsed) || has(Key::End),
             bytes: has(Key::Bytes),
+            outcomes: if told { Outcomes::All } else { Outcomes::None },
             missing,
             ..Facts::default()
         }
@@ -216,6 +218,7 @@ impl ColumnsReader {
                 Some(truth(text).ok_or_else(|| is("success", "true or false, 1 or 0, ok or ko, yes or no"))?)
             }
         };
+        self.statuses |= status.is_some_and(|status| status > 0);
         let outcome = match (success, status) {
             (Some(true), _) | (None, None) => Outcome::Ok,
             (Some(false), None | Some(..400)) => Outcome::Check,

@@ -99,10 +99,6 @@ impl Reader for JmeterCsvReader {
     fn facts(&self) -> Facts {
         let layout = self.table.as_ref().map(|table| &table.layout);
         let has = |column: fn(&Layout) -> usize| layout.is_some_and(|layout| present(column(layout)));
-        let mut missing = Vec::new();
-        if !has(|l| l.success) && !has(|l| l.code) {
-            missing.push("Which requests failed is not in it.".to_owned());
-        }
         let (resolution, written) = match &self.clock {
             Clock::Dates(dates) => (dates.resolution(), format!(", {}", dates.words())),
             Clock::Ms | Clock::Unknown(_) => (Nanos::from_millis(1), String::new()),
@@ -115,7 +111,8 @@ impl Reader for JmeterCsvReader {
             users: has(|l| l.thread),
             ends: true,
             bytes: has(|l| l.bytes),
-            missing,
+            outcomes: self.samples.outcomes(),
+            missing: self.samples.missing(),
             ..Facts::default()
         }
     }
@@ -191,6 +188,7 @@ fn sample<'a>(layout: &Layout, clock: &mut Clock, row: &Fields<'a>) -> Result<Sa
         label: field(layout.label),
         code: field(layout.code),
         message: field(layout.message),
+        failure: field(layout.failure),
         thread: row.get(layout.thread),
         success: match row.get(layout.success) {
             Some(text) => Some(truth(text).ok_or(Wrong::Column("success", "true or false"))?),

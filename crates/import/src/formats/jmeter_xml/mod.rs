@@ -82,6 +82,8 @@ impl Reader for JmeterXmlReader {
             users: self.users,
             ends: true,
             bytes: self.bytes,
+            outcomes: self.samples.outcomes(),
+            missing: self.samples.missing(),
             ..Facts::default()
         }
     }
@@ -145,6 +147,7 @@ impl JmeterXmlReader {
             label: a.lb.as_bytes(),
             code: a.rc.as_bytes(),
             message: a.rm.as_bytes(),
+            failure: b"",
             thread: a.tn.as_ref().map(|name| name.as_bytes()),
             success: match &a.s {
                 Some(text) => Some(truth(text.as_bytes()).ok_or_else(|| is("s", "true or false"))?),

@@ -181,8 +181,13 @@ mod tests {
         let good =
             Record { status: 200, bytes_received: 100, ..request::between(0, at, at + Nanos(845_297)) };
         let at = Nanos(1_795_252_061_000_000_000);
-        let refused =
-            Record { k: 1, step: 1, outcome: Outcome::Refused, ..request::between(0, at, at + Nanos(5)) };
+        let refused = Record {
+            k: 1,
+            step: 1,
+            outcome: Outcome::Refused,
+            repeat: 1,
+            ..request::between(0, at, at + Nanos(5))
+        };
         [good, refused]
     }
 

@@ -33,6 +33,7 @@ pub(super) fn render(page: &mut Page, summary: &Summary, audit: &Audit, style: &
     if words::outcomes(summary).iter().any(|&(name, _)| name != "ok") {
         numbers::outcomes(page, summary);
     }
+    tables::failures(page, audit);
     numbers::facts(page, "Users", &summary.closed.as_ref().map(words::audit::closed).unwrap_or_default());
     tables::groups(page, summary);
     bars::headways(page, summary);

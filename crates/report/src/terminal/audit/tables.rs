@@ -121,12 +121,18 @@ fn response(page: &mut Page, summary: &Summary, audit: &Audit) {
         let tone = words::load(summary).tone;
         page.marked(0, if tone == Tone::Bad { "!! " } else { " ! " }, tone, caveat);
     }
-    let head = words(&["", "n", "failed", "mean", "sd", "CoV", "+- se", "median"]);
-    let mut grid = Grid::new(head.chain(percentile_names(audit)).chain(words(&["min", "max"]))).fold(7);
+    let spread = if words::audit::shows_vmr(audit) { &["var/mean"][..] } else { &["CoV", "+- se"] };
+    let head = words(&["", "n", "failed", "mean", "sd"]).chain(words(spread)).chain(words(&["median"]));
+    let fold = 5 + spread.len();
+    let mut grid = Grid::new(head.chain(percentile_names(audit)).chain(words(&["min", "max"]))).fold(fold);
     for row in rows {
         let mut cells = vec![row.label.clone(), count(row.n), share_of(row.failed, row.n)];
         cells.extend([dash(row.mean, time), dash(row.sd, time)]);
-        cells.extend([dash(row.cov, number), dash(row.cov_se, number), dash(row.median, time)]);
+        match words::audit::shows_vmr(audit) {
+            true => cells.push(dash(row.vmr, time)),
+            false => cells.extend([dash(row.cov, number), dash(row.cov_se, number)]),
+        }
+        cells.push(dash(row.median, time));
         cells.extend(percentiles(row, audit, time));
         cells.extend([dash(row.min, time), dash(row.max, time)]);
         grid.row(tone(columns, row), cells);
@@ -154,14 +160,19 @@ fn others(page: &mut Page, audit: &Audit) {
         ("bytes", &tables.bytes, size),
         ("bandwidth", &tables.bandwidth, speed),
     ];
-    let head = words(&["", "n", "mean", "sd", "CoV", "median"]);
+    let vmr = words::audit::shows_vmr(audit);
+    let spread: &[&str] = if vmr { &["var/mean"] } else { &["CoV"] };
+    let head = words(&["", "n", "mean", "sd"]).chain(words(spread)).chain(words(&["median"]));
     let mut grid = Grid::new(head.chain(percentile_names(audit)).chain(words(&["min", "max"]))).fold(6);
     let mut any = false;
     for (name, columns, show) in measures {
         let Some(total) = columns.last() else { continue };
         any = true;
         let mut cells = vec![name.to_owned(), count(total.n), dash(total.mean, show), dash(total.sd, show)];
-        cells.extend([dash(total.cov, number), dash(total.median, show)]);
+        cells.extend([
+            if vmr { dash(total.vmr, show) } else { dash(total.cov, number) },
+            dash(total.median, show),
+        ]);
         cells.extend(percentiles(total, audit, show));
         cells.extend([dash(total.min, show), dash(total.max, show)]);
         grid.row(Tone::Plain, cells);
@@ -169,7 +180,31 @@ fn others(page: &mut Page, audit: &Audit) {
     if any {
         page.heading("Other measures, in total");
         grid.print(page);
+        if let Some(text) = words::audit::without_bandwidth(audit) {
+            page.marked(2, "", Tone::Faint, &text);
+        }
     }
+}
+
+/// Failures by outcome, status and message.
+pub(super) fn failures(page: &mut Page, audit: &Audit) {
+    if audit.failures.is_empty() {
+        return;
+    }
+    page.heading("Failures");
+    let mut grid = Grid::new(words(&["", "n", "first", "last"]));
+    for kind in audit.failures.iter().take(MOST_FREQUENT) {
+        let [first, last] = [kind.first_s, kind.last_s].map(|s| format!("{s:.3} s"));
+        grid.row(Tone::Plain, vec![words::audit::failure(kind), count(kind.n), first, last]);
+    }
+    grid.print(page);
+    let more = audit.more_failures + audit.failures.len().saturating_sub(MOST_FREQUENT) as u64;
+    let more = if more > 0 {
+        format!("; {} in what --failures writes", plural(more, "more kind"))
+    } else {
+        String::new()
+    };
+    page.marked(2, "", Tone::Faint, &format!("times since the first start{more}"));
 }
 
 /// All of Brady's tables, as his tool prints them.

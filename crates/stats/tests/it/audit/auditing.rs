@@ -36,6 +36,7 @@ pub fn audit(load: &Load) -> Summary {
         digit: load.digit,
         dither_seed: 1,
         by_threads: Vec::new(),
+        pages: Vec::new(),
         percentiles: vec![90.0, 95.0, 99.0],
         quantiles: QuantileRule::Smallest,
         count_interval: None,

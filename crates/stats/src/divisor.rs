@@ -6,7 +6,7 @@
 
 /// A divisor of all numbers so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Divisor {
+pub(crate) struct Divisor {
     /// 0 before the first number that is not 0.
     of: u64,
     inverse: u64,
@@ -48,6 +48,11 @@ impl Divisor {
         if a != 0 {
             *self = Divisor::new(a);
         }
+    }
+
+    /// The multiple of the divisor next to `x`.
+    pub fn nearest(&self, x: u64) -> u64 {
+        if self.of > 1 { (x + self.of / 2) / self.of * self.of } else { x }
     }
 
     /// The divisor; 0 if all numbers were 0.
