@@ -3,7 +3,7 @@
 use crate::network::copies;
 use base::Nanos;
 use base::dist::Law;
-use workload::model::{Kind, Model, Part, Station};
+use workload::model::{Cancel, Kind, Model, Part, Station};
 
 /// Work asked of each part per time and server, at so many requests per second in all, in the order of the model: at 1 or
 /// more there is no steady state, unless a full queue turns some away. Balancers are taken to split by weight, and evenly
@@ -39,7 +39,7 @@ fn hands_on_all(part: &Part) -> bool {
         && part.hedge.is_none()
         && part.breaker.is_none()
         && part.faults.is_none()
-        && part.timeout.is_none_or(|timeout| !timeout.cancel)
+        && part.timeout.is_none_or(|timeout| timeout.cancel == Cancel::Never)
 }
 
 /// Where requests go, and which share of them.

@@ -36,6 +36,13 @@ impl Rounded {
     }
 }
 
+impl Rounded {
+    /// The law that it changes.
+    pub(super) fn law(&self) -> &Dist {
+        &self.law
+    }
+}
+
 impl Law for Rounded {
     #[inline]
     fn sample(&self, draws: &mut Draws) -> f64 {

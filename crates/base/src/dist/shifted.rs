@@ -10,6 +10,13 @@ pub struct Shifted {
     law: Box<Dist>,
 }
 
+impl Shifted {
+    /// The law that it changes.
+    pub(super) fn law(&self) -> &Dist {
+        &self.law
+    }
+}
+
 impl Law for Shifted {
     #[inline]
     fn sample(&self, draws: &mut Draws) -> f64 {

@@ -17,6 +17,9 @@ use std::time::Duration;
 pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     let seed = args.seed.unwrap_or_else(new_seed);
     let service = dist::parse(&args.service, &times_in_file).map_err(Failure::usage)?;
+    if let Some(why) = service.misleads() {
+        return Err(Failure::usage(anyhow::anyhow!("--service: {why}")));
+    }
     let settings = Settings {
         service,
         servers: args.servers,

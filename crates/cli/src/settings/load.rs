@@ -303,8 +303,9 @@ fn journey(args: &LoadArgs) -> Result<Journey> {
 }
 
 fn think(args: &LoadArgs) -> Result<Option<Dist>> {
-    let law = |text: &String| dist::parse(text, &times_in_file);
-    args.think.as_ref().map(law).transpose().map_err(|e| anyhow::anyhow!("--think: {e}"))
+    let Some(text) = &args.think else { return Ok(None) };
+    let law = dist::parse(text, &times_in_file).map_err(|e| anyhow::anyhow!("--think: {e}"))?;
+    law.misleads().map_or(Ok(Some(law)), |why| Err(anyhow::anyhow!("--think: {why}")))
 }
 
 fn thinking(args: &LoadArgs) -> String {

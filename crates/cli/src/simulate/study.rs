@@ -85,6 +85,7 @@ pub fn study(
         seed: settings.seed,
         replications: r,
         warmup: settings.places.first().map(|place| warm_up(&place.play.plan)).unwrap_or_default(),
+        timeout_s: timeout(settings),
         parameters: settings.parameters.clone(),
         differences,
         not_compared,
@@ -97,6 +98,13 @@ pub fn study(
         other.into_study(&mut study);
     }
     Ok(Studied { study, interrupted })
+}
+
+/// The client's time-out; none where places differ in it.
+fn timeout(settings: &StudySettings) -> Option<f64> {
+    let mut all = settings.places.iter().map(|place| place.play.limits.timeout);
+    let first = all.next()?;
+    all.all(|other| other == first).then(|| first.as_secs_f64())
 }
 
 /// What is played at that place, to be compared with a recorded run.

@@ -4,7 +4,7 @@
 
 use super::Tone;
 use super::audit::{Fact, fact};
-use crate::format::{count, instant, number, plural, share, time, time_range, times_what};
+use crate::format::{chosen_time, count, instant, number, plural, share, time, time_range, times_what};
 use stats::Summary;
 use stats::summary::{Infinite, LittleIdentity, ModelPart, Simulation, Steady};
 
@@ -39,8 +39,25 @@ pub fn model(summary: &Summary) -> Vec<Fact> {
         let text = format!("{} of the servers' busy time went into what nobody waited for", share(wasted));
         Fact { tone: if wasted > 0.0 { Tone::Warn } else { Tone::Plain }, ..fact("in vain", text) }
     }));
+    facts.extend(timeout(summary).map(|text| fact("time-out", text)));
     facts.push(little(&simulation.little));
     facts
+}
+
+/// After how long a response is no longer awaited, and how many requests ended so.
+fn timeout(summary: &Summary) -> Option<String> {
+    let after = summary.plan.as_ref()?.timeout_s?;
+    let ended = summary.outcomes.get("timeout").copied().unwrap_or(0);
+    let all = plural(super::total(&summary.outcomes), "request");
+    Some(format!("{}; {} of {all} ended so", patience(after), count(ended)))
+}
+
+/// The client's own time-out, which acts in virtual time too.
+pub(super) fn patience(after_s: f64) -> String {
+    format!(
+        "the client awaits a response for at most {}, as in a live run (timeout: in the scenario, or --timeout)",
+        chosen_time(after_s)
+    )
 }
 
 /// Whether there is a steady state, and from when on.

@@ -3,7 +3,7 @@
 //! Every sentence is computed from the document: that one model is faster is only said where the whole interval says so.
 
 use super::Tone;
-use crate::format::{number, plural, share, time, time_within, times_what};
+use crate::format::{count, number, plural, share, time, time_within, times_what};
 use stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
 use stats::summary::Interval;
 
@@ -82,6 +82,13 @@ pub fn common(study: &Study) -> Vec<Sentence> {
         WarmUp::Nothing => "Nothing is left out as warm-up: fixed work has no steady state.",
     };
     let mut all = vec![say(Tone::Faint, intervals), say(Tone::Faint, left_out)];
+    all.extend(study.timeout_s.map(|after| {
+        let [ended, n] =
+            [|p: &Point| p.censored, |p: &Point| p.n].map(|of| study.points.iter().map(of).sum());
+        let (ended_text, all) = (count(ended), plural(n, "request"));
+        let text = format!("Time-out: {}; {ended_text} of {all} had none.", super::model::patience(after));
+        say(if ended > 0 { Tone::Plain } else { Tone::Faint }, text)
+    }));
     if !study.missing.is_empty() {
         let n = study.missing.len() as u64;
         let text = format!(

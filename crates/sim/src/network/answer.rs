@@ -12,12 +12,25 @@ use base::Nanos;
 use workload::model::WhileDown;
 
 impl Network {
-    /// How many times slower a copy begins service now.
-    pub(super) fn slow(&mut self, part: usize, copy: usize) -> f64 {
-        let part = &mut self.parts[part];
-        let Some(faults) = &mut part.faults else { return 1.0 };
-        let WhileDown::Slow(times) = faults.while_down else { return 1.0 };
-        if faults.is_still_up(copy as u32, self.now, &mut part.series) { 1.0 } else { times }
+    /// A copy of a station goes on as fast as its faults let it.
+    pub(super) fn keep_pace(&mut self, number: usize, copy: usize) {
+        let part = &mut self.parts[number];
+        let (Some(faults), Does::Desk(desks)) = (&mut part.faults, &mut part.does) else { return };
+        let WhileDown::Slow(times) = faults.while_down else { return };
+        let up = faults.is_still_up(copy as u32, self.now, &mut part.series);
+        let pace = if up { 1.0 } else { times.recip() };
+        if desks.desks[copy].pace() == pace {
+            return;
+        }
+        // Where one clock is that of all, they change together.
+        let all = if faults.clocks.len() == 1 { 0..desks.desks.len() } else { copy..copy + 1 };
+        let first = part.first;
+        for copy in all.clone() {
+            desks.desks[copy].keep_pace(&desks.rules, self.now, pace);
+        }
+        for copy in all {
+            self.settle_desk(first + copy as u32);
+        }
     }
 
     /// A station has finished with the flight.
@@ -236,7 +249,6 @@ impl Network {
     pub(super) fn check_desk(&mut self, node: u32) {
         let (part, copy) = self.nodes[node as usize];
         let (part_number, copy) = (part as usize, copy as usize);
-        let slow = self.slow(part_number, copy);
         let Does::Desk(desks) = &mut self.parts[part_number].does else { return };
         let desk = &mut desks.desks[copy];
         if desk.armed <= self.now {
@@ -244,9 +256,19 @@ impl Network {
         }
         while let Some(done) = desk.finish(&desks.rules, &mut self.flights, self.now) {
             self.flights.of(done).state = State::Bound;
-            desk.fill(&desks.rules, &mut self.flights, slow);
+            desk.fill(&desks.rules, &mut self.flights);
             self.ready.push_back((self.flights.ticket(done), Step::Served));
         }
+        self.settle_desk(node);
+    }
+}
+
+impl Network {
+    /// Servers of a station that came free take what waits.
+    pub(super) fn fill_desk(&mut self, node: u32) {
+        let (part, copy) = self.nodes[node as usize];
+        let Does::Desk(desks) = &mut self.parts[part as usize].does else { return };
+        desks.desks[copy as usize].fill(&desks.rules, &mut self.flights);
         self.settle_desk(node);
     }
 }

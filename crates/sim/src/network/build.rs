@@ -28,7 +28,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use workload::Plan;
 use workload::model::{
-    Discipline, Faults, Kind, Knows, Model, Part as Asked, PartId, Policy, Station, UnderWay, When, WhileDown,
+    Cancel, Discipline, Faults, Kind, Knows, Model, Part as Asked, PartId, Policy, Station, UnderWay, When,
+    WhileDown,
 };
 
 /// Copies of all parts together at most.
@@ -54,7 +55,10 @@ impl Network {
             .collect();
         let mut events = Events::default();
         for part in &parts {
-            let interrupts = part.faults.as_ref().filter(|faults| faults.under_way == UnderWay::Lost);
+            let changes = |faults: &&Faulty| {
+                faults.under_way == UnderWay::Lost || matches!(faults.while_down, WhileDown::Slow(_))
+            };
+            let interrupts = part.faults.as_ref().filter(changes);
             for copy in interrupts.map_or(0..0, |_| 0..part.copies) {
                 let next = interrupts.map_or(Nanos::MAX, |faults| faults.next_change(copy));
                 if next < Nanos::MAX {
@@ -326,7 +330,8 @@ fn interrupted(model: &Model, id: PartId) -> bool {
     for from in (0..=id).rev() {
         let part = &model.parts[from];
         leads[from] |= part.leads_to().any(|to| leads[to]);
-        let calls = part.timeout.is_some_and(|t| t.cancel) || part.hedge.is_some_and(|h| h.cancel);
+        let calls = part.timeout.is_some_and(|t| t.cancel != Cancel::Never)
+            || part.hedge.is_some_and(|h| h.cancel != Cancel::Never);
         if leads[from] && calls {
             return true;
         }

@@ -7,7 +7,7 @@ use crate::{Generator, Network, Played};
 use base::dist;
 use base::{Nanos, Profile, Rate};
 use workload::model::{
-    Balancer, Discipline, Faults, Hedge, Kind, Model, Part, Policy, Station, Timeout, UnderWay, When,
+    Balancer, Cancel, Discipline, Faults, Hedge, Kind, Model, Part, Policy, Station, Timeout, UnderWay, When,
     WhileDown,
 };
 use workload::plan::Group;
@@ -106,7 +106,7 @@ fn a_crowd_whose_station_dies() {
 #[test]
 fn a_crowd_that_is_called_back() {
     let balancer = Kind::Balancer(Balancer::new(Policy::Random, &[2]));
-    let patience = Timeout { after: Nanos::from_secs(2), cancel: true };
+    let patience = Timeout { after: Nanos::from_secs(2), cancel: Cancel::Queued };
     let watched = Part { timeout: Some(patience), ..Part::new("watched", Kind::Pass(1)) };
     let fails = Part { faults: fails_at(Nanos::from_secs(3_000)), ..Part::new("balancer", balancer) };
     crowd(
@@ -144,7 +144,7 @@ fn a_crowd_that_does_not_wait_for_what_it_was_told() {
 /// All are watched, and served in time: their timers are void.
 #[test]
 fn a_crowd_that_is_served_in_time() {
-    let patience = Some(Timeout { after: Nanos::from_secs(60), cancel: true });
+    let patience = Some(Timeout { after: Nanos::from_secs(60), cancel: Cancel::Queued });
     let model = |_| Model::of(vec![Part { timeout: patience, ..station(servers(200_000, "5s")) }]);
     crowd(PATIENT, model, |_, played, _, statuses| {
         assert!(statuses.iter().all(|&status| status == 200));
@@ -158,7 +158,7 @@ fn a_crowd_that_is_served_in_time() {
 fn a_crowd_that_is_made_twice() {
     let model = |n: u64| {
         let all = Station { discipline: Discipline::Lifo, ..servers(n as u32, "5s") };
-        let hedge = Some(Hedge { after: Nanos::from_secs(2), most: 1, cancel: true });
+        let hedge = Some(Hedge { after: Nanos::from_secs(2), most: 1, cancel: Cancel::Queued });
         Model::of(vec![Part { hedge, ..station(all) }])
     };
     crowd(PATIENT, model, |n, played, network, statuses| {

@@ -44,7 +44,7 @@ pub(super) enum State {
     Free,
     /// On its way in: in a cable, or before another attempt. It can be called back.
     Going,
-    /// On its way back, or in service, where it cannot be called back.
+    /// On its way back, or in service at a station where nothing is called back.
     Bound,
     /// Waits in a station.
     Waiting,
@@ -123,8 +123,7 @@ pub(super) struct Flight {
     pub inside: bool,
     /// Whether it has been called back: it makes no attempt any more.
     pub called: bool,
-    /// Whether its service has begun; its class.
-    pub begun: bool,
+    /// Its class.
     pub class: u8,
     /// How often its service has begun or been resumed.
     pub resumed: u32,
@@ -133,8 +132,7 @@ pub(super) struct Flight {
     /// When it came to the station, and when service begins where that is known.
     pub at: Nanos,
     pub begins: Nanos,
-    /// What it needs of one server; what is left of it, and at which reading of the station's clock it is done.
-    pub demand: Nanos,
+    /// What is left of what it needs of one server, and at which reading of the station's clock it is done.
     pub left: f64,
     pub ends: f64,
     /// Server time that it and its attempts have taken so far, in ns, without service that is going on; how much each of
@@ -264,13 +262,11 @@ impl Flights {
             hedging: false,
             inside: false,
             called: false,
-            begun: false,
             class: 0,
             resumed: 0,
             next: Step::Part,
             at: Nanos::ZERO,
             begins: Nanos::ZERO,
-            demand: Nanos::ZERO,
             left: 0.0,
             ends: 0.0,
             busy: 0,

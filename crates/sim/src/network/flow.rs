@@ -284,7 +284,7 @@ impl Network {
         let demand = line.demand(copy, asked.step, &mut draws);
         let Some((begins, departs)) = line.arrive(copy, self.now, demand) else { return self.turn_away(f) };
         let flight = self.flights.of(f);
-        (flight.at, flight.begins, flight.demand) = (self.now, begins, demand);
+        (flight.at, flight.begins) = (self.now, begins);
         self.go(f, departs - self.now, State::Bound, Step::Served);
         None
     }
@@ -295,7 +295,7 @@ impl Network {
         if matches!(&self.parts[part].does, Does::Desk(desks) if desks.desks[copy].armed <= self.now) {
             self.check_desk(node);
         }
-        let slow = self.slow(part, copy);
+        self.keep_pace(part, copy);
         let part = &mut self.parts[part];
         let Does::Desk(desks) = &mut part.does else { return None };
         let (asked, attempt) = (self.flights.asked(f), self.flights.get(f).attempt);
@@ -303,9 +303,8 @@ impl Network {
         let demand = desks.service.demand(asked.step, desks.desks[copy].admitted, &mut draws);
         let class = if desks.rules.order == Order::Class { desks.rules.class(asked.step) } else { 0 };
         let flight = self.flights.of(f);
-        (flight.at, flight.demand, flight.left) = (self.now, demand, demand.0 as f64);
-        (flight.class, flight.begun) = (class, false);
-        if desks.desks[copy].arrive(&desks.rules, &mut self.flights, f, self.now, slow) == Came::Full {
+        (flight.at, flight.left, flight.class) = (self.now, demand.0 as f64, class);
+        if desks.desks[copy].arrive(&desks.rules, &mut self.flights, f, self.now) == Came::Full {
             return self.turn_away(f);
         }
         self.settle_desk(node);

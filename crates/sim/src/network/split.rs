@@ -1,7 +1,7 @@
 //! Attempts that somebody waits for with a watch: time-outs, hedges, parts that lose what is in them, clients that are gone.
 //!
 //! Who is not waited for any more is left to itself, and served for nobody; or called back, and then what waits anywhere is
-//! gone at once, and what is being served is served for nobody: until then it is outstanding for those who sent it there,
+//! gone at once, and what is being served stops (`cancel: always`) or is served for nobody: until then it is outstanding for those who sent it there,
 //! whether they wait for an attempt or went along themselves. What is called back makes no attempt any more. A hedged request takes the first good answer, and a failure
 //! only when no other attempt is under way.
 
@@ -12,6 +12,7 @@ use super::flow::Step;
 use super::part::Does;
 use super::series::Lane;
 use base::Nanos;
+use workload::model::{Cancel, UnderWay};
 
 impl Network {
     /// The flight waits where it is for an attempt: that attempt.
@@ -106,7 +107,7 @@ impl Network {
                 return None;
             }
         }
-        let cancel = self.parts[part].hedge.is_some_and(|hedge| hedge.cancel);
+        let cancel = self.parts[part].hedge.map_or(Cancel::Never, |hedge| hedge.cancel);
         while self.flights.get(f).child != NONE {
             self.leave_alone(self.flights.get(f).child, cancel);
         }
@@ -133,7 +134,7 @@ impl Network {
         if let Some(pass) = self.flights.bottom(child).pass.take() {
             self.parts[part].breakers[copy].failed(pass, self.now);
         }
-        let cancel = self.parts[part].timeout.is_some_and(|timeout| timeout.cancel);
+        let cancel = self.parts[part].timeout.map_or(Cancel::Never, |timeout| timeout.cancel);
         self.leave_alone(child, cancel);
         if let Some((f, step)) = self.hear(parent, Verdict::Late, From::Attempt) {
             self.make_ready(f, step);
@@ -160,18 +161,20 @@ impl Network {
     }
 
     /// Nobody waits for that attempt any more.
-    fn leave_alone(&mut self, child: u32, cancel: bool) {
+    fn leave_alone(&mut self, child: u32, cancel: Cancel) {
         self.flights.detach(child);
-        if cancel {
-            self.call_back(child);
+        if cancel != Cancel::Never {
+            self.call_back(child, cancel == Cancel::Always);
         } else if self.is_lost(child) {
             self.drop_all(child);
         }
     }
 
-    /// What of a flight waits anywhere is gone; what is served is left to itself, and whoever sent it there keeps waiting.
-    fn call_back(&mut self, f: u32) {
+    /// What of a flight waits anywhere is gone. What is served stops if `served` says so; else it is left to itself, and
+    /// whoever sent it there keeps waiting.
+    fn call_back(&mut self, f: u32, served: bool) {
         let mut called = std::mem::take(&mut self.scratch);
+        let mut freed = Vec::new();
         called.push(f);
         let mut seen = 0;
         while let Some(&f) = called.get(seen) {
@@ -184,7 +187,8 @@ impl Network {
             let stays = match flight.state {
                 State::Split => flight.child != NONE,
                 State::Going | State::Waiting | State::Queued | State::Silent => false,
-                State::Bound | State::Served | State::Free => true,
+                State::Served => !served,
+                State::Bound | State::Free => true,
             };
             if stays {
                 self.flights.of(f).called = true;
@@ -194,9 +198,16 @@ impl Network {
             if flight.parent != NONE {
                 self.flights.detach(f);
             }
+            if self.flights.get(f).state == State::Served {
+                freed.push(self.flights.top(f).node);
+            }
             self.drop_one(f);
         }
         self.scratch = called;
+        // What was called back with it does not begin service on the servers that came free.
+        for node in freed {
+            self.fill_desk(node);
+        }
     }
 
     /// If a flight will never be answered, and nobody waits for that: it is dropped.
@@ -268,6 +279,12 @@ impl Network {
     fn drop_one(&mut self, f: u32) {
         let was = *self.flights.get(f);
         let top = self.flights.top(f).node;
+        if was.state == State::Served {
+            let (part, copy) = self.nodes[top as usize];
+            if let Does::Desk(desks) = &mut self.parts[part as usize].does {
+                desks.desks[copy as usize].stop(&desks.rules, &mut self.flights, f, self.now);
+            }
+        }
         for _ in 0..was.depth {
             let frame = *self.flights.top(f);
             let (part, copy) = self.nodes[frame.node as usize];
@@ -295,6 +312,11 @@ impl Network {
             State::Waiting => {
                 let Does::Desk(desks) = &mut self.parts[part].does else { return };
                 desks.desks[copy].called_back(&desks.rules, &self.flights, self.now);
+                self.tallies[top as usize].number(self.measured, was.at, self.now);
+                self.parts[part].series.spell(Lane::Number, was.at, self.now);
+                self.settle_desk(top);
+            }
+            State::Served => {
                 self.tallies[top as usize].number(self.measured, was.at, self.now);
                 self.parts[part].series.spell(Lane::Number, was.at, self.now);
                 self.settle_desk(top);
@@ -328,20 +350,22 @@ impl Network {
         }
     }
 
-    /// A part whose faults interrupt goes down or comes up.
+    /// A part whose faults interrupt or slow what is in service goes down or comes up.
     pub(super) fn change(&mut self, node: u32) {
         let (part_number, copy) = self.nodes[node as usize];
         let (part_number, copy) = (part_number as usize, copy as usize);
         let part = &mut self.parts[part_number];
         let Some(faults) = &mut part.faults else { return };
         let up = faults.is_up(copy as u32, self.now, &mut part.series);
-        let next = faults.next_change(copy as u32);
+        let (next, lost) = (faults.next_change(copy as u32), faults.under_way == UnderWay::Lost);
         if next < Nanos::MAX {
             self.events.add(next, What::Change, node, 0);
         }
-        if up {
+        self.keep_pace(part_number, copy);
+        if up || !lost {
             return;
         }
+        let Some(faults) = &mut self.parts[part_number].faults else { return };
         let inside = faults.inside.get_mut(copy).map(|inside| inside.take_all(&self.flights));
         for ticket in inside.unwrap_or_default() {
             while self.flights.get(ticket.flight).child != NONE {
@@ -352,7 +376,7 @@ impl Network {
                     self.flights.detach(child);
                     self.drop_one(child);
                 } else {
-                    self.leave_alone(child, false);
+                    self.leave_alone(child, Cancel::Never);
                 }
             }
             self.resume(ticket.flight, Verdict::Refused);

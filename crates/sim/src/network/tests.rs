@@ -9,8 +9,8 @@ use base::sink::Kept;
 use base::{Outcome, Phase, Profile, Rate};
 use workload::journey::{Journey, Node};
 use workload::model::{
-    Backoff, Balancer, Breaker, Budget, Cable, Cold, Discipline, Faults, Hedge, Jitter, Kind, Knows, Model,
-    Part, Policy, Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
+    Backoff, Balancer, Breaker, Budget, Cable, Cancel, Cold, Discipline, Faults, Hedge, Jitter, Kind, Knows,
+    Model, Part, Policy, Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
 };
 use workload::plan::{Connections, Group, Source};
 use workload::{Limits, Plan, Process, Shard};
@@ -90,9 +90,9 @@ fn around(dice: &mut Dice, mut part: Part) -> Part {
         }),
         budget: dice.once_in(2, |_| Budget { share: 0.2, reserve: 5.0 }),
     });
-    let cancel = dice.below(2) == 0;
+    let cancel = [Cancel::Never, Cancel::Queued, Cancel::Always][dice.below(3) as usize];
     part.hedge = dice.once_in(5, |dice| Hedge { after: MS(12), most: 1 + dice.below(2) as u32, cancel });
-    let cancel = dice.below(2) == 0;
+    let cancel = [Cancel::Never, Cancel::Queued, Cancel::Always][dice.below(3) as usize];
     part.timeout = dice.once_in(4, |dice| Timeout { after: MS(5 + dice.below(80) as i64), cancel });
     part.breaker = dice.once_in(6, |dice| Breaker {
         trip: dice.one_of(&[Trip::InARow(3), Trip::Share { share: 0.4, of: 10 }]),
@@ -318,7 +318,7 @@ fn the_direct_way_and_events_give_the_same_answers() {
         model.parts.iter_mut().for_each(calm);
         let network = Network::new(&model, &plan).unwrap();
         assert!(network.direct, "{seed}: {model:#?}");
-        let watch = Timeout { after: Nanos::from_secs(1_000_000), cancel: false };
+        let watch = Timeout { after: Nanos::from_secs(1_000_000), cancel: Cancel::Never };
         let watched = Part { timeout: Some(watch), ..Part::new("watch", Kind::Pass(1)) };
         let mut parts = vec![watched];
         for mut part in model.parts.clone() {
@@ -444,7 +444,7 @@ fn time_outs_that_never_act_change_no_answer() {
             faults.under_way = UnderWay::Finish;
         }
         // Models that act by events either way, and call back.
-        model.parts[0].timeout = Some(Timeout { after: MS(30), cancel: true });
+        model.parts[0].timeout = Some(Timeout { after: MS(30), cancel: Cancel::Queued });
         let run = |model: &Model| {
             let mut kept = Kept::default();
             let network = Network::new(model, &plan).unwrap();
@@ -455,7 +455,10 @@ fn time_outs_that_never_act_change_no_answer() {
         let without = run(&model);
         let mut patient = model.clone();
         for part in &mut patient.parts {
-            part.timeout.get_or_insert(Timeout { after: Nanos::from_secs(1_000_000), cancel: seed % 2 == 0 });
+            part.timeout.get_or_insert(Timeout {
+                after: Nanos::from_secs(1_000_000),
+                cancel: [Cancel::Never, Cancel::Queued, Cancel::Always][(seed % 3) as usize],
+            });
         }
         let interrupted = |model: &Model| {
             let network = Network::new(model, &plan).unwrap();
@@ -481,9 +484,11 @@ fn memory_is_for_what_is_under_way() {
     let plan = Plan::of(1, Group::open(Process::Poisson, profile), Nanos::ZERO, end);
     let patient =
         Limits { connections: 10_000, max_wait: end, timeout: end, connect_timeout: end, drain: Nanos::ZERO };
-    for (discipline, cancel) in
-        [(Discipline::Fifo, false), (Discipline::Lifo, true), (Discipline::Sharing, false)]
-    {
+    for (discipline, cancel) in [
+        (Discipline::Fifo, Cancel::Never),
+        (Discipline::Lifo, Cancel::Queued),
+        (Discipline::Sharing, Cancel::Always),
+    ] {
         let station = Station { discipline, ..Station::new(1, law("exp(800us)")) };
         let mut model = Model::station(station);
         model.parts[0].timeout = Some(Timeout { after: Nanos::from_secs(1_000), cancel });

@@ -23,7 +23,7 @@ fn observed(model: &Model, plan: &Plan, limits: Limits) -> (Observed, Nanos) {
 
 /// The same by events: a time-out that never acts stands before it.
 fn by_events(model: &Model) -> Model {
-    let watch = Timeout { after: S(1_000_000), cancel: false };
+    let watch = Timeout { after: S(1_000_000), cancel: workload::model::Cancel::Never };
     let mut parts = vec![Part { timeout: Some(watch), ..Part::new("watch", Kind::Pass(1)) }];
     for part in &model.parts {
         let mut part = part.clone();
@@ -132,7 +132,7 @@ fn windows_reach_to_the_end_of_the_run() {
 /// speed, last come first served, with the second waiting for nobody from 6 ms on.
 #[test]
 fn server_time_is_wasted_and_not_demand() {
-    let timeout = |ms| Some(Timeout { after: MS(ms), cancel: false });
+    let timeout = |ms| Some(Timeout { after: MS(ms), cancel: workload::model::Cancel::Never });
     let model = |discipline, speed: f64, ms| {
         let station = Station { discipline, speed: vec![speed], ..servers(1, "10ms") };
         let mut model = Model::station(station);
@@ -166,7 +166,7 @@ fn server_time_is_wasted_and_not_demand() {
 fn what_is_called_back_after_it_was_interrupted_is_wasted() {
     let discipline = Discipline::Priority { classes: vec![0, 1], preemptive: true };
     let station = Part::new("station", Kind::Station(Station { discipline, ..servers(1, "10ms") }));
-    let timeout = Some(Timeout { after: MS(6), cancel: true });
+    let timeout = Some(Timeout { after: MS(6), cancel: workload::model::Cancel::Queued });
     let model = Model::of(vec![Part { timeout, ..Part::new("watch", Kind::Pass(1)) }, station]);
     let mut network = network(&model);
     asked_of(&mut network, &[(0, 1), (3, 0)]);

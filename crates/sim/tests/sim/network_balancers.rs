@@ -106,7 +106,7 @@ fn cables_take_their_time_each_way() {
 /// A chain of parts as long as may be, each of which watches.
 #[test]
 fn depth_costs_no_stack() {
-    let watch = Some(Timeout { after: Nanos::from_secs(50), cancel: true });
+    let watch = Some(Timeout { after: Nanos::from_secs(50), cancel: workload::model::Cancel::Queued });
     let mut parts: Vec<Part> = (1..=499).map(|to| Part { timeout: watch, ..part(Kind::Pass(to)) }).collect();
     parts.push(part(Kind::Station(Station { discipline: workload::model::Discipline::Lifo, ..ten() })));
     assert_eq!(asked(&Model::of(parts.clone()), &[0, 1]), good(&[10, 20]));

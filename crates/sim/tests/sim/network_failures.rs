@@ -5,8 +5,8 @@ use base::Nanos;
 use sim::{Answer, Target};
 use workload::Sending;
 use workload::model::{
-    Backoff, Balancer, Breaker, Budget, Discipline, Faults, Hedge, Jitter, Kind, Knows, Model, Part, Policy,
-    Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
+    Backoff, Balancer, Breaker, Budget, Cancel, Discipline, Faults, Hedge, Jitter, Kind, Knows, Model, Part,
+    Policy, Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
 };
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
@@ -46,8 +46,53 @@ fn what_is_down_fails_says_nothing_or_is_slow() {
         [good(&[10])[0], refused(7_010), good(&[35])[0]]
     );
     assert_eq!(asked(&model(WhileDown::Silence), &[0, 7, 25]), [good(&[10])[0], None, good(&[35])[0]]);
-    // The second begins at 10 ms, when it is slow; the third at 40 ms, when it is not.
-    assert_eq!(asked(&model(WhileDown::Slow(3.0)), &[0, 7, 8]), good(&[10, 40, 50]));
+    // Half of the first is served when it becomes slow, and half of the second when that is over.
+    assert_eq!(asked(&model(WhileDown::Slow(2.0)), &[0, 7, 8]), good(&[15, 30, 40]));
+    // What begins shortly before the end is slow for that long and no longer: 1 ms, of 10 us of work.
+    assert_eq!(asked(&model(WhileDown::Slow(100.0)), &[24]), [Some((34_990, 200))]);
+}
+
+/// By events of requests alone: it turns slow at 6 ms, and fast again when the next request comes after 16 ms.
+#[test]
+fn a_lazy_fault_slows_from_one_request_to_another() {
+    let when = When::Alternating { up: law("5ms"), down: law("10ms"), lazy: true };
+    let faults =
+        Some(Faults { when, together: true, while_down: WhileDown::Slow(2.0), under_way: UnderWay::Finish });
+    let model = Model::of(vec![Part { faults, ..station("10ms") }]);
+    // 4 ms of the first are served by 6, the other 6 at half speed by 18; of the second 1 ms by 20.
+    assert_eq!(asked(&model, &[2, 6, 20]), good(&[18, 29, 39]));
+}
+
+/// As above, but service stops: the server is free at once.
+#[test]
+fn what_is_cancelled_always_stops_being_served() {
+    let patience = Timeout { after: MS(4), cancel: Cancel::Always };
+    for discipline in [Discipline::Fifo, Discipline::Lifo, Discipline::Sharing] {
+        let kind = Kind::Station(Station { discipline, ..servers(1, "10ms") });
+        let part = Part { timeout: Some(patience), ..Part::new("station", kind) };
+        let mut network = network(&Model::of(vec![part]));
+        let late = |ms: i64| Some((ms * 1_000, 504));
+        let answers = asked_of(&mut network, &[(0, 0), (1, 0), (5, 0), (20, 0)]);
+        assert_eq!(answers, [late(4), late(5), late(9), late(24)]);
+        let observed = network.observed(MS(100));
+        // Busy from 0 to 9 and from 20 to 24 ms, all of it for nobody.
+        assert_eq!((observed.busy_ns, network.under_way()), (13_000_000, 0));
+        assert!((12_999_990..=13_000_000).contains(&observed.wasted_ns), "{}", observed.wasted_ns);
+    }
+    // A hedge that stops the other: the first server is free when the second has answered.
+    let hedge = Some(Hedge { after: MS(2), most: 1, cancel: Cancel::Always });
+    let balancer = Balancer::new(Policy::LeastConnections { ties: Ties::First }, &[1, 2]);
+    let parts = |hedge| {
+        vec![
+            Part { hedge, ..Part::new("balancer", Kind::Balancer(balancer.clone())) },
+            Part::new("slow", Kind::Station(servers(1, "10ms"))),
+            Part::new("fast", Kind::Station(servers(1, "1ms"))),
+        ]
+    };
+    let mut network = network(&Model::of(parts(hedge)));
+    assert_eq!(asked_of(&mut network, &[(0, 0), (5, 0)]), good(&[3, 8]));
+    let observed = network.observed(MS(100));
+    assert_eq!((observed.busy_ns, observed.wasted_ns), (8_000_000, 6_000_000));
 }
 
 #[test]
@@ -98,10 +143,10 @@ fn what_waits_in_a_balancer_that_goes_down_is_gone() {
 /// between watches that request too.
 #[test]
 fn what_is_called_back_is_outstanding_while_it_is_served() {
-    let cancel = Some(Timeout { after: MS(4), cancel: true });
+    let cancel = Some(Timeout { after: MS(4), cancel: Cancel::Queued });
     let balancer = Part::new("balancer", Kind::Balancer(Balancer::new(Policy::OneConnection, &[1])));
-    let patient = Some(Timeout { after: MS(1_000), cancel: false });
-    let hedged = Some(Hedge { after: MS(6), most: 1, cancel: true });
+    let patient = Some(Timeout { after: MS(1_000), cancel: Cancel::Never });
+    let hedged = Some(Hedge { after: MS(6), most: 1, cancel: Cancel::Queued });
     let retried = retry(3, None);
     for (timeout, hedge, retry) in
         [(None, None, None), (patient, None, None), (None, hedged, None), (patient, None, retried)]
@@ -122,7 +167,7 @@ fn what_is_called_back_is_outstanding_while_it_is_served() {
 /// A request that was called back is lost where it is served: it is not made again.
 #[test]
 fn what_is_called_back_makes_no_attempt() {
-    let watched = Part { timeout: Some(Timeout { after: MS(4), cancel: true }), ..pass() };
+    let watched = Part { timeout: Some(Timeout { after: MS(4), cancel: Cancel::Queued }), ..pass() };
     let again = Part { retry: retry(5, None), ..Part::new("again", Kind::Pass(2)) };
     let mut network =
         network(&Model::of(vec![watched, again, Part { faults: lost(6, 20), ..station("10ms") }]));
@@ -170,7 +215,7 @@ fn who_is_late_is_given_up_and_served_for_nobody_unless_it_is_called_back() {
     };
     let late = Some((13_000, 504));
     for discipline in [Discipline::Fifo, Discipline::Lifo] {
-        let mut network = network(&model(false, discipline));
+        let mut network = network(&model(Cancel::Never, discipline));
         assert_eq!(
             asked_of(&mut network, &[(0, 0), (1, 0), (19, 0)]),
             [good(&[10])[0], late, good(&[30])[0]]
@@ -180,14 +225,14 @@ fn who_is_late_is_given_up_and_served_for_nobody_unless_it_is_called_back() {
     }
     // Waits behind two, of which the second is called back at 13 ms; it is being served then, and is not stopped.
     assert_eq!(
-        asked(&model(true, Discipline::Fifo), &[0, 1, 8]),
+        asked(&model(Cancel::Queued, Discipline::Fifo), &[0, 1, 8]),
         [good(&[10])[0], late, Some((20_000, 504))]
     );
 }
 
 #[test]
 fn who_is_called_back_makes_room_for_others() {
-    let watch = Timeout { after: MS(4), cancel: true };
+    let watch = Timeout { after: MS(4), cancel: Cancel::Queued };
     let watched = Part { timeout: Some(watch), ..pass() };
     let kind = Kind::Station(Station { queue: Some(1), ..servers(1, "3ms") });
     let model = Model::of(vec![watched, Part::new("station", kind)]);
@@ -205,7 +250,7 @@ fn hedges_do_not_wait_for_the_silent() {
     let silent = Part { faults: down(0, 10_000, WhileDown::Silence), ..station("10ms") };
     let model = |hedge| Model::of(vec![Part { hedge, ..balancer.clone() }, silent.clone(), station("10ms")]);
     assert_eq!(asked(&model(None), &[0, 100]), [None, good(&[110])[0]]);
-    let hedge = Some(Hedge { after: MS(5), most: 1, cancel: true });
+    let hedge = Some(Hedge { after: MS(5), most: 1, cancel: Cancel::Queued });
     let mut hedged = network(&model(hedge));
     assert_eq!(asked_of(&mut hedged, &[(0, 0), (100, 0)]), good(&[15, 115]));
     assert_eq!((hedged.under_way(), hedged.observed(MS(200)).attempts), (0, 4));
@@ -215,11 +260,11 @@ fn hedges_do_not_wait_for_the_silent() {
 #[test]
 fn a_hedged_request_takes_the_first_good_answer() {
     let balancer = Part::new("balancer", Kind::Balancer(Balancer::new(Policy::RoundRobin, &[1, 2])));
-    let hedge = Some(Hedge { after: MS(5), most: 1, cancel: false });
-    let fails = Part { timeout: Some(Timeout { after: MS(7), cancel: false }), ..station("100ms") };
+    let hedge = Some(Hedge { after: MS(5), most: 1, cancel: Cancel::Never });
+    let fails = Part { timeout: Some(Timeout { after: MS(7), cancel: Cancel::Never }), ..station("100ms") };
     let model = |second| Model::of(vec![Part { hedge, ..balancer.clone() }, fails.clone(), second]);
     assert_eq!(asked(&model(station("20ms")), &[0]), good(&[25]));
-    let also = Part { timeout: Some(Timeout { after: MS(30), cancel: false }), ..station("200ms") };
+    let also = Part { timeout: Some(Timeout { after: MS(30), cancel: Cancel::Never }), ..station("200ms") };
     assert_eq!(asked(&model(also), &[0]), [Some((35_000, 504))]);
 }
 

@@ -34,7 +34,10 @@ fn what_is_going_on_counts_up_to_now() {
     for discipline in [Discipline::Fifo, Discipline::Lifo] {
         let model = Model::station(Station { discipline, ..servers(1, "10ms") });
         let mut events = Part::new("pass", Kind::Pass(1));
-        events.timeout = Some(workload::model::Timeout { after: Nanos::from_secs(1_000), cancel: false });
+        events.timeout = Some(workload::model::Timeout {
+            after: Nanos::from_secs(1_000),
+            cancel: workload::model::Cancel::Never,
+        });
         let mut network = network(&Model::of(vec![events, model.parts[0].clone()]));
         let sending = |k| workload::Sending { k, ..workload::Sending::default() };
         for k in 0..3 {

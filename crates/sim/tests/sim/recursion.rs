@@ -180,7 +180,8 @@ fn what_does_not_suit_is_not_played() {
     let slow = Model { accept: Some(Rate(10.0)), ..model.clone() };
     let counting = Policy::LeastConnections { ties: Ties::First };
     let mut given_up = Model::balanced(Policy::Random, 5, station(1, "exp(8ms)"));
-    given_up.parts[1].timeout = Some(Timeout { after: Nanos::from_secs(1), cancel: false });
+    given_up.parts[1].timeout =
+        Some(Timeout { after: Nanos::from_secs(1), cancel: workload::model::Cancel::Never });
     let others = [slow, Model::balanced(counting, 5, station(1, "exp(8ms)")), given_up];
     for model in stations.into_iter().map(Model::station).chain(others) {
         assert!(!recursion::suits(&open(vec![plain()]), &model), "{model:?}");

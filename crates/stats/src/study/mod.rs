@@ -31,6 +31,8 @@ pub struct Study {
     pub replications: u64,
     /// What is left out of each run as its warm-up.
     pub warmup: WarmUp,
+    /// After how long the client gives up a response, in seconds; none where models or points differ in it.
+    pub timeout_s: Option<f64>,
     /// Parameters that vary, in the order in which they were given; `model` among them where the scenario has several.
     pub parameters: Vec<Parameter>,
     /// One for each combination of their values, the last parameter fastest.

@@ -38,7 +38,7 @@ fn every_model_of_a_plan_draws_the_same_demands() {
     let around = |part: Part| Model::of(vec![part]);
     let station = || Part::new("station", Kind::Station(plain()));
     let again = Retry { attempts: 3, backoff: None, budget: None };
-    let patience = Timeout { after: Nanos::from_secs(30), cancel: true };
+    let patience = Timeout { after: Nanos::from_secs(30), cancel: workload::model::Cancel::Queued };
     let models = [
         ("first come first served", Model::station(plain())),
         ("last come first served", Model::station(roomy(Discipline::Lifo))),

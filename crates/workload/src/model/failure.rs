@@ -55,7 +55,7 @@ pub enum WhileDown {
     Error,
     /// Is never answered.
     Silence,
-    /// Is served this many times slower (stations alone): what begins service then.
+    /// Is served this many times slower (stations alone): all that is in service while it is down, as long as it is down.
     Slow(f64),
 }
 
@@ -114,6 +114,18 @@ pub struct Budget {
     pub reserve: f64,
 }
 
+/// What becomes of a request whose answer is no longer awaited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Cancel {
+    /// It is served all the same.
+    #[default]
+    Never,
+    /// It is withdrawn where it waits; once its service has begun it is served to the end.
+    Queued,
+    /// It is withdrawn where it waits, and its service stops.
+    Always,
+}
+
 /// Requests that take long are made again while the first is still under way; the first answer counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hedge {
@@ -121,8 +133,8 @@ pub struct Hedge {
     pub after: Nanos,
     /// How many more at most; at least 1.
     pub most: u32,
-    /// Whether the others are called back as the first answer comes: what waits then is not served any more.
-    pub cancel: bool,
+    /// What becomes of the others as the first answer comes.
+    pub cancel: Cancel,
 }
 
 /// Requests that take too long are given up (504).
@@ -130,8 +142,8 @@ pub struct Hedge {
 pub struct Timeout {
     /// After so long; above zero.
     pub after: Nanos,
-    /// Whether they are called back: what waits then is not served any more. Else it is served for nobody.
-    pub cancel: bool,
+    /// What becomes of them then.
+    pub cancel: Cancel,
 }
 
 /// After failures requests fail at once (503), until after a time some are let through to see.

@@ -16,7 +16,8 @@ pub mod words;
 
 pub use balancer::{Balancer, Branch, Knows, Policy, Ties};
 pub use failure::{
-    Backoff, Breaker, Budget, Cable, Faults, Hedge, Jitter, Retry, Timeout, Trip, UnderWay, When, WhileDown,
+    Backoff, Breaker, Budget, Cable, Cancel, Faults, Hedge, Jitter, Retry, Timeout, Trip, UnderWay, When,
+    WhileDown,
 };
 pub use station::{Cold, Discipline, Station};
 

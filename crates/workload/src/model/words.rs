@@ -1,7 +1,7 @@
 //! Things of a model that a word stands for: the word, one line about it, and the thing. The reader of scenarios, its
 //! schema, its suggestions and the reports take them from here.
 
-use super::{Discipline, Jitter, Ties, UnderWay};
+use super::{Cancel, Discipline, Jitter, Ties, UnderWay};
 use std::mem::discriminant;
 
 /// A word and what it stands for.
@@ -68,6 +68,23 @@ impl Worded for UnderWay {
     ];
 }
 
+impl Worded for Cancel {
+    const WORDS: &'static [Word<Cancel>] = &[
+        Word {
+            name: "queued",
+            about: "It is withdrawn where it waits; a service that has begun goes on to its end.",
+            value: Cancel::Queued,
+        },
+        Word { name: "true", about: "The same as queued.", value: Cancel::Queued },
+        Word {
+            name: "always",
+            about: "It is withdrawn where it waits, and its service stops.",
+            value: Cancel::Always,
+        },
+        Word { name: "false", about: "It is served all the same.", value: Cancel::Never },
+    ];
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +105,7 @@ mod tests {
         conform::<Discipline>();
         conform::<Jitter>();
         conform::<UnderWay>();
+        conform::<Cancel>();
         assert_eq!(Discipline::Priority { classes: vec![1], preemptive: true }.word(), "priority");
         assert_eq!(Discipline::Sharing.word(), "sharing");
     }

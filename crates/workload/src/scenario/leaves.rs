@@ -239,7 +239,13 @@ impl<T: Worded> JsonSchema for WordOf<T> {
         T::WORDS.iter().map(|word| word.name).collect::<Vec<_>>().join("-or-").into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let words: Vec<&str> = T::WORDS.iter().map(|word| word.name).collect();
+        // YAML reads two words as truth values.
+        let words = T::WORDS.iter().map(|word| match word.name {
+            "true" => true.into(),
+            "false" => false.into(),
+            name => name.into(),
+        });
+        let words: Vec<serde_json::Value> = words.collect();
         json_schema!({ "enum": words })
     }
 }
@@ -248,7 +254,11 @@ impl<T: Worded> JsonSchema for WordOf<T> {
 pub(super) fn one_word(tree: &Tree, words: &[&'static str], reader: &mut Reader<'_>) -> Option<&'static str> {
     let all = words.join(" | ");
     let scalar = tree.scalar(reader, "a word", &all)?;
-    match words.iter().find(|w| **w == scalar.text) {
+    // YAML has the two truth values in capitals too.
+    let same = |word: &str| {
+        word == scalar.text || (matches!(word, "true" | "false") && word.eq_ignore_ascii_case(&scalar.text))
+    };
+    match words.iter().find(|word| same(word)) {
         Some(word) => Some(word),
         None => {
             let problem = Problem::new(scalar.span, format!("{} is not known here", scalar.describe()));
@@ -317,7 +327,14 @@ fn law(scalar: &Scalar, reader: &mut Reader<'_>) -> Result<Dist, Problem> {
     }
     let shared = std::cell::RefCell::new(reader);
     let times = |name: &str| times(name, &mut shared.borrow_mut());
-    dist::parse(&scalar.text, &times).map_err(|e| unit(scalar, &e))
+    let law = dist::parse(&scalar.text, &times).map_err(|e| unit(scalar, &e))?;
+    match law.misleads() {
+        Some(why) => {
+            let (title, help) = why.split_once(": ").unwrap_or((&why, ""));
+            Err(Problem::new(scalar.span, title).help(help))
+        }
+        None => Ok(law),
+    }
 }
 
 /// The times in a file, one a line; empty lines and those that begin with # are left out.

@@ -143,14 +143,17 @@ pub(super) fn entries<'t>(
         return tree.wrong(reader, &format!("a mapping for {what}"), example);
     };
     let mut kept: Entries<'t> = Vec::with_capacity(all.len());
-    for (key, value) in all {
+    let mut at = 0;
+    while let Some((key, value)) = all.get(at) {
+        at += 1;
         if keys.contains(&key.text) {
             kept.push((key, value));
             continue;
         }
-        if let Some(cut) = kept.last().and_then(|(_, value)| cut_at_comma(value, key)) {
+        if let Some((cut, taken)) = kept.last().and_then(|(_, value)| cut_at_comma(value, &all[at - 1..])) {
             kept.pop();
             reader.problems.push(cut);
+            at += taken - 1;
             continue;
         }
         let problem = Problem::new(key.span, format!("{what} has no key '{}'", key.text));
@@ -162,15 +165,28 @@ pub(super) fn entries<'t>(
     Some(kept)
 }
 
-/// The problem with `{ think: uniform(0s, 2s) }`, which YAML cuts at the comma.
-fn cut_at_comma(value: &Tree, key: &Scalar) -> Option<Problem> {
+/// The problem with `{ think: shifted(1s, uniform(0s, 2s)) }`, which YAML cuts at the commas, and how many of the keys that
+/// follow belong to the value.
+fn cut_at_comma(value: &Tree, after: &[(Scalar, Tree)]) -> Option<(Problem, usize)> {
     let Kind::Scalar(value) = &value.kind else { return None };
-    let cut = value.text.contains('(') && !value.text.contains(')') && key.text.ends_with(')');
-    let whole = Span { start: value.span.start, end: key.span.end };
-    cut.then(|| {
-        let help = format!("put it in quotes: \"{}, {}\"", value.text, key.text);
-        Problem::new(whole, "within { } a comma ends the value").help(help)
-    })
+    let open = |text: &str| text.matches('(').count() as i64 - text.matches(')').count() as i64;
+    let (mut whole, mut depth) = (value.text.clone(), open(&value.text));
+    if depth <= 0 {
+        return None;
+    }
+    for (n, (key, rest)) in (1..).zip(after) {
+        whole = format!("{whole}, {}", key.text);
+        depth += open(&key.text);
+        if depth <= 0 {
+            let span = Span { start: value.span.start, end: key.span.end };
+            let problem = Problem::new(span, "within { } a comma ends the value");
+            return Some((problem.help(format!("put it in quotes: \"{whole}\"")), n));
+        }
+        if !matches!(rest.kind, Kind::Null) {
+            return None;
+        }
+    }
+    None
 }
 
 /// Complains about keys that are missing; not where there are unknown ones, which may be those, misspelt.

@@ -426,3 +426,29 @@ fn ten_mistakes_are_shown_and_the_others_counted() {
     assert_eq!(text.matches("error: ").count(), 10);
     assert!(text.ends_with("\n\nand 3 more"), "{text}");
 }
+
+/// What would be read as something else than was meant is said with what was meant.
+#[test]
+fn values_that_mean_something_else() {
+    let model = |part: &str| format!("{OPEN}{STEP}model: {part}\n");
+    for (case, words) in [
+        (
+            model("{ servers: 2, service: shifted(1ms, hyperexp(0.5, 1ms, exp(3ms))), queue: 3 }"),
+            "put it in quotes: \"shifted(1ms, hyperexp(0.5, 1ms, exp(3ms)))\"",
+        ),
+        (
+            model(
+                "{ balancer: { policy: power-of-d, choices: 9 }, pool: { servers: 5, service: exp(1ms) } }",
+            ),
+            "9 choices, and only 5 to choose among",
+        ),
+        (model("{ service: 'normal(1ms,5ms)' }"), "normal(1ms,5ms) has a mean of 2.53ms"),
+        (
+            model("{ service: exp(1ms), timeout: { after: 1s, cancel: sometimes } }"),
+            "write one of queued | true | always | false",
+        ),
+    ] {
+        let said = mistakes(&case);
+        assert!(said.contains(words), "{case}: {said}");
+    }
+}

@@ -130,6 +130,21 @@ fn weights_that_differ_are_for_policies_that_look_at_them() {
 }
 
 #[test]
+fn what_is_given_up_is_withdrawn_or_stopped() {
+    use workload::model::Cancel;
+    for (word, cancel) in [
+        ("true", Cancel::Queued),
+        ("True", Cancel::Queued),
+        ("queued", Cancel::Queued),
+        ("always", Cancel::Always),
+        ("false", Cancel::Never),
+    ] {
+        let model = model(&format!("model: {{ service: 1ms, timeout: {{ after: 1s, cancel: {word} }} }}"));
+        assert_eq!(model.parts[0].timeout, Some(Timeout { after: millis(1000), cancel }), "{word}");
+    }
+}
+
+#[test]
 fn what_stands_around_a_part_has_short_spellings_and_long_ones() {
     let short = model(
         "model: { service: 1ms, retries: 3, timeout: 1s, hedge: 50ms, breaker: { failures: 5, open: 5s }, faults: { up: exp(20s), down: exp(1s) } }",
@@ -137,8 +152,11 @@ fn what_stands_around_a_part_has_short_spellings_and_long_ones() {
     let part = &short.parts[0];
     assert_eq!(part.name, "target");
     assert_eq!(part.retry, Some(Retry { attempts: 3, backoff: None, budget: None }));
-    assert_eq!(part.timeout, Some(Timeout { after: millis(1000), cancel: false }));
-    assert_eq!(part.hedge, Some(Hedge { after: millis(50), most: 1, cancel: false }));
+    assert_eq!(part.timeout, Some(Timeout { after: millis(1000), cancel: workload::model::Cancel::Never }));
+    assert_eq!(
+        part.hedge,
+        Some(Hedge { after: millis(50), most: 1, cancel: workload::model::Cancel::Never })
+    );
     assert_eq!(part.breaker, Some(Breaker { trip: Trip::InARow(5), open: millis(5000), probes: 1 }));
     let faults = part.faults.as_ref().unwrap();
     assert_eq!(
@@ -162,8 +180,11 @@ fn what_stands_around_a_part_has_short_spellings_and_long_ones() {
     let backoff = Backoff { base: millis(100), factor: 3.0, most: millis(10_000), jitter: Jitter::Half };
     let budget = Budget { share: 0.1, reserve: 20.0 };
     assert_eq!(part.retry, Some(Retry { attempts: 4, backoff: Some(backoff), budget: Some(budget) }));
-    assert_eq!(part.timeout, Some(Timeout { after: millis(1000), cancel: true }));
-    assert_eq!(part.hedge, Some(Hedge { after: millis(50), most: 2, cancel: true }));
+    assert_eq!(part.timeout, Some(Timeout { after: millis(1000), cancel: workload::model::Cancel::Queued }));
+    assert_eq!(
+        part.hedge,
+        Some(Hedge { after: millis(50), most: 2, cancel: workload::model::Cancel::Queued })
+    );
     let trip = Trip::Share { share: 0.5, of: 20 };
     assert_eq!(part.breaker, Some(Breaker { trip, open: millis(5000), probes: 3 }));
     let faults = part.faults.as_ref().unwrap();
@@ -205,7 +226,7 @@ fn several_models_have_names() {
 #[test]
 fn every_policy_and_every_word_can_be_written() {
     for family in ALL {
-        let text = |how: &str| format!("model: {{ balancer: {how}, pool: {{ servers: 2, service: 1ms }} }}");
+        let text = |how: &str| format!("model: {{ balancer: {how}, pool: {{ servers: 4, service: 1ms }} }}");
         let plain = model(&text(family.name()));
         assert_eq!(balancer(&plain.parts[0]).policy, family.build(&Options::default()).unwrap());
         let example = model(&text(family.example()));

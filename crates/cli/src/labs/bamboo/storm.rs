@@ -11,8 +11,8 @@ use base::{Nanos, Rate};
 use sim::{Answer, Answered, Connect, Network, Observed, Target};
 use workload::client::ConnectionId;
 use workload::model::{
-    Backoff, Budget, Discipline, Faults, Jitter, Kind, Model, Part, Retry, Station, Timeout, UnderWay, When,
-    WhileDown,
+    Backoff, Budget, Cancel, Discipline, Faults, Jitter, Kind, Model, Part, Retry, Station, Timeout,
+    UnderWay, When, WhileDown,
 };
 use workload::{Process, Sending};
 
@@ -165,7 +165,10 @@ impl Setting {
         };
         Ok(Model::of(vec![Part {
             retry,
-            timeout: Some(Timeout { after: self.timeout, cancel: variant == Variant::Cancel }),
+            timeout: Some(Timeout {
+                after: self.timeout,
+                cancel: if variant == Variant::Cancel { Cancel::Queued } else { Cancel::Never },
+            }),
             faults: Some(Faults {
                 when: When::Once { at: self.at, length: self.length },
                 together: true,

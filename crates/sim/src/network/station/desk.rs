@@ -1,5 +1,5 @@
 //! A station that acts by events: last come first served, classes, sharing, speeds, and first come first served where
-//! somebody may be called back, lost, or served slower.
+//! somebody may be called back, lost, or served slower for a while.
 //!
 //! All of those in service are served at one rate (a share of a server, or of a load-dependent speed), so that one clock
 //! tells how far each has come: it runs at that rate, and who needs d more when it reads v is done when it reads v + d
@@ -39,6 +39,8 @@ pub(crate) struct Desk {
     /// Server time of each of those in service, in ns, as of `seen`.
     held: f64,
     seen: Nanos,
+    /// How fast it works: 1, or less while it is slow.
+    pace: f64,
     /// An event is set for then or earlier.
     pub armed: Nanos,
     /// Requests that were not turned away.
@@ -104,6 +106,7 @@ impl Desk {
             at: Nanos::ZERO,
             held: 0.0,
             seen: Nanos::ZERO,
+            pace: 1.0,
             armed: Nanos::MAX,
             admitted: 0,
             busy: 0,
@@ -119,9 +122,26 @@ impl Desk {
     /// The clocks go on to `now`.
     fn advance(&mut self, rules: &Rules, now: Nanos) {
         let own = rules.own(now);
-        self.clock += (own.0 - self.at.0) as f64 * rules.rate(self.in_service, self.waiting.len());
+        self.clock += (own.0 - self.at.0) as f64 * self.rate(rules);
         self.held += (now.0 - self.seen.0) as f64 * rules.share(self.in_service);
         (self.at, self.seen) = (own, now);
+    }
+
+    /// How fast each of those in service is served.
+    #[inline]
+    fn rate(&self, rules: &Rules) -> f64 {
+        rules.rate(self.in_service, self.waiting.len()) * self.pace
+    }
+
+    /// How fast it works: 1, or less while it is slow.
+    pub(crate) fn pace(&self) -> f64 {
+        self.pace
+    }
+
+    /// From `now` on it works that fast.
+    pub(crate) fn keep_pace(&mut self, rules: &Rules, now: Nanos, pace: f64) {
+        self.advance(rules, now);
+        self.pace = pace;
     }
 
     /// Nobody is served: the clocks start anew.
@@ -140,15 +160,8 @@ impl Desk {
         self.had(flight)
     }
 
-    /// A flight comes at `now`; what begins service takes `slow` times as long.
-    pub(crate) fn arrive(
-        &mut self,
-        rules: &Rules,
-        flights: &mut Flights,
-        f: u32,
-        now: Nanos,
-        slow: f64,
-    ) -> Came {
+    /// A flight comes at `now`.
+    pub(crate) fn arrive(&mut self, rules: &Rules, flights: &mut Flights, f: u32, now: Nanos) -> Came {
         self.advance(rules, now);
         let full = |waiting: usize| rules.limit.is_some_and(|limit| waiting >= limit);
         let class = flights.get(f).class;
@@ -156,9 +169,9 @@ impl Desk {
             if self.in_service >= rules.servers && full((self.in_service - rules.servers) as usize) {
                 return Came::Full;
             }
-            self.begin(rules, flights, f, slow);
+            self.begin(rules, flights, f);
         } else if self.in_service < rules.servers {
-            self.begin(rules, flights, f, slow);
+            self.begin(rules, flights, f);
         } else if full(self.waiting.len()) {
             return Came::Full;
         } else if let Some(other) = self.worse_than(rules, flights, class) {
@@ -169,7 +182,7 @@ impl Desk {
             let (class, ticket) = (interrupted.class, flights.ticket(other));
             self.in_service -= 1;
             self.waiting.push_front(class, ticket);
-            self.begin(rules, flights, f, slow);
+            self.begin(rules, flights, f);
         } else {
             flights.of(f).state = State::Waiting;
             self.waiting.push(class, flights.ticket(f));
@@ -193,13 +206,9 @@ impl Desk {
         None
     }
 
-    fn begin(&mut self, rules: &Rules, flights: &mut Flights, f: u32, slow: f64) {
+    fn begin(&mut self, rules: &Rules, flights: &mut Flights, f: u32) {
         let ticket = flights.ticket(f);
         let flight = flights.of(f);
-        if !flight.begun {
-            (flight.begun, flight.left) = (true, flight.left * slow);
-            flight.demand = Nanos(libm::round(flight.left) as i64);
-        }
         flight.state = State::Served;
         flight.resumed += 1;
         (flight.ends, flight.held) = (self.clock + flight.left, self.held);
@@ -220,7 +229,7 @@ impl Desk {
     pub(crate) fn finish(&mut self, rules: &Rules, flights: &mut Flights, now: Nanos) -> Option<u32> {
         self.advance(rules, now);
         let first = self.first(flights)?;
-        let rate = rules.rate(self.in_service, self.waiting.len());
+        let rate = self.rate(rules);
         if first.at - self.clock >= DONE * rate {
             return None;
         }
@@ -237,14 +246,14 @@ impl Desk {
     }
 
     /// Servers that came free take who waits.
-    pub(crate) fn fill(&mut self, rules: &Rules, flights: &mut Flights, slow: f64) {
+    pub(crate) fn fill(&mut self, rules: &Rules, flights: &mut Flights) {
         while self.in_service < rules.servers {
             let next = match rules.order {
                 Order::Last => self.waiting.take_last(flights),
                 Order::First | Order::Class | Order::Sharing => self.waiting.take_first(flights),
             };
             let Some(next) = next else { return };
-            self.begin(rules, flights, next.flight, slow);
+            self.begin(rules, flights, next.flight);
         }
     }
 
@@ -262,7 +271,7 @@ impl Desk {
     /// When somebody is done next, if nothing changes.
     pub(crate) fn next(&mut self, rules: &Rules, flights: &Flights) -> Nanos {
         let Some(first) = self.first(flights) else { return Nanos::MAX };
-        let left = (first.at - self.clock) / rules.rate(self.in_service, self.waiting.len());
+        let left = (first.at - self.clock) / self.rate(rules);
         // Shares that are no binary fractions make a little too much of what comes out even.
         self.at.saturating_add(Nanos(libm::ceil(left - ROUNDING).max(1.0) as i64))
     }
@@ -283,6 +292,18 @@ impl Desk {
         self.by_class.iter_mut().for_each(Vec::clear);
         self.reset();
         lost
+    }
+
+    /// The service of a flight stops at `now`; its server is free.
+    pub(crate) fn stop(&mut self, rules: &Rules, flights: &mut Flights, f: u32, now: Nanos) {
+        self.advance(rules, now);
+        let flight = flights.of(f);
+        flight.busy += self.had(flight);
+        self.in_service -= 1;
+        if self.in_service == 0 {
+            self.serving.clear();
+            self.reset();
+        }
     }
 
     /// Somebody who waited is gone.

@@ -2,7 +2,8 @@
 
 use super::{above_zero, number};
 use crate::model::{
-    Backoff, Breaker, Budget, Cable, Faults, Hedge, Jitter, Retry, Timeout, Trip, UnderWay, When, WhileDown,
+    Backoff, Breaker, Budget, Cable, Cancel, Faults, Hedge, Jitter, Retry, Timeout, Trip, UnderWay, When,
+    WhileDown,
 };
 use crate::scenario::check::users::takes_time;
 use crate::scenario::leaves::{Count, Law, Plain, Time};
@@ -159,18 +160,20 @@ fn within(number: &Plain, least: f64, most: f64, reader: &mut Reader<'_>) -> Opt
 
 pub(super) fn timeout(written: &OrFull<Time, written::Timeout>, reader: &mut Reader<'_>) -> Option<Timeout> {
     let (after, cancel) = match written {
-        OrFull::Short(after) => (after, false),
-        OrFull::Full(keys) => (keys.after.as_ref()?, keys.cancel.as_ref().is_some_and(|flag| flag.value)),
+        OrFull::Short(after) => (after, Cancel::Never),
+        OrFull::Full(keys) => {
+            (keys.after.as_ref()?, keys.cancel.as_ref().map_or(Cancel::Never, |word| word.value))
+        }
     };
     Some(Timeout { after: above_zero(after, "a time-out of no time", reader)?, cancel })
 }
 
 pub(super) fn hedge(written: &OrFull<Time, written::Hedge>, reader: &mut Reader<'_>) -> Option<Hedge> {
     let (after, most, cancel) = match written {
-        OrFull::Short(after) => (after, Some(1), false),
+        OrFull::Short(after) => (after, Some(1), Cancel::Never),
         OrFull::Full(keys) => {
             let most = keys.most.as_ref().map_or(Some(1), |most| number(most, 1..=MOST_ATTEMPTS - 1, reader));
-            (keys.after.as_ref()?, most, keys.cancel.as_ref().is_some_and(|flag| flag.value))
+            (keys.after.as_ref()?, most, keys.cancel.as_ref().map_or(Cancel::Never, |word| word.value))
         }
     };
     let after = above_zero(after, "every request would be made twice at once", reader);

@@ -286,6 +286,7 @@ fn bounds(drafts: &[Draft<'_>], order: &[usize], reader: &mut Reader<'_>) {
             complained = true;
             reader.problems.push(Problem::new(span, title).help(help));
         }
+        too_many_choices(drafts, draft, reader);
         for edge in &draft.leads {
             let next = &drafts[edge.to];
             if let (Sort::Pass, Some(copies)) =
@@ -300,6 +301,23 @@ fn bounds(drafts: &[Draft<'_>], order: &[usize], reader: &mut Reader<'_>) {
             next.deep = next.deep.max(here.deep);
             next.attempts = next.attempts.max(here.attempts);
         }
+    }
+}
+
+/// Complains about a balancer that would draw more copies than there are.
+fn too_many_choices(drafts: &[Draft<'_>], draft: &Draft<'_>, reader: &mut Reader<'_>) {
+    let Some(OrFull::Full(keys)) = draft.written.balancer.as_ref().map(|balancing| &balancing.0) else {
+        return;
+    };
+    let copies = |edge: &Edge| drafts[edge.to].written.copies.as_ref().map_or(1, |copies| copies.value);
+    let among: u64 = draft.leads.iter().map(copies).fold(0, u64::saturating_add);
+    if let Some(choices) = keys.choices.as_ref().filter(|choices| choices.value > among) {
+        let title = format!("{} choices, and only {among} to choose among", choices.value);
+        let help = match among {
+            1 => "give it more servers (or copies of a part), or leave the balancer out".to_owned(),
+            _ => format!("write a number up to {among}; balancer: least-connections looks at all"),
+        };
+        reader.problems.push(Problem::new(choices.span, title).help(help));
     }
 }
 

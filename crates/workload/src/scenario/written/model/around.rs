@@ -1,6 +1,6 @@
 //! What may stand around any part, as it is written: cable, faults, retries, time-outs, hedging, breakers.
 
-use crate::model::{Jitter, UnderWay};
+use crate::model::{Cancel, Jitter, UnderWay};
 use crate::scenario::leaves::{Count, Flag, Law, Plain, Positive, Time, WordOf, word};
 use crate::scenario::read::{OrFull, mapping};
 
@@ -45,7 +45,7 @@ word! {
 mapping! {
     /// A part that is slow while it is down.
     Slow, "answer", "{ slow: 10 }", requires [slow] {
-        /// How many times longer what begins then is served; stations alone.
+        /// How many times slower it serves while it is down; stations alone.
         slow: Positive,
     }
 }
@@ -91,23 +91,25 @@ mapping! {
 
 mapping! {
     /// Requests that take too long are given up (504).
-    Timeout, "timeout", "{ after: 1s, cancel: true }", requires [after] {
+    Timeout, "timeout", "{ after: 1s, cancel: queued }", requires [after] {
         /// How long is too long.
         after: Time,
-        /// Whether what still waits is then not served any more. Default: false.
-        cancel: Flag,
+        /// What becomes of it then: queued (withdrawn where it waits; a service that has begun goes on), always (its service
+        /// stops too), or false (it is served all the same). `true` is queued. Default: false.
+        cancel: WordOf<Cancel>,
     }
 }
 
 mapping! {
     /// Requests that take long are made once more while the first goes on; the first answer counts.
-    Hedge, "hedge", "{ after: 50ms, cancel: true }", requires [after] {
+    Hedge, "hedge", "{ after: 50ms, cancel: queued }", requires [after] {
         /// After how long, and so long again for each further one.
         after: Time,
         /// How many more at most. Default: 1.
         most: Count,
-        /// Whether with the first answer what still waits is not served any more. Default: false.
-        cancel: Flag,
+        /// What becomes of the others with the first answer: queued (withdrawn where they wait; a service that has begun goes
+        /// on), always (their service stops too), or false (they are served all the same). `true` is queued. Default: false.
+        cancel: WordOf<Cancel>,
     }
 }
 
