@@ -34,15 +34,25 @@ pub const MEASURES: [Measure; 4] = [
 ];
 
 /// Ways that are compared: the first less the second.
-pub const PAIRS: [(Way, Way); 3] =
-    [(Way::Blocks, Way::Routers), (Way::Blocks, Way::OneRouter), (Way::Blocks, Way::Groups)];
+pub const PAIRS: [(Way, Way); 5] = [
+    (Way::Blocks, Way::Routers),
+    (Way::Blocks, Way::OneRouter),
+    (Way::Blocks, Way::Groups),
+    (Way::Overlap, Way::Groups),
+    (Way::Overlap, Way::Routers),
+];
 
 /// Every sentence.
 pub fn notes(setting: &Setting, all: &[Played]) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(equal(setting, all));
-    notes.extend(answer(setting, all, (Way::Blocks, Way::Routers)));
-    notes.extend(answer(setting, all, (Way::Blocks, Way::OneRouter)));
+    let blocks = Compared { first: "blocks", of: "Blocks", against: "global routing" };
+    notes.extend(answer(setting, all, (Way::Blocks, Way::Routers), blocks));
+    notes.extend(answer(setting, all, (Way::Blocks, Way::OneRouter), blocks));
+    let apart = Compared { first: "overlapping groups", of: "Overlapping groups", against: "groups apart" };
+    notes.extend(answer(setting, all, (Way::Overlap, Way::Groups), apart));
+    let global = Compared { against: "global routing", ..apart };
+    notes.extend(answer(setting, all, (Way::Overlap, Way::Routers), global));
     notes.extend(together(setting, all));
     notes
 }
@@ -98,8 +108,17 @@ fn verdict(all: &[Played], load: usize, pair: (Way, Way), measure: Measure) -> O
     Some((verdict, apart))
 }
 
+/// What a sentence calls two ways.
+#[derive(Clone, Copy)]
+struct Compared {
+    first: &'static str,
+    of: &'static str,
+    against: &'static str,
+}
+
 /// Whether the first of two ways is better, by load and measure.
-fn answer(setting: &Setting, all: &[Played], pair: (Way, Way)) -> Option<String> {
+fn answer(setting: &Setting, all: &[Played], pair: (Way, Way), names: Compared) -> Option<String> {
+    let Compared { first, of, against } = names;
     let mut said = Vec::new();
     let mut verdicts = Vec::new();
     for (at, load) in setting.loads.iter().enumerate() {
@@ -116,12 +135,12 @@ fn answer(setting: &Setting, all: &[Played], pair: (Way, Way)) -> Option<String>
             .filter(|(_, names)| !names.is_empty())
             .map(|(word, names)| format!("{word} by {}", listed(names)))
             .collect();
-        said.push(format!("at {:.0} % of capacity {}", 100.0 * load, parts.join(", ")));
+        said.push(format!("{} {}", load.words(), parts.join(", ")));
     }
-    let has = |of: Verdict| verdicts.iter().any(|(_, verdict)| *verdict == of);
+    let has = |which: Verdict| verdicts.iter().any(|(_, verdict)| *verdict == which);
     let turns = |number: usize| {
-        let of = |of: Verdict| verdicts.contains(&(number, of));
-        of(Verdict::Better) && of(Verdict::Worse)
+        let has = |which: Verdict| verdicts.contains(&(number, which));
+        has(Verdict::Better) && has(Verdict::Worse)
     };
     let turning: Vec<String> =
         MEASURES.iter().filter(|m| turns(m.number)).map(|m| m.name.to_owned()).collect();
@@ -132,11 +151,11 @@ fn answer(setting: &Setting, all: &[Played], pair: (Way, Way)) -> Option<String>
             "which is better depends on what is asked for, not on the load".to_owned()
         }
         (true, true) => format!("which is better turns with the load, by {}", listed(&turning)),
-        (true, false) => "blocks are better wherever a difference can be told".to_owned(),
-        (false, true) => "blocks are worse wherever a difference can be told".to_owned(),
+        (true, false) => format!("{first} are better wherever a difference can be told"),
+        (false, true) => format!("{first} are worse wherever a difference can be told"),
         (false, false) => "no difference can be told".to_owned(),
     };
-    Some(format!("Blocks ({groups}) against global routing ({global}): {conclusion}: {}.", said.join("; ")))
+    Some(format!("{of} ({groups}) against {against} ({global}): {conclusion}: {}.", said.join("; ")))
 }
 
 /// What of it is failing together, and not that servers are divided.
@@ -154,8 +173,8 @@ fn together(setting: &Setting, all: &[Played]) -> Option<String> {
                 Sign::Unknown => unknown,
             };
         said.push(format!(
-            "at {:.0} % {} ({} %); of dividing, {} ({} ms)",
-            100.0 * load,
+            "{} {} ({} %); of dividing, {} ({} ms)",
+            load.words(),
             word(&ok, "more succeed", "fewer succeed", "no known difference of those that succeed"),
             within(&ok, 3),
             word(&divided, "a longer p50", "a shorter p50", "no known difference of p50"),

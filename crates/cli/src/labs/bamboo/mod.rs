@@ -15,7 +15,7 @@ mod system;
 
 use super::latencies::{self, QUANTITIES};
 use super::{Cell, Lab, Quantity, Range, Report, SCHEMA, Steady, Table, TableRow, replicate};
-use report::format::{chosen_time, count};
+use report::format::{chosen_time, count, plural};
 use suites::CASES;
 
 /// The experiment.
@@ -43,6 +43,7 @@ const WHOLE: Setting = Setting { suites: suites::SUITES, blocks: blocks::BLOCKS,
 struct All {
     setting: Setting,
     suites: Vec<suites::Played>,
+    swept: Vec<suites::Swept>,
     blocks: Vec<blocks::Played>,
     storm: Vec<storm::Played>,
 }
@@ -69,12 +70,15 @@ impl Lab for Bamboo {
 /// Plays everything so often.
 fn play_all(setting: Setting, seed: u64, replications: u64) -> anyhow::Result<All> {
     let once = |seed| -> anyhow::Result<_> {
-        Ok((setting.suites.once(seed, |_| true)?, setting.blocks.once(seed)?, setting.storm.once(seed)?))
+        let (suites, swept) = (setting.suites.once(seed, |_| true)?, setting.suites.sweep(seed)?);
+        Ok((suites, swept, setting.blocks.once(seed)?, setting.storm.once(seed)?))
     };
-    let mut all = All { setting, suites: Vec::new(), blocks: Vec::new(), storm: Vec::new() };
+    let mut all =
+        All { setting, suites: Vec::new(), swept: Vec::new(), blocks: Vec::new(), storm: Vec::new() };
     for played in replicate(seed, replications, once) {
-        let (suites, blocks, storm) = played?;
+        let (suites, swept, blocks, storm) = played?;
         all.suites.push(suites);
+        all.swept.push(swept);
         all.blocks.push(blocks);
         all.storm.push(storm);
     }
@@ -83,12 +87,13 @@ fn play_all(setting: Setting, seed: u64, replications: u64) -> anyhow::Result<Al
 
 impl Bamboo {
     fn report(&self, seed: u64, all: &All) -> Report {
-        let suites = [latencies_table(all), rates_table(all)];
+        let suites = [latencies_table(all), rates_table(all), swept_table(all)];
         let mut rows: Vec<_> = suites.iter().flat_map(Table::listed).collect();
         let others = [blocks_table(all), differences_table(all), storm_table(all)];
         rows.extend(others.iter().flat_map(Table::listed));
         let notes = [
             suites_notes::notes(&all.suites),
+            suites_notes::swept(&all.swept).into_iter().collect(),
             blocks_notes::notes(&all.setting.blocks, &all.blocks),
             storm_notes::notes(&all.setting.storm, &all.storm),
         ];
@@ -153,6 +158,29 @@ fn rates_table(all: &All) -> Table {
     }
 }
 
+fn swept_table(all: &All) -> Table {
+    let numbers = [latencies::MEDIAN, latencies::P95, latencies::P99, latencies::MEAN];
+    let names = suites::SWEPT.iter().map(|&routers| plural(u64::from(routers), "router"));
+    let rows = names.chain(["at random".to_owned()]).enumerate().map(|(at, name)| TableRow {
+        name,
+        cells: numbers
+            .map(|number| Cell::observed(Range::over(&all.swept, |swept| swept[at][number])))
+            .to_vec(),
+    });
+    Table {
+        title: format!(
+            "Many routers over one pool, ties at random: latency in ms of the middle half of {} requests; beside a choice of any \
+             dyno at random behind the same cable",
+            count(all.setting.suites.requests as u64)
+        ),
+        key: "routers",
+        source: SOURCE,
+        quantities: numbers.map(|number| Quantity::new(QUANTITIES[number].name, 1)).to_vec(),
+        rows: rows.collect(),
+        spread: true,
+    }
+}
+
 /// A mean with its interval.
 fn steady(range: Option<Range>) -> Cell {
     let steady = range.and_then(|range| Some(Steady { mean: range.mean, ci: range.ci? }));
@@ -164,7 +192,7 @@ fn blocks_table(all: &All) -> Table {
     let setting = &all.setting.blocks;
     let rows = setting.loads.iter().enumerate().flat_map(|(at, load)| {
         blocks::WAYS.into_iter().enumerate().map(move |(way, which)| TableRow {
-            name: format!("{load}: {}", which.name(setting)),
+            name: format!("{}: {}", load.name(), which.name(setting)),
             cells: (0..blocks::NUMBERS)
                 .map(|number| steady(Range::over(&all.blocks, |played| played[at][way][number])))
                 .collect(),
@@ -197,7 +225,7 @@ fn differences_table(all: &All) -> Table {
     let setting = &all.setting.blocks;
     let rows = setting.loads.iter().enumerate().flat_map(|(at, load)| {
         blocks_notes::PAIRS.into_iter().map(move |pair| TableRow {
-            name: format!("{load}: {} less {}", pair.0.name(setting), pair.1.name(setting)),
+            name: format!("{}: {} less {}", load.name(), pair.0.name(setting), pair.1.name(setting)),
             cells: blocks_notes::MEASURES
                 .iter()
                 .map(|measure| steady(blocks_notes::difference(&all.blocks, at, pair, measure.number)))

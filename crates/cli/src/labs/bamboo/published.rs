@@ -1,7 +1,7 @@
 //! What an independent simulation gives for timelike's later suites (Kyle Kingsbury's simulator at its last commit, e802908),
 //! of which no figures of his own are at hand. Numbers only.
 //!
-//! It was made from the same definitions with random numbers and code of its own: 60 replications of 100,000 requests (of one
+//! They were made from the same definitions with random numbers and code of their own: 60 replications of 100,000 requests (of one
 //! dyno 10,000), of which the middle half in order of issue counts. Times in milliseconds, rates per second.
 
 /// How many numbers a row has: min, median, p95, p99, max, mean, the share that succeeded, requests/s and responses/s.
@@ -120,4 +120,60 @@ pub const HOLD_RANDOM: Figures = Figures {
     mean: [4.0, 90.85, 321.118, 481.834, 1179.45, 121.1083, 0.976106, 679.266, 675.051],
     p05: [4.0, 90.0, 318.0, 472.95, 991.8, 120.4144, 0.974879, 674.239, 670.597],
     p95: [4.0, 91.05, 323.1, 489.0, 1414.15, 121.7894, 0.97754, 683.407, 679.54],
+};
+
+/// The fewest connections of faulty dynos, failures held, with three attempts; ties to the first.
+pub const RETRIED: Figures = Figures {
+    mean: [19.2, 93.367, 323.62, 485.419, 1170.87, 124.0845, 0.999974, 679.619, 675.289],
+    p05: [12.0, 93.0, 321.0, 478.0, 1037.1, 123.4062, 0.999917, 674.046, 668.918],
+    p95: [24.0, 94.0, 326.002, 491.05, 1382.9, 124.7645, 1.0, 684.874, 680.79],
+};
+
+/// The same, ties at random.
+pub const RETRIED_RANDOM: Figures = Figures {
+    mean: [19.0, 93.367, 323.517, 483.852, 1168.27, 124.0077, 0.999989, 678.95, 674.504],
+    p05: [12.0, 93.0, 319.95, 477.901, 1027.85, 123.1891, 0.99996, 673.16, 669.211],
+    p95: [24.0, 94.0, 326.0, 493.05, 1353.1, 124.7729, 1.0, 684.09, 678.741],
+};
+
+/// Ten faulty routers over one pool of faulty dynos, ties to the first.
+pub const FAULTY_ROUTERS: Figures = Figures {
+    mean: [10.0, 951.392, 1620.368, 1939.37, 2948.58, 919.9337, 0.950491, 678.587, 661.399],
+    p05: [10.0, 923.5, 1588.95, 1905.95, 2632.75, 884.5066, 0.931578, 672.838, 655.404],
+    p95: [10.0, 975.4, 1648.2, 1966.159, 3316.75, 948.7994, 0.967667, 683.119, 667.121],
+};
+
+/// The same, ties at random.
+pub const FAULTY_ROUTERS_RANDOM: Figures = Figures {
+    mean: [10.0, 125.825, 445.936, 663.469, 1497.77, 167.0187, 0.951446, 679.66, 673.81],
+    p05: [10.0, 122.95, 439.9, 649.0, 1263.6, 163.9634, 0.933903, 674.827, 668.449],
+    p95: [10.0, 129.0, 453.0, 677.0, 1825.9, 170.482, 0.967613, 684.682, 678.829],
+};
+
+/// Three attempts around that, ties to the first.
+pub const RETRIED_ROUTERS: Figures = Figures {
+    mean: [30.0, 977.467, 1631.953, 1946.17, 2940.32, 968.6399, 0.998859, 678.654, 662.477],
+    p05: [30.0, 954.95, 1607.85, 1910.9, 2650.95, 948.8864, 0.998099, 672.206, 655.904],
+    p95: [30.0, 1003.1, 1661.05, 1978.101, 3303.2, 990.6113, 0.99958, 683.595, 667.811],
+};
+
+/// The same, ties at random.
+pub const RETRIED_ROUTERS_RANDOM: Figures = Figures {
+    mean: [30.0, 135.05, 458.835, 678.803, 1557.4, 177.7213, 0.998937, 679.164, 673.093],
+    p05: [30.0, 134.0, 453.9, 663.951, 1305.3, 176.2252, 0.99812, 674.572, 668.459],
+    p95: [30.0, 136.05, 467.0, 696.2, 1964.45, 179.3827, 0.999584, 682.937, 677.546],
+};
+
+/// Each router with dynos of its own, ties to the first.
+pub const RETRIED_BLOCKS: Figures = Figures {
+    mean: [30.0, 103.942, 335.084, 495.937, 1161.67, 134.7125, 0.998685, 679.003, 674.681],
+    p05: [30.0, 103.0, 332.0, 489.0, 994.95, 133.9901, 0.997889, 674.495, 668.806],
+    p95: [30.0, 105.0, 338.098, 503.0, 1405.55, 135.442, 0.999326, 684.229, 679.906],
+};
+
+/// The same, ties at random.
+pub const RETRIED_BLOCKS_RANDOM: Figures = Figures {
+    mean: [30.0, 103.833, 334.302, 494.552, 1183.35, 134.4718, 0.998816, 679.656, 675.376],
+    p05: [30.0, 103.0, 332.0, 488.0, 1011.2, 133.945, 0.997871, 675.274, 670.305],
+    p95: [30.0, 104.0, 337.0, 501.0, 1478.45, 135.1058, 0.999444, 683.763, 680.299],
 };

@@ -48,15 +48,19 @@ pub enum Way {
     One,
     /// Anyone.
     Random,
+    /// The same, behind a router's cable: what routers that know nothing of each other come to.
+    FarRandom,
     /// One after the other.
     RoundRobin,
     /// One router by connections; the dynos may be faulty, and failures held.
     Even { ties: Ties, faulty: bool, hold: bool },
+    /// The same over faulty dynos, failures held, with retries around it.
+    Retried { ties: Ties },
     /// At random to so many routers by connections, all over one pool; each counts its own connections alone.
     Bamboo { routers: u32, ties: Ties },
-    /// At random to routers by connections that are faulty themselves, and retries around both; over one pool, or each with
-    /// dynos of its own.
-    FaultyRouters { ties: Ties, blocks: bool },
+    /// At random to routers by connections that are faulty themselves and make requests again, over faulty dynos: one pool, or
+    /// dynos of its own for each; `retried` says whether there are retries around all of it too.
+    FaultyRouters { ties: Ties, retried: bool, blocks: bool },
 }
 
 /// A row.
@@ -82,12 +86,15 @@ const fn bamboo(routers: u32, ties: Ties) -> Way {
     Way::Bamboo { routers, ties }
 }
 
-const fn faulty_routers(ties: Ties, blocks: bool) -> Way {
-    Way::FaultyRouters { ties, blocks }
+const fn faulty_routers(ties: Ties, retried: bool, blocks: bool) -> Way {
+    Way::FaultyRouters { ties, retried, blocks }
 }
 
+/// Numbers of routers over one pool, and how they are swept.
+pub const SWEPT: [u32; 6] = [1, 3, 10, 30, 100, 1_000];
+
 /// Every row, in order.
-pub const CASES: [Case; 21] = [
+pub const CASES: [Case; 25] = [
     case("single dyno", Way::One, Some(published::ONE_DYNO)),
     case("random", Way::Random, Some(published::RANDOM)),
     case("round-robin", Way::RoundRobin, Some(published::ROUND_ROBIN)),
@@ -113,11 +120,50 @@ pub const CASES: [Case; 21] = [
         one_router(Ties::Random, true, true),
         Some(published::HOLD_RANDOM),
     ),
-    case("faulty routers, one pool", faulty_routers(Ties::First, false), None),
-    case("faulty routers, one pool, random ties", faulty_routers(Ties::Random, false), None),
-    case("faulty routers, blocks", faulty_routers(Ties::First, true), None),
-    case("faulty routers, blocks, random ties", faulty_routers(Ties::Random, true), None),
+    case(
+        "min-conn, faulty dynos, hold 1 s, retries",
+        Way::Retried { ties: Ties::First },
+        Some(published::RETRIED),
+    ),
+    case(
+        "min-conn, faulty dynos, hold 1 s, retries, random ties",
+        Way::Retried { ties: Ties::Random },
+        Some(published::RETRIED_RANDOM),
+    ),
+    case(
+        "faulty routers, one pool",
+        faulty_routers(Ties::First, false, false),
+        Some(published::FAULTY_ROUTERS),
+    ),
+    case(
+        "faulty routers, one pool, random ties",
+        faulty_routers(Ties::Random, false, false),
+        Some(published::FAULTY_ROUTERS_RANDOM),
+    ),
+    case(
+        "retries, faulty routers, one pool",
+        faulty_routers(Ties::First, true, false),
+        Some(published::RETRIED_ROUTERS),
+    ),
+    case(
+        "retries, faulty routers, one pool, random ties",
+        faulty_routers(Ties::Random, true, false),
+        Some(published::RETRIED_ROUTERS_RANDOM),
+    ),
+    case(
+        "retries, faulty routers, blocks",
+        faulty_routers(Ties::First, true, true),
+        Some(published::RETRIED_BLOCKS),
+    ),
+    case(
+        "retries, faulty routers, blocks, random ties",
+        faulty_routers(Ties::Random, true, true),
+        Some(published::RETRIED_BLOCKS_RANDOM),
+    ),
 ];
+
+/// What one replication of the sweep gave: by number of routers, and last of a choice at random.
+pub type Swept = Vec<[f64; NUMBERS]>;
 
 /// What one replication gave for each row, in order; none for one that was left out.
 pub type Played = Vec<Option<[f64; NUMBERS]>>;
@@ -136,6 +182,14 @@ impl Setting {
                 let balancer = Kind::Balancer(Balancer::new(Policy::RoundRobin, &[1]));
                 Model::of(vec![Part::new("balancer", balancer), dynos])
             }
+            Way::FarRandom => Model::of(vec![
+                Part { cable: system::to_router()?, ..Part::new("balancer", random(1)) },
+                dynos,
+            ]),
+            Way::Retried { ties } => Model::of(vec![
+                Part { retry: system::retry(system::ATTEMPTS), ..Part::new("router", even(ties, true, 1)) },
+                Part { faults: system::timelike_faults()?, ..dynos },
+            ]),
             Way::Even { ties, faulty, hold } => {
                 let faults = if faulty { system::timelike_faults()? } else { None };
                 Model::of(vec![Part::new("router", even(ties, hold, 1)), Part { faults, ..dynos }])
@@ -149,14 +203,15 @@ impl Setting {
                 },
                 Part { shared: true, ..dynos },
             ]),
-            Way::FaultyRouters { ties, blocks } => {
+            Way::FaultyRouters { ties, retried, blocks } => {
                 let retry = system::retry(system::ATTEMPTS);
+                let dynos = Part { faults: system::timelike_faults()?, ..dynos };
                 let pool = match blocks {
                     true => Part { copies: self.dynos / self.routers, ..dynos },
                     false => Part { shared: true, ..dynos },
                 };
                 Model::of(vec![
-                    Part { retry: retry.clone(), ..Part::new("random", random(1)) },
+                    Part { retry: retry.clone().filter(|_| retried), ..Part::new("random", random(1)) },
                     // The faults are around the router's own retries.
                     Part {
                         copies: self.routers,
@@ -183,18 +238,31 @@ impl Setting {
         if way == Way::One { self.one_requests } else { self.requests }
     }
 
+    /// One replication of the sweep of routers, on the arrivals and demands of the rows.
+    ///
+    /// # Errors
+    /// None: the models are sound.
+    pub fn sweep(&self, seed: u64) -> anyhow::Result<Swept> {
+        let plan = self.plan(Way::Random, seed);
+        let ways = SWEPT.map(|routers| Way::Bamboo { routers, ties: Ties::Random });
+        let play = |way| self.play(way, &plan);
+        ways.into_iter().chain([Way::FarRandom]).map(play).collect()
+    }
+
+    /// Plays one way.
+    fn play(&self, way: Way, plan: &Plan) -> anyhow::Result<[f64; NUMBERS]> {
+        let seen = answers::all(plan, Network::new(&self.model(way)?, plan)?)?;
+        let n = self.requests(way).min(seen.len());
+        Ok(numbers(&seen[n / 4..n / 4 + n / 2]))
+    }
+
     /// One replication of those rows for which `plays` holds.
     ///
     /// # Errors
     /// None: the models are sound.
     pub fn once(&self, seed: u64, plays: impl Fn(&Case) -> bool) -> anyhow::Result<Played> {
         let (one, many) = (self.plan(Way::One, seed), self.plan(Way::Random, seed));
-        let play = |case: &Case| -> anyhow::Result<[f64; NUMBERS]> {
-            let plan = if case.way == Way::One { &one } else { &many };
-            let seen = answers::all(plan, Network::new(&self.model(case.way)?, plan)?)?;
-            let n = self.requests(case.way).min(seen.len());
-            Ok(numbers(&seen[n / 4..n / 4 + n / 2]))
-        };
+        let play = |case: &Case| self.play(case.way, if case.way == Way::One { &one } else { &many });
         CASES.iter().map(|case| plays(case).then(|| play(case)).transpose()).collect()
     }
 }
@@ -231,6 +299,21 @@ mod tests {
         assert_eq!(numbers[..2], [4.0, 28.0]);
         assert_eq!((numbers[latencies::MAX], numbers[latencies::MEAN], numbers[OK]), (40.0, 25.0, 0.75));
         assert!((numbers[REQUESTS] - 40.0).abs() < 1e-9 && (numbers[RESPONSES] - 4.0 / 0.112).abs() < 1e-9);
+    }
+
+    /// In timelike's distributed suites the dynos fail as well as the routers.
+    #[test]
+    fn behind_faulty_routers_dynos_are_faulty() {
+        let distributed = |way: &Way| matches!(way, Way::FaultyRouters { .. });
+        let ways: Vec<Way> = CASES.iter().map(|case| case.way).filter(distributed).collect();
+        assert_eq!(ways.len(), 6);
+        for way in ways {
+            let model = SUITES.model(way).unwrap();
+            let faulty: Vec<bool> = model.parts.iter().map(|part| part.faults.is_some()).collect();
+            assert_eq!(faulty, [false, true, false, true], "{way:?}");
+            let Way::FaultyRouters { retried, .. } = way else { continue };
+            assert_eq!(model.parts[0].retry.is_some(), retried);
+        }
     }
 
     /// Every model but that of one dyno has all dynos.

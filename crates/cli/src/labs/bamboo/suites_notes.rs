@@ -1,11 +1,12 @@
 //! What is to be said about timelike's later suites: each sentence is chosen by the intervals of the replications.
 
 use super::published::{NUMBERS, REPLICATIONS};
-use super::suites::{CASES, OK, Played, Way};
+use super::suites::{CASES, OK, Played, SWEPT, Swept, Way};
 use super::system::{DOWN_S, UP_S};
 use crate::labs::Range;
 use crate::labs::latencies::{MEAN, MEDIAN, QUANTITIES};
 use crate::labs::words::{Sign, listed, single, within};
+use report::format::count;
 use workload::model::Ties;
 
 /// So many standard errors of a difference are more than chance gives.
@@ -13,7 +14,15 @@ const FAR: f64 = 4.0;
 
 /// Every sentence.
 pub fn notes(all: &[Played]) -> Vec<String> {
-    let notes = [agreement(all), routers(all), one_by_one(all), holes(all), holds(all), faulty_routers(all)];
+    let notes = [
+        agreement(all),
+        routers(all),
+        one_by_one(all),
+        holes(all),
+        holds(all),
+        retries(all),
+        faulty_routers(all),
+    ];
     notes.into_iter().flatten().collect()
 }
 
@@ -178,11 +187,67 @@ fn holds(all: &[Played]) -> Option<String> {
     ))
 }
 
+/// What many routers come to, against a choice at random.
+pub fn swept(all: &[Swept]) -> Option<String> {
+    let of = |at: usize| Range::over(all, |swept| swept[at][MEAN]);
+    let (last, random) = (SWEPT.len() - 1, SWEPT.len());
+    let (one, most, drawn) = (of(0)?, of(last)?, of(random)?);
+    let paired = |one: usize, other: usize| Range::over(all, |swept| swept[one][MEAN] - swept[other][MEAN]);
+    let (left, way) = (paired(last, random)?, paired(random, 0)?);
+    let where_to = match (Sign::of(&left), Sign::of(&way)) {
+        (_, Sign::Unknown | Sign::Below) => {
+            "a choice at random is not known to be slower than one router".to_owned()
+        }
+        (Sign::Unknown, _) => "no difference from a choice at random can be told".to_owned(),
+        _ => {
+            let share = 100.0 * (most.mean - one.mean) / (drawn.mean - one.mean);
+            format!(
+                "{share:.0} % of the way from one router to a choice at random ({} ms apart)",
+                within(&left, 1)
+            )
+        }
+    };
+    let means: Vec<String> = (0..SWEPT.len()).filter_map(|at| Some(format!("{:.0}", of(at)?.mean))).collect();
+    Some(format!(
+        "With ties at random the mean goes from {} ms of one router to {} ms of {} ({} ms in between), and a choice at random has \
+         {} ms: {where_to}.",
+        within(&one, 1),
+        within(&most, 1),
+        count(u64::from(SWEPT[last])),
+        listed(&means[1..last]),
+        within(&drawn, 1)
+    ))
+}
+
+/// What retries are worth, around one router and around faulty ones.
+fn retries(all: &[Played]) -> Option<String> {
+    let mut said = Vec::new();
+    for (ties, name) in [(Ties::First, "ties to the first"), (Ties::Random, "random ties")] {
+        let one = difference(all, (Way::Retried { ties }, even(ties, true, true)), OK)?;
+        let faulty = |retried| Way::FaultyRouters { ties, retried, blocks: false };
+        let many = difference(all, (faulty(true), faulty(false)), OK)?;
+        let word = |gain: &Range| match Sign::of(gain) {
+            Sign::Above => "more",
+            Sign::Below => "fewer",
+            Sign::Unknown => "not known to be more",
+        };
+        said.push(format!(
+            "with {name} of 100 requests {} succeed that did not to one router ({}), and {} to ten faulty routers ({})",
+            percent(&one, 2),
+            word(&one),
+            percent(&many, 2),
+            word(&many)
+        ));
+    }
+    Some(format!("Three attempts around all of it: {}.", said.join("; ")))
+}
+
 /// Faulty routers over one pool, or each with its own.
 fn faulty_routers(all: &[Played]) -> Option<String> {
     let mut said = Vec::new();
     for (ties, name) in [(Ties::First, "ties to the first"), (Ties::Random, "random ties")] {
-        let pair = (Way::FaultyRouters { ties, blocks: true }, Way::FaultyRouters { ties, blocks: false });
+        let of = |blocks| Way::FaultyRouters { ties, retried: true, blocks };
+        let pair = (of(true), of(false));
         let (ok, mean) = (difference(all, pair, OK)?, difference(all, pair, MEAN)?);
         let longer = match Sign::of(&mean) {
             Sign::Above => format!("{} ms longer", within(&mean, 1)),
