@@ -31,7 +31,7 @@ MODULES = [
 ]
 
 # Slow ones, for .ci/nightly.
-NIGHTLY = []
+NIGHTLY = ["nightly_broken_servers"]
 
 # How often a check is begun, at most, on a machine that stands still.
 ATTEMPTS = 3

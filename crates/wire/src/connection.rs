@@ -124,8 +124,8 @@ pub enum ProtocolError {
     /// Content-Length is not a number below 2^64, or given twice with different values.
     #[error("Content-Length is invalid or contradicts itself")]
     ContentLength,
-    /// Transfer-Encoding is empty or names chunked more than once.
-    #[error("Transfer-Encoding is invalid")]
+    /// Transfer-Encoding is empty, names chunked more than once, or stands beside a Content-Length without naming it.
+    #[error("Transfer-Encoding is invalid or contradicts Content-Length")]
     TransferEncoding,
     /// A chunk's size line is malformed, or its size has more than 16 digits.
     #[error("a chunk's size line is malformed")]

@@ -50,6 +50,27 @@ impl Assembler {
         Assembly::Partial
     }
 
+    /// Joins header lines that go on in the next one, by blanks in place of the line end (obs-fold; RFC 9112, 5.2). Lines
+    /// that decide where the message ends stay as they are, for parsers disagree on those, and are then malformed.
+    pub(super) fn unfold(&mut self) {
+        let (mut start, mut joins) =
+            (memchr(b'\n', &self.buffer).map_or(self.buffer.len(), |at| at + 1), false);
+        while let Some(len) = memchr(b'\n', &self.buffer[start..]) {
+            let end = start + len;
+            let folded = matches!(self.buffer.get(end + 1), Some(b' ' | b'\t'));
+            // A name begins the line, or the line before it goes on here.
+            joins = match joins {
+                false => folded && !decides(&self.buffer[start..end]),
+                true => folded,
+            };
+            if joins {
+                let cr = end > 0 && self.buffer[end - 1] == b'\r';
+                self.buffer[end - usize::from(cr)..=end].fill(b' ');
+            }
+            start = end + 1;
+        }
+    }
+
     /// What was collected.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer
@@ -72,9 +93,39 @@ impl Assembler {
     }
 }
 
+/// Whether a header line decides where the message ends, or begins with a blank itself.
+fn decides(line: &[u8]) -> bool {
+    let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
+    let is = |of: &str| name.eq_ignore_ascii_case(of.as_bytes());
+    line.starts_with(b" ") || line.starts_with(b"\t") || is("content-length") || is("transfer-encoding")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folded_lines_are_joined_but_for_those_that_frame() {
+        let unfolded = |head: &str| {
+            let mut assembler = Assembler::default();
+            assert_eq!(assembler.push(&mut head.as_bytes(), 1000), Assembly::Complete);
+            assembler.unfold();
+            String::from_utf8(assembler.bytes().to_vec()).unwrap()
+        };
+        for (head, expected) in [
+            ("S\r\nA: b\r\n c\r\n\r\n", "S\r\nA: b   c\r\n\r\n"),
+            ("S\nA: b\n\tc\n d\nE: f\n\n", "S\nA: b \tc  d\nE: f\n\n"),
+            ("S\r\nContent-Length:\r\n 5\r\n\r\n", "S\r\nContent-Length:\r\n 5\r\n\r\n"),
+            (
+                "S\r\nA: b\r\ntransfer-encoding: x\r\n y\r\n\r\n",
+                "S\r\nA: b\r\ntransfer-encoding: x\r\n y\r\n\r\n",
+            ),
+            ("S\r\n A: b\r\n c\r\n\r\n", "S\r\n A: b\r\n c\r\n\r\n"),
+            ("S\r\nA: b\r\n\r\n", "S\r\nA: b\r\n\r\n"),
+        ] {
+            assert_eq!(unfolded(head), expected, "{head:?}");
+        }
+    }
 
     #[test]
     fn the_end_is_found_at_any_split_and_with_any_line_end() {

@@ -1,7 +1,8 @@
 //! The chunked transfer coding (RFC 9112, 7.1), decoded in place: data is borrowed from the input, framing is skipped.
 //!
-//! Chunk extensions and trailer lines are skipped and counted, not held. Line ends within the coding are CRLF; only
-//! trailer lines, which are header lines, may end in a bare LF.
+//! Chunk extensions and trailer lines are skipped and counted, not held. Line ends within the coding are CRLF; trailer
+//! lines, which are header lines, may end in a bare LF, and in answers all lines may: a client passes nothing on to a peer
+//! that could read them otherwise.
 
 use memchr::memchr;
 
@@ -48,6 +49,8 @@ pub(super) struct Chunked {
     body: u64,
     /// Extension and trailer bytes so far.
     skipped: u64,
+    /// Whether lines may end in a bare LF.
+    bare: bool,
 }
 
 /// What comes next in a body.
@@ -66,8 +69,14 @@ pub(super) enum Decoded<'b> {
 }
 
 impl Chunked {
+    /// Of a request.
     pub(super) const fn new() -> Chunked {
-        Chunked { at: At::Size { digits: 0 }, left: 0, body: 0, skipped: 0 }
+        Chunked { at: At::Size { digits: 0 }, left: 0, body: 0, skipped: 0, bare: false }
+    }
+
+    /// Of an answer.
+    pub(super) const fn of_answer() -> Chunked {
+        Chunked { bare: true, ..Chunked::new() }
     }
 
     /// Reads up to the next piece of data or the end; advances `bytes` over what it consumed.
@@ -75,6 +84,14 @@ impl Chunked {
         while let Some((&byte, rest)) = bytes.split_first() {
             // Each arm consumes this byte, unless it says otherwise.
             let mut after = rest;
+            if self.bare && byte == b'\n' {
+                // As if a CR had come before.
+                self.at = match self.at {
+                    At::Size { digits: 1.. } | At::Space | At::Extension => At::SizeEnd,
+                    At::DataCr => At::DataLf,
+                    at => at,
+                };
+            }
             self.at = match (self.at, byte) {
                 (At::Size { digits }, _) if byte.is_ascii_hexdigit() => {
                     if digits == MAX_DIGITS {
@@ -162,7 +179,11 @@ mod tests {
 
     /// Data, how it ended, and what was left over; the input cut at `cut`.
     fn decode(input: &[u8], cut: usize) -> (Vec<u8>, Decoded<'static>, Vec<u8>) {
-        let (mut chunked, mut data) = (Chunked::new(), Vec::new());
+        decode_by(Chunked::new(), input, cut)
+    }
+
+    fn decode_by(mut chunked: Chunked, input: &[u8], cut: usize) -> (Vec<u8>, Decoded<'static>, Vec<u8>) {
+        let mut data = Vec::new();
         let (a, b) = input.split_at(cut);
         for (mut bytes, after) in [(a, b), (b, &b""[..])] {
             let end = loop {
@@ -233,6 +254,26 @@ mod tests {
         ] {
             for cut in 0..=input.len() {
                 let got = decode(input.as_bytes(), cut);
+                assert_eq!((&got.0[..], got.1), (data.as_bytes(), end), "{input:?} cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_answers_may_end_in_a_bare_line_feed() {
+        use Decoded::{Broken, End};
+        use ProtocolError::{ChunkEnd, ChunkSize};
+        for (input, data, end) in [
+            ("5\nhello\n0\n\n", "hello", End),
+            ("5 \nhello\r\n0;x\n\r\n", "hello", End),
+            ("2;a=b\nhi\n0\nA: b\n\n", "hi", End),
+            ("\n", "", Broken(ChunkSize)),
+            ("1\nab", "a", Broken(ChunkEnd)),
+            ("1\r\r\nab", "", Broken(ChunkSize)),
+            ("3\r\nabc\rx", "abc", Broken(ChunkEnd)),
+        ] {
+            for cut in 0..=input.len() {
+                let got = decode_by(Chunked::of_answer(), input.as_bytes(), cut);
                 assert_eq!((&got.0[..], got.1), (data.as_bytes(), end), "{input:?} cut at {cut}");
             }
         }

@@ -1,8 +1,8 @@
 //! The client half of HTTP/1.1: one stream, kept alive from answer to answer.
 //!
-//! Where an answer ends follows RFC 9112, 6.3; whether the connection goes on, 9.3. Two things are stricter than a
-//! browser is, because a load test must not guess: framing that contradicts itself is an error, and a byte nobody asked
-//! for ends the connection.
+//! Where an answer ends follows RFC 9112, 6.3; whether the connection goes on, 9.3. Common mistakes of servers are read as
+//! curl reads them where that is certain. Two things are stricter, because a load test must not guess: framing that
+//! contradicts itself is an error, and a byte nobody asked for ends the connection.
 
 use std::sync::Arc;
 
@@ -148,7 +148,7 @@ impl Client {
             match assembly {
                 Assembly::Partial => return None,
                 Assembly::TooLarge => return self.fail(ResetReason::TooLarge(Limit::Head)),
-                Assembly::Complete => {}
+                Assembly::Complete => self.assembler.unfold(),
             }
             let parsed = match parse_answer(self.assembler.bytes(), self.limits.headers) {
                 Ok(Some(parsed)) => parsed,
@@ -194,12 +194,18 @@ impl Client {
 
     /// How the body ends: RFC 9112, 6.3, rules 4 to 8.
     fn framing(&mut self, fields: &Fields, version: u8) -> Result<State, ProtocolError> {
-        if fields.transfer_encoding {
+        // Where it changes nothing, the length counts.
+        let changes = fields.codings > 0 || !fields.identity;
+        self.reusable &= !fields.transfer_encoding || changes;
+        if fields.transfer_encoding && changes {
             // Both framings at once, or chunks from HTTP/1.0, smell of an intermediary that got it wrong.
             self.reusable &= fields.content_length == ContentLength::Absent && version >= 1;
             return match (fields.chunked, fields.chunked_last) {
-                (1, true) => Ok(State::Chunked(Chunked::new())),
-                (0 | 1, _) if fields.codings > 0 => Ok(self.until_end()),
+                (1, true) => Ok(State::Chunked(Chunked::of_answer())),
+                // Without chunks the body lasts until the peer closes, and a length would say something else.
+                (0 | 1, _) if fields.codings > 0 && fields.content_length == ContentLength::Absent => {
+                    Ok(self.until_end())
+                }
                 _ => Err(ProtocolError::TransferEncoding),
             };
         }

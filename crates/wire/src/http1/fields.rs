@@ -24,8 +24,10 @@ pub(super) struct Fields {
     pub(super) content_length: ContentLength,
     /// Whether there is a Transfer-Encoding at all.
     pub(super) transfer_encoding: bool,
-    /// How many codings it names, over all its lines.
+    /// How many codings it names, over all its lines, without `identity`, which changes nothing (RFC 2616, 3.6).
     pub(super) codings: u32,
+    /// Whether it names `identity`.
+    pub(super) identity: bool,
     /// How many of these are chunked.
     pub(super) chunked: u32,
     /// Whether the last of them is.
@@ -80,6 +82,10 @@ impl Fields {
     fn add_codings(&mut self, value: &[u8]) {
         self.transfer_encoding = true;
         for coding in items(value) {
+            if coding.eq_ignore_ascii_case(b"identity") {
+                self.identity = true;
+                continue;
+            }
             self.codings += 1;
             self.chunked_last = coding.eq_ignore_ascii_case(b"chunked");
             self.chunked += u32::from(self.chunked_last);
@@ -214,6 +220,8 @@ mod tests {
             ("Transfer-Encoding: chunked;q=1", 1, 0, false),
             ("Transfer-Encoding: xchunked", 1, 0, false),
             ("Transfer-Encoding: ,", 0, 0, false),
+            ("Transfer-Encoding: identity", 0, 0, false),
+            ("Transfer-Encoding: chunked, Identity", 1, 1, true),
         ] {
             let got = fields(lines);
             assert!(got.transfer_encoding);
