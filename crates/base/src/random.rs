@@ -31,6 +31,8 @@ pub mod streams {
     pub const ERROR: &str = "error";
     /// Where within its grid step a coarse stamp is taken to lie.
     pub const DITHER: &str = "dither";
+    /// Which values of a sequence a sample keeps.
+    pub const PICK: &str = "pick";
     /// A seed derived from another one.
     pub const DERIVED: &str = "derived";
 }

@@ -8,7 +8,10 @@
 //! slowness, which a timeout is not).
 //!
 //! The interval of a quantile is the set of all q for which p lies within the interval of F(q) by batch means of the
-//! indicator (see `intervals`), taken on the scale of the logit (delta method), which is less skewed in the tail.
+//! indicator (see `intervals`), taken on the scale of the logit (delta method), which is less skewed in the tail. F is known at
+//! the ends of the histogram's cells, which are up to 0.1 % wide: the interval reaches to the outer ends of its outer cells. Where these
+//! make more than a fifth of it, as from some millions of observations on, or where few values hold all, it is marked as stepped:
+//! it holds the truth more often than in 95 %.
 
 use crate::cells::{Cells, Segment};
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_half_width};
@@ -64,6 +67,13 @@ pub(crate) struct Sample {
 /// Names of the percentiles of a block and their shares.
 const PERCENTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
+
+/// So many observations lie beyond a quantile that has an interval, and on this side of it. With ten, the interval is 1.34 times as wide as
+/// chance is.
+const BEYOND: f64 = 20.0;
+
+/// An interval of which the outer cells make more than this part is stepped.
+const STEP: f64 = 0.2;
 
 /// A quantile as told.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -147,12 +157,12 @@ impl Sample {
         Some((self.low.up_to(x) as f64 / self.n() as f64, ratio_half_width(&segments)?))
     }
 
-    /// The interval of a quantile in the unit of the histogram, or why there is none.
-    pub fn interval(&self, p: f64) -> Result<Interval, String> {
+    /// The interval of a quantile in the unit of the histogram, and whether it is stepped; or why there is none.
+    pub fn interval(&self, p: f64) -> Result<(Interval, bool), String> {
         let n = self.n();
         let beyond = n as f64 * p.min(1.0 - p);
-        if beyond < 10.0 - 1e-6 {
-            return Err(format!("fewer than 10 observations on one side (n = {n})"));
+        if beyond < BEYOND - 1e-6 {
+            return Err(format!("fewer than {BEYOND} observations on one side (n = {n})"));
         }
         self.too_few()?;
         if self.quantile(p).is_none_or(|q| q.lower_bound) {
@@ -160,8 +170,8 @@ impl Sample {
         }
         let cells: Vec<u64> = self.low.iter().map(|c| c.low).collect();
         let [low, high] = astride(p, &cells, None, |&cell| self.share_up_to(cell));
-        let told = |i: usize| self.low.iter().nth(i).map(|c| c.low + (c.high - c.low) / 2);
-        let (Some(low), Some(high_x)) = (told(low), told(high)) else {
+        let [first, last] = [low, high].map(|i| self.low.iter().nth(i).copied());
+        let (Some(first), Some(last)) = (first, last) else {
             return Err(format!("beyond the largest observation (n = {n})"));
         };
         // All of the sample lies up to the last cell, whatever p: reached only for want of a larger observation.
@@ -170,13 +180,15 @@ impl Sample {
             return Err(format!("its upper end lies beyond the largest observation (n = {n})"));
         }
         if self.censored > 0 {
-            let share = (self.low.up_to(high_x) as f64 / n as f64).min(1.0);
-            if self.high(share).is_none_or(|q| q > 1.01 * high_x as f64) {
+            let share = (last.up_to as f64 / n as f64).min(1.0);
+            if self.high(share).is_none_or(|q| q > 1.01 * last.high as f64) {
                 return Err("its upper end lies among requests that were given up".into());
             }
         }
         let (min, max) = (self.min.unwrap_or(0), self.max.unwrap_or(u64::MAX));
-        Ok([low.clamp(min, max) as f64, high_x.clamp(min, max) as f64])
+        let [low, high] = [first.low, last.high].map(|x| x.clamp(min, max) as f64);
+        let cell = (last.high - last.low) as f64;
+        Ok(([low, high], low == high || cell > STEP * (high - low)))
     }
 
     /// Why there can be no interval from segments.
@@ -245,7 +257,11 @@ impl Sample {
             if quantile.is_some_and(|q| q.lower_bound) {
                 spread.lower_bound.insert(name.into(), true);
             }
-            let interval = note(name, self.interval(p));
+            let interval = self.interval(p);
+            if interval.as_ref().is_ok_and(|(_, stepped)| *stepped) {
+                spread.stepped.insert(name.into(), true);
+            }
+            let interval = note(name, interval.map(|(interval, _)| interval));
             let (field, ci) = match name {
                 "p50" => (&mut spread.p50, &mut spread.ci95.p50),
                 "p90" => (&mut spread.p90, &mut spread.ci95.p90),

@@ -165,7 +165,9 @@ mod tests {
             run(folder.path(), "same", &TEXT.replace("seed: 7", "seed: 8"), Some(other())).beside.unwrap();
         assert_eq!(told(&same), Vec::<String>::new());
         assert_eq!(same.run.name, "first");
-        assert!(same.against.compared.iter().all(|of| of.agree == Some(true)), "{:?}", same.against.compared);
+        // Twelve of 1,200 requests lie beyond p99, which has no interval.
+        let agree = same.against.compared.iter().map(|of| of.agree).collect::<Vec<_>>();
+        assert_eq!(agree, [Some(true), Some(true), Some(true), None], "{:?}", same.against.compared);
         let text = TEXT.replace("60/s", "70/s").replace("hold: 20s", "hold: 25s").replace("shop", "kiosk");
         let text = format!("{}timeout: 2s\n", text.replace("exp(10ms)", "exp(20ms)"));
         let apart = run(folder.path(), "apart", &text, Some(other())).beside.unwrap();

@@ -1,8 +1,9 @@
 //! How response times went in the course of one run, in memory that does not grow with it: enough to leave out the
 //! warm-up afterwards, when it is known how long it was, from means and from percentiles alike.
 //!
-//! Means come from [`Batches`]. For percentiles the first 65,536 values are kept as they are; of a longer run there are at most
-//! 64 histograms of equally many values each, so that a warm-up is left out in steps of a 32nd of the run or finer.
+//! Means come from [`Batches`]. For percentiles the first 65,535 values are kept as they are; of a longer run there are at most
+//! 64 histograms of equally many values each, so that a warm-up is left out in steps of a 32nd of the run or finer, and a sample of
+//! exact values, which tells how values lie within a bucket.
 //!
 //! Times without an answer are censored at the time they were given up, and told apart from the others all along: see
 //! [`Times`].
@@ -11,19 +12,18 @@ use super::order::{Ended, How};
 use super::times::Times;
 use base::Nanos;
 use stats::intervals::share;
-use stats::steady::{BatchMeans, Batches, Cut, MOST_BATCHES, Replications, batch_means, mser, mser_of_runs};
+use stats::steady::{
+    BatchMeans, Batches, Cut, MOST_BATCHES, MOST_SAMPLED, Replications, Sample, Shares, at_most, batch_means,
+    mser, mser_of_runs,
+};
 use stats::summary::Interval;
+use std::ops::Range;
 
-/// So many values are kept as they are.
-const KEPT: usize = 65_536;
 /// Most histograms of a run.
 const MOST_PARTS: usize = 64;
-/// Parts into which what is left of a run is cut for the interval of a percentile; fewer are enough where the warm-up has
-/// left fewer.
+/// Parts into which what is left of a single run is cut for intervals; fewer are enough where the warm-up has left fewer.
 const SEGMENTS: usize = 20;
 const FEWEST_SEGMENTS: usize = 10;
-/// So many values beyond a percentile a part must have, for its percentile to be told.
-const BEYOND: f64 = 10.0;
 
 /// The course of one run.
 #[derive(Clone, Debug)]
@@ -35,10 +35,18 @@ pub struct Course {
 }
 
 /// Values in their order.
+#[derive(Clone, Debug, Default)]
+struct Values {
+    exact: Sample<Value>,
+    /// None while all of them are kept.
+    counted: Option<Counted>,
+}
+
+/// Parts of so many values each, the last with fewer.
 #[derive(Clone, Debug)]
-enum Values {
-    Kept(Vec<Value>),
-    Counted { length: u64, parts: Vec<Times> },
+struct Counted {
+    length: u64,
+    parts: Vec<Times>,
 }
 
 /// A time in nanoseconds, its last two bits being how the request ended.
@@ -66,18 +74,27 @@ impl Value {
     }
 }
 
+/// Some of a run.
+#[derive(Clone, Debug)]
+struct Part {
+    times: Times,
+    exact: Vec<Value>,
+}
+
 /// What is left of a run without its warm-up.
 #[derive(Clone, Debug)]
 pub struct After {
     /// All that is left.
     pub all: Times,
+    /// Exact values of some of it.
+    exact: Vec<Value>,
     /// The same in parts of about equal size, in order; none where they were not asked for.
-    segments: Vec<Times>,
+    segments: Vec<Part>,
 }
 
 impl Default for Course {
     fn default() -> Course {
-        Course { batches: Batches::new(), due: Vec::new(), values: Values::Kept(Vec::new()) }
+        Course { batches: Batches::new(), due: Vec::new(), values: Values::default() }
     }
 }
 
@@ -130,19 +147,34 @@ impl Course {
     /// What comes after the first `cut` requests; in parts too if `parts` is set, without which there are no intervals.
     pub fn after(&self, cut: u64, parts: bool) -> After {
         let most = if parts { SEGMENTS } else { 0 };
-        match &self.values {
-            Values::Kept(values) => {
-                let left = values.get(cut as usize..).unwrap_or_default();
+        let Values { exact, counted } = &self.values;
+        let n = self.n();
+        match counted {
+            None => {
+                let left = exact.of(cut.min(n)..n);
                 let of = |part: &[Value]| {
                     let mut times = Times::default();
                     part.iter().for_each(|value| times.push(value.ns(), value.how()));
                     times
                 };
-                After { all: of(left), segments: segments(left, most, of) }
+                let part = |range: Range<usize>| Part {
+                    times: of(&left[range.clone()]),
+                    exact: left[range].to_vec(),
+                };
+                After { all: of(left), exact: left.to_vec(), segments: segments(left.len(), most, part) }
             }
-            Values::Counted { length, parts } => {
-                let left = parts.get(cut.div_ceil(*length) as usize..).unwrap_or_default();
-                After { all: merged(left), segments: segments(left, most, merged) }
+            Some(Counted { length, parts }) => {
+                let first = (cut.div_ceil(*length) as usize).min(parts.len());
+                let left = &parts[first..];
+                let places = |range: Range<usize>| {
+                    (first + range.start) as u64 * length..(first + range.end) as u64 * length
+                };
+                let part = |range: Range<usize>| Part {
+                    times: merged(&left[range.clone()]),
+                    exact: exact.of(places(range)).to_vec(),
+                };
+                let kept = exact.of(places(0..left.len())).to_vec();
+                After { all: merged(left), exact: kept, segments: segments(left.len(), most, part) }
             }
         }
     }
@@ -151,35 +183,48 @@ impl Course {
 impl Values {
     #[inline]
     fn push(&mut self, value: Value) {
-        match self {
-            Values::Kept(values) if values.len() < KEPT => values.push(value),
-            Values::Kept(values) => {
-                let length = (KEPT / MOST_PARTS) as u64;
-                let parts = Vec::with_capacity(MOST_PARTS);
-                let mut counted = Values::Counted { length, parts };
-                values.iter().chain([&value]).for_each(|&value| counted.push(value));
-                *self = counted;
+        match &mut self.counted {
+            Some(counted) => counted.push(value),
+            None if self.exact.is_full() => {
+                let mut counted = Counted {
+                    length: (MOST_SAMPLED / MOST_PARTS) as u64,
+                    parts: Vec::with_capacity(MOST_PARTS),
+                };
+                self.exact
+                    .of(0..MOST_SAMPLED as u64)
+                    .iter()
+                    .chain([&value])
+                    .for_each(|&value| counted.push(value));
+                self.counted = Some(counted);
             }
-            Values::Counted { length, parts } => match parts.last_mut().filter(|last| last.n() < *length) {
-                Some(last) => last.push(value.ns(), value.how()),
-                None => {
-                    if parts.len() == MOST_PARTS {
-                        halve(parts);
-                        *length *= 2;
-                    }
-                    let mut part = Times::default();
-                    part.push(value.ns(), value.how());
-                    parts.push(part);
+            None => {}
+        }
+        self.exact.push(value);
+    }
+}
+
+impl Counted {
+    #[inline]
+    fn push(&mut self, value: Value) {
+        match self.parts.last_mut().filter(|last| last.n() < self.length) {
+            Some(last) => last.push(value.ns(), value.how()),
+            None => {
+                if self.parts.len() == MOST_PARTS {
+                    halve(&mut self.parts);
+                    self.length *= 2;
                 }
-            },
+                let mut part = Times::default();
+                part.push(value.ns(), value.how());
+                self.parts.push(part);
+            }
         }
     }
 }
 
-/// What is left, in so many parts at most.
-fn segments<T>(left: &[T], most: usize, of: impl Fn(&[T]) -> Times) -> Vec<Times> {
-    let (n, m) = (left.len(), left.len().min(most));
-    (0..m).map(|i| of(&left[i * n / m..(i + 1) * n / m])).collect()
+/// `n` things in so many parts at most.
+fn segments(n: usize, most: usize, of: impl Fn(Range<usize>) -> Part) -> Vec<Part> {
+    let m = n.min(most);
+    (0..m).map(|i| of(i * n / m..(i + 1) * n / m)).collect()
 }
 
 /// Merges neighbours.
@@ -196,17 +241,29 @@ fn merged(parts: &[Times]) -> Times {
     all
 }
 
+impl Part {
+    fn shares(&self, of_well: bool) -> Shares {
+        shares(&self.times, &self.exact, of_well)
+    }
+}
+
+/// The times counted up, with the exact values that are known; of the requests that ended well alone if `of_well` is set.
+fn shares(times: &Times, exact: &[Value], of_well: bool) -> Shares {
+    let kept = exact.iter().filter(|value| !of_well || value.how() == How::Well).map(|value| value.ns());
+    if of_well { Shares::of(times.well(), kept) } else { Shares::of(&times.all(), kept) }
+}
+
 impl After {
     /// Share of the requests that did not end well, and its 95 % interval by the parts of the run.
     pub fn failed(&self) -> Option<(f64, Interval)> {
-        let parts = self.segments.iter().map(|part| (part.n() - part.well().n(), part.n()));
+        let parts = self.segments.iter().map(|Part { times, .. }| (times.n() - times.well().n(), times.n()));
         share(&parts.collect::<Vec<_>>())
     }
 
-    /// The 95 % interval about `middle` of a number that `of` tells of each part of the run, by how it differs among them
+    /// The 95 % interval about `middle` of a mean that `of` tells of each part of the run, by how it differs among them
     /// (Student's t); none where one of them cannot tell it.
     pub fn interval(&self, middle: f64, of: impl Fn(&Times) -> Option<f64>) -> Option<Interval> {
-        let values: Vec<f64> = self.segments.iter().map(of).collect::<Option<_>>()?;
+        let values: Vec<f64> = self.segments.iter().map(|part| of(&part.times)).collect::<Option<_>>()?;
         if values.len() < FEWEST_SEGMENTS {
             return None;
         }
@@ -214,17 +271,27 @@ impl After {
         let half = (high - low) / 2.0;
         Some([middle - half, middle + half])
     }
-}
 
-/// Whether so many values are enough for the percentile of that share to be told.
-pub fn enough(n: u64, p: f64) -> bool {
-    n as f64 * (1.0 - p) >= BEYOND
+    /// All that is left counted up, with at most so many exact values; see [`Part::shares`].
+    pub fn shares(&self, of_well: bool, most: usize) -> Shares {
+        if self.exact.len() <= most {
+            return shares(&self.all, &self.exact, of_well);
+        }
+        shares(&self.all, &at_most(&self.exact, most), of_well)
+    }
+
+    /// The parts of it counted up, as if each were a run; none where there are too few for an interval.
+    pub fn segments(&self, of_well: bool) -> impl Iterator<Item = Shares> + '_ {
+        let enough = self.segments.len() >= FEWEST_SEGMENTS;
+        self.segments.iter().filter(move |_| enough).map(move |part| part.shares(of_well))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use base::random::Stream;
+    use stats::steady::pooled;
 
     fn course(values: impl IntoIterator<Item = u64>) -> Course {
         let mut course = Course::default();
@@ -237,7 +304,7 @@ mod tests {
 
     #[test]
     fn what_was_cut_is_in_no_percentile() {
-        for n in [1_000u64, 60_000, 65_536, 65_537, 1_000_000] {
+        for n in [1_000u64, 60_000, 65_535, 65_536, 65_537, 1_000_000] {
             let warm = n / 10;
             let course = course((0..n).map(|k| if k < warm { 1 << 40 } else { 1_000 + k % 100 }));
             let Cut::Found(prefix) = course.cut() else { panic!("{n}: no steady state") };
@@ -255,26 +322,28 @@ mod tests {
         }
         let short = course([5, 6, 7]);
         assert_eq!((short.n(), short.cut(), short.due_in(0)), (3, Cut::TooFew, None));
-        assert_eq!(short.after(0, true).interval(1.0, |times| times.quantile(0.5)), None);
-        assert_eq!(short.after(3, true).all.quantile(0.5), None);
+        assert_eq!(short.after(0, true).segments(false).count(), 0);
+        assert_eq!(short.after(3, true).all.quantiles([0.5]), [None]);
     }
 
-    /// Independent exponential values of mean 1 ms: p99 is ln(100) ms. Of 100 runs the intervals of 93 to 97 are expected to
-    /// hold it; four standard errors (2.2 each) below 95 are 86.
+    /// Independent exponential values of mean 1 ms: p99 is ln(100) ms. Of 100 runs the intervals of 95 are expected to
+    /// hold each percentile; four standard errors (2.2 each) below are 86.
     #[test]
     fn intervals_of_percentiles_hold_what_they_promise() {
         for n in [30_000u64, 70_000] {
-            let mut held = 0;
+            let mut held = [0; 2];
             for seed in 1..=100 {
                 let mut draws = Stream::new(seed, "test").item(0);
                 let values = (0..n).map(|_| (-1e6 * draws.open01().ln()) as u64);
                 let after = course(values).after(0, true);
-                let told = |times: &Times| times.quantile(0.99).filter(|_| enough(times.n(), 0.99));
-                let [low, high] = after.interval(after.all.quantile(0.99).unwrap(), told).unwrap();
-                let exact = 100f64.ln() / 1e3;
-                held += u32::from((low..=high).contains(&exact));
+                let segments: Vec<Shares> = after.segments(false).collect();
+                let segments: Vec<&Shares> = segments.iter().collect();
+                for (held, p) in held.iter_mut().zip([0.5f64, 0.99]) {
+                    let [low, high] = pooled(&segments, p).unwrap().by_runs.unwrap().interval;
+                    *held += u32::from((low..=high).contains(&(-(1.0 - p).ln() * 1e6)));
+                }
             }
-            assert!(held >= 86, "{held} of 100 at {n}");
+            assert!(held.iter().all(|held| *held >= 86), "{held:?} of 100 at {n}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A study keeps response times, how requests ended and whether they started, of all steps together; thresholds on anything
 //! else are not among those that come here (`settings::study`).
 
-use super::course::{After, enough};
+use super::course::After;
 use super::estimates::of_values;
 use super::pooled::Together;
 use super::replication::{Number, Numbers, Replication};
@@ -15,7 +15,7 @@ use stats::summary::{Interval, ThresholdResult};
 use stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
 
 /// What a threshold speaks of in one run; none where there was nothing to observe. `mean` is that of the response time; intervals
-/// are those within the run, if `intervals` is set.
+/// of means and shares are those within the run, if `intervals` is set; those of percentiles are [`Together`]'s.
 pub fn demanded(
     threshold: &Threshold,
     run: &Replication,
@@ -41,23 +41,14 @@ pub fn demanded(
         (_, Aggregate::Count) => Some(plain(counts.n as f64)),
         (Metric::ResponseOk, aggregate) => {
             let value = of_well(aggregate, &after.all)?;
-            let p = if let Aggregate::Percentile(percentile) = aggregate { percentile / 100.0 } else { 0.0 };
-            let told = |part: &Times| of_well(aggregate, part).filter(|_| enough(part.well().n(), p));
-            let has = intervals && !matches!(aggregate, Aggregate::Min | Aggregate::Max);
-            let interval = if has { after.interval(value, told) } else { None };
+            let has = intervals && aggregate == Aggregate::Mean;
+            let interval = if has { after.interval(value, |part| of_well(aggregate, part)) } else { None };
             Some(Number { interval, ..plain(value) })
         }
         (_, Aggregate::Mean | Aggregate::Rate) => Some(mean),
         (_, Aggregate::Min) => after.all.min().map(bound),
         (_, Aggregate::Max) => after.all.max().map(bound),
-        (_, Aggregate::Percentile(percentile)) => {
-            let p = percentile / 100.0;
-            let (value, lower_bound) = after.all.quantiles([p])[0]?;
-            let told = |part: &Times| part.quantile(p).filter(|_| enough(part.n(), p));
-            let has = intervals && !lower_bound;
-            let interval = if has { after.interval(value, told) } else { None };
-            Some(Number { value, interval, lower_bound })
-        }
+        (_, Aggregate::Percentile(percentile)) => after.all.quantiles([percentile / 100.0])[0].map(bound),
     }
 }
 
@@ -96,8 +87,8 @@ pub struct Runs<'a> {
     pub unsteady: Option<String>,
     /// Whether the mean response time is infinite.
     pub endless: bool,
-    /// The response times of all of them, where there are several.
-    pub together: Option<&'a Together>,
+    /// The response times of all of them.
+    pub together: &'a Together,
 }
 
 /// The thresholds of a point, judged by their intervals over its runs, of a single one by those within it.
@@ -124,12 +115,10 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
             [one] => one.interval,
             _ => over_runs.and_then(|estimate| estimate.ci95),
         };
-        if let (Aggregate::Percentile(percentile), Some(together)) = (threshold.aggregate, of.together)
-            && let Some(told) =
-                together.percentile(percentile / 100.0, threshold.metric == Metric::ResponseOk)
-        {
-            (result.value, result.lower_bound) = (Some(told.value), told.lower_bound);
-            result.interval = told.by_runs.map(|(interval, _)| interval);
+        match threshold.aggregate {
+            Aggregate::Percentile(percentile) => of_percentile(&mut result, percentile / 100.0, of.together),
+            Aggregate::Min | Aggregate::Max => of_extreme(&mut result, threshold.aggregate, &all),
+            _ => {}
         }
         if threshold.metric == Metric::Failed {
             result.interval = result.interval.map(|own| wider(own, threshold.aggregate, of.runs));
@@ -137,6 +126,32 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
     }
     judge_runs(&mut result, against(threshold, of).as_deref());
     result
+}
+
+/// Percentiles whose intervals bound others: one of a larger share is at least as large.
+const BOUNDS: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// A percentile of all requests together. Where it has no interval, or is a lower bound, what bounds it is the lower end of the
+/// largest percentile below it that has one.
+fn of_percentile(result: &mut ThresholdResult, p: f64, together: &Together) {
+    let of_well = result.metric == Metric::ResponseOk.name();
+    let Some(told) = together.percentile(p, of_well) else { return };
+    (result.value, result.lower_bound) = (Some(told.value), told.lower_bound);
+    result.interval = told.by_runs.map(|of| of.interval);
+    if result.interval.is_none() {
+        let below = BOUNDS.iter().rev().filter(|&&below| below < p);
+        let mut known = below.filter_map(|&below| together.percentile(below, of_well)?.at_least);
+        result.at_least = told.at_least.or_else(|| known.next());
+    }
+}
+
+/// The smallest or largest of all replications: a fact of these runs, which has no interval.
+fn of_extreme(result: &mut ThresholdResult, aggregate: Aggregate, all: &[Number]) {
+    let by_value = |a: &&Number, b: &&Number| a.value.total_cmp(&b.value);
+    let extreme =
+        if aggregate == Aggregate::Max { all.iter().max_by(by_value) } else { all.iter().min_by(by_value) };
+    (result.value, result.interval) = (extreme.map(|number| number.value), None);
+    result.lower_bound = extreme.is_some_and(|number| number.lower_bound);
 }
 
 /// Why the threshold is not to be judged.

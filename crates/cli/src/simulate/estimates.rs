@@ -32,11 +32,18 @@ pub fn of_values(values: Vec<f64>) -> Option<Estimate> {
     let range = all.count() >= FEWEST_FOR_RANGE;
     Some(Estimate {
         mean: all.mean(),
-        lower_bound: false,
         ci95: all.interval(),
         p05: range.then(|| all.quantile(0.05)),
         p95: range.then(|| all.quantile(0.95)),
+        ..Estimate::default()
     })
+}
+
+/// The largest of all replications, with the range of their own; it has no interval, since longer runs have larger ones. None of none.
+pub fn largest(numbers: &[Number]) -> Option<Estimate> {
+    let most = numbers.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let range = of_values(numbers.iter().map(|number| number.value).collect())?;
+    Some(Estimate { mean: most.value, lower_bound: most.lower_bound, ci95: None, ..range })
 }
 
 /// The response time, in seconds, that a share of the requests does not exceed: as far out as ten lie beyond, and as it is
@@ -73,6 +80,13 @@ mod tests {
         let bound = estimate(&[number(2.0), given_up]).unwrap();
         assert_eq!((bound.mean, bound.lower_bound, bound.ci95), (16.0, true, None));
         assert_eq!(estimate(&[given_up]).unwrap().ci95, None);
+        let most = largest(&[number(1.0), number(3.0), number(2.0)]).unwrap();
+        assert_eq!(
+            (most.mean, most.lower_bound, most.ci95),
+            (3.0, false, None),
+            "the largest, not the mean of three"
+        );
+        assert!(largest(&[number(2.0), given_up]).unwrap().lower_bound);
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub fn notes(about: &About<'_>) -> Vec<String> {
         untold(about),
         short(about),
         left_out(about),
+        given_up(about),
     ];
     all.into_iter().flatten().collect()
 }
@@ -117,6 +118,18 @@ fn left_out(about: &About<'_>) -> Option<String> {
         format!(
             "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
             share(cut)
+        )
+    })
+}
+
+/// The mean and its interval are of what was waited for an answer.
+fn given_up(about: &About<'_>) -> Option<String> {
+    let told = about.point.response.get("mean").is_some_and(|mean| mean.lower_bound && mean.ci95.is_some());
+    told.then(|| {
+        format!(
+            "{} got no answer. The mean, its interval and the thresholds on it count each of them with the time after which it was given \
+             up.",
+            plural(about.point.censored, "request")
         )
     })
 }

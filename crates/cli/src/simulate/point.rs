@@ -7,12 +7,12 @@
 
 use super::course::Course;
 use super::demands::{Runs, judged};
-use super::estimates::{curve, estimate, of_values};
+use super::estimates::{curve, estimate, largest, of_values};
 use super::inside::Seen;
 use super::loads::Loads;
 use super::notes::{About, notes, refused};
 use super::pooled::{Percentile, Together};
-use super::replication::{NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
+use super::replication::{MAX, NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
 use super::state::{Looked, fastest, once, why_not};
 use crate::rundoc;
 use crate::settings::Play;
@@ -94,11 +94,11 @@ impl Coming {
             });
         }
         let Some(cut) = self.cut else { return };
-        let alone = self.replications.len() == 1;
+        let n = self.replications.len() as u64;
         for (r, course) in self.waiting.drain(..) {
             let Some((run, told)) = &mut self.replications[r as usize] else { continue };
-            if let Some((of, times)) = numbers(&course, &cut, alone, &self.thresholds, run) {
-                self.together.take(r, &times);
+            if let Some((of, after, counted)) = numbers(&course, &cut, n, &self.thresholds, run) {
+                self.together.take(r, n, &after, counted);
                 *told = Some(of);
             }
         }
@@ -127,7 +127,7 @@ impl Coming {
             std::array::from_fn(|i| numbers().filter_map(|told| Some(told.well?[i])).collect());
         let over = |of: &[(&str, Option<f64>)], of_well: bool| -> Vec<Option<Percentile>> {
             let told = |p: f64| self.together.percentile(p, of_well);
-            of.iter().map(|(_, p)| p.filter(|_| all.len() > 1).and_then(told)).collect()
+            of.iter().map(|(_, p)| p.and_then(told)).collect()
         };
         let (percentiles, of_well) = (over(&NUMBERS, false), over(&OF_WELL, true));
         let lag1 = of_values(numbers().filter_map(|told| told.lag1).collect()).map(|lag1| lag1.mean);
@@ -181,6 +181,11 @@ impl Coming {
             curve: curve(self.together.times()),
             ..Point::default()
         };
+        if self.together.times().censored() > 0
+            && let Some(mean) = point.response.get_mut("mean")
+        {
+            mean.lower_bound = true;
+        }
         if endless.is_some() {
             let means = [&mut point.response, &mut point.response_ok];
             means.into_iter().filter_map(|of| of.get_mut("mean")).for_each(|mean| mean.ci95 = None);
@@ -210,7 +215,7 @@ impl Coming {
                 runs: &runs().collect::<Vec<_>>(),
                 numbers: &numbers().collect::<Vec<_>>(),
                 unsteady: point.why_not.clone().filter(|_| !judged_as_it_is),
-                together: Some(&self.together).filter(|_| all.len() > 1),
+                together: &self.together,
                 endless: endless.is_some(),
             },
         );
@@ -229,15 +234,22 @@ impl Coming {
     }
 }
 
-/// The estimates by name: percentiles over several replications are those of all requests together. Without a steady state a single
-/// run has no intervals.
+impl Done {
+    /// A number of the response time, of the requests that ended well alone if `of_well` is set.
+    pub fn estimate(&self, of: &str, of_well: bool) -> Option<&Estimate> {
+        if of_well { self.point.response_ok.get(of) } else { self.point.response.get(of) }
+    }
+}
+
+/// The estimates by name: percentiles are those of all requests together, the maximum is the largest of all. Without a steady state
+/// a single run has no intervals.
 fn estimates(
     names: &[(&str, Option<f64>)],
     told: &[Vec<Number>],
     together: &[Option<Percentile>],
     unsteady: bool,
 ) -> BTreeMap<String, Estimate> {
-    let of = |numbers: &Vec<Number>, together: &Option<Percentile>| {
+    let of = |name: &str, numbers: &Vec<Number>, together: &Option<Percentile>| {
         let of = estimate(numbers)?;
         let of = match together {
             Some(Percentile { value, lower_bound: true, .. }) => {
@@ -245,17 +257,20 @@ fn estimates(
             }
             Some(Percentile { value, by_runs, .. }) => {
                 let values = of_values(numbers.iter().map(|number| number.value).collect())?;
-                let ci95 = by_runs.as_ref().map(|(interval, _)| *interval);
-                Estimate { mean: *value, lower_bound: false, ci95, ..values }
+                let ci95 = by_runs.as_ref().map(|of| of.interval);
+                let stepped = by_runs.as_ref().is_some_and(|of| of.stepped);
+                Estimate { mean: *value, lower_bound: false, ci95, stepped, ..values }
             }
-            None if unsteady && numbers.len() == 1 => Estimate { ci95: None, ..of },
+            None if name == MAX => largest(numbers)?,
             None => of,
         };
+        let of =
+            if unsteady && numbers.len() == 1 { Estimate { ci95: None, stepped: false, ..of } } else { of };
         // No response time is negative, whatever the spread of a few runs says.
         Some(Estimate { ci95: of.ci95.map(|[low, high]| [low.max(0.0), high]), ..of })
     };
     let named = names.iter().zip(told).zip(together);
-    named.filter_map(|(((name, _), numbers), t)| Some(((*name).to_owned(), of(numbers, t)?))).collect()
+    named.filter_map(|(((name, _), numbers), t)| Some(((*name).to_owned(), of(name, numbers, t)?))).collect()
 }
 
 /// Whether closed users were mostly turned away, and at once.

@@ -2,10 +2,11 @@
 //!
 //! It is played by recursion where that is the same and can be had, in half the time.
 
-use super::course::{After, Course, enough};
+use super::course::{After, Course};
 use super::demands::demanded;
 use super::inside::{Seen, looked_at_until, simulation};
 use super::loads::Loads;
+use super::pooled::Run;
 use super::sink::{Counts, Sink, unless_abandoned};
 use super::times::Times;
 use crate::settings::Play;
@@ -26,8 +27,11 @@ pub const NUMBERS: [(&str, Option<f64>); 7] = [
     ("p95", Some(0.95)),
     ("p99", Some(0.99)),
     ("p999", Some(0.999)),
-    ("max", None),
+    (MAX, None),
 ];
+
+/// The largest response time.
+pub const MAX: &str = "max";
 
 /// Those that are told of the requests that ended well alone.
 pub const OF_WELL: [(&str, Option<f64>); 3] = [("mean", None), ("p50", Some(0.5)), ("p99", Some(0.99))];
@@ -158,64 +162,59 @@ impl Replication {
     }
 }
 
-/// The numbers of a run without its first requests as far as `cut` says, and the response times that they are of; none
-/// where nothing is left. Intervals within the run are told if `intervals` is set, and none without a steady state; what the
+/// The numbers of one of so many runs without its first requests as far as `cut` says, and what is left of it; none
+/// where nothing is. Intervals of means within the run are told of a single one, and none without a steady state; what the
 /// thresholds speak of is told of this `run`.
 pub fn numbers(
     course: &Course,
     left_out: &Cut,
-    intervals: bool,
+    replications: u64,
     thresholds: &[Threshold],
     run: &Replication,
-) -> Option<(Numbers, Times)> {
+) -> Option<(Numbers, After, Run)> {
     let nothing = Prefix { batches: 0, observations: 0, share: 0.0 };
     let prefix = match left_out {
         Cut::Found(prefix) => *prefix,
         Cut::NotFound(_) | Cut::TooFew => nothing,
     };
-    let intervals = intervals && matches!(left_out, Cut::Found(_));
+    let intervals = replications == 1 && matches!(left_out, Cut::Found(_));
     let after = course.after(prefix.observations, intervals);
     let mean = course.mean_after(prefix.observations)?;
     let max = after.all.max()?;
     let means = course.means(&Cut::Found(prefix));
+    let within = means.filter(|_| intervals).map(|means| means.interval);
+    let mean = Number { value: mean, interval: within, lower_bound: after.all.mean_is_lower_bound() };
     let quantiles = after.all.quantiles(NUMBERS.map(|(_, share)| share.unwrap_or(1.0)));
+    let exact = Run::of(&after, replications);
     let mut all = [Number { value: max.0, interval: None, lower_bound: max.1 }; NUMBERS.len()];
     for ((number, (name, share)), quantile) in all.iter_mut().zip(NUMBERS).zip(quantiles) {
         if let Some(p) = share {
-            let (value, lower_bound) = quantile?;
-            let told = |part: &Times| part.quantile(p).filter(|_| enough(part.n(), p));
-            let interval = (intervals && !lower_bound).then(|| after.interval(value, told)).flatten();
-            *number = Number { value, interval, lower_bound };
+            *number = Number { value: exact.percentile(p, false)?, interval: None, lower_bound: quantile?.1 };
         } else if name == "mean" {
-            let lower_bound = after.all.censored() > 0;
-            let interval = means.filter(|_| intervals && !lower_bound).map(|means| means.interval);
-            *number = Number { value: mean, interval, lower_bound };
+            *number = mean;
         }
     }
-    // As in a single run, one request in a hundred without an answer is not what a limit of a mean is meant to tell apart.
-    let within = means.filter(|_| intervals).map(|means| means.interval);
-    let mean = Number { value: mean, interval: within, lower_bound: false };
     let demanded = thresholds.iter().map(|threshold| demanded(threshold, run, &after, mean, intervals));
     let numbers = Numbers {
         all,
-        well: of_well(&after, intervals),
+        well: of_well(&after, &exact, intervals),
         lag1: means.map(|means| means.lag1),
         demanded: demanded.collect(),
     };
-    Some((numbers, after.all))
+    Some((numbers, after, exact))
 }
 
 /// The same of the requests that ended well.
-fn of_well(after: &After, intervals: bool) -> Option<[Number; OF_WELL.len()]> {
+fn of_well(after: &After, exact: &Run, intervals: bool) -> Option<[Number; OF_WELL.len()]> {
     let mut all = [Number { value: 0.0, interval: None, lower_bound: false }; OF_WELL.len()];
     for (number, (_, share)) in all.iter_mut().zip(OF_WELL) {
-        let of = |times: &Times| match share {
-            Some(p) => times.well().quantile(p).map(|ns| ns as f64 / 1e9),
-            None => times.well().mean().map(|ns| ns / 1e9),
+        let mean = |times: &Times| times.well().mean().map(|ns| ns / 1e9);
+        number.value = match share {
+            Some(p) => exact.percentile(p, true)?,
+            None => mean(&after.all)?,
         };
-        let told = |part: &Times| of(part).filter(|_| enough(part.well().n(), share.unwrap_or(0.0)));
-        number.value = of(&after.all)?;
-        number.interval = if intervals { after.interval(number.value, told) } else { None };
+        number.interval =
+            if intervals && share.is_none() { after.interval(number.value, mean) } else { None };
     }
     Some(all)
 }

@@ -7,11 +7,11 @@
 use super::Own;
 use super::estimates::of_values;
 use super::point::{Coming, Done};
-use super::replication::{NUMBERS, Number, OF_WELL, Replication, seed, warm_up};
+use super::replication::{MAX, NUMBERS, Number, OF_WELL, Replication, seed, warm_up};
 use crate::exit::Failure;
 use crate::jobs;
 use crate::settings::{Place, Play, StudySettings};
-use stats::steady::paired;
+use stats::steady::{apart, paired};
 use stats::study::{Difference, Estimate, Point, SCHEMA, Study};
 use std::collections::BTreeMap;
 
@@ -152,7 +152,9 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
             match told.numbers.map(|numbers| numbers.iter().any(|number| number.lower_bound)) {
                 [false, false] => {
                     let [a, b] = told.numbers.map(|of| of.iter().map(|n| n.value).collect::<Vec<f64>>());
-                    if let Some((difference, gain)) = difference(&a, &b) {
+                    if let Some((difference, gain)) =
+                        difference(&a, &b, pair.map(|d| d.estimate(told.of, told.ok)))
+                    {
                         let of = told.of.to_owned();
                         all.push(Difference { point, with, of, ok: told.ok, difference, gain });
                     }
@@ -205,14 +207,26 @@ fn told<'a>(pair: [&'a Done; 2]) -> Vec<Told<'a>> {
         let all = OF_WELL.iter().enumerate();
         return all.map(|(i, (name, _))| of(true, name, pair.map(|d| &d.well[i][..]))).collect();
     }
-    let all = NUMBERS.iter().enumerate();
+    // The largest of all replications is no number of each run.
+    let all = NUMBERS.iter().enumerate().filter(|(_, (name, _))| *name != MAX);
     all.map(|(i, (name, _))| of(false, name, pair.map(|d| &d.values[i][..]))).collect()
 }
 
-/// The first less the second, run by run, and how much narrower its interval is for the common draws.
-fn difference(first: &[f64], second: &[f64]) -> Option<(Estimate, Option<f64>)> {
+/// The first less the second, run by run, and how much narrower its interval is for the common draws; of stepped ones by the ends of their
+/// intervals.
+fn difference(
+    first: &[f64],
+    second: &[f64],
+    told: [Option<&Estimate>; 2],
+) -> Option<(Estimate, Option<f64>)> {
     if first.len() != second.len() {
         return None;
+    }
+    if let [Some(a), Some(b)] = told
+        && (a.stepped || b.stepped)
+    {
+        let ci95 = a.ci95.zip(b.ci95).map(|(a, b)| apart(a, b));
+        return Some((Estimate { mean: a.mean - b.mean, ci95, stepped: true, ..Estimate::default() }, None));
     }
     let off = of_values(first.iter().zip(second).map(|(a, b)| a - b).collect())?;
     let gain = paired(first, second).and_then(|paired| paired.sharpened);

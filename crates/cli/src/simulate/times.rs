@@ -2,7 +2,7 @@
 //!
 //! A time without an answer is censored: a quantile is told as if these were the times themselves, and is a lower bound
 //! where it would be more than 1 % larger, or unknown, were they as long as can be. Mean and greatest time are lower bounds
-//! too: the mean as soon as there is one, the greatest where a censored one is. It is what a single run is told by.
+//! too: the mean where more than 1 % are censored, the greatest where a censored one is.
 
 use super::order::How;
 use stats::steady::Histogram;
@@ -10,6 +10,10 @@ use std::borrow::Cow;
 
 /// A quantile is exact if censored times, as long as can be, would move it by no more than this share.
 const MOVED: f64 = 1.01;
+
+/// The mean of times of which no larger share is censored is told with its interval, as that of the time until the answer or
+/// until it was given up; of more it is a lower bound and nothing else. The same in a single run (`stats::thresholds`).
+const CENSORED_MEAN: f64 = 0.01;
 
 /// Times in nanoseconds.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +59,11 @@ impl Times {
         self.censored.as_ref().map_or(0, Histogram::n)
     }
 
+    /// Whether so many are without an answer that the mean is only a lower bound.
+    pub fn mean_is_lower_bound(&self) -> bool {
+        self.censored() as f64 > CENSORED_MEAN * self.n() as f64
+    }
+
     /// The greatest, in seconds, and whether it is a lower bound; none of nothing.
     pub fn max(&self) -> Option<(f64, bool)> {
         let censored = self.censored.as_ref().and_then(Histogram::max);
@@ -69,11 +78,6 @@ impl Times {
         let observed = self.well.min().into_iter().chain(answered).min();
         let least = observed.into_iter().chain(censored).min()?;
         Some((least as f64 / 1e9, observed != Some(least)))
-    }
-
-    /// The quantile in seconds; none of nothing, and where it is a lower bound.
-    pub fn quantile(&self, p: f64) -> Option<f64> {
-        self.quantiles([p])[0].filter(|(_, lower_bound)| !lower_bound).map(|(value, _)| value)
     }
 
     /// Quantiles in seconds, each with whether it is a lower bound; none of nothing.
@@ -129,7 +133,7 @@ mod tests {
         assert!((p50.0 / 50e-6 - 1.0).abs() < 0.005 && !p50.1, "{p50:?}");
         assert!((p90.0 / 90e-6 - 1.0).abs() < 0.005 && !p90.1, "{p90:?}");
         assert!((p99.0 / 30.0 - 1.0).abs() < 0.005 && p99.1, "{p99:?}");
-        assert_eq!((times.quantile(0.99), times.max()), (None, Some((30.0, true))));
+        assert_eq!(times.max(), Some((30.0, true)));
         assert_eq!(times.min(), Some((1e-6, false)));
         assert_eq!((times.n(), times.censored(), times.well().n()), (100, 10, 45));
         // Given up early, they might have come late: the median could be anything from 45 to 55.

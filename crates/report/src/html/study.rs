@@ -5,12 +5,12 @@ use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use super::tables::dash;
 use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, demands, footer};
 use crate::Style;
-use crate::format::{count, plural, rate, share, time, time_range, time_within};
+use crate::format::{STEPPED, count, plural, rate, share, time, time_range, time_within};
 use crate::study::sweep::{Sweep, sweep};
 use crate::words::Tone;
 use crate::words::study::{
-    common, difference, gain, gains, label, no_load, not_compared, notes, share_cell, share_interval,
-    steady_cell, subject, time_cell,
+    common, difference, gain, gains, interval, label, no_load, not_compared, notes, share_cell,
+    share_interval, steady_cell, subject, time_cell,
 };
 use stats::study::{Estimate, Point, Study};
 
@@ -212,7 +212,6 @@ fn responses(page: &mut Markup, study: &Study) {
                 rows.push(row);
             };
         line(toned(Tone::Strong, label(study, point)), &|of| Some(time_cell(of)), Tone::Plain, Some(point.n));
-        let interval = |of: &Estimate| of.ci95.map(|[low, high]| time_range(low, high));
         line(toned(Tone::Faint, "95 % interval"), &interval, Tone::Faint, None);
         let spread = |of: &Estimate| Some(time_range(of.p05?, of.p95?));
         line(toned(Tone::Faint, "5 to 95 %"), &spread, Tone::Faint, None);
@@ -222,6 +221,9 @@ fn responses(page: &mut Markup, study: &Study) {
         .chain([number("n")])
         .collect();
     page.table(&of_points(study, caption), &head, &rows);
+    if shown(study).flat_map(|point| point.response.values()).any(|of| of.stepped) {
+        page.element("p", "faint", STEPPED);
+    }
     page.raw("</section>\n");
 }
 

@@ -2,7 +2,7 @@
 
 use super::markup::{Cell, Markup, cell, number, toned, word};
 use crate::format::{
-    count, instant, number as digits, p_value, plural, rate, share_of, size, time, time_range,
+    STEPPED, count, instant, number as digits, p_value, plural, rate, share_of, size, time, time_range,
 };
 use crate::words::{self, Tone};
 use stats::Summary;
@@ -88,7 +88,8 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
         }));
         if blocks.iter().any(|block| interval(&block.spread.ci95).is_some()) {
             rows.push(row(toned(Tone::Faint, "95 % interval"), &|block| {
-                let shown = interval(&block.spread.ci95).map(|[low, high]| (block.range)(low, high));
+                let mark = if block.spread.stepped.contains_key(name) { "*" } else { "" };
+                let shown = interval(&block.spread.ci95).map(|[low, high]| (block.range)(low, high) + mark);
                 toned(Tone::Faint, shown.unwrap_or_default())
             }));
         }
@@ -97,6 +98,9 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
     rows.push(row(cell("without an answer"), &|block| cell(count(block.spread.censored))));
     rows.push(row(cell("n"), &|block| cell(count(block.spread.n))));
     page.table("Times and sizes", &head, &rows);
+    if blocks.iter().any(|block| !block.spread.stepped.is_empty()) {
+        page.element("p", "faint", STEPPED);
+    }
     if summary.response.censored > 0 {
         let text = format!(
             "{} never got an answer. They count as longer than when they were given up; a number that falls among them \

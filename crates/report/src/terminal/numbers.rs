@@ -1,7 +1,7 @@
 //! What was sent and what came back: arrivals, times, outcomes, labels, sessions, users.
 
 use super::layout::{Align, Page, Span, cell, span};
-use crate::format::{count, number, plural, rate, share_of, size, time, time_range};
+use crate::format::{STEPPED, count, interval_cell, number, plural, rate, share_of, size, time};
 use crate::words::audit::Fact;
 use crate::words::{self, Tone};
 use stats::Summary;
@@ -156,7 +156,7 @@ pub(super) fn times(page: &mut Page, summary: &Summary) {
             };
             cells.push(cell(if lower { Tone::Warn } else { Tone::Plain }, shown, width, Align::Right));
             let shown = match interval {
-                Some([low, high]) => time_range(low, high),
+                Some(interval) => interval_cell(interval, spread.stepped.contains_key(name)),
                 // A missing value says it all; a largest value has no interval.
                 None if value.is_none() || name == "max" => String::new(),
                 None => notes.dash(block, true, name, spread.n),
@@ -172,6 +172,9 @@ pub(super) fn times(page: &mut Page, summary: &Summary) {
         right(count(summary.service.n), 14),
     ]);
     notes.print(page);
+    if [&summary.response, &summary.service].iter().any(|spread| !spread.stepped.is_empty()) {
+        page.marked(3, "", Tone::Faint, STEPPED);
+    }
     if summary.response.censored > 0 {
         let text = format!(
             "{} never got an answer: they count as longer than when they were given up, hence `>`. response = done - \

@@ -7,7 +7,7 @@ use super::machine;
 use super::rows::Table;
 use super::thresholds::judged;
 use crate::Style;
-use crate::format::{count, plural, rate, time_range};
+use crate::format::{STEPPED, count, plural, rate};
 use crate::words::study::{
     Sentence, common, difference, label, no_load, not_compared, notes, share_cell, steady_cell, subject,
     time_cell,
@@ -67,14 +67,15 @@ fn times(page: &mut Page, study: &Study) {
         let mut row: Vec<String> = estimates.map(|of| of.map_or("-".into(), time_cell)).into();
         row.push(count(point.n));
         table.point(Tone::Strong, point, row);
-        let interval = |of: Option<&Estimate>| {
-            of.and_then(|of| of.ci95).map_or(String::new(), |[low, high]| time_range(low, high))
-        };
+        let interval = |of: Option<&Estimate>| of.and_then(words::study::interval).unwrap_or_default();
         if estimates.iter().any(|of| !interval(*of).is_empty()) {
             table.beneath(Tone::Faint, estimates.map(interval).into());
         }
     }
     table.print(page);
+    if shown(study).flat_map(|point| point.response.values()).any(|of| of.stepped) {
+        page.marked(2, "", Tone::Faint, STEPPED);
+    }
 }
 
 /// What was asked for, what was done, and what of it failed.

@@ -133,15 +133,16 @@ pub fn load_cell(load: f64) -> String {
 }
 
 fn mean_after(mean: f64, of: &Steady, withheld: Option<&str>) -> String {
+    let bound = if of.lower_bound { "> " } else { "" };
     let Some([low, high]) = of.ci95 else {
         let reason = withheld.unwrap_or("too few batches for one");
-        return format!("response {} after MSER's warm-up; no interval: {reason}", time(mean));
+        return format!("response {bound}{} after MSER's warm-up; no interval: {reason}", time(mean));
     };
     let batches = of
         .batch_lag1
         .map_or(String::new(), |lag1| format!(" (correlation of neighbouring batches {})", number(lag1)));
     format!(
-        "response {} after MSER's warm-up, 95 % interval {} by batch means{batches}; the mean under Times, with its own interval, \
+        "response {bound}{} after MSER's warm-up, 95 % interval {} by batch means{batches}; the mean under Times, with its own interval, \
          is of the whole measured phase",
         time(mean),
         time_range(low, high)

@@ -3,7 +3,7 @@
 //! Every sentence is computed from the document: that one model is faster is only said where the whole interval says so.
 
 use super::Tone;
-use crate::format::{count, number, plural, share, time, time_within, times_what};
+use crate::format::{count, interval_cell, number, plural, share, time, time_within, times_what};
 use stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
 use stats::summary::Interval;
 
@@ -131,6 +131,10 @@ pub fn difference(study: &Study, difference: &Difference) -> Option<Sentence> {
         if others.is_empty() || model.is_none() { String::new() } else { format!("{}: ", others.join(", ")) };
     let (ours, theirs) = (name(point), name(with));
     let (tone, mut text) = compared(&ours, &theirs, &at(&difference.of), &difference.difference);
+    if difference.difference.stepped && difference.difference.ci95.is_some_and(|[low, high]| low < high) {
+        text +=
+            "; single values hold a large part of the requests, so this interval is wider than 95 % needs";
+    }
     if difference.ok {
         // First of all who failed: the few that a failing target answers may well be fast.
         let [own, other] = [point, with].map(|point| share(point.failed.mean));
@@ -155,6 +159,11 @@ pub fn not_compared(study: &Study) -> impl Iterator<Item = Sentence> + '_ {
 /// A response time in a cell: `> 30.0 s` where it is only known to be at least that.
 pub fn time_cell(of: &Estimate) -> String {
     format!("{}{}", if of.lower_bound { "> " } else { "" }, time(of.mean))
+}
+
+/// The interval of a response time in a cell, marked where it is stepped; none where there is none.
+pub fn interval(of: &Estimate) -> Option<String> {
+    of.ci95.map(|ci95| interval_cell(ci95, of.stepped))
 }
 
 /// Whether a point has a steady state, in a cell.

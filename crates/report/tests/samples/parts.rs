@@ -87,6 +87,7 @@ pub fn block(n: u64, mean: f64, spread: f64) -> Spread {
             p999: about(quantile(0.999), 0.241),
         },
         lower_bound: BTreeMap::new(),
+        stepped: BTreeMap::new(),
     }
 }
 

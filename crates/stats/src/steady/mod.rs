@@ -5,7 +5,7 @@
 //!                values ──> Histogram (quantiles)     relaxation time, length ──> Length
 //! several runs:  Batches of each ──> mser_of_runs (what to leave out of all)
 //!                one figure of each ──> Replications (interval, spread, rank)
-//!                Histogram of each ──> Shares ──> pooled (quantile of all together, interval by the runs)
+//!                Histogram, exact values of each ──> Shares ──> pooled (quantile of all together, interval by the runs)
 //! two models under the same random numbers ──> paired (interval of the difference)
 //! ```
 //!
@@ -18,12 +18,16 @@ mod length;
 mod means;
 mod pooled;
 mod replications;
+mod sample;
+mod shares;
 mod warmup;
 
 pub use batches::{Batches, MOST_BATCHES};
 pub use histogram::{Bucket, Histogram};
 pub use length::Length;
 pub use means::{BatchMeans, Withheld, batch_means};
-pub use pooled::{Pooled, Shares, pooled};
+pub use pooled::{ByRuns, Pooled, apart, pooled};
 pub use replications::{Paired, Replications, paired};
+pub use sample::{MOST_SAMPLED, Sample, at_most};
+pub use shares::Shares;
 pub use warmup::{Cut, Prefix, mser, mser_of_runs};

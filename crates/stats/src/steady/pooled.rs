@@ -9,17 +9,21 @@
 //!
 //! In the tail that is not enough. What lies beyond comes in crowds, and the fewer were seen, the more often both their share and its
 //! spread come out too small. So far out the spread is told from a level at which ten times as many lie beyond, by how it
-//! would grow for the queue of one server in heavy traffic: a stay beyond a level, of a Brownian motion with reflection, makes the
+//! would grow for the queue of one server in heavy traffic, as far as it is more than that of independent observations: a stay beyond a level, of a Brownian motion with reflection, makes the
 //! relative variance of the share q beyond proportional to (1 - q + q ln q) / q. The share of a compound
 //! Poisson sum of crowds, with a relative variance of V, lies within (1 -+ z sqrt(V) / 2)^2 of its mean in 95 %, nearly; where the lower end
 //! reaches zero there is no interval.
 //!
-//! For comparisons run by run each run gives what it adds to the quantile, in the linear
-//! approximation of Bahadur (1966).
+//! For comparisons run by run each run gives what it adds to the quantile, in the linear approximation of Bahadur (1966). Where one
+//! value holds a large part of the interval's shares (an atom, or a sample too thin for the level) that does not apply, and the
+//! interval holds the truth more often than in 95 %: such a quantile is marked as stepped, and its difference from another is
+//! bounded by the ends of both ([`apart`]).
+//!
+//! Values are exact ([`Shares`]): the grid of the histogram only finds the bucket.
 
-use super::Histogram;
-use super::histogram::{borders, index};
-use crate::intervals::{astride, ratio_half_width_over};
+use super::Shares;
+use super::shares::{BUCKETS, Within, rank};
+use crate::intervals::{astride, ratio_half_width_over, t975};
 use crate::summary::Interval;
 
 /// So many observations lie beyond a quantile that has an interval, and on this side of it: in a queue they come together, so that ten
@@ -31,132 +35,194 @@ const FAR: f64 = 0.05;
 const NEARER: f64 = 10.0;
 const NEAREST: f64 = 0.25;
 
+/// A quantile is stepped where the share of one value is more than this part of the interval of its share.
+const STEP: f64 = 0.2;
+
 /// By this, times V at another level over that of the other level, the relative variance of the share `q` beyond follows.
 fn growth(q: f64) -> f64 {
     (1.0 - q + q * q.ln()) / q
 }
 
-/// Shares beyond that may be those of chance where `q` is the true one: from the share `nearer` beyond another level, and half the
-/// width of its interval. None where the lower end would be zero, or that level lies as far out.
-fn doubtful(q: f64, nearer: f64, half: f64) -> Option<Interval> {
-    let h = half / nearer * (growth(q) / growth(nearer)).sqrt() / 2.0;
-    (nearer > q && h < 1.0).then(|| [q * (1.0 - h).powi(2), q * (1.0 + h).powi(2)])
+/// The 95 % point of the normal distribution.
+const Z95: f64 = 1.645;
+
+/// A share beyond a level of which more is known: half the width of its interval, relative to it, and what that would be were all
+/// observations independent.
+struct Known {
+    beyond: f64,
+    half: f64,
+    independent: f64,
 }
 
-/// The observations of one run, counted up: ten bytes for each bucket that holds something.
-#[derive(Clone, Debug)]
-pub struct Shares {
-    /// Buckets that hold something, in order.
-    buckets: Box<[u16]>,
-    /// Observations up to the end of each.
-    up_to: Box<[u64]>,
-    min: u64,
-    max: u64,
+impl Known {
+    /// What crowds add to the squared half width. Nothing where independent observations of so many runs would be spread as widely one time in
+    /// twenty: the standard error of their variance is sqrt(2 / (R - 1)) of it, and the rest would grow with the level as crowds do.
+    fn crowds(&self, runs: usize) -> f64 {
+        let [own, independent] = [self.half, self.independent].map(|half| half * half);
+        let chance = 1.0 + Z95 * (2.0 / (runs - 1) as f64).sqrt();
+        if own > chance * independent { own - independent } else { 0.0 }
+    }
 }
 
-impl Shares {
-    /// Of these observations.
-    pub fn of(histogram: &Histogram) -> Shares {
-        let buckets = histogram.buckets().map(|bucket| index::<7>(bucket.low) as u16).collect();
-        let mut n = 0;
-        let counts = histogram.buckets().map(|bucket| {
-            n += bucket.count;
-            n
-        });
-        let up_to = counts.collect();
-        let (min, max) = (histogram.min().unwrap_or(u64::MAX), histogram.max().unwrap_or(0));
-        Shares { buckets, up_to, min, max }
-    }
-
-    /// How many there are.
-    pub fn n(&self) -> u64 {
-        self.up_to.last().copied().unwrap_or(0)
-    }
-
-    /// How many lie in that bucket or below.
-    fn up_to(&self, bucket: u16) -> u64 {
-        let place = self.buckets.partition_point(|&own| own <= bucket);
-        place.checked_sub(1).map_or(0, |last| self.up_to[last])
-    }
+/// Shares beyond that may be those of chance where `q` is the true one, from what is known of a nearer level. What independent
+/// observations would make of the spread, `own`, grows as (1 - q) / q, the rest as crowds do. None where the lower end would be zero, or
+/// the nearer level lies as far out.
+fn doubtful(q: f64, own: f64, nearer: &Known, runs: usize) -> Option<Interval> {
+    let crowds = match nearer.crowds(runs) {
+        0.0 => 0.0,
+        crowds => crowds * growth(q) / growth(nearer.beyond),
+    };
+    let h = (own.powi(2) + crowds).sqrt() / 2.0;
+    (nearer.beyond > q && h < 1.0).then(|| [q * (1.0 - h).powi(2), q * (1.0 + h).powi(2)])
 }
 
 /// A quantile of several runs together.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Pooled {
-    /// The smallest x with F(x) >= p, as the middle of its bucket, in nanoseconds.
+    /// The smallest x with F(x) >= p, in nanoseconds.
     pub value: f64,
-    /// Its 95 % interval, and what each run makes of the quantile: their mean is `value`, and their differences from those of
-    /// the same runs of another model are the difference of the two. None where too few observations lie beyond, or the
-    /// upper end does beyond the greatest.
-    pub by_runs: Option<(Interval, Vec<f64>)>,
+    /// None where too few observations lie beyond, or the upper end does beyond the greatest.
+    pub by_runs: Option<ByRuns>,
+}
+
+/// What the runs tell of a quantile.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ByRuns {
+    /// Its 95 % interval.
+    pub interval: Interval,
+    /// What each run makes of the quantile: their mean is the quantile, and their differences from those of the same runs of another
+    /// model are the difference of the two. Of a stepped one they are the quantile itself.
+    pub runs: Vec<f64>,
+    /// Whether single values hold so much that the interval holds the truth more often than in 95 %.
+    pub stepped: bool,
+}
+
+/// The difference of two quantiles of which one is stepped, first less second: no nearer than the ends of their intervals allow.
+pub fn apart([a, b]: Interval, [c, d]: Interval) -> Interval {
+    [a - d, b - c]
 }
 
 /// The quantile `p` (above 0, below 1) of all observations of these runs; none of nothing.
 pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
     let n: u64 = runs.iter().map(|run| run.n()).sum();
-    let mut holds = vec![false; usize::from(u16::MAX) + 1];
+    if n == 0 {
+        return None;
+    }
+    let mut holds = vec![false; BUCKETS];
     runs.iter().flat_map(|run| &run.buckets).for_each(|&bucket| holds[usize::from(bucket)] = true);
-    let buckets: Vec<u16> = (0..=u16::MAX).filter(|&bucket| holds[usize::from(bucket)]).collect();
+    let buckets: Vec<u16> = (0..BUCKETS as u16).filter(|&bucket| holds[usize::from(bucket)]).collect();
     let up_to = |bucket: u16| -> u64 { runs.iter().map(|run| run.up_to(bucket)).sum() };
-    let place = |p: f64| {
-        let rank = (p * n as f64 * (1.0 - 1e-12)).ceil().max(1.0) as u64;
-        buckets.partition_point(|&bucket| up_to(bucket) < rank.min(n))
+    let rank = rank(p, n);
+    let at = buckets.partition_point(|&bucket| (up_to(bucket) as f64) < rank);
+    let within = Within::of(runs, *buckets.get(at)?);
+    let together = |within: &Within, x: u64| within.up_to(x).iter().map(|run| run.0).sum::<f64>();
+    let place = within.values.partition_point(|&x| together(&within, x) < rank - 1e-6);
+    let value = match within.values[..] {
+        [low, high] if within.blind => low + (high - low) / 2,
+        ref values => *values.get(place).or(values.last())?,
     };
-    let at = place(p);
-    let min = runs.iter().map(|run| run.min).min()?;
-    let max = runs.iter().map(|run| run.max).max()?;
-    let told = |place: usize| -> Option<f64> {
-        let (low, high) = borders::<7>(usize::from(*buckets.get(place)?));
-        Some((low + (high - low) / 2).clamp(min, max) as f64)
-    };
-    let value = told(at)?;
-    let interval = || -> Option<(Interval, Vec<f64>)> {
+    let interval = || -> Option<ByRuns> {
         if n as f64 * p.min(1.0 - p) < BEYOND - 1e-6 || runs.len() < 2 {
             return None;
         }
-        let share = |&bucket: &u16| {
+        let by_bucket = |&bucket: &u16| {
             let of = |run: &&Shares| (run.up_to(bucket) as f64, run.n() as f64);
-            let all: Vec<(f64, f64)> = runs.iter().map(of).collect();
-            let half = ratio_half_width_over(&all, 2)?;
-            Some((up_to(bucket) as f64 / n as f64, half))
+            share(&runs.iter().map(of).collect::<Vec<_>>())
         };
-        let narrow = astride(p, &buckets, None, share);
         let q = 1.0 - p;
-        let [low, high] = if q > FAR + 1e-9 {
-            narrow
+        // Half the width of an interval of a share q of independent observations, relative to it.
+        let filled = runs.iter().filter(|run| run.n() > 0).count();
+        let independent = |q: f64| t975(filled - 1) * ((1.0 - q) / (q * n as f64)).sqrt();
+        let doubt = if q > FAR + 1e-9 {
+            None
         } else {
-            let (nearer, half) = share(&buckets[place(1.0 - (NEARER * q).min(NEAREST))])?;
-            astride(p, &buckets, Some(doubtful(q, 1.0 - nearer, half)?), share)
+            let level = 1.0 - (NEARER * q).min(NEAREST);
+            let within =
+                Within::of(runs, buckets[buckets.partition_point(|&b| (up_to(b) as f64) < level * n as f64)]);
+            let place = within.values.partition_point(|&x| together(&within, x) < level * n as f64);
+            // Where one value reaches from there beyond `p`, the level is just below it.
+            let known =
+                |place: usize| share(&within.values.get(place).map_or(within.before(), |&x| within.up_to(x)));
+            let (mut nearer, mut half) = known(place)?;
+            if 1.0 - nearer <= q + 1e-9 {
+                (nearer, half) = known(place.wrapping_sub(1))?;
+            }
+            let beyond = 1.0 - nearer;
+            let known = Known { beyond, half: half / beyond, independent: independent(beyond) };
+            Some(doubtful(q, independent(q), &known, filled)?)
         };
-        // All lie up to the last bucket, whatever p: reached only for want of a larger observation.
-        let before_last = if let [.., before, _] = buckets[..] { up_to(before) } else { 0 };
-        if high + 1 >= buckets.len() && before_last as f64 >= p * n as f64 {
+        let ends = |doubt: Option<Interval>| -> Option<[End; 2]> {
+            let [low, high] = astride(p, &buckets, doubt, by_bucket);
+            let end = |bucket: usize, upper: bool| {
+                let within = Within::of(runs, *buckets.get(bucket)?);
+                let of = |&x: &u64| share(&within.up_to(x));
+                let place = match (within.blind, upper) {
+                    (true, _) => usize::from(upper),
+                    (false, _) => astride(p, &within.values, doubt, of)[usize::from(upper)],
+                };
+                let place = place.min(within.values.len() - 1);
+                let x = within.values[place];
+                let up_to = together(&within, x);
+                let before =
+                    place.checked_sub(1).map_or(within.below(), |i| together(&within, within.values[i]));
+                let last = bucket + 1 == buckets.len() && place + 1 == within.values.len();
+                Some(End { x, up_to, step: up_to - before, last })
+            };
+            Some([end(low, false)?, end(high, true)?])
+        };
+        let narrow = ends(None)?;
+        let [low, high] = match doubt {
+            Some(_) => ends(doubt)?,
+            None => narrow,
+        };
+        // All lie up to the greatest, whatever p: reached only for want of a larger observation.
+        if high.last && high.up_to - high.step >= rank - 1e-6 {
             return None;
         }
-        let interval = [told(low)?, told(high)?];
-        let [from, to] = narrow;
-        let between = (up_to(buckets[to]) - up_to(buckets[from])) as f64 / n as f64;
-        let slope = if between > 0.0 { (told(to)? - told(from)?) / between } else { 0.0 };
-        let (all, size) = (up_to(buckets[at]) as f64 / n as f64, n as f64 / runs.len() as f64);
-        let adds = |run: &&Shares| {
-            let (n, up_to) = (run.n() as f64, run.up_to(buckets[at]) as f64);
-            value + (all * n - up_to) / size * slope
-        };
-        Some((interval, runs.iter().map(adds).collect()))
+        let here = within.up_to(value);
+        let (all, half) = share(&here)?;
+        let step = together(&within, value)
+            - place.checked_sub(1).map_or(within.below(), |i| together(&within, within.values[i]));
+        let most = step.max(narrow[0].step).max(narrow[1].step);
+        let stepped = most > STEP * 2.0 * half * n as f64;
+        let between = narrow[1].up_to - narrow[0].up_to;
+        let width = (narrow[1].x - narrow[0].x) as f64;
+        let slope = if stepped || between <= 0.0 { 0.0 } else { width / between * n as f64 };
+        let size = n as f64 / runs.len() as f64;
+        let adds = |&(up_to, n): &(f64, f64)| value as f64 + (all * n - up_to) / size * slope;
+        let runs = here.iter().map(adds).collect();
+        Some(ByRuns { interval: [low.x as f64, high.x as f64], runs, stepped })
     };
-    Some(Pooled { value, by_runs: interval() })
+    Some(Pooled { value: value as f64, by_runs: interval() })
+}
+
+/// An end of an interval: where, how many observations lie up to there and just there, and whether it is the greatest value known.
+#[derive(Clone, Copy)]
+struct End {
+    x: u64,
+    up_to: f64,
+    step: f64,
+    last: bool,
+}
+
+/// The share of all, and half the width of its interval, from (up to, of all) of each run.
+fn share(runs: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let (up_to, n) = runs.iter().fold((0.0, 0.0), |a, run| (a.0 + run.0, a.1 + run.1));
+    Some((up_to / n, ratio_half_width_over(runs, 2)?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steady::Histogram;
     use base::random::Stream;
     use base::special::exponential;
 
     fn of(values: impl Iterator<Item = u64>) -> Shares {
         let mut histogram = Histogram::new();
-        values.for_each(|value| histogram.push(value));
-        Shares::of(&histogram)
+        let values: Vec<u64> = values.collect();
+        values.iter().for_each(|&value| histogram.push(value));
+        Shares::of(&histogram, values.into_iter())
     }
 
     #[test]
@@ -165,6 +231,9 @@ mod tests {
         let all: Vec<&Shares> = runs.iter().collect();
         for (p, expected) in [(0.1, 24.0), (0.5, 120.0), (0.75, 180.0), (1.0 / 240.0, 1.0), (0.99, 238.0)] {
             assert_eq!(pooled(&all, p).unwrap().value, expected, "{p}");
+        }
+        for percent in 1..=100 {
+            assert_eq!(runs[0].quantile(f64::from(percent) / 100.0), Some(percent as u64), "{percent}");
         }
         assert_eq!(pooled(&[], 0.5), None);
         assert_eq!(pooled(&[&of(0..0)], 0.5), None);
@@ -190,16 +259,17 @@ mod tests {
                 .collect();
             let all: Vec<&Shares> = all.iter().collect();
             for (held, p) in held.iter_mut().zip([0.5, 0.99]) {
-                let ([low, high], by_runs) = pooled(&all, p).unwrap().by_runs.unwrap();
-                let (truth, slack) = (-1e6 * (1.0 - p).ln(), 1.0 + 2.0 * Histogram::<7>::RELATIVE_ERROR);
-                *held += u32::from(low / slack <= truth && truth <= high * slack);
-                let mean = by_runs.iter().sum::<f64>() / f64::from(runs);
+                let ByRuns { interval: [low, high], runs: of_runs, .. } =
+                    pooled(&all, p).unwrap().by_runs.unwrap();
+                let truth = -1e6 * (1.0 - p).ln();
+                *held += u32::from(low <= truth && truth <= high);
+                let mean = of_runs.iter().sum::<f64>() / f64::from(runs);
                 assert!((mean / pooled(&all, p).unwrap().value - 1.0).abs() < 1e-9);
             }
             assert_eq!(pooled(&all, 0.9999).unwrap().by_runs, None);
         }
-        // 95 % of 400: 380, standard error 4.4; the buckets make them a little wide.
-        assert!(held.iter().all(|held| (366..=400).contains(held)), "{held:?}");
+        // 95 % of 400: 380, standard error 4.4.
+        assert!(held.iter().all(|held| (366..=396).contains(held)), "{held:?}");
     }
 
     /// Two models on the same draws, the second ten per cent slower: the difference is told by the runs.
@@ -215,7 +285,7 @@ mod tests {
             let all = of_factor(factor);
             pooled(&all.iter().collect::<Vec<_>>(), 0.9).unwrap()
         });
-        let runs = told.each_ref().map(|of| of.by_runs.clone().unwrap().1);
+        let runs = told.each_ref().map(|of| of.by_runs.clone().unwrap().runs);
         let paired = super::super::paired(&runs[1], &runs[0]).unwrap();
         assert!((paired.difference - (told[1].value - told[0].value)).abs() < 1.0, "{paired:?}");
         assert!(paired.correlation.unwrap() > 0.9 && paired.sharpened.unwrap() > 2.0, "{paired:?}");

@@ -132,12 +132,15 @@ pub struct Point {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Estimate {
-    /// Mean; of a percentile that of all requests together, which is no mean of the replications' own.
+    /// Mean; of a percentile that of all requests together, which is no mean of the replications' own; of `max` the largest of all.
     pub mean: f64,
     /// Whether it is only known to be at least this, for requests without an answer; it has no interval then.
     pub lower_bound: bool,
-    /// 95 % interval of the mean: over replications, or with a single one by batch means; none where neither can be had.
+    /// 95 % interval of `mean`: over replications, or with a single one by its parts; none where neither can be had.
     pub ci95: Option<Interval>,
+    /// Whether the interval holds the truth more often than in 95 %, because single values have a large part of the requests, or because
+    /// too few exact values were kept for so narrow an interval.
+    pub stepped: bool,
     /// 5th and 95th percentile of the replications; none with fewer than 20.
     pub p05: Option<f64>,
     /// See `p05`.

@@ -36,8 +36,10 @@ pub struct Steady {
     pub cut: u64,
     /// When the last of them was due.
     pub cut_s: f64,
-    /// Mean response time after it.
+    /// Mean response time after it; requests without an answer, at most 1 %, count with the time until they were given up.
     pub mean: Option<f64>,
+    /// Whether there are such requests, so that the mean would be larger had they been waited for.
+    pub lower_bound: bool,
     /// Its 95 % interval by batch means.
     pub ci95: Option<Interval>,
     /// Correlation of neighbouring batches: near zero where they are long enough.

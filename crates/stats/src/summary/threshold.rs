@@ -29,6 +29,10 @@ pub struct ThresholdResult {
     pub lower_bound: bool,
     /// Its 95 % interval, where there is one; `not_computed` has the reason under `thresholds.N.interval`.
     pub interval: Option<Interval>,
+    /// Where a percentile has no interval: what it is at least with 97.5 % certainty, from its own lower end or from that of a smaller
+    /// percentile. Null where there is an interval, and where nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
     /// Whether the interval lies on one side of the limit; null without an interval.
     pub decided: Option<bool>,
     /// What follows.

@@ -20,6 +20,9 @@ impl Summary {
         for (block, spread) in blocks {
             let Some(spread) = spread else { continue };
             withhold(&mut spread.ci95, block, reason, of_means_alone, not_computed);
+            if !of_means_alone {
+                spread.stepped.clear();
+            }
         }
         // A single label's are those of all.
         for label in by_label.values_mut() {

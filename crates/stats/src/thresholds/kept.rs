@@ -209,7 +209,7 @@ fn of_sample(sample: &Sample, aggregate: Aggregate, unit: f64) -> Statistic {
             Statistic {
                 value: Some(quantile.value / unit),
                 lower_bound: quantile.lower_bound,
-                interval: Some(sample.interval(p).map(scaled)),
+                interval: Some(sample.interval(p).map(|(interval, _)| scaled(interval))),
                 n,
             }
         }

@@ -4,14 +4,19 @@
 //! interval says how far chance goes: what lies wholly within the limit passes, what lies wholly beyond it is crossed, and of
 //! the rest more replications would tell. Deliberately absent: where the interval comes from.
 
+use crate::findings::span;
 use crate::summary::{Interval, Operator, ThresholdOutcome, ThresholdResult};
 
 /// Sets outcome, reason and `decided` of a result from its interval; `against` says why it is not to be judged at all.
-/// The interval of a lower bound, which ends nowhere, and of what is not judged are taken back.
+/// The interval of a lower bound, which ends nowhere, and of what is not judged are taken back. The smallest and the largest are judged
+/// on their value; a percentile without an interval on what it is at least.
 pub fn judge_runs(result: &mut ThresholdResult, against: Option<&str>) {
     (result.outcome, result.reason) = outcome(result, against);
     if result.lower_bound || against.is_some() {
         result.interval = None;
+    }
+    if against.is_some() {
+        result.at_least = None;
     }
     let decided = matches!(result.outcome, ThresholdOutcome::Passed | ThresholdOutcome::Crossed);
     result.decided = result.interval.map(|_| decided);
@@ -22,27 +27,68 @@ fn outcome(result: &ThresholdResult, against: Option<&str>) -> (ThresholdOutcome
     if let Some(why) = against {
         return (NotJudged, Some(why.to_owned()));
     }
-    if result.value.is_none() {
+    let Some(value) = result.value else {
         return (NotJudged, Some("there was nothing to judge: no observations".into()));
+    };
+    let ThresholdResult { operator, limit, lower_bound, .. } = *result;
+    if is_extreme(result) && !lower_bound {
+        // A fact of the requests that were played, as in a single run.
+        let of = if result.aggregate == "max" { "largest" } else { "smallest" };
+        let why = format!("judged on the {of} of all replications; longer runs may go beyond it");
+        return if operator.holds(value, limit) { (Passed, Some(why)) } else { (Crossed, Some(why)) };
     }
-    let Some([low, high]) = result.interval else {
-        let why = "a single run has no interval of this number: play several (--replications)";
+    let range = match (result.interval, result.at_least) {
+        (Some([low, _]), _) if lower_bound => Some([low, f64::INFINITY]),
+        (None, Some(low)) => Some([low, f64::INFINITY]),
+        (None, None) if lower_bound && is_extreme(result) => Some([value, f64::INFINITY]),
+        (interval, _) => interval,
+    };
+    let Some(range) = range else {
+        let why = match lower_bound {
+            true => NOT_KNOWN,
+            false if metric_has_none(result) => {
+                "a single run has no interval of this number: play several (--replications)"
+            }
+            false => {
+                "too few requests lie beyond this percentile for an interval: more or longer replications would tell"
+            }
+        };
         return (Inconclusive, Some(why.into()));
     };
-    let high = if result.lower_bound { f64::INFINITY } else { high };
-    let limit = result.limit;
-    if holds_throughout(result.operator, [low, high], limit) {
-        (Passed, None)
-    } else if holds_throughout(opposite(result.operator), [low, high], limit) {
-        (Crossed, None)
-    } else if result.lower_bound {
-        let why =
-            "the value is a lower bound: users without an answer waited longer, and how long is not known";
+    let bounded = range[1] == f64::INFINITY;
+    let told = || {
+        bounded.then(|| {
+            format!(
+                "it is at least {}, by the lower end of its own interval or of a smaller percentile's",
+                span(range[0])
+            )
+        })
+    };
+    if holds_throughout(operator, range, limit) {
+        (Passed, told())
+    } else if holds_throughout(opposite(operator), range, limit) {
+        (Crossed, told())
+    } else if lower_bound {
+        (Inconclusive, Some(NOT_KNOWN.into()))
+    } else if bounded {
+        let why = "too few requests lie beyond this percentile for an interval: more or longer replications would tell";
         (Inconclusive, Some(why.into()))
     } else {
         let why = "the interval holds the limit: more or longer replications would tell";
         (Inconclusive, Some(why.into()))
     }
+}
+
+/// Why nothing follows from a lower bound below the limit.
+const NOT_KNOWN: &str =
+    "the value is a lower bound: users without an answer waited longer, and how long is not known";
+
+fn is_extreme(result: &ThresholdResult) -> bool {
+    result.aggregate == "max" || result.aggregate == "min"
+}
+
+fn metric_has_none(result: &ThresholdResult) -> bool {
+    !result.aggregate.starts_with("p(")
 }
 
 /// Whether every value of the interval stands so to the limit.

@@ -5,6 +5,7 @@
 
 use crate::world::{World, answered, draws, exponential};
 use base::Nanos;
+use base::random::Draws;
 use stats::queueing::Mmc;
 
 /// Counts of replications whose interval held the truth: mean, p50, p90, p95, p99.
@@ -55,4 +56,80 @@ fn intervals_hold_the_truth_in_500_replications() {
 fn intervals_hold_the_truth() {
     let held = coverage(40, 60);
     assert!(held.iter().all(|h| *h >= 31), "{held:?}");
+}
+
+/// A run of independent response times, in nanoseconds: how many trials had an interval of p50, p90, p95, p99 and p99.9, how many of these held the
+/// truth and were marked as stepped, and the mean width of those that were not over 3.92 standard deviations of the value.
+fn of_independent(
+    trials: u64,
+    n: u64,
+    draw: impl Fn(&mut Draws) -> f64,
+    quantile: impl Fn(f64) -> f64,
+) -> [(u64, u64, u64, f64); 5] {
+    let mut seen = [(0, 0, 0, 0.0); 5];
+    let mut values: [Vec<f64>; 5] = Default::default();
+    for trial in 0..trials {
+        let mut draws = draws(trial);
+        let mut world = World::empty(n as f64 / 100.0, 100);
+        let step = 100_000_000_000 / n as i64;
+        world.records =
+            (0..n).map(|k| answered(k, k as i64 * step, k as i64 * step, draw(&mut draws) as i64)).collect();
+        let of = world.analyse().response;
+        let all = [("p50", of.p50, of.ci95.p50), ("p90", of.p90, of.ci95.p90), ("p95", of.p95, of.ci95.p95)];
+        let all = all.into_iter().chain([("p99", of.p99, of.ci95.p99), ("p999", of.p999, of.ci95.p999)]);
+        for (i, ((name, value, interval), p)) in all.zip([0.5, 0.9, 0.95, 0.99, 0.999]).enumerate() {
+            values[i].push(value.unwrap());
+            let (Some([low, high]), truth) = (interval, quantile(p) / 1e9) else { continue };
+            let marked = of.stepped.contains_key(name);
+            let (told, held, stepped, width) = &mut seen[i];
+            *told += 1;
+            // A nanosecond: times are whole ones.
+            *held += u64::from(low - 1e-9 <= truth && truth <= high + 1e-9);
+            *stepped += u64::from(marked);
+            *width += if marked { 0.0 } else { high - low };
+        }
+    }
+    for ((told, _, stepped, width), values) in seen.iter_mut().zip(&values) {
+        let mean = values.iter().sum::<f64>() / trials as f64;
+        let sd = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (trials - 1) as f64).sqrt();
+        *width /= 3.92 * sd * (*told - *stepped) as f64;
+    }
+    seen
+}
+
+/// Trials of which so few miss the truth by chance where 92 % hold it: four standard errors.
+fn least(told: u64) -> f64 {
+    told as f64 * 0.92 - 4.0 * (told as f64 * 0.92 * 0.08).sqrt()
+}
+
+fn hold_what_they_promise(trials: u64, n: u64) {
+    let exponential = |draws: &mut Draws| 1e7 * exponential(draws);
+    let told = of_independent(trials, n, exponential, |p: f64| -1e7 * (1.0 - p).ln());
+    println!("exponential, {n}: {told:?}");
+    // Ten of 10,000 lie beyond p99.9.
+    assert_eq!(told.map(|of| of.0 > 0), [true, true, true, true, n > 10_000]);
+    for (told, held, stepped, width) in told.into_iter().filter(|of| of.0 > 0) {
+        assert!(held as f64 >= least(told), "{held} of {told}");
+        let slack = 1.3 * (1.0 + 3.0 / (2.0 * trials as f64).sqrt());
+        assert!(2 * stepped > told || width <= slack, "{width}");
+    }
+    // Atoms: the interval reaches around a cell, and says so.
+    let whole = |draws: &mut Draws| (exponential(draws) / 5e5).ceil() * 1e6;
+    let told = of_independent(trials.min(100), n, whole, |p: f64| (-20.0 * (1.0 - p).ln()).ceil() * 1e6);
+    println!("whole milliseconds, {n}: {told:?}");
+    assert!(told.iter().all(|&(told, held, ..)| held as f64 >= least(told)), "{told:?}");
+    let same = of_independent(10, n.min(10_000), |_| 1e7 + 3.0, |_| 1e7 + 3.0);
+    assert!(same.iter().all(|&(told, held, stepped, _)| told == held && told == stepped), "{same:?}");
+}
+
+#[test]
+#[ignore = "nightly: a minute in release mode"]
+fn percentiles_of_independent_times_hold_what_they_promise() {
+    hold_what_they_promise(500, 10_000);
+    hold_what_they_promise(100, 1_000_000);
+}
+
+#[test]
+fn percentiles_of_some_independent_times_hold_what_they_promise() {
+    hold_what_they_promise(60, 10_000);
 }

@@ -89,7 +89,7 @@ fn any_percentile_is_that_of_its_requests_and_has_an_interval() {
     assert!((value(11) / 2e-6 - 1.0).abs() < 0.001);
     // Why an interval is missing is told where there could be one.
     let few = judge(&world, &["p(99.99)<1", "max<1"]);
-    assert!(few.not_computed["thresholds.0.interval"].contains("fewer than 10"), "{:?}", few.not_computed);
+    assert!(few.not_computed["thresholds.0.interval"].contains("fewer than 20"), "{:?}", few.not_computed);
     assert!(!few.not_computed.contains_key("thresholds.1.interval"));
 }
 

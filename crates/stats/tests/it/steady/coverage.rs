@@ -2,7 +2,7 @@
 
 use super::{QUEUE, Run};
 use stats::steady::{
-    Batches, Cut, Histogram, Length, Replications, Shares, batch_means, mser, mser_of_runs, pooled,
+    Batches, Cut, Histogram, Length, Replications, Sample, Shares, batch_means, mser, mser_of_runs, pooled,
 };
 use stats::summary::Interval;
 
@@ -32,29 +32,37 @@ fn of_replications(trials: u64, runs: u64, requests: u64) -> usize {
     (0..trials).filter(|&trial| held(trial)).count()
 }
 
+/// What a study keeps of one run.
+pub fn counted(values: impl Iterator<Item = u64>) -> Shares {
+    let (mut times, mut exact) = (Histogram::new(), Sample::default());
+    values.for_each(|ns| {
+        times.push(ns);
+        exact.push(ns);
+    });
+    Shares::of(&times, exact.of(0..u64::MAX).iter().copied())
+}
+
 /// Percentiles of the sojourn time, which is exponential.
 const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
 
 /// Trials whose interval of each of these percentiles, of all requests of several runs together, held the truth, and those that had
 /// one: each run from an empty start, the first so many requests left out.
 fn of_percentiles(trials: u64, runs: u64, requests: u64, left_out: u64) -> [(usize, usize); 3] {
-    let slack = 1.0 + Histogram::<7>::RELATIVE_ERROR;
     let mut held = [(0, 0); 3];
     for trial in 0..trials {
         let all: Vec<Shares> = (trial * runs + 1..=(trial + 1) * runs)
             .map(|seed| {
-                let mut times = Histogram::new();
                 let kept = Run::from(0.0, seed).sojourns().take(requests as usize).skip(left_out as usize);
-                kept.for_each(|sojourn| times.push((sojourn * 1e9) as u64));
-                Shares::of(&times)
+                counted(kept.map(|sojourn| (sojourn * 1e9) as u64))
             })
             .collect();
         let all: Vec<&Shares> = all.iter().collect();
         for ((held, told), p) in held.iter_mut().zip(SHARES) {
-            let Some(([low, high], _)) = pooled(&all, p).and_then(|of| of.by_runs) else { continue };
+            let Some(of) = pooled(&all, p).and_then(|of| of.by_runs) else { continue };
+            let [low, high] = of.interval;
             let truth = -1e9 * QUEUE.sojourn_mean() * (1.0 - p).ln();
             *told += 1;
-            *held += usize::from(low / slack <= truth && truth <= high * slack);
+            *held += usize::from(low <= truth && truth <= high);
         }
     }
     held

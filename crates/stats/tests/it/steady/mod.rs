@@ -4,6 +4,7 @@
 //! Mean service 1 s, so that times are in services: sojourns of mean 5, relaxation time 89.7.
 
 mod coverage;
+mod percentiles;
 mod speed;
 mod warmup;
 
