@@ -1,10 +1,12 @@
 """What goes wrong inside sessions: data that runs out, answers without what is looked for, expectations, thresholds of a file."""
 
+import json
 import time
 
 from check_scenario import rows_of, run_file, start_file
 from check_thresholds import cases, code, expected
-from harness import check, conserved, contains, equal, expect, finding, flat
+from harness import check, conserved, contains, equal, expect, finding, flat, headway
+from limits import KINDS, judged
 from recorder import Recorder
 
 # 20 sessions at 25, 50, 75 ... 500 ms. The pause is for the last, which a busy machine may make late: at the end nobody begins.
@@ -43,7 +45,8 @@ def runs_out(tmp):
         begun[name] = len({row["k"] for row in rows_of(ended.folder)})
         outs[name] = outcomes(ended.summary, "row")
         if name != "wrap":
-            cause(ended.summary, "check" if name in ("default", "fail") else "unsent", "row", f"data ids has {ROWS} rows")
+            cause(ended.summary, "unsent", "row", f"data ids has {ROWS} rows")
+            expect(ended.summary["verdict"]["load"] != "VALID", f"{name}: rows run out, and the verdict is VALID")
             contains(flat(ended.out), f"data ids has {ROWS} rows", "the report")
     equal(seen["default"], (20, 20), "default: requests before and after")
     equal(seen["fail"], (20, 20), "fail: requests before and after")
@@ -53,7 +56,7 @@ def runs_out(tmp):
     expect(seen["stop"][1] == ROWS and ROWS < seen["stop"][0] <= ROWS + 2, f"stop: requests before and after: {seen['stop']}")
     equal({name: begun[name] for name in ("default", "fail", "skip", "wrap")}, dict.fromkeys(("default", "fail", "skip", "wrap"), 20), "sessions")
     equal(begun["stop"], seen["stop"][0], "stop: sessions in the log, against those that the server saw")
-    equal(outs["default"], {"ok": ROWS, "check": 20 - ROWS}, "default: outcomes of the step")
+    equal(outs["default"], {"ok": ROWS, "unsent": 20 - ROWS}, "default: outcomes of the step")
     equal(outs["fail"], outs["default"], "fail: outcomes of the step")
     equal(outs["wrap"], {"ok": 20}, "wrap: outcomes of the step")
     expect(outs["skip"]["ok"] == ROWS and outs["stop"]["ok"] == ROWS, f"outcomes of the step: {outs}")
@@ -79,9 +82,19 @@ def finds_nothing(tmp):
         summary = ended.summary
         conserved(summary)
         for i in range(len(finders)):
-            equal([outcomes(summary, f"{x}{i}") for x in "ab"], [{"check": 20}] * 2, f"{finders[i]}: outcomes")
+            equal([outcomes(summary, f"{x}{i}") for x in "ab"], [{"check": 20}, {"unsent": 20}], f"{finders[i]}: outcomes")
+            equal(summary["by_label"][f"b{i}"]["response"]["n"], 0, f"b{i}: requests with a response time")
             equal(len(server.on(f"/a{i}")), 20, f"{finders[i]}: requests that came")
         equal((outcomes(summary, "c"), len(server.requests)), ({"ok": 20}, 120), "outcomes of the last step, requests that came")
+        equal(summary["response"]["n"], 120, "requests with a response time")
+        first = summary["verdict"]["findings"][0]
+        equal((first["id"], summary["verdict"]["load"]), ("unsent-steps", "INVALID"), "the first finding and the verdict")
+        contains(first["text"], "of step b0 after step a0 had failed", "the first finding")
+        again = headway("report", ended.folder, "--recompute", "--json", tmp / "again.json", cwd=tmp)
+        again.exits(98)
+        again = json.loads((tmp / "again.json").read_text())
+        equal(again["verdict"]["findings"][0]["text"], first["text"], "the first finding, computed again")
+        equal(again["by_label"], summary["by_label"], "by_label, computed again")
         alone = [
             start_file(EVEN % "" + "journey:\n" + steps(0, finder), tmp=tmp, name=f"alone{i}", env=env)
             for i, (finder, _) in enumerate(finders)
@@ -176,3 +189,14 @@ def thresholds(tmp):
     aborted.exits(code(summary))
     contains(aborted.err, "failed: rate<10% crossed", "stderr")
     contains(finding(summary, "aborted")["text"], "failed: rate<10%", "finding")
+
+
+@check("failures: out of descriptors or local ports in every kind of load: not sent, INVALID, and the finding names what is missing")
+def machine_lacks(tmp):
+    wrong = []
+    for what, kinds in (("descriptors", KINDS), ("ports", ("open", "fixed work"))):
+        for kind in kinds:
+            row, of_it = judged(kind, what, 8, tmp)
+            wrong += of_it
+            expect("| INVALID | 98 |" in row, f"8 of some 20 connections: {row}")
+    expect(not wrong, "\n".join(wrong))

@@ -31,7 +31,7 @@ MODULES = [
 ]
 
 # Slow ones, for .ci/nightly.
-NIGHTLY = ["nightly_broken_servers"]
+NIGHTLY = ["nightly_broken_servers", "nightly_limits"]
 
 # How often a check is begun, at most, on a machine that stands still.
 ATTEMPTS = 3

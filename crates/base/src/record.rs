@@ -32,7 +32,7 @@ pub enum Outcome {
     Dns,
     /// The TLS handshake failed: certificate, name, or protocol.
     Tls,
-    /// The generator itself had no descriptor or local port left.
+    /// The generator itself had no descriptor, local port or memory left: nothing was sent.
     LocalLimit,
     /// Waited `--max-wait` for a connection and was given up, never started.
     Shed,
@@ -40,7 +40,7 @@ pub enum Outcome {
     Cancelled,
     /// Sent, but the run ended before the answer.
     Unfinished,
-    /// Fell due, but the run ended before it could start.
+    /// Fell due and was not sent: a value that it needs was missing, or the run ended before it could start.
     Unsent,
 }
 
@@ -234,7 +234,8 @@ pub struct Record {
     pub first_byte: Stamp,
     /// The clock when it ended, whatever the outcome; for one never started, when it was given up.
     pub done: Nanos,
-    /// How long it was due but held back by the connection cap, before it started; part of `blocked`, never of lag.
+    /// How long it was due but held back by the connection cap, before it started or was given up; part of `blocked`, never
+    /// of lag.
     pub wait: Nanos,
     /// Span of name-to-established for a connection opened for this request; none on a reused one.
     pub connect: Stamp,
@@ -320,6 +321,26 @@ impl Record {
         self.sent.get().map(|sent| self.done - sent)
     }
 
+    /// Whether the generator is why nothing of it was sent: it had no descriptor or port left, a value was missing, or the run
+    /// ended before the request could start. Such a request is not sent, has no response time, and has not failed. A request
+    /// which waited at the connection cap until it was given up is none of these: its wait is part of its response time.
+    #[inline]
+    pub fn is_not_sent(&self) -> bool {
+        let held_back = self.wait > Nanos::ZERO && !self.started.is_some();
+        match self.outcome {
+            Outcome::LocalLimit => !self.sent.is_some(),
+            Outcome::Unsent => !self.sent.is_some() && !held_back,
+            _ => false,
+        }
+    }
+
+    /// Whether it waited at the connection cap until it was given up.
+    #[inline]
+    pub fn is_given_up_at_cap(&self) -> bool {
+        let held_back = self.outcome == Outcome::Unsent && self.wait > Nanos::ZERO;
+        !self.started.is_some() && (self.outcome == Outcome::Shed || held_back)
+    }
+
     /// Release lag: started - intended, less the wait for a connection; the generator's own lateness. None if it
     /// never started.
     pub fn lag(&self) -> Option<Nanos> {
@@ -355,6 +376,29 @@ mod tests {
     #[test]
     fn a_row_fits_two_cache_lines() {
         assert!(size_of::<Record>() <= 128, "{}", size_of::<Record>());
+    }
+
+    #[test]
+    fn what_waited_at_the_cap_is_not_the_generators_to_answer_for() {
+        let row = |outcome, wait: i64, started: Option<i64>, sent: Option<i64>| Record {
+            wait: Nanos(wait),
+            started: started.map(Nanos).into(),
+            sent: sent.map(Nanos).into(),
+            ..Record::never_started(0, Nanos(0), Nanos(50), outcome)
+        };
+        let not_sent = [
+            row(Outcome::Unsent, 0, None, None),
+            row(Outcome::LocalLimit, 0, None, None),
+            // A connection was opened for it, and then a value was missing; a log of version 1 with a start.
+            row(Outcome::Unsent, 7, Some(7), None),
+            row(Outcome::LocalLimit, 7, Some(7), None),
+        ];
+        let held_back = [row(Outcome::Unsent, 50, None, None), row(Outcome::Shed, 50, None, None)];
+        let sent = [row(Outcome::Refused, 0, Some(0), None), row(Outcome::Reset, 0, Some(0), Some(1))];
+        let both = |r: &Record| (r.is_not_sent(), r.is_given_up_at_cap());
+        assert!(not_sent.iter().all(|r| both(r) == (true, false)));
+        assert!(held_back.iter().all(|r| both(r) == (false, true)));
+        assert!(sent.iter().all(|r| both(r) == (false, false)));
     }
 
     #[test]

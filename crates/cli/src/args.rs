@@ -20,7 +20,7 @@ use workload::{Process, Shard, arrivals};
     name = "headway",
     version,
     about = "Run, audit and report load tests whose load is what it claims to be",
-    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 INCONCLUSIVE under --strict; 98 the load was INVALID; 99 a threshold was crossed; 130 interrupted (the report is\nstill written)."
+    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 under --strict, if the load is INCONCLUSIVE or over 1 % of the requests waited at the connection cap;\n98 the load was INVALID; 99 a threshold was crossed; 130 interrupted (the report is still written)."
 )]
 pub struct Args {
     /// What to do.
@@ -210,7 +210,7 @@ pub struct OutputArgs {
     /// Keep no record of single requests
     #[arg(long)]
     pub no_log: bool,
-    /// Exit with 97 if the verdict is INCONCLUSIVE
+    /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
     #[arg(long)]
     pub strict: bool,
 }
@@ -309,7 +309,7 @@ pub struct ReportArgs {
     /// What is demanded of the numbers; the run's own thresholds if nothing is.
     #[command(flatten)]
     pub demands: ThresholdArgs,
-    /// Exit with 97 if the verdict is INCONCLUSIVE
+    /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
     #[arg(long)]
     pub strict: bool,
 }

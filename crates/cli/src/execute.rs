@@ -199,6 +199,7 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         steal_s: report.stolen.map(seconds),
         same_host_as_target: Some(local),
         send_cost_s: send_cost(report).map(seconds),
+        lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
         waiting: Some(format!(
             "sleeping until {} before the due time, then polling: {:.1} % of a core",
@@ -207,6 +208,15 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         )),
         ..Generator::default()
     }
+}
+
+/// Requests that were not sent for want of something on this machine, by what it was.
+fn lacked(report: &RunReport) -> std::collections::BTreeMap<String, u64> {
+    let mut all = std::collections::BTreeMap::new();
+    for (&what, &n) in report.workers.iter().flat_map(|worker| &worker.lacked) {
+        *all.entry(what.to_owned()).or_default() += n;
+    }
+    all
 }
 
 /// Says in the summary what lay behind each kind of failure: the first message of each.

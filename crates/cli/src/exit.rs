@@ -3,7 +3,7 @@
 use base::Outcome;
 use stats::Summary;
 use stats::study::Study;
-use stats::summary::{LoadVerdict, ThresholdOutcome};
+use stats::summary::{LimitedBy, LoadVerdict, ThresholdOutcome};
 
 /// All went well.
 pub const FINE: u8 = 0;
@@ -11,7 +11,7 @@ pub const FINE: u8 = 0;
 pub const FAILED: u8 = 1;
 /// The command line, a scenario or a file that was given is wrong.
 pub const USAGE: u8 = 2;
-/// The verdict on the load is INCONCLUSIVE, and `--strict` was given.
+/// `--strict` was given, and the verdict on the load is INCONCLUSIVE or more than 1 % of the requests waited at the connection cap.
 pub const INCONCLUSIVE: u8 = 97;
 /// The load was INVALID.
 pub const INVALID: u8 = 98;
@@ -93,6 +93,7 @@ fn of_verdict(summary: &Summary, strict: bool) -> u8 {
         // What could not be judged for want of data has not been shown to hold.
         _ if summary.thresholds.iter().any(|t| t.outcome != ThresholdOutcome::Passed) => CROSSED,
         Some(LoadVerdict::Inconclusive) if strict => INCONCLUSIVE,
+        _ if strict && summary.verdict.limited_by.as_ref().is_some_and(LimitedBy::matters) => INCONCLUSIVE,
         _ => FINE,
     }
 }
@@ -135,6 +136,11 @@ mod tests {
         assert_eq!(of_summary(&summary(Inconclusive, false, &[]), false), FINE);
         assert_eq!(of_summary(&summary(Invalid, false, &[("ok", 1), ("refused", 1)]), false), INVALID);
         assert_eq!(of_summary(&summary(Invalid, true, &[]), false), INTERRUPTED);
+        let mut capped = summary(Valid, false, &[("ok", 3)]);
+        capped.verdict.limited_by = Some(LimitedBy { share: 0.02, tolerated: 0.01, ..LimitedBy::default() });
+        assert_eq!((of_summary(&capped, true), of_summary(&capped, false)), (INCONCLUSIVE, FINE));
+        capped.verdict.limited_by = Some(LimitedBy { share: 0.01, tolerated: 0.01, ..LimitedBy::default() });
+        assert_eq!(of_summary(&capped, true), FINE);
         assert_eq!(of_summary(&summary(Invalid, true, &[("refused", 2)]), false), FAILED);
         assert_eq!(
             of_summary(&summary(Invalid, false, &[("tls", 2), ("shed", 5), ("unsent", 1)]), false),

@@ -89,7 +89,7 @@ impl Requests {
     fn make(&self, sending: &Sending, now_unix_ns: i128, memory: &Memory) -> Result<wire::Request, Refusal> {
         let request = self.script.render(&Visit { sending, now_unix_ns }, memory)?;
         self.wire(&request).map_err(|error| Refusal {
-            outcome: Outcome::Check,
+            outcome: Outcome::Unsent,
             then: Then::GoOn,
             reason: format!(
                 "step {}: not sent: {error}",

@@ -52,6 +52,8 @@ pub struct WorkerReport {
     pub send_time: Nanos,
     /// Connections opened.
     pub connections: u64,
+    /// Requests that were not sent for want of something on this machine, by what it was.
+    pub lacked: BTreeMap<&'static str, u64>,
     /// The first message behind each kind of failure.
     pub messages: BTreeMap<Outcome, String>,
 }
@@ -62,9 +64,9 @@ impl WorkerReport {
         (self.sends > 0).then(|| Nanos(self.send_time.0 / self.sends as i64))
     }
 
-    /// From `from` to `to` the worker was `doing` that; at most `meant` of it was meant to pass.
+    /// From `from` to `to` the worker was `doing` that; at most `meant` of it was meant to pass. By how much it was more.
     #[inline]
-    pub(crate) fn lap(&mut self, doing: Doing, from: Nanos, to: Nanos, meant: Nanos) {
+    pub(crate) fn lap(&mut self, doing: Doing, from: Nanos, to: Nanos, meant: Nanos) -> Nanos {
         let length = to - from;
         match doing {
             Doing::Handling => self.handling += length,
@@ -75,6 +77,7 @@ impl WorkerReport {
         if over > STALL {
             self.stall(Stall { at: to - over, length: over, doing });
         }
+        over
     }
 
     #[cold]
@@ -84,6 +87,12 @@ impl WorkerReport {
         } else {
             self.stalls_omitted += 1;
         }
+    }
+
+    /// Counts a request that was not sent for want of that.
+    #[cold]
+    pub(crate) fn lack(&mut self, what: &'static str) {
+        *self.lacked.entry(what).or_default() += 1;
     }
 
     /// Keeps the first message behind this kind of failure.

@@ -8,11 +8,11 @@ use crate::address::Address;
 use crate::clock::{Clock, UP_BEFORE};
 use crate::control::Control;
 use crate::host;
-use crate::outcome::connect_outcome;
+use crate::outcome::{connect_outcome, lacked};
 use crate::reactor::{Completion, Reactor, Submitted};
 use crate::requests::{Asked, Kept, Requests};
 use crate::tls::{Inbound, Session, TlsSetup};
-use crate::watch::{Doing, WorkerReport};
+use crate::watch::{Doing, STALL, WorkerReport};
 use base::{Nanos, Outcome, RecordSink};
 use std::io;
 use std::num::NonZeroU64;
@@ -73,6 +73,8 @@ pub(crate) struct Worker<'a, S> {
     report: WorkerReport,
     stops_heard: u8,
     tick_at: Nanos,
+    /// How long this thread had waited for a processor when that was last asked.
+    starved: Option<Nanos>,
     /// Whether all that had happened was handled since the last connection was opened. While answers lie unread, a
     /// connection may already be free, and opening one costs ten times a look: without this, catching up after a stall
     /// opens connections by the hundred, is late for that, and opens more.
@@ -95,6 +97,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             report: WorkerReport::default(),
             stops_heard: 0,
             tick_at: Nanos(i64::MIN),
+            starved: None,
             looked: false,
         }
     }
@@ -124,8 +127,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             if now >= self.tick_at {
                 self.client.tick(now);
                 self.tick_at = now + TICK;
+                self.note_starved();
             }
-            self.report.lap(Doing::Handling, before, now, Nanos::ZERO);
+            self.lap(Doing::Handling, before, now, Nanos::ZERO);
             if self.client.is_done() && self.stops_heard == self.shared.control.asked() {
                 return Ok(());
             }
@@ -143,18 +147,40 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 (false, false) => Doing::Polling,
                 (false, true) => Doing::Handling,
             };
-            self.report.lap(doing, before, now, meant);
+            self.lap(doing, before, now, meant);
 
+            let asked = before;
             self.looked = false;
             while let Some(completion) = self.reactor.next(buffer) {
                 let before = now;
                 now = self.shared.clock.now();
                 self.handle(completion, buffer, now);
                 now = self.start_due(now, STARTS_PER_EVENT);
-                self.report.lap(Doing::Handling, before, now, Nanos::ZERO);
+                self.lap(Doing::Handling, before, now, Nanos::ZERO);
             }
             self.looked = true;
+            self.client.caught_up(asked);
         }
+    }
+
+    #[inline]
+    fn lap(&mut self, doing: Doing, from: Nanos, to: Nanos, meant: Nanos) {
+        let over = self.report.lap(doing, from, to, meant);
+        if doing != Doing::Sleeping {
+            self.client.busy(to - from);
+        }
+        if over > STALL {
+            self.client.stood_still(to - over, to);
+        }
+    }
+
+    /// Asleep, for all that a clock shows, is also who waits for a processor.
+    fn note_starved(&mut self) {
+        let waited = host::runqueue_wait();
+        if let (Some(before), Some(now)) = (self.starved, waited) {
+            self.client.busy(now - before);
+        }
+        self.starved = waited;
     }
 
     /// Does what is due at `now`, at most so many things; returns the clock after the last.
@@ -225,9 +251,16 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) -> Option<Action> {
-        let outcome = connect_outcome(error);
+        let outcome = connect_outcome(error, &self.shared.address);
+        self.note_lack(error);
         self.report.message(outcome, || format!("connecting to {}: {error}", self.shared.address));
         self.client.on(id, Event::ConnectFailed(outcome), now)
+    }
+
+    fn note_lack(&mut self, error: &io::Error) -> bool {
+        let lack = lacked(error, &self.shared.address);
+        lack.into_iter().for_each(|what| self.report.lack(what));
+        lack.is_some()
     }
 
     #[inline]
@@ -286,7 +319,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 self.report.message(Outcome::Tls, || format!("during the TLS handshake: {error}"));
                 self.client.on(id, Event::ConnectFailed(Outcome::Tls), now)
             }
-            Stage::InFlight => self.broken(id, Outcome::Reset, &error.to_string(), now),
+            Stage::InFlight => {
+                let outcome = if self.note_lack(error) { Outcome::LocalLimit } else { Outcome::Reset };
+                self.broken(id, outcome, &error.to_string(), now)
+            }
             Stage::Idle => self.client.on(id, Event::Closed, now),
         }
     }

@@ -92,6 +92,9 @@ impl<S: RecordSink, T: Target> World<S, T> {
             since = self.now;
             assert!(rounds < MOST_ROUNDS, "the world stands still at {since}");
             let happened = self.happen();
+            if !happened {
+                self.client.caught_up(self.now);
+            }
             // What happens at the instant of an interrupt comes before it.
             while self.interrupt_at < self.now || !happened && self.interrupt_at == self.now {
                 self.interrupt();
@@ -180,13 +183,23 @@ impl<S: RecordSink, T: Target> World<S, T> {
             0 => at,
             tick => Nanos((at.0 + tick - 1).div_euclid(tick) * tick),
         };
+        self.wake(at);
+    }
+
+    /// Goes on at `at`, or after the pause in which that lies.
+    #[inline]
+    fn wake(&mut self, at: Nanos) {
         self.now = self.pauses.awake(at);
+        if self.now > at {
+            self.client.stood_still(at, self.now);
+        }
     }
 
     #[inline]
     fn spend(&mut self, cost: Nanos) {
         if cost > Nanos::ZERO {
-            self.now = self.pauses.awake(self.now + cost);
+            self.client.busy(cost);
+            self.wake(self.now + cost);
         }
     }
 

@@ -8,7 +8,7 @@
 
 mod finish;
 
-use crate::arrivals::ArrivalsKept;
+use crate::arrivals::{ArrivalsKept, Released};
 use crate::merge::Merge;
 use crate::phase::Measured;
 use crate::requests::Requests;
@@ -21,7 +21,7 @@ use crate::users::Loops;
 use base::{Batch, Due, Kind, Nanos, Record, Snapshot, Start};
 
 /// A source that has told nothing for this long may still hold an older `intended` than the others (a long wait for a
-/// connection), but is no longer waited for. Bounds the memory of the merge by `intended`.
+/// connection), but is no longer waited for. Bounds the memory of the merges by `intended` and `released`.
 const INTENDED_PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// Takes the batches of one run and sums it up.
@@ -31,6 +31,7 @@ pub struct Analysis {
     measured: Measured,
     starts: Merge<Start>,
     intended: Merge<i64>,
+    released: Merge<Released>,
     arrivals: ArrivalsKept,
     requests: Requests,
     series: Series,
@@ -63,6 +64,7 @@ impl Analysis {
             measured,
             starts: Merge::new(setup.sources.max(1)),
             intended: Merge::new(setup.sources.max(1)),
+            released: Merge::new(setup.sources.max(1)),
             requests,
             arrivals,
             loops,
@@ -104,6 +106,7 @@ impl Analysis {
         self.series.started(start.started);
         self.arrivals.started(start, plan);
         self.arrivals.intended(start.intended.0, plan);
+        self.arrivals.released(&Released::of(start), plan);
         self.started_all += 1;
     }
 
@@ -116,7 +119,7 @@ impl Analysis {
 
     fn take_starts(&mut self, batch: &Batch) {
         let source = usize::from(batch.source);
-        let Analysis { setup, starts, intended, arrivals, series, recent, loops, .. } = self;
+        let Analysis { setup, starts, intended, released, arrivals, series, recent, loops, .. } = self;
         let plan = setup.plan.as_ref();
         let direct = source == 0 && starts.is_trivial();
         for start in &batch.starts {
@@ -132,11 +135,13 @@ impl Analysis {
                 arrivals.started(start, plan);
                 if intends {
                     arrivals.intended(start.intended.0, plan);
+                    arrivals.released(&Released::of(start), plan);
                 }
             } else {
                 starts.push(source, *start);
                 if intends {
                     intended.push(source, start.intended.0);
+                    released.push(source, Released::of(start));
                 }
             }
         }
@@ -144,15 +149,20 @@ impl Analysis {
         if batch.last {
             starts.advance(source, i64::MAX);
             intended.advance(source, i64::MAX);
+            released.advance(source, i64::MAX);
         } else {
             starts.advance(source, batch.watermark.0);
-            intended.advance(source, batch.watermark.0.saturating_sub(INTENDED_PATIENCE.0));
+            let patience = batch.watermark.0.saturating_sub(INTENDED_PATIENCE.0);
+            intended.advance(source, patience);
+            released.advance(source, patience);
             if let Some(last) = batch.starts.iter().rfind(|start| arrivals.intends(start.due)) {
                 intended.advance(source, last.intended.0);
+                released.advance(source, Released::of(last).at);
             }
         }
         starts.drain(|start| arrivals.started(&start, plan));
         intended.drain(|at| arrivals.intended(at, plan));
+        released.drain(|at| arrivals.released(&at, plan));
     }
 
     fn take_record(&mut self, record: &Record) {

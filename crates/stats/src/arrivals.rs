@@ -2,7 +2,8 @@
 //!
 //! Headways are between neighbours of the judged stream whose intended times both lie in the measured phase, so one that
 //! straddles the end of warm-up is left out. The judged stream is that of all requests; where sessions arrive, of their
-//! first ones, which alone follow the plan. Lateness is that of all requests. Deliberately absent: verdicts (`rules`, `pattern`), and the
+//! first ones, which alone follow the plan. Lateness is that of all requests. The load rules look at the instants at which
+//! arrivals would have started if the connection cap had held none back (`released`). Deliberately absent: verdicts (`rules`, `pattern`), and the
 //! numbers of the document, which `arrivals_summary` makes of what is kept here.
 
 use crate::cells::{Fine, Labelled};
@@ -33,6 +34,7 @@ pub(crate) struct ArrivalsKept {
     /// The neighbour before in the stream of starts: when it started, and whether it is in the measured phase.
     before: Option<(i64, bool)>,
     before_intended: Option<i64>,
+    before_released: Option<i64>,
     pub segments: [StartSegment; SEGMENTS],
     pub gaps: Fine,
     pub min: u64,
@@ -42,6 +44,8 @@ pub(crate) struct ArrivalsKept {
     /// Of another tool's log with a grid.
     pub dither: Option<Dither>,
     pub windows: Vec<Windows>,
+    /// Those of the fixed lengths again, with the arrivals as they would have started without the connection cap.
+    pub released_windows: Vec<Windows>,
     /// Where in `windows` those of the fixed lengths end, and where those of the pattern are.
     pub fixed_windows: usize,
     pub pattern_windows: [Option<usize>; 2],
@@ -63,12 +67,28 @@ pub(crate) struct ArrivalsKept {
 pub(crate) struct StartSegment {
     /// Starts of the judged stream.
     pub started: u64,
-    /// Starts of all requests; of those, the ones that had waited for a connection, and the ones that were late.
-    pub released: u64,
-    pub waited: u64,
+    /// Starts of all requests; of those, the ones that were late, and the others which had waited for a connection.
+    pub all: u64,
     pub late: u64,
+    pub waited: u64,
+    /// Of those that waited, the ones that waited for longer than a request may be late.
+    pub capped: u64,
     pub gaps: Gathered,
     pub intended: Sums,
+    pub released_gaps: Sums,
+}
+
+/// An arrival, as it would have started if the connection cap had not held it back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Released {
+    pub at: i64,
+    intended: Nanos,
+}
+
+impl Released {
+    pub fn of(start: &Start) -> Released {
+        Released { at: start.started.0 - start.wait.0, intended: start.intended }
+    }
 }
 
 /// Headways on the scale on which the plan's rate is 1; kept only where the rate varies over the measured phase, else
@@ -118,6 +138,7 @@ impl ArrivalsKept {
         let window = |w: Nanos| Windows::new(w, judged.start, judged.end);
         let mut windows: Vec<_> = lengths.fixed.iter().map(|&w| window(w)).collect();
         let fixed_windows = windows.len();
+        let released_windows = windows.clone();
         let pattern_windows = lengths.pattern.map(|length| {
             let length = length?;
             let same = windows.iter().position(|w| w.width() == length);
@@ -142,6 +163,7 @@ impl ArrivalsKept {
             late_after: setup.tolerances.late_after.0,
             before: None,
             before_intended: None,
+            before_released: None,
             segments: [StartSegment::default(); SEGMENTS],
             gaps: Fine::new(),
             min: u64::MAX,
@@ -154,6 +176,7 @@ impl ArrivalsKept {
             }),
             dither: foreign.and_then(|f| Dither::new(setup.resolution, f.dither_seed)),
             windows,
+            released_windows,
             fixed_windows,
             pattern_windows,
             ladder,
@@ -248,23 +271,50 @@ impl ArrivalsKept {
     fn count(&mut self, start: &Start, segment: usize) {
         let judged = self.judges(start.due);
         let kept = &mut self.segments[segment];
-        kept.released += 1;
+        kept.all += 1;
         kept.started += u64::from(judged);
         if !self.compares {
             return;
         }
         let (due, started, wait) = (start.intended.0, start.started.0, start.wait.0);
+        let lag = (started - due - wait).max(0);
         if wait > 0 {
-            kept.waited += 1;
+            kept.capped += u64::from(wait > self.late_after);
             self.wait_max = self.wait_max.max(wait);
             self.waited.push(due, started);
-            return;
         }
-        let lag = (started - due).max(0);
-        self.lag.push(lag as u64, 1);
         if lag > self.late_after {
             kept.late += 1;
             self.late.push(due, started);
+        } else if wait > 0 {
+            kept.waited += 1;
+            return;
+        }
+        self.lag.push(lag as u64, 1);
+    }
+
+    /// An arrival, in the order in which they would have started without the connection cap.
+    #[inline]
+    pub fn released(&mut self, released: &Released, plan: Option<&PlanLaw>) {
+        if !self.compares {
+            return;
+        }
+        let mut at = released.at;
+        let Some(segment) = self.measured.segment(released.intended) else {
+            self.before_released = None;
+            return;
+        };
+        if let Some(before) = self.before_released.replace(at) {
+            self.segments[segment].released_gaps.push((at - before).max(0) as u64, 1);
+        }
+        if self.rescaled.is_some()
+            && let Some(pause) = plan.and_then(|plan| plan.profile.pause_around(Nanos(at)))
+        {
+            at = pause.0 - 1;
+        }
+        let expected = self.expected(plan);
+        for windows in &mut self.released_windows {
+            windows.started(at, &expected);
         }
     }
 
@@ -282,7 +332,7 @@ impl ArrivalsKept {
             self.segments[segment].intended.push((at - before).max(0) as u64, 1);
         }
         let expected = self.expected(plan);
-        for windows in &mut self.windows {
+        for windows in self.windows.iter_mut().chain(&mut self.released_windows) {
             windows.intended(at, &expected);
         }
     }

@@ -31,6 +31,10 @@ pub(crate) struct ArrivalsResult {
     /// The windows of fixed length, which the load rule looks at: 1 ms, 10 ms, 100 ms, 1 s (of foreign logs 10 s and 60 s
     /// too), as far as the grid of the stamps and the length of the run allow.
     pub rule_windows: Vec<WindowsResult>,
+    /// The same, and the gaps, of arrivals as they would have started if the connection cap had held none back; none where
+    /// nothing tells.
+    pub released_windows: Vec<WindowsResult>,
+    pub released_gaps: Sums,
     /// Windows of 10 and of 100 mean headways.
     pub pattern_windows: [Option<WindowsResult>; 2],
     /// Windows of lengths near the first of these; none unless stamps are coarse.
@@ -54,10 +58,11 @@ pub(crate) fn arrivals_result(
     until: Nanos,
     not_computed: &mut BTreeMap<String, String>,
 ) -> ArrivalsResult {
-    let (mut gaps, mut intended) = (Moments::default(), Sums::default());
+    let (mut gaps, mut intended, mut released_gaps) = (Moments::default(), Sums::default(), Sums::default());
     for segment in &kept.segments {
         gaps.merge(&segment.gaps.moments());
         intended.merge(&segment.intended);
+        released_gaps.merge(&segment.released_gaps);
     }
     let started = kept.segments.iter().map(|s| s.started).sum();
     let cells = kept.gaps.cells();
@@ -121,6 +126,7 @@ pub(crate) fn arrivals_result(
     let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.05;
     block.dispersion.retain(|row| is_round(row.window) || !round.iter().any(|&r| close(row.window, r)));
     let rule_windows = results.into_iter().take(kept.fixed_windows).flatten().collect();
+    let released_windows = kept.released_windows.iter().filter_map(|w| w.result(until, &expected)).collect();
     if block.dispersion.is_empty() {
         not_computed.insert("arrivals.dispersion".into(), "no window length fits 30 times".into());
     }
@@ -137,7 +143,19 @@ pub(crate) fn arrivals_result(
             not_computed.insert(path.into(), reason.clone());
         }
     }
-    ArrivalsResult { block, gaps, cov, coarse, intended, rule_windows, pattern_windows, near_windows, curve }
+    ArrivalsResult {
+        block,
+        gaps,
+        cov,
+        coarse,
+        intended,
+        rule_windows,
+        released_windows,
+        released_gaps,
+        pattern_windows,
+        near_windows,
+        curve,
+    }
 }
 
 /// Corrects the CoV of the block for stamps on a grid of this step where that matters, which is where its effect on the

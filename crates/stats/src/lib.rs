@@ -33,6 +33,7 @@ mod headway_curve;
 mod levels;
 mod little;
 mod merge;
+mod missing;
 mod moments;
 mod pattern;
 mod phase;

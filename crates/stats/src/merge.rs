@@ -3,6 +3,7 @@
 //! Deliberately absent: sorting within a source (a source tells its starts in order), and any bound but the
 //! watermark: what waits here is what lies between the slowest source's watermark and the fastest's.
 
+use crate::arrivals::Released;
 use base::Start;
 use std::collections::VecDeque;
 
@@ -14,6 +15,12 @@ pub(crate) trait Timed {
 impl Timed for Start {
     fn key(&self) -> (i64, i64) {
         (self.started.0, self.intended.0)
+    }
+}
+
+impl Timed for Released {
+    fn key(&self) -> (i64, i64) {
+        (self.at, 0)
     }
 }
 

@@ -26,11 +26,18 @@ pub(crate) struct Requests {
     pub bytes: Strata,
     pub blocked: Fine,
     pub outcomes: [u64; Outcome::ALL.len()],
-    /// Never started; and of those, the ones that were due by the plan.
+    /// Never started.
     pub never: [u64; SEGMENTS],
-    pub never_due: [u64; SEGMENTS],
-    /// Requests per segment that ended as unsent.
-    pub unsent: [u64; SEGMENTS],
+    /// Not sent, for a reason of the generator's: those that were due by the plan, and the others.
+    pub not_sent: [NotSent; SEGMENTS],
+    pub others_not_sent: [NotSent; SEGMENTS],
+    /// Of all these, the ones for which this machine had no descriptor, port or memory left.
+    pub lacked: u64,
+    /// Given up while they waited at the connection cap; and of those, the ones that are counted as unsent.
+    pub given_up: u64,
+    /// Those that were due by the plan, by segment.
+    pub arrivals_given_up: [u64; SEGMENTS],
+    unsent_at_cap: [u64; SEGMENTS],
     /// Requests by how they came to be due.
     pub dues: [u64; Due::ALL.len()],
     /// Response times by that, where there may be several ways.
@@ -40,6 +47,22 @@ pub(crate) struct Requests {
     pub labels: Vec<LabelKept>,
     pub warmup: u64,
     pub after: u64,
+}
+
+/// Requests that were not sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NotSent {
+    pub n: u64,
+    /// Those for which a connection was opened, so that they are among the starts.
+    pub started: u64,
+}
+
+impl NotSent {
+    /// Requests that were sent, and all: of those and so many that started.
+    pub fn share_of(&self, started: u64) -> (u64, u64) {
+        let sent = started.saturating_sub(self.started);
+        (sent, sent + self.n)
+    }
 }
 
 /// Response times of what was due by the plan, and of what was due after an answer: with an answer, and without.
@@ -72,8 +95,12 @@ impl Requests {
             blocked: Fine::new(),
             outcomes: [0; Outcome::ALL.len()],
             never: [0; SEGMENTS],
-            never_due: [0; SEGMENTS],
-            unsent: [0; SEGMENTS],
+            not_sent: [NotSent::default(); SEGMENTS],
+            others_not_sent: [NotSent::default(); SEGMENTS],
+            lacked: 0,
+            given_up: 0,
+            arrivals_given_up: [0; SEGMENTS],
+            unsent_at_cap: [0; SEGMENTS],
             dues: [0; Due::ALL.len()],
             split: None,
             never_at: Ranges::default(),
@@ -95,6 +122,22 @@ impl Requests {
         let (outcome, count) = (record.outcome, record.count);
         self.dues[record.due as usize] += u64::from(count);
         self.outcomes[outcome as usize] += u64::from(count);
+        let label = self.labels.get_mut(usize::from(record.step));
+        if !record.started.is_some() {
+            self.never[segment] += u64::from(count);
+            self.never_at.push(record.intended.0, record.intended.0);
+        }
+        if record.is_not_sent() {
+            let kept =
+                if record.due == Due::Arrival { &mut self.not_sent } else { &mut self.others_not_sent };
+            kept[segment].n += u64::from(count);
+            kept[segment].started += if record.started.is_some() { u64::from(count) } else { 0 };
+            self.lacked += if outcome == Outcome::LocalLimit { u64::from(count) } else { 0 };
+            if let Some(label) = label {
+                label.outcomes[outcome as usize] += u64::from(count);
+            }
+            return;
+        }
         let response = record.response().0;
         let strata = match outcome {
             Outcome::Ok => &mut self.ok,
@@ -117,19 +160,37 @@ impl Requests {
             let service = if outcome.answered() { &mut self.service } else { &mut self.service_censored };
             service.push(segment, (record.done - sent).0, count);
         }
-        if !record.started.is_some() {
-            self.never[segment] += u64::from(count);
-            self.never_due[segment] += if record.due == Due::Arrival { u64::from(count) } else { 0 };
-            self.never_at.push(record.intended.0, record.intended.0);
+        if record.is_given_up_at_cap() {
+            self.given_up += u64::from(count);
+            self.arrivals_given_up[segment] += if record.due == Due::Arrival { u64::from(count) } else { 0 };
         }
         if outcome == Outcome::Unsent {
-            self.unsent[segment] += u64::from(count);
+            self.unsent_at_cap[segment] += u64::from(count);
         } else if outcome != Outcome::Ok {
             self.failed_at.push(record.intended.0, record.done.0);
         }
-        if let Some(label) = self.labels.get_mut(usize::from(record.step)) {
+        if let Some(label) = label {
             label.push(outcome, response.max(0) as u64, count);
         }
+    }
+
+    /// Requests that were not sent, for a reason of the generator's.
+    pub fn all_not_sent(&self) -> NotSent {
+        let all = self.not_sent.iter().chain(&self.others_not_sent);
+        all.fold(NotSent::default(), |sum, s| NotSent { n: sum.n + s.n, started: sum.started + s.started })
+    }
+
+    /// Requests of a segment that failed, and all that could have: what was not sent has not failed.
+    pub fn failures(&self, segment: usize) -> (u64, u64) {
+        let bad = self.answered.count(segment) + self.censored.count(segment) - self.unsent_at_cap[segment];
+        (bad, bad + self.ok.count(segment))
+    }
+
+    /// Requests that were sent.
+    pub fn sent(&self) -> u64 {
+        let all: u64 = self.outcomes.iter().sum();
+        let never: u64 = self.never.iter().sum();
+        all - never - self.all_not_sent().started
     }
 
     /// What the response times are of.
@@ -178,6 +239,7 @@ impl LabelKept {
     pub fn summary(&self) -> LabelSummary {
         const NS: f64 = 1e9;
         let n = self.sums.n;
+        let requests = self.outcomes.iter().sum();
         let all = [&self.observed, &self.censored];
         let mut response = Spread {
             n,
@@ -213,7 +275,7 @@ impl LabelKept {
             }
         }
         response.lower_bound = bounds.into_iter().map(|name| (name.to_string(), true)).collect();
-        LabelSummary { n, response, outcomes: outcomes(&self.outcomes) }
+        LabelSummary { n: requests, response, outcomes: outcomes(&self.outcomes) }
     }
 }
 

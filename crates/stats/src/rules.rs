@@ -8,7 +8,8 @@ mod law;
 
 use crate::arrivals::{ArrivalsKept, StartSegment};
 use crate::arrivals_summary::ArrivalsResult;
-use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width, ratio_half_width, share};
+use crate::intervals::{FEWEST_SEGMENTS, half_width, ratio_half_width, share};
+use crate::requests::{NotSent, Requests};
 use crate::setup::{PlanLaw, Tolerances, Workload};
 use crate::summary::{Interval, Limits, LoadVerdict, RuleOutcome, RuleResult};
 use crate::users::Loops;
@@ -47,13 +48,20 @@ const fn within(distance: f64) -> Limits {
 }
 
 /// Every rule, in the order of the report.
-pub static RULES: [Rule; 6] = [
+pub static RULES: [Rule; 7] = [
     Rule {
         id: "sent-share",
-        statistic: "started / planned arrivals",
+        statistic: "sent / planned arrivals, less those given up at the connection cap",
         workloads: ARRIVING,
         limits: |t| at_least(1.0 - t.unsent),
         measure: sent_share,
+    },
+    Rule {
+        id: "requests-sent",
+        statistic: "sent / due, of requests that are due after a response",
+        workloads: &[Workload::Sessions, Workload::Closed],
+        limits: |t| at_least(1.0 - t.unsent),
+        measure: requests_sent,
     },
     Rule {
         id: "late-share",
@@ -64,28 +72,28 @@ pub static RULES: [Rule; 6] = [
     },
     Rule {
         id: "bunching",
-        statistic: "CoV^2(started) - CoV^2(intended) of the same arrivals",
+        statistic: "CoV^2(started) - CoV^2(intended) of the same arrivals, less their waits at the connection cap",
         workloads: ARRIVING,
         limits: |t| within(t.bunching),
         measure: bunching,
     },
     Rule {
         id: "dispersion",
-        statistic: "index of dispersion of counts, started - intended",
+        statistic: "index of dispersion of counts, started - intended, less waits at the connection cap",
         workloads: ARRIVING,
         limits: |t| within(t.dispersion),
         measure: dispersion,
     },
     Rule {
         id: "users-held",
-        statistic: "time average of live users / asked",
+        statistic: "time average of live users / specified",
         workloads: &[Workload::Sessions, Workload::Closed],
         limits: |t| at_least(1.0 - t.users),
         measure: |e| vec![users_held(e)],
     },
     Rule {
         id: "all-issued",
-        statistic: "requests issued / asked",
+        statistic: "requests sent / specified",
         workloads: &[Workload::FixedWork],
         limits: |_| Limits { low: Some(1.0), high: Some(1.0) },
         measure: |e| vec![all_issued(e)],
@@ -99,8 +107,8 @@ pub(crate) struct Evidence<'a> {
     pub plan: Option<&'a PlanLaw>,
     pub kept: &'a ArrivalsKept,
     pub arrivals: &'a ArrivalsResult,
-    /// Arrivals per segment that never started.
-    pub never: &'a [u64; SEGMENTS],
+    /// Requests that ended.
+    pub requests: &'a Requests,
     /// Users, sessions and requests in flight; none of another tool's rows.
     pub loops: Option<&'a Loops>,
     /// Requests of fixed work.
@@ -108,6 +116,8 @@ pub(crate) struct Evidence<'a> {
     /// Segments that were complete when the run ended.
     pub filled: usize,
     pub send_cost: Option<Nanos>,
+    /// Threads that send, where that is known.
+    pub workers: u32,
     /// In virtual time: what was not late there was not late at all.
     pub simulated: bool,
 }
@@ -127,7 +137,7 @@ impl Evidence<'_> {
     fn is_exact(&self) -> bool {
         let started: u64 = self.segments().iter().map(|s| s.started).sum();
         let waited = || self.segments().iter().any(|s| s.waited > 0);
-        let never = || self.never.iter().any(|&never| never > 0);
+        let never = || self.requests.never.iter().any(|&never| never > 0);
         self.simulated && self.kept.compares && started > 0 && self.kept.lag.max == 0 && !waited() && !never()
     }
 
@@ -137,6 +147,13 @@ impl Evidence<'_> {
             Workload::Foreign if self.plan.is_some() => Workload::Open,
             workload => workload,
         }
+    }
+
+    /// Whether the generator could have sent at the plan's rate if no cap had held it back: else the cap is no excuse.
+    fn could_send(&self) -> bool {
+        let mean = self.arrivals.intended.mean();
+        let cost = self.send_cost.map(|cost| cost.0 as f64 / f64::from(self.workers.max(1)));
+        mean.zip(cost).is_none_or(|(mean, cost)| mean >= cost)
     }
 
     /// Whether one thread's sends, which cannot overlap, make the starts even at this rate.
@@ -264,31 +281,55 @@ pub fn verdict(rules: &[RuleResult]) -> Option<LoadVerdict> {
 /// Of a load that is the plan to the nanosecond.
 fn exactly(rule: &Rule, e: &Evidence) -> Vec<Measurement> {
     let n: u64 = e.segments().iter().map(|s| s.started).sum();
-    let released = e.segments().iter().map(|s| s.released).sum();
+    let released = e.segments().iter().map(|s| s.all).sum();
     match rule.id {
         "sent-share" => vec![Measurement::exactly(1.0, n)],
         "late-share" => vec![Measurement::exactly(0.0, released)],
         "bunching" => vec![Measurement::exactly(0.0, e.arrivals.gaps.n)],
-        "dispersion" if e.arrivals.rule_windows.is_empty() => vec![Measurement::exactly(0.0, n)],
+        "dispersion" if e.arrivals.released_windows.is_empty() => vec![Measurement::exactly(0.0, n)],
         "dispersion" => {
             let row = |w: &WindowsResult| Measurement {
                 window: Some(w.row.window),
                 ..Measurement::exactly(0.0, w.row.windows)
             };
-            e.arrivals.rule_windows.iter().map(row).collect()
+            e.arrivals.released_windows.iter().map(row).collect()
         }
         _ => (rule.measure)(e),
     }
 }
 
 fn sent_share(e: &Evidence) -> Vec<Measurement> {
-    let segments: Vec<_> =
-        e.segments().iter().zip(e.never).map(|(s, never)| (s.started, s.started + never)).collect();
-    vec![Measurement::of_share(&segments, "nothing fell due in the measured phase")]
+    let excused = e.could_send();
+    let segments = e.segments().iter().zip(&e.requests.not_sent).zip(&e.requests.arrivals_given_up);
+    let of = |((s, not_sent), given_up): ((&StartSegment, &NotSent), &u64)| {
+        let (sent, all) = not_sent.share_of(s.started);
+        (sent, if excused { all } else { all + given_up })
+    };
+    let shares: Vec<_> = segments.map(of).collect();
+    vec![Measurement::of_share(&shares, "nothing was due in the measured phase")]
 }
 
+/// Of the requests that `sent_share` does not speak of.
+fn requests_sent(e: &Evidence) -> Vec<Measurement> {
+    let judged = |s: &StartSegment| if e.workload == Workload::Sessions { s.started } else { 0 };
+    let segments = e.segments().iter().zip(&e.requests.others_not_sent);
+    let shares: Vec<_> = segments.map(|(s, not_sent)| not_sent.share_of(s.all - judged(s))).collect();
+    if shares.iter().all(|share| share.1 == 0) {
+        return vec![Measurement::absent("no request was due after a response")];
+    }
+    vec![Measurement::of_share(&shares, "")]
+}
+
+/// Requests that found a connection, below which their lateness tells nothing of those that waited for one.
+const FEWEST_FOUND: u64 = 100;
+
 fn late_share(e: &Evidence) -> Vec<Measurement> {
-    let segments: Vec<_> = e.segments().iter().map(|s| (s.late, s.released - s.waited)).collect();
+    let segments: Vec<_> = e.segments().iter().map(|s| (s.late, s.all - s.waited)).collect();
+    let (found, waited) =
+        e.segments().iter().fold((0, 0), |sum, s| (sum.0 + s.all - s.waited, sum.1 + s.waited));
+    if found < FEWEST_FOUND && waited > found {
+        return vec![Measurement::absent("nearly all requests waited at the connection cap")];
+    }
     vec![Measurement::of_share(&segments, "no arrival found a connection without waiting")]
 }
 
@@ -296,12 +337,12 @@ fn late_share(e: &Evidence) -> Vec<Measurement> {
 const FEWEST_PER_SEGMENT: u64 = 10;
 
 fn bunching(e: &Evidence) -> Vec<Measurement> {
-    let n = e.arrivals.gaps.n;
-    let cov2 = e.arrivals.gaps.cov().map(|c| c * c);
+    let n = e.arrivals.released_gaps.n;
+    let cov2 = e.arrivals.released_gaps.cov2();
     let value = cov2.zip(e.arrivals.intended.cov2()).map(|(s, i)| s - i);
     let differences: Vec<f64> = e.segments()[..e.filled]
         .iter()
-        .filter_map(|s| Some(s.gaps.moments().cov()?.powi(2) - s.intended.cov2()?))
+        .filter_map(|s| Some(s.released_gaps.cov2()? - s.intended.cov2()?))
         .collect();
     let needed = FEWEST_PER_SEGMENT * e.filled.max(FEWEST_SEGMENTS) as u64;
     let half = if n < needed { None } else { half_width(&differences) };
@@ -316,7 +357,7 @@ fn bunching(e: &Evidence) -> Vec<Measurement> {
 /// One row per window length that fits 30 times.
 fn dispersion(e: &Evidence) -> Vec<Measurement> {
     let mut rows = Vec::new();
-    for result in &e.arrivals.rule_windows {
+    for result in &e.arrivals.released_windows {
         let (value, n) = (result.difference(), result.row.windows);
         let interval = result.difference_half.map(|half| [value - half, value + half]);
         let window = Some(result.row.window);

@@ -114,6 +114,9 @@ impl Series {
             Outcome::Ok => row.completed += u64::from(record.count),
             _ => row.failed += u64::from(record.count),
         }
+        if record.is_not_sent() {
+            return;
+        }
         let row = self.row(record.intended);
         let responses = row.responses.get_or_insert_with(Coarse::new);
         let response = record.response().0.max(0) as u64;
@@ -246,7 +249,7 @@ impl Recent {
         let count = u64::from(record.count);
         self.ended += count;
         self.failed += if record.outcome == Outcome::Ok { 0 } else { count };
-        if let Some(slot) = self.slot(record.done) {
+        if let Some(slot) = self.slot(record.done).filter(|_| !record.is_not_sent()) {
             slot.responses.push(record.response().0.max(0) as u64, record.count);
         }
     }

@@ -32,6 +32,8 @@ pub(crate) struct SessionsKept {
     /// How far the answers have held back each session under way, by group and number.
     held_back: HashMap<(u16, u64), HeldBack>,
     sent: u64,
+    /// Requests that the generator did not send.
+    pub not_sent: u64,
     ok: u64,
     failed: u64,
     unfinished: u64,
@@ -64,6 +66,7 @@ impl SessionsKept {
             missed: 0.0,
             held_back: HashMap::new(),
             sent: 0,
+            not_sent: 0,
             ok: 0,
             failed: 0,
             unfinished: 0,
@@ -118,15 +121,21 @@ impl SessionsKept {
         }
         let count = u64::from(record.count);
         let held = record.blocked().0.max(0) as u64;
-        self.held_all.push(held, count);
-        let started = record.started.get();
+        let started = record.started.get().filter(|_| !record.is_not_sent());
+        if record.is_not_sent() {
+            self.not_sent += count;
+        } else {
+            self.held_all.push(held, count);
+        }
         self.sent += u64::from(started.is_some_and(|at| at < self.measured.end));
         self.ask(record);
         if record.due == Due::Arrival {
             self.due += count;
             self.started += u64::from(started.is_some());
             self.last_due = self.last_due.max(record.arrived);
-            self.held_first.push(held, count);
+            if !record.is_not_sent() {
+                self.held_first.push(held, count);
+            }
         }
     }
 
@@ -136,8 +145,9 @@ impl SessionsKept {
         let lone = self.per_session.get(usize::from(record.group)).is_none_or(|all| all.requests <= 1.0);
         if lone || (record.due == Due::Arrival && !record.started.is_some()) {
             self.asked += count;
-            // Who never began made no request that would tell.
-            if matches!(record.outcome, Outcome::Unsent | Outcome::Shed) {
+            // A session that never began made no request that would tell. One of which a value was missing goes on.
+            let over = record.outcome == Outcome::Unsent && record.done >= self.measured.end;
+            if over || record.is_given_up_at_cap() {
                 self.missed += count as f64 * self.more_from(record.group, 1, record.arrived);
             }
             return;
@@ -146,7 +156,8 @@ impl SessionsKept {
         let session = self.held_back.entry(key).or_default();
         self.asked += if Nanos(record.intended.0 - session.by) < self.measured.end { count } else { 0 };
         session.by += (record.done - record.intended).0.max(0);
-        session.seen += 1;
+        // Its own row counts those that started.
+        session.seen += u32::from(record.started.is_some());
         let session = *session;
         if let Some(row) = session.row.filter(|row| session.seen >= row.made) {
             self.over(key, session.by, row);

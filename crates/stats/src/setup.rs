@@ -156,7 +156,7 @@ pub struct Setup {
     pub resolution: Nanos,
     /// Starts per second of the judged stream, where no plan tells: windows are made to fit it.
     pub rate: Option<f64>,
-    /// What is tolerated before the load counts as not sent as asked.
+    /// What is tolerated before the load counts as not sent as specified.
     pub tolerances: Tolerances,
 }
 
@@ -198,6 +198,8 @@ pub struct Tolerances {
     pub unsent: f64,
     /// Share of arrivals that may start late.
     pub late: f64,
+    /// Share of requests that may wait at the connection cap for longer than they may be late, before the verdict says so.
+    pub capped: f64,
     /// How long after its intended time an arrival counts as late.
     pub late_after: Nanos,
     /// Largest difference of squared CoV, started - intended, either way.
@@ -231,6 +233,7 @@ impl Default for Tolerances {
         Tolerances {
             unsent: 0.01,
             late: 0.01,
+            capped: 0.01,
             late_after: Nanos::from_millis(1),
             bunching: 0.1,
             dispersion: 0.1,

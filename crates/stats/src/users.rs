@@ -7,6 +7,7 @@
 use crate::intervals::SEGMENTS;
 use crate::levels::Levels;
 use crate::little;
+use crate::missing::MissingValues;
 use crate::moments::Sums;
 use crate::phase::Measured;
 use crate::replay::Observed;
@@ -35,6 +36,8 @@ pub(crate) struct Loops {
     /// Users and sessions, as the sources told when they came and went.
     pub told: Levels,
     pub sessions: SessionsKept,
+    /// What had failed before requests for which a value was missing.
+    pub missing: MissingValues,
     /// End of the last request of each user, by group and number.
     ended: Vec<Vec<i64>>,
     seen: u64,
@@ -51,7 +54,7 @@ pub(crate) struct Loops {
     pub completed_within: u64,
     /// Good ones of these, of open requests too.
     pub good_within: u64,
-    /// Requests that ended, and never-started ones, whenever due.
+    /// Requests that were sent, or due by the plan and given up at the connection cap, whenever due.
     pub issued: u64,
     /// The last end of a request.
     pub last_done: Nanos,
@@ -84,6 +87,7 @@ impl Loops {
             },
             told: Levels::new(measured),
             sessions: SessionsKept::new(setup, measured),
+            missing: MissingValues::default(),
             ended: Vec::new(),
             seen: 0,
             think: Sums::default(),
@@ -108,7 +112,12 @@ impl Loops {
     /// Takes a request.
     #[inline]
     pub fn request(&mut self, record: &Record) {
-        self.issued += u64::from(record.count);
+        // A user whose request is given up at the cap makes it again.
+        let issued = match record.started.is_some() {
+            true => !record.is_not_sent(),
+            false => record.outcome == Outcome::Shed && record.due != Due::User,
+        };
+        self.issued += if issued { u64::from(record.count) } else { 0 };
         let open = self.workload == Workload::Open;
         if let Some(started) = record.started.get() {
             let from = if open { record.intended } else { started };
@@ -128,6 +137,7 @@ impl Loops {
             self.of_user(record);
         }
         let measured = self.measured.segment(record.arrived).is_some();
+        self.missing.request(record, measured);
         if let Some(observed) = self.observed.as_mut().filter(|_| measured) {
             observed.push(record);
         }

@@ -11,7 +11,7 @@ use stats::summary::Spread;
 /// Title, value, and what it is of.
 pub(super) type Tile = (&'static str, String, String);
 
-/// The key numbers, and what must be said beside every time of a load that was not sent as asked.
+/// The key numbers, and what must be said beside every time of a load that was not sent as specified.
 pub(super) fn key_numbers(page: &mut Markup, summary: &Summary) {
     let tiles = summary.audit.as_ref().map_or_else(|| of_run(summary), |found| audit::tiles(summary, found));
     page.raw("<section aria-label=\"Key numbers\" class=\"tiles\">\n");

@@ -29,8 +29,8 @@ pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
             "<p class=\"alarm\" role=\"alert\"><strong>INVALID LOAD.</strong> The files do not hold the load that was \
              expected. Their percentiles describe another load: do not plan on them.</p>\n"
         } else {
-            "<p class=\"alarm\" role=\"alert\"><strong>INVALID LOAD.</strong> This run did not send what was asked \
-             for. Its percentiles describe another load: do not plan on them.</p>\n"
+            "<p class=\"alarm\" role=\"alert\"><strong>INVALID LOAD.</strong> This run did not send the load that was \
+             specified. Its percentiles describe another load: do not plan on them.</p>\n"
         });
     }
     page.raw("<div class=\"answers\">\n");
@@ -40,7 +40,7 @@ pub(super) fn verdict(page: &mut Markup, summary: &Summary) {
             answer(page, "Sent as expected?", &load);
         }
     } else {
-        answer(page, "Sent as asked?", &load);
+        answer(page, "Sent as specified?", &load);
         answer(page, "Like independent users?", &words::pattern(summary));
     }
     answer(page, "Answered?", &words::answers(summary));

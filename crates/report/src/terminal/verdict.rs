@@ -14,7 +14,7 @@ pub(super) fn render(page: &mut Page, summary: &Summary) -> Vec<Reason> {
     if summary.verdict.load == Some(LoadVerdict::Invalid) {
         page.banner(
             Tone::Bad,
-            "INVALID LOAD. This run did not send what was asked for. Its percentiles describe another load: do not \
+            "INVALID LOAD. This run did not send the load that was specified. Its percentiles describe another load: do not \
              plan on them.",
         );
         page.blank();
@@ -40,7 +40,7 @@ pub(super) fn render(page: &mut Page, summary: &Summary) -> Vec<Reason> {
     below
 }
 
-/// `LOAD     INVALID        the load was not sent as asked`
+/// `LOAD     INVALID        the load was NOT sent as specified`
 pub(super) fn answer(page: &mut Page, question: &str, answer: &Answer) {
     let (name, word) = (11, 14);
     // The meaning wraps under itself, so that the words stay a column of their own.

@@ -58,22 +58,26 @@ pub struct Answer {
     pub tone: Tone,
 }
 
-/// Was it sent as asked?
+/// Was it sent as specified?
 pub fn load(summary: &Summary) -> Answer {
     let rules = &summary.verdict.rules;
     let having = |outcome| rules.iter().filter(|rule| rule.outcome == outcome).count() as u64;
     let decided = rules.len() as u64 - having(RuleOutcome::NotApplicable);
     let (word, tone, meaning) = match summary.verdict.load {
-        Some(LoadVerdict::Valid) if decided > 1 => {
-            ("VALID", Tone::Good, format!("the load was sent as asked: all {decided} rules hold"))
+        Some(LoadVerdict::Valid) => {
+            let meaning = match limited_by(summary) {
+                Some(limit) => format!("the load was sent as specified {limit}"),
+                None if decided > 1 => format!("the load was sent as specified: all {decided} rules hold"),
+                None => "the load was sent as specified".into(),
+            };
+            ("VALID", Tone::Good, meaning)
         }
-        Some(LoadVerdict::Valid) => ("VALID", Tone::Good, "the load was sent as asked".into()),
         Some(LoadVerdict::Invalid) => {
             let broken = match having(RuleOutcome::Fail) {
                 0 => String::new(),
                 failed => format!(": {failed} of {} broken", plural(decided, "rule")),
             };
-            ("INVALID", Tone::Bad, format!("the load was NOT sent as asked{broken}"))
+            ("INVALID", Tone::Bad, format!("the load was NOT sent as specified{broken}"))
         }
         Some(LoadVerdict::Inconclusive) => {
             let open = having(RuleOutcome::Undecided);
@@ -82,15 +86,35 @@ pub fn load(summary: &Summary) -> Answer {
             (
                 "INCONCLUSIVE",
                 Tone::Warn,
-                format!("too little evidence to say whether it was sent as asked{open}"),
+                format!("too little evidence to say whether it was sent as specified{open}"),
             )
         }
-        None if summary.source == Source::Import && summary.plan.is_none() => {
-            ("not judged", Tone::Plain, "the file does not say what was asked for; --expect tells it".into())
-        }
+        None if summary.source == Source::Import && summary.plan.is_none() => (
+            "not judged",
+            Tone::Plain,
+            "the file does not say what load was specified; --expect tells it".into(),
+        ),
         None => ("not judged", Tone::Plain, "there is nothing to compare the load with".into()),
     };
     Answer { word, meaning, tone }
+}
+
+/// What held requests back although the generator could have sent them, after `sent as specified`: `up to the cap of 1
+/// connection: 5.1 % waited for it`. Nothing where that was rare.
+fn limited_by(summary: &Summary) -> Option<String> {
+    let limited = summary.verdict.limited_by.as_ref().filter(|limited| limited.matters())?;
+    let cap = limited
+        .limit
+        .map_or("the connection cap".into(), |cap| format!("the cap of {}", plural(cap, "connection")));
+    let held = limited.waited.saturating_add(limited.given_up);
+    let share = |n| share_of(n, limited.n);
+    Some(match (limited.waited, limited.given_up) {
+        (_, 0) => format!("up to {cap}: {} waited for it", share(held)),
+        (0, _) => format!("up to {cap}: {} were given up waiting for it", share(held)),
+        (_, given_up) => {
+            format!("up to {cap}: {} waited for it, of which {} were given up", share(held), count(given_up))
+        }
+    })
 }
 
 /// Are the starts like those of independent users?
@@ -164,7 +188,12 @@ pub fn answers(summary: &Summary) -> Answer {
             None => ("all ok", Tone::Good, ok),
         }
     } else {
-        let word = if ok == 0 { "none ok" } else { "some failed" };
+        let not_sent = |name: &str| [Outcome::Unsent.name(), Outcome::LocalLimit.name()].contains(&name);
+        let word = match () {
+            () if ok == 0 => "none ok",
+            () if failures.iter().all(|(name, _)| not_sent(name)) => "some not sent",
+            () => "some failed",
+        };
         let tone = if ok == 0 { Tone::Bad } else { Tone::Warn };
         let failed = total - ok;
         (
@@ -223,23 +252,23 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::Reset) => "closed before the answer was complete",
         Some(Outcome::Dns) => "the target's name did not resolve",
         Some(Outcome::Tls) => "the TLS handshake failed",
-        Some(Outcome::LocalLimit) => "no descriptor or port left here",
+        Some(Outcome::LocalLimit) => "not sent: no descriptor or port",
         Some(Outcome::Shed) => "gave up waiting for a connection",
         Some(Outcome::Cancelled) => "cancelled by the user",
         Some(Outcome::Unfinished) => "the run ended before the answer",
-        Some(Outcome::Unsent) => "the run ended before it could start",
+        Some(Outcome::Unsent) => "not sent: no value, or too late",
         None => "",
     }
 }
 
-/// What a percentile of this run must carry beside it; nothing if the load was sent as asked.
+/// What a percentile of this run must carry beside it; nothing if the load was sent as specified.
 pub fn caveat(summary: &Summary) -> Option<&'static str> {
     match summary.verdict.load {
         Some(LoadVerdict::Invalid) => {
-            Some("INVALID load: these times do not belong to the load that was asked for")
+            Some("INVALID load: these times do not belong to the load that was specified")
         }
         Some(LoadVerdict::Inconclusive) => {
-            Some("it is not shown that these times belong to the load asked for")
+            Some("it is not shown that these times belong to the load specified")
         }
         _ => None,
     }
@@ -289,6 +318,25 @@ pub fn repeat(summary: &Summary, style: &crate::Style) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_verdicts_line_says_what_the_cap_did() {
+        use stats::summary::LimitedBy;
+        let mut summary = Summary::default();
+        summary.verdict.load = Some(LoadVerdict::Valid);
+        let mut said = |waited, given_up| {
+            let share = (waited + given_up) as f64 / 1e4;
+            let limited =
+                LimitedBy { share, tolerated: 0.01, waited, given_up, n: 10_000, ..LimitedBy::default() };
+            summary.verdict.limited_by = Some(LimitedBy { limit: Some(1), ..limited });
+            load(&summary).meaning
+        };
+        let up_to = "the load was sent as specified up to the cap of 1 connection: ";
+        assert_eq!(said(510, 0), format!("{up_to}5.10 % waited for it"));
+        assert_eq!(said(500, 10), format!("{up_to}5.10 % waited for it, of which 10 were given up"));
+        assert_eq!(said(0, 510), format!("{up_to}5.10 % were given up waiting for it"));
+        assert_eq!(said(99, 0), "the load was sent as specified");
+    }
 
     #[test]
     fn successes_that_no_row_tells_of_are_not_claimed() {

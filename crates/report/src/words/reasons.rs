@@ -37,14 +37,6 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
             reasons.push(from_rule(rule));
         }
     }
-    // Bunches of the very times at which requests waited for connections are made by that, not by the generator.
-    let waited = findings.iter().find(|finding| finding.id == "feedback" && !finding.at.is_empty());
-    let bunched = reasons.iter_mut().find(|reason| reason.id == "bunched");
-    if let Some((bunched, waited)) = bunched.zip(waited)
-        && bunched.at == waited.at
-    {
-        bunched.next = Some("Do what `feedback` asks for: what waits for connections leaves together.");
-    }
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
         let held_back = !reason.at.is_empty();
         reason.next = match summary.source {
@@ -112,7 +104,7 @@ fn from_rule(rule: &RuleResult) -> Reason {
 /// The rules that a finding speaks of.
 fn covered(finding: &str) -> &'static [&'static str] {
     match finding {
-        "unsent" => &["sent-share"],
+        "unsent" | "unsent-steps" => &["sent-share", "requests-sent", "all-issued"],
         "late" => &["late-share"],
         "bunched" | "smoothed" | "serialised" => &["bunching", "dispersion"],
         _ => &[],
@@ -174,7 +166,7 @@ fn next_of_simulation(id: &str, kind: Kind, held_back: bool) -> Option<&'static 
         "fixed-work" => {
             "Compare models by the time taken; for response times let a rate arrive (`arrive` in the scenario)."
         }
-        "unsent" | "sent-share" => {
+        "unsent" | "sent-share" | "requests-sent" => {
             "Lower the rate, or raise `connections:` or `max-wait:` in the scenario until every arrival starts."
         }
         "late" | "late-share" => {
@@ -217,7 +209,7 @@ fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
         "fixed-work" => {
             "Compare targets by the time taken; for response times send a rate (-R, or `arrive` in a scenario)."
         }
-        "unsent" | "sent-share" => {
+        "unsent" | "sent-share" | "requests-sent" => {
             "Lower the rate, or raise -c, --threads or --max-wait until every arrival starts."
         }
         "late" | "late-share" => match kind {
@@ -235,7 +227,7 @@ fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
             "Look for what paces requests on the way: a proxy, a rate limiter, too few connections."
         }
         "users-held" => {
-            "Check why users stopped: failures early in their journey, or a cap below the users asked for."
+            "Check why users stopped: failures early in their journey, or a cap below the users specified."
         }
         "all-issued" => "Let the run finish, or ask for fewer requests.",
         "same-host" => "Put the generator on another machine, or pin both to cores of their own.",
@@ -246,12 +238,13 @@ fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
 /// The name of a rule in words.
 pub fn rule_title(rule: &RuleResult) -> String {
     match (rule.rule.as_str(), rule.window) {
-        ("sent-share", _) => "the share of arrivals that started".into(),
+        ("sent-share", _) => "the share of arrivals that were sent".into(),
+        ("requests-sent", _) => "the share of later requests that were sent".into(),
         ("late-share", _) => "the share released over 1 ms late".into(),
         ("bunching", _) => "bunching (CoV^2 started - intended)".into(),
         ("dispersion", Some(window)) => format!("dispersion in windows of {}", time(window)),
         ("users-held", _) => "the share of users held".into(),
-        ("all-issued", _) => "the share of requests issued".into(),
+        ("all-issued", _) => "the share of requests sent".into(),
         (other, _) => format!("'{other}'"),
     }
 }
@@ -259,7 +252,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
 /// Shares read better as percentages; the other statistics have no unit.
 fn rule_number(rule: &RuleResult, x: f64) -> String {
     match rule.rule.as_str() {
-        "sent-share" | "late-share" | "users-held" | "all-issued" => share(x),
+        "sent-share" | "requests-sent" | "late-share" | "users-held" | "all-issued" => share(x),
         _ => number(x),
     }
 }
@@ -290,7 +283,9 @@ pub fn rule_statistic(rule: &RuleResult) -> String {
 /// What a rule tolerates: `at most 1 %`, `-0.1 to 0.1`.
 pub fn rule_limits(rule: &RuleResult) -> String {
     let shown = |x: f64| match rule.rule.as_str() {
-        "sent-share" | "late-share" | "users-held" | "all-issued" => format!("{} %", chosen(x * 100.0)),
+        "sent-share" | "requests-sent" | "late-share" | "users-held" | "all-issued" => {
+            format!("{} %", chosen(x * 100.0))
+        }
         _ => chosen(x),
     };
     let Limits { low, high } = rule.limits;
@@ -330,8 +325,9 @@ mod tests {
     const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [&str; 16] = [
+    const SAY_IT_THEMSELVES: [&str; 17] = [
         "aborted",
+        "unsent-steps",
         "interrupted",
         "off-rate",
         "serialised",
@@ -375,7 +371,15 @@ mod tests {
 
     #[test]
     fn every_rule_has_a_name_and_once_broken_a_next_step() {
-        for id in ["sent-share", "late-share", "bunching", "dispersion", "users-held", "all-issued"] {
+        for id in [
+            "sent-share",
+            "requests-sent",
+            "late-share",
+            "bunching",
+            "dispersion",
+            "users-held",
+            "all-issued",
+        ] {
             let rule = RuleResult { rule: id.into(), window: Some(0.1), ..RuleResult::default() };
             assert!(!rule_title(&rule).contains(id) || id == "bunching" || id == "dispersion", "{id}");
             assert!(KINDS.iter().all(|&kind| next_step(id, kind).is_some()), "{id}");
@@ -390,19 +394,6 @@ mod tests {
         assert!(next[0] != next[1] && next[1] != next[2] && next[2] == next[3]);
         // Nobody can lower the rate of users who stay.
         assert!(!next[2].unwrap().contains("rate"));
-    }
-
-    #[test]
-    fn bunches_of_what_waited_are_no_stalls_of_the_generator() {
-        let finding = |id: &str| Finding { id: id.into(), at: vec![[7.6, 8.5]], ..Finding::default() };
-        let mut summary = Summary::default();
-        summary.verdict.findings = vec![finding("bunched"), finding("feedback")];
-        let next = |summary: &Summary| reasons(summary)[0].next.unwrap();
-        assert!(next(&summary).contains("`feedback`"));
-        summary.verdict.findings[0].at = vec![[1.0, 2.0]];
-        assert!(next(&summary).contains("stalls of the generator"));
-        summary.verdict.findings.pop();
-        assert!(next(&summary).contains("stalls of the generator"));
     }
 
     /// A simulation has no `-c`, no `-R`, no cores to free and no proxy on the way.

@@ -76,6 +76,7 @@ pub fn clean() -> Summary {
         plan: Some(plan("poisson", 1.0, n)),
         verdict: Verdict {
             load: Some(LoadVerdict::Valid),
+            limited_by: None,
             pattern: Pattern::Independent,
             findings: Vec::new(),
             rules: vec![

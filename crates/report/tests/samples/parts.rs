@@ -204,6 +204,7 @@ pub fn generator(handling: f64) -> Generator {
         same_host_as_target: Some(false),
         send_cost_s: Some(4.7e-6),
         cap_hits: Some(0),
+        lacked: Default::default(),
         connections_opened: Some(37),
         waiting: Some("asleep until 50 us before the due time, then polling".into()),
     }

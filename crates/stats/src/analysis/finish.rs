@@ -11,7 +11,7 @@ use crate::rules::{self, Evidence};
 use crate::series::Level;
 use crate::setup::{Facts, Workload};
 use crate::summary::{
-    self, Curves, LabelSummary, Pattern, PercentileCurves, RateSummary, SeriesRow, Summary, Tail,
+    self, Curves, LabelSummary, LimitedBy, Pattern, PercentileCurves, RateSummary, SeriesRow, Summary, Tail,
 };
 use crate::thresholds::kept::Sight;
 use crate::users::{Cycle, FIXED_WORK};
@@ -24,10 +24,11 @@ type Missing = BTreeMap<String, String>;
 impl Analysis {
     /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
     pub fn finish(mut self, facts: Facts) -> Summary {
-        let Analysis { setup, starts, intended, arrivals, .. } = &mut self;
+        let Analysis { setup, starts, intended, released, arrivals, .. } = &mut self;
         let plan = setup.plan.as_ref();
         starts.drain_all(|start| arrivals.started(&start, plan));
         intended.drain_all(|at| arrivals.intended(at, plan));
+        released.drain_all(|at| arrivals.released(&at, plan));
         arrivals.settle();
 
         let until = self.until(&facts);
@@ -78,7 +79,7 @@ impl Analysis {
 
     fn head(&self, facts: &Facts, until: Nanos) -> Summary {
         let requests = &self.requests;
-        let started: u64 = self.arrivals.segments.iter().map(|s| s.released).sum();
+        let started: u64 = self.arrivals.segments.iter().map(|s| s.all).sum();
         let mut generator = facts.generator.clone();
         if let Some(generator) = &mut generator {
             generator.send_cost_s = generator.send_cost_s.or(facts.send_cost.map(Nanos::as_secs_f64));
@@ -147,7 +148,7 @@ impl Analysis {
         summary.curves = Curves { percentiles, headway: summary.curves.headway.take() };
         summary.by_label = match &self.setup.labels[..] {
             [only] => {
-                let (n, response) = (summary.response.n, summary.response.clone());
+                let (n, response) = (r.outcomes.iter().sum(), summary.response.clone());
                 let label = LabelSummary { n, response, outcomes: summary.outcomes.clone() };
                 BTreeMap::from([(only.clone(), label)])
             }
@@ -174,12 +175,13 @@ impl Analysis {
             };
             return;
         }
+        let started: u64 = self.arrivals.segments.iter().map(|s| s.all).sum();
         let answered = Outcome::ALL.iter().zip(&self.requests.outcomes).filter(|(o, _)| o.answered());
         summary.rate = RateSummary {
             n: summary.measured.n,
             // Where instants of being due are copies of the starts, nothing is known of what was offered.
             offered: per_second(summary.measured.n).filter(|_| self.arrivals.compares),
-            started: per_second(self.arrivals.segments.iter().map(|s| s.released).sum()),
+            started: per_second(started - self.requests.all_not_sent().started.min(started)),
             completed: per_second(answered.map(|(_, &n)| n).sum()),
             good_within,
         };
@@ -232,6 +234,22 @@ impl Analysis {
         }
     }
 
+    /// What the connection cap held back, of `n` requests. To let fixed work wait for connections is what its cap is for.
+    fn limited_by(&self, facts: &Facts, n: u64) -> Option<LimitedBy> {
+        let capped = || self.arrivals.segments.iter().map(|s| s.capped).sum();
+        let waited: u64 = if self.is_fixed_work() { 0 } else { capped() };
+        let given_up = self.requests.given_up;
+        (waited + given_up > 0).then(|| LimitedBy {
+            what: "connections".into(),
+            limit: facts.plan.as_ref().and_then(|plan| plan.connections),
+            share: (waited + given_up) as f64 / n.max(1) as f64,
+            tolerated: self.setup.tolerances.capped,
+            waited,
+            given_up,
+            n,
+        })
+    }
+
     fn verdict_into(&self, summary: &mut Summary, facts: &Facts, arrivals: &ArrivalsResult, filled: usize) {
         let tolerances = &self.setup.tolerances;
         let send_cost =
@@ -242,15 +260,17 @@ impl Analysis {
             plan: self.setup.plan.as_ref(),
             kept: &self.arrivals,
             arrivals,
-            never: &self.requests.never_due,
+            requests: &self.requests,
             loops: self.loops.as_ref(),
             requests_asked: self.setup.requests_asked,
             filled,
             send_cost,
+            workers: facts.generator.as_ref().map_or(1, |generator| generator.workers.len() as u32),
             simulated: facts.source == summary::Source::Sim,
         };
         summary.verdict.rules = rules::apply(&evidence);
         summary.verdict.load = rules::verdict(&summary.verdict.rules);
+        summary.verdict.limited_by = self.limited_by(facts, summary.measured.n);
         if summary.verdict.load.is_none() {
             let reason = match self.setup.workload {
                 Workload::Foreign => "there is no plan to compare with",
@@ -274,6 +294,7 @@ impl Analysis {
             facts,
             summary,
             fixed_population,
+            labels: &self.setup.labels,
             unsent_at: &self.requests.never_at,
             failed_at: &self.requests.failed_at,
             service: std::array::from_fn(|s| self.requests.service.mean(s)),

@@ -1,39 +1,96 @@
 //! Findings on how the load left: what was not sent, what was late, bunched or smoothed, and why.
 
 use super::{Case, of_rule, percent, span};
+use crate::setup::Workload;
 use crate::summary::{Finding, RuleOutcome, RuleResult, Severity};
 use base::Outcome;
 
+/// Which rules say whether all was sent, by how much they tell.
+const SENT: [&str; 3] = ["sent-share", "requests-sent", "all-issued"];
+
+/// The worst of the rules on what was sent.
+fn sent_rule<'a>(case: &'a Case<'a>) -> Option<&'a RuleResult> {
+    let rank = |rule: &RuleResult| match rule.outcome {
+        RuleOutcome::Fail => 0,
+        RuleOutcome::Undecided => 1,
+        RuleOutcome::Pass => 2,
+        RuleOutcome::NotApplicable => 3,
+    };
+    let rules = SENT.iter().flat_map(|&id| case.rules(id));
+    rules.filter(|rule| rule.outcome != RuleOutcome::NotApplicable).min_by_key(|rule| rank(rule))
+}
+
+/// Requests that were not sent because a step before them in their session had failed.
+pub(super) fn unsent_steps(case: &Case) -> Option<Finding> {
+    let missing = &case.evidence.loops?.missing;
+    let rule = sent_rule(case).filter(|_| missing.n() > 0)?;
+    let mut pairs: Vec<_> = missing.after.iter().collect();
+    pairs.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    let label = |step: u16| case.labels.get(usize::from(step)).map_or("?", String::as_str);
+    let shown = pairs.iter().take(3).map(|&(&(failed, own), n)| {
+        format!("{n} of step {} after step {} had failed", label(own), label(failed))
+    });
+    let mut shown: Vec<String> = shown.collect();
+    let rest: u64 = pairs.iter().skip(3).map(|(_, n)| **n).sum();
+    if rest > 0 {
+        shown.push(format!("{rest} of other steps"));
+    }
+    let n = missing.n();
+    Some(Finding {
+        value: Some(n as f64),
+        interval: None,
+        limit: None,
+        n: case.summary.measured.n,
+        ..of_rule(
+            rule,
+            format!(
+                "{n} requests ({}) were not sent, because a value that they need was missing: in the same session, {}. \
+                 They are in no percentile and count as not sent. Mend the step that failed, give its `extract` a \
+                 `default`, or let such sessions end (`on-failure: end-session`).",
+                percent(n as f64 / case.summary.measured.n.max(1) as f64),
+                shown.join("; ")
+            ),
+        )
+    })
+}
+
 pub(super) fn unsent(case: &Case) -> Option<Finding> {
-    let rule = case.rules("sent-share").next()?;
-    let never: u64 = case.evidence.never.iter().sum();
-    if never == 0 || rule.outcome == RuleOutcome::NotApplicable {
+    let rule = sent_rule(case)?;
+    let requests = case.evidence.requests;
+    let after_failures = case.evidence.loops.map_or(0, |loops| loops.missing.n());
+    let own = requests.all_not_sent().n.saturating_sub(after_failures);
+    let shed = case.count(Outcome::Shed);
+    let reasons = [
+        (shed, "given up after waiting for a connection for the longest time allowed"),
+        (
+            requests.given_up - shed.min(requests.given_up),
+            "still waiting for a connection when the run ended",
+        ),
+        (requests.lacked, "for want of something on this machine (see `local-limit`)"),
+        (own.saturating_sub(requests.lacked), "before the run ended, or for want of a value"),
+    ];
+    let reasons: Vec<String> =
+        reasons.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
+    let (all, planned) = (own + requests.given_up, case.summary.measured.n);
+    if reasons.is_empty() || case.is_foreign() {
         return None;
     }
-    let planned = if case.is_foreign() { case.summary.measured.n } else { rule.n };
-    let reasons: Vec<String> = [
-        (Outcome::Shed, "given up after waiting for a connection for the longest time allowed"),
-        (Outcome::Unsent, "not sent before the run, or the data for it, ended"),
-        (Outcome::LocalLimit, "stopped by the generator's own limit of descriptors or ports"),
-        (Outcome::Dns, "without an address for the target"),
-        (Outcome::Cancelled, "cancelled"),
-    ]
-    .into_iter()
-    .filter(|&(outcome, _)| case.count(outcome) > 0)
-    .map(|(outcome, words)| format!("{} {words}", case.count(outcome)))
-    .collect();
     let rates = case.summary.rate.started.zip(case.summary.rate.offered);
+    let rates = rates.filter(|_| case.evidence.workload != Workload::Closed);
     let rates = rates.map_or(String::new(), |(started, offered)| {
         format!(" The target saw {started:.1} requests per second instead of {offered:.1}.")
     });
-    let mut finding = of_rule(
-        rule,
-        format!(
-            "{never} of {planned} planned arrivals ({}) never started: {}.{rates}",
-            percent(never as f64 / planned as f64),
-            reasons.join(", ")
-        ),
+    let text = format!(
+        "{all} of {planned} requests ({}) were not sent: {}.{rates}",
+        percent(all as f64 / planned.max(1) as f64),
+        reasons.join(", ")
     );
+    let mut finding = of_rule(rule, text);
+    if own == 0 && rule.outcome != RuleOutcome::Fail {
+        // What the cap held back is not held against the load.
+        finding =
+            Finding { severity: Severity::Warning, text: finding.text, n: planned, ..Finding::default() };
+    }
     finding.at = case.unsent_at.seconds();
     Some(finding)
 }
@@ -106,14 +163,7 @@ fn what(case: &Case, rule: &RuleResult) -> String {
 
 pub(super) fn bunched(case: &Case) -> Option<Finding> {
     let rule = worst(case, true)?;
-    let kept = case.evidence.kept;
-    let waited: u64 = kept.segments.iter().map(|s| s.waited).sum();
-    let (cause, at) = if waited * 100 > case.released() {
-        let cause = "arrivals waited for connections and left together as these came free (see `feedback`)";
-        (cause.to_string(), kept.waited.seconds())
-    } else {
-        (case.own_cause(), kept.late.seconds())
-    };
+    let (cause, at) = (case.own_cause(), case.evidence.kept.late.seconds());
     let whose = if case.is_foreign() { "expected load" } else { "plan" };
     let text =
         format!("Requests left in bunches that the {whose} does not have: {}; {cause}.", what(case, rule));

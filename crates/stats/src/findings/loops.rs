@@ -26,7 +26,10 @@ pub(super) fn feedback(case: &Case) -> Option<Finding> {
 /// Sessions that waited for answers so long that their requests did not fit into the phase.
 fn not_sent(case: &Case) -> Option<Finding> {
     let sessions = case.summary.sessions.as_ref()?;
-    let (share, asked) = (sessions.sent_share?, sessions.requests_asked?);
+    // What the generator did not send is no feedback: see `unsent`.
+    let not_sent = case.evidence.loops.map_or(0, |loops| loops.sessions.not_sent);
+    let asked = sessions.requests_asked? - not_sent as f64;
+    let share = sessions.sent_share.filter(|_| asked > 0.0).map(|_| sessions.requests_sent as f64 / asked)?;
     let least = 1.0 - case.evidence.tolerances.feedback;
     (share < least).then(|| Finding {
         severity: Severity::Warning,

@@ -28,6 +28,8 @@ pub(crate) struct Case<'a> {
     /// The document so far: everything but the findings.
     pub summary: &'a Summary,
     pub fixed_population: bool,
+    /// Labels of the steps.
+    pub labels: &'a [String],
     /// When arrivals fell due that never started, and when requests failed.
     pub unsent_at: &'a Ranges,
     pub failed_at: &'a Ranges,
@@ -46,9 +48,10 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 28] = [
+pub(crate) static ALL: [(&str, Find); 29] = [
     ("aborted", run::aborted),
     ("interrupted", run::interrupted),
+    ("unsent-steps", load::unsent_steps),
     ("unsent", load::unsent),
     ("off-rate", load::off_rate),
     ("late", load::late),
@@ -139,7 +142,7 @@ impl Case<'_> {
 
     /// Requests that started.
     fn released(&self) -> u64 {
-        self.evidence.kept.segments.iter().map(|s| s.released).sum()
+        self.evidence.kept.segments.iter().map(|s| s.all).sum()
     }
 
     fn count(&self, outcome: Outcome) -> u64 {

@@ -95,13 +95,42 @@ pub(super) fn saturated(case: &Case) -> Option<Finding> {
     })
 }
 
+/// What a machine may lack, and what to do about it.
+const LACKS: [(&str, &str, &str); 6] = [
+    ("descriptors", "file descriptor left for the process", "raise `ulimit -n`, or lower -c"),
+    ("system-descriptors", "file descriptor left on the whole system", "raise fs.file-max"),
+    (
+        "ports",
+        "local port left to this target",
+        "widen net.ipv4.ip_local_port_range, keep connections open, or send from several addresses",
+    ),
+    ("memory", "memory left for sockets", "raise net.ipv4.tcp_mem, or lower -c"),
+    ("watches", "epoll watch left for the user", "raise fs.epoll.max_user_watches"),
+    ("permission", "permission to connect", "look for a local firewall rule or a sandbox"),
+];
+
 pub(super) fn local_limit(case: &Case) -> Option<Finding> {
     let hits = case.count(Outcome::LocalLimit);
+    let lacked = case.generator().map(|generator| &generator.lacked);
+    let named = |&&(what, ..): &&(&str, _, _)| lacked.is_some_and(|lacked| lacked.contains_key(what));
+    let named: Vec<_> = LACKS.iter().filter(named).collect();
+    let (what, next) = match &named[..] {
+        [] => (
+            "file descriptor, local port or memory left".to_owned(),
+            "raise the limit (`ulimit -n`, net.ipv4.ip_local_port_range), or keep connections open"
+                .to_owned(),
+        ),
+        named => {
+            let join = |part: fn(&&(&str, &str, &str)) -> String, by: &str| {
+                named.iter().map(|lack| part(lack)).collect::<Vec<_>>().join(by)
+            };
+            (join(|lack| lack.1.to_owned(), ", or no "), join(|lack| lack.2.to_owned(), "; "))
+        }
+    };
     (hits > 0).then(|| Finding {
         severity: Severity::Error,
         text: format!(
-            "{hits} requests failed because the generator had no file descriptor or local port left. They say nothing \
-             about the target: raise the limits (`ulimit -n`, the port range), or reuse connections."
+            "{hits} requests were not sent, because the generator had no {what}. They say nothing about the target: {next}."
         ),
         value: Some(hits as f64),
         limit: Some(0.0),
@@ -196,20 +225,21 @@ pub(super) fn censored(case: &Case) -> Option<Finding> {
 }
 
 pub(super) fn errors(case: &Case) -> Option<Finding> {
-    // What was never sent has a finding of its own.
-    let n = case.summary.outcomes.values().sum::<u64>() - case.count(Outcome::Unsent);
+    // What was not sent has findings of its own.
+    let not_sent = |outcome: Outcome| match outcome {
+        Outcome::Unsent => case.count(outcome),
+        Outcome::LocalLimit => case.evidence.requests.lacked,
+        _ => 0,
+    };
+    let failures = |outcome: Outcome| case.count(outcome) - not_sent(outcome).min(case.count(outcome));
+    let n: u64 = Outcome::ALL.into_iter().map(failures).sum();
     let failed = n - case.count(Outcome::Ok);
     if failed == 0 {
         return None;
     }
     let share = failed as f64 / n as f64;
-    let mut kinds: Vec<(&str, u64)> = case
-        .summary
-        .outcomes
-        .iter()
-        .filter(|(name, _)| ![Outcome::Ok.name(), Outcome::Unsent.name()].contains(&name.as_str()))
-        .map(|(name, &count)| (name.as_str(), count))
-        .collect();
+    let bad = Outcome::ALL.into_iter().filter(|&outcome| outcome != Outcome::Ok && failures(outcome) > 0);
+    let mut kinds: Vec<(&str, u64)> = bad.map(|outcome| (outcome.name(), failures(outcome))).collect();
     kinds.sort_by_key(|k| std::cmp::Reverse(k.1));
     let kinds: Vec<String> = kinds.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let many = share > case.evidence.tolerances.errors;

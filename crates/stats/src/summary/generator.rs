@@ -20,6 +20,9 @@ pub struct Generator {
     pub cap_hits: Option<u64>,
     /// Connections opened.
     pub connections_opened: Option<u64>,
+    /// Requests that were not sent for want of something on this machine, by what it was: `descriptors` (of the process),
+    /// `system-descriptors`, `ports`, `memory`, `watches` (of epoll) or `permission`.
+    pub lacked: std::collections::BTreeMap<String, u64>,
     /// How workers wait for the next due time, in words (`sleeping until 50 us before, then polling`).
     pub waiting: Option<String>,
 }

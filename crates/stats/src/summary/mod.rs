@@ -35,7 +35,9 @@ pub use plan::{PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
 pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
-pub use verdict::{Finding, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Verdict};
+pub use verdict::{
+    Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Verdict,
+};
 
 use crate::setup::Workload;
 use serde::{Deserialize, Serialize};

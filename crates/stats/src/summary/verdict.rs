@@ -3,12 +3,14 @@
 use super::Interval;
 use serde::{Deserialize, Serialize};
 
-/// Was the load sent as asked, and do its starts look like those of independent users? Never merged into one.
+/// Was the load sent as specified, and do its starts look like those of independent users? Never merged into one.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Verdict {
-    /// Was it sent as asked? Null where there is no plan to compare with.
+    /// Was it sent as specified? Null where there is no plan to compare with.
     pub load: Option<LoadVerdict>,
+    /// What held requests back that the load rules do not count against the generator; null where nothing did.
+    pub limited_by: Option<LimitedBy>,
     /// What the starts look like.
     pub pattern: Pattern,
     /// What a reader must know, the most severe first.
@@ -17,7 +19,34 @@ pub struct Verdict {
     pub rules: Vec<RuleResult>,
 }
 
-/// Was it sent as asked?
+/// What held requests back although the generator could have sent them.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LimitedBy {
+    /// `connections`: the connection cap.
+    pub what: String,
+    /// The cap, if it is known.
+    pub limit: Option<u64>,
+    /// Share of the requests that waited for a connection for longer than a request may be late, or were given up.
+    pub share: f64,
+    /// The share up to which this is not worth a word, and above which `--strict` exits with 97.
+    pub tolerated: f64,
+    /// Requests that waited for longer than that, and were then sent.
+    pub waited: u64,
+    /// Requests that were given up before there was a connection for them.
+    pub given_up: u64,
+    /// All requests of the measured phase.
+    pub n: u64,
+}
+
+impl LimitedBy {
+    /// Whether it is worth a word.
+    pub fn matters(&self) -> bool {
+        self.share > self.tolerated
+    }
+}
+
+/// Was it sent as specified?
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum LoadVerdict {
@@ -56,7 +85,7 @@ pub enum Severity {
     Info,
     /// The numbers need care.
     Warning,
-    /// The load was not what was asked for, or the numbers do not mean what they seem to.
+    /// The load was not what was specified, or the numbers do not mean what they seem to.
     Error,
 }
 
@@ -86,7 +115,7 @@ pub struct Finding {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RuleResult {
-    /// `sent-share`, `late-share`, `bunching`, `dispersion`, `users-held` or `all-issued`.
+    /// `sent-share`, `requests-sent`, `late-share`, `bunching`, `dispersion`, `users-held` or `all-issued`.
     pub rule: String,
     /// Window of the `dispersion` rule; null for the others.
     pub window: Option<f64>,

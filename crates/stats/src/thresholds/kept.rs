@@ -12,7 +12,7 @@ use crate::intervals;
 use crate::requests::Requests;
 use crate::responses::Sample;
 use crate::summary::{Interval, LoadVerdict, ThresholdOutcome, ThresholdResult};
-use base::{Nanos, Outcome, Record};
+use base::{Nanos, Record};
 use std::collections::BTreeMap;
 
 /// A mean is a lower bound, as far as thresholds go, where more than this share of requests got no answer. One timeout in
@@ -255,19 +255,15 @@ fn mean(cells: &Cells) -> f64 {
 
 fn failed(r: &Requests, aggregate: Aggregate, filled: usize) -> Statistic {
     // What was never sent has not failed: the load rules speak of it.
-    let n = r.outcomes.iter().sum::<u64>() - r.outcomes[Outcome::Unsent as usize];
-    let failures = n - r.outcomes[Outcome::Ok as usize];
+    let all = (0..intervals::SEGMENTS).map(|segment| r.failures(segment));
+    let (failures, n) = all.fold((0, 0), |sum, (bad, n)| (sum.0 + bad, sum.1 + n));
     if n == 0 {
         return Statistic::plain(None, 0);
     }
     if aggregate == Aggregate::Count {
         return Statistic::plain(Some(failures as f64), n);
     }
-    let of = |segment| {
-        let bad = r.answered.count(segment) + r.censored.count(segment) - r.unsent[segment];
-        (bad, bad + r.ok.count(segment))
-    };
-    let segments: Vec<(u64, u64)> = (0..filled).map(of).collect();
+    let segments: Vec<(u64, u64)> = (0..filled).map(|segment| r.failures(segment)).collect();
     let interval = intervals::share(&segments).map(|(_, interval)| interval);
     let few = || format!("{filled} of {} segments of the measured phase are complete", intervals::SEGMENTS);
     Statistic {
@@ -279,7 +275,7 @@ fn failed(r: &Requests, aggregate: Aggregate, filled: usize) -> Statistic {
 }
 
 fn started(r: &Requests, aggregate: Aggregate, seconds: f64) -> Statistic {
-    let n = r.outcomes.iter().sum::<u64>() - r.never.iter().sum::<u64>();
+    let n = r.sent();
     let value = match aggregate {
         Aggregate::Count => Some(n as f64),
         _ => (seconds > 0.0).then(|| n as f64 / seconds),

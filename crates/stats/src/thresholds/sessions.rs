@@ -92,6 +92,7 @@ impl OverBounds {
         let passed = |b: &Bound| {
             b.step.is_none_or(|step| step == record.step)
                 && (!b.only_ok || record.outcome == Outcome::Ok)
+                && !record.is_not_sent()
                 && (response > b.limit || (b.excludes && response == b.limit))
         };
         let bits = self.bounds.iter().enumerate().filter(|(_, b)| passed(b)).map(|(i, _)| 1 << i);

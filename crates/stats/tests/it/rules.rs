@@ -42,15 +42,16 @@ fn constant_traffic_is_valid_and_even() {
 
 #[test]
 fn missing_arrivals_fail_the_sent_share() {
-    let summary = |every: u64| {
+    let summary_of = |every: u64, outcome| {
         World::poisson(1000.0, 20, 2)
             .with(|r| {
                 if r.k % every == 0 {
-                    never(r, Outcome::Shed)
+                    never(r, outcome)
                 }
             })
             .analyse()
     };
+    let summary = |every| summary_of(every, Outcome::Unsent);
     let bad = summary(20);
     assert_eq!((outcome(&bad, "sent-share"), bad.verdict.load), (Fail, Some(LoadVerdict::Invalid)));
     let unsent = finding(&bad, "unsent").unwrap();
@@ -60,6 +61,12 @@ fn missing_arrivals_fail_the_sent_share() {
     );
     assert_eq!(outcome(&summary(1000), "sent-share"), Pass);
     assert_eq!(outcome(&summary(100), "sent-share"), Undecided);
+    // What was given up at the connection cap is not held against the load, and said.
+    let shed = summary_of(20, Outcome::Shed);
+    let limited = shed.verdict.limited_by.as_ref().unwrap();
+    assert_eq!((outcome(&shed, "sent-share"), shed.verdict.load), (Pass, Some(LoadVerdict::Valid)));
+    assert!(limited.matters() && (limited.share - 0.05).abs() < 0.001 && limited.waited == 0, "{limited:?}");
+    assert_eq!(finding(&shed, "unsent").unwrap().severity, Severity::Warning);
 }
 
 #[test]
@@ -73,7 +80,7 @@ fn one_row_may_stand_for_many_that_never_started() {
     assert_eq!(summary.measured.n, 1000);
     assert_eq!(summary.outcomes["unsent"], 100);
     assert_eq!(rule(&summary, "sent-share").value, Some(0.9));
-    assert_eq!(summary.response.censored, 100);
+    assert_eq!((summary.response.n, summary.response.censored), (900, 0));
 }
 
 #[test]

@@ -122,6 +122,7 @@ fn connect() -> impl Strategy<Value = Connect> {
     prop_oneof![
         8 => (0i64..20).prop_map(|t| Connect::After(MS(t))),
         1 => (0i64..20).prop_map(|t| Connect::Fails(MS(t), Outcome::Refused)),
+        1 => (0i64..3).prop_map(|t| Connect::Fails(MS(t), Outcome::LocalLimit)),
         1 => Just(Connect::Silence),
     ]
 }

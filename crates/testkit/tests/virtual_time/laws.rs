@@ -92,7 +92,7 @@ fn check_rows(plan: &Plan, limits: &Limits, played: &Played) {
 
 /// Whether there was nothing to send: the world said so before anything was done for it.
 fn unmade(row: &Record) -> bool {
-    row.outcome == Outcome::Check && !row.started.is_some()
+    matches!(row.outcome, Outcome::Check | Outcome::LocalLimit) && !row.started.is_some()
 }
 
 fn check_users(played: &Played) {

@@ -6,6 +6,7 @@ mod closed;
 mod common;
 mod fixed_work;
 mod laws;
+mod not_sent;
 mod queue;
 mod rig;
 mod sessions;

@@ -142,6 +142,9 @@ where
                 told += 1;
             }
             let happened = self.happen();
+            if !happened {
+                self.client.caught_up(self.now);
+            }
             self.client.tick(self.now);
             let announced = self.client.would_open();
             if let Some(action) = self.client.poll(self.now) {
@@ -181,6 +184,18 @@ where
         let tick = self.generator.tick.0.max(1);
         let at = Nanos((at.max(self.now).0 + tick - 1).div_euclid(tick) * tick);
         self.now = self.awake(at);
+        if self.now > at {
+            self.client.stood_still(at, self.now);
+        }
+    }
+
+    fn spend(&mut self, cost: Nanos) {
+        self.client.busy(cost);
+        let at = self.now + cost;
+        self.now = self.awake(at);
+        if self.now > at {
+            self.client.stood_still(at, self.now);
+        }
     }
 
     fn happen(&mut self) -> bool {
@@ -200,7 +215,7 @@ where
             self.note(then, &sending);
         }
         let action = self.client.on(id, event, self.now);
-        self.now = self.awake(self.now + self.generator.event_cost);
+        self.spend(self.generator.event_cost);
         action.into_iter().for_each(|action| self.act(action));
         true
     }
@@ -229,7 +244,7 @@ where
                     None
                 }
             };
-            self.now = self.awake(self.now + self.generator.action_cost);
+            self.spend(self.generator.action_cost);
         }
     }
 
@@ -250,6 +265,10 @@ where
         assert!(open <= self.cap, "{open} connections open");
         self.played.most_open = self.played.most_open.max(open);
         match (self.connect)(self.now) {
+            // The system says so at once.
+            Connect::Fails(Nanos::ZERO, Outcome::LocalLimit) => {
+                return self.client.on(id, Event::ConnectFailed(Outcome::LocalLimit), self.now);
+            }
             Connect::After(connect) => self.tell_after(connect, id, Event::Connected { connect, tls: None }),
             Connect::Fails(after, outcome) => self.tell_after(after, id, Event::ConnectFailed(outcome)),
             Connect::Silence => {}

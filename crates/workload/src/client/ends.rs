@@ -84,7 +84,7 @@ impl<S: RecordSink> Client<S> {
             Who::Arrival(group) => self.groups[group].next.map_or(Nanos::MAX, |a| a.intended),
         };
         if due <= self.last_of(who) {
-            let waited_out = due.saturating_add(self.limits.max_wait) <= now && self.full_since.is_some();
+            let waited_out = due.saturating_add(self.limits.max_wait) <= now;
             return self.end_unstarted(who, if waited_out { Outcome::Shed } else { Outcome::Unsent }, now);
         }
         match who {
@@ -106,17 +106,23 @@ impl<S: RecordSink> Client<S> {
         self.end_unstarted(who, Outcome::Shed, now)
     }
 
-    /// Its session goes on, or ends and closes what connection it has.
+    /// Its session goes on, or ends and closes what connection it has. Shed is what the cap held back, and not the generator.
     fn end_unstarted(&mut self, who: Who, outcome: Outcome, now: Nanos) -> Option<Action> {
+        let due = match who {
+            Who::Waiting(id) => self.sessions.get(id).due,
+            Who::Arrival(group) => self.groups[group].next.map_or(now, |arrival| arrival.intended),
+        };
+        let wait = self.waited_in_vain(due, now);
+        let outcome = if wait > Nanos::ZERO { outcome } else { Outcome::Unsent };
         match who {
             Who::Arrival(group) => {
-                self.write_never_arrived(group, outcome, now);
+                self.write_never_arrived(group, outcome, wait, now);
                 None
             }
             Who::Waiting(id) => {
                 self.waiting.pop_front();
                 self.flush_run();
-                let record = self.record(id, now, outcome);
+                let record = Record { wait, ..self.record(id, now, outcome) };
                 self.sink.record(record);
                 self.go_on(id, outcome, Sent::No, Then::GoOn, now)
             }
@@ -146,7 +152,7 @@ impl<S: RecordSink> Client<S> {
         self.sessions.forget_timers_of_ended();
     }
 
-    fn write_never_arrived(&mut self, number: usize, outcome: Outcome, now: Nanos) {
+    fn write_never_arrived(&mut self, number: usize, outcome: Outcome, wait: Nanos, now: Nanos) {
         let Some(arrival) = self.groups[number].next else { return };
         self.advance(number);
         let group = &self.groups[number];
@@ -156,6 +162,7 @@ impl<S: RecordSink> Client<S> {
         if let Some(run) = &mut self.run {
             let cell = |at: Nanos| at.0.div_euclid(RUN_CELL.0);
             if run.outcome == outcome
+                && (run.wait > Nanos::ZERO) == (wait > Nanos::ZERO)
                 && usize::from(run.group) == number
                 && run.step == ask.step
                 && run.k + u64::from(run.count) == arrival.k
@@ -174,6 +181,7 @@ impl<S: RecordSink> Client<S> {
             step: ask.step,
             repeat: ask.repeat,
             due: Due::Arrival,
+            wait,
             ..Record::never_started(arrival.k, arrival.intended, now, outcome)
         });
     }

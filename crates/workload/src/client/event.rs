@@ -79,7 +79,8 @@ pub enum Event {
         /// Time of the TLS handshake, if there was one.
         tls: Option<Nanos>,
     },
-    /// It could not be made ready.
+    /// It could not be made ready. [`Outcome::LocalLimit`]: the generator had nothing left to open it with, and where that is
+    /// told before anything else its request has not begun.
     ConnectFailed(Outcome),
     /// The request's bytes were handed over: how many.
     Sent(u64),

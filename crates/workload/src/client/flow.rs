@@ -173,11 +173,10 @@ impl<S: RecordSink> Client<S> {
     /// The record of the session's present request, not started yet.
     pub(super) fn record(&self, id: SessionId, now: Nanos, outcome: Outcome) -> Record {
         let session = self.sessions.get(id);
-        let first = !session.began.is_some() && session.sent == 0;
-        let due = match (self.group_of(id).is_closed(), first) {
+        let due = match (self.group_of(id).is_closed(), session.goes_on) {
             (true, _) => Due::User,
-            (false, true) => Due::Arrival,
-            (false, false) => Due::Step,
+            (false, false) => Due::Arrival,
+            (false, true) => Due::Step,
         };
         Record {
             arrived: if due == Due::User { session.due } else { session.arrived },
@@ -264,7 +263,7 @@ impl<S: RecordSink> Client<S> {
                 self.session_over(id, Nanos::ZERO, now)
             }
             Next::Ask(ask) => {
-                (session.step, session.repeat) = (ask.step, ask.repeat);
+                (session.step, session.repeat, session.goes_on) = (ask.step, ask.repeat, true);
                 self.think_until(id, now.saturating_add(ask.think.max(sent.breath())), now)
             }
             Next::Over(pause) => self.session_over(id, pause.max(sent.breath()), now),

@@ -18,6 +18,7 @@ mod group;
 mod plain;
 mod pool;
 mod sessions;
+mod stalls;
 
 pub use event::{Action, Event, Limits, NO_SESSION, Sending, SessionId, Then};
 pub use flow::BREATH;
@@ -30,6 +31,7 @@ use flow::Sent;
 use group::Group;
 use pool::{Phase, Pool};
 use sessions::{NONE, Session, Sessions};
+use stalls::Stalls;
 use std::collections::VecDeque;
 
 /// How long after the end of the plan an arrival that fell due within it may still start. Long enough for the host's
@@ -56,6 +58,7 @@ pub struct Client<S> {
     give_up_at: Nanos,
     /// Since when the cap has been reached, as long as a request that fell due meanwhile is still to start.
     full_since: Option<Nanos>,
+    stalls: Stalls,
     stopping: bool,
     shard: u16,
     sink: S,
@@ -111,6 +114,7 @@ impl<S: RecordSink> Client<S> {
             give_up_at: last_step.saturating_add(limits.timeout),
             limits,
             full_since: None,
+            stalls: Stalls::default(),
             stopping: false,
             shard: shard.index() as u16,
             sink,
@@ -257,7 +261,7 @@ impl<S: RecordSink> Client<S> {
             return None;
         }
         self.write_out(id);
-        if !matches!(event, Event::NotSent { .. }) {
+        if !matches!(event, Event::NotSent { .. } | Event::ConnectFailed(Outcome::LocalLimit)) {
             self.tell_start();
         }
         if !matches!(event, Event::FirstByte | Event::Sent(_) | Event::Done { .. }) {
@@ -279,14 +283,7 @@ impl<S: RecordSink> Client<S> {
             }
             Event::NotSent { outcome, then } => {
                 self.pool.request_mut(id).sent = Stamp::NONE;
-                let session = self.pool.session(id);
-                if self.untold.take_if(|untold| untold.session == session).is_some() {
-                    // Not even a connection was opened for it: it has not begun.
-                    let request = self.pool.request_mut(id);
-                    (request.started, request.wait, request.reused) = (Stamp::NONE, Nanos::ZERO, false);
-                    self.sessions.of(session).did_not_begin();
-                }
-                self.tell_start();
+                self.take_back(id);
                 let session = self.finish(id, outcome, now);
                 let close = self.set_free(id, session, now);
                 self.go_on(session, outcome, Sent::No, then, now).or(close)
@@ -305,6 +302,9 @@ impl<S: RecordSink> Client<S> {
                 Some(Action::Send(id, sending))
             }
             Event::ConnectFailed(outcome) => {
+                if outcome == Outcome::LocalLimit {
+                    self.take_back(id);
+                }
                 let session = self.finish(id, outcome, now);
                 let close = self.close(id, now);
                 self.go_on(session, outcome, Sent::No, Then::GoOn, now);
@@ -478,10 +478,25 @@ impl<S: RecordSink> Client<S> {
         close
     }
 
+    /// If the start of the request on this connection is still untold, nothing reached a socket: it has not begun.
+    fn take_back(&mut self, id: ConnectionId) {
+        let session = self.pool.session(id);
+        if self.untold.take_if(|untold| untold.session == session).is_some() {
+            let request = self.pool.request_mut(id);
+            (request.started, request.wait, request.reused) = (Stamp::NONE, Nanos::ZERO, false);
+            self.sessions.of(session).did_not_begin();
+        }
+        self.tell_start();
+    }
+
     /// Writes down how the request on this connection ended; whose it was.
     #[inline]
     fn finish(&mut self, id: ConnectionId, outcome: Outcome, now: Nanos) -> SessionId {
         let mut record = *self.pool.request(id);
+        if outcome == Outcome::LocalLimit {
+            // The write itself found no room: no byte of it left.
+            record.sent = Stamp::NONE;
+        }
         record.done = now;
         record.outcome = outcome;
         record.connection = if record.started.is_some() { self.pool.number(id) } else { u32::MAX };
@@ -502,33 +517,39 @@ impl<S: RecordSink> Client<S> {
     /// A connection can be had again: unless a request has been waiting for it, nobody was held back.
     #[inline]
     fn came_free(&mut self, now: Nanos) {
-        if self.full_since.is_some() && !self.holds_back(now) {
+        if self.full_since.is_none() {
+            return;
+        }
+        if self.holds_back(now) {
+            self.stalls.freed();
+        } else {
             self.full_since = None;
+            self.stalls.clear();
         }
     }
 
     /// After a start: the cap may be reached now, or nobody be held back any more.
     #[inline]
     fn note_full(&mut self, now: Nanos) {
+        let before = self.full_since;
         self.full_since = match (self.pool.can_start(), self.holds_back(now)) {
-            (false, true) => self.full_since.or(Some(now)),
+            (false, true) => before.or(Some(now)),
             (false, false) => Some(now),
-            (true, true) => self.full_since,
+            (true, true) => before,
             (true, false) => None,
         };
+        if self.full_since != before {
+            self.stalls.clear();
+        }
     }
 
     /// A session's next request starts: its record so far, told to the sink.
     #[inline]
     fn begin(&mut self, id: SessionId, now: Nanos) -> Record {
         self.flush_run();
-        // It waited from when it was due, or from when the cap was reached if that was later: what was late before the
-        // cap was reached is the generator's lateness. So is what is late on a connection of its own.
+        // What is late on a connection of its own is the generator's lateness.
         let Session { due, connection, .. } = *self.sessions.get(id);
-        let wait = match self.full_since {
-            Some(since) if connection == NONE => (now - due.max(since)).max(Nanos::ZERO),
-            _ => Nanos::ZERO,
-        };
+        let wait = if connection == NONE { self.waited(due, now) } else { Nanos::ZERO };
         let record = Record { started: now.into(), wait, ..self.record(id, now, Outcome::Unfinished) };
         let Record { intended, arrived, step, due, .. } = record;
         let start = Start { intended, started: now, wait, arrived, step, due };
@@ -536,6 +557,44 @@ impl<S: RecordSink> Client<S> {
         self.tell_start();
         self.untold = Some(Untold { start, session: id, comes });
         record
+    }
+
+    /// How long a request due then has been held back by the cap: from when it was due, or from when the cap was reached if
+    /// that was later. What was late before the cap was reached is the generator's lateness; so is what it stood still for
+    /// meanwhile, if that is the larger part.
+    #[inline]
+    fn waited(&self, due: Nanos, now: Nanos) -> Nanos {
+        self.full_since.map_or(Nanos::ZERO, |since| self.stalls.less(since, due.max(since), now))
+    }
+
+    /// The same of one that is given up: nothing, if the larger part of it is the generator's doing.
+    fn waited_in_vain(&self, due: Nanos, now: Nanos) -> Nanos {
+        let Some(since) = self.full_since else { return Nanos::ZERO };
+        let span = now - due.max(since);
+        if self.waited(due, now) < span { Nanos::ZERO } else { span.max(Nanos::ZERO) }
+    }
+
+    /// The world stood still, and looked at nothing, from one instant to another.
+    #[inline]
+    pub fn stood_still(&mut self, from: Nanos, to: Nanos) {
+        if self.full_since.is_some() {
+            self.stalls.push(from, to);
+        }
+    }
+
+    /// The world was busy with what it does for the client for so long: handling what had happened, sending, or ready to do so
+    /// without a processor.
+    #[inline]
+    pub fn busy(&mut self, length: Nanos) {
+        if self.full_since.is_some() {
+            self.stalls.busy(length);
+        }
+    }
+
+    /// The client has been told all that had happened by `until`.
+    #[inline]
+    pub fn caught_up(&mut self, until: Nanos) {
+        self.stalls.settle(until);
     }
 
     /// Tells the sink of the last start.

@@ -57,6 +57,7 @@ impl<S: RecordSink> Client<S> {
         };
         if !self.pool.can_start() {
             self.full_since = Some(now);
+            self.stalls.clear();
         }
         Some((on, Sending { session, k, user: k, step, group, ..Sending::default() }))
     }

@@ -54,6 +54,8 @@ pub(super) struct Session {
     pub repeat: u32,
     pub step: u16,
     pub group: u16,
+    /// Whether its first request has ended, however it did.
+    pub goes_on: bool,
     /// The connection that is its own, if it has one.
     pub connection: ConnectionId,
     pub state: State,
@@ -78,6 +80,7 @@ impl Session {
             repeat: 0,
             step: 0,
             group,
+            goes_on: false,
             connection: NONE,
             state: State::Thinking,
             failed: None,

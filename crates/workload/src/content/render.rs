@@ -185,42 +185,52 @@ impl Script {
             Part::Header(name) => format!("header {name}"),
             Part::Body => "the body".to_owned(),
         };
-        let (outcome, then, what) = match why {
-            Why::Unset(name) => {
-                let name = self.names.extracted_name(name);
-                let what =
-                    format!("{place} needs {{{{{name}}}}}, which nothing has extracted in this session");
-                (Outcome::Check, Then::GoOn, what)
-            }
+        let (then, what) = match why {
+            Why::Unset(name) => (Then::GoOn, self.unset(name, place)),
             Why::NoRow(set) => self.ran_out(&self.data[usize::from(set)], visit),
             Why::Unfit(Unfit::Control, value) => {
                 let value = shown_header(header_name(part), value.as_bytes(), &self.secrets);
                 let what =
                     format!("a value of {place} holds a line break or another control character: {value}");
-                (Outcome::Check, Then::GoOn, what)
+                (Then::GoOn, what)
             }
             Why::Unfit(Unfit::NoPath, value) => {
                 let what = format!(
                     "expected a link that begins with a slash, got {}",
                     shown(value.as_bytes(), &self.secrets)
                 );
-                (Outcome::Check, Then::GoOn, what)
+                (Then::GoOn, what)
             }
             Why::Boundary => {
                 let what = "a value of the body holds the boundary between its parts".to_owned();
-                (Outcome::Check, Then::GoOn, what)
+                (Then::GoOn, what)
             }
         };
+        let outcome = Outcome::Unsent;
         Refusal { outcome, then, reason: self.redact(&format!("{}: {what}", step.name)) }
     }
 
-    fn ran_out(&self, data: &Data, visit: &Visit<'_>) -> (Outcome, Then, String) {
+    /// A value that no response has given, and whose it was to give.
+    fn unset(&self, name: u16, place: String) -> String {
+        let givers = self.steps.iter().filter(|step| step.extracts.iter().any(|e| e.name == name));
+        let givers: Vec<&str> = givers.map(Step::name).collect();
+        let name = self.names.extracted_name(name);
+        match &givers[..] {
+            [] => format!("{place} needs {{{{{name}}}}}, which no step extracts"),
+            givers => format!(
+                "{place} needs {{{{{name}}}}}, which step {} has not extracted in this session",
+                givers.join(" or ")
+            ),
+        }
+    }
+
+    fn ran_out(&self, data: &Data, visit: &Visit<'_>) -> (Then, String) {
         let (name, rows, k) = (data.name(), counted(data.rows(), "row"), visit.sending.k);
         let what = format!("data {name} has {rows}, and session {k} would take one of its own");
         match data.at_end() {
-            AtEnd::Stop => (Outcome::Unsent, Then::StopGroup, what),
-            AtEnd::Skip => (Outcome::Unsent, Then::EndSession, what),
-            AtEnd::Fail | AtEnd::Wrap => (Outcome::Check, Then::GoOn, what),
+            AtEnd::Stop => (Then::StopGroup, what),
+            AtEnd::Skip => (Then::EndSession, what),
+            AtEnd::Fail | AtEnd::Wrap => (Then::GoOn, what),
         }
     }
 }

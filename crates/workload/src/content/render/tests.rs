@@ -165,13 +165,10 @@ fn what_is_missing_is_refused_and_nothing_is_sent() {
     let refuse = |script: &Script, memory: &Memory| {
         script.render(&Visit { sending: &sending(), now_unix_ns: NOON }, memory).unwrap_err()
     };
-    let check = Refusal { outcome: Outcome::Check, then: Then::GoOn, reason: String::new() };
+    let check = Refusal { outcome: Outcome::Unsent, then: Then::GoOn, reason: String::new() };
     assert_eq!(
         refuse(&script(get("/{{id}}")), &Memory::default()),
-        Refusal {
-            reason: "list: the path needs {{id}}, which nothing has extracted in this session".into(),
-            ..check.clone()
-        }
+        Refusal { reason: "list: the path needs {{id}}, which no step extracts".into(), ..check.clone() }
     );
     let mut memory = memory();
     memory.set(0, 2, "a\r\nX-Evil: 1", Kind::Text);
@@ -214,7 +211,7 @@ fn unique_rows_run_out_as_the_scenario_says() {
         })
     };
     assert_eq!(refused(AtEnd::Wrap), Ok("/1".to_owned()));
-    assert_eq!(refused(AtEnd::Fail), Err((Outcome::Check, Then::GoOn)));
+    assert_eq!(refused(AtEnd::Fail), Err((Outcome::Unsent, Then::GoOn)));
     assert_eq!(refused(AtEnd::Stop), Err((Outcome::Unsent, Then::StopGroup)));
     assert_eq!(refused(AtEnd::Skip), Err((Outcome::Unsent, Then::EndSession)));
 }
@@ -334,7 +331,7 @@ proptest! {
             }
             Err(refusal) => {
                 prop_assert!(value.chars().any(|c| c.is_ascii_control() && c != '\t'));
-                prop_assert_eq!(refusal.outcome, Outcome::Check);
+                prop_assert_eq!(refusal.outcome, Outcome::Unsent);
                 prop_assert!(!refusal.reason.contains(['\r', '\n']));
             }
         }
