@@ -4,11 +4,11 @@ use crate::error::Error;
 use crate::format::{Facts, Format, Reader, Stamps};
 use crate::formats;
 use crate::options::Options;
-use crate::order::{Order, to_starts};
+use crate::order::{Decision, decide, to_starts};
 use crate::rows::{Rows, Unreadable};
 use crate::source::{Progress, Source};
 use crate::steps::Steps;
-use base::{Kind, Record};
+use base::{Kind, Nanos, Record};
 use std::path::{Path, PathBuf};
 
 /// Bytes by which a format is recognised.
@@ -19,6 +19,9 @@ const BLOCK: usize = 1 << 18;
 const LONGEST_ROW: usize = 64 << 20;
 /// Rows from which is told whether ambiguous stamps are starts or ends.
 const ROWS_TO_DECIDE: usize = 100_000;
+const SECOND: Nanos = Nanos::from_secs(1);
+/// So many stamps are not all whole seconds by chance.
+const ENOUGH_TO_RESOLVE: u64 = 30;
 /// Share of unreadable rows from which on a file is refused.
 const TOO_MANY: f64 = 0.01;
 
@@ -35,11 +38,13 @@ pub struct File {
     /// Requests.
     rows_read: u64,
     sessions_read: u64,
-    order: Order,
     steps: Steps,
     /// Rows held back until it is decided what their stamps tell.
     held: Option<Vec<Record>>,
-    ends: bool,
+    /// What their stamps tell, once it is decided.
+    decision: Option<Decision>,
+    /// Whether every stamp so far is a whole second.
+    whole_seconds: bool,
     compression: Option<&'static str>,
 }
 
@@ -54,6 +59,8 @@ pub struct Finished {
     pub facts: Facts,
     /// How it was decided whether stamps are starts or ends: a clause that goes in brackets behind the decision.
     pub stamps_how: String,
+    /// Whether the rows do not show it: the stamps are then taken for what the tool writes by default.
+    pub stamps_guessed: bool,
     /// How it was compressed.
     pub compression: Option<&'static str>,
     /// Requests read; sessions are not counted.
@@ -108,10 +115,10 @@ impl File {
             ended: false,
             rows_read: 0,
             sessions_read: 0,
-            order: Order::default(),
             steps: Steps::default(),
             held,
-            ends: false,
+            decision: None,
+            whole_seconds: true,
         })
     }
 
@@ -131,17 +138,21 @@ impl File {
             let requests = count(&rows.records);
             self.rows_read += requests;
             self.sessions_read += rows.records.len() as u64 - requests;
+            if self.whole_seconds {
+                let stamps = self.reader.facts().stamps;
+                self.whole_seconds = rows.records.iter().all(|r| in_whole_seconds(r, stamps));
+            }
             if let Some(mut held) = self.held.take() {
-                self.order.push(&rows.records, self.reader.facts().users);
                 held.append(&mut rows.records);
                 if held.len() < ROWS_TO_DECIDE && !self.ended {
                     self.held = Some(held);
                     continue;
                 }
-                self.ends = self.order.says_ends();
+                let facts = self.reader.facts();
+                self.decision = Some(decide(&held, facts.users, facts.resolution));
                 rows.records = held;
             }
-            if self.ends {
+            if self.decision.as_ref().is_some_and(|d| d.ends) {
                 rows.records.iter_mut().for_each(to_starts);
             }
             if !rows.records.is_empty() {
@@ -189,10 +200,16 @@ impl File {
         let mut facts = self.reader.facts();
         facts.missing.extend(rows.lumped());
         facts.missing.extend(self.steps.words());
+        let read = self.rows_read + self.sessions_read;
+        if self.whole_seconds && read >= ENOUGH_TO_RESOLVE && facts.resolution < SECOND {
+            facts.resolution = SECOND;
+            facts.missing.push(
+                "All stamps are whole seconds, though they are written finer: they resolve 1 s.".to_owned(),
+            );
+        }
         let unreadable = std::mem::take(&mut rows.unreadable);
         let examples = std::mem::take(&mut rows.examples);
         let left_out = std::mem::take(&mut rows.left_out);
-        let read = self.rows_read + self.sessions_read;
         let share = unreadable as f64 / (read + unreadable).max(1) as f64;
         let path = self.path;
         if unreadable > 0 && read == 0 {
@@ -201,20 +218,24 @@ impl File {
         if share > TOO_MANY && !lenient {
             return Err(Error::TooManyUnreadable { path, rows: read, unreadable, examples });
         }
+        let decision = self.decision.unwrap_or_else(|| decide(&[], false, facts.resolution));
+        let mut stamps_guessed = false;
         let stamps_how = match facts.stamps {
             Stamps::Start => "fixed by the format".to_owned(),
             Stamps::End if facts.ends => "fixed by the format; the times taken are subtracted".to_owned(),
             Stamps::End => "fixed by the format; without the times taken, ends stand for starts".to_owned(),
-            Stamps::Ambiguous => self.order.words(),
+            Stamps::Ambiguous => {
+                facts.stamps = if decision.ends { Stamps::End } else { Stamps::Start };
+                stamps_guessed = !decision.sure;
+                decision.how
+            }
         };
-        if facts.stamps == Stamps::Ambiguous {
-            facts.stamps = if self.ends { Stamps::End } else { Stamps::Start };
-        }
         Ok(Finished {
             path,
             format: self.format.name(),
             facts,
             stamps_how,
+            stamps_guessed,
             compression: self.compression,
             rows: self.rows_read,
             unreadable,
@@ -222,6 +243,15 @@ impl File {
             left_out,
         })
     }
+}
+
+/// Whether what was stamped is a whole second: the end, where a reader has turned ends into starts.
+fn in_whole_seconds(record: &Record, stamps: Stamps) -> bool {
+    let stamp = match stamps {
+        Stamps::End => Some(record.done),
+        _ => record.started.get(),
+    };
+    stamp.is_none_or(|at| at.0 % SECOND.0 == 0)
 }
 
 fn count(records: &[Record]) -> u64 {
@@ -236,7 +266,7 @@ fn shown(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Nanos, Outcome};
+    use base::Outcome;
     use std::fs;
     use std::io::Write;
 
@@ -321,24 +351,25 @@ mod tests {
 
     #[test]
     fn stamps_of_ends_become_starts_from_the_first_row_on() {
-        // More rows than are held back, in the order of their ends.
+        // More rows than are held back, in the order of their ends; each of five threads starts one every 50 ms.
         let rows = ROWS_TO_DECIDE as i64 + 20_000;
-        let mut text = String::new();
-        for i in 0..rows {
-            let end = 1_331_861_403_100 + i * 10;
-            let taken = 20 + (i * 7) % 30;
-            text.push_str(&format!("{end},{taken},Home,200,OK,T-{},text,true,1,1\n", i % 5));
-        }
+        let taken = |i: i64| 10 + (i * 7919) % 37;
+        let mut ends: Vec<(i64, i64)> =
+            (0..rows).map(|i| (1_331_861_403_100 + i * 10 + taken(i), i)).collect();
+        ends.sort_unstable();
+        let row =
+            |&(end, i): &(i64, i64)| format!("{end},{},Home,200,OK,T-{},text,true,1,1\n", taken(i), i % 5);
+        let text: String = ends.iter().map(row).collect();
         let (records, finished) = written(text.as_bytes(), false).unwrap();
         assert_eq!((finished.facts.stamps, finished.rows), (Stamps::End, rows as u64));
         assert!(
-            finished.stamps_how.starts_with("rows are in the order of the stamps (0 of "),
+            !finished.stamps_guessed && finished.stamps_how.starts_with("read so, 0 of "),
             "{finished:?}"
         );
-        for (i, r) in (0_i64..).zip(&records) {
-            let end = Nanos::from_millis(1_331_861_403_100 + i * 10);
-            assert_eq!((r.k, r.done, r.outcome), (i as u64, end, Outcome::Ok));
-            assert_eq!(r.started.get(), Some(end - Nanos::from_millis(20 + (i * 7) % 30)));
+        for (k, (r, &(end, i))) in (0_u64..).zip(records.iter().zip(&ends)) {
+            let end = Nanos::from_millis(end);
+            assert_eq!((r.k, r.done, r.outcome), (k, end, Outcome::Ok));
+            assert_eq!(r.started.get(), Some(end - Nanos::from_millis(taken(i))));
         }
     }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! file, stdin ──> source (gz, zst; progress) ──> formats::find(head) ──> Reader::read(bytes) ──> Rows
 //!                                                                             │
-//!                                            stamps (start or end, by row order) ──> batches of Record
+//!                                            order (start or end) ──> batches of Record
 //! ```
 //!
 //! One file per format in [`formats`] and the slice [`formats::ALL`]. A reader sees bytes and no files, so it can be
@@ -14,6 +14,7 @@
 pub mod error;
 pub mod format;
 pub mod formats;
+pub mod hosts;
 pub mod names;
 pub mod options;
 pub mod rows;
@@ -24,6 +25,7 @@ mod lines;
 mod numbers;
 mod order;
 mod outcome;
+mod slope;
 mod stamps;
 mod steps;
 #[cfg(test)]

@@ -1,31 +1,31 @@
-//! Start or end? Two witnesses, where a tool can stamp either.
+//! Start or end? Three witnesses, where a tool can stamp either, and a prior.
 //!
-//! A *thread* sends one request after the other. If the stamps are starts, none lies before the end of the request
-//! before; if they are ends, none does so after its time taken is subtracted. The wrong reading makes requests of a thread
-//! overlap wherever it paused for less than a request takes.
+//! *Overlap*: a thread sends one request after the other. The wrong reading makes its requests overlap wherever it paused for
+//! less than a request takes. *Slope*: the time between two stamps of a thread does not depend on how long the second request
+//! took if the stamps are starts, and contains that time if they are ends: a regression on it has slope 0 or 1. *Rows*: they
+//! are written when requests are over. In the order of stamp + elapsed, the stamps are starts; in that of the stamps but for
+//! a few small steps back, ends. Without any step back a file may as well have been sorted, which tells nothing.
 //!
-//! The *rows* are written when requests are over. If they are in the order of stamp + time taken, the stamps are starts;
-//! if they are in the order of the stamps themselves although those differ in how long they took, the stamps are ends. A
-//! file that somebody has sorted by its stamps looks like one of ends, so the threads are heard first.
-//!
-//! Where neither tells, the tool's default is taken: starts.
+//! Where no witness is sure, the stamps are starts: JMeter has shipped with `sampleresult.timestamp.start=true` since 2006.
 
-use base::{Record, Stamp};
-use std::collections::HashMap;
+use crate::slope::{Pair, Slope, slope};
+use base::{Nanos, Record, Stamp};
 
-/// Evidence, gathered over the first rows.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Order {
-    before: Option<Row>,
-    rows: Contest,
-    /// The row before of each thread, by generator and user.
-    threads: HashMap<(u16, u32), Row>,
-    requests: Contest,
+/// What the rows say of ambiguous stamps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Decision {
+    pub ends: bool,
+    /// Whether a witness was sure; else it is the tool's default.
+    pub sure: bool,
+    /// How it was decided: a clause that goes in brackets behind the decision.
+    pub how: String,
 }
 
 /// One row as it would be read: its stamp taken for the start.
 #[derive(Clone, Copy, Debug)]
 struct Row {
+    thread: (u16, u32),
+    step: u16,
     stamp: i64,
     taken: i64,
 }
@@ -35,6 +35,9 @@ struct Row {
 struct Against {
     times: u64,
     nanos: i128,
+    /// Pairs that contradict this reading, whatever they say of the other; and those by little.
+    all: u64,
+    small: u64,
 }
 
 /// What a witness says of each pair of rows.
@@ -57,11 +60,20 @@ enum Says {
 const CLEARLY: u64 = 4;
 /// And at least so often.
 const FEWEST: u64 = 5;
+/// Share of a thread's requests that may overlap before it is taken for one which sends several at a time.
+const OVERLAPPING: f64 = 0.05;
+/// Between the end of a request and the writing of its row.
+const SMALL: i64 = 100_000_000;
+/// No grid of the stamps is taken for coarser than this: a load on a schedule keeps to its period.
+const COARSEST: i64 = 1_000_000_000;
 
 impl Contest {
-    /// By how many ns the pair contradicts each reading; not at all if negative or zero.
+    /// By how many ns the pair contradicts each reading, beyond what the stamps resolve; not at all if negative or zero.
     fn push(&mut self, starts: i64, ends: i64) {
         self.pairs += 1;
+        self.starts.all += u64::from(starts > 0);
+        self.ends.all += u64::from(ends > 0);
+        self.ends.small += u64::from((1..=SMALL).contains(&ends));
         let (reading, by) = match (starts > 0, ends > 0) {
             (true, false) => (&mut self.starts, starts),
             (false, true) => (&mut self.ends, ends),
@@ -85,63 +97,139 @@ impl Contest {
             Says::Nothing
         }
     }
+
+    /// Whether requests follow one another, by both readings.
+    fn one_at_a_time(&self) -> bool {
+        let most = (OVERLAPPING * self.pairs as f64) as u64;
+        self.starts.all <= most && self.ends.all <= most
+    }
 }
 
-impl Order {
-    /// Hears more rows. `users`: whether they name their threads.
-    pub(crate) fn push(&mut self, records: &[Record], users: bool) {
-        for r in records {
-            let Some(stamp) = r.started.get() else { continue };
-            let row = Row { stamp: stamp.0, taken: (r.done - stamp).0 };
-            if let Some(before) = self.before.replace(row) {
-                let (now, then) = (row.stamp + row.taken, before.stamp + before.taken);
-                self.rows.push(then - now, before.stamp - row.stamp);
-            }
-            if users && let Some(before) = self.threads.insert((r.shard, r.user), row) {
-                let (end_before, start_now) = (before.stamp + before.taken, row.stamp - row.taken);
-                self.requests.push(end_before - row.stamp, before.stamp - start_now);
-            }
-        }
-    }
+/// Up to this, rounding contradicts either reading as often as the other, and by little.
+const FINE: i64 = 1_000_000;
 
-    /// Whether the stamps are ends.
-    pub(crate) fn says_ends(&self) -> bool {
-        match self.requests.says() {
-            Says::Nothing => self.rows.says() == Says::Ends,
-            says => says == Says::Ends,
+/// What the stamps resolve: their last digit, or the grid that all of them lie on; 0 where it is too fine to matter.
+fn grid(rows: &[Row], digit: Nanos) -> i64 {
+    let first = rows.first().map_or(0, |row| row.stamp);
+    let mut grid = 0u64;
+    for row in rows {
+        let (mut a, mut b) = (grid, row.stamp.abs_diff(first));
+        while b != 0 {
+            (a, b) = (b, a % b);
         }
+        grid = a;
     }
+    let grid = i64::try_from(grid).unwrap_or(i64::MAX).min(COARSEST).max(digit.0);
+    if grid > FINE { grid } else { 0 }
+}
 
-    /// How it was decided: a clause that goes in brackets behind the decision.
-    pub(crate) fn words(&self) -> String {
-        let Contest { pairs, starts, ends } = self.requests;
-        let (starts, ends) = (starts.times, ends.times);
-        let read_so = |these: u64, other: &str, those: u64| {
+/// Hears the witnesses. `users`: whether rows name their threads; `digit`: what the last digit of a stamp is worth.
+pub(crate) fn decide(records: &[Record], users: bool, digit: Nanos) -> Decision {
+    let mut rows: Vec<Row> = records
+        .iter()
+        .filter_map(|r| {
+            let stamp = r.started.get()?;
+            let thread = if users { (r.shard, r.user) } else { (0, 0) };
+            Some(Row { thread, step: r.step, stamp: stamp.0, taken: (r.done - stamp).0 })
+        })
+        .collect();
+    let grid = grid(&rows, digit);
+    let mut order = Contest::default();
+    for pair in rows.windows(2) {
+        let [before, now] = pair else { continue };
+        let fall = before.stamp - now.stamp - grid;
+        order.push(fall + before.taken - now.taken, fall);
+    }
+    // Rows of one thread by time, those of one instant as they stand.
+    rows.sort_by_key(|row| (row.thread, row.stamp));
+    let mut overlap = Contest::default();
+    let mut pairs = Vec::new();
+    for pair in rows.windows(2) {
+        let [before, now] = pair else { continue };
+        if before.thread != now.thread {
+            continue;
+        }
+        let apart = now.stamp - before.stamp;
+        overlap.push(before.taken - apart - grid, now.taken - apart - grid);
+        let steps = (before.step, now.step);
+        pairs.push(Pair { apart: apart as f64, first: before.taken as f64, second: now.taken as f64, steps });
+    }
+    // Rows that name no thread overlap as they like.
+    if !users {
+        let Contest { pairs, starts, ends } = overlap;
+        overlap =
+            Contest { pairs, starts: Against { times: 0, ..starts }, ends: Against { times: 0, ..ends } };
+    }
+    let slope = if overlap.one_at_a_time() { slope(pairs) } else { None };
+    conclude(&overlap, slope, &order)
+}
+
+/// The witnesses in the order of their weight.
+fn conclude(overlap: &Contest, slope: Option<Slope>, order: &Contest) -> Decision {
+    let decided = |ends: bool, how: String| Decision { ends, sure: true, how };
+    let Contest { pairs, starts, ends } = overlap;
+    let (starts, ends) = (starts.times, ends.times);
+    let read_so = |these: u64, other: &str, those: u64| {
+        format!(
+            "read so, {these} of {pairs} requests begin before the one before in their thread is over; read as {other}, \
+             {those} do"
+        )
+    };
+    match overlap.says() {
+        Says::Starts => return decided(false, read_so(starts, "ends", ends)),
+        Says::Ends => return decided(true, read_so(ends, "starts", starts)),
+        Says::Nothing => {}
+    }
+    if let Some(slope) = slope {
+        let how = |contains: &str, other: &str| {
             format!(
-                "read so, {these} of {pairs} requests begin before the one before in their thread is over; read as {other}, \
-                 {those} do"
+                "the time between two stamps of a thread {contains} the second request's elapsed time: slope {:.2} +- \
+                 {:.2} over {} pairs, {other}",
+                slope.value, slope.se, slope.n
             )
         };
-        match self.requests.says() {
-            Says::Starts => return read_so(starts, "ends", ends),
-            Says::Ends => return read_so(ends, "starts", starts),
-            Says::Nothing => {}
+        if slope.is(0.0) {
+            return decided(false, how("does not contain", "1 if they were ends"));
         }
-        let Contest { pairs, starts, ends } = self.rows;
-        let (starts, ends) = (starts.times, ends.times);
-        match self.rows.says() {
-            Says::Ends => format!(
-                "rows are in the order of the stamps ({ends} of {pairs} fall back), not of stamp + elapsed ({starts} do); a \
-                 file sorted by its stamps looks the same"
-            ),
-            Says::Starts => format!(
+        if slope.is(1.0) {
+            return decided(true, how("contains", "0 if they were starts"));
+        }
+    }
+    let Contest { pairs, starts, ends } = order;
+    let (back, small) = (ends.all, ends.small);
+    let (starts, ends) = (starts.times, ends.times);
+    let falls = format!("{back} of {pairs} stamps are before that of the row above");
+    match order.says() {
+        Says::Starts => decided(
+            false,
+            format!(
                 "rows are in the order of stamp + elapsed ({starts} of {pairs} fall back), not of the stamps ({ends} do)"
             ),
-            Says::Nothing => format!(
-                "the tool's default: neither the threads nor the order of the rows tell ({ends} of {pairs} stamps fall back, \
-                 {starts} of stamp + elapsed)"
+        ),
+        // As a tool writes them: nearly in order. A file in perfect order may have been sorted by its stamps.
+        Says::Ends if small >= FEWEST && 5 * small >= 4 * back => decided(
+            true,
+            format!(
+                "rows are in the order of the stamps but for {ends} of {pairs}, as a tool writes them that stamps ends; \
+                 {starts} of stamp + elapsed fall back"
             ),
-        }
+        ),
+        Says::Ends => Decision {
+            ends: false,
+            sure: false,
+            how: format!(
+                "JMeter's default, not shown: {falls}, so the file was sorted by its stamps, or stamps ends; its threads \
+                 do not tell"
+            ),
+        },
+        Says::Nothing => Decision {
+            ends: false,
+            sure: false,
+            how: format!(
+                "JMeter's default, not shown: neither the threads nor the order of the rows tell ({falls}, {starts} in \
+                 stamp + elapsed)"
+            ),
+        },
     }
 }
 
@@ -193,49 +281,79 @@ mod tests {
         records
     }
 
-    /// Whether they are ends, and how the words on it begin.
-    fn decided(records: &[Record], users: bool) -> (bool, String) {
-        let mut order = Order::default();
-        records.chunks(7).for_each(|chunk| order.push(chunk, users));
-        let words = order.words();
-        let beginning = words.split([',', ':', '(']).next().unwrap().trim_end();
-        assert!(
-            words.contains("read as starts, ") == (beginning == "read so" && order.says_ends()),
-            "{words}"
-        );
-        (order.says_ends(), beginning.to_owned())
+    /// Whether they are ends, whether that is sure, and how the words on it begin.
+    fn decided(records: &[Record], users: bool) -> (bool, bool, String) {
+        let Decision { ends, sure, how } = decide(records, users, Nanos(1));
+        let beginning = how.split([',', ':', '(']).next().unwrap().trim_end().to_owned();
+        assert!(how.contains("read as starts, ") == (beginning == "read so" && ends), "{how}");
+        (ends, sure, beginning)
+    }
+
+    fn sorted(records: &[Record]) -> Vec<Record> {
+        let mut records = records.to_vec();
+        records.sort_by_key(|r| r.started.get());
+        records
     }
 
     #[test]
     fn threads_tell_whatever_the_order_of_rows() {
         let starts = requests(5, 2);
         let ends = as_ends(&starts);
-        assert_eq!(decided(&starts, true), (false, "read so".into()));
-        assert_eq!(decided(&ends, true), (true, "read so".into()));
-        let sorted = |records: &[Record]| {
-            let mut records = records.to_vec();
-            records.sort_by_key(|r| r.started.get());
-            records
-        };
-        assert_eq!(decided(&sorted(&starts), true), (false, "read so".into()));
-        assert_eq!(decided(&sorted(&ends), true), (true, "read so".into()));
+        let read_so = |ends: bool| (ends, true, "read so".to_owned());
+        let backwards = |records: &[Record]| records.iter().rev().copied().collect::<Vec<_>>();
+        for change in [<[Record]>::to_vec as fn(&[Record]) -> Vec<Record>, sorted, backwards] {
+            assert_eq!(decided(&change(&starts), true), read_so(false));
+            assert_eq!(decided(&change(&ends), true), read_so(true));
+        }
+    }
+
+    #[test]
+    fn the_slope_tells_of_threads_that_pause() {
+        for threads in [1, 5] {
+            let starts = requests(threads, 1000);
+            let ends = as_ends(&starts);
+            let words = "the time between two stamps of a thread";
+            assert_eq!(
+                decided(&sorted(&starts), true),
+                (false, true, format!("{words} does not contain the second request's elapsed time"))
+            );
+            assert_eq!(
+                decided(&sorted(&ends), true),
+                (true, true, format!("{words} contains the second request's elapsed time"))
+            );
+        }
     }
 
     #[test]
     fn the_order_of_rows_tells_where_threads_do_not() {
-        let starts = requests(5, 1000);
-        let ends = as_ends(&starts);
-        for users in [true, false] {
-            assert_eq!(decided(&starts, users), (false, "rows are in the order of stamp + elapsed".into()));
-            assert_eq!(decided(&ends, users), (true, "rows are in the order of the stamps".into()));
+        let mut starts = requests(5, 1000);
+        starts.iter_mut().zip(0..).for_each(|(r, user)| r.user = user);
+        let mut ends = as_ends(&starts);
+        assert_eq!(decided(&starts, true), (false, true, "rows are in the order of stamp + elapsed".into()));
+        // In perfect order: sorted, or ends.
+        assert_eq!(decided(&ends, true), (false, false, "JMeter's default".into()));
+        assert_eq!(decided(&sorted(&starts), true), (false, false, "JMeter's default".into()));
+        // As they are written, some a little late.
+        for k in (10..ends.len() - 1).step_by(40) {
+            ends.swap(k, k + 1);
         }
+        let (ends, sure, how) = decided(&ends, true);
+        assert!(ends && sure && how.starts_with("rows are in the order of the stamps but for "), "{how}");
     }
 
     #[test]
-    fn nothing_tells_of_one_thread_that_pauses() {
-        for records in [requests(1, 1000), as_ends(&requests(1, 1000)), Vec::new()] {
-            assert_eq!(decided(&records, true), (false, "the tool's default".into()));
+    fn nothing_tells_of_few_rows_or_of_equal_times() {
+        let few = |records: Vec<Record>| records[..20].to_vec();
+        let default = (false, false, "JMeter's default".to_owned());
+        for records in [few(requests(1, 1000)), as_ends(&few(requests(1, 1000))), Vec::new()] {
+            assert_eq!(decided(&records, true), default);
         }
+        let mut equal = requests(3, 1000);
+        for r in &mut equal {
+            r.done = r.started.get().unwrap() + Nanos(7);
+        }
+        equal.sort_by_key(|r| r.done);
+        assert_eq!(decided(&equal, true), default);
     }
 
     #[test]

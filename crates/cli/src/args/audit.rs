@@ -118,7 +118,7 @@ pub struct AuditOutput {
 /// What the stamps of a file are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum Stamps {
-    /// Decided by the order of the rows
+    /// Decided by the threads and the order of the rows; else the tool's default
     #[default]
     Auto,
     /// Starts of requests

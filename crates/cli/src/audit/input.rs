@@ -25,6 +25,8 @@ pub(super) struct Ended {
     pub facts: Facts,
     /// Whether the format leaves open what its stamps are.
     pub ambiguous: bool,
+    /// Whether its rows leave it open too.
+    pub guessed: bool,
 }
 
 impl Input {
@@ -64,7 +66,8 @@ impl Input {
             Input::Results(file) => {
                 let ambiguous = file.facts().stamps == Stamps::Ambiguous;
                 let finished = file.finish(rows, lenient).map_err(Failure::usage)?;
-                Ok(Ended { file: files::of_results(&finished), facts: finished.facts, ambiguous })
+                let (file, guessed) = (files::of_results(&finished), finished.stamps_guessed);
+                Ok(Ended { file, facts: finished.facts, ambiguous, guessed })
             }
             Input::Run(run) => Ok(run.finish()),
         }
@@ -209,6 +212,7 @@ impl Run {
             file: files::of_run(self.log.path(), &facts, self.simulated.as_deref()),
             facts,
             ambiguous: false,
+            guessed: false,
         }
     }
 }

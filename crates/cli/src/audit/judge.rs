@@ -176,6 +176,7 @@ struct Source<'a> {
     rows: InOrder<'a>,
     head: Option<Record>,
     first_user: u32,
+    hosts: &'a [Option<u16>],
 }
 
 impl<'a> Merged<'a> {
@@ -186,7 +187,7 @@ impl<'a> Merged<'a> {
             let mut rows = file.spooled.in_order()?;
             let head = rows.next()?;
             merged.heads.extend(head.as_ref().map(|head| Reverse((at(head), i))));
-            merged.files.push(Source { rows, head, first_user });
+            merged.files.push(Source { rows, head, first_user, hosts: &file.hosts });
             first_user += file.users.len() as u32;
         }
         Ok(merged)
@@ -204,6 +205,9 @@ impl<'a> Merged<'a> {
             None => {
                 std::collections::binary_heap::PeekMut::pop(top);
             }
+        }
+        if let Some(&Some(host)) = source.hosts.get(record.user as usize) {
+            record.shard = host;
         }
         later(&mut record, Nanos(-self.zero.0));
         record.user = record.user.saturating_add(source.first_user);

@@ -20,6 +20,8 @@ mod histograms;
 mod input;
 mod judge;
 mod offsets;
+mod other;
+mod outliers;
 mod progress;
 mod read;
 mod settings;
@@ -39,7 +41,7 @@ use stats::summary::Stream;
 /// # Errors
 /// A file that cannot be read or audited (exit 2, naming it), a selection that selects nothing, a full disk.
 pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
-    let read = read::read_all(settings)?;
+    let mut read = read::read_all(settings)?;
     unused::tell_of_log_format(settings, &read);
     let stream = stream(settings, &read)?;
     let stretch = setup::Stretch::new(settings, &read, stream)?;
@@ -53,6 +55,7 @@ pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
     let mut summary = judge::judge(settings, &read, &stretch, &chosen, setup, facts)?;
     files::into_summary(&mut summary, settings, &read, &stretch, stream, &chosen)?;
     unused::into_summary(&mut summary, settings);
+    other::into_summary(&mut summary, settings, &mut read, stream)?;
     Ok(summary)
 }
 

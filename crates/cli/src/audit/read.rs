@@ -3,6 +3,7 @@
 use super::AuditSettings;
 use super::export::Unreadable;
 use super::input::{Input, by_response, is_session, one_clock};
+use super::outliers::Hours;
 use super::progress::Bar;
 use crate::args::Shift;
 use crate::exit::Failure;
@@ -13,6 +14,7 @@ use records::spool::MEMORY;
 use records::{Spool, Spooled};
 use stats::audit::Survey;
 use stats::summary::{AuditFile, Stream};
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -42,8 +44,14 @@ pub(super) struct FileRead {
     pub sessions: Seen,
     /// Names of its users by number; empty where it names none.
     pub users: Vec<String>,
-    /// Rows by the number of their generator.
+    /// Generator of each user by its number, where their names begin with hosts.
+    pub hosts: Vec<Option<u16>>,
+    /// Rows by the number of their generator; of one found in the names of users, its users.
     pub by_generator: Vec<u64>,
+    /// Whether the rows do not show what its stamps are.
+    pub guessed: bool,
+    /// Rows left out because their stamps are far from all others, and the first of those stamps.
+    pub far: Option<(u64, Nanos)>,
     /// Whether it is the log of the target that the other files' requests went to: it relates their clocks, and judging
     /// its rows would count every request twice.
     pub witness: bool,
@@ -193,12 +201,18 @@ fn read_files(
         let kept = read_one(&mut input, rows, keeper, bar)?;
         let mut ended = input.finish(rows, settings.lenient)?;
         let kept = restamped(settings, kept, &mut ended)?;
+        let (mut kept, far) = kept.without_far()?;
         ended.file.path = path.display().to_string();
         ended.file.rows = kept.requests.rows;
         ended.file.sessions = kept.sessions.rows;
         let users = std::mem::take(&mut rows.tables.users);
+        let users = if ended.facts.users { users.as_slice().to_vec() } else { Vec::new() };
+        let hosts = hosts(&users, &ended.file.format, &mut kept, rows);
         files.push(FileRead {
-            users: if ended.facts.users { users.as_slice().to_vec() } else { Vec::new() },
+            users,
+            hosts,
+            guessed: ended.guessed && settings.stamps.is_none() && settings.shift.is_none(),
+            far,
             file: ended.file,
             facts: ended.facts,
             spooled: kept.spool.finish()?,
@@ -210,6 +224,27 @@ fn read_files(
         bar.file_done(path);
     }
     Ok(())
+}
+
+/// The generators of users whose names begin with hosts, by the users' numbers; empty unless JMeter named them so, and no
+/// row names its host elsewhere.
+fn hosts(users: &[String], format: &str, kept: &mut Keeper, rows: &mut Rows) -> Vec<Option<u16>> {
+    let own = usize::from(rows.generator);
+    let elsewhere = kept.by_generator.iter().enumerate().any(|(number, &n)| n > 0 && number != own);
+    if elsewhere || !format.starts_with("jmeter") {
+        return Vec::new();
+    }
+    let Some(found) = import::hosts::of_threads(users) else { return Vec::new() };
+    let numbers: Vec<u16> = found.names.iter().map(|host| rows.shard(host.as_bytes())).collect();
+    let of: Vec<_> = found.of.iter().map(|host| host.map(|host| numbers[usize::from(host)])).collect();
+    kept.by_generator.clear();
+    for number in of.iter().map(|host| usize::from(host.unwrap_or(rows.generator))) {
+        if number >= kept.by_generator.len() {
+            kept.by_generator.resize(number + 1, 0);
+        }
+        kept.by_generator[number] += 1;
+    }
+    of
 }
 
 /// The generators that a row belongs to, and their numbers by the numbers that the rows hold. A file is the generator of
@@ -273,14 +308,21 @@ fn restamped(
     }
     ended.facts.stamps = wanted;
     ended.file.stamps = word.to_owned();
-    let spooled = kept.spool.finish()?;
-    let mut moved = Keeper::new(MEMORY.saturating_sub(spooled.in_memory()), None);
-    let mut in_order = spooled.in_order()?;
-    while let Some(mut record) = in_order.next()? {
-        by_response(&mut record, way);
-        moved.push(&record)?;
+    Ok(Keeper::of(&kept.spool.finish()?, |record| by_response(record, way), |_| true)?)
+}
+
+impl Read {
+    /// The same with the stamps that nothing shows to be starts read as ends; false where there are none.
+    pub(super) fn read_as_ends(&mut self) -> Result<bool, Failure> {
+        let mut any = false;
+        for file in self.files.iter_mut().filter(|f| f.guessed) {
+            let kept = Keeper::of(&file.spooled, |record| by_response(record, Shift::Subtract), |_| true)?;
+            file.spooled = kept.spool.finish()?;
+            (file.requests, file.sessions) = (kept.requests, kept.sessions);
+            any = true;
+        }
+        Ok(any)
     }
-    Ok(moved)
 }
 
 /// Takes rows in any order.
@@ -290,13 +332,50 @@ struct Keeper {
     sessions: Seen,
     by_generator: Vec<u64>,
     shift: Option<Shift>,
+    hours: Hours,
 }
 
 impl Keeper {
     fn new(memory: usize, shift: Option<Shift>) -> Keeper {
         let spool = Spool::new(&std::env::temp_dir(), memory);
         let by_generator = Vec::new();
-        Keeper { spool, requests: Seen::default(), sessions: Seen::default(), by_generator, shift }
+        let (requests, sessions) = (Seen::default(), Seen::default());
+        Keeper { spool, requests, sessions, by_generator, shift, hours: Hours::default() }
+    }
+
+    /// The rows of a spool that are to be kept, changed.
+    fn of(
+        spooled: &Spooled,
+        change: impl Fn(&mut Record),
+        keep: impl Fn(&Record) -> bool,
+    ) -> Result<Keeper, records::Error> {
+        let mut keeper = Keeper::new(MEMORY.saturating_sub(spooled.in_memory()), None);
+        let mut in_order = spooled.in_order()?;
+        while let Some(mut record) = in_order.next()? {
+            if keep(&record) {
+                change(&mut record);
+                keeper.push(&record)?;
+            }
+        }
+        Ok(keeper)
+    }
+
+    /// Without the few rows whose stamps are far from all others; how many those are, and the first stamp.
+    fn without_far(self) -> Result<(Keeper, Option<(u64, Nanos)>), records::Error> {
+        let Some(near) = self.hours.near() else { return Ok((self, None)) };
+        let all = self.requests.rows + self.sessions.rows;
+        let spooled = self.spool.finish()?;
+        let first = Cell::new(None);
+        let keep = |record: &Record| {
+            let is_near = near.contains(&record.intended);
+            if !is_near && first.get().is_none() {
+                first.set(Some(record.intended));
+            }
+            is_near
+        };
+        let kept = Keeper::of(&spooled, |_| {}, keep)?;
+        let far = all - kept.requests.rows - kept.sessions.rows;
+        Ok((kept, first.get().map(|at| (far, at))))
     }
 
     fn keep(
@@ -325,6 +404,7 @@ impl Keeper {
             Some(true) => self.sessions.push(record),
             None => return Ok(()),
         }
+        self.hours.push(record.intended);
         let generator = usize::from(record.shard);
         if generator >= self.by_generator.len() {
             self.by_generator.resize(generator + 1, 0);

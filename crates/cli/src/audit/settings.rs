@@ -19,7 +19,7 @@ pub struct AuditSettings {
     pub files: Vec<PathBuf>,
     /// What the user says about them.
     pub options: import::Options,
-    /// What ambiguous stamps are; none: told from the order of the rows.
+    /// What ambiguous stamps are; none: told from the rows.
     pub stamps: Option<import::Stamps>,
     /// Whether and how every row moves by its own response time.
     pub shift: Option<Shift>,

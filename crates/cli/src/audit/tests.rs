@@ -333,3 +333,109 @@ fn cells_beyond_the_cap_are_one_row() {
     assert!(text.contains(&format!("b,0.300000000,,{beyond}\n")), "{text}");
     assert!(!text.contains("0.400000000"), "{text}");
 }
+
+/// Numbers spread evenly over 0 to 1, each unlike the last.
+fn spread(i: i64) -> f64 {
+    (i as f64 * 0.618_033_988_749_895).fract()
+}
+
+/// JMeter's rows (stamp, elapsed, thread), stamps in ms since the test began.
+fn jmeter(rows: &[(i64, i64, String)]) -> String {
+    let head = "timeStamp,elapsed,label,responseCode,threadName,success\n";
+    let row = |(stamp, elapsed, thread): &(i64, i64, String)| {
+        format!("{},{elapsed},a,200,{thread},true\n", 1_331_861_403_100 + stamp)
+    };
+    rows.iter().map(row).fold(head.to_owned(), |text, row| text + &row)
+}
+
+fn finding<'a>(summary: &'a Summary, id: &str) -> Option<&'a stats::summary::Finding> {
+    summary.verdict.findings.iter().find(|f| f.id == id)
+}
+
+/// A constant load, each request by a thread of its own, sorted by its stamps: nothing tells what those are.
+#[test]
+fn where_start_or_end_is_open_both_patterns_are_told() {
+    use stats::summary::{Pattern, Severity};
+    let folder = tempfile::tempdir().expect("there is room");
+    let rows: Vec<_> =
+        (0..4_000).map(|i| (i * 20, (-200.0 * spread(i).ln()) as i64, format!("T 1-{i}"))).collect();
+    let file = written(folder.path(), "sorted.csv", &jmeter(&rows));
+    let summary = audited(&[&file]);
+    let audit = summary.audit.clone().expect("it is an audit");
+    assert_eq!((summary.verdict.pattern, &*audit.files[0].stamps), (Pattern::Even, "start"));
+    let other = audit.other_reading.expect("it is open");
+    assert!(other.pattern != Pattern::Even && &*other.stamps == "end" && other.cov > Some(0.8), "{other:?}");
+    let open = finding(&summary, "start-or-end").expect("it is said");
+    assert_eq!(open.severity, Severity::Warning);
+    assert!(open.text.contains("Read as starts the load is even (CoV 0.00), read as ends "), "{}", open.text);
+    // Said by the user, or shown by threads that are used again, it is open no more.
+    for word in ["start", "end"] {
+        let said = audited(&[&file, "--stamps", word]);
+        assert!(
+            finding(&said, "start-or-end").is_none() && said.audit.is_some_and(|a| a.other_reading.is_none())
+        );
+    }
+    let pool: Vec<_> = rows.iter().enumerate().map(|(i, r)| (r.0, r.1, format!("T 1-{}", i % 100))).collect();
+    let shown = audited(&[&written(folder.path(), "pool.csv", &jmeter(&pool))]);
+    assert!(finding(&shown, "start-or-end").is_none());
+    assert!(shown.audit.is_some_and(|a| a.files[0].stamps_how.contains("does not contain")));
+}
+
+#[test]
+fn a_row_of_the_year_2100_is_left_out_and_counted() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let rows: Vec<_> = (0..1_000)
+        .map(|i| (i * 20 + (15.0 * spread(i)) as i64, 3 + i % 5, format!("T 1-{}", i % 7)))
+        .collect();
+    let text = jmeter(&rows);
+    let plain = audited(&[&written(folder.path(), "plain.csv", &text)]);
+    let far = text + "4102444800000,5,a,200,T 1-1,true\n";
+    let far = audited(&[&written(folder.path(), "far.csv", &far)]);
+    assert_eq!(far.arrivals, plain.arrivals);
+    let found = finding(&far, "far-stamps").expect("it is said");
+    assert!(
+        found.text.contains("1 row of ") && found.text.contains("its stamp is 2100-01-01T00:00:00Z"),
+        "{}",
+        found.text
+    );
+    assert_eq!(
+        (found.value, found.n, far.audit.expect("it is one").files[0].rows),
+        (Some(1.0), 1_001, 1_000)
+    );
+    assert!(finding(&plain, "far-stamps").is_none());
+}
+
+/// Distributed JMeter: one plan, one seed, two machines, of which one lost some rows.
+#[test]
+fn hosts_before_the_names_of_threads_are_generators() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let mut at = 0;
+    let mut rows = Vec::new();
+    for i in 0..1_500 {
+        at += (-500.0 * spread(i).max(1e-9).ln()) as i64;
+        for (host, late) in [("north", 0), ("south", 7)] {
+            if host == "north" || i % 17 != 0 {
+                rows.push((at + late, 5, format!("{host}-Thread Group 1-{}", 1 + i % 3)));
+            }
+        }
+    }
+    let file = written(folder.path(), "hosts.csv", &jmeter(&rows));
+    let audit = audited(&[&file]).audit.expect("it is an audit");
+    assert_eq!((audit.generators, audit.users), (vec!["north".into(), "south".into()], Some(6)));
+    assert_eq!(audit.cause.as_deref(), Some("same-seed"));
+}
+
+/// Whole seconds in the digits of milliseconds are no ticks of a timer.
+#[test]
+fn stamps_in_whole_seconds_resolve_a_second_however_they_are_written() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let mut at = 0.0;
+    let mut rows = Vec::new();
+    for i in 0..4_000 {
+        at -= 50.0 * spread(i).max(1e-9).ln();
+        rows.push((at as i64 / 1_000 * 1_000 - 100, 5 * (i % 9), format!("T 1-{}", i % 50)));
+    }
+    let audit = audited(&[&written(folder.path(), "seconds.csv", &jmeter(&rows))]).audit.expect("it is one");
+    assert_eq!((audit.resolution.grid_s, audit.resolution.digit_s, audit.cause), (1.0, 1.0, None));
+    assert!(audit.files[0].missing.iter().any(|m| m.starts_with("All stamps are whole seconds")));
+}

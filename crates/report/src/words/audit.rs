@@ -121,7 +121,23 @@ pub(super) fn evidence(summary: &Summary) -> String {
         Some(id) if off => format!(". Likely cause: {}", cause(id)),
         Some(id) => format!(". Note: {}", cause(id)),
     };
-    ground + &cause
+    ground + &cause + &other_reading(summary)
+}
+
+/// The pattern if the stamps were ends, where it is open what they are and that would change it.
+fn other_reading(summary: &Summary) -> String {
+    let other = summary.audit.as_ref().and_then(|audit| audit.other_reading.as_ref());
+    let Some(other) = other.filter(|other| other.pattern != summary.verdict.pattern) else {
+        return String::new();
+    };
+    let pattern = match other.pattern {
+        Pattern::Independent => "independent",
+        Pattern::Bunched => "bunched",
+        Pattern::Even => "even",
+        Pattern::Undecided => "undecided",
+        Pattern::NotApplicable => "n/a",
+    };
+    format!(". If the stamps are {}s, which nothing rules out: {pattern}", other.stamps)
 }
 
 /// A cause in a few words; an identifier that this version does not know as it stands.
@@ -132,6 +148,7 @@ pub fn cause(id: &str) -> &str {
         "saturation" => "saturation: nearly all users wait all the time",
         "constant-rate" => "a schedule of constant rate",
         "fixed-think" => "a fixed think time",
+        "fixed-pacing" => "users that each keep a constant rate",
         "timer-ticks" => "the ticks of a timer",
         "generator-pauses" => "pauses of the generator",
         "feedback-loop" => "closed-loop feedback of the target",

@@ -166,7 +166,13 @@ impl InFlight {
         }
         let users = threads.users() as f64;
         closed.users = Some(users);
-        closed.all_waiting = self.share_at_least(NEARLY_ALL * users);
+        // Responses shorter than the stamps resolve all seem to begin together.
+        if self.response.mean().is_some_and(|r| r >= 2.0 * threads.grid() as f64) {
+            closed.all_waiting = self.share_at_least(NEARLY_ALL * users);
+        } else {
+            let reason = "a response takes less than two steps of the stamps' grid".to_owned();
+            not_computed.insert("closed.all_waiting".into(), reason);
+        }
         let rate = rate.filter(|_| self.response.n >= little::FEWEST);
         if rate.is_none() {
             let reason = format!("fewer than {} requests (n = {})", little::FEWEST, self.response.n);

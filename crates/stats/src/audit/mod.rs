@@ -246,7 +246,8 @@ impl Auditor {
             of_sessions(&mut summary, requests, self.sessions, seconds_of(&self.measured));
         }
         summary.audit = Some(block);
-        let cause = causes::name(&causes::Case { evidence: &self.evidence, summary: &summary });
+        let think = self.threads.as_ref().and_then(|threads| threads.think().ok());
+        let cause = causes::name(&causes::Case { evidence: &self.evidence, summary: &summary, think });
         if let Some(audit) = &mut summary.audit {
             audit.cause = cause.as_ref().map(|finding| finding.id.clone());
         }

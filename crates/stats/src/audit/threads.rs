@@ -28,6 +28,9 @@ pub(super) struct Threads {
     groups: Vec<Group>,
     left_out: usize,
     think: Gathered,
+    /// By what the user asked for before, and after, the think time: a timer may belong to either.
+    before: Alike,
+    after: Alike,
     think_min: f64,
     think_max: f64,
     follow: u64,
@@ -38,6 +41,38 @@ pub(super) struct Threads {
 struct User {
     place: u32,
     done: i64,
+    step: u16,
+}
+
+/// Steps whose think times are told apart; the further ones are one.
+const MOST_STEPS: usize = 1_000;
+
+/// How far values of one kind lie from the mean of their kind.
+#[derive(Debug, Default)]
+struct Alike(Vec<(u64, f64, f64)>);
+
+impl Alike {
+    /// Welford's update (1962) of (n, mean, sum of squared deviations).
+    #[inline]
+    fn push(&mut self, kind: u16, x: f64) {
+        let kind = usize::from(kind).min(MOST_STEPS);
+        if kind >= self.0.len() {
+            self.0.resize(kind + 1, (0, 0.0, 0.0));
+        }
+        let (n, mean, squares) = &mut self.0[kind];
+        *n += 1;
+        let d = x - *mean;
+        *mean += d / *n as f64;
+        *squares += d * (x - *mean);
+    }
+
+    /// The standard deviation within kinds.
+    fn sd(&self) -> Option<f64> {
+        let kinds = || self.0.iter().filter(|k| k.0 > 0);
+        let free =
+            kinds().map(|k| k.0).sum::<u64>().checked_sub(kinds().count() as u64).filter(|&n| n > 0)?;
+        Some((kinds().map(|k| k.2).sum::<f64>() / free as f64).sqrt())
+    }
 }
 
 const UNSEEN: u32 = u32::MAX;
@@ -54,10 +89,12 @@ struct Group {
 
 /// Think times recovered from the records: next start - previous end of the same user.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Think {
+pub(crate) struct Think {
     pub n: u64,
     pub mean: Option<f64>,
     pub sd: Option<f64>,
+    /// Of think times before, or after, the same request: the smaller of both.
+    pub sd_alike: Option<f64>,
     pub min: Option<f64>,
     pub max: Option<f64>,
 }
@@ -84,6 +121,8 @@ impl Threads {
             groups: sizes.into_iter().map(group).collect(),
             left_out,
             think: Gathered::default(),
+            before: Alike::default(),
+            after: Alike::default(),
             think_min: f64::INFINITY,
             think_max: 0.0,
             follow: 0,
@@ -96,7 +135,7 @@ impl Threads {
     pub fn push(&mut self, started: Nanos, record: &Record) {
         let slot = record.user as usize + usize::from(record.shard) * self.named;
         if slot >= self.users.len() {
-            self.users.resize(slot + 1, User { place: UNSEEN, done: 0 });
+            self.users.resize(slot + 1, User { place: UNSEEN, done: 0, step: 0 });
         }
         let user = &mut self.users[slot];
         if user.place == UNSEEN {
@@ -113,12 +152,16 @@ impl Threads {
             if think < -self.grid {
                 self.overlap += 1;
             } else {
-                let think = think.max(0) as f64;
+                // What rounding takes from one it gives to another: cut off at 0 their mean would be too large.
+                let think = think as f64;
                 self.think.push(think);
-                self.think_min = self.think_min.min(think);
+                self.before.push(user.step, think);
+                self.after.push(record.step, think);
+                self.think_min = self.think_min.min(think.max(0.0));
                 self.think_max = self.think_max.max(think);
             }
         }
+        user.step = record.step;
         let place = u64::from(user.place);
         // Sizes grow: from the last down to the first that the user is in.
         for group in self.groups.iter_mut().rev().take_while(|g| place < g.size) {
@@ -127,6 +170,11 @@ impl Threads {
             }
             group.extent.push(started, record);
         }
+    }
+
+    /// What the stamps resolve, in nanoseconds.
+    pub fn grid(&self) -> i64 {
+        self.grid
     }
 
     /// Users that sent a request.
@@ -156,8 +204,9 @@ impl Threads {
         const NS: f64 = 1e9;
         Ok(Think {
             n,
-            mean: think.mean().map(|x| x / NS),
+            mean: think.mean().map(|x| x.max(0.0) / NS),
             sd: think.sd().map(|x| x / NS),
+            sd_alike: self.before.sd().into_iter().chain(self.after.sd()).reduce(f64::min).map(|x| x / NS),
             min: Some(self.think_min / NS),
             max: Some(self.think_max / NS),
         })
@@ -235,6 +284,14 @@ mod tests {
         ]));
         assert_eq!(order, [3, 1, 2, 0]);
         assert!(by_number(&names(&["vu 1", "anonymous"])).is_empty());
+    }
+
+    #[test]
+    fn think_times_that_depend_on_the_request_do_not_vary() {
+        let mut alike = Alike::default();
+        (0..1_000).for_each(|i| alike.push(i % 2, f64::from(i % 2) * 5.0 + f64::from(i / 2 % 2)));
+        assert!((alike.sd().unwrap() - 0.5).abs() < 1e-3);
+        assert_eq!(Alike::default().sd(), None);
     }
 
     #[test]

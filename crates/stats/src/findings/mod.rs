@@ -201,7 +201,7 @@ impl Case<'_> {
         } else if self.generator().is_some_and(|g| g.workers.iter().any(|w| w.runqueue_wait > Some(0.0))) {
             "its threads waited for a processor that other work held".into()
         } else if self.is_foreign() {
-            "the file does not tell why".into()
+            "a cause, where the rows show one, stands with the pattern".into()
         } else {
             "the cause was not recorded; look for other work on the generator's machine".into()
         }

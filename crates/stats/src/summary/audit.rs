@@ -3,6 +3,7 @@
 //! Deliberately absent: what a run has as well (headways, dispersion, response times, verdict); it stands where a run's
 //! stands.
 
+use super::{LoadVerdict, Pattern};
 use serde::{Deserialize, Serialize};
 
 /// The audit's block.
@@ -48,6 +49,26 @@ pub struct Audit {
     /// Kinds of failures beyond those.
     pub more_failures: u64,
     /// The cause named for a pattern that is not independent, or `unknown`; none where nothing needs a cause.
+    pub cause: Option<String>,
+    /// The pattern if the stamps that nothing shows to be starts were ends; none where there are no such.
+    pub other_reading: Option<OtherReading>,
+}
+
+/// The pattern under the other reading of ambiguous stamps.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtherReading {
+    /// What the stamps would be: `end`.
+    pub stamps: String,
+    /// Was the load sent as expected? Null without an expectation.
+    pub load: Option<LoadVerdict>,
+    /// The pattern of the starts computed so.
+    pub pattern: Pattern,
+    /// CoV of their headways.
+    pub cov: Option<f64>,
+    /// Its standard error (delta method).
+    pub cov_se: Option<f64>,
+    /// The cause named for it.
     pub cause: Option<String>,
 }
 

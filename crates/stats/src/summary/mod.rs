@@ -26,7 +26,7 @@ mod withhold;
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
 pub use audit::{
     AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, FailureKind, MOST_FAILURES, Offset,
-    Resolution, Stream, Tables, UnreadableRow,
+    OtherReading, Resolution, Stream, Tables, UnreadableRow,
 };
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, Pages, Supported, ThreadGroup};

@@ -13,9 +13,10 @@ mod pairs;
 
 pub(crate) use evidence::Evidence;
 
+use super::threads::Think;
 use crate::findings::{percent, span};
 use crate::little::LITTLE;
-use crate::summary::{Finding, Pattern, Severity, Summary};
+use crate::summary::{Finding, Pattern, Severity, Summary, ThreadGroup};
 use pairs::Kin;
 
 /// A recovered think time that varies less than this (CoV) is fixed.
@@ -24,6 +25,11 @@ const FIXED_THINK: f64 = 0.1;
 const FEWEST_THINKS: u64 = 30;
 /// All users wait for more than this share of the time: the target sets the pace.
 const ALL_WAITING: f64 = 0.5;
+/// So does it where each user waits for so much of its cycle.
+const WAITS: f64 = 0.95;
+/// What a tool itself takes between a response and the next request, and what cutting off takes from the response time, at
+/// most, in seconds.
+const LOOP: f64 = 0.002;
 /// A part of the time whose starts differ by more than this share from those of the steady parts has another rate; or
 /// by this many standard errors of a Poisson count, if that is more.
 const OTHER_RATE: f64 = 0.2;
@@ -48,23 +54,29 @@ const REGULAR_USER: f64 = 0.2;
 /// Below this CoV a load without known users is one of constant rate.
 const CONSTANT: f64 = 0.5;
 
+/// Findings on the pattern that say why it is so.
+const SAY_WHY: [&str; 3] = ["periodic", "longest-gaps", "fixed-population"];
+
 /// What causes are told from.
 pub(crate) struct Case<'a> {
     pub evidence: &'a Evidence,
     /// The document so far: everything but the cause.
     pub summary: &'a Summary,
+    /// Think times, where users are named and wait for their answers.
+    pub think: Option<Think>,
 }
 
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every cause, the most specific first.
-pub(crate) static ALL: [(&str, Find); 12] = [
+pub(crate) static ALL: [(&str, Find); 13] = [
     ("same-seed", same_seed),
     ("in-step", in_step),
     ("changing-rate", changing_rate),
     ("saturation", saturation),
     ("constant-rate", constant_rate),
     ("fixed-think", fixed_think),
+    ("fixed-pacing", fixed_pacing),
     ("timer-ticks", timer_ticks),
     ("generator-pauses", generator_pauses),
     ("feedback-loop", feedback_loop),
@@ -99,16 +111,25 @@ impl Case<'_> {
         self.summary.closed.as_ref().and_then(|c| c.users)
     }
 
-    /// Mean think time and its CoV, if enough were recovered.
+    /// Mean think time and the most that its CoV may be, if enough were recovered and stamps resolve them. Two stamps
+    /// that are cut off to a grid q add q^2/6 to the variance (Sheppard 1898).
     fn think(&self) -> Option<(f64, f64)> {
-        let closed = self.summary.closed.as_ref().filter(|c| c.think_n >= FEWEST_THINKS)?;
-        let mean = closed.think.filter(|&z| z > 0.0)?;
-        Some((mean, closed.think_sd? / mean))
+        let think = self.think.filter(|think| think.n >= FEWEST_THINKS)?;
+        let q = self.evidence.resolution / 1e9;
+        let mean = think.mean.filter(|&z| z > 0.0 && z >= 2.0 * q)?;
+        let variance = think.sd_alike?.powi(2);
+        let error = 1.96 * variance * (2.0 / think.n as f64).sqrt();
+        Some((mean, ((variance - q * q / 6.0).max(0.0) + error).sqrt() / mean))
     }
 
     fn generator(&self, number: usize) -> &str {
         let names = self.summary.audit.as_ref().map_or(&[][..], |a| &a.generators);
         names.get(number).map_or("?", String::as_str)
+    }
+
+    /// The first user alone, if it sent enough.
+    fn one_user(&self) -> Option<&ThreadGroup> {
+        self.summary.thread_groups.iter().find(|g| g.users == 1 && g.n >= FEWEST_THINKS)
     }
 
     /// CoV of a single user's headways.
@@ -133,14 +154,37 @@ fn kin(case: &Case) -> Option<(usize, usize, Kin)> {
 }
 
 fn same_seed(case: &Case) -> Option<Finding> {
-    let Some((i, j, Kin::SameSeed(r))) = kin(case) else { return None };
-    let text = format!(
-        "{} and {} sent the same headways in the same order (correlation {r:.2}): the same seed on both. Together they are \
-         not two independent loads but one, sent twice; give each a seed, or a shard, of its own.",
-        case.generator(i),
-        case.generator(j)
-    );
-    Some(found(case, text, r, pairs::SAME))
+    const REMEDY: &str = "Together they are not two independent loads but one, sent twice; give each a seed, or a shard, of its \
+                          own.";
+    let (i, j, kin) = kin(case)?;
+    let (one, other) = (case.generator(i), case.generator(j));
+    match kin {
+        Kin::SameSeed(r) => {
+            let text = format!(
+                "{one} and {other} sent the same headways in the same order (correlation {r:.2}): the same seed on both. \
+                 {REMEDY}"
+            );
+            Some(found(case, text, r, pairs::SAME))
+        }
+        Kin::Shifted { share, chance, later } => {
+            let shift = match later {
+                0 => String::new(),
+                _ => format!(
+                    " {} {}",
+                    span(later.unsigned_abs() as f64 / 1e9),
+                    if later > 0 { "later" } else { "earlier" }
+                ),
+            };
+            let text = format!(
+                "{} of the starts of {one} come again from {other}{shift} ({} would by chance): the same seed on both, of which \
+                 some requests were lost or begin elsewhere. {REMEDY}",
+                percent(share),
+                percent(chance)
+            );
+            Some(found(case, text, share, pairs::beyond(chance)))
+        }
+        Kin::InStep(..) => None,
+    }
 }
 
 fn in_step(case: &Case) -> Option<Finding> {
@@ -182,26 +226,30 @@ fn saturation(case: &Case) -> Option<Finding> {
     let closed = case.summary.closed.as_ref()?;
     let users = closed.users?;
     let waiting = closed.all_waiting.filter(|&s| s > ALL_WAITING);
-    // Stamps and times taken, both cut off, leave up to one grid step between an end and the next start.
-    let thoughtless =
-        closed.think.filter(|z| closed.think_n >= FEWEST_THINKS && z * 1e9 <= case.evidence.resolution);
+    // However coarse the stamps, the mean of many think times is known well: what rounding takes from one it gives to the
+    // next of the same user.
+    let q = case.evidence.resolution / 1e9;
+    let pause = LOOP.min(2.0 * q).max(closed.response.unwrap_or(0.0) * (1.0 - WAITS) / WAITS);
+    let thoughtless = case.think.filter(|think| think.n >= FEWEST_THINKS).and_then(|think| {
+        let (n, rounding) = (think.n as f64, q * q / 6.0);
+        let own = (think.sd?.powi(2) - rounding).max(0.0);
+        let error = (own / n + users * rounding / (n * n)).sqrt();
+        think.mean.filter(|mean| mean + 1.96 * error <= pause)
+    });
     let (effect, value, limit) = match (waiting, thoughtless) {
         (Some(share), _) => (
             format!("In {} of the time nearly all of the {users:.0} users were waiting", percent(share)),
             share,
             ALL_WAITING,
         ),
-        (None, Some(think)) => {
-            let limit = case.evidence.resolution / 1e9;
-            (
-                format!(
-                    "The {users:.0} users do not think ({} on average): they are always waiting",
-                    span(think)
-                ),
-                think,
-                limit,
-            )
-        }
+        (None, Some(think)) => (
+            format!(
+                "The {users:.0} users do not think ({} on average): they are always waiting",
+                span(think)
+            ),
+            think,
+            pause,
+        ),
         (None, None) => return None,
     };
     let text = format!(
@@ -217,7 +265,7 @@ fn constant_rate(case: &Case) -> Option<Finding> {
     }
     let (cov, one) = (case.cov(), case.cov_of_one());
     let limit = match (one, case.users()) {
-        (Some(one), Some(users)) if users > 1.0 => SCHEDULED * one,
+        (Some(one), Some(users)) if users > 1.0 => (SCHEDULED * one).max(REGULAR_USER),
         (_, Some(users)) if users > 1.0 => return None,
         _ => CONSTANT,
     };
@@ -235,33 +283,66 @@ fn constant_rate(case: &Case) -> Option<Finding> {
 }
 
 fn fixed_think(case: &Case) -> Option<Finding> {
-    let (mean, cov) = case.think().filter(|&(_, cov)| cov < FIXED_THINK && case.is_off())?;
+    let (mean, cov) = case.think().filter(|&(_, cov)| cov < FIXED_THINK)?;
+    // A user that keeps a rate thinks for what its answers leave it.
+    if case
+        .one_user()
+        .and_then(|one| one.headway_sd)
+        .zip(case.think)
+        .is_some_and(|(sd, think)| think.sd_alike > Some(2.0 * sd))
+    {
+        return None;
+    }
     let effect = match case.pattern() {
         Pattern::Bunched => {
             "users that a slow answer brings together stay together, and come back as a bunch each time"
         }
-        _ => "each user comes back like a clock",
+        Pattern::Even => "each user comes back like a clock",
+        _ => {
+            "each user comes back like a clock: longer than that the users are not independent, and those that one slow answer \
+             brings together stay together"
+        }
     };
     let text = format!(
-        "The think time is fixed at {} (CoV {cov:.2}), so {effect}. Draw it from a distribution; an exponential one is like \
-         independent users.",
+        "The think time is fixed at {} (CoV at most {cov:.2}), so {effect}. Draw it from a distribution; an exponential one is \
+         like independent users.",
         span(mean)
     );
-    Some(found(case, text, cov, FIXED_THINK))
+    Some(noted(case, found(case, text, cov, FIXED_THINK)))
+}
+
+/// The same, of less weight where the pattern is not off.
+fn noted(case: &Case, finding: Finding) -> Finding {
+    let severity = if case.is_off() { Severity::Warning } else { Severity::Info };
+    Finding { severity, ..finding }
+}
+
+/// Users each of which keeps a rate, whatever its answers take, and not all the same instant.
+fn fixed_pacing(case: &Case) -> Option<Finding> {
+    let users = case.users().filter(|&users| users > 1.0)?;
+    let one = case.one_user()?;
+    let (mean, cov) = (one.headway_mean?, one.cov.filter(|&cov| cov < REGULAR_USER)?);
+    let text = format!(
+        "Each of the {users:.0} users sends once in {}, whatever its answers take (CoV of the first user's headways {cov:.2}): \
+         longer than that the users take turns and are not independent. Draw the pacing from a distribution.",
+        span(mean)
+    );
+    Some(noted(case, found(case, text, cov, REGULAR_USER)))
 }
 
 fn timer_ticks(case: &Case) -> Option<Finding> {
-    if case.pattern() != Pattern::Bunched {
+    if !case.is_off() && case.pattern() != Pattern::Undecided {
         return None;
     }
-    let (period, length) = lattice::ticks(case.evidence.stretches(), case.evidence.resolution)?;
+    let evidence = case.evidence;
+    let (period, length) = lattice::ticks(evidence.stretches(), evidence.resolution, evidence.mean)?;
     let per_tick = period / case.evidence.mean;
     let text = format!(
         "Starts keep to the ticks of a timer of {} (mean vector {length:.2}, 0 without ticks): {per_tick:.1} requests a tick \
-         leave together. A generator that sleeps until each request is due would not do that.",
+         on average leave together. A generator that sleeps until each request is due would not do that.",
         span(period / 1e9)
     );
-    Some(found(case, text, length, lattice::CLEAR))
+    Some(noted(case, found(case, text, length, lattice::CLEAR)))
 }
 
 /// Excess of the squared CoV, and the share of it that gaps too long for chance account for.
@@ -475,6 +556,10 @@ fn unknown(case: &Case) -> Option<Finding> {
         Pattern::Even => "more even than independent users",
         _ => return None,
     };
+    // Another finding says why.
+    if case.summary.verdict.findings.iter().any(|finding| SAY_WHY.contains(&&*finding.id)) {
+        return None;
+    }
     let waiting = case.summary.closed.as_ref().and_then(|c| c.rort).filter(|&r| r > LITTLE);
     let more = match (case.users(), waiting) {
         (None, _) => {

@@ -58,16 +58,16 @@ fn right(maker: Maker, counts: &[u64], seeds: u64) -> f64 {
 /// The bound: at most one seed of twenty is taken for something else.
 #[test]
 fn causes_are_named_for_what_they_are() {
-    let table = confusion(4);
+    let table = confusion(3);
     for (maker, counts) in &table {
-        assert!(right(*maker, counts, 4) >= 0.75, "{maker:?}\n{}", markdown(&table));
+        assert!(right(*maker, counts, 3) >= 0.66, "{maker:?}\n{}", markdown(&table));
     }
 }
 
 /// The table of docs/causes.md, which `HEADWAY_DOCS=write` renews.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the table stands in a document")]
-#[ignore = "1,700 audits: half a minute in release mode"]
+#[ignore = "nightly: 2,500 audits"]
 fn the_table_of_confusion() {
     let table = confusion(100);
     let text = markdown(&table);

@@ -45,10 +45,26 @@ pub enum Maker {
     Interrupted,
     /// Headways more variable than exponential ones, and independent of each other: nothing in them says why.
     Renewal,
+    /// Many users with one think time, of a target that never stalls.
+    FixedThinkOnly,
+    /// Many users, each of which sends at a constant rate of its own phase.
+    Pacing,
+    /// Users that think 25 times longer than they wait, in whole seconds.
+    CoarseThink,
+    /// Users without think time, in whole seconds.
+    CoarseSaturation,
+    /// Poisson arrivals released on the next tick of a timer of any period.
+    AnyTicks,
+    /// Two generators with the same Poisson plan, each of which loses one request in ten to twenty.
+    LossySeed,
+    /// Two generators with the same Poisson plan, of which one begins ten to five hundred requests later in it.
+    LateSeed,
+    /// Two Poisson generators of different seeds.
+    TwoSeeds,
 }
 
 impl Maker {
-    pub const ALL: [Maker; 17] = [
+    pub const ALL: [Maker; 25] = [
         Maker::Independent,
         Maker::FixedPopulation,
         Maker::FewUsers,
@@ -66,12 +82,25 @@ impl Maker {
         Maker::LateGenerator,
         Maker::Interrupted,
         Maker::Renewal,
+        Maker::FixedThinkOnly,
+        Maker::Pacing,
+        Maker::CoarseThink,
+        Maker::CoarseSaturation,
+        Maker::AnyTicks,
+        Maker::LossySeed,
+        Maker::LateSeed,
+        Maker::TwoSeeds,
     ];
 
     /// The name that an audit ought to give: none where there is nothing to name.
     pub fn cause(self) -> Option<&'static str> {
         match self {
-            Maker::Independent | Maker::FixedPopulation => None,
+            Maker::Independent | Maker::FixedPopulation | Maker::CoarseThink | Maker::TwoSeeds => None,
+            Maker::FixedThinkOnly => Some("fixed-think"),
+            Maker::Pacing => Some("fixed-pacing"),
+            Maker::CoarseSaturation => Some("saturation"),
+            Maker::AnyTicks => Some("timer-ticks"),
+            Maker::LossySeed | Maker::LateSeed => Some("same-seed"),
             Maker::FewUsers => Some("few-users"),
             Maker::FixedThink => Some("fixed-think"),
             Maker::Feedback => Some("feedback-loop"),
@@ -106,6 +135,14 @@ impl Maker {
             Maker::LateGenerator => "2 Poisson generators, one begins late",
             Maker::Interrupted => "Poisson with one hole",
             Maker::Renewal => "independent headways of CoV 1.5 to 3",
+            Maker::FixedThinkOnly => "150 to 300 users, one think time",
+            Maker::Pacing => "100 to 200 users, each at a constant rate",
+            Maker::CoarseThink => "users that think 25 times longer than they wait, stamps of 1 s",
+            Maker::CoarseSaturation => "users without think time, stamps of 1 s",
+            Maker::AnyTicks => "Poisson, released on ticks of any period",
+            Maker::LossySeed => "2 generators, one Poisson plan, 5 to 10 % lost",
+            Maker::LateSeed => "2 generators, one Poisson plan, begun elsewhere",
+            Maker::TwoSeeds => "2 Poisson generators",
         }
     }
 }
@@ -156,9 +193,11 @@ fn row(at: f64, done: f64, user: u32, generator: u16) -> Record {
 }
 
 fn load(mut rows: Vec<Record>, users: u64, generators: usize, digit: Nanos) -> Load {
-    let cut = |at: Nanos| Nanos(at.0 / digit.0 * digit.0);
+    let to = |digit: Nanos, at: Nanos| Nanos(at.0 / digit.0 * digit.0);
+    let cut = |at: Nanos| to(digit, at);
     for (k, r) in rows.iter_mut().enumerate() {
-        let took = cut(r.done - r.intended);
+        // Tools that stamp whole seconds still take times in milliseconds.
+        let took = to(digit.min(Nanos::from_millis(1)), r.done - r.intended);
         r.k = k as u64;
         r.intended = cut(r.intended);
         r.started = r.intended.into();
@@ -176,7 +215,54 @@ pub fn make(maker: Maker, seed: u64) -> Load {
     match maker {
         Maker::Independent => load(poisson(&mut dice, 0), 0, 1, us),
         Maker::Pauses => load(paused(&mut dice), 0, 1, us),
-        Maker::Ticks => load(ticked(&mut dice), 0, 1, us),
+        Maker::Ticks => {
+            let tick = [0.001, 0.005, 0.01, 0.015_625, 0.02, 0.1][dice.whole(0, 5) as usize];
+            load(ticked(&mut dice, tick), 0, 1, us)
+        }
+        Maker::AnyTicks => {
+            let tick = 0.001 * 500f64.powf(dice.between(0.0, 1.0));
+            load(ticked(&mut dice, tick), 0, 1, us)
+        }
+        Maker::LossySeed => {
+            let lost = dice.between(0.05, 0.1);
+            let mut rows = twice(&mut dice, 0);
+            rows.retain(|_| dice.between(0.0, 1.0) >= lost);
+            load(rows, 0, 2, us)
+        }
+        Maker::LateSeed => {
+            let skipped = dice.whole(10, 500);
+            load(twice(&mut dice, skipped as usize), 0, 2, us)
+        }
+        Maker::TwoSeeds => {
+            let (one, two) = (poisson(&mut dice, 0), poisson(&mut dice, 1));
+            let both = one.last().map(|r| r.intended).min(two.last().map(|r| r.intended)).unwrap_or_default();
+            load(one.into_iter().chain(two).filter(|r| r.intended < both).collect(), 0, 2, us)
+        }
+        Maker::Pacing => {
+            let (users, period) = (dice.whole(100, 200), dice.between(1.0, 5.0));
+            let mean = dice.between(0.05, 0.2);
+            let mut rows = Vec::new();
+            for user in 0..users as u32 {
+                let phase = dice.between(0.0, period);
+                for k in 0..(REQUESTS / users as f64) as u32 {
+                    let at = phase + f64::from(k) * period;
+                    rows.push(row(at, at + dice.lognormal(mean, 0.5), user, 0));
+                }
+            }
+            load(rows, users, 1, Nanos::from_millis(1))
+        }
+        Maker::FixedThinkOnly => {
+            let users = dice.whole(150, 300);
+            closed(&mut dice, users, Think::Fixed, Stalls::None)
+        }
+        Maker::CoarseThink => {
+            let users = dice.whole(20, 300);
+            whole_seconds(closed(&mut dice, users, Think::Long, Stalls::None))
+        }
+        Maker::CoarseSaturation => {
+            let users = dice.whole(5, 100);
+            whole_seconds(closed(&mut dice, users, Think::None, Stalls::None))
+        }
         Maker::ConstantRate => {
             let rate = dice.between(20.0, 500.0);
             load(constant(&mut dice, rate, 0.0, 0), 0, 1, us)
@@ -230,19 +316,7 @@ pub fn make(maker: Maker, seed: u64) -> Load {
             load(rows.into_iter().map(later).collect(), 0, 1, us)
         }
         Maker::Renewal => load(renewal(&mut dice), 0, 1, us),
-        Maker::SameSeed => {
-            let one = poisson(&mut dice, 0);
-            let late = dice.between(0.0, 3.0);
-            let two: Vec<_> = one
-                .iter()
-                .map(|r| {
-                    let jitter = dice.exponential(20e-6);
-                    let at = r.intended.as_secs_f64() + late + jitter;
-                    row(at, at + dice.exponential(0.01), 0, 1)
-                })
-                .collect();
-            load(one.into_iter().chain(two).collect(), 0, 2, us)
-        }
+        Maker::SameSeed => load(twice(&mut dice, 0), 0, 2, us),
         Maker::FixedPopulation => {
             let users = dice.whole(150, 300);
             closed(&mut dice, users, Think::Uniform, Stalls::None)
@@ -268,6 +342,26 @@ pub fn make(maker: Maker, seed: u64) -> Load {
             closed(&mut dice, users, Think::None, Stalls::None)
         }
     }
+}
+
+/// One Poisson plan by two generators, of which the second begins so many requests later in it.
+fn twice(dice: &mut Dice, skipped: usize) -> Vec<Record> {
+    let one = poisson(dice, 0);
+    let late = dice.between(0.0, 3.0) - one.get(skipped).map_or(0.0, |r| r.intended.as_secs_f64());
+    let two: Vec<_> = one[skipped..]
+        .iter()
+        .map(|r| {
+            let jitter = dice.exponential(20e-6);
+            let at = r.intended.as_secs_f64() + late + jitter;
+            row(at, at + dice.exponential(0.01), 0, 1)
+        })
+        .collect();
+    one.into_iter().chain(two).collect()
+}
+
+/// The same load with its stamps in whole seconds.
+fn whole_seconds(fine: Load) -> Load {
+    load(fine.rows, fine.users.len() as u64, fine.generators, Nanos::from_secs(1))
 }
 
 fn poisson(dice: &mut Dice, generator: u16) -> Vec<Record> {
@@ -321,8 +415,7 @@ fn renewal(dice: &mut Dice) -> Vec<Record> {
     rows
 }
 
-fn ticked(dice: &mut Dice) -> Vec<Record> {
-    let tick = [0.001, 0.005, 0.01, 0.015_625, 0.02, 0.1][dice.whole(0, 5) as usize];
+fn ticked(dice: &mut Dice, tick: f64) -> Vec<Record> {
     // Two to twenty requests a tick.
     let rate = dice.between(2.0, 20.0) / tick;
     let mut at = 0.0;
@@ -352,6 +445,8 @@ enum Think {
     None,
     Fixed,
     Uniform,
+    /// Exponential, 25 times the mean response time.
+    Long,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -370,6 +465,7 @@ fn closed(dice: &mut Dice, users: u64, think: Think, stalls: Stalls) -> Load {
         _ => dice.between(0.5, 5.0),
     };
     let (mean, cov) = (dice.between(0.005, 0.05), dice.between(0.3, 1.5));
+    let longest = if think == Think::Long { 50.0 * mean } else { longest };
     let cycle = longest * if think == Think::Fixed { 1.0 } else { 0.5 } + 0.02;
     // What happens while the users settle is left out.
     let settled = 4.0 * longest + 0.5;
@@ -425,6 +521,7 @@ fn closed(dice: &mut Dice, users: u64, think: Think, stalls: Stalls) -> Load {
             Think::None => 0.0,
             Think::Fixed => longest,
             Think::Uniform => dice.between(0.0, longest),
+            Think::Long => dice.exponential(25.0 * mean),
         };
         next.push(Reverse((((done + thought) * 1e9) as i64, user)));
     }
