@@ -122,7 +122,7 @@ pub(super) fn local_limit(case: &Case) -> Option<Finding> {
         ),
         named => {
             let join = |part: fn(&&(&str, &str, &str)) -> String, by: &str| {
-                named.iter().map(|lack| part(lack)).collect::<Vec<_>>().join(by)
+                named.iter().map(part).collect::<Vec<_>>().join(by)
             };
             (join(|lack| lack.1.to_owned(), ", or no "), join(|lack| lack.2.to_owned(), "; "))
         }
