@@ -35,7 +35,7 @@ WRONG = [
     (["run", URL, "-R", "-5"], ["-5"]),
     (["run", URL, "-d", "5"], ["'5'", "1.5s"]),
     (["run", URL, "-d", "0s"], ["0s", "above zero"]),
-    (["run", URL, "-H", "nonsense"], ["'nonsense'", "Name: value"]),
+    (["run", URL, "-H", "nonsense"], ["a word of 8 characters", "Name: value"]),
     (["run", URL, "-H", "A: b\r\nC: d"], ["line break"]),
     (["run", URL, "--arrivals", "posson"], ["'posson'", "did you mean poisson?", "gamma(COV)"]),
     (["run", URL, "--arrivals", "gamma(-1)"], ["gamma(-1)"]),

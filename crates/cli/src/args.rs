@@ -1,9 +1,11 @@
 //! The command line as typed. Nothing is checked here that needs more than the one word; see [`crate::settings`].
 
 mod audit;
+mod secrets;
 mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, Expect, LabArgs, Quantiles, Shift, Stamps};
+pub use secrets::SecretArgs;
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
 
 use base::units::{self, UnitError};
@@ -127,7 +129,7 @@ pub struct ThresholdArgs {
     /// or with a unit), 'failed: rate<1%', 'service: avg<5ms', 'response{step:NAME}: p(95)<200'
     #[arg(long = "threshold", value_name = "THRESHOLD")]
     pub thresholds: Vec<Threshold>,
-    /// Write thresholds and load rules as test cases to a new JUnit XML file
+    /// Write thresholds and load rules as test cases to a JUnit XML file. A report of Headway there is replaced
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 }
@@ -190,6 +192,9 @@ pub struct RunArgs {
     #[arg(long, value_parser = units::parse_time, value_name = "DELAY", num_args = 0..=1, require_equals = true,
         default_missing_value = "0s", requires = "thresholds")]
     pub abort_on_crossed: Option<Nanos>,
+    /// What is hidden.
+    #[command(flatten)]
+    pub secrets: SecretArgs,
     /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -201,7 +206,8 @@ pub struct OutputArgs {
     /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write the summary as JSON to a new file, or to standard output (-) in place of the report
+    /// Write the summary as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is
+    /// replaced
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
     /// No progress, and no report but the verdict's exit code
@@ -297,10 +303,11 @@ pub struct ReportArgs {
     /// Compute the summary again from the records, even if one is there
     #[arg(long)]
     pub recompute: bool,
-    /// Write the summary as JSON to a new file, or to standard output (-) in place of the report
+    /// Write the summary as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is
+    /// replaced
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Write the HTML report to a new file
+    /// Write the HTML report to a file. A report of Headway there is replaced
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Export the records to a new Parquet file

@@ -17,8 +17,12 @@ const ROWS_PER_BATCH: usize = 128;
 /// Batches that may wait for the collector.
 const QUEUE: usize = 2_048;
 
-/// A snapshot is taken, and the log handed to the system, this often.
+/// A snapshot is taken this often.
 const EVERY: Nanos = Nanos::from_secs(1);
+
+/// The log is handed to the system this often. With the quarter of a second that rows wait in a worker's batch, a killed
+/// process loses less than a second of them.
+const FLUSH_EVERY: Nanos = Nanos::from_millis(500);
 
 /// What watches a run: progress, a live view, exporters. Called from the collector's thread.
 pub trait Observer: Send {
@@ -97,20 +101,24 @@ impl Collector {
         control: &Control,
     ) -> Collected {
         live::host::give_way();
-        let mut next = EVERY;
+        let (mut next, mut flush) = (EVERY, FLUSH_EVERY);
         loop {
-            let wait = (next - now()).max(Nanos::ZERO);
+            let wait = (next.min(flush) - now()).max(Nanos::ZERO);
             match self.receiver.recv_timeout(Duration::from_nanos(wait.0 as u64)) {
                 Ok(batch) => self.take(batch),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let at = now();
-            if at >= next {
-                // A plan that begins later has nothing to show yet, and a stopped process has seconds to skip.
-                next = Nanos(at.0.max(0) / EVERY.0 * EVERY.0) + EVERY;
+            // A plan that begins later has nothing to show yet, and a stopped process has seconds to skip.
+            let after = |every: Nanos| Nanos(at.0.max(0) / every.0 * every.0) + every;
+            if at >= flush {
+                flush = after(FLUSH_EVERY);
                 let flushed = self.log.as_mut().map_or(Ok(()), LogWriter::flush);
                 self.note(flushed);
+            }
+            if at >= next {
+                next = after(EVERY);
                 observer.snapshot(&self.analysis.snapshot(at));
                 // Whom the user has stopped already needs no other reason to end.
                 if control.asked() == 0
@@ -123,9 +131,14 @@ impl Collector {
         }
         let finished = self.log.as_mut().map_or(Ok(()), LogWriter::finish);
         self.note(finished);
+        let (written, lost) = self.log.as_ref().map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
+        // The first error tells of its own rows; what is said at the end is the sum.
+        if let Some(records::Error::Write { rows_lost, .. }) = &mut self.log_failure {
+            *rows_lost = lost;
+        }
         Collected {
-            rows_written: self.log.as_ref().map_or(0, LogWriter::rows_written),
-            rows_lost: self.log.as_ref().map_or(0, LogWriter::rows_lost),
+            rows_written: written,
+            rows_lost: lost,
             analysis: self.analysis,
             log_failure: self.log_failure,
         }

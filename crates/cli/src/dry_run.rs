@@ -1,7 +1,7 @@
 //! `headway run --dry-run`: what would be sent, and when, without sending it.
 //!
 //! The first sessions of each group are played as far as they can be without answers: a value that an answer would give
-//! shows as `{{name}}`, a secret as `<redacted>`.
+//! shows as `{{name}}`, a secret as `<redacted>` unless `--no-redact` was given.
 
 use crate::settings::RunSettings;
 use base::Nanos;
@@ -9,21 +9,25 @@ use std::fmt::Write as _;
 use workload::content::{Memory, Visit};
 use workload::journey::{Cursor, Next};
 use workload::plan::{Group, Plan, Source};
-use workload::request::{is_secret, redact_header};
+use workload::redact::Redactor;
 use workload::{Arrival, Request, Sending};
 
 /// Sessions shown of each group.
 const SESSIONS: usize = 2;
 /// Requests shown of each session.
 const REQUESTS: u32 = 20;
-/// Bytes shown of a body.
+/// Characters shown of a body.
 const BODY: usize = 400;
+/// Bytes of a body in which secrets are looked for.
+const LOOKED_AT: usize = 64 << 10;
 
 /// What would be sent, as text.
 pub fn text(settings: &RunSettings) -> String {
     let plan = &settings.load.plan;
-    let mut out =
-        format!("{} at {}, seed {}; nothing is sent\n", settings.load.headline, settings.target, plan.seed);
+    let mut out = format!(
+        "{} at {}, seed {}; nothing is sent\n",
+        settings.load.headline, settings.shown_target, plan.seed
+    );
     for (number, group) in plan.groups.iter().enumerate() {
         let asks = (group.journey.mean_asks() * 1e4).round() / 1e4;
         let _ = write!(out, "\nGroup {}: ", group.name);
@@ -87,7 +91,7 @@ fn session(out: &mut String, settings: &RunSettings, number: usize, arrival: Arr
         let label = settings.labels.get(usize::from(ask.step)).map_or("", String::as_str);
         let _ = writeln!(out, "  [{label}]");
         match settings.script.render(&visit, &memory) {
-            Ok(request) => show(out, &request, |text| settings.script.redact(text)),
+            Ok(request) => show(out, &request, &settings.script.redactor(&visit, &memory)),
             Err(refusal) => {
                 let _ = writeln!(out, "    not sent: {}", refusal.reason);
             }
@@ -96,30 +100,31 @@ fn session(out: &mut String, settings: &RunSettings, number: usize, arrival: Arr
     }
 }
 
-fn show(out: &mut String, request: &Request, redact: impl Fn(&str) -> String) {
+fn show(out: &mut String, request: &Request, redactor: &Redactor) {
     // What only an answer tells shows as it is written, not percent-encoded.
     let path = request.path.replace("%7B%7B", "{{").replace("%7D%7D", "}}");
-    let _ = writeln!(out, "    {} {}", request.method, redact(&path));
+    let _ = writeln!(out, "    {} {}", request.method, redactor.hide_url(&path));
     for (name, value) in &request.headers {
-        let line = if is_secret(name) {
-            redact_header(&format!("{name}: {value}"))
-        } else {
-            redact(&format!("{name}: {value}"))
-        };
-        let _ = writeln!(out, "    {line}");
+        let _ = writeln!(out, "    {name}: {}", redactor.hide_header(name, value));
     }
     if request.body.is_empty() {
         return;
     }
-    let shown = &request.body[..request.body.len().min(BODY)];
-    let text = match std::str::from_utf8(shown) {
-        Ok(text) => redact(text),
-        Err(_) => shown.escape_ascii().to_string(),
+    // A secret may begin in what is shown and end behind it.
+    let looked_at = &request.body[..request.body.len().min(LOOKED_AT)];
+    let text = match std::str::from_utf8(looked_at) {
+        Ok(text) => text.to_owned(),
+        Err(error) if error.error_len().is_none() => {
+            String::from_utf8_lossy(&looked_at[..error.valid_up_to()]).into_owned()
+        }
+        Err(_) => looked_at.escape_ascii().to_string(),
     };
-    for line in text.lines() {
+    let hidden = redactor.hide_foreign(&text);
+    let shown: String = hidden.chars().take(BODY).collect();
+    for line in shown.lines() {
         let _ = writeln!(out, "    | {line}");
     }
-    if request.body.len() > BODY {
+    if shown.len() < hidden.len() || looked_at.len() < request.body.len() {
         let _ = writeln!(out, "    | ... {} bytes in all", request.body.len());
     }
 }
@@ -131,11 +136,17 @@ mod tests {
     use clap::Parser as _;
 
     fn dry(scenario: &str) -> String {
+        dry_with(scenario, &[])
+    }
+
+    fn dry_with(scenario: &str, flags: &[&str]) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.yaml");
         std::fs::write(&path, scenario).unwrap();
         let path = path.to_str().unwrap();
-        let args = Args::try_parse_from(["headway", "run", path, "--seed", "3", "--dry-run"]).unwrap();
+        std::fs::write(folder.path().join("people.csv"), "name,password\nada,loveLace1\n").unwrap();
+        let words = ["headway", "run", path, "--seed", "3", "--dry-run"];
+        let args = Args::try_parse_from(words.iter().chain(flags)).unwrap();
         let Command::Run(run) = args.command else { panic!() };
         text(&RunSettings::resolve(&run, &[]).unwrap())
     }
@@ -162,6 +173,39 @@ journey:
             assert!(shown.contains(part), "{part:?} is not in\n{shown}");
         }
         assert!(!shown.contains("abc"));
+    }
+
+    #[test]
+    fn bodies_show_without_their_secrets_unless_all_is_to_show() {
+        let scenario = r#"
+target: http://127.0.0.1:1
+variables: { api_key: k-e-y-1 }
+data: { people: { csv: people.csv } }
+users: { arrive: { rate: 5/s }, phases: [ { hold: 10s } ] }
+journey:
+  - { post: "/a?code=c0de&sig={{vars.api_key}}", json: { user: "{{data.name}}", password: "{{data.password}}", note: "it is {{data.password}}" } }
+  - { post: /b, form: { client_secret: s3cr3t, x: y } }
+  - { post: /c, text: "<login><password>pw&amp;1</password><door>d00r</door></login>", headers: { X-Key-Of: "{{vars.api_key}}" } }
+"#;
+        let shown = dry(scenario);
+        for part in [
+            "POST /a?code=<redacted>&sig=<redacted>\n",
+            r#"{"note":"it is <redacted>","password":"<redacted>","user":"ada"}"#,
+            "client_secret=<redacted>&x=y",
+            "<login><password><redacted></password><door>d00r</door></login>",
+            "X-Key-Of: <redacted>",
+        ] {
+            assert!(shown.contains(part), "{part:?} is not in\n{shown}");
+        }
+        for secret in ["loveLace1", "k-e-y-1", "c0de", "s3cr3t", "pw&amp;1"] {
+            assert!(!shown.contains(secret), "{secret}: {shown}");
+        }
+        assert!(dry_with(scenario, &["--redact", "Door"]).contains("<door><redacted></door>"));
+        let all = dry_with(scenario, &["--no-redact"]);
+        for secret in ["loveLace1", "k-e-y-1", "c0de", "s3cr3t", "pw&amp;1", "d00r"] {
+            assert!(all.contains(secret), "{secret}: {all}");
+        }
+        assert!(!all.contains("<redacted>"), "{all}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use stats::Summary;
 use stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
 use std::path::Path;
 use std::thread;
+use workload::redact::Redactor;
 
 /// How long after everything is ready the plan's zero lies, so that no worker is late for it.
 const LEAD: Nanos = Nanos::from_millis(20);
@@ -101,9 +102,9 @@ pub fn execute(
         simulation: None,
     };
     let mut summary = collected.analysis.finish(facts);
-    name_causes(&mut summary, &report);
+    name_causes(&mut summary, &report, &settings.redactor);
     if let Some(error) = &collected.log_failure {
-        summary.verdict.findings.push(log_finding(error, collected.rows_lost));
+        summary.verdict.findings.push(log_finding(error, collected.rows_lost, collected.rows_written));
     }
     let style = report::Style::default();
     let files = [(records::folder::SUMMARY, "json"), (records::folder::REPORT, "html")];
@@ -220,7 +221,7 @@ fn lacked(report: &RunReport) -> std::collections::BTreeMap<String, u64> {
 }
 
 /// Says in the summary what lay behind each kind of failure: the first message of each.
-fn name_causes(summary: &mut Summary, report: &RunReport) {
+fn name_causes(summary: &mut Summary, report: &RunReport, redactor: &Redactor) {
     let mut messages = std::collections::BTreeMap::new();
     for worker in &report.workers {
         for (outcome, text) in &worker.messages {
@@ -233,7 +234,7 @@ fn name_causes(summary: &mut Summary, report: &RunReport) {
             summary.verdict.findings.push(Finding {
                 id: format!("cause-{}", outcome.name()),
                 severity: Severity::Info,
-                text: format!("The first request that ended as {}: {text}.", outcome.name()),
+                text: format!("The first request that ended as {}: {}.", outcome.name(), redactor.hide(text)),
                 n,
                 ..Finding::default()
             });
@@ -241,13 +242,14 @@ fn name_causes(summary: &mut Summary, report: &RunReport) {
     }
 }
 
-fn log_finding(error: &records::Error, rows_lost: u64) -> Finding {
+pub(crate) fn log_finding(error: &records::Error, rows_lost: u64, rows_written: u64) -> Finding {
     Finding {
         id: "log-lost".to_owned(),
         severity: Severity::Warning,
         text: format!(
-            "The log has lost {} ({error}); the statistics have all of them.",
-            report::format::plural(rows_lost, "row")
+            "The log has lost {}, and holds {} ({error}); the statistics have all of them.",
+            report::format::plural(rows_lost, "row"),
+            report::format::count(rows_written)
         ),
         value: Some(rows_lost as f64),
         n: rows_lost,

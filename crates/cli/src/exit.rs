@@ -4,6 +4,7 @@ use base::Outcome;
 use stats::Summary;
 use stats::study::Study;
 use stats::summary::{LimitedBy, LoadVerdict, ThresholdOutcome};
+use workload::redact::Redactor;
 
 /// All went well.
 pub const FINE: u8 = 0;
@@ -33,6 +34,11 @@ impl Failure {
     /// The user asked for what cannot be asked for.
     pub fn usage(error: impl Into<anyhow::Error>) -> Failure {
         Failure { error: error.into(), code: USAGE }
+    }
+
+    /// The same without secrets.
+    pub fn hiding(self, redactor: &Redactor) -> Failure {
+        Failure { error: anyhow::anyhow!("{}", redactor.hide(&in_words(&self.error))), code: self.code }
     }
 }
 

@@ -1,9 +1,10 @@
-//! Files that flags and scenarios name, read whole and within bounds.
+//! Files that flags and scenarios name, read whole and within bounds, and reports in files, written whole.
 
+use anyhow::{Context as _, Result};
 use base::dist::MOST_BYTES_OF_TIMES;
-use std::fs::{File, FileType};
-use std::io::{self, IsTerminal as _, Read as _};
-use std::os::unix::fs::FileTypeExt as _;
+use std::fs::{self, File, FileType, Permissions};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// Most bytes that are read of a scenario file.
@@ -29,6 +30,48 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
+}
+
+/// Writes a report to the file `path`, which has it complete or not at all: one that is there is replaced when all is written. A
+/// link is followed; a device or a pipe is written to.
+///
+/// # Errors
+/// It cannot be written.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = || format!("{} cannot be written", path.display());
+    let found = fs::metadata(path);
+    if is_open_for_writing(path) || found.as_ref().is_ok_and(|found| !found.is_file()) {
+        let mut file = File::options().append(true).open(path).with_context(failed)?;
+        return file.write_all(bytes).with_context(failed);
+    }
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let rights = found.map_or_else(|_| Permissions::from_mode(0o666), |found| found.permissions());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let made = tempfile::Builder::new().prefix(".unfinished-").permissions(rights).tempfile_in(folder);
+    let mut file = made.with_context(failed)?;
+    // A disk may report late that it is full: before the file has its name.
+    file.write_all(bytes).and_then(|()| file.as_file().sync_data()).with_context(failed)?;
+    file.persist(&path).with_context(failed)?;
+    Ok(())
+}
+
+/// Whether a path stands for what this process has open: standard output, or what a shell handed over.
+fn is_open_for_writing(path: &Path) -> bool {
+    path.starts_with("/dev") || path.starts_with("/proc")
+}
+
+/// Whether a file may be replaced by a report: it is empty, or a report of this program.
+///
+/// # Errors
+/// It cannot be read.
+pub fn is_a_report(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(4_096).read_to_end(&mut start)?;
+    let text = String::from_utf8_lossy(&start);
+    Ok(start.is_empty()
+        || (text.starts_with('{') && text.contains("\"schema\": \"headway."))
+        || (text.starts_with("<!DOCTYPE html>") && text.contains("<html lang=\"en\" data-charts="))
+        || (text.starts_with("<?xml") && text.contains("<testsuites name=\"headway ")))
 }
 
 fn is_device(of: FileType) -> bool {
@@ -65,7 +108,8 @@ pub fn times_in_file(path: &str) -> Result<Vec<f64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use crate::exit::in_words;
+    use std::os::unix::fs::symlink;
 
     #[test]
     fn devices_and_what_is_too_long_are_refused_with_their_limit() {
@@ -82,6 +126,55 @@ mod tests {
             [size(MOST_OF_A_SCENARIO), size(MOST_BYTES_OF_TIMES as u64), size(MOST)],
             ["16 MiB", "256 MiB", "1 GiB"]
         );
+    }
+
+    #[test]
+    fn a_report_appears_whole_in_the_place_of_another_and_leaves_nothing_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("real"), "old").unwrap();
+        fs::set_permissions(at("real"), Permissions::from_mode(0o640)).unwrap();
+        symlink("real", at("link")).unwrap();
+        let reading = File::open(at("real")).unwrap();
+        replace(&at("link"), b"new").unwrap();
+        assert_eq!(fs::read(at("real")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink());
+        assert_eq!(fs::metadata(at("real")).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(io::read_to_string(reading).unwrap(), "old", "it is replaced and not written over");
+        replace(&at("other"), b"one").unwrap();
+        replace(Path::new("/dev/null"), b"one").unwrap();
+        let full = in_words(&replace(Path::new("/dev/full"), b"one").unwrap_err());
+        assert!(full.contains("/dev/full cannot be written") && full.contains("No space left"), "{full}");
+        assert!(replace(&at("none/x"), b"one").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn a_report_is_known_from_other_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let is = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            is_a_report(&path).unwrap()
+        };
+        let summary = stats::Summary { schema: "headway.summary/1".into(), ..Default::default() };
+        let study = stats::study::Study { schema: "headway.study/1".into(), ..Default::default() };
+        let style = report::Style::default();
+        for name in ["json", "html", "junit"] {
+            assert!(is(&crate::output::render(name, &summary, &style)), "{name}");
+        }
+        assert!(is(&report::study::json(&study)));
+        assert!(is(&report::study::html(&study, &style)));
+        assert!(is(b""));
+        for other in [
+            &b"mine"[..],
+            b"{\"a\": 1}",
+            b"<!DOCTYPE html><title>mine</title>",
+            b"<?xml version='1.0'?><a/>",
+            b"\xff\xfe",
+        ] {
+            assert!(!is(other), "{other:?}");
+        }
     }
 
     #[test]

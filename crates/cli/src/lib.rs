@@ -26,24 +26,32 @@ pub mod simulate;
 
 use clap::Parser;
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// Runs the command line `argv` and returns the exit code.
 pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
+    live::host::outlive_file_size_limit();
     let argv: Vec<OsString> = argv.into_iter().collect();
+    let typed = repeat::read(&argv);
     let args = match args::Args::try_parse_from(&argv) {
         Ok(args) => args,
-        Err(error) => {
+        Err(error) if error.use_stderr() => {
+            let shown = error.render();
+            let shown = if io::stderr().is_terminal() { shown.ansi().to_string() } else { shown.to_string() };
+            let _ = write!(io::stderr(), "{}", typed.redactor.hide(&shown));
+            return exit::USAGE;
+        }
+        Err(help) => {
             // Help and version are no errors; their output may meet a closed pipe.
-            let _ = error.print();
-            return if error.use_stderr() { exit::USAGE } else { exit::FINE };
+            let _ = help.print();
+            return exit::FINE;
         }
     };
-    let words = repeat::words(&argv);
-    match commands::dispatch(args, &words) {
+    match commands::dispatch(args, &typed.words) {
         Ok(code) => code,
         Err(failure) => {
-            let _ = writeln!(std::io::stderr(), "headway: {}", exit::in_words(&failure.error));
+            let failure = failure.hiding(&typed.redactor);
+            let _ = writeln!(io::stderr(), "headway: {}", exit::in_words(&failure.error));
             failure.code
         }
     }

@@ -1,40 +1,114 @@
 //! The command line as it is written down and shown: secrets replaced, seed added, quoted so that a shell takes it.
 
 use std::ffi::OsString;
-use workload::request::{REDACTED, redact_header};
-use workload::target::redact_url;
+use workload::redact::{REDACTED, Redactor, SecretNames};
 
-/// The words of the command line, secrets replaced.
-pub fn words(argv: &[OsString]) -> Vec<String> {
-    let mut out = Vec::with_capacity(argv.len());
-    let mut header_next = false;
-    let mut body_next = false;
-    for (i, word) in argv.iter().map(|w| w.to_string_lossy()).enumerate() {
-        let shown = if i == 0 {
-            "headway".to_owned()
-        } else if std::mem::take(&mut header_next) {
-            redact_header(&word)
-        } else if std::mem::take(&mut body_next) {
-            REDACTED.to_owned()
-        } else if let Some(header) = word.strip_prefix("--header=") {
-            format!("--header={}", redact_header(header))
-        } else if word.starts_with("--body=") {
-            format!("--body={REDACTED}")
-        } else if word.starts_with("-b") && word.len() > 2 && !word.starts_with("--") {
-            format!("-b{REDACTED}")
-        } else if let Some(header) = word.strip_prefix("-H").filter(|h| !h.is_empty()) {
-            format!("-H{}", redact_header(header))
-        } else {
-            redact_url(&word)
-        };
-        header_next = matches!(&*word, "-H" | "--header");
-        body_next = matches!(&*word, "-b" | "--body");
-        out.push(shown);
-    }
-    out
+/// A command line as it may be shown, and what hides the secrets that were typed.
+#[derive(Clone, Debug, Default)]
+pub struct Typed {
+    /// The words, secrets replaced.
+    pub words: Vec<String>,
+    /// Knows the names that the user added, and the secrets among the words.
+    pub redactor: Redactor,
 }
 
-/// Flags that say what is written, and how. It now exists, and nothing is overwritten.
+/// What a word is to the one before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Other,
+    Header,
+    Body,
+    Name,
+}
+
+/// Short flags that take a value: what follows one of them in the same word is that.
+const VALUED: &str = "RqdznucHmbl";
+
+/// The flag that begins a word, as far as it matters here, and the value behind it in the same word, if it is there.
+fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let kind = match name {
+            "header" => Kind::Header,
+            "body" => Kind::Body,
+            "redact" => Kind::Name,
+            _ => Kind::Other,
+        };
+        return Some((&word[..2 + name.len()], kind, value));
+    }
+    let short = word.strip_prefix('-').filter(|short| !short.is_empty())?;
+    let at = short.find(|c| VALUED.contains(c))?;
+    let kind = match &short[at..at + 1] {
+        "H" => Kind::Header,
+        "b" => Kind::Body,
+        _ => Kind::Other,
+    };
+    let rest = &short[at + 1..];
+    Some((&word[..at + 2], kind, (!rest.is_empty()).then(|| rest.strip_prefix('=').unwrap_or(rest))))
+}
+
+/// Each word with what it is, and where in it the value begins.
+fn kinds(words: &[String]) -> Vec<(Kind, usize)> {
+    let mut next = Kind::Other;
+    let mut all = Vec::with_capacity(words.len());
+    for word in words {
+        let (kind, from) = match std::mem::replace(&mut next, Kind::Other) {
+            Kind::Other => match flag(word) {
+                Some((_, kind, Some(value))) => (kind, word.len() - value.len()),
+                Some((_, kind, None)) => {
+                    next = kind;
+                    (Kind::Other, 0)
+                }
+                None => (Kind::Other, 0),
+            },
+            of_flag => (of_flag, 0),
+        };
+        all.push((kind, from));
+    }
+    all
+}
+
+/// Reads a command line for its secrets.
+pub fn read(argv: &[OsString]) -> Typed {
+    let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let kinds = kinds(&words);
+    let of = |wanted: Kind| {
+        let all = words.iter().zip(&kinds).filter(move |(_, (kind, _))| *kind == wanted);
+        all.map(|(word, (_, from))| word[*from..].to_owned())
+    };
+    let mut redactor = match words.iter().any(|word| word == "--no-redact") {
+        true => Redactor::showing_all(),
+        false => Redactor::new(SecretNames::with(&of(Kind::Name).collect::<Vec<_>>())),
+    };
+    for header in of(Kind::Header) {
+        if let Some((name, value)) = header.split_once(':') {
+            redactor.know_header(name.trim(), value.trim());
+        }
+    }
+    of(Kind::Body).for_each(|body| redactor.know_in(&body));
+    let sends = words.get(1).is_some_and(|verb| matches!(verb.as_str(), "run" | "plan"));
+    let is_url = |word: &str| word.contains("://") || (sends && word.contains(['/', '@', '?', '#']));
+    of(Kind::Other).filter(|word| is_url(word)).for_each(|url| redactor.know_url(&url));
+    let shown = words.iter().zip(&kinds).enumerate().map(|(i, (word, &(kind, from)))| {
+        let (lead, value) = word.split_at(from);
+        match kind {
+            _ if i == 0 => "headway".to_owned(),
+            Kind::Header => match value.split_once(':') {
+                Some((name, value)) => {
+                    format!("{lead}{}: {}", name.trim(), redactor.hide_header(name.trim(), value.trim()))
+                }
+                None => format!("{lead}{}", redactor.hide(value)),
+            },
+            Kind::Body if !redactor.shows_all() => format!("{lead}{REDACTED}"),
+            Kind::Body => word.clone(),
+            Kind::Other if is_url(word) => redactor.hide_url(word).into_owned(),
+            Kind::Other | Kind::Name => redactor.hide(word).into_owned(),
+        }
+    });
+    Typed { words: shown.collect(), redactor }
+}
+
+/// Flags that say what is written, and where: a repeated run is another, with results of its own.
 const WRITTEN: [&str; 8] =
     ["--out", "--json", "--html", "--csv", "--histograms", "--cells", "--failures", "--junit"];
 
@@ -79,7 +153,7 @@ mod tests {
 
     fn repeat(line: &[&str]) -> String {
         let argv: Vec<OsString> = line.iter().map(OsString::from).collect();
-        command(&words(&argv), 7)
+        command(&read(&argv).words, 7)
     }
 
     #[test]
@@ -87,6 +161,39 @@ mod tests {
         assert_eq!(
             repeat(&["/usr/bin/headway", "run", "http://me:pw@h/?a=b c", "-R", "5", "--out", "x"]),
             "headway run 'http://<redacted>@h/?a=b c' -R 5 --seed 7"
+        );
+        assert_eq!(
+            repeat(&[
+                "headway",
+                "run",
+                "h/?token=abc&x=y#frag",
+                "-kHCookie:x",
+                "-kH",
+                "DPoP: y",
+                "-H=X-Session: 1"
+            ]),
+            "headway run 'h/?token=<redacted>&x=y#<redacted>' '-kHCookie: <redacted>' -kH 'DPoP: <redacted>' \
+             '-H=X-Session: <redacted>' --seed 7"
+        );
+        assert_eq!(
+            repeat(&[
+                "headway",
+                "run",
+                "h/x?door=1&token=2",
+                "--redact",
+                "door",
+                "-H",
+                "Referer: http://h/?door=3"
+            ]),
+            "headway run 'h/x?door=<redacted>&token=<redacted>' --redact door -H 'Referer: http://h/?door=<redacted>' --seed 7"
+        );
+        assert_eq!(
+            repeat(&["headway", "run", "h/?token=2", "--no-redact", "-bpin=1"]),
+            "headway run 'h/?token=2' --no-redact '-bpin=1' --seed 7".replace("'-bpin=1'", "-bpin=1")
+        );
+        assert_eq!(
+            repeat(&["headway", "sim", "a#1/s.yaml", "--beside", "runs/x?y"]),
+            "headway sim 'a#1/s.yaml' --beside 'runs/x?y' --seed 7"
         );
         assert_eq!(
             repeat(&["headway", "run", "h", "-H", "Authorization: Bearer abc", "-HCookie: x", "--seed", "9"]),

@@ -10,7 +10,7 @@ use stats::{PlanLaw, SessionAsked, Setup, UsersAsked, UsersPhase, Workload};
 use std::path::Path;
 use workload::plan::{Group, Source};
 use workload::users::UserPhase;
-use workload::{Limits, Plan, Process, Shard, Target};
+use workload::{Limits, Plan, Process, Shard};
 
 /// The document.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -46,8 +46,8 @@ pub struct What<'a> {
     pub name: &'a str,
     /// The command line, secrets replaced.
     pub words: &'a [String],
-    /// Where to; none in a simulation.
-    pub target: Option<&'a Target>,
+    /// Where to, secrets replaced; none in a simulation.
+    pub target: Option<&'a str>,
     /// Labels of the steps.
     pub labels: &'a [String],
     /// Who comes when.
@@ -66,7 +66,7 @@ impl RunDocument {
         let asked = PlanSummary {
             connections: Some(u64::from(limits.connections)),
             threads,
-            target: what.target.map(Target::to_string),
+            target: what.target.map(str::to_owned),
             steps: what.labels.to_vec(),
             thresholds: what.thresholds.iter().map(|t| t.text.clone()).collect(),
             timeout_s: Some(limits.timeout.as_secs_f64()),

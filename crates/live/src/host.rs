@@ -33,6 +33,16 @@ pub fn runqueue_wait() -> Option<Nanos> {
     stat.split_whitespace().nth(1)?.parse().ok().map(Nanos)
 }
 
+/// Lets a write beyond the limit of a file's size (`ulimit -f`) fail like one on a full disk (EFBIG), in place of a signal
+/// that ends the process.
+pub fn outlive_file_size_limit() {
+    #![expect(unsafe_code, reason = "signal has no safe wrapper")]
+    // SAFETY: to ignore a signal runs no code of ours.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
 /// Makes the calling thread give way to the workers: they wake on time, and it uses what is left, a tenth of a
 /// millisecond at a time. On a core of their own it costs nothing; on a shared one a usual slice of some milliseconds
 /// would show in the load as a stall.

@@ -48,6 +48,8 @@ struct Connection {
     established: Nanos,
     stage: Stage,
     status: u16,
+    /// Whether bytes of an answer have come on it.
+    begun: bool,
     /// The request under way.
     asked: Option<Asked>,
 }
@@ -243,6 +245,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             established: now,
             stage: Stage::Connecting,
             status: 0,
+            begun: false,
             asked: None,
         };
         self.connections[index] = Some(connection);
@@ -435,6 +438,14 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn tls_failed(&mut self, id: ConnectionId, why: &str, now: Nanos) -> Option<Action> {
         match self.stage(id)? {
             Stage::Connecting | Stage::Handshake => self.handshake_failed(id, why, now),
+            // The session was there, and broke.
+            Stage::InFlight if self.begun(id) => self.broken(
+                id,
+                Outcome::Reset,
+                &format!("TLS broke on a connection that had answered: {why}"),
+                now,
+            ),
+            // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
             Stage::InFlight => self.broken(id, Outcome::Tls, why, now),
             Stage::Idle => self.client.on(id, Event::Closed, now),
         }
@@ -450,6 +461,11 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         None
     }
 
+    /// Whether bytes of an answer have come on this connection.
+    fn begun(&self, id: ConnectionId) -> bool {
+        self.connections.get(id as usize).and_then(Option::as_ref).is_some_and(|c| c.begun)
+    }
+
     fn stage(&self, id: ConnectionId) -> Option<Stage> {
         self.connections.get(id as usize)?.as_ref().map(|c| c.stage)
     }
@@ -459,6 +475,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn answer(&mut self, id: ConnectionId, mut bytes: &[u8], now: Nanos) -> Option<Action> {
         let connection = self.connections[id as usize].as_mut()?;
         if connection.stage == Stage::InFlight {
+            connection.begun = true;
             self.client.on(id, Event::FirstByte, now);
         }
         while let Some(event) = connection.wire.receive(now, &mut bytes) {

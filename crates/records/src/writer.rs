@@ -6,9 +6,12 @@
 //!
 //! Deliberately absent: compression (it would cost more than all the rest; the Parquet export has it), a thread (the
 //! caller has one), and fsync while running: the log survives the process, not a power cut.
+//!
+//! Before each write the file is looked at: one that another program removed or cut is not written to any more, and said.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use arrow_ipc::writer::StreamWriter;
@@ -17,6 +20,7 @@ use base::Record;
 
 use crate::error::Error;
 use crate::metadata::Metadata;
+use crate::reader::LogReader;
 use crate::table::Table;
 
 /// Rows in a full batch: about 1 MB on disk.
@@ -28,9 +32,22 @@ pub(crate) trait Medium: Write + Send {
     fn cut(&mut self, length: u64) -> io::Result<()>;
     /// Waits until the device has everything.
     fn sync(&mut self) -> io::Result<()>;
+    /// How long it is, and whether it still has a name.
+    fn found(&self) -> io::Result<Found>;
+}
+
+/// What stands on the medium, whoever did it.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub length: u64,
+    pub named: bool,
 }
 
 impl Medium for File {
+    fn found(&self) -> io::Result<Found> {
+        let found = self.metadata()?;
+        Ok(Found { length: found.len(), named: found.nlink() > 0 })
+    }
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.set_len(length)?;
         self.seek(SeekFrom::Start(length)).map(drop)
@@ -55,6 +72,10 @@ pub struct LogWriter {
     /// Whether a piece of a batch stands behind them that could not be cut off.
     dirty: bool,
     finished: bool,
+    /// Whether it has a name that others may take from it: files that only this process knows have none.
+    named: bool,
+    /// What others did to it, in words; nothing is written any more then.
+    disturbed: Option<String>,
     rows_written: u64,
     rows_lost: u64,
 }
@@ -70,7 +91,9 @@ impl LogWriter {
             .create_new(true)
             .open(path)
             .map_err(|source| Error::io(path, "create the log", source))?;
-        LogWriter::over(Box::new(file), path, metadata, BATCH_ROWS)
+        let mut writer = LogWriter::over(Box::new(file), path, metadata, BATCH_ROWS)?;
+        writer.named = true;
+        Ok(writer)
     }
 
     /// A log on an empty `medium`, of batches of `batch_rows` rows; `path` is for messages.
@@ -92,6 +115,8 @@ impl LogWriter {
             length: 0,
             dirty: false,
             finished: false,
+            named: false,
+            disturbed: None,
             rows_written: 0,
             rows_lost: 0,
         };
@@ -151,7 +176,38 @@ impl LogWriter {
     pub fn finish(&mut self) -> Result<(), Error> {
         let written = self.finish_unsynced();
         let synced = self.medium.sync().map_err(|source| Error::io(&self.path, "finish the log", source));
-        written.and(synced)
+        let left = self.undisturbed().map_err(|source| Error::Write {
+            path: self.path.clone(),
+            rows_lost: 0,
+            source,
+        });
+        written.and(synced).and(left)
+    }
+
+    /// Notices that another program has removed, cut or changed the log. What can still be read of it counts as written, the
+    /// rest as lost.
+    fn undisturbed(&mut self) -> io::Result<()> {
+        if self.disturbed.is_none() && self.named {
+            let Found { length, named } = self.medium.found()?;
+            self.disturbed = match () {
+                () if !named => Some("another program removed it during the run".to_owned()),
+                () if length < self.length => Some(format!(
+                    "another program cut it from {} to {length} bytes during the run",
+                    self.length
+                )),
+                () if length > self.length && !self.dirty => Some(format!(
+                    "another program wrote to it: it has {length} bytes in place of {}",
+                    self.length
+                )),
+                () => None,
+            };
+            if self.disturbed.is_some() {
+                let left = if named { rows_in(&self.path).min(self.rows_written) } else { 0 };
+                self.rows_lost += self.rows_written - left;
+                self.rows_written = left;
+            }
+        }
+        self.disturbed.as_ref().map_or(Ok(()), |what| Err(io::Error::other(what.clone())))
     }
 
     /// The same without waiting for the device: for files that nobody needs after this process.
@@ -202,6 +258,7 @@ impl LogWriter {
     }
 
     fn put_bytes(&mut self) -> io::Result<()> {
+        self.undisturbed()?;
         // What follows a piece of a batch is out of every reader's reach, so nothing may until the piece is gone.
         if self.dirty {
             self.medium.cut(self.length)?;
@@ -215,6 +272,16 @@ impl LogWriter {
         }
         written
     }
+}
+
+/// Rows of a log that can be read.
+fn rows_in(path: &Path) -> u64 {
+    let Ok(mut reader) = LogReader::open(path) else { return 0 };
+    let mut rows = 0;
+    while let Ok(Some(batch)) = reader.next_batch() {
+        rows += batch.len() as u64;
+    }
+    rows
 }
 
 impl Drop for LogWriter {
@@ -240,7 +307,6 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::reader::LogReader;
     use crate::schema;
     use crate::stream::Ending;
 
@@ -275,6 +341,9 @@ mod tests {
             }
             state.bytes.truncate(length as usize);
             Ok(())
+        }
+        fn found(&self) -> io::Result<Found> {
+            Ok(Found { length: self.0.lock().unwrap().bytes.len() as u64, named: true })
         }
         fn sync(&mut self) -> io::Result<()> {
             Ok(())
@@ -327,6 +396,56 @@ mod tests {
             assert!(late.to_string().contains("finished"), "{late}");
             assert_eq!(writer.rows_lost(), 8);
         }
+    }
+
+    #[test]
+    fn a_log_that_others_removed_or_cut_is_noticed_and_what_is_left_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        type Do = fn(&Path);
+        let cases: [(&str, Do, &str, u64); 4] = [
+            ("removed", |path| std::fs::remove_file(path).unwrap(), "removed it", 0),
+            (
+                "replaced",
+                |path| std::fs::rename(path.with_extension("other"), path).unwrap(),
+                "removed it",
+                0,
+            ),
+            ("emptied", |path| drop(File::create(path).unwrap()), "cut it from", 0),
+            (
+                "cut",
+                |path| File::options().write(true).open(path).unwrap().set_len(length_of(path) - 1).unwrap(),
+                "cut it from",
+                3,
+            ),
+        ];
+        for late in [false, true] {
+            for (name, disturb, said, left) in cases {
+                let path = folder.path().join(format!("{name}-{late}"));
+                std::fs::write(path.with_extension("other"), "other").unwrap();
+                let mut writer = LogWriter::create(&path, &Metadata::new()).unwrap();
+                for k in 0..4 {
+                    writer.append(&[row(k)]).unwrap();
+                    writer.flush().unwrap();
+                }
+                disturb(&path);
+                if !late {
+                    writer.append(&[row(4)]).unwrap();
+                    let error = writer.flush().unwrap_err().to_string();
+                    assert!(error.contains(said), "{name}: {error}");
+                }
+                let error = writer.finish().unwrap_err().to_string();
+                assert!(error.contains(said), "{name}: {error}");
+                let rows = if late { 4 } else { 5 };
+                assert_eq!((writer.rows_written(), writer.rows_lost()), (left, rows - left), "{name}");
+                if left > 0 {
+                    assert_eq!(rows_in(&path), left, "{name}: nothing is written behind what is left");
+                }
+            }
+        }
+    }
+
+    fn length_of(path: &Path) -> u64 {
+        std::fs::metadata(path).unwrap().len()
     }
 
     #[test]

@@ -92,7 +92,8 @@ pub enum RequestError {
     HeaderName(String),
     /// The value of a header holds a control character.
     #[error(
-        "the value {value:?} of header {name} holds a line break, NUL or another control character: only tabs may stand in one"
+        "the value of header {name} holds a line break, NUL or another control character (byte {}): only tabs may stand in one",
+        .value.bytes().position(|byte| (byte < 0x20 && byte != b'\t') || byte == 0x7f).map_or(0, |at| at + 1)
     )]
     HeaderValue {
         /// Of this header.

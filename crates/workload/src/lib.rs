@@ -11,6 +11,7 @@ pub mod content;
 pub mod journey;
 pub mod model;
 pub mod plan;
+pub mod redact;
 pub mod request;
 pub mod scenario;
 pub mod shard;

@@ -1,5 +1,6 @@
 //! Where requests go: a URL taken apart. Resolving its name is the live world's affair.
 
+use crate::redact::Redactor;
 use base::units::UnitError;
 use base64::Engine as _;
 use std::fmt;
@@ -43,7 +44,7 @@ impl Target {
     pub fn parse(text: &str) -> Result<Target, UnitError> {
         let bad = |why: &str| {
             UnitError::new(
-                &redact_url(text),
+                &Redactor::default().hide_url(text),
                 format!(
                     "a target: {why}; write for example http://127.0.0.1:8080/path, https://host/, or unix:/run/app.sock:/path"
                 ),
@@ -104,6 +105,17 @@ impl Target {
         })
     }
 
+    /// As a URL with all its parameters, without user and password.
+    pub fn url(&self) -> String {
+        match &self.endpoint {
+            Endpoint::Tcp { .. } => {
+                let scheme = if self.tls { "https" } else { "http" };
+                format!("{scheme}://{}{}", self.authority, self.path)
+            }
+            Endpoint::Unix(socket) => format!("unix:{socket}:{}", self.path),
+        }
+    }
+
     /// Host name or address for TLS and messages; the socket's path for a Unix socket.
     pub fn host(&self) -> &str {
         match &self.endpoint {
@@ -121,16 +133,10 @@ impl Target {
     }
 }
 
-/// As a URL, without credentials.
+/// As a URL, without its secrets as far as names tell.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.endpoint {
-            Endpoint::Tcp { .. } => {
-                let scheme = if self.tls { "https" } else { "http" };
-                write!(f, "{scheme}://{}{}", self.authority, self.path)
-            }
-            Endpoint::Unix(socket) => write!(f, "unix:{socket}:{}", self.path),
-        }
+        f.write_str(&Redactor::default().hide_url(&self.url()))
     }
 }
 
@@ -138,19 +144,6 @@ impl fmt::Display for Target {
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Target({self})")
-    }
-}
-
-/// A URL as typed, with or without its scheme, with user and password replaced.
-pub fn redact_url(text: &str) -> String {
-    let (scheme, rest) = match text.split_once("://") {
-        Some((scheme, rest)) => (format!("{scheme}://"), rest),
-        None => (String::new(), text),
-    };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    match rest[..end].rfind('@') {
-        Some(at) => format!("{scheme}{}@{}", crate::request::REDACTED, &rest[at + 1..]),
-        None => text.to_owned(),
     }
 }
 
@@ -199,9 +192,9 @@ mod tests {
         let target = Target::parse("http://me:p%40ss@host/").unwrap();
         assert_eq!(target.authorization.as_deref(), Some("Basic bWU6cEBzcw=="));
         assert!(!format!("{target:?} {target}").contains("ss@"));
-        assert_eq!(redact_url("http://me:pw@host/p@q"), "http://<redacted>@host/p@q");
-        assert_eq!(redact_url("me:pw@host:80/p@q"), "<redacted>@host:80/p@q");
-        assert_eq!(redact_url("host:80/p@q"), "host:80/p@q");
+        let target = Target::parse("http://host/a?token=abc&x=y").unwrap();
+        assert_eq!(target.to_string(), "http://host/a?token=<redacted>&x=y");
+        assert_eq!(target.url(), "http://host/a?token=abc&x=y");
         let error = Target::parse("me:pw@127.0.0.1:99999/").unwrap_err().to_string();
         assert!(!error.contains("pw"), "{error}");
     }

@@ -86,10 +86,10 @@ pub struct AuditArgs {
 /// What becomes of an audit's results.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct AuditOutput {
-    /// Write the summary as JSON to a new file, or to standard output (-) in place of the report
+    /// Write the summary as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is replaced
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub json: Option<PathBuf>,
-    /// Write the HTML report to a new file
+    /// Write the HTML report to a file. A report of Headway there is replaced
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub html: Option<PathBuf>,
     /// Write the tables as CSV files to a new folder
@@ -180,7 +180,7 @@ pub struct LabArgs {
     /// Play what can be played against a target on this machine too (bunches: 20 s)
     #[arg(long)]
     pub live: bool,
-    /// Write the numbers as JSON to a new file, or to standard output (-) in place of the report
+    /// Write the numbers as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is replaced
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
 }

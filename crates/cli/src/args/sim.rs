@@ -1,6 +1,6 @@
 //! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
 
-use super::{OutputArgs, ThresholdArgs, parse_seed};
+use super::{OutputArgs, SecretArgs, ThresholdArgs, parse_seed};
 use base::units::{self, UnitError};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ const MOST_DECIMALS: usize = 12;
 
 const OUT: &str = "The folder of the results, of a run (as of a live one) or a study (study.json, report.html); must not exist, or be \
                    empty [default: none, or with --log headway-runs/<time>-<name>]";
-const JSON: &str = "Write the summary of a run, or the document of a study, as JSON to a new file, or to standard output (-) in \
-                    place of the report";
+const JSON: &str = "Write the summary of a run, or the document of a study, as JSON to a file, or to standard output (-) in \
+                    place of the report. A report of Headway there is replaced";
 const QUIET: &str = "No progress, and no report but the exit code";
 const NO_LOG: &str = "With --out: keep no record of single requests in the folder of a run";
 
@@ -52,12 +52,15 @@ pub struct SimArgs {
     /// report read it
     #[arg(long, conflicts_with = "no_log")]
     pub log: bool,
-    /// Write the HTML report, of a run or a study, to a new file
+    /// Write the HTML report, of a run or a study, to a file. A report of Headway there is replaced
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// What is demanded of the numbers, of each point of a study.
     #[command(flatten)]
     pub demands: ThresholdArgs,
+    /// What is hidden.
+    #[command(flatten)]
+    pub secrets: SecretArgs,
     /// What becomes of the results; a run folder is written only with --out or --log.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -70,7 +70,7 @@ impl AuditSettings {
         let output = &args.output;
         outputs_fit(&[
             Output::printable("--json", output.json.as_ref()),
-            Output::file("--html", output.html.as_ref()),
+            Output::report("--html", output.html.as_ref()),
             Output::file("--rows", output.rows.as_ref()),
             Output::file("--failures", output.failures.as_ref()),
             Output::file("--unreadable", output.unreadable.as_ref()),

@@ -3,8 +3,9 @@
 use crate::args::{AuditArgs, OutputArgs};
 use crate::audit::{self, AuditSettings};
 use crate::exit::{self, Failure};
+use crate::files;
 use crate::output;
-use anyhow::Context as _;
+use anyhow::{Context as _, Result};
 use report::Style;
 use std::fs;
 
@@ -12,16 +13,18 @@ pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = AuditSettings::resolve(args, words).map_err(Failure::usage)?;
     let summary = audit::audit(&settings)?;
     let output = &settings.output;
-    if let Some(path) = &output.html {
-        output::write_new(path, &output::render("html", &summary, &Style::default())).context("--html")?;
-    }
+    let page = || output::render("html", &summary, &Style::default());
+    let mut written =
+        vec![output.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html"))];
     if let Some(folder) = &output.csv {
-        fs::create_dir_all(folder).with_context(|| format!("--csv {}", folder.display()))?;
-        for (name, bytes) in ::report::csv::files(&summary) {
-            output::write_new(&folder.join(name), &bytes).context("--csv")?;
-        }
+        let made = fs::create_dir_all(folder).with_context(|| format!("--csv {}", folder.display()));
+        let mut tables = ::report::csv::files(&summary).into_iter();
+        written.push(made.and_then(|()| {
+            let write = |(name, bytes): (_, Vec<u8>)| output::write_new(&folder.join(name), &bytes);
+            tables.try_for_each(write).context("--csv")
+        }));
     }
     let show = OutputArgs { json: output.json.clone(), quiet: output.quiet, ..OutputArgs::default() };
-    output::deliver(&summary, &show, None, &[])?;
-    Ok(exit::of_audit(&summary, output.strict))
+    written.push(output::deliver(&summary, &show, None, &[]));
+    Ok(if output::complain(written) { exit::FAILED } else { exit::of_audit(&summary, output.strict) })
 }

@@ -16,6 +16,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::thread;
 use workload::content::Script;
+use workload::redact::Redactor;
 use workload::{Limits, Plan, Process, Request, Target};
 
 const MOST: Rate = Rate(1000.0);
@@ -54,6 +55,7 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
     let zero = Nanos::ZERO;
     let plan = Plan::ramp_and_hold(seed, Process::Poisson, args.rate, zero, zero, HOLD);
     let target = Target::parse(url)?;
+    let shown_target = target.to_string();
     let timeout = DEFAULT_TIMEOUT;
     Ok(RunSettings {
         name: target.short_name(),
@@ -76,6 +78,8 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
         },
         max_body: DEFAULT_MAX_BODY,
         scenario: None,
+        shown_target,
+        redactor: Redactor::default(),
         threads: None,
         insecure: false,
         start: None,

@@ -1,11 +1,12 @@
 //! `headway lab`: published experiments, repeated.
 
 use crate::args::LabArgs;
-use crate::exit::{FINE, Failure};
+use crate::exit::{FAILED, FINE, Failure};
+use crate::files;
 use crate::labs::{self, text};
 use crate::output;
 use crate::settings::{Output, outputs_fit};
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use base::units::nearest;
 use std::path::Path;
 
@@ -52,6 +53,7 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
     if let Some(add) = live {
         add(args.seed, &mut report)?;
     }
+    let mut written = Vec::new();
     if let Some(path) = &args.json {
         let mut json = serde_json::to_vec_pretty(&report)?;
         json.push(b'\n');
@@ -59,10 +61,10 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
             output::print(&json)?;
             return Ok(FINE);
         }
-        output::write_new(path, &json)?;
+        written.push(files::replace(path, &json).context("--json"));
     }
-    output::print(text::of(&report).as_bytes())?;
-    Ok(FINE)
+    written.push(output::print(text::of(&report).as_bytes()));
+    Ok(if output::complain(written) { FAILED } else { FINE })
 }
 
 fn list() -> String {

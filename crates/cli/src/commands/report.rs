@@ -4,6 +4,7 @@
 
 use crate::args::{OutputArgs, ReportArgs};
 use crate::exit::{self, Failure};
+use crate::files;
 use crate::output;
 use crate::rundoc::{self, RunDocument};
 use crate::settings::{Output, outputs_fit};
@@ -23,9 +24,9 @@ const ROWS: usize = 4_096;
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     outputs_fit(&[
         Output::printable("--json", args.json.as_ref()),
-        Output::file("--html", args.html.as_ref()),
+        Output::report("--html", args.html.as_ref()),
         Output::file("--parquet", args.parquet.as_ref()),
-        Output::file("--junit", args.demands.junit.as_ref()),
+        Output::report("--junit", args.demands.junit.as_ref()),
     ])
     .map_err(Failure::usage)?;
     if args.run.join(::report::study::JSON_FILE).is_file() {
@@ -55,13 +56,14 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         let merged = records::to_parquet(&[run.records()], out, None, Limits::default())?;
         let _ = writeln!(std::io::stderr(), "headway: {} rows to {}", merged.rows, out.display());
     }
-    if let Some(out) = &args.html {
-        output::write_new(out, &output::render("html", &summary, &::report::Style::default()))?;
-    }
-    output::junit(&summary, args.demands.junit.as_deref())?;
+    let page = || output::render("html", &summary, &::report::Style::default());
     let show = OutputArgs { json: args.json.clone(), ..OutputArgs::default() };
-    output::deliver(&summary, &show, Some(&folder), &[])?;
-    Ok(exit::of_summary(&summary, args.strict))
+    let failed = output::complain([
+        args.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html")),
+        output::junit(&summary, args.demands.junit.as_deref()),
+        output::deliver(&summary, &show, Some(&folder), &[]),
+    ]);
+    Ok(if failed { exit::FAILED } else { exit::of_summary(&summary, args.strict) })
 }
 
 /// The thresholds that the run was given.

@@ -26,7 +26,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     outputs_fit(&[
         Output::folder("--out", settings.output.out.as_ref()),
         Output::printable("--json", settings.output.json.as_ref()),
-        Output::file("--junit", settings.junit.as_ref()),
+        Output::report("--junit", settings.junit.as_ref()),
     ])
     .map_err(Failure::usage)?;
     let control = Control::default();
@@ -46,7 +46,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
             std::io::stderr(),
             "headway: {} at {}{shard}, seed {}{assumed}",
             settings.load.headline,
-            settings.target,
+            settings.shown_target,
             plan.seed,
         );
     }
@@ -55,18 +55,19 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
         Some(progress) => progress,
         None => &mut (),
     };
-    let executed = execute(settings, &control, observer)?;
+    let executed =
+        execute(settings, &control, observer).map_err(|failure| failure.hiding(&settings.redactor))?;
     if let Some(progress) = &progress {
         progress.finish();
     }
-    output::junit(&executed.summary, settings.junit.as_deref())?;
-    output::deliver(&executed.summary, &settings.output, Some(executed.folder.path()), notes)?;
+    let written = [
+        output::junit(&executed.summary, settings.junit.as_deref()),
+        output::deliver(&executed.summary, &settings.output, Some(executed.folder.path()), notes),
+    ];
     let code = exit::of_summary(&executed.summary, settings.output.strict);
     if exit::unreachable(&executed.summary) {
-        let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.target);
+        let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.shown_target);
     }
-    for failure in &executed.failures {
-        let _ = writeln!(std::io::stderr(), "headway: {failure}");
-    }
-    Ok(if executed.failures.is_empty() { code } else { exit::FAILED })
+    let failures = executed.failures.into_iter().map(|failure| Err(failure.into()));
+    Ok(if output::complain(written.into_iter().chain(failures)) { exit::FAILED } else { code })
 }

@@ -2,6 +2,7 @@
 
 use crate::args::SimArgs;
 use crate::exit::{self, Failure};
+use crate::files;
 use crate::interrupt;
 use crate::output;
 use crate::progress::Plays;
@@ -24,8 +25,8 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     outputs_fit(&[
         Output::folder("--out", args.output.out.as_ref()),
         Output::printable("--json", args.output.json.as_ref()),
-        Output::file("--html", args.html.as_ref()),
-        Output::file("--junit", args.demands.junit.as_ref()),
+        Output::report("--html", args.html.as_ref()),
+        Output::report("--junit", args.demands.junit.as_ref()),
     ])
     .map_err(Failure::usage)?;
     let output = &args.output;
@@ -61,21 +62,19 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     interrupt::steer_plays(&control)?;
     let simulated = simulate(settings, &|| control.asked() > 0)?;
     let summary = &simulated.summary;
-    if let Some(path) = &settings.html {
-        let page = output::render("html", summary, &report::Style::default());
-        output::write_new(path, &page).context("--html")?;
-    }
-    output::junit(summary, settings.junit.as_deref())?;
+    let page = || output::render("html", summary, &report::Style::default());
     let folder = simulated.folder.as_ref().map(|f| f.path());
-    output::deliver(summary, &settings.output, folder, &[])?;
-    for failure in &simulated.failures {
-        let _ = writeln!(std::io::stderr(), "headway: {failure}");
-    }
+    let written = [
+        settings.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html")),
+        output::junit(summary, settings.junit.as_deref()),
+        output::deliver(summary, &settings.output, folder, &[]),
+    ];
     let code = exit::of_summary(summary, settings.output.strict);
-    Ok(match (simulated.failures.is_empty(), simulated.interrupted) {
-        (false, _) => exit::FAILED,
-        (true, true) => exit::INTERRUPTED,
-        (true, false) => code,
+    let failures = simulated.failures.into_iter().map(|failure| Err(failure.into()));
+    Ok(match (output::complain(written.into_iter().chain(failures)), simulated.interrupted) {
+        (true, _) => exit::FAILED,
+        (false, true) => exit::INTERRUPTED,
+        (false, false) => code,
     })
 }
 
@@ -98,17 +97,14 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
     if let Some(progress) = &progress {
         progress.finish();
     }
-    let written = output::study(&study, settings, folder.as_ref())?;
-    for failure in &written {
-        let _ = writeln!(std::io::stderr(), "headway: {failure}");
-    }
+    let failed = output::complain(output::study(&study, settings, folder.as_ref()));
     if interrupted {
         let _ = writeln!(std::io::stderr(), "headway: {}", missing(settings, &study));
     }
-    Ok(match (written.is_empty(), interrupted) {
-        (false, _) => exit::FAILED,
-        (true, true) => exit::INTERRUPTED,
-        (true, false) => exit::of_study(&study, settings.output.strict),
+    Ok(match (failed, interrupted) {
+        (true, _) => exit::FAILED,
+        (false, true) => exit::INTERRUPTED,
+        (false, false) => exit::of_study(&study, settings.output.strict),
     })
 }
 

@@ -154,7 +154,7 @@ fn all_of_curl_s_options_together_are_a_scenario() {
     assert_eq!(sent[3].body, b"up.bin");
     // What the variables hold does not show.
     for name in ["HEADWAY_SECRET_AUTHORIZATION", "HEADWAY_SECRET_COOKIE", "HEADWAY_SECRET_TOKEN"] {
-        assert!(!scenario.script.redact(&format!("x <{name}> x")).contains(name), "{name}");
+        assert!(!scenario.redactor.hide(&format!("x <{name}> x")).contains(name), "{name}");
     }
 }
 

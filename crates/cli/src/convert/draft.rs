@@ -1,6 +1,6 @@
 //! A scenario in the making: what every converter fills, and what becomes of it in YAML.
 
-use super::secrets::{Secrets, is_secret_field};
+use super::secrets::{Secrets, is_secret_parameter};
 use super::yaml::{self, Map, Yaml};
 use super::{Converted, Text, json};
 use std::collections::{HashMap, HashSet};
@@ -159,7 +159,7 @@ fn form(text: &str, secrets: &mut Secrets) -> Option<Vec<(String, Text)>> {
         if !key_fits || !lossless || !names.insert(name.to_string()) {
             return None;
         }
-        let secret = is_secret_field(&name) && !value.is_empty();
+        let secret = is_secret_parameter(&name) && !value.is_empty();
         let value = if secret { secrets.field(&name, &value) } else { Text::literal(&value) };
         fields.push((name.into_owned(), value));
     }
@@ -176,7 +176,7 @@ pub(super) fn path(text: &str, secrets: &mut Secrets) -> Text {
             out = out.and(&Text::literal("&"));
         }
         match piece.split_once('=') {
-            Some((name, value)) if is_secret_field(name) && !value.is_empty() => {
+            Some((name, value)) if is_secret_parameter(name) && !value.is_empty() => {
                 let about = format!("the parameter {name}, percent-encoded as it stands in the URL");
                 let value = secrets.variable(name, value, &about);
                 out = out.and(&Text::literal(&format!("{name}="))).and(&value);

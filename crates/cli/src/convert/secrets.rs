@@ -2,7 +2,7 @@
 //! told which. Their names say that they are secrets, so that a run never shows their values.
 
 use super::Text;
-use workload::request::is_secret;
+use workload::redact::{Place, SecretNames};
 
 /// The secrets that were found, in order.
 #[derive(Default)]
@@ -21,7 +21,7 @@ struct Secret {
 impl Secrets {
     /// The value of a header; none if it is no secret.
     pub(super) fn header(&mut self, header: &str, value: &str) -> Option<Text> {
-        (is_secret(header) && !value.is_empty())
+        (SecretNames::default().has(Place::Header, header) && !value.is_empty())
             .then(|| self.variable(header, value, &format!("the value of the header {header}")))
     }
 
@@ -54,13 +54,14 @@ impl Secrets {
     }
 }
 
-/// Whether a field of that name holds a secret: what is one as a header, passwords, and keys.
+/// Whether a key of a JSON body, or a part of a multipart one, holds a secret.
 pub(super) fn is_secret_field(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    let joined: String = lower.chars().filter(char::is_ascii_alphanumeric).collect();
-    is_secret(&lower)
-        || ["passw", "passphrase", "apikey", "accesskey"].iter().any(|part| joined.contains(part))
-        || ["pwd", "pass"].contains(&joined.as_str())
+    SecretNames::default().has(Place::Field, name)
+}
+
+/// Whether a parameter of a URL, or a field of a form, holds a secret.
+pub(super) fn is_secret_parameter(name: &str) -> bool {
+    SecretNames::default().has(Place::Query, name)
 }
 
 #[cfg(test)]
@@ -87,8 +88,9 @@ mod tests {
     #[test]
     fn fields_are_known_by_their_names() {
         for name in ["password", "user[Password]", "api_key", "csrf_token", "client-secret", "PWD", "pass"] {
-            assert!(is_secret_field(name), "{name}");
+            assert!(is_secret_field(name) && is_secret_parameter(name), "{name}");
         }
+        assert!(is_secret_parameter("code") && !is_secret_field("code"));
         for name in ["compass", "key", "passenger", "id", "author"] {
             assert!(!is_secret_field(name), "{name}");
         }

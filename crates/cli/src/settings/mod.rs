@@ -24,8 +24,12 @@ use stats::thresholds::check_steps;
 use std::path::PathBuf;
 use std::sync::Arc;
 use workload::content::Script;
+use workload::redact::Redactor;
 use workload::target::Endpoint;
 use workload::{Limits, Request, Target};
+
+/// Bytes of a body in which secrets are looked for.
+const MOST_LEARNT: usize = 1 << 20;
 
 /// A seed that nobody chose.
 pub fn new_seed() -> u64 {
@@ -63,8 +67,12 @@ pub struct RunSettings {
     pub output: OutputArgs,
     /// The command line, secrets replaced.
     pub words: Vec<String>,
-    /// The scenario file as written, where the run comes from one: a copy goes into the run folder.
+    /// The scenario file as written, secrets replaced, where the run comes from one: a copy goes into the run folder.
     pub scenario: Option<String>,
+    /// The target as it is shown.
+    pub shown_target: String,
+    /// What hides secrets in all that is shown and written.
+    pub redactor: Redactor,
 }
 
 /// When a run begins.
@@ -87,7 +95,7 @@ impl RunSettings {
             false => of_url(args, words)?,
         };
         // What HTTP does not allow is found now, not when the run begins.
-        settings.requests()?;
+        settings.requests().map_err(|error| anyhow!("{}", settings.redactor.hide(&format!("{error:#}"))))?;
         Ok(settings)
     }
 
@@ -96,7 +104,7 @@ impl RunSettings {
         What {
             name: &self.name,
             words: &self.words,
-            target: Some(&self.target),
+            target: Some(&self.shown_target),
             labels: &self.labels,
             load: &self.load,
             limits: &self.limits,
@@ -119,12 +127,13 @@ fn of_url(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
     let mut load = Load::resolve(&args.load, args.connections)?;
     let limits = Bounds::of_flags(args).resolve(&mut load)?;
     let labels = vec![STEP.to_owned()];
+    let request = request(args, &target)?;
+    let redactor = redactor(args, &request);
     Ok(RunSettings {
         name: target.short_name(),
-        script: Arc::new(Script::single(&request(args, &target)?)),
+        script: Arc::new(Script::single(&request).with_redactor(redactor.clone())),
         threads: threads(args.threads, limits.connections)?,
         thresholds: thresholds(args, &labels)?,
-        target,
         labels,
         load,
         limits,
@@ -135,7 +144,21 @@ fn of_url(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
         output: args.output.clone(),
         words: words.to_vec(),
         scenario: None,
+        shown_target: redactor.hide_url(&target.url()).into_owned(),
+        redactor,
+        target,
     })
+}
+
+/// What hides the secrets of a request and of the URL as typed.
+fn redactor(args: &RunArgs, request: &Request) -> Redactor {
+    let mut redactor = args.secrets.redactor();
+    redactor.know_url(&args.target);
+    redactor.know_in(&String::from_utf8_lossy(&request.body[..request.body.len().min(MOST_LEARNT)]));
+    for (name, value) in &request.headers {
+        redactor.know_header(name, value);
+    }
+    redactor
 }
 
 fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
@@ -171,10 +194,10 @@ fn headers(given: &[String]) -> Result<Vec<(String, String)>> {
     let mut headers = Vec::with_capacity(given.len() + 1);
     for header in given {
         let (name, value) = header.split_once(':').ok_or_else(|| {
-            // What follows the first word may be a secret.
-            let (first, more) =
-                header.trim().split_once(' ').map_or((header.as_str(), ""), |(f, _)| (f, " ..."));
-            anyhow!("-H '{first}{more}' is not a header: write 'Name: value'")
+            // All but the name may be a secret, and a single word may be one.
+            let name = header.trim().split_once([' ', '=']).map(|(name, _)| format!(" '{name}...'"));
+            let given = name.unwrap_or_else(|| format!(": a word of {} characters", header.chars().count()));
+            anyhow!("-H{given} is not a header: write 'Name: value'")
         })?;
         headers.push((name.trim().to_owned(), value.trim().to_owned()));
     }

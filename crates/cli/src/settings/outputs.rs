@@ -1,8 +1,9 @@
-//! Where results go, looked at before anything is sent or played: nothing is overwritten, and no two outputs meet.
+//! Where results go, looked at before anything is sent or played: nothing but reports is replaced, and no two outputs meet.
 //!
 //! What cannot be written is found now, not when the results of an hour are there and have no place. Deliberately absent:
 //! the writing, and a folder of results that nobody named, which gets a name of its own.
 
+use crate::files::is_a_report;
 use anyhow::{Result, bail};
 use std::fs;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
@@ -10,9 +11,11 @@ use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 /// What a flag's path is to become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// A file, or standard output for `-`.
+    /// A report, or standard output for `-`.
     Printable,
-    /// A file.
+    /// A report.
+    Report,
+    /// A new file.
     File,
     /// A folder.
     Folder,
@@ -27,9 +30,14 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// A new file, or standard output if the path is `-`.
+    /// A report: a file that is new or a report already, or standard output if the path is `-`.
     pub fn printable(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
         Output { flag, path: path.map(PathBuf::as_path), form: Form::Printable }
+    }
+
+    /// A report: a file that is new or a report already.
+    pub fn report(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
+        Output { flag, path: path.map(PathBuf::as_path), form: Form::Report }
     }
 
     /// A new file.
@@ -114,8 +122,11 @@ fn is_free(output: &Output<'_>, path: &Path) -> Result<()> {
         }
         return Ok(());
     }
-    if exists {
+    if exists && output.form == Form::File {
         bail!("{flag} {shown} exists and is never overwritten; choose another name");
+    }
+    if exists {
+        return may_be_replaced(flag, path);
     }
     if path.as_os_str().to_string_lossy().ends_with(MAIN_SEPARATOR) {
         bail!("{flag} {shown} is the name of a folder; name a file");
@@ -123,18 +134,63 @@ fn is_free(output: &Output<'_>, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file in a folder that is not there.
-fn has_a_folder(output: &Output<'_>, path: &Path) -> Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    match parent.filter(|parent| output.form != Form::Folder && !parent.is_dir()) {
-        Some(parent) => bail!(
-            "{} {}: there is no folder {}; make it first, or choose another",
-            output.flag,
-            path.display(),
-            parent.display()
-        ),
-        None => Ok(()),
+/// Refuses a file that holds something else than a report, and the files of a run. What is no file (a device, a pipe) is
+/// written to.
+fn may_be_replaced(flag: &str, path: &Path) -> Result<()> {
+    let shown = path.display();
+    let Ok(found) = fs::metadata(path) else {
+        bail!("{flag} {shown} is a link that leads nowhere; choose another name");
+    };
+    if found.is_dir() {
+        bail!("{flag} {shown} is a folder; name a file");
     }
+    if !found.is_file() {
+        return Ok(());
+    }
+    let place = place(path);
+    let marks = [records::folder::PLAN, report::study::JSON_FILE];
+    let of_a_run = place.parent().is_some_and(|folder| marks.iter().any(|name| folder.join(name).is_file()));
+    if of_a_run && OF_A_RUN.iter().any(|name| place.file_name().is_some_and(|own| own == *name)) {
+        bail!(
+            "{flag} {shown} belongs to a run folder, and its files are never overwritten; choose another name"
+        );
+    }
+    match is_a_report(path) {
+        Ok(true) => Ok(()),
+        Ok(false) => bail!(
+            "{flag} {shown} exists and is not a report of headway, so it is never overwritten; choose another name"
+        ),
+        Err(error) => bail!("{flag} {shown} exists and cannot be read: {error}; choose another name"),
+    }
+}
+
+/// Files of a run folder or the folder of a study.
+const OF_A_RUN: [&str; 6] = [
+    records::folder::RECORDS,
+    records::folder::SUMMARY,
+    records::folder::PLAN,
+    records::folder::SCENARIO,
+    records::folder::REPORT,
+    report::study::JSON_FILE,
+];
+
+/// Refuses a file in a folder that is not there, or in which nothing can be made.
+fn has_a_folder(output: &Output<'_>, path: &Path) -> Result<()> {
+    let (flag, shown) = (output.flag, path.display());
+    let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
+    if output.form == Form::Folder || is_other || path.starts_with("/dev") || path.starts_with("/proc") {
+        return Ok(());
+    }
+    let place = place(path);
+    let Some(parent) = place.parent() else { return Ok(()) };
+    if !parent.is_dir() {
+        let named = path.parent().unwrap_or(parent);
+        bail!("{flag} {shown}: there is no folder {}; make it first, or choose another", named.display());
+    }
+    if let Err(error) = tempfile::Builder::new().prefix(".unfinished-").tempfile_in(parent) {
+        bail!("{flag} {shown}: nothing can be written to {}: {error}; choose another", parent.display());
+    }
+    Ok(())
 }
 
 /// The path in a form of which a place has one: absolute, without `.`, `..` and links as far as it exists.
@@ -181,7 +237,8 @@ mod tests {
             .map(|((flag, _), path)| match *flag {
                 "--json" => Output::printable(flag, Some(path)),
                 "--out" | "--csv" | "--histograms" => Output::folder(flag, Some(path)),
-                flag => Output::file(flag, Some(path)),
+                "--parquet" => Output::file(flag, Some(path)),
+                flag => Output::report(flag, Some(path)),
             })
             .collect();
         let said = outputs_fit(&outputs).err().map(|error| error.to_string()).unwrap_or_default();
@@ -238,12 +295,44 @@ mod tests {
     }
 
     #[test]
+    fn reports_may_be_replaced_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let said = |flag, path: &PathBuf| {
+            let output = if flag == "--parquet" {
+                Output::file(flag, Some(path))
+            } else {
+                Output::report(flag, Some(path))
+            };
+            outputs_fit(&[output]).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        fs::write(at("report"), "{\n  \"schema\": \"headway.summary/1\",").unwrap();
+        fs::write(at("mine"), "mine").unwrap();
+        fs::create_dir(at("run")).unwrap();
+        for name in OF_A_RUN {
+            fs::write(at("run").join(name), "{\n  \"schema\": \"headway.summary/1\",").unwrap();
+        }
+        for name in OF_A_RUN {
+            assert!(said("--json", &at("run").join(name)).contains("belongs to a run folder"), "{name}");
+        }
+        assert_eq!(said("--json", &at("report")), "");
+        assert_eq!(said("--json", &PathBuf::from("/dev/full")), "");
+        assert!(said("--json", &at("mine")).contains("not a report of headway"));
+        assert!(said("--parquet", &at("report")).contains("exists and is never overwritten"));
+        symlink("../report", at("run/link")).unwrap();
+        assert_eq!(said("--html", &at("run/link")), "");
+        symlink("run/summary.json", at("into")).unwrap();
+        assert!(said("--html", &at("into")).contains("belongs to a run folder"));
+        assert!(said("--html", &PathBuf::from("/proc/self/x/y")).is_empty());
+    }
+
+    #[test]
     fn what_cannot_be_made_is_refused_before_it_is_needed() {
         for (flag, path, told) in [
             ("--html", "-", "--html -: this goes to a file, and only --json prints"),
             ("--out", "-", "--out -: this goes to a folder, and only --json prints"),
-            ("--json", "is", "--json is exists and is never overwritten"),
-            ("--json", "nowhere", "--json nowhere exists and is never overwritten"),
+            ("--json", "is", "--json is is a folder"),
+            ("--json", "nowhere", "--json nowhere is a link that leads nowhere"),
             ("--out", "nowhere", "--out nowhere exists, is not empty"),
             ("--out", "is", "--out is exists, is not empty"),
             ("--junit", "far/x", "--junit far/x: there is no folder far"),

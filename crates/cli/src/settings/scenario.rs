@@ -8,6 +8,7 @@ use stats::thresholds::{Threshold, ThresholdError, check_steps};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use workload::Shard;
+use workload::redact::Redactor;
 use workload::scenario::{Override, Scenario, Surroundings};
 
 /// Whether a target on the command line is a scenario file and no URL: by its name, or because there is such a file.
@@ -29,6 +30,7 @@ pub fn read(path: &str) -> Result<Scenario> {
 pub(super) struct File {
     path: String,
     text: String,
+    redactor: Redactor,
 }
 
 impl File {
@@ -39,7 +41,12 @@ impl File {
             String::from_utf8(bytes).context("it is not UTF-8 text")
         };
         let text = read().with_context(|| format!("the scenario {path} cannot be read"))?;
-        Ok(File { path: path.to_owned(), text })
+        Ok(File { path: path.to_owned(), text, redactor: Redactor::default() })
+    }
+
+    /// With what knows the names of secrets that the user has added.
+    pub(super) fn hiding(self, redactor: Redactor) -> File {
+        File { redactor, ..self }
     }
 
     /// What it says, with these values in the place of its own.
@@ -51,7 +58,7 @@ impl File {
         };
         let env = |name: &str| std::env::var(name).ok();
         let around = Surroundings { read: &read, env: &env };
-        workload::scenario::parse_with(&self.path, &self.text, &around, values)
+        workload::scenario::parse_hiding(&self.path, &self.text, &around, values, self.redactor.clone())
             .map_err(|mistakes| anyhow!("{mistakes}"))
     }
 }
@@ -89,7 +96,7 @@ impl Load {
 
 /// The settings of a run from the scenario file that `args` names.
 pub(super) fn settings(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
-    let mut scenario = read(&args.target)?;
+    let mut scenario = File::read(&args.target)?.hiding(args.secrets.redactor()).scenario(&[])?;
     for (given, flag) in [
         (!args.headers.is_empty(), "-H"),
         (args.method.is_some(), "-m"),
@@ -114,7 +121,6 @@ pub(super) fn settings(args: &RunArgs, words: &[String]) -> Result<RunSettings> 
         name: scenario.name.clone(),
         threads: threads(args.threads, limits.connections)?,
         thresholds: demands,
-        target,
         labels: scenario.labels,
         script: Arc::new(script),
         load,
@@ -126,6 +132,9 @@ pub(super) fn settings(args: &RunArgs, words: &[String]) -> Result<RunSettings> 
         output: args.output.clone(),
         words: words.to_vec(),
         scenario: Some(scenario.redacted),
+        shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
+        redactor: scenario.redactor,
+        target,
     })
 }
 

@@ -93,7 +93,7 @@ impl SimSettings {
 /// # Errors
 /// Whatever the user can mend, in words.
 pub fn asked(args: &SimArgs, words: &[String]) -> Result<Asked> {
-    let file = File::read(&args.scenario)?;
+    let file = File::read(&args.scenario)?.hiding(args.secrets.redactor());
     let several = args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty();
     let first = study::first(&file, args)?;
     modelled(&first, args)?;
@@ -108,7 +108,7 @@ pub fn asked(args: &SimArgs, words: &[String]) -> Result<Asked> {
 /// # Errors
 /// Whatever the user can mend, in words.
 pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
-    run(File::read(&args.scenario)?.scenario(&[])?, args, words)
+    run(File::read(&args.scenario)?.hiding(args.secrets.redactor()).scenario(&[])?, args, words)
 }
 
 fn run(scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettings> {

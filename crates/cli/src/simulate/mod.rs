@@ -31,7 +31,7 @@ mod tests;
 pub use beside::{Other, Own};
 pub use study::{Studied, study};
 
-use crate::execute::{log_metadata, run_folder};
+use crate::execute::{log_finding, log_metadata, run_folder};
 use crate::exit::Failure;
 use crate::output::render;
 use crate::rundoc::{self, RunDocument, What};
@@ -137,7 +137,16 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
     });
     let own = Own { scenario: &settings.name, plan, steps: &settings.labels, limits: &settings.limits };
     summary.beside = settings.beside.as_ref().map(|other| other.beside(&own, &summary));
-    let mut failures: Vec<records::Error> = failure.into_iter().chain(finished.err()).collect();
+    let (written, lost) = log.as_ref().map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
+    // The first error tells of its own rows; what is said at the end is the sum.
+    let mut log_failure = failure.or(finished.err());
+    if let Some(records::Error::Write { rows_lost, .. }) = &mut log_failure {
+        *rows_lost = lost;
+    }
+    if let Some(error) = &log_failure {
+        summary.verdict.findings.push(log_finding(error, lost, written));
+    }
+    let mut failures: Vec<records::Error> = log_failure.into_iter().collect();
     if let Some(folder) = &folder {
         let style = report::Style::default();
         let files = [

@@ -175,8 +175,15 @@ pub(super) fn repeat(page: &mut Markup, summary: &Summary, style: &Style) {
     pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
     page.pairs(&pairs);
     match words::repeat(summary, style) {
-        Some(command) => page.element("pre", "command", &command),
-        None => page.element("p", "faint", "The command is not known."),
-    };
+        Some(command) => {
+            page.element("pre", "command", &command);
+            if let Some(hidden) = words::hidden(&command) {
+                page.element("p", "faint", &format!("Hidden: {hidden}."));
+            }
+        }
+        None => {
+            page.element("p", "faint", "The command is not known.");
+        }
+    }
     page.raw("</section>\n");
 }

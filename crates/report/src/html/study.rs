@@ -340,8 +340,15 @@ fn again(page: &mut Markup, study: &Study, style: &Style) {
     pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
     page.pairs(&pairs);
     match style.repeat.as_ref().or(study.command.as_ref()) {
-        Some(command) => page.element("pre", "command", command),
-        None => page.element("p", "faint", "The command is not known."),
-    };
+        Some(command) => {
+            page.element("pre", "command", command);
+            if let Some(hidden) = crate::words::hidden(command) {
+                page.element("p", "faint", &format!("Hidden: {hidden}."));
+            }
+        }
+        None => {
+            page.element("p", "faint", "The command is not known.");
+        }
+    }
     page.raw("</section>\n");
 }

@@ -139,4 +139,7 @@ pub(super) fn to_repeat(page: &mut Page, command: &str) {
         let indent = if i == 0 { "    " } else { "" };
         page.line(&[span(Tone::Strong, format!("{indent}{line}"))]);
     }
+    if let Some(hidden) = words::hidden(command) {
+        page.labelled("hidden", Tone::Plain, &hidden);
+    }
 }

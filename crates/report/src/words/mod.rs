@@ -315,6 +315,36 @@ pub fn repeat(summary: &Summary, style: &crate::Style) -> Option<String> {
     }
 }
 
+/// What a command holds that was hidden as a secret; none if nothing was.
+pub fn hidden(command: &str) -> Option<String> {
+    const MARK: &str = "<redacted>";
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_-.[]%$".contains(c);
+    let mut parts: Vec<String> = Vec::new();
+    for (at, _) in command.match_indices(MARK) {
+        let before = command[..at].trim_end_matches('\'');
+        let name = |text: &str| text.rsplit(|c| !is_of_name(c)).next().unwrap_or_default().to_owned();
+        let part = match before {
+            lead if lead.trim_end().ends_with("-b")
+                || lead.ends_with("--body=")
+                || lead.ends_with("--body ") =>
+            {
+                "the body".to_owned()
+            }
+            lead if lead.ends_with('=') => name(&lead[..lead.len() - 1]),
+            lead if lead.ends_with(": ") => {
+                format!("header {}", name(&lead[..lead.len() - 2]).trim_start_matches("-H"))
+            }
+            lead if lead.ends_with('#') => "what follows # in the URL".to_owned(),
+            _ if command[at + MARK.len()..].starts_with('@') => "user and password of the URL".to_owned(),
+            _ => "a value".to_owned(),
+        };
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    (!parts.is_empty()).then(|| format!("{}: write them in before you repeat it", parts.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,6 +366,21 @@ mod tests {
         assert_eq!(said(500, 10), format!("{up_to}5.10 % waited for it, of which 10 were given up"));
         assert_eq!(said(0, 510), format!("{up_to}5.10 % were given up waiting for it"));
         assert_eq!(said(99, 0), "the load was sent as specified");
+    }
+
+    #[test]
+    fn hidden_parts_of_a_command_are_named() {
+        let of = |command: &str| hidden(command).unwrap_or_default();
+        assert_eq!(of("headway run http://h/ --seed 1"), "");
+        assert_eq!(
+            of(
+                "headway run 'http://<redacted>@h/?token=<redacted>&sig=<redacted>#<redacted>' -H 'Authorization: <redacted>' \
+                '-HCookie: <redacted>' -b '<redacted>' --seed 7"
+            ),
+            "user and password of the URL, token, sig, what follows # in the URL, header Authorization, header Cookie, the body: \
+             write them in before you repeat it"
+        );
+        assert_eq!(of("headway run h '--body=<redacted>'"), "the body: write them in before you repeat it");
     }
 
     #[test]

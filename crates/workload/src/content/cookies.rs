@@ -44,7 +44,7 @@ struct Cookie {
 /// Values are secrets.
 impl std::fmt::Debug for Cookie {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}={} ({})", self.name, crate::request::REDACTED, self.path)
+        write!(f, "{}={} ({})", self.name, crate::redact::REDACTED, self.path)
     }
 }
 
@@ -165,6 +165,11 @@ impl Jar {
         }
         let at = self.0.partition_point(|c| c.path.len() >= cookie.path.len());
         self.0.insert(at, cookie);
+    }
+
+    /// The values of all cookies.
+    pub(super) fn values(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|cookie| &*cookie.value)
     }
 
     /// Calls back with the names and values that go with a request of that path (no query).

@@ -2,6 +2,7 @@
 
 use super::pointer::Pointer;
 use super::shown::counted;
+use crate::redact::{Place as names, Redactor};
 use jsonpath_rust::parser::model::JpQuery;
 use regex::bytes::Regex;
 
@@ -81,6 +82,21 @@ impl Finder {
             PatternError::JsonPath { given: query.to_owned(), why }
         })?;
         Ok(Finder(Place::JsonPath(query.to_owned(), Box::new(compiled))))
+    }
+
+    /// Whether what it takes is a secret by the name of where it stands.
+    pub(super) fn finds_a_secret(&self, redactor: &Redactor) -> bool {
+        match &self.0 {
+            Place::Json(pointer) => redactor.hides(names::Field, &pointer.to_string()),
+            Place::JsonPath(query, _) => redactor.hides(names::Field, query),
+            Place::Header(name) => redactor.hides(names::Header, name),
+            Place::Cookie(_) => !redactor.shows_all(),
+            Place::Regex(regex, _) => {
+                let mut words =
+                    regex.as_str().split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-'));
+                words.any(|word| redactor.hides(names::Field, word))
+            }
+        }
     }
 
     /// The value of the first header of that name.

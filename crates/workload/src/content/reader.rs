@@ -12,6 +12,7 @@ use super::script::{Script, Visit};
 use super::shown::{shown, shown_body, shown_header};
 use super::step::Step;
 use crate::client::Then;
+use crate::redact::{Place as NamePlace, REDACTED, Redactor};
 use base::{Nanos, Outcome};
 use jsonpath_rust::query::js_path_process;
 use serde_json::Value;
@@ -184,14 +185,14 @@ impl Script {
             return Reading { outcome: Outcome::Ok, then: Then::GoOn, reason: None };
         }
         let mut judge =
-            Judge { script: self, step, reader: &reader, found: None, document: None, reason: None };
-        judge.checks();
+            Judge { script: self, step, visit, reader: &reader, found: None, document: None, reason: None };
+        judge.checks(memory);
         for extract in &step.extracts {
             judge.extract(extract, memory);
         }
         if let (true, Some(most)) = (late, step.expect.time) {
             let took = rounded(response);
-            judge.fail(|| format!("expected an answer within {most}, got it after {took}"));
+            judge.fail(memory, |_| format!("expected an answer within {most}, got it after {took}"));
         }
         match judge.reason {
             None => Reading { outcome: Outcome::Ok, then: Then::GoOn, reason: None },
@@ -226,13 +227,8 @@ impl Script {
     }
 
     #[cold]
-    fn not_json(&self, error: &serde_json::Error, body: &[u8]) -> String {
-        format!("expected a body of JSON, got {} ({error})", shown_body(body, &self.secrets))
-    }
-
-    #[cold]
     fn bad(&self, outcome: Outcome, step: &Step, what: &str) -> Reading {
-        let reason = self.redact(&format!("{}: {what}", step.name));
+        let reason = self.redactor.hide(&format!("{}: {what}", step.name)).into_owned();
         Reading { outcome, then: Then::GoOn, reason: Some(reason) }
     }
 }
@@ -241,79 +237,100 @@ impl Script {
 struct Judge<'a> {
     script: &'a Script,
     step: &'a Step,
+    visit: &'a Visit<'a>,
     reader: &'a Reader,
     /// What the step's pointers point to, or why the body is not JSON; looked up once.
-    found: Option<Result<Found<'a>, String>>,
+    found: Option<Result<Found<'a>, Missing>>,
     /// The body as a document, for JSONPath; parsed once.
-    document: Option<Result<Value, String>>,
+    document: Option<Result<Value, Missing>>,
     /// The first thing that did not hold.
     reason: Option<String>,
 }
 
+/// Why there is nothing to look at.
+#[derive(Clone)]
+enum Missing {
+    /// The body is not JSON, for this reason.
+    NotJson(String),
+    /// Something else, in words.
+    Other(String),
+}
+
+impl Missing {
+    fn in_words(&self, body: &[u8], redactor: &Redactor) -> String {
+        match self {
+            Missing::NotJson(why) => {
+                format!("expected a body of JSON, got {} ({why})", shown_body(body, redactor))
+            }
+            Missing::Other(why) => why.clone(),
+        }
+    }
+}
+
 impl<'a> Judge<'a> {
-    fn fail(&mut self, reason: impl FnOnce() -> String) {
+    /// Keeps the first reason, which is put into words with what hides this session's secrets.
+    #[inline]
+    fn fail(&mut self, memory: &Memory, reason: impl FnOnce(&Redactor) -> String) {
         if self.reason.is_none() {
-            self.reason = Some(reason());
+            self.reason = Some(reason(&self.script.redactor(self.visit, memory)));
         }
     }
 
-    fn checks(&mut self) {
+    fn checks(&mut self, memory: &Memory) {
         for check in &self.step.expect.body {
-            self.body(check);
+            self.body(check, memory);
         }
         for check in &self.step.expect.headers {
-            self.header(check);
+            self.header(check, memory);
         }
     }
 
-    fn body(&mut self, check: &BodyCheck) {
+    fn body(&mut self, check: &'a BodyCheck, memory: &Memory) {
         let (body, bytes) = (self.reader.body.as_slice(), self.reader.body_bytes);
-        let secrets = &self.script.secrets;
         match &check.0 {
             BodyTest::Contains(wanted, text) => {
                 if text.find(body).is_some() != *wanted {
                     let verb = if *wanted { "contains" } else { "does not contain" };
-                    let text = shown(text.needle(), secrets);
-                    self.fail(|| {
-                        format!("expected a body that {verb} {text}, got {}", shown_body(body, secrets))
+                    self.fail(memory, |redactor| {
+                        let (text, got) = (shown(text.needle(), redactor), shown_body(body, redactor));
+                        format!("expected a body that {verb} {text}, got {got}")
                     });
                 }
             }
             BodyTest::Matches(regex) => {
                 if !regex.is_match(body) {
-                    self.fail(|| {
-                        format!("expected a body that matches {regex}, got {}", shown_body(body, secrets))
+                    self.fail(memory, |redactor| {
+                        format!("expected a body that matches {regex}, got {}", shown_body(body, redactor))
                     });
                 }
             }
             BodyTest::AtLeast(least) => {
                 if bytes < *least {
-                    self.fail(|| format!("expected a body of at least {least} bytes, got {bytes}"));
+                    self.fail(memory, |_| format!("expected a body of at least {least} bytes, got {bytes}"));
                 }
             }
             BodyTest::AtMost(most) => {
                 if bytes > *most {
-                    self.fail(|| format!("expected a body of at most {most} bytes, got {bytes}"));
+                    self.fail(memory, |_| format!("expected a body of at most {most} bytes, got {bytes}"));
                 }
             }
             BodyTest::Json(json) => match self.pointed(json.slot) {
                 Ok(Some(raw)) if json.holds(raw) => {}
-                Ok(raw) => {
-                    let got = raw.map_or("nothing".to_owned(), |raw| cut(raw, secrets));
-                    self.fail(|| {
-                        format!(
-                            "expected {} at {} of the body, got {got}",
-                            cut(&json.text, secrets),
-                            json.pointer
-                        )
-                    });
-                }
-                Err(why) => self.fail(|| why),
+                Ok(raw) => self.fail(memory, |redactor| {
+                    let pointer = json.pointer.to_string();
+                    let shown = |raw| match redactor.hides(NamePlace::Field, &pointer) {
+                        true => REDACTED.to_owned(),
+                        false => cut(raw, redactor),
+                    };
+                    let got = raw.map_or("nothing".to_owned(), shown);
+                    format!("expected {} at {pointer} of the body, got {got}", shown(&json.text))
+                }),
+                Err(why) => self.fail(memory, |redactor| why.in_words(body, redactor)),
             },
         }
     }
 
-    fn header(&mut self, check: &HeaderCheck) {
+    fn header(&mut self, check: &HeaderCheck, memory: &Memory) {
         let holds = |value: &[u8]| match &check.test {
             HeaderTest::Equals(wanted) => value.trim_ascii() == wanted.as_bytes(),
             HeaderTest::Matches(regex) => regex.is_match(value),
@@ -321,35 +338,47 @@ impl<'a> Judge<'a> {
         if self.reader.header(self.step, &check.name).any(holds) {
             return;
         }
-        let (name, secrets) = (&check.name, &self.script.secrets);
+        let name = &check.name;
         let got = self.reader.header(self.step, name).next();
-        let got = got.map_or("none".to_owned(), |value| shown_header(name, value, secrets));
-        let wanted = match &check.test {
-            HeaderTest::Equals(wanted) => format!("to be {}", shown_header(name, wanted.as_bytes(), secrets)),
-            HeaderTest::Matches(regex) => format!("to match {regex}"),
-        };
-        self.fail(|| format!("expected header {name} {wanted}, got {got}"));
+        self.fail(memory, |redactor| {
+            let got = got.map_or("none".to_owned(), |value| shown_header(name, value, redactor));
+            let wanted = match &check.test {
+                HeaderTest::Equals(wanted) => {
+                    format!("to be {}", shown_header(name, wanted.as_bytes(), redactor))
+                }
+                HeaderTest::Matches(regex) => format!("to match {regex}"),
+            };
+            format!("expected header {name} {wanted}, got {got}")
+        });
     }
 
     fn extract(&mut self, extract: &'a Extract, memory: &mut Memory) {
         let names = self.script.names.extracted_count();
         let why = match self.find(extract) {
-            Ok(Some((text, _))) if text.len() > MOST_VALUE => {
-                format!("expected a value of at most {MOST_VALUE} bytes, got {}", text.len())
-            }
+            Ok(Some((text, _))) if text.len() > MOST_VALUE => Some(Missing::Other(format!(
+                "expected a value of at most {MOST_VALUE} bytes, got {}",
+                text.len()
+            ))),
             Ok(Some((text, kind))) => return memory.set(extract.name, names, &text, kind),
-            Ok(None) => self.nowhere(extract),
-            Err(why) => why,
+            Ok(None) => None,
+            Err(why) => Some(why),
         };
         self.script.not_found(extract, memory);
         if extract.default.is_none() {
             let name = self.script.names.extracted_name(extract.name);
-            self.fail(|| format!("{{{{{name}}}}}: {why}"));
+            let body = self.reader.body.as_slice();
+            self.fail(memory, |redactor| {
+                let why = match &why {
+                    Some(why) => why.in_words(body, redactor),
+                    None => nowhere(extract, body, redactor),
+                };
+                format!("{{{{{name}}}}}: {why}")
+            });
         }
     }
 
     /// The value that an extract is about: none if it is not there, an error if there is no place for it to be in.
-    fn find(&mut self, extract: &'a Extract) -> Result<Option<(Cow<'a, str>, Kind)>, String> {
+    fn find(&mut self, extract: &'a Extract) -> Result<Option<(Cow<'a, str>, Kind)>, Missing> {
         let text = |bytes: &'a [u8]| Some((String::from_utf8_lossy(bytes), Kind::Text));
         let reader: &'a Reader = self.reader;
         Ok(match &extract.finder.0 {
@@ -359,7 +388,8 @@ impl<'a> Judge<'a> {
             }),
             Place::JsonPath(_, query) => {
                 let document = self.document()?;
-                let found = js_path_process(query, document).map_err(|error| error.to_string())?;
+                let found =
+                    js_path_process(query, document).map_err(|error| Missing::Other(error.to_string()))?;
                 found.into_iter().next().map(|first| match first.val() {
                     Value::String(text) => (Cow::Owned(text.clone()), Kind::Text),
                     other => (Cow::Owned(other.to_string()), Kind::Json),
@@ -379,39 +409,38 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// What was expected where nothing was found, and what came.
-    fn nowhere(&self, extract: &Extract) -> String {
-        let body = || shown_body(&self.reader.body, &self.script.secrets);
-        match &extract.finder.0 {
-            Place::Json(pointer) => format!("expected a value at {pointer} of the body, got {}", body()),
-            Place::JsonPath(query, _) => format!("expected a value at {query} of the body, got {}", body()),
-            Place::Header(name) => format!("expected a header {name}, got none"),
-            Place::Cookie(name) => format!("expected the answer to set cookie {name}, it does not"),
-            Place::Regex(regex, _) => format!("expected a body that matches {regex}, got {}", body()),
-        }
-    }
-
     /// The JSON that the pointer with that slot points to.
-    fn pointed(&mut self, slot: usize) -> Result<Option<&'a str>, String> {
+    fn pointed(&mut self, slot: usize) -> Result<Option<&'a str>, Missing> {
         let (step, reader): (&'a Step, &'a Reader) = (self.step, self.reader);
-        let script = self.script;
         let found = self.found.get_or_insert_with(|| {
-            step.tree.find(&reader.body).map_err(|error| script.not_json(&error, &reader.body))
+            step.tree.find(&reader.body).map_err(|error| Missing::NotJson(error.to_string()))
         });
-        found.as_ref().map(|found| found[slot]).map_err(String::clone)
+        found.as_ref().map(|found| found[slot]).map_err(Missing::clone)
     }
 
-    fn document(&mut self) -> Result<&Value, String> {
-        let (script, body) = (self.script, &self.reader.body);
-        let parse = || serde_json::from_slice(body).map_err(|error| script.not_json(&error, body));
-        self.document.get_or_insert_with(parse).as_ref().map_err(String::clone)
+    fn document(&mut self) -> Result<&Value, Missing> {
+        let body = &self.reader.body;
+        let parse = || serde_json::from_slice(body).map_err(|error| Missing::NotJson(error.to_string()));
+        self.document.get_or_insert_with(parse).as_ref().map_err(Missing::clone)
+    }
+}
+
+/// What was expected where nothing was found, and what came.
+fn nowhere(extract: &Extract, body: &[u8], redactor: &Redactor) -> String {
+    let body = || shown_body(body, redactor);
+    match &extract.finder.0 {
+        Place::Json(pointer) => format!("expected a value at {pointer} of the body, got {}", body()),
+        Place::JsonPath(query, _) => format!("expected a value at {query} of the body, got {}", body()),
+        Place::Header(name) => format!("expected a header {name}, got none"),
+        Place::Cookie(name) => format!("expected the answer to set cookie {name}, it does not"),
+        Place::Regex(regex, _) => format!("expected a body that matches {regex}, got {}", body()),
     }
 }
 
 /// JSON as it is, unless it is long.
-fn cut(raw: &str, secrets: &[String]) -> String {
+fn cut(raw: &str, redactor: &Redactor) -> String {
     let tame = raw.chars().count() <= 80 && !raw.contains(char::is_control);
-    if tame { raw.to_owned() } else { shown(raw.as_bytes(), secrets) }
+    if tame { redactor.hide_foreign(raw).into_owned() } else { shown(raw.as_bytes(), redactor) }
 }
 
 #[cfg(test)]

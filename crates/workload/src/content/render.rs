@@ -126,7 +126,7 @@ impl Script {
         let mut values = Values::new(self, visit, memory);
         draft.clear();
         draft.method = &step.method;
-        let refuse = |why, part| self.refusal(step, visit, why, part);
+        let refuse = |why, part| self.refusal(step, visit, memory, why, part);
         values.path(step, &mut draft.text).map_err(|why| refuse(why, Part::Path))?;
         draft.path_end = draft.text.len();
         for header in &step.headers {
@@ -179,7 +179,8 @@ impl Script {
     }
 
     #[cold]
-    fn refusal(&self, step: &Step, visit: &Visit<'_>, why: Why, part: Part<'_>) -> Refusal {
+    fn refusal(&self, step: &Step, visit: &Visit<'_>, memory: &Memory, why: Why, part: Part<'_>) -> Refusal {
+        let redactor = self.redactor(visit, memory);
         let place = match part {
             Part::Path => "the path".to_owned(),
             Part::Header(name) => format!("header {name}"),
@@ -189,7 +190,7 @@ impl Script {
             Why::Unset(name) => (Then::GoOn, self.unset(name, place)),
             Why::NoRow(set) => self.ran_out(&self.data[usize::from(set)], visit),
             Why::Unfit(Unfit::Control, value) => {
-                let value = shown_header(header_name(part), value.as_bytes(), &self.secrets);
+                let value = shown_header(header_name(part), value.as_bytes(), &redactor);
                 let what =
                     format!("a value of {place} holds a line break or another control character: {value}");
                 (Then::GoOn, what)
@@ -197,7 +198,7 @@ impl Script {
             Why::Unfit(Unfit::NoPath, value) => {
                 let what = format!(
                     "expected a link that begins with a slash, got {}",
-                    shown(value.as_bytes(), &self.secrets)
+                    shown(value.as_bytes(), &redactor)
                 );
                 (Then::GoOn, what)
             }
@@ -207,7 +208,8 @@ impl Script {
             }
         };
         let outcome = Outcome::Unsent;
-        Refusal { outcome, then, reason: self.redact(&format!("{}: {what}", step.name)) }
+        let reason = redactor.hide(&format!("{}: {what}", step.name)).into_owned();
+        Refusal { outcome, then, reason }
     }
 
     /// A value that no response has given, and whose it was to give.

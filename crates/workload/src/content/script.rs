@@ -5,9 +5,9 @@ use super::data::Data;
 use super::memory::Memory;
 use super::names::Names;
 use super::reader::Reader;
-use super::shown::redacted;
 use super::step::Step;
 use crate::client::Sending;
+use crate::redact::{Place, Redactor};
 use crate::request::Request;
 use crate::target::{Endpoint, Target};
 use base::random::{Stream, streams};
@@ -49,7 +49,10 @@ pub struct Script {
     pub(super) keeps_cookies: bool,
     needs_memory: bool,
     max_body: u64,
-    pub(super) secrets: Vec<String>,
+    pub(super) redactor: Redactor,
+    /// Columns of data, by set, and extracted values whose names say that they are secrets.
+    secret_cells: Vec<(u16, u32)>,
+    secret_values: Vec<u16>,
 }
 
 impl Script {
@@ -70,8 +73,11 @@ impl Script {
             site: Site::default(),
             keeps_cookies,
             max_body: MAX_BODY,
-            secrets: Vec::new(),
+            redactor: Redactor::default(),
+            secret_cells: Vec::new(),
+            secret_values: Vec::new(),
         }
+        .with_redactor(Redactor::default())
     }
 
     /// One step, which sends this request and is content with any status below 400.
@@ -104,18 +110,54 @@ impl Script {
         self
     }
 
-    /// With texts that show as `<redacted>` in reasons and in what [`redact`](Script::redact) gives.
-    pub fn with_secrets(mut self, secrets: Vec<String>) -> Script {
-        self.secrets = secrets;
-        self.secrets.retain(|secret| !secret.is_empty());
-        // Longer ones first: one may hold another.
-        self.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    /// With another redactor for what is shown of requests and answers: reasons, and what a dry run prints.
+    pub fn with_redactor(mut self, redactor: Redactor) -> Script {
+        let is_secret =
+            |name: &str| redactor.hides(Place::Field, name) || redactor.hides(Place::Variable, name);
+        let columns = self.data.iter().zip(0..).flat_map(|(data, set)| {
+            data.columns().iter().zip(0..).map(move |(name, column)| (name.as_str(), (set, column)))
+        });
+        self.secret_cells = columns.filter(|(name, _)| is_secret(name)).map(|(_, cell)| cell).collect();
+        let extracts = self.steps.iter().flat_map(|step| &step.extracts);
+        let secret = extracts.filter(|extract| {
+            is_secret(self.names.extracted_name(extract.name)) || extract.finder.finds_a_secret(&redactor)
+        });
+        self.secret_values = secret.map(|extract| extract.name).collect();
+        self.secret_values.sort_unstable();
+        self.secret_values.dedup();
+        self.redactor = redactor;
         self
     }
 
-    /// A text with the secrets replaced.
-    pub fn redact(&self, text: &str) -> String {
-        redacted(text, &self.secrets)
+    /// What hides secrets, those of this session too: of its row of data, and of what it remembers.
+    #[cold]
+    pub fn redactor(&self, visit: &Visit<'_>, memory: &Memory) -> Redactor {
+        let mut redactor = self.redactor.clone();
+        if redactor.shows_all() {
+            return redactor;
+        }
+        for (set, column) in &self.secret_cells {
+            if let Some(row) = self.row(*set, visit) {
+                redactor.know(self.data[usize::from(*set)].cell(row, *column).0);
+            }
+        }
+        for name in &self.secret_values {
+            if let Some((text, _)) = memory.value(*name) {
+                redactor.know(text);
+            }
+        }
+        if let Some(jar) = memory.jar() {
+            jar.values().for_each(|value| redactor.know(value));
+        }
+        redactor
+    }
+
+    /// The row of a set that the visit's session takes.
+    #[inline]
+    pub(super) fn row(&self, set: u16, visit: &Visit<'_>) -> Option<u64> {
+        let sending = visit.sending;
+        let draw = || self.rows.bits(sending.k, u64::from(sending.group) << 16 | u64::from(set));
+        self.data[usize::from(set)].row(sending.k, draw)
     }
 
     /// The steps in the order of their numbers.

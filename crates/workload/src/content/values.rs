@@ -103,10 +103,8 @@ impl<'a> Values<'a> {
 
     #[inline]
     fn cell(&self, set: u16, column: u32) -> Result<(&str, Kind), Why> {
-        let (data, sending) = (&self.script.data[usize::from(set)], self.visit.sending);
-        let draw = || self.script.rows.bits(sending.k, u64::from(sending.group) << 16 | u64::from(set));
-        let row = data.row(sending.k, draw).ok_or(Why::NoRow(set))?;
-        Ok(data.cell(row, column))
+        let row = self.script.row(set, self.visit).ok_or(Why::NoRow(set))?;
+        Ok(self.script.data[usize::from(set)].cell(row, column))
     }
 
     /// A number of its own for every request of the plan: sessions are spaced by the longest journey, groups lie

@@ -4,16 +4,16 @@
 
 use super::source::Problem;
 use super::tree::Scalar;
-use crate::request::is_secret;
+use crate::redact::{Place, Redactor};
 use base::units::nearest;
 
 /// Environment variables, and which secrets were taken from them.
 pub(super) struct Environment<'a> {
     get: &'a dyn Fn(&str) -> Option<String>,
-    /// Values that must not show.
-    pub secrets: Vec<String>,
-    /// Names that were found, for "did you mean".
-    known: Vec<String>,
+    /// What hides values that must not show.
+    pub redactor: Redactor,
+    /// Names that were found, for "did you mean", and their values.
+    known: Vec<(String, String)>,
 }
 
 /// A text with values of the environment in it.
@@ -37,20 +37,9 @@ impl Expanded {
     }
 }
 
-/// Last parts of names of variables that hold secrets, besides those that [`is_secret`] knows.
-const SECRET_ENDS: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "KEY", "CREDENTIALS", "AUTH"];
-
-/// Whether a variable of that name holds a secret.
-pub(super) fn is_secret_variable(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    is_secret(&upper.replace('_', "-"))
-        || SECRET_ENDS.iter().any(|end| upper.ends_with(end))
-        || upper.ends_with("_PWD")
-}
-
 impl<'a> Environment<'a> {
-    pub fn new(get: &'a dyn Fn(&str) -> Option<String>) -> Environment<'a> {
-        Environment { get, secrets: Vec::new(), known: Vec::new() }
+    pub fn new(get: &'a dyn Fn(&str) -> Option<String>, redactor: Redactor) -> Environment<'a> {
+        Environment { get, redactor, known: Vec::new() }
     }
 
     /// The text with its references replaced, or none where it has none.
@@ -86,7 +75,7 @@ impl<'a> Environment<'a> {
             }
             out.push_value(&self.value(name).ok_or_else(|| {
                 let title = format!("the environment variable {name} is not set");
-                let guess = nearest(name, self.known.iter().map(String::as_str));
+                let guess = nearest(name, self.known.iter().map(|(name, _)| name.as_str()));
                 Problem::new(place, title)
                     .guess(guess)
                     .help(format!("set it, as in {name}=... headway run FILE"))
@@ -99,22 +88,22 @@ impl<'a> Environment<'a> {
 
     fn value(&mut self, name: &str) -> Option<String> {
         let value = (self.get)(name)?;
-        if is_secret_variable(name) {
-            self.conceal(&value);
+        if self.redactor.names().has(Place::Variable, name) {
+            self.redactor.know(&value);
         }
-        if !self.known.iter().any(|k| k == name) {
-            self.known.push(name.to_owned());
+        if !self.known.iter().any(|(known, _)| known == name) {
+            self.known.push((name.to_owned(), value.clone()));
         }
         Some(value)
     }
 
-    /// Remembers a value that must not show. One or two characters are no secret, and to replace them would leave no
-    /// message readable.
-    pub fn conceal(&mut self, value: &str) {
-        if value.trim().chars().count() > 2 && !self.secrets.iter().any(|s| s == value) {
-            self.secrets.push(value.to_owned());
-            // The longer first, so that a secret within another leaves nothing of it.
-            self.secrets.sort_by_key(|s| std::cmp::Reverse(s.len()));
+    /// Adds names of secrets, and knows the values that were taken under them already.
+    pub fn hide_names(&mut self, added: &[String]) {
+        self.redactor.add_names(added);
+        for (name, value) in &self.known {
+            if self.redactor.names().has(Place::Variable, name) {
+                self.redactor.know(value);
+            }
         }
     }
 }
@@ -130,7 +119,7 @@ mod tests {
         let span = Span { start: 0, end: text.len() };
         let scalar =
             Scalar { text: text.to_owned(), typed: Typed::Text, span, lines: vec![(0, 0)], template: None };
-        let expanded = Environment::new(&get).expand(&scalar);
+        let expanded = Environment::new(&get, Redactor::default()).expand(&scalar);
         expanded.map(|e| e.map(|e| e.text)).map_err(|p| p.title)
     }
 
@@ -146,14 +135,15 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_known_by_their_names() {
-        for name in
-            ["API_TOKEN", "DB_PASSWORD", "PASS", "AWS_SECRET_ID", "OPENAI_API_KEY", "db_pwd", "X_API_KEY"]
-        {
-            assert!(is_secret_variable(name), "{name}");
+    fn secrets_are_known_by_their_names_also_where_they_are_named_late() {
+        let get = |name: &str| Some(format!("value-of-{name}"));
+        let mut environment = Environment::new(&get, Redactor::default());
+        for name in ["API_TOKEN", "DOOR", "HOST"] {
+            environment.value(name);
         }
-        for name in ["HOST", "PWD", "KEYS_PER_USER", "HOME"] {
-            assert!(!is_secret_variable(name), "{name}");
-        }
+        let text = "value-of-API_TOKEN value-of-DOOR value-of-HOST";
+        assert_eq!(environment.redactor.hide(text), "<redacted> value-of-DOOR value-of-HOST");
+        environment.hide_names(&["door".to_owned()]);
+        assert_eq!(environment.redactor.hide(text), "<redacted> <redacted> value-of-HOST");
     }
 }

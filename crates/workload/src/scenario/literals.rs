@@ -1,33 +1,64 @@
-//! Secrets that stand in the file itself: values of headers and variables whose names say so. They are remembered, and a
-//! copy of the file is made without them. The same holds for values that were put into it.
+//! Secrets that stand in the file itself: values of headers, variables and fields whose names say so, and what URLs and bodies
+//! hold. They are remembered, and a copy of the file is made without them. The same holds for values that were put into it.
 
-use super::environment::{Environment, is_secret_variable};
+use super::environment::Environment;
 use super::source::{Overridden, Source, Span};
 use super::tree::{Kind, Scalar, Tree};
-use crate::request::{REDACTED, is_secret};
+use crate::redact::{Place, REDACTED, Redactor, is_scheme};
+
+/// The key of the names that a file adds to the list.
+const ADDED: &str = "redact";
 
 /// Mappings whose values are secret where their names are.
-const HOLDERS: &[&str] = &["headers", "variables"];
+const HOLDERS: &[(&str, Place)] = &[
+    ("headers", Place::Header),
+    ("variables", Place::Variable),
+    ("query", Place::Query),
+    ("form", Place::Query),
+    ("json", Place::Field),
+];
 
-/// Schemes of the Authorization header, which are no secrets.
-const SCHEMES: &[&str] = &["basic", "bearer", "digest", "token", "apikey"];
+/// Keys whose values are URLs or paths.
+const URLS: &[&str] = &["target", "get", "post", "put", "patch", "delete", "head", "options", "path"];
 
-/// Takes note of the literal secrets in a tree; the answer is where they stand.
+/// Keys whose values are texts that go out, or parts of answers.
+const BODIES: &[&str] = &["text", "contains", "not_contains"];
+
+/// Adds the names that the file adds to the list.
+pub(super) fn add_names(tree: &Tree, environment: &mut Environment<'_>) {
+    let Kind::Mapping(entries) = &tree.kind else { return };
+    let added = entries.iter().filter(|(key, _)| key.text == ADDED);
+    let mut names = Vec::new();
+    for (_, value) in added {
+        match &value.kind {
+            Kind::Scalar(name) => names.push(name.text.clone()),
+            Kind::List(items) => names.extend(items.iter().filter_map(|item| match &item.kind {
+                Kind::Scalar(name) => Some(name.text.clone()),
+                _ => None,
+            })),
+            _ => {}
+        }
+    }
+    environment.hide_names(&names);
+}
+
+/// Takes note of the literal secrets in a tree; the result is where they stand.
 pub(super) fn conceal(source: &Source, tree: &Tree, environment: &mut Environment<'_>) -> Vec<Span> {
     let mut found = Vec::new();
-    walk(tree, &mut found);
+    let redactor = &mut environment.redactor;
+    walk(tree, redactor, &mut found);
     let mut spans: Vec<Span> = Vec::new();
     for scalar in found {
         // Without the schemes, references and templates nothing may be left that was written here.
         let written = source.written(scalar.span);
-        let secret = |word: &&str| !SCHEMES.contains(&word.to_ascii_lowercase().as_str());
+        let secret = |word: &&str| !is_scheme(word);
         if !without_references(written.trim_matches(['\'', '"'])).split_whitespace().any(|w| secret(&w)) {
             continue;
         }
         for word in without_references(&scalar.text).split_whitespace().filter(secret) {
-            environment.conceal(word);
+            redactor.know(word);
         }
-        environment.conceal(&scalar.text);
+        redactor.know_header("Authorization", &scalar.text);
         spans.push(scalar.span);
     }
     spans.sort();
@@ -35,8 +66,16 @@ pub(super) fn conceal(source: &Source, tree: &Tree, environment: &mut Environmen
     spans
 }
 
-/// The text of the file without what stands at those places; below it, in comments, what was put into it.
-pub(super) fn copy(source: &Source, secrets: &[Span]) -> String {
+/// The text of the file without what stands at those places and without other secrets; below it, in comments, what was put into
+/// it.
+pub(super) fn copy(source: &Source, secrets: &[Span], redactor: &Redactor) -> String {
+    if redactor.shows_all() {
+        return written(source, &[]);
+    }
+    redactor.hide(&written(source, secrets)).into_owned()
+}
+
+fn written(source: &Source, secrets: &[Span]) -> String {
     let mut out = without(&source.text, 0, secrets);
     if !source.overridden.is_empty() {
         out.push_str(if out.ends_with('\n') || out.is_empty() { "" } else { "\n" });
@@ -65,22 +104,62 @@ fn without(text: &str, from: usize, places: &[Span]) -> String {
     out
 }
 
-/// Texts that are secret because of their names.
-fn walk<'t>(tree: &'t Tree, found: &mut Vec<&'t Scalar>) {
+/// Texts that are secret because of their names; what URLs and bodies hold is known to the redactor from then on.
+fn walk<'t>(tree: &'t Tree, redactor: &mut Redactor, found: &mut Vec<&'t Scalar>) {
     match &tree.kind {
-        Kind::List(items) => items.iter().for_each(|item| walk(item, found)),
+        Kind::List(items) => items.iter().for_each(|item| walk(item, redactor, found)),
         Kind::Mapping(entries) => {
+            parts(entries, redactor, found);
             for (key, value) in entries {
-                if let (true, Kind::Mapping(held)) = (HOLDERS.contains(&key.text.as_str()), &value.kind) {
-                    found.extend(held.iter().filter_map(|(name, value)| match &value.kind {
-                        Kind::Scalar(s) if is_secret(&name.text) || is_secret_variable(&name.text) => Some(s),
-                        _ => None,
-                    }));
+                let key = key.text.as_str();
+                match (&value.kind, HOLDERS.iter().find(|(holder, _)| *holder == key)) {
+                    (Kind::Mapping(_) | Kind::List(_), Some((_, place))) => {
+                        held(value, *place, redactor, found)
+                    }
+                    (Kind::Scalar(text), _) if URLS.contains(&key) => redactor.know_url(&text.text),
+                    (Kind::Scalar(text), _) if BODIES.contains(&key) => redactor.know_in(&text.text),
+                    _ => {}
                 }
-                walk(value, found);
+                walk(value, redactor, found);
             }
         }
         Kind::Null | Kind::Broken | Kind::Scalar(_) => {}
+    }
+}
+
+/// All texts with names of secrets within what a holder holds.
+fn held<'t>(tree: &'t Tree, place: Place, redactor: &Redactor, found: &mut Vec<&'t Scalar>) {
+    match &tree.kind {
+        Kind::List(items) => items.iter().for_each(|item| held(item, place, redactor, found)),
+        Kind::Mapping(entries) => {
+            for (name, value) in entries {
+                if redactor.names().has(place, &name.text) {
+                    all(value, found);
+                } else {
+                    held(value, place, redactor, found);
+                }
+            }
+        }
+        Kind::Null | Kind::Broken | Kind::Scalar(_) => {}
+    }
+}
+
+fn all<'t>(tree: &'t Tree, found: &mut Vec<&'t Scalar>) {
+    match &tree.kind {
+        Kind::Scalar(text) => found.push(text),
+        Kind::List(items) => items.iter().for_each(|item| all(item, found)),
+        Kind::Mapping(entries) => entries.iter().for_each(|(_, value)| all(value, found)),
+        Kind::Null | Kind::Broken => {}
+    }
+}
+
+/// A part of a multipart body: `{ name: password, text: ... }`.
+fn parts<'t>(entries: &'t [(Scalar, Tree)], redactor: &Redactor, found: &mut Vec<&'t Scalar>) {
+    let of = |wanted: &str| entries.iter().find(|(key, _)| key.text == wanted).map(|(_, value)| &value.kind);
+    if let (Some(Kind::Scalar(name)), Some(Kind::Scalar(text))) = (of("name"), of("text"))
+        && redactor.names().has(Place::Field, &name.text)
+    {
+        found.push(text);
     }
 }
 
@@ -103,25 +182,27 @@ fn without_references(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn concealed(text: &str) -> (String, Vec<String>) {
+    fn concealed(text: &str) -> (String, Redactor) {
         let source = Source { name: "a.yaml".to_owned(), text: text.to_owned(), ..Source::default() };
         let get = |name: &str| Some(format!("value-of-{name}"));
-        let mut environment = Environment::new(&get);
+        let mut environment = Environment::new(&get, Redactor::default());
         let (tree, _) = super::super::tree::parse(&source, &mut environment).unwrap();
+        add_names(&tree, &mut environment);
         let places = conceal(&source, &tree, &mut environment);
-        (copy(&source, &places), environment.secrets)
+        (copy(&source, &places, &environment.redactor), environment.redactor)
     }
 
     #[test]
     fn what_is_written_is_replaced_and_what_is_referred_to_stays() {
         let (copy, secrets) = concealed("headers:\n  Authorization: Bearer abc\n  Accept: text/html\n");
         assert_eq!(copy, "headers:\n  Authorization: \"<redacted>\"\n  Accept: text/html\n");
-        assert_eq!(secrets, ["Bearer abc", "abc"]);
+        assert_eq!(secrets.hide("an abc of Bearer abc"), "an <redacted> of <redacted>");
         let text =
             "headers: { Authorization: 'Bearer ${API_TOKEN}', Cookie: 'a={{id}}' }\nvariables: { x: y }\n";
         let (copy, secrets) = concealed(text);
         assert!(copy.contains("Bearer ${API_TOKEN}") && copy.contains("<redacted>") && copy.contains("x: y"));
-        assert!(secrets.contains(&"value-of-API_TOKEN".to_owned()) && !copy.contains("a={{id}}"));
+        assert_eq!(secrets.hide("value-of-API_TOKEN"), "<redacted>");
+        assert!(!copy.contains("a={{id}}"), "{copy}");
         assert_eq!(
             concealed("variables: { api_key: \"s3 cret\" }").0,
             "variables: { api_key: \"<redacted>\" }"

@@ -23,6 +23,7 @@ pub use source::{Diagnostics, Span};
 use crate::content::Script;
 use crate::model::Model;
 use crate::plan::{Group, Plan};
+use crate::redact::Redactor;
 use crate::shard::Shard;
 use crate::target::Target;
 use base::Nanos;
@@ -73,8 +74,8 @@ pub struct Scenario {
     /// The file as it was written, references to the environment not expanded, literal secrets replaced; below it, in
     /// comments, what was put into it.
     pub redacted: String,
-    /// Values that must not show: those of secret variables and headers. The longest first.
-    pub secrets: Vec<String>,
+    /// What hides the values that must not show.
+    pub redactor: Redactor,
     source: Arc<Source>,
 }
 
@@ -137,17 +138,36 @@ pub fn parse_with(
     around: &Surroundings<'_>,
     overrides: &[Override],
 ) -> Result<Scenario, Diagnostics> {
+    parse_hiding(name, text, around, overrides, Redactor::default())
+}
+
+/// Reads a scenario as [`parse_with`] does; `redactor` knows the names of secrets, and secrets from elsewhere.
+///
+/// # Errors
+/// As [`parse_with`].
+pub fn parse_hiding(
+    name: &str,
+    text: &str,
+    around: &Surroundings<'_>,
+    overrides: &[Override],
+    redactor: Redactor,
+) -> Result<Scenario, Diagnostics> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
     let overridden = overrides::texts(text.len(), overrides);
     let source = Arc::new(Source { name: name.to_owned(), text, overridden });
-    let mut environment = Environment::new(around.env);
+    let mut environment = Environment::new(around.env, redactor);
     let wrong = |problems: Vec<Problem>, environment: &Environment<'_>| {
-        Err(Diagnostics::new(source.clone(), problems, &environment.secrets))
+        Err(Diagnostics::new(source.clone(), problems, &environment.redactor))
     };
     let (mut tree, mut broken) = match tree::parse(&source, &mut environment) {
         Ok(parsed) => parsed,
-        Err(problem) => return wrong(vec![problem], &environment),
+        Err(problem) => {
+            // Nothing of a broken file is known by its keys; its lines are shown.
+            environment.redactor.know_in(&source.text);
+            return wrong(vec![problem], &environment);
+        }
     };
+    literals::add_names(&tree, &mut environment);
     let mut secrets = literals::conceal(&source, &tree, &mut environment);
     broken.extend(overrides::apply(&mut tree, &source, overrides, &mut environment));
     if !overrides.is_empty() {
@@ -155,7 +175,7 @@ pub fn parse_with(
         secrets.sort();
         secrets.dedup();
     }
-    let redacted = literals::copy(&source, &secrets);
+    let redacted = literals::copy(&source, &secrets, &environment.redactor);
     let mut reader = Reader::new(around);
     let file = match &tree.kind {
         tree::Kind::Null => None,
@@ -166,9 +186,9 @@ pub fn parse_with(
         Some(file) if reader.problems.is_empty() => file,
         _ => return wrong(reader.problems, &environment),
     };
-    match check::file(&file, &source, &environment.secrets, &mut reader) {
+    match check::file(&file, &source, &environment.redactor, &mut reader) {
         Some(checked) if reader.problems.is_empty() => {
-            Ok(Scenario { files: reader.files, redacted, secrets: environment.secrets, ..checked })
+            Ok(Scenario { files: reader.files, redacted, redactor: environment.redactor, ..checked })
         }
         _ => wrong(reader.problems, &environment),
     }
@@ -195,7 +215,7 @@ impl Scenario {
             Some(help) => problem.help(help),
             None => problem,
         };
-        Diagnostics::new(self.source.clone(), vec![problem], &self.secrets)
+        Diagnostics::new(self.source.clone(), vec![problem], &self.redactor)
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Values of secrets never show, wherever they came from. Deliberately absent: what can be wrong.
 
-use crate::request::REDACTED;
+use crate::redact::Redactor;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
 use std::fmt;
@@ -88,15 +88,15 @@ const MOST_SHOWN: usize = 10;
 pub struct Diagnostics {
     source: Arc<Source>,
     problems: Vec<Problem>,
-    secrets: Vec<String>,
+    redactor: Redactor,
 }
 
 impl Diagnostics {
     /// `problems` in the order of the file; each place and title once.
-    pub(super) fn new(source: Arc<Source>, mut problems: Vec<Problem>, secrets: &[String]) -> Diagnostics {
+    pub(super) fn new(source: Arc<Source>, mut problems: Vec<Problem>, redactor: &Redactor) -> Diagnostics {
         problems.sort_by_key(|p| p.span);
         problems.dedup_by(|a, b| (a.span, &a.title) == (b.span, &b.title));
-        Diagnostics { source, problems, secrets: secrets.to_vec() }
+        Diagnostics { source, problems, redactor: redactor.clone() }
     }
 
     /// How many things are wrong.
@@ -152,7 +152,7 @@ impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, problem) in self.problems.iter().take(MOST_SHOWN).enumerate() {
             let gap = if i > 0 { "\n\n" } else { "" };
-            write!(f, "{gap}{}", redact(&self.show(problem), &self.secrets))?;
+            write!(f, "{gap}{}", self.redactor.hide(&self.show(problem)))?;
         }
         match self.problems.len().saturating_sub(MOST_SHOWN) {
             0 => Ok(()),
@@ -162,14 +162,6 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
-
-/// The text with every secret replaced.
-pub(super) fn redact(text: &str, secrets: &[String]) -> String {
-    secrets
-        .iter()
-        .filter(|s| !s.is_empty())
-        .fold(text.to_owned(), |text, s| text.replace(s.as_str(), REDACTED))
-}
 
 /// One line of a file, or of what was put into it, which has no number.
 struct Line<'a> {
@@ -235,7 +227,9 @@ mod tests {
     fn shown(text: &str, problem: Problem) -> String {
         let source =
             Arc::new(Source { name: "a.yaml".to_owned(), text: text.to_owned(), ..Source::default() });
-        Diagnostics::new(source, vec![problem], &["hunter2".to_owned()]).to_string()
+        let mut redactor = Redactor::default();
+        redactor.know("hunter2");
+        Diagnostics::new(source, vec![problem], &redactor).to_string()
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl Converter {
         for url in std::mem::take(&mut operation.urls) {
             let step = self
                 .step(&operation, &url)
-                .with_context(|| format!("'{}'", workload::target::redact_url(&url)))?;
+                .with_context(|| format!("'{}'", workload::redact::Redactor::default().hide_url(&url)))?;
             self.draft.steps.push(step);
         }
         Ok(())

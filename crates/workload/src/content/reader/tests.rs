@@ -23,6 +23,12 @@ fn read(script: &Script, memory: &mut Memory, status: u16, headers: Headers<'_>,
     script.finish(&visit, reader, memory, Nanos::from_millis(5))
 }
 
+fn knowing(secret: &str) -> Redactor {
+    let mut redactor = Redactor::default();
+    redactor.know(secret);
+    redactor
+}
+
 fn pointer(text: &str) -> Pointer {
     Pointer::parse(text).unwrap()
 }
@@ -114,7 +120,7 @@ fn values_are_found_in_headers_cookies_and_text() {
     assert_eq!(regex(r"n=\d", Some(0)), Ok(("n=5".into(), Kind::Text)));
     assert_eq!(
         regex(r"x=(\d)", None).unwrap_err(),
-        r#"list: {{x}}: expected a body that matches x=(\d), got "token=abc; n=5""#
+        r#"list: {{x}}: expected a body that matches x=(\d), got "token=<redacted>; n=5""#
     );
     assert!(regex(r"token=abc(x)?", Some(1)).is_err(), "a group that took no part");
 }
@@ -345,7 +351,30 @@ fn the_first_reason_is_told_and_secrets_are_not() {
     step.extract(Extract::new(x, Finder::json(pointer("/x"))));
     let checks = vec![BodyCheck::contains("hunter2"), BodyCheck::at_least(1_000)];
     step.expect(Expect { body: checks, ..Expect::default() }).unwrap();
-    let script = Script::new(vec![step], Vec::new(), names, &[2]).with_secrets(vec!["hunter2".into()]);
+    let script = Script::new(vec![step], Vec::new(), names, &[2]).with_redactor(knowing("hunter2"));
     let reason = read(&script, &mut Memory::default(), 200, &[], "{}").reason.unwrap();
     assert_eq!(reason, "list: expected a body that contains \"<redacted>\", got \"{}\"");
+}
+
+#[test]
+fn what_an_answer_holds_under_names_of_secrets_is_not_told() {
+    let reason = |check: BodyCheck, body: &str| {
+        let mut step = step();
+        step.expect(Expect { body: vec![check], ..Expect::default() }).unwrap();
+        let script = Script::new(vec![step], Vec::new(), Names::new(), &[1]);
+        read(&script, &mut Memory::default(), 200, &[], body).reason.unwrap()
+    };
+    let page = format!("{} you sent password=hunter2&x=y", "-".repeat(40));
+    assert_eq!(
+        reason(BodyCheck::contains("welcome"), &page),
+        format!(
+            "list: expected a body that contains \"welcome\", got \"{} you sent password=<redacted>&x=y\"",
+            "-".repeat(40)
+        )
+    );
+    let json = BodyCheck::json(pointer("/user/token"), json!("abc"));
+    assert_eq!(
+        reason(json, r#"{"user": {"token": "hunter2"}}"#),
+        "list: expected <redacted> at /user/token of the body, got <redacted>"
+    );
 }

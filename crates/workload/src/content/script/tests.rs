@@ -1,5 +1,5 @@
 use super::*;
-use crate::content::{Extract, Finder, Template};
+use crate::content::{AtEnd, Extract, Finder, Take, Template};
 
 fn step(path: &str) -> Step {
     Step::new("s", "GET", &Template::parse(path, &Names::new()).unwrap()).unwrap()
@@ -74,7 +74,21 @@ fn workers_share_a_script() {
 }
 
 #[test]
-fn secrets_are_replaced() {
-    let script = script(vec![step("/")], 1).with_secrets(vec!["ab".into(), String::new(), "abc".into()]);
-    assert_eq!(script.redact("x abc ab y"), "x <redacted> <redacted> y");
+fn the_secrets_of_a_session_are_hidden() {
+    let data =
+        Data::csv("people", b"name,password\nada,loveLace1\nbob,builder-2\n", Take::Sequential, AtEnd::Fail);
+    let mut names = Names::new();
+    let at = names.extracted("session_token").unwrap();
+    let mut memory = Memory::default();
+    memory.set(at, 1, "t0k-en", super::super::encode::Kind::Text);
+    let mut known = Redactor::default();
+    known.know("of-the-file");
+    let mut step = step("/");
+    step.extract(Extract::new(at, Finder::regex("x", None).unwrap()));
+    let script = Script::new(vec![step], vec![data.unwrap()], names, &[1]).with_redactor(known);
+    let sending = Sending { k: 1, ..Sending::default() };
+    let visit = Visit { sending: &sending, now_unix_ns: 0 };
+    let hidden =
+        script.redactor(&visit, &memory).hide("ada loveLace1 bob builder-2 t0k-en of-the-file").into_owned();
+    assert_eq!(hidden, "ada loveLace1 bob <redacted> <redacted> <redacted>");
 }

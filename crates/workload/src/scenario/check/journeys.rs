@@ -3,6 +3,7 @@
 use super::steps::Builder;
 use crate::content::{Names, Step};
 use crate::journey::{MOST_NESTED, Node};
+use crate::redact::Redactor;
 use crate::scenario::leaves::Count;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
@@ -40,7 +41,7 @@ impl Journeys {
     pub fn settle(
         file: &written::File,
         names: &Names,
-        secrets: &[String],
+        redactor: &Redactor,
         reader: &mut Reader<'_>,
     ) -> Option<Journeys> {
         let before = reader.problems.len();
@@ -54,7 +55,7 @@ impl Journeys {
             return None;
         }
         let mut compiler = Compiler {
-            builder: Builder::new(file, &names, by_number, secrets),
+            builder: Builder::new(file, &names, by_number, redactor),
             labelled: HashMap::new(),
             steps: Vec::new(),
             labels: Vec::new(),

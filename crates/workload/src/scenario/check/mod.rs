@@ -17,6 +17,7 @@ use super::{Scenario, written};
 use crate::content::{Names, Script};
 use crate::journey::{Journey, Node, no_think};
 use crate::plan::{Group, LONGEST};
+use crate::redact::Redactor;
 use base::Nanos;
 use journeys::Journeys;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ fn is_plain_name(name: &str) -> bool {
 pub(super) fn file(
     file: &written::File,
     source: &Arc<Source>,
-    secrets: &[String],
+    redactor: &Redactor,
     reader: &mut Reader<'_>,
 ) -> Option<Scenario> {
     let name = settings::name(file, source, reader);
@@ -56,7 +57,7 @@ pub(super) fn file(
     if reader.problems.len() > before {
         return None;
     }
-    let journeys = Journeys::settle(file, &names, secrets, reader)?;
+    let journeys = Journeys::settle(file, &names, redactor, reader)?;
     let models = model::all(file, &journeys.labels, reader);
     let coming = coming?;
     let (measured_from, end) = extent(file, &coming, reader)?;
@@ -71,7 +72,7 @@ pub(super) fn file(
     let longest: Vec<u64> = groups.iter().map(|group| group.journey.longest()).collect();
     let data = data.into_iter().map(|set| set.data).collect();
     let Journeys { steps, labels, names, .. } = journeys;
-    let mut script = Script::new(steps, data, names, &longest).with_secrets(secrets.to_vec());
+    let mut script = Script::new(steps, data, names, &longest).with_redactor(redactor.clone());
     if let Some(target) = &target {
         script = script.with_target(target);
     }
@@ -92,7 +93,7 @@ pub(super) fn file(
         models,
         files: Vec::new(),
         redacted: String::new(),
-        secrets: Vec::new(),
+        redactor: Redactor::default(),
         source: source.clone(),
     })
 }

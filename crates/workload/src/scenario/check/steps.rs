@@ -3,9 +3,10 @@
 use super::journeys::Known;
 use super::{bodies, expect};
 use crate::content::{Names, Step, StepError, Template, TemplateError};
+use crate::redact::Redactor;
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
-use crate::scenario::source::{Problem, Span, redact};
+use crate::scenario::source::{Problem, Span};
 use crate::scenario::tree::Scalar;
 use crate::scenario::written;
 
@@ -32,7 +33,7 @@ pub(super) struct Builder<'f> {
     names: Names,
     /// Extracted names by number.
     extracted: Vec<String>,
-    secrets: &'f [String],
+    redactor: &'f Redactor,
 }
 
 impl<'f> Builder<'f> {
@@ -41,10 +42,10 @@ impl<'f> Builder<'f> {
         file: &'f written::File,
         names: &Names,
         extracted: Vec<String>,
-        secrets: &'f [String],
+        redactor: &'f Redactor,
     ) -> Builder<'f> {
         let headers = file.headers.as_ref().map_or(&[][..], |headers| &headers.0);
-        Builder { headers, names: names.clone(), extracted, secrets }
+        Builder { headers, names: names.clone(), extracted, redactor }
     }
 
     /// The step that a request stands for. `known` is what steps before it may have extracted.
@@ -123,14 +124,14 @@ impl<'f> Builder<'f> {
     fn label(&self, method: &str, path: &Text, step: &written::Step) -> Result<String, Problem> {
         let Some(name) = &step.name else {
             let path = path.value.text.split(['?', '#']).next().unwrap_or_default();
-            return Ok(redact(&format!("{method} {path}"), self.secrets));
+            return Ok(self.redactor.hide_url(&format!("{method} {path}")).into_owned());
         };
         let text = name.value.text.trim();
         if text.is_empty() || text.chars().count() > 200 || text.chars().any(char::is_control) {
             let problem = Problem::new(name.span, "this is no name of a step");
             return Err(problem.help("write up to 200 characters on one line"));
         }
-        Ok(redact(text, self.secrets))
+        Ok(self.redactor.hide(text).into_owned())
     }
 
     /// Names that no step before this one can have extracted in the same session.

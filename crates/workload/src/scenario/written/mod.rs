@@ -45,6 +45,8 @@ mapping! {
         headers: Named<Text>,
         /// Constants for templates: {{vars.NAME}}.
         variables: Named<Text>,
+        /// Names whose values are secrets too: of headers, parameters, fields, columns and variables.
+        redact: Vec<Text>,
         /// Rows of values for templates: {{data.SET.COLUMN}}.
         data: Named<DataSet>,
         /// Who comes, and how: one group, or a list of groups with names.

@@ -1,0 +1,48 @@
+"""Logs as pyarrow reads them, what a run says that it lost, and disks on which little fits."""
+
+import contextlib
+import re
+import subprocess
+
+import pyarrow
+import pyarrow.ipc
+
+from harness import Skipped, expect, flat
+
+
+def read_log(path):
+    """The log to its last complete batch."""
+    batches = []
+    with pyarrow.OSFile(str(path)) as file:
+        reader = pyarrow.ipc.open_stream(file)
+        with contextlib.suppress(StopIteration, pyarrow.ArrowInvalid, OSError):
+            while True:
+                batches.append(reader.read_next_batch())
+        return pyarrow.Table.from_batches(batches, schema=reader.schema)
+
+
+@contextlib.contextmanager
+def small_disk(folder, size):
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "headway-check", folder], capture_output=True, text=True
+    )
+    if mounted.returncode:
+        raise Skipped(f"no tmpfs can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def told(ended):
+    """Rows that the report says were lost and kept."""
+    found = re.search(r"The log has lost ([\d,]+) rows?, and holds ([\d,]+)", flat(ended.out))
+    expect(found, f"the report tells of no lost rows; {ended}: {ended.out[-2000:]}")
+    return tuple(int(n.replace(",", "")) for n in found.groups())
+
+
+def on_stderr(ended):
+    found = re.search(r"records\.arrow: (\d+) rows were lost", ended.err)
+    expect(found, f"stderr tells of no lost rows; {ended}")
+    return int(found.group(1))

@@ -1,0 +1,231 @@
+//! The gate through which all text passes that is shown or written: it hides secrets.
+//!
+//! A [`Redactor`] knows names of secrets ([`SecretNames`]) and values that are secrets. Known values are hidden wherever they
+//! appear, as they are and as URLs, forms, JSON, HTML and Base64 have them. After names it hides what follows them: in URLs, and
+//! in text that came from elsewhere.
+//!
+//! A value shorter than [`SHORTEST`] characters is hidden after its name alone: to hide every "1" would leave no report readable.
+//! One of letters alone, or shorter than [`SHORT`], is hidden where it stands as a word.
+
+mod names;
+mod scan;
+mod urls;
+mod values;
+
+pub use names::{Place, SecretNames};
+
+use std::borrow::Cow;
+use std::ops::Range;
+use values::Known;
+
+/// What stands in the place of a secret.
+pub const REDACTED: &str = "<redacted>";
+
+/// Characters of the shortest value that is hidden wherever it appears.
+pub const SHORTEST: usize = 3;
+
+/// A value of fewer characters is hidden only where it stands as a word.
+pub const SHORT: usize = 8;
+
+/// Schemes of the Authorization header, which are no secrets.
+const SCHEMES: &[&str] =
+    &["basic", "bearer", "digest", "dpop", "token", "apikey", "negotiate", "aws4-hmac-sha256"];
+
+/// Whether a word is a scheme of the Authorization header.
+pub(crate) fn is_scheme(word: &str) -> bool {
+    SCHEMES.contains(&word.to_ascii_lowercase().as_str())
+}
+
+/// Hides secrets in text.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Redactor {
+    names: SecretNames,
+    known: Vec<Known>,
+    shows_all: bool,
+}
+
+impl Redactor {
+    /// One that knows the list of names, these names besides, and no values yet.
+    pub fn new(names: SecretNames) -> Redactor {
+        Redactor { names, ..Redactor::default() }
+    }
+
+    /// One that hides nothing.
+    pub fn showing_all() -> Redactor {
+        Redactor { shows_all: true, ..Redactor::default() }
+    }
+
+    /// Whether it hides nothing.
+    pub fn shows_all(&self) -> bool {
+        self.shows_all
+    }
+
+    /// Whether values of that name are hidden.
+    pub fn hides(&self, place: Place, name: &str) -> bool {
+        !self.shows_all && self.names.has(place, name)
+    }
+
+    /// The names that it knows.
+    pub fn names(&self) -> &SecretNames {
+        &self.names
+    }
+
+    /// Adds names of secrets.
+    pub fn add_names(&mut self, added: &[String]) {
+        self.names.add(added);
+    }
+
+    /// Hides this value wherever it appears, from now on; unless it is shorter than [`SHORTEST`], or stands for a value to come.
+    pub fn know(&mut self, value: &str) {
+        let value = value.trim();
+        if is_reference(value)
+            || value.chars().count() < SHORTEST
+            || REDACTED.contains(value)
+            || is_word(value)
+        {
+            return;
+        }
+        for known in values::forms(value) {
+            if !self.known.contains(&known) {
+                self.known.push(known);
+            }
+        }
+    }
+
+    /// Hides the value of a header, from now on, if its name says that it is a secret: all of it, and what follows the scheme; of
+    /// cookies each.
+    pub fn know_header(&mut self, name: &str, value: &str) {
+        if !self.names.has(Place::Header, name) {
+            return self.know_in(value);
+        }
+        self.know(value);
+        for word in value.split([' ', ';', ',']).map(str::trim) {
+            let of_name = word.split_once('=').map_or(word, |(_, value)| value.trim_matches('"'));
+            if !is_scheme(word) {
+                self.know(word);
+                self.know(if of_name.is_empty() { word } else { of_name });
+                self.know_basic(word);
+            }
+        }
+    }
+
+    /// User and password of Basic credentials.
+    fn know_basic(&mut self, word: &str) {
+        let pair = values::from_base64(word);
+        if let Some((user, password)) = pair.as_deref().and_then(|pair| pair.split_once(':')) {
+            self.know(user);
+            self.know(password);
+        }
+    }
+
+    /// Hides, from now on, the values of a URL or path that are secrets.
+    pub fn know_url(&mut self, url: &str) {
+        let sent = url.split('#').next().unwrap_or_default();
+        let fragment = &url[sent.len()..];
+        for range in urls::in_text(fragment, &self.names) {
+            self.know(&fragment[range]);
+        }
+        for range in urls::whole(sent, &self.names) {
+            let value = &sent[range];
+            // Of `user:password` each is one.
+            for part in std::iter::once(value).chain(value.split(':')) {
+                self.know(part);
+                self.know(&urls::decoded(part));
+            }
+        }
+    }
+
+    /// Hides, from now on, the values in a text that follow names of secrets: of a body, for example.
+    pub fn know_in(&mut self, text: &str) {
+        for range in scan::foreign(text, &self.names) {
+            let value = text[range].to_owned();
+            self.know(&value);
+            self.know(&urls::decoded(&value.replace('+', " ")));
+            self.know(&values::from_json(&value));
+        }
+    }
+
+    /// One of this program's own sentences: without known values and without the secrets of URLs in it.
+    pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.without(text, |text| urls::in_text(text, &self.names))
+    }
+
+    /// A text that came from elsewhere: without known values, and without what follows names of secrets.
+    pub fn hide_foreign<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.without(text, |text| scan::foreign(text, &self.names))
+    }
+
+    /// A URL or a path, with or without its scheme.
+    pub fn hide_url<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.without(text, |text| urls::whole(text, &self.names))
+    }
+
+    /// The value of a header.
+    pub fn hide_header<'t>(&self, name: &str, value: &'t str) -> Cow<'t, str> {
+        match self.hides(Place::Header, name) && !value.is_empty() {
+            true => Cow::Borrowed(REDACTED),
+            false => self.hide_foreign(value),
+        }
+    }
+
+    /// Bytes of the longest text that is hidden wherever it appears.
+    pub(crate) fn longest(&self) -> usize {
+        self.known.iter().map(Known::len).max().unwrap_or(0)
+    }
+
+    fn without<'t>(&self, text: &'t str, named: impl FnOnce(&'t str) -> Vec<Range<usize>>) -> Cow<'t, str> {
+        if self.shows_all {
+            return Cow::Borrowed(text);
+        }
+        let mut found = named(text);
+        found.extend(self.known.iter().flat_map(|known| known.places(text)));
+        let found = scan::in_order(found);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for range in found {
+            out.push_str(&text[at..range.start]);
+            out.push_str(REDACTED);
+            at = range.end;
+        }
+        out.push_str(&text[at..]);
+        Cow::Owned(out)
+    }
+}
+
+/// Whether a value is a word that no report could do without: the name of a field, or a value of no content.
+fn is_word(value: &str) -> bool {
+    let names = SecretNames::default();
+    let plain = value.chars().all(char::is_lowercase) && value.len() <= 12;
+    (plain && names.has(Place::Query, value)) || matches!(value, "null" | "none" | "true" | "false")
+}
+
+/// Values do not show.
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redactor")
+            .field("names", &self.names)
+            .field("known", &self.known.len())
+            .field("shows_all", &self.shows_all)
+            .finish()
+    }
+}
+
+/// Whether a value is nothing but the name of one to come (`{{name}}`, `${NAME}`), perhaps after a scheme, or is hidden already.
+fn is_reference(value: &str) -> bool {
+    let value = value.trim();
+    let value = match value.split_once(' ') {
+        Some((scheme, rest)) if is_scheme(scheme) => rest.trim(),
+        _ => value,
+    };
+    let within = |open: &str, close: &str| {
+        let inner = value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        inner.is_some_and(|inner| !inner.contains(close))
+    };
+    value == REDACTED || within("{{", "}}") || within("${", "}") || within("%7B%7B", "%7D%7D")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+use super::*;
+
+fn foreign(text: &str) -> String {
+    Redactor::default().hide_foreign(text).into_owned()
+}
+
+#[test]
+fn urls_lose_user_password_secret_parameters_and_fragment() {
+    let check = |url: &str, hidden: &str| assert_eq!(Redactor::default().hide_url(url), hidden);
+    check("http://me:pw@host/p@q", "http://<redacted>@host/p@q");
+    check("me:pw@host:80/p@q", "<redacted>@host:80/p@q");
+    check("host:80/p@q", "host:80/p@q");
+    check(
+        "http://h/a?token=x'y,z&page=2&sig=a%3Db#frag",
+        "http://h/a?token=<redacted>&page=2&sig=<redacted>#<redacted>",
+    );
+    check("http://h/cb#access_token=abc", "http://h/cb#<redacted>");
+    check(
+        "/a;jsessionid=abc?user%5Bpassword%5D=p;q&x=y",
+        "/a;jsessionid=<redacted>?user%5Bpassword%5D=<redacted>&x=y",
+    );
+    check(
+        "/a?code=1&key=2&%74oken=3&status=4&empty=&token=",
+        "/a?code=<redacted>&key=<redacted>&%74oken=<redacted>&status=4&empty=&token=",
+    );
+    check(
+        "/a?X-Amz-Signature=abc&X-Amz-Date=5&client_secret=s&jwt=e",
+        "/a?X-Amz-Signature=<redacted>&X-Amz-Date=5&client_secret=<redacted>&jwt=<redacted>",
+    );
+    check(
+        "/a?token={{token}}&password=${PASSWORD}&sig={{a}}b",
+        "/a?token={{token}}&password=${PASSWORD}&sig=<redacted>",
+    );
+    check("GET /a", "GET /a");
+}
+
+#[test]
+fn own_sentences_keep_their_words() {
+    let mut redactor = Redactor::default();
+    redactor.know("hunter2!x");
+    redactor.know("1");
+    redactor.know("abc");
+    redactor.know("password");
+    for same in [
+        "token: expected status below 400, got 500",
+        "1 of 11 requests",
+        "abcd xabc",
+        "the password: is missing",
+        "p(99) < 100",
+        "response{step:token}: p(95)<200",
+    ] {
+        assert_eq!(redactor.hide(same), same);
+    }
+    assert_eq!(redactor.hide("got hunter2!x, abc."), "got <redacted>, <redacted>.");
+    assert_eq!(
+        redactor.hide("step GET /a?token=zz: not sent; see https://me:pw@h/x?sig=1 (why)"),
+        "step GET /a?token=<redacted> not sent; see https://<redacted>@h/x?sig=<redacted> (why)"
+    );
+}
+
+#[test]
+fn known_values_are_hidden_in_every_form() {
+    let mut redactor = Redactor::default();
+    let value = "p/ss \"w\"+é&<1>";
+    redactor.know(value);
+    for form in [
+        value.to_owned(),
+        "p%2Fss%20%22w%22%2B%C3%A9%26%3C1%3E".to_owned(),
+        "p%2fss%20%22w%22%2b%c3%a9%26%3c1%3e".to_owned(),
+        "p%2Fss+%22w%22%2B%C3%A9%26%3C1%3E".to_owned(),
+        serde_json::to_string(value).unwrap().trim_matches('"').to_owned(),
+        "p/ss \"w\"+é&amp;&lt;1&gt;".to_owned(),
+        "p/ss &quot;w&quot;+é&amp;&lt;1&gt;".to_owned(),
+    ] {
+        assert_eq!(redactor.hide(&format!("a {form} b")), "a <redacted> b", "{form}");
+    }
+    use base64::Engine as _;
+    for before in ["", "a", "me", "user:", "longer:"] {
+        for after in ["", "x", "yz"] {
+            let text = base64::engine::general_purpose::STANDARD.encode(format!("{before}{value}{after}"));
+            let hidden = redactor.hide(&text).into_owned();
+            assert!(
+                hidden.contains(REDACTED) && hidden.len() < text.len() - 8 + REDACTED.len(),
+                "{text}: {hidden}"
+            );
+        }
+    }
+    assert_eq!(redactor.hide("nothing of it"), "nothing of it");
+}
+
+#[test]
+fn a_short_value_is_hidden_as_a_word_also_behind_escapes() {
+    let mut redactor = Redactor::default();
+    redactor.know("s3cr");
+    let hidden = redactor.hide("s3cr xs3cr s3crx (s3cr) a%3Ds3cr a\\ns3cr \\u0022s3cr");
+    assert_eq!(hidden, "<redacted> xs3cr s3crx (<redacted>) a%3D<redacted> a\\n<redacted> \\u0022<redacted>");
+}
+
+#[test]
+fn headers_teach_their_values_and_what_is_within() {
+    let mut redactor = Redactor::default();
+    redactor.know_header("Authorization", "Bearer abc.def-ghi");
+    redactor.know_header("Authorization", "Basic YWxpY2U6d29uZGVybGFuZA==");
+    redactor.know_header("Cookie", "sid=c00kie1; theme=dark-blue");
+    redactor.know_header("Accept", "text/html");
+    redactor.know_url("http://bob:builder@h/x?token=t0ken%2Fx#at=frag");
+    let hidden = redactor.hide(
+        "abc.def-ghi YWxpY2U6d29uZGVybGFuZA== alice wonderland c00kie1 text/html bob builder t0ken%2Fx t0ken/x bearer",
+    );
+    assert_eq!(hidden.matches(REDACTED).count(), 9, "{hidden}");
+    assert!(hidden.contains("text/html") && hidden.ends_with("bearer"), "{hidden}");
+}
+
+#[test]
+fn answers_lose_what_follows_names_of_secrets() {
+    let check = |text: &str, hidden: &str| assert_eq!(foreign(text), hidden, "{text}");
+    check(r#"{"user":"u","password":"a\"b","n":1}"#, r#"{"user":"u","password":"<redacted>","n":1}"#);
+    check(
+        r#"{"access_token" : "abc", "token_type": "Bearer", "code": 404}"#,
+        r#"{"access_token" : "<redacted>", "token_type": "Bearer", "code": 404}"#,
+    );
+    check(
+        r#"{"pin": 1234, "token": null, "max_tokens": 5}"#,
+        r#"{"pin": <redacted>, "token": null, "max_tokens": 5}"#,
+    );
+    check(r#"{"credentials": {"a": ["b}"]}, "x": 1}"#, r#"{"credentials": <redacted>, "x": 1}"#);
+    check(r#""{\"password\":\"a\",\"x\":\"y\"}""#, r#""{\"password\":\"<redacted>\",\"x\":\"y\"}""#);
+    check(r#"{"password":"cut off"#, r#"{"password":"<redacted>"#);
+    check("user=u&password=a%20b&code=5&x=y", "user=u&password=<redacted>&code=<redacted>&x=y");
+    check("code=5&x=y", "code=<redacted>&x=y");
+    check(
+        "<a><password>abc</password><b sid=\"x\">y</b></a>",
+        "<a><password><redacted></password><b sid=\"<redacted>\">y</b></a>",
+    );
+    check("<ns:Password type='t'>abc</ns:Password>", "<ns:Password type='t'><redacted></ns:Password>");
+    check(
+        "<input name=\"csrf_token\" type=hidden value=\"abc\"><p>x",
+        "<input name=\"csrf_token\" type=hidden value=\"<redacted>\"><p>x",
+    );
+    check("<input value='abc' name='csrf_token'>", "<input value='<redacted>' name='csrf_token'>");
+    check("{\"name\": \"token\", \"value\": \"abc\"}", "{\"name\": \"token\", \"value\": \"<redacted>\"}");
+    check(
+        "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nab c\r\n--b--",
+        "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n<redacted>\r\n--b--",
+    );
+    check(
+        "Authorization: Bearer abc\r\nHost: h\r\nX-Session-Id: 5 6\r\n",
+        "Authorization: <redacted>\r\nHost: h\r\nX-Session-Id: <redacted>\r\n",
+    );
+    check("wrong token: abc is not it", "wrong token: <redacted> is not it");
+    check("status code: 404, no such author", "status code: 404, no such author");
+    check("login(password: \"abc\", name: \"n\")", "login(password: \"<redacted>\", name: \"n\")");
+    check("got eyJhbGciOi.eyJzdWIiOi.c2ln here", "got <redacted> here");
+    check(
+        "Location: https://h/cb?code=abc&state=s#x",
+        "Location: https://h/cb?code=<redacted>&state=s#<redacted>",
+    );
+    check("<a href=\"/x?a=b&amp;token=abc\">", "<a href=\"/x?a=b&amp;token=<redacted>\">");
+    check("password={{password}} token: ${TOKEN}", "password={{password}} token: ${TOKEN}");
+    check("Missing token. Cookies are off: enable cookies", "Missing token. Cookies are off: enable cookies");
+}
+
+#[test]
+fn one_that_shows_all_hides_nothing() {
+    let mut redactor = Redactor::showing_all();
+    redactor.know("hunter2");
+    let text = "hunter2 http://me:pw@h/?token=x {\"password\":\"p\"}";
+    assert_eq!(redactor.hide_foreign(text), text);
+    assert_eq!(redactor.hide_url(text), text);
+    assert_eq!(redactor.hide_header("Cookie", "a=b"), "a=b");
+    assert!(!redactor.hides(Place::Header, "Cookie"));
+}
+
+#[test]
+fn any_text_is_taken_and_values_learnt_are_gone() {
+    use proptest::prelude::*;
+    proptest!(ProptestConfig::with_cases(500), |(text in "[ -~é{}\"'\\\\<>:=&?#%\r\n]{0,80}", name in "(password|token|sid|x)")| {
+        let text = format!("{name}={text}\"{name}\":\"{text}");
+        let mut redactor = Redactor::default();
+        let hidden = redactor.hide_foreign(&text).into_owned();
+        let _ = (redactor.hide(&text), redactor.hide_url(&text));
+        prop_assert!(hidden.len() <= text.len() + 20 * REDACTED.len());
+        redactor.know_in(&text);
+        redactor.know_url(&text);
+    });
+    let mut redactor = Redactor::default();
+    redactor.know_in(r#"{"user": "u", "password": "tr0ub\u0034dor"}"#);
+    redactor.know_in("client_secret=a%2Bb+c%3D&x=y");
+    let hidden = redactor.hide("tr0ub4dor a+b c= y");
+    assert_eq!(hidden, "<redacted> <redacted> y");
+}
