@@ -11,8 +11,9 @@ use crate::dither::Dither;
 use crate::intervals::SEGMENTS;
 use crate::moments::{Gathered, Lag1, Sums};
 use crate::phase::{Measured, Ranges};
+use crate::scales::Scales;
 use crate::setup::{Foreign, PlanLaw, Setup, Workload};
-use crate::windows::{Expected, Lengths, PATTERN, Windows};
+use crate::windows::{Expected, Windows, lengths};
 use base::{Due, Nanos, Start};
 
 /// One unit of the rescaled-gap histogram is this share of a mean headway: cells are then at most 1/1000 of a gap
@@ -46,13 +47,10 @@ pub(crate) struct ArrivalsKept {
     pub windows: Vec<Windows>,
     /// Those of the fixed lengths again, with the arrivals as they would have started without the connection cap.
     pub released_windows: Vec<Windows>,
-    /// Where in `windows` those of the fixed lengths end, and where those of the pattern are.
-    pub fixed_windows: usize,
-    pub pattern_windows: [Option<usize>; 2],
-    /// Where no rate was known beforehand: windows from here on are a ladder of lengths, each twice the one before.
-    pub ladder: Option<usize>,
-    /// Windows of lengths near the pattern's shorter one, where headways are expected to say nothing.
-    pub near_windows: Vec<Windows>,
+    /// Counts for the pattern.
+    pub scales: Scales,
+    /// The longest headways, the longest first.
+    pub longest: [LongGap; LONGEST],
     pub labels: Vec<LabelGaps>,
     pub lag: Fine,
     pub late: Ranges,
@@ -74,6 +72,10 @@ pub(crate) struct StartSegment {
     /// Of those that waited, the ones that waited for longer than a request may be late.
     pub capped: u64,
     pub gaps: Gathered,
+    /// The same on the scale of the plan's rate, where it varies.
+    pub rescaled: Gathered,
+    /// Of the headways on the scale of the plan's rate.
+    pub lag1: Lag1,
     pub intended: Sums,
     pub released_gaps: Sums,
 }
@@ -91,11 +93,27 @@ impl Released {
     }
 }
 
+/// So many of the longest headways are kept.
+pub(crate) const LONGEST: usize = 3;
+
+/// A headway and its place in the time of the counts, all in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LongGap {
+    /// On the scale of the plan's rate.
+    pub length: i64,
+    pub counted: [i64; 2],
+    pub from: i64,
+    pub to: i64,
+}
+
 /// Headways on the scale on which the plan's rate is 1; kept only where the rate varies over the measured phase, else
 /// the plain ones differ by a factor.
 #[derive(Debug)]
 pub(crate) struct Rescaled {
     before: f64,
+    /// The cumulative rate at the start of the measured phase, and nanoseconds of it per expected arrival.
+    zero: f64,
+    pub unit: f64,
     pub gaps: Fine,
     pub moments: Gathered,
 }
@@ -133,25 +151,10 @@ impl ArrivalsKept {
     pub fn new(measured: Measured, setup: &Setup, foreign: Option<Foreign>) -> ArrivalsKept {
         let plan = setup.plan.as_ref();
         let rate = plan.and_then(|p| measured.mean_rate(&p.profile)).or(setup.rate);
-        let lengths = Lengths::new(setup.resolution, rate, foreign.is_some());
         let judged = foreign.as_ref().and_then(|f| f.judged.clone()).unwrap_or(measured.start..measured.end);
-        let window = |w: Nanos| Windows::new(w, judged.start, judged.end);
-        let mut windows: Vec<_> = lengths.fixed.iter().map(|&w| window(w)).collect();
-        let fixed_windows = windows.len();
+        let lengths = lengths(setup.resolution, foreign.is_some());
+        let windows: Vec<_> = lengths.iter().map(|&w| Windows::new(w, judged.start, judged.end)).collect();
         let released_windows = windows.clone();
-        let pattern_windows = lengths.pattern.map(|length| {
-            let length = length?;
-            let same = windows.iter().position(|w| w.width() == length);
-            Some(same.unwrap_or_else(|| {
-                windows.push(window(length));
-                windows.len() - 1
-            }))
-        });
-        let unknown = foreign.is_none() && rate.is_none();
-        let ladder = unknown.then(|| {
-            windows.extend(Lengths::ladder(setup.resolution).into_iter().map(window));
-            fixed_windows
-        });
         let varies = plan.is_some_and(|p| !measured.has_constant_rate(&p.profile));
         let labels = setup.labels.len();
         ArrivalsKept {
@@ -169,18 +172,22 @@ impl ArrivalsKept {
             min: u64::MAX,
             max: 0,
             lag1: Lag1::default(),
-            rescaled: varies.then(|| Rescaled {
+            rescaled: plan.filter(|_| varies).map(|p| Rescaled {
                 before: 0.0,
+                zero: p.profile.cumulative(measured.start),
+                unit: rate.map_or(1.0, |rate| 1e9 / rate),
                 gaps: Fine::new(),
                 moments: Gathered::default(),
             }),
             dither: foreign.and_then(|f| Dither::new(setup.resolution, f.dither_seed)),
             windows,
             released_windows,
-            fixed_windows,
-            pattern_windows,
-            ladder,
-            near_windows: lengths.near.iter().map(|&w| window(w)).collect(),
+            // Where the rate varies, from the start of the phase: the cumulative rate has no other zero.
+            scales: match varies {
+                true => Scales::new(measured.start, measured.end, Nanos(1), rate),
+                false => Scales::new(judged.start, judged.end, setup.resolution, rate),
+            },
+            longest: [LongGap::default(); LONGEST],
             labels: if labels > 1 { vec![LabelGaps::new(labels); labels] } else { Vec::new() },
             lag: Fine::new(),
             late: Ranges::default(),
@@ -223,6 +230,7 @@ impl ArrivalsKept {
         }
         let before = self.before.replace((at, segment.is_some()));
         let follows = segment.filter(|_| before.is_some_and(|b| b.1));
+        let mut length = None;
         if let (Some(segment), Some((before, _))) = (follows, before) {
             let gap = at - before;
             self.disordered += u64::from(gap < 0);
@@ -232,6 +240,7 @@ impl ArrivalsKept {
             self.lag1.push(gap as f64);
             self.min = self.min.min(gap);
             self.max = self.max.max(gap);
+            length = Some((segment, before, gap as f64));
         } else {
             self.lag1.interrupt();
             if let Some(dither) = &mut self.dither {
@@ -245,13 +254,17 @@ impl ArrivalsKept {
             dither.push(at);
         }
         let expected = self.expected(plan);
+        let mut counted = at;
         if let Some((rescaled, plan)) = self.rescaled.as_mut().zip(plan) {
             let cumulative = plan.profile.cumulative(start.started);
-            if follows.is_some() {
-                let gap = (cumulative - rescaled.before).max(0.0);
-                rescaled.gaps.push((gap / RESCALED_UNIT) as u64, 1);
-                rescaled.moments.push(gap);
+            if let Some((segment, _, gap)) = &mut length {
+                let units = (cumulative - rescaled.before).max(0.0);
+                rescaled.gaps.push((units / RESCALED_UNIT) as u64, 1);
+                rescaled.moments.push(units);
+                self.segments[*segment].rescaled.push(units);
+                *gap = units * rescaled.unit;
             }
+            counted = self.measured.start.0 + ((cumulative - rescaled.zero) * rescaled.unit) as i64;
             rescaled.before = cumulative;
             // A start inside a pause belongs to its beginning: the last instant at which one could be due. (The
             // cumulative rate stands still in a pause, so for the gap there is nothing to do.)
@@ -259,8 +272,26 @@ impl ArrivalsKept {
                 self.measured.in_pause += 1;
                 at = pause.0 - 1;
             }
+        } else {
+            self.scales.seconds.push(at);
         }
-        for windows in self.windows.iter_mut().chain(&mut self.near_windows) {
+        if let Some((segment, before, gap)) = length {
+            self.segments[segment].lag1.push(gap);
+            if gap as i64 > self.longest[LONGEST - 1].length {
+                let length = gap as i64;
+                let gap = LongGap {
+                    length,
+                    counted: [counted - length, counted],
+                    from: before,
+                    to: start.started.0,
+                };
+                let place = self.longest.partition_point(|g| g.length >= length);
+                self.longest[place..].rotate_right(1);
+                self.longest[place] = gap;
+            }
+        }
+        self.scales.push(counted);
+        for windows in &mut self.windows {
             windows.started(at, &expected);
         }
         if let Some(label) = self.labels.get_mut(usize::from(start.step)) {
@@ -337,20 +368,23 @@ impl ArrivalsKept {
         }
     }
 
-    /// To be called after the last arrival.
-    pub fn settle(&mut self) {
+    /// To be called after the last arrival; `until` is when the measured phase ended.
+    pub fn settle(&mut self, until: Nanos, plan: Option<&PlanLaw>) {
         if let Some(dither) = &mut self.dither {
             dither.settle();
         }
+        let counted = match self.rescaled.as_ref().zip(plan) {
+            Some((r, plan)) => {
+                self.measured.start.0 + ((plan.profile.cumulative(until) - r.zero) * r.unit) as i64
+            }
+            None => until.0,
+        };
+        self.scales.settle(counted);
     }
 
-    /// Where in `windows` those of the pattern are, for this mean headway in nanoseconds.
-    pub fn pattern_places(&self, mean: Option<f64>) -> [Option<usize>; 2] {
-        let Some((ladder, mean)) = self.ladder.zip(mean) else { return self.pattern_windows };
-        PATTERN.map(|gaps| {
-            let steps = self.windows.iter().enumerate().skip(ladder);
-            steps.filter(|(_, w)| w.width().0 as f64 >= gaps * mean).map(|(i, _)| i).next()
-        })
+    /// The twentieth of the measured phase that an instant lies in.
+    pub fn segment(&self, at: Nanos) -> Option<usize> {
+        self.measured.segment(at)
     }
 
     /// Starts that lay inside a pause of the plan.

@@ -35,10 +35,8 @@ pub(crate) struct ArrivalsResult {
     /// nothing tells.
     pub released_windows: Vec<WindowsResult>,
     pub released_gaps: Sums,
-    /// Windows of 10 and of 100 mean headways.
-    pub pattern_windows: [Option<WindowsResult>; 2],
-    /// Windows of lengths near the first of these; none unless stamps are coarse.
-    pub near_windows: Vec<Option<WindowsResult>>,
+    /// Whether short headways are more frequent than of an exponential law, where the two differ most.
+    pub more_short: bool,
     pub curve: Option<HeadwayCurve>,
 }
 
@@ -91,27 +89,27 @@ pub(crate) fn arrivals_result(
     };
     let law_cells = rescaled_cells.as_ref().unwrap_or(&cells);
     let mean = rescaled.map_or(gaps.mean * scale, |m| m.mean);
+    let more_short;
     block.ks = match (&kept.dither, &rescaled) {
         (Some(dither), None) if gaps.n > 0 => {
             let cells = dither.gaps.cells();
+            more_short = ks::more_short(&cells, scale, dither.mean(gaps.n) * scale);
             let mut pair = distances(&cells, scale, dither.mean(gaps.n) * scale, plan, not_computed);
             let ties = grid / gaps.mean * (gaps.n as f64).sqrt();
             let as_stamped = || ks::against_fitted_exponential(law_cells, scale, mean);
             pair.exponential_as_stamped = (ties > TIES_MATTER).then(as_stamped).flatten();
             pair
         }
-        _ => distances(law_cells, scale, mean, plan, not_computed),
+        _ => {
+            more_short = ks::more_short(law_cells, scale, mean);
+            distances(law_cells, scale, mean, plan, not_computed)
+        }
     };
 
     let expected = kept.expected(plan);
     let results: Vec<_> = kept.windows.iter().map(|w| w.result(until, &expected)).collect();
-    let places = kept.pattern_places(gaps.mean());
-    let pattern_windows = places.map(|i| results.get(i?).cloned().flatten());
-    let near_windows = kept.near_windows.iter().map(|w| w.result(until, &expected)).collect();
     let poisson = plan.is_none_or(|p| p.poisson);
-    let told = |i: &usize| kept.ladder.is_none_or(|ladder| *i < ladder) || places.contains(&Some(*i));
-    let rows = results.iter().enumerate().filter(|(i, _)| told(i));
-    block.dispersion = rows.filter_map(|(_, w)| Some(w.as_ref()?.row)).collect();
+    block.dispersion = results.iter().flatten().map(|w| w.row).collect();
     for row in &mut block.dispersion {
         // Without recorded instants the plan's law in the limit of long windows (Cox 1962, section 4.5).
         let law = plan.map_or(1.0, |p| p.gap_cov * p.gap_cov);
@@ -119,13 +117,7 @@ pub(crate) fn arrivals_result(
     }
     block.dispersion.sort_by(|a, b| a.window.total_cmp(&b.window));
     block.dispersion.dedup_by(|a, b| a.window == b.window);
-    // The windows of the pattern may nearly be those of round length; of such a pair the round one is told.
-    let round: Vec<f64> =
-        kept.windows[..kept.fixed_windows].iter().map(|w| w.width().as_secs_f64()).collect();
-    let is_round = |w: f64| round.contains(&w);
-    let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.05;
-    block.dispersion.retain(|row| is_round(row.window) || !round.iter().any(|&r| close(row.window, r)));
-    let rule_windows = results.into_iter().take(kept.fixed_windows).flatten().collect();
+    let rule_windows = results.into_iter().flatten().collect();
     let released_windows = kept.released_windows.iter().filter_map(|w| w.result(until, &expected)).collect();
     if block.dispersion.is_empty() {
         not_computed.insert("arrivals.dispersion".into(), "no window length fits 30 times".into());
@@ -152,8 +144,7 @@ pub(crate) fn arrivals_result(
         rule_windows,
         released_windows,
         released_gaps,
-        pattern_windows,
-        near_windows,
+        more_short,
         curve,
     }
 }
@@ -169,14 +160,28 @@ fn correct(
 ) -> Option<(f64, f64)> {
     let (raw, se) = (block.cov?, block.cov_se?);
     let a = grid / gaps.mean;
-    let matters = grid > 1.0 && a * a / 12.0 > 0.5 * se;
-    let corrected = |cov: f64| if matters { (cov * cov - a * a / 6.0).max(0.0).sqrt() } else { cov };
+    let matters = grid > 1.0 && grid_matters(a, se);
+    let corrected = |cov: f64| if matters { without_grid(cov, a) } else { cov };
     block.cov = Some(corrected(raw));
     block.cov_as_stamped = matters.then_some(raw);
     match rescaled {
         Some(rescaled) => Some((corrected(rescaled.cov()?), rescaled.cov_se()?)),
         None => Some((corrected(raw), se)),
     }
+}
+
+/// Whether stamps on a grid of `a` mean headways change the CoV by more than half its standard error.
+fn grid_matters(a: f64, se: f64) -> bool {
+    a * a / 12.0 > 0.5 * se
+}
+
+fn without_grid(cov: f64, a: f64) -> f64 {
+    (cov * cov - a * a / 6.0).max(0.0).sqrt()
+}
+
+/// A CoV of headways between stamps on a grid of `a` mean headways, corrected where that matters.
+pub(crate) fn grid_corrected(cov: f64, se: f64, a: f64) -> f64 {
+    if grid_matters(a, se) { without_grid(cov, a) } else { cov }
 }
 
 fn headways(kept: &ArrivalsKept, gaps: &Moments, cells: &Cells, started: u64) -> Arrivals {

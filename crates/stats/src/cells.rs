@@ -198,11 +198,26 @@ impl Cells {
         cells.settle()
     }
 
+    /// The observations in cells that begin at `x` or beyond it, less where the first of those begins.
+    pub fn beyond(&self, x: u64) -> Cells {
+        let from = self.cells.partition_point(|c| c.low < x);
+        // A cell that begins before `x` and is left out ends at or beyond it.
+        let zero = from.checked_sub(1).map_or(x, |i| (self.cells[i].high + 1).max(x));
+        let left_out = from.checked_sub(1).map_or(0, |i| self.cells[i].up_to);
+        let cells = self.cells[from..].iter().map(|c| Cell {
+            low: c.low - zero,
+            high: c.high - zero,
+            count: c.count,
+            up_to: c.up_to - left_out,
+        });
+        Cells { cells: cells.collect() }
+    }
+
     pub fn n(&self) -> u64 {
         self.cells.last().map_or(0, |c| c.up_to)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Cell> {
+    pub fn iter(&self) -> impl Iterator<Item = &Cell> + Clone {
         self.cells.iter()
     }
 

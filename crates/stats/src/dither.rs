@@ -3,7 +3,7 @@
 //! A stamp cut off to a grid of step q may have been anywhere in [stamp, stamp + q): a uniform draw puts it there
 //! again. Arrivals of a Poisson process are then distributed as before they were cut off, because given their number in
 //! a step they lie in it independently and uniformly. Of other traffic the spread hides what happened within a step, so
-//! nothing is ever decided by it.
+//! it decides only where the mean headway is two steps or more.
 
 use crate::cells::Fine;
 use base::Nanos;

@@ -72,17 +72,31 @@ pub fn stephens_sf(t: f64) -> f64 {
 /// Largest distance at the cells' borders, and the most that `cdf` gains within a cell. `scale` turns the
 /// histogram's whole numbers into the argument of `cdf`.
 fn distance(cells: &Cells, scale: f64, cdf: impl Fn(f64) -> f64) -> (f64, f64) {
+    let (above, below, error) = distances(cells, scale, cdf);
+    (above.max(below), error)
+}
+
+/// The largest distance above the law, the largest below it, and the most that the law gains within a cell.
+fn distances(cells: &Cells, scale: f64, cdf: impl Fn(f64) -> f64) -> (f64, f64, f64) {
     let n = cells.n() as f64;
-    let (mut d, mut error, mut before) = (0.0f64, 0.0f64, 0.0);
+    let (mut above, mut below, mut error, mut before) = (0.0f64, 0.0f64, 0.0f64, 0.0);
     for cell in cells.iter() {
         // A whole number k stands for any instant in [k, k + 1): stamps are cut off, not rounded.
         let (at_low, at_high) = (cdf(cell.low as f64 * scale), cdf((cell.high + 1) as f64 * scale));
         let up_to = cell.up_to as f64 / n;
-        d = d.max((at_low - before).abs()).max((at_high - up_to).abs());
+        above = above.max(before - at_low).max(up_to - at_high);
+        below = below.max(at_low - before).max(at_high - up_to);
         error = error.max(at_high - at_low);
         before = up_to;
     }
-    (d, error)
+    (above, below, error)
+}
+
+/// Whether short values are more frequent than an exponential law of that mean would have them: where the two differ most, the
+/// sample's distribution function is the higher one.
+pub(crate) fn more_short(cells: &Cells, scale: f64, mean: f64) -> bool {
+    let (above, below, _) = distances(cells, scale, |x| -(-x / mean).exp_m1());
+    above > below
 }
 
 /// Against a law that is fully known.

@@ -91,6 +91,20 @@ impl Moments {
             + 4.0 * d * (na * b.m3 - nb * a.m3) / n;
     }
 
+    /// Of values that came so many times each.
+    pub fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Moments {
+        let n: u64 = values.clone().map(|(_, count)| count).sum();
+        let mean = values.clone().map(|(x, count)| x * count as f64).sum::<f64>() / n.max(1) as f64;
+        let power = |p: i32| values.clone().map(|(x, count)| (x - mean).powi(p) * count as f64).sum();
+        Moments { n, mean, m2: power(2), m3: power(3), m4: power(4) }
+    }
+
+    /// The same values in another unit.
+    pub fn scaled(&self, by: f64) -> Moments {
+        let Moments { n, mean, m2, m3, m4 } = *self;
+        Moments { n, mean: mean * by, m2: m2 * by.powi(2), m3: m3 * by.powi(3), m4: m4 * by.powi(4) }
+    }
+
     /// Sum of squared deviations.
     pub fn m2(&self) -> f64 {
         self.m2

@@ -1,106 +1,251 @@
-//! The second question: are the starts like those of independent users?
+//! The second question: are the starts like those of independent users, and up to what time scale was that shown?
 //!
-//! CoV of headways within 1 +- 0.05 and dispersion under 1.2 at windows of 10 and of 100 mean headways: independent;
-//! above: bunched; CoV below: even. Each comparison is made with the 95 % interval; where one that matters lies
-//! astride, the pattern is undecided. Where the mean headway is under ten sends, the CoV is an artefact of the sender and
-//! dispersion alone decides. Where it is under two steps of the grid that the stamps lie on, only counts in windows of ten
-//! steps or more mean anything: independent then needs an index near 1 at the shorter window and at lengths near it, for
-//! without headways nothing else tells independent arrivals from a constant rate or from batches at a constant rate. Deliberately absent: whether the pattern was asked for;
-//! an even load can be VALID.
+//! Each statistic is an effect with a 95 % interval and a bound: inside = shown, outside = not so, astride = open. A load is
+//! independent if the CoV, the distance from an exponential law, the correlation of successive headways and the counts over
+//! ten mean headways are all shown to lie within their bounds, and the spectrum of the counts has no line. The scale is the
+//! longest window up to which the counts are within. The measurements stand in `pattern_stats`. Deliberately absent: whether
+//! the pattern was asked for; an even load can be VALID.
 
+use crate::arrivals::ArrivalsKept;
 use crate::arrivals_summary::ArrivalsResult;
+use crate::findings::span;
+use crate::intervals::SEGMENTS;
+use crate::ladder::Rung;
+use crate::pattern_stats::{Estimate, Measures};
+use crate::rules::judge;
 use crate::setup::Tolerances;
-use crate::summary::{Interval, Pattern};
-use crate::windows::{PATTERN, WindowsResult};
+use crate::spectrum::CHANCE;
+use crate::summary::{Interval, Limits, Pattern, RuleOutcome, RuleResult, ScaleEnd};
 use base::Nanos;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Below,
-    Inside,
-    Above,
-    Astride,
-}
-
-fn side(interval: Interval, low: f64, high: f64) -> Side {
-    match interval {
-        [a, b] if a >= low && b <= high => Side::Inside,
-        [_, b] if b < low => Side::Below,
-        [a, _] if a > high => Side::Above,
-        _ => Side::Astride,
-    }
-}
-
-/// With the larger of the sample's own error and the null error under Poisson: a few dozen headways of independent
-/// users can look regular, and then also look sure of it.
-fn cov_interval(arrivals: &ArrivalsResult) -> Option<Interval> {
-    let null = 1.0 / (arrivals.gaps.n as f64).sqrt();
-    let (cov, se) = arrivals.cov?;
-    let half = 1.96 * se.max(null);
-    Some([cov - half, cov + half])
-}
+/// Half the width of a 95 % interval in standard errors.
+pub(crate) const Z95: f64 = 1.96;
 
 /// Standard errors by which an index must fall short of 1: half a percent of independent loads do by chance.
 const CLEARLY: f64 = 2.576;
 
-/// The shortest window, of 100 mean headways or more, in which the counts vary clearly less than independent users' would:
-/// an index under the tolerance, and no chance deviation from 1.
-pub(crate) fn fixed_from<'a>(
-    arrivals: &'a ArrivalsResult,
-    tolerances: &Tolerances,
-) -> Option<&'a WindowsResult> {
-    let least = PATTERN[1] * arrivals.gaps.mean()? / 1e9;
-    let long = arrivals.pattern_windows.iter().flatten().chain(&arrivals.rule_windows);
-    // Rounding to the grid may have made the window of the pattern a little shorter.
-    long.filter(|w| w.row.window > 0.9 * least)
-        .filter(|w| w.row.index < tolerances.low_dispersion.min(1.0 - CLEARLY * w.row.se))
-        .min_by(|a, b| a.row.window.total_cmp(&b.row.window))
+/// With fewer arrivals the distance from an exponential law cannot be shown to be within its bound: of Poisson arrivals it
+/// is 0.8/sqrt(n) in the median, and its interval reaches 1.36/sqrt(n) further.
+const FEWEST: f64 = 6_000.0;
+
+/// More arrivals than so many times those seen are not foretold.
+const FORETOLD: f64 = 100.0;
+
+/// What the starts look like, and what that rests on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Judged {
+    pub pattern: Pattern,
+    /// Longest window, in seconds, up to which the starts were shown to be independent.
+    pub scale: Option<f64>,
+    pub ends: Option<ScaleEnd>,
+    pub rules: Vec<RuleResult>,
+    /// Arrivals that would probably decide what is open.
+    pub needs: Option<u64>,
+    /// The shortest window in which counts vary clearly less than those of independent users.
+    pub below: Option<(Rung, Interval)>,
+    /// Where the longest headways change the pattern: the pattern without them, and when they were, in seconds.
+    pub without: Option<(Pattern, Vec<[f64; 2]>)>,
+    /// After how many seconds the load repeats itself.
+    pub repeats: Option<f64>,
 }
 
-/// The pattern, and whether the population looks fixed: as independent users over short windows, yet with fewer
-/// fluctuations over long ones.
+fn within(low: f64, high: f64) -> Limits {
+    Limits { low: Some(low), high: Some(high) }
+}
+
+fn row(rule: &str, estimate: Option<Estimate>, limits: Limits, n: u64) -> RuleResult {
+    let interval = estimate.map(|e| e.interval());
+    let outcome = interval.map_or(RuleOutcome::Undecided, |i| judge(i, limits));
+    let value = estimate.map(|e| e.value);
+    let reason = match (interval, outcome) {
+        (None, _) => Some(format!("too few headways (n = {n})")),
+        (_, RuleOutcome::Undecided) => Some(format!("the interval lies astride the limit (n = {n})")),
+        _ => None,
+    };
+    RuleResult { rule: rule.into(), value, interval, limits, outcome, n, reason, ..RuleResult::default() }
+}
+
+/// The index over one length of window.
+fn counts(rung: &Rung, share: f64, t: &Tolerances) -> RuleResult {
+    let half = |share| Z95 * rung.index * rung.se(share);
+    let limits = within(t.low_dispersion, t.pattern_dispersion);
+    let n = rung.windows as u64;
+    // Of a load that repeats itself, more windows are not more evidence of bunches.
+    let estimate = Estimate { value: rung.index, half: half(1.0) };
+    let mut row = row("dispersion", Some(estimate), limits, n);
+    row.window = Some(rung.window as f64 / 1e9);
+    let low = row.outcome == RuleOutcome::Fail && rung.index < 1.0;
+    let by_chance = (low && rung.index > 1.0 - CLEARLY * rung.se(1.0))
+        || (!low && row.outcome == RuleOutcome::Fail && rung.index - half(share) < t.pattern_dispersion);
+    if by_chance {
+        row.outcome = RuleOutcome::Undecided;
+    }
+    row
+}
+
+/// The strongest line: one that chance explains is none.
+fn line(measures: &Measures, t: &Tolerances) -> RuleResult {
+    let limits = Limits { low: None, high: Some(t.pattern_line) };
+    let Some(line) = measures.line else {
+        // Too few arrivals for any line: the other measures cannot be decided either.
+        return RuleResult {
+            reason: Some("too few arrivals".into()),
+            ..row("line", None, limits, measures.n)
+        };
+    };
+    let mut row =
+        row("line", Some(Estimate { value: line.amplitude, half: Z95 * line.se }), limits, measures.n);
+    row.window = Some(line.period / 1e9);
+    let may_be_chance = line.p >= CHANCE;
+    if may_be_chance {
+        row.outcome = RuleOutcome::Pass;
+        row.reason = Some(format!("as strong by chance in {:.0} % of Poisson loads", 100.0 * line.p));
+    }
+    row
+}
+
+/// Above or below its limits.
+fn fails(row: &RuleResult) -> Option<Pattern> {
+    let value = row.value.filter(|_| row.outcome == RuleOutcome::Fail)?;
+    let above = row.limits.high.is_some_and(|high| value > high);
+    Some(if above { Pattern::Bunched } else { Pattern::Even })
+}
+
+/// Arrivals with which this would be decided, if the value stays.
+fn needed(row: &RuleResult, n: f64) -> f64 {
+    let Some((value, [low, high])) = row.value.zip(row.interval) else { return FEWEST };
+    let bounds = [row.limits.low, row.limits.high].into_iter().flatten();
+    let distance = bounds.map(|bound| (value - bound).abs()).fold(f64::INFINITY, f64::min);
+    n * (0.5 * (high - low) / distance).powi(2)
+}
+
+/// Rounded up to two digits.
+fn rounded_up(n: f64) -> u64 {
+    let unit = 10f64.powf((n.log10().floor() - 1.0).max(0.0));
+    ((n / unit).ceil() * unit) as u64
+}
+
+fn judged(measures: &Measures, t: &Tolerances) -> Judged {
+    let share = measures.distinct_share();
+    let rows: Vec<RuleResult> = measures.rungs.iter().map(|rung| counts(rung, share, t)).collect();
+    let ladder: Vec<RuleOutcome> = rows.iter().map(|row| row.outcome).collect();
+    let below = rows.iter().position(|row| fails(row) == Some(Pattern::Even));
+    let bunched = rows.iter().any(|row| fails(row) == Some(Pattern::Bunched));
+    let line = line(measures, t);
+    let repeats = measures.repeats();
+    let mut rules = Vec::new();
+    let mut lag = None;
+    let mut law = None;
+    let mut cov = None;
+    if !measures.coarse {
+        let c = row("cov", measures.cov, within(1.0 - t.pattern_cov, 1.0 + t.pattern_cov), measures.headways);
+        let k = row("ks", measures.ks, Limits { low: None, high: Some(t.pattern_ks) }, measures.headways);
+        let l = row("lag1", measures.lag1, within(-t.pattern_lag1, t.pattern_lag1), measures.n);
+        cov = fails(&c);
+        // More short headways than of independent users: clustered; fewer: kept apart.
+        law = fails(&k).map(|_| if measures.more_short { Pattern::Bunched } else { Pattern::Even });
+        lag = fails(&l);
+        rules.extend([c, k, l]);
+    }
+    rules.push(line.clone());
+    let open = rules.iter().any(|row| row.outcome != RuleOutcome::Pass);
+    let shown = ladder.iter().take_while(|&&outcome| outcome == RuleOutcome::Pass).count();
+    let even = |is: bool| is.then_some(Pattern::Even);
+    let waves = fails(&line).map(|_| if below.is_some() { Pattern::Even } else { Pattern::Bunched });
+    let independent = (shown > 0 && !open).then_some(Pattern::Independent);
+    let pattern = None
+        .or(bunched.then_some(Pattern::Bunched))
+        .or(cov.filter(|&cov| cov == Pattern::Bunched))
+        .or(even(below == Some(0)))
+        .or(cov)
+        .or(even(repeats.is_some()))
+        .or(lag)
+        .or(law)
+        .or(waves)
+        .or(independent)
+        .unwrap_or(Pattern::Undecided);
+    let n = measures.n as f64;
+    let needs = (pattern == Pattern::Undecided)
+        .then(|| {
+            let open = rules.iter().chain(rows.first()).filter(|row| row.outcome == RuleOutcome::Undecided);
+            let least = if measures.coarse { 0.0 } else { FEWEST };
+            open.map(|row| needed(row, n)).fold(least, f64::max)
+        })
+        .filter(|&needs| needs > n && needs < FORETOLD * n.max(FEWEST));
+    let first_open = rows.get(shown).and_then(|row| row.interval);
+    let ends = match (pattern, first_open) {
+        (Pattern::Independent, _) if below.is_some() => Some(ScaleEnd::Fewer),
+        (Pattern::Independent, Some([low, _])) if low > 1.0 => Some(ScaleEnd::More),
+        (Pattern::Independent, _) => Some(ScaleEnd::Length),
+        _ => None,
+    };
+    let below = below.and_then(|i| Some((measures.rungs[i], rows[i].interval?)));
+    let scale = shown.checked_sub(1).and_then(|last| rows[last].window);
+    rules.extend(rows);
+    Judged {
+        pattern,
+        scale: scale.filter(|_| pattern == Pattern::Independent),
+        ends,
+        rules,
+        needs: needs.map(rounded_up),
+        below,
+        without: None,
+        repeats: repeats.map(|period| period / 1e9),
+    }
+}
+
+/// The pattern, with and without the longest headways where those are too long for chance (independent users make one
+/// beyond (ln n + 3) means in one load of twenty). One pause must not hide that a load is even, nor may it be overlooked:
+/// independent is what is so with it.
 pub(crate) fn pattern(
+    kept: &ArrivalsKept,
     arrivals: &ArrivalsResult,
     tolerances: &Tolerances,
     send_cost: Option<Nanos>,
-) -> (Pattern, bool) {
-    let Some(mean) = arrivals.gaps.mean() else { return (Pattern::NotApplicable, false) };
-    let blurred = send_cost.is_some_and(|c| mean < c.0 as f64 * tolerances.serialised_sends);
-    let (low, high) = (tolerances.low_dispersion, tolerances.pattern_dispersion);
-    let of = |w: &Option<WindowsResult>| w.as_ref().map_or(Side::Astride, |w| side(w.interval(), low, high));
-    let windows = arrivals.pattern_windows.each_ref().map(of);
-    // For "not bunched" only the upper border counts.
-    let under = arrivals
-        .pattern_windows
-        .each_ref()
-        .map(|w| w.as_ref().is_some_and(|w| side(w.interval(), f64::NEG_INFINITY, high) == Side::Inside));
-    if arrivals.coarse {
-        let near: Vec<Side> = arrivals.near_windows.iter().map(of).collect();
-        let near_too = near.iter().all(|&side| side == Side::Inside);
-        return match windows {
-            _ if windows.contains(&Side::Above) || near.contains(&Side::Above) => (Pattern::Bunched, false),
-            [Side::Below, Side::Below] => (Pattern::Even, false),
-            [Side::Inside, _] if under[1] && near_too => {
-                (Pattern::Independent, fixed_from(arrivals, tolerances).is_some())
-            }
-            _ => (Pattern::Undecided, false),
-        };
+) -> Judged {
+    if arrivals.gaps.mean().is_none() {
+        return Judged::default();
     }
-    let one = tolerances.pattern_cov;
-    let cov = cov_interval(arrivals).map_or(Side::Astride, |i| side(i, 1.0 - one, 1.0 + one));
+    let measures = Measures::new(kept, arrivals, tolerances, send_cost, &[]);
+    let with = judged(&measures, tolerances);
+    let long = ((measures.n as f64).ln() + 3.0) * measures.mean;
+    let gaps: Vec<_> = kept.longest.iter().filter(|gap| gap.length as f64 > long).copied().collect();
+    if gaps.is_empty() {
+        return with;
+    }
+    let apart = Measures::new(kept, arrivals, tolerances, send_cost, &gaps);
+    if 2 * apart.n < measures.n {
+        return with;
+    }
+    let without = judged(&apart, tolerances);
+    let mut at: Vec<[f64; 2]> = gaps.iter().map(|g| [g.from as f64 / 1e9, g.to as f64 / 1e9]).collect();
+    at.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    match (with.pattern, without.pattern) {
+        (with, without) if with == without => {}
+        (_, Pattern::Even) | (Pattern::Undecided, Pattern::Bunched) => {
+            return Judged { without: Some((with.pattern, at)), ..without };
+        }
+        (_, pattern @ (Pattern::Independent | Pattern::Bunched)) => {
+            return Judged { without: Some((pattern, at)), ..with };
+        }
+        _ => {}
+    }
+    with
+}
 
-    let bunched = windows.contains(&Side::Above) || (!blurred && cov == Side::Above);
-    let all_under = under == [true, true];
-    let fixed = !bunched && !blurred && cov == Side::Inside && fixed_from(arrivals, tolerances).is_some();
-    let pattern = match cov {
-        _ if bunched => Pattern::Bunched,
-        // Dispersion alone: as regular as a metronome at both windows is even.
-        _ if blurred && windows == [Side::Below, Side::Below] => Pattern::Even,
-        _ if blurred && all_under => Pattern::Independent,
-        _ if blurred => Pattern::Undecided,
-        Side::Below => Pattern::Even,
-        Side::Inside if all_under => Pattern::Independent,
-        _ => Pattern::Undecided,
-    };
-    (pattern, fixed)
+/// In words for the document: the line's period, or the time after which the load repeats itself.
+pub(crate) fn period(judged: &Judged) -> Option<String> {
+    let line = judged.rules.iter().find(|row| row.rule == "line" && row.outcome == RuleOutcome::Fail)?;
+    judged.repeats.or(line.window).map(span)
+}
+
+/// Twentieths of the measured phase that hold none of these stretches.
+pub(crate) fn apart_from(kept: &ArrivalsKept, gaps: &[[i64; 2]]) -> [bool; SEGMENTS] {
+    let mut keep = [true; SEGMENTS];
+    for [from, to] in gaps {
+        let [first, last] = [*from, *to].map(|at| kept.segment(Nanos(at)));
+        let first = first.unwrap_or(0);
+        keep[first..=last.unwrap_or(SEGMENTS - 1).max(first)].fill(false);
+    }
+    keep
 }

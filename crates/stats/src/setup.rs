@@ -212,9 +212,17 @@ pub struct Tolerances {
     pub serialised_sends: f64,
     /// Largest distance of the CoV from 1 that still looks independent.
     pub pattern_cov: f64,
+    /// Largest distance of the headways from an exponential law that still looks independent.
+    pub pattern_ks: f64,
+    /// Largest correlation of successive headways, either way, that still looks independent.
+    pub pattern_lag1: f64,
+    /// Largest relative amplitude of a line in the spectrum of the counts that still looks independent.
+    pub pattern_line: f64,
+    /// Above this rate x cost of one send, headways shorter than ten sends say nothing of the pattern.
+    pub overlapping_sends: f64,
     /// Largest index of dispersion that still looks independent.
     pub pattern_dispersion: f64,
-    /// Below this index at long windows a population looks fixed, or (where dispersion alone decides) even.
+    /// Smallest index of dispersion that still looks independent.
     pub low_dispersion: f64,
     /// Shortest stall worth telling.
     pub stall: Nanos,
@@ -240,6 +248,10 @@ impl Default for Tolerances {
             users: 0.01,
             serialised_sends: 10.0,
             pattern_cov: 0.05,
+            pattern_ks: 0.03,
+            pattern_lag1: 0.1,
+            pattern_line: 0.05,
+            overlapping_sends: 0.01,
             pattern_dispersion: 1.2,
             low_dispersion: 0.8,
             stall: Nanos::from_millis(1),

@@ -21,62 +21,16 @@ const FIXED: [Nanos; 4] =
 /// Longer ones for another tool's log: such tests often last for hours.
 const FIXED_FOREIGN: [Nanos; 2] = [Nanos::from_secs(10), Nanos::from_secs(60)];
 
-/// How many mean headways the windows of the pattern are long.
-pub(crate) const PATTERN: [f64; 2] = [10.0, 100.0];
-
-/// Lengths near a window, as multiples of it. Batches at a constant rate may by chance vary from one window of one length
-/// to the next as independent arrivals do, but not at lengths that their period divides otherwise.
-const NEAR: [f64; 3] = [1.1, 1.3, 1.7];
-
 /// Windows shorter than so many grid steps of the stamps count the grid and not the arrivals.
 const FEWEST_STEPS: i64 = 10;
 
-/// Which windows to count in. All are whole multiples of the stamps' grid and at least ten steps of it long.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lengths {
-    /// Of every load; those too short for the grid are left out.
-    pub fixed: Vec<Nanos>,
-    /// Of the pattern: 10 and 100 mean headways; none where the rate is not known beforehand.
-    pub pattern: [Option<Nanos>; 2],
-    /// On stamps too coarse for headways: lengths near the shorter of these.
-    pub near: Vec<Nanos>,
-}
-
-impl Lengths {
-    pub fn new(grid: Nanos, rate: Option<f64>, foreign: bool) -> Lengths {
-        let grid = grid.0.max(1);
-        let whole = |length: Nanos| length.0.saturating_add(grid / 2) / grid * grid;
-        let least = grid.saturating_mul(FEWEST_STEPS);
-        let more: &[Nanos] = if foreign { &FIXED_FOREIGN } else { &[] };
-        let fixed = FIXED.iter().chain(more).map(|&w| Nanos(whole(w))).filter(|w| w.0 >= least);
-        let rate = rate.filter(|&r| r > 0.0 && r.is_finite());
-        let pattern =
-            PATTERN.map(|gaps| rate.map(|rate| Nanos(whole(Nanos::from_secs_f64(gaps / rate)).max(least))));
-        // A little below the border, so that it is the rate as measured that decides.
-        let coarse = grid > 1 && rate.is_some_and(|rate| rate * grid as f64 / 1e9 > 0.4);
-        let near = pattern[0].filter(|_| coarse).into_iter();
-        Lengths {
-            fixed: fixed.collect(),
-            near: near
-                .flat_map(|w| NEAR.map(|times| Nanos(whole(Nanos((w.0 as f64 * times) as i64)))))
-                .collect(),
-            pattern,
-        }
-    }
-}
-
-/// Shortest window of a ladder, and how often it is doubled: 62.5 us to 16 s.
-const LADDER: (Nanos, u32) = (Nanos(62_500), 18);
-
-impl Lengths {
-    /// For a load whose rate is not known beforehand: one of these is between one and two times as long as any window of a
-    /// pattern may be asked to be.
-    pub fn ladder(grid: Nanos) -> Vec<Nanos> {
-        let grid = grid.0.max(1);
-        let least = grid.saturating_mul(FEWEST_STEPS);
-        let lengths = (0..=LADDER.1).map(|doubled| (LADDER.0.0 << doubled) / grid * grid);
-        lengths.filter(|&length| length >= least).map(Nanos).collect()
-    }
+/// Lengths of the windows that every load is counted in: whole multiples of the stamps' grid, at least ten steps of it.
+pub(crate) fn lengths(grid: Nanos, foreign: bool) -> Vec<Nanos> {
+    let grid = grid.0.max(1);
+    let whole = |length: Nanos| length.0.saturating_add(grid / 2) / grid * grid;
+    let more: &[Nanos] = if foreign { &FIXED_FOREIGN } else { &[] };
+    let all = FIXED.iter().chain(more).map(|&w| Nanos(whole(w)));
+    all.filter(|w| w.0 >= grid.saturating_mul(FEWEST_STEPS)).collect()
 }
 
 /// How many arrivals a window leads one to expect, up to a constant factor.
@@ -252,10 +206,6 @@ impl Windows {
         Windows { grid, started: Stream::new(&grid), intended: Stream::new(&grid) }
     }
 
-    pub fn width(&self) -> Nanos {
-        Nanos(self.grid.width)
-    }
-
     #[inline]
     pub fn started(&mut self, at: i64, expected: &Expected) {
         self.started.push(at, &self.grid, expected);
@@ -378,17 +328,9 @@ mod tests {
     #[test]
     fn windows_lie_on_the_grid_and_span_ten_steps_of_it() {
         let ms = Nanos::from_millis;
-        let live = Lengths::new(Nanos(1), Some(300.0), false);
-        assert_eq!(live.fixed, FIXED);
-        assert_eq!(live.pattern, [Some(Nanos(33_333_333)), Some(Nanos(333_333_333))]);
-        let foreign = Lengths::new(ms(1), Some(300.0), true);
-        assert_eq!(foreign.fixed, [ms(10), ms(100), ms(1_000), ms(10_000), ms(60_000)]);
-        assert_eq!(foreign.pattern, [Some(ms(33)), Some(ms(333))]);
-        let coarse = Lengths::new(ms(1_000), Some(100.0), true);
-        assert_eq!(coarse.fixed, [ms(10_000), ms(60_000)]);
-        assert_eq!(coarse.pattern, [Some(ms(10_000)), Some(ms(10_000))]);
-        assert_eq!((coarse.near, foreign.near.len()), (vec![ms(11_000), ms(13_000), ms(17_000)], 0));
-        assert_eq!(Lengths::new(Nanos(1), None, true).pattern, [None, None]);
+        assert_eq!(lengths(Nanos(1), false), FIXED);
+        assert_eq!(lengths(ms(1), true), [ms(10), ms(100), ms(1_000), ms(10_000), ms(60_000)]);
+        assert_eq!(lengths(ms(1_000), true), [ms(10_000), ms(60_000)]);
     }
 
     #[test]

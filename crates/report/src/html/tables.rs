@@ -6,7 +6,7 @@ use crate::format::{
 };
 use crate::words::{self, Tone};
 use stats::Summary;
-use stats::summary::{Interval, Intervals, Source, Spread, Tail};
+use stats::summary::{Interval, Intervals, RuleResult, Source, Spread, Tail};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
@@ -165,15 +165,7 @@ pub(super) fn arrivals(page: &mut Markup, summary: &Summary) {
         ("KS distance from an exponential", arrivals.ks.exponential),
     ] {
         if let Some(ks) = ks.filter(|_| !coarse) {
-            pairs.push((
-                name,
-                format!(
-                    "D = {} ({}, n = {}; shown, decides nothing)",
-                    digits(ks.d),
-                    p_value(ks.p),
-                    count(ks.n)
-                ),
-            ));
+            pairs.push((name, format!("D = {} ({}, n = {})", digits(ks.d), p_value(ks.p), count(ks.n))));
         }
     }
     if arrivals.in_pause > 0 {
@@ -194,7 +186,8 @@ fn tail(title: &str, tail: &Tail) -> Vec<Cell> {
 
 /// Rule, value, interval, tolerance, outcome.
 pub(super) fn rules(page: &mut Markup, summary: &Summary) {
-    if summary.verdict.rules.is_empty() {
+    let verdict = &summary.verdict;
+    if verdict.rules.is_empty() && verdict.pattern_rules.is_empty() {
         return;
     }
     page.section("rules", "Rules of the verdict");
@@ -204,9 +197,16 @@ pub(super) fn rules(page: &mut Markup, summary: &Summary) {
         "A rule passes if the 95 % interval of its value lies inside what is tolerated, fails if it lies outside, and is \
          undecided if it lies astride.",
     );
-    let rows: Vec<Vec<Cell>> = summary
-        .verdict
-        .rules
+    table_of_rules(page, "Rules of the load verdict", &verdict.rules);
+    table_of_rules(page, "Rules of the arrival pattern", &verdict.pattern_rules);
+    page.raw("</section>\n");
+}
+
+fn table_of_rules(page: &mut Markup, caption: &str, rules: &[RuleResult]) {
+    if rules.is_empty() {
+        return;
+    }
+    let rows: Vec<Vec<Cell>> = rules
         .iter()
         .map(|rule| {
             let (outcome, tone) = words::rule_outcome(rule.outcome);
@@ -230,8 +230,7 @@ pub(super) fn rules(page: &mut Markup, summary: &Summary) {
         number("n"),
         word(""),
     ];
-    page.table("Rules of the load verdict", &head, &rows);
-    page.raw("</section>\n");
+    page.table(caption, &head, &rows);
 }
 
 /// How requests ended.

@@ -4,7 +4,6 @@
 //! the findings, which come as sentences already.
 
 use super::Tone;
-use super::undecided::{Z95, cov_interval};
 pub use super::users::closed;
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
 use stats::Summary;
@@ -36,6 +35,9 @@ pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
 
 /// Above this rate x resolution headways describe the stamps and not the users.
 pub const COARSE: f64 = 0.5;
+
+/// Half the width of a 95 % interval, in standard errors.
+const Z95: f64 = 1.96;
 
 /// Reasons and examples that are shown of one kind; the JSON document holds all.
 const MOST: usize = 3;
@@ -104,11 +106,14 @@ pub(super) fn evidence(summary: &Summary) -> String {
             " (judged by counts in windows: stamps of {} are too coarse for headways)",
             chosen_time(audit.resolution.grid_s)
         ),
+        // What is open is named with its interval.
+        _ if undecided && !summary.verdict.pattern_rules.is_empty() => String::new(),
         (Some(cov), Some(se)) => {
-            // What is undecided is so by the interval that decides.
-            let own = [(cov - Z95 * se).max(0.0), cov + Z95 * se];
-            let [low, high] = cov_interval(summary).filter(|_| undecided).unwrap_or(own);
-            format!(" (CoV {}, 95 % interval {} to {})", number(cov), number(low), number(high))
+            // The interval that decides, where the document has it.
+            let rule = summary.verdict.pattern_rules.iter().find(|rule| rule.rule == "cov");
+            let own = [cov - Z95 * se, cov + Z95 * se];
+            let [low, high] = rule.and_then(|rule| rule.interval).unwrap_or(own);
+            format!(" (CoV {}, 95 % interval {} to {})", number(cov), number(low.max(0.0)), number(high))
         }
         (Some(cov), None) => format!(" (CoV {})", number(cov)),
         _ => String::new(),
@@ -357,7 +362,7 @@ pub fn starts(summary: &Summary) -> Vec<Fact> {
             format!(" with stamps dithered, {} with stamps as they stand", number(stamped.d))
         });
         let text = format!(
-            "D = {} from an exponential of the same mean{stamped} (n = {}; {}; shown, decides nothing)",
+            "D = {} from an exponential of the same mean{stamped} (n = {}; {})",
             number(ks.d),
             count(ks.n),
             p_value(ks.p)

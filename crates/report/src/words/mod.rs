@@ -8,6 +8,7 @@ pub mod audit;
 pub mod beside;
 pub mod demands;
 pub mod model;
+mod pattern;
 mod reasons;
 mod sessions;
 pub mod study;
@@ -16,6 +17,7 @@ mod undecided;
 mod users;
 
 pub use asked::{Kind, Row, Table, asked, asked_rate, kind, subject, table, unit};
+pub use pattern::pattern;
 pub use reasons::{
     Reason, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title, rule_value,
     severity,
@@ -26,7 +28,7 @@ pub use users::users;
 use crate::format::{count, instant, plural, share_of};
 use base::Outcome;
 use stats::Summary;
-use stats::summary::{LoadVerdict, Pattern, RuleOutcome, Source};
+use stats::summary::{LoadVerdict, RuleOutcome, Source};
 use std::collections::BTreeMap;
 
 /// How a statement is to be coloured.
@@ -115,42 +117,6 @@ fn limited_by(summary: &Summary) -> Option<String> {
             format!("up to {cap}: {} waited for it, of which {} were given up", share(held), count(given_up))
         }
     })
-}
-
-/// Are the starts like those of independent users?
-pub fn pattern(summary: &Summary) -> Answer {
-    let asked = summary.plan.as_ref().and_then(|plan| plan.gap_cov);
-    let as_asked = |is: bool| if is { ", as the plan asks" } else { "" };
-    let judged = asked::judged(summary);
-    let (word, tone, meaning) = match summary.verdict.pattern {
-        Pattern::Independent => {
-            ("independent", Tone::Good, format!("the {judged} start like those of independent users"))
-        }
-        Pattern::Bunched => {
-            let same = as_asked(asked.is_some_and(|cov| cov > 1.05));
-            (
-                "bunched",
-                Tone::Warn,
-                format!("more clustered than independent users{same}; queues look longer than with them"),
-            )
-        }
-        Pattern::Even => {
-            let same = as_asked(asked.is_some_and(|cov| cov < 0.95));
-            (
-                "even",
-                Tone::Warn,
-                format!("more regular than independent users{same}; queues look shorter than with them"),
-            )
-        }
-        Pattern::Undecided => ("undecided", Tone::Plain, undecided::why(summary)),
-        Pattern::NotApplicable if summary.arrivals.n > 0 => (
-            "n/a",
-            Tone::Plain,
-            "the number of users changes over the measured phase, and the starts with it".to_owned(),
-        ),
-        Pattern::NotApplicable => ("n/a", Tone::Plain, "no starts to judge".to_owned()),
-    };
-    Answer { word, meaning: meaning + &audit::evidence(summary), tone }
 }
 
 /// How the requests ended: the share of successes, and what the others ended in.

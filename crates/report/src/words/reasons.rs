@@ -245,6 +245,11 @@ pub fn rule_title(rule: &RuleResult) -> String {
         ("dispersion", Some(window)) => format!("dispersion in windows of {}", time(window)),
         ("users-held", _) => "the share of users held".into(),
         ("all-issued", _) => "the share of requests sent".into(),
+        ("cov", _) => "CoV of the headways".into(),
+        ("ks", _) => "distance of the headways from an exponential law".into(),
+        ("lag1", _) => "correlation of successive headways".into(),
+        ("line", Some(period)) => format!("amplitude of the strongest period ({})", time(period)),
+        ("line", None) => "amplitude of the strongest period".into(),
         (other, _) => format!("'{other}'"),
     }
 }
@@ -325,7 +330,7 @@ mod tests {
     const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [&str; 17] = [
+    const SAY_IT_THEMSELVES: [&str; 19] = [
         "aborted",
         "unsent-steps",
         "interrupted",
@@ -343,6 +348,8 @@ mod tests {
         "censored",
         "errors",
         "fixed-population",
+        "longest-gaps",
+        "periodic",
     ];
 
     #[test]

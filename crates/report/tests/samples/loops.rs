@@ -28,7 +28,7 @@ pub fn sessions() -> Summary {
         completed: Some(219.7),
         ..RateSummary::default()
     };
-    summary.verdict.pattern = Pattern::Undecided;
+    super::not_independent(&mut summary, Pattern::Undecided);
     summary.lag.n = requests;
     summary.blocked.n = requests;
     summary.response = block(requests, 0.003_47, 1.0);
@@ -173,7 +173,7 @@ pub fn closed() -> Summary {
         steps: vec!["list".into()],
         ..plan("closed", 0.0, n)
     });
-    summary.verdict.pattern = Pattern::Undecided;
+    super::not_independent(&mut summary, Pattern::Undecided);
     summary.verdict.rules = vec![
         not_for("sent-share"),
         rule("late-share", None, 0.000_2, [0.0, 0.001], [None, Some(0.01)], RuleOutcome::Pass, n),
@@ -276,7 +276,7 @@ pub fn fixed_work() -> Summary {
         not_for("sent-share"),
         rule("all-issued", None, 1.0, [1.0, 1.0], [Some(1.0), Some(1.0)], RuleOutcome::Pass, n),
     ];
-    summary.verdict.pattern = Pattern::Undecided;
+    super::not_independent(&mut summary, Pattern::Undecided);
     summary.verdict.findings = vec![fixed("10.2 s", 10.15, n)];
     summary.measured = Measured { from_s: 0.0, to_s: 10.152_4, n, ..Measured::default() };
     summary.arrivals = arrivals(n, 1.02, 1.0);

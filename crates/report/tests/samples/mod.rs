@@ -18,7 +18,7 @@ use parts::{block, curves, dispersion, generator, outcomes, plan, rule, series, 
 use stats::Summary;
 use stats::summary::{
     Against, Arrivals, Beside, Differs, Finding, Intended, Ks, KsPair, LabelSummary, LoadVerdict, Measured,
-    Pattern, RateSummary, RuleOutcome, SCHEMA, Severity, Stall, ThresholdResult, Verdict,
+    Pattern, RateSummary, RuleOutcome, SCHEMA, ScaleEnd, Severity, Stall, ThresholdResult, Verdict,
 };
 
 /// A name and the summary it makes.
@@ -78,6 +78,12 @@ pub fn clean() -> Summary {
             load: Some(LoadVerdict::Valid),
             limited_by: None,
             pattern: Pattern::Independent,
+            pattern_scale_s: Some(0.8),
+            pattern_scale_end: Some(ScaleEnd::Length),
+            pattern_rules: vec![
+                rule("cov", None, 1.003, [0.985, 1.021], [Some(0.95), Some(1.05)], RuleOutcome::Pass, n),
+                rule("line", Some(0.21), 0.03, [0.01, 0.05], [None, Some(0.05)], RuleOutcome::Pass, n),
+            ],
             findings: Vec::new(),
             rules: vec![
                 rule("sent-share", None, 1.0, [1.0, 1.0], [Some(0.99), None], RuleOutcome::Pass, n),
@@ -119,6 +125,7 @@ pub fn clean() -> Summary {
                     60,
                 ),
             ],
+            ..Verdict::default()
         },
         measured: Measured { from_s: 10.0, to_s: 70.0, n, warmup: 2_003, ..Measured::default() },
         arrivals: arrivals(n, 1.0, 1.0),
@@ -145,12 +152,18 @@ pub fn clean() -> Summary {
     }
 }
 
+fn not_independent(summary: &mut Summary, pattern: Pattern) {
+    let verdict = &mut summary.verdict;
+    (verdict.pattern, verdict.pattern_scale_s, verdict.pattern_scale_end) = (pattern, None, None);
+    verdict.pattern_rules.clear();
+}
+
 /// A metronome that was asked for: VALID and even.
 pub fn constant() -> Summary {
     let mut summary = clean();
     summary.name = "metronome".into();
     summary.plan = Some(plan("constant", 0.0, 12_000));
-    summary.verdict.pattern = Pattern::Even;
+    not_independent(&mut summary, Pattern::Even);
     summary.arrivals = arrivals(12_000, 0.004, 0.0);
     summary.arrivals.dispersion = dispersion(12_000, |_| 0.02, 0.01);
     summary.curves = curves(12_000, 1.0, 0.97, 0.0);
@@ -190,7 +203,7 @@ pub fn saturated() -> Summary {
     summary.arrivals = arrivals(started, 1.83, 1.0);
     summary.arrivals.dispersion = dispersion(started, |i| [1.02, 1.9, 14.2, 63.0][i], 1.0);
     summary.verdict.load = Some(LoadVerdict::Invalid);
-    summary.verdict.pattern = Pattern::Bunched;
+    not_independent(&mut summary, Pattern::Bunched);
     summary.verdict.rules = vec![
         rule("sent-share", None, 0.9093, [0.884, 0.934], [Some(0.99), None], RuleOutcome::Fail, n),
         rule("late-share", None, 0.123, [0.094, 0.152], [None, Some(0.01)], RuleOutcome::Fail, started),
@@ -348,7 +361,12 @@ pub fn interrupted() -> Summary {
     let n = 241;
     summary.measured = Measured { from_s: 0.0, to_s: 1.204, n, interrupted: true, ..Measured::default() };
     summary.verdict.load = Some(LoadVerdict::Inconclusive);
-    summary.verdict.pattern = Pattern::Undecided;
+    not_independent(&mut summary, Pattern::Undecided);
+    summary.verdict.pattern_rules = vec![
+        rule("cov", None, 0.97, [0.85, 1.09], [Some(0.95), Some(1.05)], RuleOutcome::Undecided, n),
+        rule("lag1", None, 0.02, [-0.11, 0.15], [Some(-0.1), Some(0.1)], RuleOutcome::Undecided, n),
+    ];
+    summary.verdict.pattern_needs = Some(8_700);
     let limits = [Some(-0.1), Some(0.1)];
     let mut bunching = rule("bunching", None, 0.04, [-0.13, 0.21], limits, RuleOutcome::Undecided, n);
     bunching.reason = Some("the interval lies astride the limit".into());

@@ -4,14 +4,14 @@ use super::Analysis;
 use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
 use crate::cells::Fine;
 use crate::findings::{Case, endless_mean, find_all, unsteady};
-use crate::pattern::pattern;
+use crate::pattern::{Judged, pattern};
 use crate::requests::{LabelKept, outcomes};
 use crate::responses::Sample;
 use crate::rules::{self, Evidence};
 use crate::series::Level;
 use crate::setup::{Facts, Workload};
 use crate::summary::{
-    self, Curves, LabelSummary, LimitedBy, Pattern, PercentileCurves, RateSummary, SeriesRow, Summary, Tail,
+    self, Curves, LabelSummary, LimitedBy, PercentileCurves, RateSummary, SeriesRow, Summary, Tail,
 };
 use crate::thresholds::kept::Sight;
 use crate::users::{Cycle, FIXED_WORK};
@@ -29,9 +29,9 @@ impl Analysis {
         starts.drain_all(|start| arrivals.started(&start, plan));
         intended.drain_all(|at| arrivals.intended(at, plan));
         released.drain_all(|at| arrivals.released(&at, plan));
-        arrivals.settle();
 
         let until = self.until(&facts);
+        self.arrivals.settle(until, self.setup.plan.as_ref());
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
         let mut summary = self.head(&facts, until);
@@ -282,18 +282,24 @@ impl Analysis {
         let sight = Sight::new(&self.requests, &self.arrivals, filled, seconds);
         let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
         summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
-        let (mut pattern, fixed_population) = pattern(arrivals, tolerances, send_cost);
+        let mut judged = pattern(&self.arrivals, arrivals, tolerances, send_cost);
         // Without a plan of arrivals nothing tells how much of the starts' variation is that of the users' number.
         let users = self.setup.users.as_ref().filter(|_| self.setup.workload == Workload::Closed);
         if users.is_some_and(|users| users.varies(&self.setup.measured)) {
-            pattern = Pattern::NotApplicable;
+            judged = Judged::default();
         }
-        summary.verdict.pattern = pattern;
+        let verdict = &mut summary.verdict;
+        (verdict.pattern, verdict.pattern_scale_s) = (judged.pattern, judged.scale);
+        (verdict.pattern_scale_end, verdict.pattern_needs) = (judged.ends, judged.needs);
+        verdict.pattern_rules.clone_from(&judged.rules);
+        verdict.pattern_otherwise = judged.without.as_ref().map(|(pattern, _)| *pattern);
+        verdict.pattern_repeats_s = judged.repeats;
+        verdict.starts_each_second = self.arrivals.scales.seconds.each();
         let case = Case {
             evidence: &evidence,
             facts,
             summary,
-            fixed_population,
+            judged: &judged,
             labels: &self.setup.labels,
             unsent_at: &self.requests.never_at,
             failed_at: &self.requests.failed_at,

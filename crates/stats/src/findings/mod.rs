@@ -14,6 +14,7 @@ mod run;
 mod simulated;
 
 use crate::intervals::SEGMENTS;
+use crate::pattern::Judged;
 use crate::phase::Ranges;
 use crate::rules::Evidence;
 use crate::setup::{Facts, Workload};
@@ -27,7 +28,7 @@ pub(crate) struct Case<'a> {
     pub facts: &'a Facts,
     /// The document so far: everything but the findings.
     pub summary: &'a Summary,
-    pub fixed_population: bool,
+    pub judged: &'a Judged,
     /// Labels of the steps.
     pub labels: &'a [String],
     /// When arrivals fell due that never started, and when requests failed.
@@ -48,7 +49,7 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 29] = [
+pub(crate) static ALL: [(&str, Find); 31] = [
     ("aborted", run::aborted),
     ("interrupted", run::interrupted),
     ("unsent-steps", load::unsent_steps),
@@ -73,6 +74,8 @@ pub(crate) static ALL: [(&str, Find); 29] = [
     ("short-run", run::short_run),
     ("censored", run::censored),
     ("errors", run::errors),
+    ("longest-gaps", pattern::longest_gaps),
+    ("periodic", pattern::periodic),
     ("fixed-population", pattern::fixed_population),
     ("closed-loop", loops::closed_loop),
     ("fixed-work", loops::fixed_work),

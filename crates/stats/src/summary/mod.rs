@@ -36,7 +36,7 @@ pub use sessions::{Held, Sessions};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
 pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use verdict::{
-    Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, Severity, Verdict,
+    Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, ScaleEnd, Severity, Verdict,
 };
 
 use crate::setup::Workload;

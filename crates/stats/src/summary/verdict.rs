@@ -13,6 +13,21 @@ pub struct Verdict {
     pub limited_by: Option<LimitedBy>,
     /// What the starts look like.
     pub pattern: Pattern,
+    /// Longest window, in seconds, up to which the starts were shown to be like those of independent users: at it and at
+    /// every shorter one the index of dispersion lies within 0.8 to 1.2 with its interval. Null unless independent.
+    pub pattern_scale_s: Option<f64>,
+    /// Why the scale ends there; null unless independent.
+    pub pattern_scale_end: Option<ScaleEnd>,
+    /// What the pattern rests on: `cov`, `ks`, `lag1`, `line` (its period in `window`), and `dispersion` per window.
+    pub pattern_rules: Vec<RuleResult>,
+    /// About how many arrivals would decide an undecided pattern; null where that is not known.
+    pub pattern_needs: Option<u64>,
+    /// The pattern with the longest headways left out (with them, if it is judged without), where that differs.
+    pub pattern_otherwise: Option<Pattern>,
+    /// After how many seconds the starts repeat themselves exactly; null where they do not.
+    pub pattern_repeats_s: Option<f64>,
+    /// How many starts every second has, where the number is the same in each.
+    pub starts_each_second: Option<u64>,
     /// What a reader must know, the most severe first.
     pub findings: Vec<Finding>,
     /// Every rule with its value, interval and tolerance.
@@ -74,6 +89,18 @@ pub enum Pattern {
     #[default]
     #[serde(rename = "n/a")]
     NotApplicable,
+}
+
+/// Why the time scale of an independent load ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScaleEnd {
+    /// The load is too short to show more.
+    Length,
+    /// Over longer windows counts vary less than those of independent users.
+    Fewer,
+    /// Over longer windows counts vary a little more than those of independent users; not by more than is tolerated.
+    More,
 }
 
 /// How much a finding matters.

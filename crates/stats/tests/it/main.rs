@@ -6,6 +6,7 @@ mod coarse;
 mod coverage;
 mod goldens;
 mod loops;
+mod patterns;
 mod rules;
 mod runs;
 mod simulated;

@@ -6,7 +6,7 @@ use crate::file::{Asked, Load};
 use base::Nanos;
 use stats::audit::QuantileRule;
 use stats::queueing::{users_for, waiting_share};
-use stats::summary::{Column, Pattern, RuleOutcome, Summary};
+use stats::summary::{Column, Pattern, RuleOutcome, ScaleEnd, Summary};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -174,11 +174,15 @@ fn cov_grows_with_the_number_of_threads_as_he_found() {
 }
 
 #[test]
-fn the_load_looks_independent_and_its_population_fixed_from_one_second_up() {
+fn the_load_is_independent_up_to_a_time_scale_beyond_which_200_users_take_turns() {
     let summary = audited(QuantileRule::Smallest, None, 1);
     assert_eq!(summary.verdict.pattern, Pattern::Independent, "{:#?}", summary.arrivals.dispersion);
     let found = summary.verdict.findings.iter().find(|f| f.id == "fixed-population").unwrap();
-    assert!(found.text.contains("from 1 s up"), "{}", found.text);
+    assert!(found.text.contains("users of a fixed number take turns, or a schedule"), "{}", found.text);
+    // Ten mean headways of 31.5 ms are shown; over 20 s a fixed number of users shows.
+    let scale = summary.verdict.pattern_scale_s.unwrap();
+    assert!((0.3..6.0).contains(&scale), "{scale}");
+    assert_eq!(summary.verdict.pattern_scale_end, Some(ScaleEnd::Fewer));
     assert!(summary.verdict.load.is_none());
     assert!(summary.verdict.rules.iter().all(|r| r.outcome == RuleOutcome::NotApplicable));
     let audit = summary.audit.as_ref().unwrap();
