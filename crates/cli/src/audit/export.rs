@@ -95,8 +95,11 @@ impl Read {
 
 /// A file of the rows that could not be read, written on a thread of its own while the files are read.
 pub(super) struct Unreadable {
-    writing: Option<(SyncSender<(PathBuf, BadRow)>, JoinHandle<Result<()>>)>,
+    writing: Option<Writing>,
 }
+
+/// Where rows go, and the thread that writes them.
+type Writing = (SyncSender<(PathBuf, BadRow)>, JoinHandle<Result<()>>);
 
 impl Unreadable {
     /// A new file, if one is named.
