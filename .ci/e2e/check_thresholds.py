@@ -138,7 +138,10 @@ def judged_again(tmp):
     contains(flat(new.out), "p(97.5)<10s; value ", "the report")
     expect("med<1us" not in new.out.split("Again")[0], "the run's own threshold is still there")
     expect("p(97.5)<10s" in cases(tmp / "new.xml"), "the JUnit file")
-    headway("report", "kept", "--junit", "new.xml", cwd=tmp).exits(2)
+    # A report of ours is replaced, whole; what is no report of ours is not.
+    (tmp / "notes.xml").write_text("not a report\n")
+    headway("report", "kept", "--junit", "notes.xml", cwd=tmp).exits(2)
+    equal((tmp / "notes.xml").read_text(), "not a report\n", "a file that is no report")
     headway("report", "kept", *thresholds("response{step:pay}: avg<1"), cwd=tmp).exits(2)
     # Without records there is what the summary holds.
     headway("report", "bare", *thresholds("p(99)<10s"), cwd=tmp).exits(0, 98)

@@ -358,7 +358,7 @@ fn where_start_or_end_is_open_both_patterns_are_told() {
     use stats::summary::{Pattern, Severity};
     let folder = tempfile::tempdir().expect("there is room");
     let rows: Vec<_> =
-        (0..4_000).map(|i| (i * 20, (-200.0 * spread(i).ln()) as i64, format!("T 1-{i}"))).collect();
+        (0..4_000).map(|i| (i * 20, (-2_000.0 * spread(i).ln()) as i64, format!("T 1-{i}"))).collect();
     let file = written(folder.path(), "sorted.csv", &jmeter(&rows));
     let summary = audited(&[&file]);
     let audit = summary.audit.clone().expect("it is an audit");
