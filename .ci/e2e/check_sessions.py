@@ -227,7 +227,7 @@ journey:
     summary = ended.summary
     conserved(summary)
     equal(summary["by_label"]["head"]["outcomes"], {"unsent": 10, "ok": 10}, "outcomes of the header")
-    contains(finding(summary, "cause-check")["text"], "X-Text", "cause")
+    contains(finding(summary, "cause-unsent")["text"], "X-Text", "cause")
     contains(ended.out, "line break", "the report")
     equal({s.header("X-Text") for s in server.on("/head")}, {"fine"}, "headers that came")
     expect(not any(s.header("X-Evil") for s in server.requests), "a header was smuggled in")
