@@ -20,6 +20,7 @@ pub mod rules;
 pub mod steady;
 pub mod study;
 pub mod summary;
+pub mod tail;
 pub mod thresholds;
 
 mod analysis;

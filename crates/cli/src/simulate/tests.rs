@@ -1,6 +1,7 @@
 //! Studies from a file to their document.
 
 mod demands;
+mod found;
 mod percentiles;
 mod steady;
 

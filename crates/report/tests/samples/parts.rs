@@ -88,6 +88,7 @@ pub fn block(n: u64, mean: f64, spread: f64) -> Spread {
         },
         lower_bound: BTreeMap::new(),
         stepped: BTreeMap::new(),
+        tail: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Analysis;
 use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
 use crate::cells::Fine;
-use crate::findings::{Case, endless_mean, find_all, unsteady};
+use crate::findings::{Case, find_all, no_mean, unsteady};
 use crate::pattern::{Judged, pattern};
 use crate::requests::{LabelKept, outcomes};
 use crate::responses::Sample;
@@ -310,12 +310,12 @@ impl Analysis {
             unaccounted: self.started_all.saturating_sub(self.ended_of_started),
         };
         let findings = find_all(&case);
-        let (unsteady, endless) = (unsteady(&case), endless_mean(&case));
+        let (unsteady, no_mean) = (unsteady(&case), no_mean(&case));
         summary.verdict.findings = findings;
         if let Some(reason) = unsteady {
             summary.withhold_intervals(reason, false);
             summary.unjudge(reason);
-        } else if let Some(reason) = endless {
+        } else if let Some(reason) = no_mean {
             summary.withhold_intervals(reason, true);
             summary.unjudge(reason);
         }

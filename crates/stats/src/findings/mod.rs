@@ -18,8 +18,10 @@ use crate::pattern::Judged;
 use crate::phase::Ranges;
 use crate::rules::Evidence;
 use crate::setup::{Facts, Workload};
-use crate::summary::{Finding, Generator, RuleOutcome, RuleResult, Severity, Source, Stall, Summary};
-use crate::thresholds::simulated::ENDLESS;
+use crate::summary::{
+    Finding, Generator, Infinite, RuleOutcome, RuleResult, Severity, Source, Stall, Summary,
+};
+use crate::thresholds::simulated::{BOUNDLESS, ENDLESS};
 use base::Outcome;
 
 /// All that findings are made from.
@@ -103,9 +105,10 @@ pub(crate) fn unsteady(case: &Case) -> Option<&'static str> {
     simulated::unsteady(case)
 }
 
-/// Why no interval of a mean response time means anything: the mean that it should hold is infinite.
-pub(crate) fn endless_mean(case: &Case) -> Option<&'static str> {
-    simulated::heavy_tail(case).map(|_| ENDLESS)
+/// Why no interval of a mean response time means anything: the mean that it should hold is infinite, or the variance is.
+pub(crate) fn no_mean(case: &Case) -> Option<&'static str> {
+    let (_, what) = simulated::boundless(case)?;
+    Some(if what == Infinite::MeanWait { ENDLESS } else { BOUNDLESS })
 }
 
 /// Numbers are written with all their digits below this.

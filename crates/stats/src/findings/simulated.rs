@@ -63,20 +63,60 @@ fn sheds(case: &Case, simulation: &Simulation) -> bool {
     overloaded_parts(case, simulation).iter().any(Load::sheds)
 }
 
-/// Service times so spread that the mean response time of a steady state is infinite.
-pub(super) fn heavy_tail(case: &Case) -> Option<Finding> {
+/// The part that leaves a mean response time without an interval, and why: an infinite mean before an infinite variance.
+pub(super) fn boundless<'a>(case: &Case<'a>) -> Option<(&'a ModelPart, Infinite)> {
     let simulation = case.facts.simulation.as_ref()?;
-    let part = simulation.parts.iter().find(|part| part.infinite == Some(Infinite::MeanWait))?;
+    let parts = simulation.parts.iter().filter_map(|part| Some((part, part.infinite?)));
+    let mut all: Vec<_> = parts.filter(|(_, what)| what.leaves_no_interval()).collect();
+    all.sort_by_key(|(_, what)| *what != Infinite::MeanWait);
+    all.first().copied()
+}
+
+/// Service times so spread that the mean response time of a steady state is infinite, or has no interval; of measured times, a tail
+/// that says so.
+pub(super) fn heavy_tail(case: &Case) -> Option<Finding> {
+    let Some((part, what)) = boundless(case) else { return measured_tail(case) };
+    let name = &part.name;
+    let text = match what {
+        Infinite::ServiceVariance => format!(
+            "The mean response time has no confidence interval: the service times of {name} have an infinite variance. The mean \
+             depends on the longest of them in this run. Read percentiles, or bound the service times."
+        ),
+        Infinite::WaitVariance => format!(
+            "The mean response time has no confidence interval: the service times of {name} have so heavy a tail that the waits \
+             behind them have an infinite variance (Kiefer and Wolfowitz 1956). Most runs show a mean that is too small. Read \
+             percentiles, or bound the service times."
+        ),
+        Infinite::MeanWait | Infinite::MeanService => format!(
+            "The mean response time is infinite: the service times of {name} have an infinite variance, and so the mean wait before \
+             its server has no bound (Pollaczek and Khinchine), although its load is below 1. The mean printed is of this run \
+             alone and depends on its longest services; a longer run has a larger one, and it has no confidence interval. Read \
+             percentiles, or bound the service times."
+        ),
+    };
+    Some(Finding { severity: Severity::Warning, text, n: part.requests, ..Finding::default() })
+}
+
+/// A power law among the measured response times.
+fn measured_tail(case: &Case) -> Option<Finding> {
+    let response = &case.summary.response;
+    let tail = response.tail.as_ref()?;
+    let [low, high] = tail.ci95;
     Some(Finding {
         severity: Severity::Warning,
         text: format!(
-            "The mean response time is infinite: the service times of {} have an infinite variance, and so the mean wait before \
-             its server has no bound (Pollaczek and Khinchine), although its load is below 1. The mean printed is of this run \
-             alone and hangs on its longest services; a longer run has a larger one, and no interval holds. Read percentiles, or \
-             bound the service times.",
-            part.name
+            "The mean response time has no confidence interval: the largest response times ({} of {}, above {}) follow a power law of \
+             index {:.2} (95 % CI {low:.2} to {high:.2}), and below an index of 2 the variance is infinite. Another run may have \
+             quite another mean. Read percentiles.",
+            tail.n,
+            response.n,
+            span(tail.from),
+            tail.index
         ),
-        n: part.requests,
+        value: Some(tail.index),
+        interval: Some(tail.ci95),
+        limit: Some(2.0),
+        n: tail.n,
         ..Finding::default()
     })
 }
@@ -192,7 +232,9 @@ fn overloaded_parts<'a>(case: &Case, simulation: &'a Simulation) -> Vec<Load<'a>
 }
 
 fn growth(case: &Case, part: &ModelPart) -> Option<Growth> {
-    Growth::of(part, case.summary.measured.from_s, case.summary.measured.to_s)
+    let measured = &case.summary.measured;
+    let period = case.facts.simulation.as_ref().and_then(|simulation| simulation.steady.period_s);
+    Growth::of(part, measured.from_s, measured.to_s, period)
 }
 
 fn most<'a>(loads: &[&'a Load<'a>]) -> Option<&'a Load<'a>> {

@@ -267,6 +267,24 @@ pub struct Spread {
     /// values that hold most, make more than a fifth of it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stepped: BTreeMap<String, bool>,
+    /// The power law that the largest follow, where its index is shown to be below 2, so that the variance is infinite and the mean
+    /// has no interval; left out of the document where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail: Option<PowerLaw>,
+}
+
+/// A power law: beyond x, a share proportional to x^-index.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PowerLaw {
+    /// Its index; moments of that order and above are infinite.
+    pub index: f64,
+    /// Its 95 % interval.
+    pub ci95: Interval,
+    /// The observations from here on follow it.
+    pub from: f64,
+    /// How many they are.
+    pub n: u64,
 }
 
 /// 95 % intervals of a [`Spread`].

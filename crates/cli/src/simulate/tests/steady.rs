@@ -97,6 +97,45 @@ fn an_infinite_mean_has_no_interval_and_is_not_compared() {
     );
 }
 
+/// Pareto of tail index 2.5 before one server: the mean is finite, and the variance of the waits is not. 48 % of the intervals of
+/// the mean would hold it.
+#[test]
+fn an_infinite_variance_leaves_the_mean_without_an_interval() {
+    let models = "models:
+  a: { servers: 1, service: \"pareto(5ms,2.5)\" }
+  b: { servers: 1, service: \"pareto(5ms,3.5)\" }
+  shared: { servers: 1, service: \"pareto(5ms,2.5)\", discipline: sharing }
+";
+    let text = format!("timeout: 1h\n{}{models}", load());
+    let demands = ["--threshold", "avg<10s", "--threshold", "p(50)<10s"];
+    let study = played(&text, &[&["--replications", "4"], &demands[..]].concat());
+    for (point, has) in study.points.iter().zip([false, true, true]) {
+        assert_eq!(point.response["mean"].ci95.is_some(), has, "{:?}", point.values);
+        assert!(point.response["p50"].ci95.is_some() && point.found == Some(true), "{point:?}");
+        assert_eq!(point.not_computed.contains_key("response.mean.ci95"), !has);
+        let told =
+            point.notes.iter().any(|note| note.contains("mean response time has no confidence interval"));
+        assert_eq!(told, !has, "{:?}", point.notes);
+        let outcomes: Vec<_> = point.thresholds.iter().map(|t| t.outcome).collect();
+        assert_eq!(outcomes, [if has { Passed } else { NotJudged }, Passed]);
+    }
+    assert!(
+        study
+            .not_compared
+            .iter()
+            .any(|words| words.contains("at the mean: the service times have too heavy a tail"))
+    );
+    assert!(study.differences.iter().all(|d| d.of != "mean"), "both are compared with the first");
+    let one = text.replace("models:\n  a:", "model:");
+    let summary = single(one.split("  b:").next().unwrap(), &demands);
+    assert_eq!((summary.response.ci95.mean, summary.response.ci95.p50.is_some()), (None, true));
+    let reason = &summary.not_computed["response.ci95.mean"];
+    assert_eq!(reason, "the service times have too heavy a tail for an interval of the mean");
+    assert!(finding(&summary, "heavy-tail").unwrap().contains("no confidence interval"));
+    assert_eq!(summary.simulation.as_ref().unwrap().steady.ci95, None);
+    assert_eq!([0, 1].map(|i| summary.thresholds[i].outcome), [NotJudged, Passed]);
+}
+
 /// A single play of a study whose failures all come while it is cold, in what is left out as warm-up: the parts of what is left
 /// have none, and yet the share of all is not known better than the exact limits of independent requests.
 #[test]
