@@ -26,9 +26,12 @@ mod analysis;
 mod arrivals;
 mod arrivals_summary;
 mod cells;
+mod delays;
+mod departures;
 mod dither;
 mod divisor;
 mod findings;
+mod generator_share;
 mod headway_curve;
 mod levels;
 mod little;
@@ -50,6 +53,8 @@ mod windows;
 pub use analysis::Analysis;
 pub use findings::growth::Growth;
 pub use findings::refusals::Refusals;
-pub use setup::{Facts, GapCdf, PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
+pub use setup::{
+    DepartureBin, Facts, GapCdf, PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload,
+};
 pub use summary::Summary;
 pub use thresholds::Threshold;

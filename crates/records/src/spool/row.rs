@@ -5,7 +5,7 @@
 //! Numbers are written and read as eight bytes whatever they take, and what is too much is overwritten or masked: without
 //! a branch per number that is several times as fast as an encoding of seven bits a byte.
 
-use base::{Due, Kind, Nanos, Outcome, Record, Stamp};
+use base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
 
 /// Numbers in a row.
 const NUMBERS: usize = 21;
@@ -151,6 +151,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         outcome: Outcome::from_code((header >> OUTCOME) as u8)?,
         kind: *Kind::ALL.get((header >> KIND) as usize & 3)?,
         reused: has(REUSED),
+        unread: Short::ZERO,
     };
     Some((record, length))
 }

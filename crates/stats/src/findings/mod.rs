@@ -48,13 +48,15 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 29] = [
+pub(crate) static ALL: [(&str, Find); 31] = [
     ("aborted", run::aborted),
     ("interrupted", run::interrupted),
     ("unsent-steps", load::unsent_steps),
     ("unsent", load::unsent),
     ("off-rate", load::off_rate),
     ("late", load::late),
+    ("uplink", load::uplink),
+    ("target-window", load::target_window),
     ("bunched", load::bunched),
     ("smoothed", load::smoothed),
     ("serialised", load::serialised),
