@@ -32,7 +32,7 @@ MODULES = [
 ]
 
 # Slow ones, for .ci/nightly.
-NIGHTLY = ["nightly_broken_servers", "nightly_limits", "nightly_lost"]
+NIGHTLY = ["nightly_broken_servers", "nightly_limits", "nightly_lost", "nightly_impairments"]
 
 # How often a check is begun, at most, on a machine that stands still.
 ATTEMPTS = 3
