@@ -99,7 +99,8 @@ fn line(measures: &Measures, t: &Tolerances) -> RuleResult {
     let may_be_chance = line.p >= CHANCE;
     if may_be_chance {
         row.outcome = RuleOutcome::Pass;
-        row.reason = Some(format!("as strong by chance in {:.0} % of Poisson loads", 100.0 * line.p));
+        row.reason =
+            Some(format!("as strong by chance in {:.0} % of loads without a period", 100.0 * line.p));
     }
     row
 }

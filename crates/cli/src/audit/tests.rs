@@ -375,7 +375,8 @@ fn where_start_or_end_is_open_both_patterns_are_told() {
             finding(&said, "start-or-end").is_none() && said.audit.is_some_and(|a| a.other_reading.is_none())
         );
     }
-    let pool: Vec<_> = rows.iter().enumerate().map(|(i, r)| (r.0, r.1, format!("T 1-{}", i % 100))).collect();
+    let pool: Vec<_> =
+        rows.iter().enumerate().map(|(i, r)| (r.0, r.1, format!("T 1-{}", i % 1_000))).collect();
     let shown = audited(&[&written(folder.path(), "pool.csv", &jmeter(&pool))]);
     assert!(finding(&shown, "start-or-end").is_none());
     assert!(shown.audit.is_some_and(|a| a.files[0].stamps_how.contains("does not contain")));
