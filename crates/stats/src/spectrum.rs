@@ -161,7 +161,7 @@ impl Spectrum {
         let at = |i: usize| self.power[i] / (k * n);
         // The last frequency has half as many degrees of freedom.
         let last = self.power.len() - 2;
-        let (_, single) = above_neighbors(FEWEST_CYCLES..last, k, at, |i| at(i));
+        let (_, single) = above_neighbors(FEWEST_CYCLES..last, k, at, at);
         let (place, pair) = above_neighbors(FEWEST_CYCLES..last, k, at, |i| at(i) + at(i + 1));
         let level = level_near(place, last, k, at);
         let tried = 2.0 * (last - FEWEST_CYCLES) as f64;
