@@ -70,6 +70,26 @@ impl fmt::Display for Normal {
     }
 }
 
+pub(super) struct Build;
+
+impl Family for Build {
+    fn name(&self) -> &'static str {
+        "normal"
+    }
+    fn arguments(&self) -> &'static [&'static str] {
+        &["mean", "sd"]
+    }
+    fn example(&self) -> &'static str {
+        "normal(20ms,15ms)"
+    }
+    fn about(&self) -> &'static str {
+        "normal, negative draws counted as zero"
+    }
+    fn build(&self, arguments: &[&str], _: &Resolve<'_>) -> Result<Dist, UnitError> {
+        Ok(Normal { mu_s: time(arguments[0])?, sigma_s: positive_time(arguments[1])? }.into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::dist::parse;
@@ -88,25 +108,5 @@ mod tests {
         );
         assert!(misleads("shifted(5ms,normal(0s,1ms))").unwrap().contains("mean of 399us"));
         assert!(misleads("normal(100ms,86ms)").is_some() && misleads("gamma(1ms,5)").is_none());
-    }
-}
-
-pub(super) struct Build;
-
-impl Family for Build {
-    fn name(&self) -> &'static str {
-        "normal"
-    }
-    fn arguments(&self) -> &'static [&'static str] {
-        &["mean", "sd"]
-    }
-    fn example(&self) -> &'static str {
-        "normal(20ms,15ms)"
-    }
-    fn about(&self) -> &'static str {
-        "normal, negative draws counted as zero"
-    }
-    fn build(&self, arguments: &[&str], _: &Resolve<'_>) -> Result<Dist, UnitError> {
-        Ok(Normal { mu_s: time(arguments[0])?, sigma_s: positive_time(arguments[1])? }.into())
     }
 }
