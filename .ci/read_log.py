@@ -44,6 +44,7 @@ COLUMNS = {
     "due": (WORD, True),
     "arrived_ns": (pa.int64(), True),
     "group": (pa.uint16(), True),
+    "unread_ns": (pa.int64(), True),
 }
 OUTCOMES = set(
     "ok status check protocol too-large timeout connect-timeout refused reset dns tls local-limit shed cancelled "

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""End-to-end checks: the release binary against real servers on this machine.
+"""End-to-end checks: the program against real servers on this machine.
 
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
     run.py --nightly         the slow, hostile ones instead
@@ -32,7 +32,7 @@ MODULES = [
 ]
 
 # Slow ones, for .ci/nightly.
-NIGHTLY = ["nightly_broken_servers", "nightly_limits", "nightly_lost"]
+NIGHTLY = ["nightly_broken_servers", "nightly_limits", "nightly_lost", "nightly_impairments"]
 
 # How often a check is begun, at most, on a machine that stands still.
 ATTEMPTS = 3

@@ -17,6 +17,6 @@ pub mod time;
 pub mod units;
 
 pub use profile::{Phase, Profile};
-pub use record::{Due, Kind, Outcome, Record, Stamp};
+pub use record::{Due, Kind, Outcome, Record, Short, Stamp};
 pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};
 pub use time::{Nanos, Rate};

@@ -215,6 +215,65 @@ impl std::fmt::Debug for Stamp {
     }
 }
 
+/// A span of time in two bytes, rounded up: to whole microseconds up to 1,023 us, to 0.2 % beyond; or not known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Short(u16);
+
+impl Short {
+    /// No time at all.
+    pub const ZERO: Short = Short(0);
+    /// It is not known how long.
+    pub const UNKNOWN: Short = Short(u16::MAX);
+
+    /// Its two bytes, for stores.
+    pub const fn to_bits(self) -> u16 {
+        self.0
+    }
+
+    /// The span of these two bytes.
+    pub const fn from_bits(bits: u16) -> Short {
+        Short(bits)
+    }
+
+    /// Bits of the mantissa; the rest is the exponent of 2 by which it is multiplied.
+    const BITS: u32 = 10;
+
+    /// The span, which is never less than the one it was made of; none if it is not known.
+    pub const fn get(self) -> Option<Nanos> {
+        if self.0 == u16::MAX {
+            return None;
+        }
+        let (mantissa, exponent) = (self.0 as i64 & ((1 << Short::BITS) - 1), self.0 >> Short::BITS);
+        Some(Nanos((mantissa << exponent).saturating_mul(1_000)))
+    }
+}
+
+/// Negative spans are none.
+impl From<Nanos> for Short {
+    #[inline]
+    fn from(span: Nanos) -> Short {
+        if span.0 <= 0 {
+            return Short::ZERO;
+        }
+        // The longest span that there is needs 54 bits of microseconds, and so an exponent of 45.
+        let us = (span.0 as u64).div_ceil(1_000);
+        let exponent = (u64::BITS - us.leading_zeros()).saturating_sub(Short::BITS);
+        let mantissa = us.div_ceil(1 << exponent);
+        let (mantissa, exponent) =
+            if mantissa >> Short::BITS == 0 { (mantissa, exponent) } else { (mantissa >> 1, exponent + 1) };
+        Short((exponent << Short::BITS) as u16 | mantissa as u16)
+    }
+}
+
+impl std::fmt::Debug for Short {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.get() {
+            Some(span) => write!(f, "{span}"),
+            None => f.write_str("-"),
+        }
+    }
+}
+
 /// One request that fell due (or session, or attempt): keys, the five stamps, and how it ended.
 ///
 /// All instants are nanoseconds since the plan's zero.
@@ -271,6 +330,9 @@ pub struct Record {
     pub due: Due,
     /// Whether it went over a connection that an earlier request had used.
     pub reused: bool,
+    /// How long the last bytes of the answer lay in the socket before the generator read them: part of the response time, and
+    /// the generator's own delay. Zero without an answer; not known where the system does not tell.
+    pub unread: Short,
 }
 
 impl Record {
@@ -302,6 +364,7 @@ impl Record {
             kind: Kind::Request,
             due: Due::Arrival,
             reused: false,
+            unread: Short::ZERO,
         }
     }
 
@@ -371,6 +434,17 @@ mod tests {
         }
         assert_eq!(Outcome::from_code(16), None);
         assert_eq!(Outcome::from_name("fine"), None);
+    }
+
+    #[test]
+    fn short_spans_round_up_by_two_thousandths_at_most() {
+        for span in [0, 1, 999, 1_000, 1_001, 1_023_000, 1_023_001, 18_000_001, 7_123_456_789, i64::MAX] {
+            let told = Short::from(Nanos(span)).get().unwrap();
+            let most = (span as f64 * 1.002 + 1_000.0) as i64;
+            assert!((span..=most).contains(&told.0), "{span} {told:?}");
+            assert_eq!(Short::from(told).get(), Some(told));
+        }
+        assert_eq!((Short::from(Nanos(-5)), Short::UNKNOWN.get()), (Short::ZERO, None));
     }
 
     #[test]

@@ -57,6 +57,11 @@ impl Stalls {
         (self.every == Nanos::MAX).then(|| (self.first, self.first.saturating_add(self.length)))
     }
 
+    /// Time from one beginning to the next, if there are several; the first begins after that time too.
+    pub fn every(&self) -> Option<Nanos> {
+        (self.every != Nanos::MAX).then_some(self.every)
+    }
+
     /// Reads `every=10s,for=1s` or `at=20s,for=2s`.
     ///
     /// # Errors

@@ -99,6 +99,7 @@ pub fn execute(
         resolution: Some(Nanos(1)),
         send_cost: send_cost(&report),
         finer: None,
+        departures: departures(&report),
         simulation: None,
     };
     let mut summary = collected.analysis.finish(facts);
@@ -218,6 +219,18 @@ fn lacked(report: &RunReport) -> std::collections::BTreeMap<String, u64> {
         *all.entry(what.to_owned()).or_default() += n;
     }
     all
+}
+
+fn departures(report: &RunReport) -> Vec<stats::DepartureBin> {
+    let workers = report.workers.iter().map(|worker| &worker.departures);
+    let bins = workers.flat_map(|d| d.bins.iter().enumerate().map(|(i, bin)| (d.width, i as i64, bin)));
+    let of = |(width, i, bin): (Nanos, i64, &live::departures::Bin)| stats::DepartureBin {
+        at: Nanos(i * width.0 + width.0 / 2),
+        watched: u64::from(bin.watched),
+        over: live::departures::LEVELS.into_iter().zip(bin.over.map(u64::from)).collect(),
+        by_target: u64::from(bin.by_target),
+    };
+    bins.map(of).collect()
 }
 
 /// Says in the summary what lay behind each kind of failure: the first message of each.

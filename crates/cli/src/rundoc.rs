@@ -132,6 +132,7 @@ pub fn setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
         users: users(plan),
         asks_per_session: asks_per_session(plan),
         requests_asked: requests_asked(plan),
+        sharded: plan.shard != Shard::WHOLE,
         think_s: think_s(plan),
         ..Setup::default()
     }

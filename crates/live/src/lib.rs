@@ -9,6 +9,7 @@
 pub mod address;
 pub mod clock;
 pub mod control;
+pub mod departures;
 pub mod host;
 mod outcome;
 pub mod reactor;

@@ -90,7 +90,8 @@ where
     let stolen_before = host::stolen();
     let shards =
         (0..threads).map(|j| config.plan.shard.part(j, threads)).collect::<Result<Vec<Shard>, _>>()?;
-    let reactors = (0..threads).map(|_| Reactor::new(false)).collect::<Result<Vec<_>, _>>()?;
+    // The kernel's stamps tell how long answers lay unread.
+    let reactors = (0..threads).map(|_| Reactor::new(true)).collect::<Result<Vec<_>, _>>()?;
     let results = thread::scope(|scope| {
         let worker = |((j, &shard), reactor): ((usize, &Shard), Reactor)| {
             let (shared, sink) = (&shared, &sink);

@@ -1,5 +1,6 @@
 //! The generator observes itself: where each worker's time went, and when it was held up.
 
+use crate::departures::Departures;
 use base::{Nanos, Outcome};
 use std::collections::BTreeMap;
 
@@ -54,6 +55,8 @@ pub struct WorkerReport {
     pub connections: u64,
     /// Requests that were not sent for want of something on this machine, by what it was.
     pub lacked: BTreeMap<&'static str, u64>,
+    /// How long requests stayed in this machine after they were handed to the kernel.
+    pub departures: Departures,
     /// The first message behind each kind of failure.
     pub messages: BTreeMap<Outcome, String>,
 }

@@ -5,15 +5,15 @@
 //! nothing could be sent, and the core belongs to others.
 
 use crate::address::Address;
-use crate::clock::{Clock, UP_BEFORE};
+use crate::clock::{Clock, UP_BEFORE, unix_now};
 use crate::control::Control;
 use crate::host;
 use crate::outcome::{connect_outcome, lacked};
-use crate::reactor::{Completion, Reactor, Submitted};
+use crate::reactor::{Completion, KernelStamp, Reactor, Submitted};
 use crate::requests::{Asked, Kept, Requests};
 use crate::tls::{Inbound, Session, TlsSetup};
 use crate::watch::{Doing, STALL, WorkerReport};
-use base::{Nanos, Outcome, RecordSink};
+use base::{Nanos, Outcome, RecordSink, Short};
 use std::io;
 use std::num::NonZeroU64;
 use wire::{ClientConnection, Opened, ResetReason, http1};
@@ -38,6 +38,13 @@ pub(crate) struct Shared {
     pub(crate) tls: Option<TlsSetup>,
     pub(crate) clock: Clock,
     pub(crate) control: Control,
+}
+
+/// How long what was just received had lain in the socket. Both ends are wall time, read within a span in which nobody steps
+/// that clock but by accident; a step back gives zero.
+#[inline]
+fn unread_since(stamp: KernelStamp) -> Short {
+    Nanos((unix_now() - stamp.0).clamp(0, i128::from(i64::MAX)) as i64).into()
 }
 
 struct Connection {
@@ -112,6 +119,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let mut buffer = vec![0; READ_BUFFER];
         let result = self.play(&mut buffer);
         let now = self.shared.clock.now();
+        for id in 0..self.connections.len() {
+            self.never_left(id as ConnectionId, now);
+        }
         self.client.finish_all(now);
         self.report.runqueue_wait = match (waited_before, host::runqueue_wait()) {
             (Some(before), Some(after)) => Some(after - before),
@@ -223,6 +233,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 Action::Send(id, sending) => self.send_request(id, &sending, now),
                 Action::Open(id) => self.open(id, now),
                 Action::Close(id) => {
+                    self.never_left(id, now);
                     self.missed(id);
                     self.reactor.close(id);
                     self.connections[id as usize] = None;
@@ -302,8 +313,34 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             }
         }
         self.client.on(id, Event::Sent(bytes), now);
-        self.submit(id, out);
+        if self.report.departures.picks(now) {
+            self.submit_watched(id, out, now);
+        } else {
+            self.submit(id, out);
+        }
         None
+    }
+
+    /// Hands a request's bytes to the socket, and asks when they leave this machine.
+    fn submit_watched(&mut self, id: ConnectionId, bytes: Vec<u8>, now: Nanos) {
+        let (submitted, departed) = self.reactor.send_watched(id, bytes, KernelStamp(unix_now()));
+        if let Some(departed) = departed {
+            self.report.departures.push(now, departed);
+        }
+        if let Submitted::Done(buffer) = submitted {
+            self.spare.push(buffer);
+        }
+    }
+
+    /// A watched request that is under way on this connection is not waited for any longer: if it has not left this machine yet, it
+    /// has stayed until now. Without any stamp so far the system may tell none, and nothing is known.
+    fn never_left(&mut self, id: ConnectionId, now: Nanos) {
+        if self.stage(id) != Some(Stage::InFlight) || !self.report.departures.is_known() {
+            return;
+        }
+        if let Some(departed) = self.reactor.give_up_watch(id, KernelStamp(unix_now())) {
+            self.report.departures.push(now - departed.after, departed);
+        }
     }
 
     /// Hands bytes to the socket.
@@ -350,6 +387,12 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     #[inline]
     fn handle(&mut self, completion: Completion, buffer: &[u8], now: Nanos) {
+        self.client.read_late(match &completion {
+            Completion::Received(_, _, Some(stamp)) => unread_since(*stamp),
+            // The end of an answer that ends with its connection is not stamped.
+            Completion::Received(_, _, None) | Completion::Ended(_) => Short::UNKNOWN,
+            _ => Short::ZERO,
+        });
         let action = match completion {
             Completion::Received(id, bytes, _) => self.received(id, &buffer[..bytes], now),
             Completion::Connected(id, Ok(())) => self.connected(id, now),
@@ -358,6 +401,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             Completion::Failed(id, error) => self.failed(id, &error, now),
             Completion::Sent(_, buffer) => {
                 self.spare.push(buffer);
+                None
+            }
+            Completion::Departed(_, departed) => {
+                self.report.departures.push(now - departed.after, departed);
                 None
             }
             Completion::Woken | Completion::Accepted(_) | Completion::AcceptFailed(_) => None,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use base::{Due, Kind, Nanos, Outcome, Record, Stamp};
+use base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
 
 use crate::metadata::{self, Metadata};
 
@@ -52,7 +52,7 @@ pub trait Cells: Send {
 }
 
 /// Every column, in the order of the file, in which a reader fills rows too.
-pub static ALL: [&'static dyn Column; 25] = [
+pub static ALL: [&'static dyn Column; 26] = [
     &required::<UInt64Type, _, _>(
         "k",
         "number of the arrival or session, from 0, over the whole plan",
@@ -210,6 +210,13 @@ pub static ALL: [&'static dyn Column; 25] = [
         |row| Some(row.group),
         |row, group| row.group = group,
     ),
+    &nullable::<Int64Type, _, _>(
+        "unread_ns",
+        "how long the answer's last bytes lay in the socket before they were read, rounded up (whole us, 0.2 %); null where \
+         that is not known",
+        |row| row.unread.get().map(|span| span.0),
+        |row, ns| row.unread = Nanos(ns).into(),
+    ),
 ];
 
 const OUTCOMES: [&str; 16] = {
@@ -232,7 +239,7 @@ fn ns(stamp: Stamp) -> Option<i64> {
 
 /// The row that a log without nullable columns gives: every field that may be missing is.
 pub const fn blank() -> Record {
-    Record::never_started(0, Nanos::ZERO, Nanos::ZERO, Outcome::Ok)
+    Record { unread: Short::UNKNOWN, ..Record::never_started(0, Nanos::ZERO, Nanos::ZERO, Outcome::Ok) }
 }
 
 /// The Arrow schema of a log: every column, and `metadata` with the version added.

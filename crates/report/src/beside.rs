@@ -57,14 +57,17 @@ pub fn of_point(run: &Recorded, point: &Point, replications: u64) -> Vec<Compare
             no_interval: estimate
                 .ci95
                 .is_none()
-                .then(|| no_interval(point, replications, estimate.lower_bound)),
+                .then(|| no_interval(point, of, replications, estimate.lower_bound)),
         }
     };
     NUMBERS.map(|of| compared(of, side(run, of), own(of))).into()
 }
 
 /// Why a number of a point has none.
-fn no_interval(point: &Point, replications: u64, lower_bound: bool) -> String {
+fn no_interval(point: &Point, of: &str, replications: u64, lower_bound: bool) -> String {
+    if let Some(why) = point.not_computed.get(&format!("response.{of}.ci95")) {
+        return why.clone();
+    }
     match (&point.why_not, replications) {
         _ if lower_bound => "some of it got no answer, so that it is a lower bound".into(),
         (Some(why), 0 | 1) => format!("no steady state: {why}"),

@@ -70,10 +70,10 @@ fn every_output_shows_every_sample_and_always_alike() {
 fn a_ci_system_sees_every_threshold_and_every_rule() {
     let page = |make: fn() -> Summary| text("junit", &make(), &style());
     let shown = page(samples::thresholds);
-    assert_eq!(shown.matches("<testcase ").count(), 7 + 6 + 1);
+    assert_eq!(shown.matches("<testcase ").count(), 8 + 6 + 1);
     assert!(
         shown.contains(
-            "<testsuite name=\"thresholds\" tests=\"7\" failures=\"3\" errors=\"0\" skipped=\"0\">"
+            "<testsuite name=\"thresholds\" tests=\"8\" failures=\"4\" errors=\"0\" skipped=\"0\">"
         )
     );
     assert!(shown.contains(

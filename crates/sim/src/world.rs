@@ -206,8 +206,12 @@ impl<S: RecordSink, T: Target> World<S, T> {
     /// Tells the client of the next thing that has happened by now, if there is one.
     #[inline(always)]
     fn happen(&mut self) -> bool {
-        let within = self.target.next_at();
-        let first = within <= self.now && within < self.calendar.next_at();
+        let (within, outside) = (self.target.next_at(), self.calendar.next_at());
+        let first = within <= self.now && within < outside;
+        let at = within.min(outside);
+        if at <= self.now {
+            self.client.read_late((self.now - at).into());
+        }
         let answered = match if first { self.target.happen(self.now) } else { None } {
             Some(answered) => answered,
             None => match self.calendar.pop(self.now) {

@@ -9,6 +9,7 @@
 mod finish;
 
 use crate::arrivals::{ArrivalsKept, Released};
+use crate::delays::{Delays, Ended};
 use crate::merge::Merge;
 use crate::phase::Measured;
 use crate::requests::Requests;
@@ -39,6 +40,8 @@ pub struct Analysis {
     thresholds: Thresholds,
     /// Users, sessions and requests in flight; none of another tool's rows.
     loops: Option<Loops>,
+    /// What the generator's delays can have added; none where no bound on it is known.
+    delays: Option<Delays>,
     started_all: u64,
     ended_of_started: u64,
 }
@@ -54,6 +57,8 @@ impl Analysis {
     pub(crate) fn with(setup: Setup, foreign: Option<Foreign>) -> Analysis {
         let measured = Measured::new(&setup.measured);
         let loops = foreign.is_none().then(|| Loops::new(&setup, measured));
+        let delays =
+            (setup.workload == Workload::Open && !setup.sharded && foreign.is_none()).then(Delays::default);
         let arrivals = ArrivalsKept::new(measured, &setup, foreign);
         let requests = Requests::new(setup.labels.len(), arrivals.compares);
         let requests = match setup.workload {
@@ -68,6 +73,7 @@ impl Analysis {
             requests,
             arrivals,
             loops,
+            delays,
             series: Series::new(),
             recent: Recent::new(),
             thresholds: Thresholds::default(),
@@ -87,10 +93,10 @@ impl Analysis {
     /// Takes a batch of any source; batches of one source come in their order, those of different sources in any. Starts
     /// are those of requests, also where the batch is made of a log: a session's row is none.
     pub fn batch(&mut self, batch: &Batch) {
-        self.take_starts(batch);
         for record in &batch.records {
             self.take_record(record);
         }
+        self.take_starts(batch);
         if let Some(loops) = &mut self.loops {
             for &(at, change) in &batch.users {
                 loops.told.change(at, i64::from(change));
@@ -121,6 +127,14 @@ impl Analysis {
         let source = usize::from(batch.source);
         let Analysis { setup, starts, intended, released, arrivals, series, recent, loops, .. } = self;
         let plan = setup.plan.as_ref();
+        let mut delays = self.delays.as_mut();
+        let (requests, thresholds) = (&mut self.requests, &mut self.thresholds);
+        let mut started = |start: &Start, arrivals: &mut ArrivalsKept| {
+            if let Some(delays) = &mut delays {
+                delays.started(start, |ended, least| push_least(requests, thresholds, ended, least));
+            }
+            arrivals.started(start, plan);
+        };
         let direct = source == 0 && starts.is_trivial();
         for start in &batch.starts {
             let found = start.wait == Nanos::ZERO;
@@ -132,7 +146,7 @@ impl Analysis {
             // Only what the plan intended has an order by that.
             let intends = arrivals.intends(start.due);
             if direct {
-                arrivals.started(start, plan);
+                started(start, arrivals);
                 if intends {
                     arrivals.intended(start.intended.0, plan);
                     arrivals.released(&Released::of(start), plan);
@@ -160,7 +174,7 @@ impl Analysis {
                 released.advance(source, Released::of(last).at);
             }
         }
-        starts.drain(|start| arrivals.started(&start, plan));
+        starts.drain(|start| started(&start, arrivals));
         intended.drain(|at| arrivals.intended(at, plan));
         released.drain(|at| arrivals.released(&at, plan));
     }
@@ -198,7 +212,12 @@ impl Analysis {
     fn count_request(&mut self, record: &Record) {
         self.ended_of_started += u64::from(record.started.is_some());
         let count = u64::from(record.count);
-        match self.measured.place(record.arrived, record.intended) {
+        let place = self.measured.place(record.arrived, record.intended);
+        if let Some(delays) = &mut self.delays {
+            // What was not sent has no response time.
+            delays.ended(record, place.is_some() && !record.is_not_sent());
+        }
+        match place {
             Some(segment) => {
                 self.requests.push(record, segment);
                 self.thresholds.push(record, segment);
@@ -222,7 +241,15 @@ impl Analysis {
             return None;
         }
         // No interval decides here, and none is computed: they cost the most.
-        let sight = Sight::new(&self.requests, &self.arrivals, 0, 0.0);
+        let sight = Sight::new(&self.requests, &self.arrivals, 0, 0.0).with_ends(self.delays.is_some());
         self.thresholds.crossed(&sight, now, now - self.measured.start)
+    }
+}
+
+/// A counted request's least response time goes to all that is kept of it.
+fn push_least(requests: &mut Requests, thresholds: &mut Thresholds, ended: &Ended, least: Nanos) {
+    if ended.counted {
+        requests.push_least(ended, least);
+        thresholds.push_least(ended, least);
     }
 }

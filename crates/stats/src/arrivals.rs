@@ -22,7 +22,7 @@ pub(crate) const RESCALED_UNIT: f64 = 1.0 / (1u64 << 24) as f64;
 
 #[derive(Debug)]
 pub(crate) struct ArrivalsKept {
-    measured: Measured,
+    pub measured: Measured,
     /// Whether intended times are known apart from the starts: everywhere but in most other tools' logs.
     pub compares: bool,
     /// Whether only what is due by the plan is judged: sessions that arrive, and not the requests within.

@@ -20,15 +20,19 @@ pub mod rules;
 pub mod steady;
 pub mod study;
 pub mod summary;
+pub mod tail;
 pub mod thresholds;
 
 mod analysis;
 mod arrivals;
 mod arrivals_summary;
 mod cells;
+mod delays;
+mod departures;
 mod dither;
 mod divisor;
 mod findings;
+mod generator_share;
 mod headway_curve;
 mod ladder;
 mod levels;
@@ -54,6 +58,8 @@ mod windows;
 pub use analysis::Analysis;
 pub use findings::growth::Growth;
 pub use findings::refusals::Refusals;
-pub use setup::{Facts, GapCdf, PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
+pub use setup::{
+    DepartureBin, Facts, GapCdf, PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload,
+};
 pub use summary::Summary;
 pub use thresholds::Threshold;

@@ -3,13 +3,15 @@
 //!
 //! Deliberately absent: anything that needs their order.
 
-use crate::cells::{Fine, Labelled};
+use crate::cells::{Fine, Labelled, Segment};
+use crate::delays::Ended;
+use crate::generator_share::Least;
 use crate::intervals::SEGMENTS;
 use crate::moments::Sums;
 use crate::phase::Ranges;
 use crate::responses::{Sample, Strata};
 use crate::summary::{LabelSummary, ResponseKind, Spread};
-use base::{Due, Outcome, Record};
+use base::{Due, Nanos, Outcome, Record};
 use std::collections::BTreeMap;
 
 /// What is kept of the requests that ended and were due in the measured phase.
@@ -42,6 +44,12 @@ pub(crate) struct Requests {
     pub dues: [u64; Due::ALL.len()],
     /// Response times by that, where there may be several ways.
     split: Option<Box<Split>>,
+    /// Response times without what the generator may have added: of successes, and of all others.
+    least: [Option<Box<Segment>>; 2],
+    /// Bytes of requests that were handed to connections.
+    pub bytes_sent: u64,
+    /// Requests of which it is not known how long their answers lay unread.
+    pub unread_unknown: u64,
     pub never_at: Ranges,
     pub failed_at: Ranges,
     pub labels: Vec<LabelKept>,
@@ -103,6 +111,9 @@ impl Requests {
             unsent_at_cap: [0; SEGMENTS],
             dues: [0; Due::ALL.len()],
             split: None,
+            least: [None, None],
+            bytes_sent: 0,
+            unread_unknown: 0,
             never_at: Ranges::default(),
             failed_at: Ranges::default(),
             labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new(labels)).collect(),
@@ -138,6 +149,7 @@ impl Requests {
             }
             return;
         }
+        self.bytes_sent = self.bytes_sent.saturating_add(record.bytes_sent);
         let response = record.response().0;
         let strata = match outcome {
             Outcome::Ok => &mut self.ok,
@@ -191,6 +203,21 @@ impl Requests {
         let all: u64 = self.outcomes.iter().sum();
         let never: u64 = self.never.iter().sum();
         all - never - self.all_not_sent().started
+    }
+
+    /// The response time which a request that was pushed would have had at least, had the generator not been late.
+    #[inline]
+    pub fn push_least(&mut self, ended: &Ended, least: Nanos) {
+        let side = usize::from(ended.outcome != Outcome::Ok);
+        let kept = self.least[side].get_or_insert_with(|| Box::new(Segment::new()));
+        kept.push(least.0.max(0) as u64, ended.count);
+        self.unread_unknown += u64::from(ended.is_unread_unknown());
+    }
+
+    /// The least response times, of successes alone or of all; none where they are not kept.
+    pub fn least(&self, successes: bool) -> Option<Least> {
+        let kept = self.least.iter().take(if successes { 1 } else { 2 }).flatten().map(|s| &**s);
+        Least::new(kept.collect())
     }
 
     /// What the response times are of.

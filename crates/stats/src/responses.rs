@@ -16,7 +16,10 @@
 use crate::cells::{Cells, Segment};
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_half_width};
 use crate::moments::Sums;
-use crate::summary::{CurvePoint, Interval, Spread};
+use crate::steady::Bucket;
+use crate::summary::{CurvePoint, Interval, PowerLaw, Spread};
+use crate::tail::{no_interval, power_law};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Observations of one quantity, by segment; nothing is allocated for segments without any.
@@ -62,6 +65,8 @@ pub(crate) struct Sample {
     max_censored: Option<u64>,
     /// Segments that were complete when the run ended.
     filled: usize,
+    /// The power law that the largest follow, once somebody asked for it.
+    tail: OnceCell<Option<PowerLaw>>,
 }
 
 /// Names of the percentiles of a block and their shares.
@@ -105,7 +110,19 @@ impl Sample {
             max: all().flat_map(|s| s.iter()).map(|s| s.max).max(),
             max_censored: censored.iter().flat_map(|s| s.iter()).map(|s| s.max).max(),
             filled,
+            tail: OnceCell::new(),
         }
+    }
+
+    /// The power law of infinite variance that the largest follow, if they do.
+    fn tail(&self) -> Option<PowerLaw> {
+        let buckets = |cells: &Cells| -> Vec<Bucket> {
+            cells.iter().map(|c| Bucket { low: c.low, high: c.high, count: c.count }).collect()
+        };
+        *self.tail.get_or_init(|| {
+            let segments: Vec<_> = self.by_segment.iter().map(buckets).collect();
+            power_law(&buckets(&self.low), &segments)
+        })
     }
 
     pub fn n(&self) -> u64 {
@@ -207,6 +224,9 @@ impl Sample {
 
     pub fn mean_interval(&self, mean: f64) -> Result<Interval, String> {
         self.too_few()?;
+        if let Some(tail) = self.tail() {
+            return Err(no_interval(&tail));
+        }
         let segments: Vec<_> = self.sums[..self.filled].iter().map(|s| (s.total(), s.n as f64)).collect();
         let half = ratio_half_width(&segments).ok_or("too few segments hold observations")?;
         // No time and no size is negative.
@@ -232,6 +252,7 @@ impl Sample {
             cov: all.cov2().map(f64::sqrt),
             min: self.min.map(|x| x as f64 / unit),
             max: self.max.map(|x| x as f64 / unit),
+            tail: self.tail().map(|tail| PowerLaw { from: tail.from / unit, ..tail }),
             ..Spread::default()
         };
         if n < 2 {

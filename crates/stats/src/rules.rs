@@ -8,9 +8,10 @@ mod law;
 
 use crate::arrivals::{ArrivalsKept, StartSegment};
 use crate::arrivals_summary::ArrivalsResult;
+use crate::departures;
 use crate::intervals::{FEWEST_SEGMENTS, half_width, ratio_half_width, share};
 use crate::requests::{NotSent, Requests};
-use crate::setup::{PlanLaw, Tolerances, Workload};
+use crate::setup::{DepartureBin, PlanLaw, Tolerances, Workload};
 use crate::summary::{Interval, Limits, LoadVerdict, RuleOutcome, RuleResult};
 use crate::users::Loops;
 use crate::windows::WindowsResult;
@@ -48,7 +49,7 @@ const fn within(distance: f64) -> Limits {
 }
 
 /// Every rule, in the order of the report.
-pub static RULES: [Rule; 7] = [
+pub static RULES: [Rule; 8] = [
     Rule {
         id: "sent-share",
         statistic: "sent / planned arrivals, less those given up at the connection cap",
@@ -69,6 +70,13 @@ pub static RULES: [Rule; 7] = [
         workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
         limits: |t| at_most(t.late),
         measure: late_share,
+    },
+    Rule {
+        id: "departed-late",
+        statistic: "share that left this machine more than 1 ms after they were written, of those watched",
+        workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
+        limits: |t| at_most(t.late),
+        measure: departed_late,
     },
     Rule {
         id: "bunching",
@@ -118,6 +126,8 @@ pub(crate) struct Evidence<'a> {
     pub send_cost: Option<Nanos>,
     /// Threads that send, where that is known.
     pub workers: u32,
+    /// How long watched requests stayed in the generator's machine.
+    pub departures: &'a [DepartureBin],
     /// In virtual time: what was not late there was not late at all.
     pub simulated: bool,
 }
@@ -331,6 +341,14 @@ fn late_share(e: &Evidence) -> Vec<Measurement> {
         return vec![Measurement::absent("nearly all requests waited at the connection cap")];
     }
     vec![Measurement::of_share(&segments, "no arrival found a connection without waiting")]
+}
+
+fn departed_late(e: &Evidence) -> Vec<Measurement> {
+    let segments = departures::by_segment(e.departures, &e.kept.measured, e.tolerances.late_after);
+    if segments.iter().all(|segment| segment.1 == 0) {
+        return vec![Measurement::absent("the system does not tell when requests leave this machine")];
+    }
+    vec![Measurement::of_share(&segments, "no request was watched")]
 }
 
 /// Fewest headways per segment whose CoV is worth comparing.

@@ -150,6 +150,8 @@ pub struct Setup {
     pub asks_per_session: Vec<SessionAsked>,
     /// Requests of fixed work that this process is to send.
     pub requests_asked: Option<u64>,
+    /// Whether other processes send their shards of the plan to the same target.
+    pub sharded: bool,
     /// Mean think time asked for, in seconds, over the requests before which users think.
     pub think_s: Option<f64>,
     /// What the stamps resolve: windows are whole multiples of it, and at least ten of it long.
@@ -172,6 +174,7 @@ impl Default for Setup {
             users: None,
             asks_per_session: Vec::new(),
             requests_asked: None,
+            sharded: false,
             think_s: None,
             resolution: Nanos(1),
             rate: None,
@@ -263,6 +266,26 @@ impl Default for Tolerances {
     }
 }
 
+/// The watched requests that were handed to the kernel within a stretch of time.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct DepartureBin {
+    /// The middle of the stretch, since the plan's zero.
+    pub at: Nanos,
+    /// How many.
+    pub watched: u64,
+    /// Delays, each with how many left the machine later than that after they were handed over; shortest delay first.
+    pub over: Vec<(Nanos, u64)>,
+    /// How many left late because the target did not read; not among `over`.
+    pub by_target: u64,
+}
+
+impl DepartureBin {
+    /// How many left later than `after`; where that is not told apart, later than the next longer delay which is.
+    pub(crate) fn later_than(&self, after: Nanos) -> u64 {
+        self.over.iter().find(|(delay, _)| *delay >= after).map_or(0, |(_, n)| *n)
+    }
+}
+
 /// What an analysis is told after the last record.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -288,6 +311,9 @@ pub struct Facts {
     pub send_cost: Option<Nanos>,
     /// What to set in the tool that wrote a foreign file for finer stamps.
     pub finer: Option<String>,
+    /// How long watched requests stayed in the generator's machine after they were handed to its kernel; empty where the system does
+    /// not tell.
+    pub departures: Vec<DepartureBin>,
     /// What a simulation tells of itself; handed through, and source of the findings on its steady state.
     pub simulation: Option<Simulation>,
 }

@@ -47,6 +47,11 @@ pub trait Law {
     fn variance(&self) -> f64;
     /// Probability of at most `x` seconds.
     fn cdf(&self, x: f64) -> f64;
+    /// Its tail index: moments of a lower order are finite, those of this order and of higher ones are not. Infinite where all are
+    /// finite.
+    fn tail_index(&self) -> f64 {
+        f64::INFINITY
+    }
 }
 
 macro_rules! dist {
@@ -67,6 +72,7 @@ macro_rules! dist {
             fn mean(&self) -> f64 { match self { $(Dist::$name(d) => d.mean(),)+ } }
             fn variance(&self) -> f64 { match self { $(Dist::$name(d) => d.variance(),)+ } }
             fn cdf(&self, x: f64) -> f64 { match self { $(Dist::$name(d) => d.cdf(x),)+ } }
+            fn tail_index(&self) -> f64 { match self { $(Dist::$name(d) => d.tail_index(),)+ } }
         }
 
         impl Dist {
@@ -311,6 +317,25 @@ mod tests {
                 }
             }
             assert!(d <= 2.23 / n.sqrt(), "{dist}: distance {d}"); // Kolmogorov's 1e-4 quantile
+        }
+    }
+
+    /// The tail index is that of the part which has one, and agrees with the moments that are known.
+    #[test]
+    fn moments_are_finite_below_the_tail_index() {
+        for text in
+            ["pareto(1ms,0.9)", "pareto(1ms,1.5)", "pareto(1ms,2)", "pareto(1ms,2.5)", "lognormal(5ms,9)"]
+        {
+            let law = built(text);
+            for law in [law.clone(), built(&format!("shifted(1s,{law})"))] {
+                assert_eq!(law.mean().is_finite(), law.tail_index() > 1.0, "{law}");
+                assert_eq!(law.variance().is_finite(), law.tail_index() > 2.0, "{law}");
+            }
+        }
+        assert_eq!(built("shifted(1s,pareto(1ms,2.5))").tail_index(), 2.5);
+        assert_eq!(built("rounded(pareto(2ms,9),1ms)").tail_index(), 9.0);
+        for all in ["hyperexp(1ms,4)", "empirical(times.txt)", "exp(1ms)", "gamma(1ms,3)", "5ms"] {
+            assert_eq!(built(all).tail_index(), f64::INFINITY, "{all}");
         }
     }
 

@@ -28,6 +28,9 @@ impl Law for Pareto {
     fn cdf(&self, x: f64) -> f64 {
         if x <= self.least_s { 0.0 } else { 1.0 - libm::pow(self.least_s / x, self.shape) }
     }
+    fn tail_index(&self) -> f64 {
+        self.shape
+    }
 }
 
 impl fmt::Display for Pareto {

@@ -61,6 +61,9 @@ impl Law for Rounded {
         let steps = libm::floor(x / self.step_s * (1.0 + 1e-14));
         self.law.cdf((steps + 0.5) * self.step_s * (1.0 - 1e-14))
     }
+    fn tail_index(&self) -> f64 {
+        self.law.tail_index()
+    }
 }
 
 impl fmt::Display for Rounded {

@@ -31,6 +31,9 @@ impl Law for Shifted {
     fn cdf(&self, x: f64) -> f64 {
         if x < self.by_s { 0.0 } else { self.law.cdf(x - self.by_s) }
     }
+    fn tail_index(&self) -> f64 {
+        self.law.tail_index()
+    }
 }
 
 impl fmt::Display for Shifted {

@@ -74,7 +74,7 @@ fn start_or_end(open: &[String], summary: &Summary, other: Option<&OtherReading>
             None => "",
         };
         let cov = cov.map_or(String::new(), |cov| format!(" (CoV {cov:.2})"));
-        format!("{load}{}{cov}", word(pattern))
+        format!("{load}{}{cov}", pattern.word())
     };
     let own = verdict(summary.verdict.load, summary.verdict.pattern, summary.arrivals.cov);
     let (severity, reading) = match other {
@@ -95,16 +95,6 @@ fn start_or_end(open: &[String], summary: &Summary, other: Option<&OtherReading>
          (sampleresult.timestamp.start=true). {reading} --stamps start or --stamps end settles it."
     );
     Finding { id: "start-or-end".into(), severity, text, n: open.len() as u64, ..Finding::default() }
-}
-
-fn word(pattern: Pattern) -> &'static str {
-    match pattern {
-        Pattern::Independent => "independent",
-        Pattern::Bunched => "bunched",
-        Pattern::Even => "even",
-        Pattern::Undecided => "undecided",
-        Pattern::NotApplicable => "n/a",
-    }
 }
 
 /// Rows that are left out for their stamps, a finding for each file.

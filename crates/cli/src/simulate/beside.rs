@@ -168,13 +168,13 @@ mod tests {
         // Twelve of 1,200 requests lie beyond p99, which has no interval.
         let agree = same.against.compared.iter().map(|of| of.agree).collect::<Vec<_>>();
         assert_eq!(agree, [Some(true), Some(true), Some(true), None], "{:?}", same.against.compared);
-        let text = TEXT.replace("60/s", "70/s").replace("hold: 20s", "hold: 25s").replace("shop", "kiosk");
+        let text = TEXT.replace("60/s", "70/s").replace("hold: 20s", "hold: 200s").replace("shop", "kiosk");
         let text = format!("{}timeout: 2s\n", text.replace("exp(10ms)", "exp(20ms)"));
         let apart = run(folder.path(), "apart", &text, Some(other())).beside.unwrap();
         let named = [
             "scenario: shop | kiosk",
             "rate: 60.0/s | 70.0/s",
-            "duration: 20 s | 25 s",
+            "duration: 20 s | 3.33 min",
             "time-out: 30 s | 2 s",
             "longest wait: 30 s | 2 s",
         ];

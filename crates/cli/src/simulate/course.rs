@@ -9,18 +9,21 @@
 //! [`Times`].
 
 use super::order::{Ended, How};
+use super::period::Period;
 use super::times::Times;
 use base::Nanos;
 use stats::intervals::share;
 use stats::steady::{
-    BatchMeans, Batches, Cut, MOST_BATCHES, MOST_SAMPLED, Replications, Sample, Shares, at_most, batch_means,
-    mser, mser_of_runs,
+    BatchMeans, Batches, Cut, MOST_BATCHES, MOST_SAMPLED, Replications, Sample, Shares, at_most,
+    batch_means_of_periods, mser_of_periods, mser_of_runs,
 };
 use stats::summary::Interval;
 use std::ops::Range;
 
 /// Most histograms of a run.
 const MOST_PARTS: usize = 64;
+/// Fewest batches in a period, so that it ends nearly where one of them does.
+const BATCHES_OF_A_PERIOD: i64 = 10;
 /// Parts into which what is left of a single run is cut for intervals; fewer are enough where the warm-up has left fewer.
 const SEGMENTS: usize = 20;
 const FEWEST_SEGMENTS: usize = 10;
@@ -119,19 +122,38 @@ impl Course {
         self.batches.n()
     }
 
-    /// Where its warm-up ends, by MSER.
-    pub fn cut(&self) -> Cut {
-        mser(&self.batches)
+    /// Where its warm-up ends, by MSER; of a model that repeats itself by its whole periods.
+    pub fn cut(&self, period: Option<Period>) -> Cut {
+        Course::cut_of([self], period)
     }
 
     /// Mean after that cut, with its interval by batch means; none where there is no steady state, or too little after it.
-    pub fn means(&self, cut: &Cut) -> Option<BatchMeans> {
-        batch_means(&self.batches, cut).ok()
+    pub fn means(&self, cut: &Cut, period: Option<Period>) -> Option<BatchMeans> {
+        batch_means_of_periods(&self.batches, cut, &self.borders(period)).ok()
     }
 
     /// Where the warm-up of several runs of one model ends, one point for all.
-    pub fn cut_of<'a>(runs: impl IntoIterator<Item = &'a Course>) -> Cut {
-        mser_of_runs(&runs.into_iter().map(|run| run.batches.clone()).collect::<Vec<_>>())
+    pub fn cut_of<'a>(runs: impl IntoIterator<Item = &'a Course>, period: Option<Period>) -> Cut {
+        let runs: Vec<&Course> = runs.into_iter().collect();
+        if period.is_none() {
+            return mser_of_runs(&runs.iter().map(|run| run.batches.clone()).collect::<Vec<_>>());
+        }
+        let borders: Vec<Vec<usize>> = runs.iter().map(|run| run.borders(period)).collect();
+        let periods = runs.iter().zip(&borders).map(|(run, borders)| (&run.batches, &borders[..]));
+        mser_of_periods(&periods.collect::<Vec<_>>())
+    }
+
+    /// The batches at which whole periods begin and end, in order; none without a period. Where a period holds few batches it is
+    /// several.
+    fn borders(&self, period: Option<Period>) -> Vec<usize> {
+        let (Some(period), Some(&last)) = (period, self.due.last()) else { return Vec::new() };
+        let whole = period.whole(last);
+        let several = 1 + BATCHES_OF_A_PERIOD * whole / self.due.len() as i64;
+        let border = |i: i64| {
+            let at = period.from + Nanos(period.length.0 * several * i);
+            self.due.partition_point(|&due| due < at)
+        };
+        (0..=whole / several).map(border).collect()
     }
 
     /// Mean of what comes after the first so many requests, in whole batches.
@@ -307,7 +329,7 @@ mod tests {
         for n in [1_000u64, 60_000, 65_535, 65_536, 65_537, 1_000_000] {
             let warm = n / 10;
             let course = course((0..n).map(|k| if k < warm { 1 << 40 } else { 1_000 + k % 100 }));
-            let Cut::Found(prefix) = course.cut() else { panic!("{n}: no steady state") };
+            let Cut::Found(prefix) = course.cut(None) else { panic!("{n}: no steady state") };
             assert!(prefix.observations >= warm && prefix.observations < warm + n / 20, "{n}: {prefix:?}");
             let after = course.after(prefix.observations, true);
             assert_eq!(after.all.max().map(|(max, _)| max), Some(1_099e-9), "{n}");
@@ -321,7 +343,7 @@ mod tests {
             assert_eq!(course.after(0, true).all.n(), n, "nothing is lost");
         }
         let short = course([5, 6, 7]);
-        assert_eq!((short.n(), short.cut(), short.due_in(0)), (3, Cut::TooFew, None));
+        assert_eq!((short.n(), short.cut(None), short.due_in(0)), (3, Cut::TooFew, None));
         assert_eq!(short.after(0, true).segments(false).count(), 0);
         assert_eq!(short.after(3, true).all.quantiles([0.5]), [None]);
     }

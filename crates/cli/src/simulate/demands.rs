@@ -11,7 +11,7 @@ use super::sink::Counts;
 use super::times::Times;
 use stats::Threshold;
 use stats::intervals::clopper_pearson;
-use stats::summary::{Interval, ThresholdResult};
+use stats::summary::{Infinite, Interval, ThresholdResult};
 use stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
 
 /// What a threshold speaks of in one run; none where there was nothing to observe. `mean` is that of the response time; intervals
@@ -85,8 +85,8 @@ pub struct Runs<'a> {
     pub numbers: &'a [&'a Numbers],
     /// Why there is no steady state, in words.
     pub unsteady: Option<String>,
-    /// Whether the mean response time is infinite.
-    pub endless: bool,
+    /// What leaves the mean response time without an interval, if anything does.
+    pub no_mean: Option<Infinite>,
     /// The response times of all of them.
     pub together: &'a Together,
 }
@@ -160,8 +160,8 @@ fn against(threshold: &Threshold, of: &Runs<'_>) -> Option<String> {
     {
         return Some(format!("no steady state: {why}"));
     }
-    (of.endless && threshold.aggregate == Aggregate::Mean)
-        .then(|| "the mean is infinite: that of a run hangs on its longest services".to_owned())
+    let what = of.no_mean.filter(|_| threshold.aggregate == Aggregate::Mean)?;
+    Some(what.against_the_mean().to_owned())
 }
 
 /// Never narrower than the exact limits of independent requests: runs without a failure do not prove that there are none.

@@ -5,10 +5,11 @@
 //! they ask for no more than there is.
 
 use base::dist::Law as _;
-use stats::queueing::{Mmc, relaxation_time};
+use stats::queueing::{Mmc, relaxation_time, skew_allowance};
+use stats::steady::Length;
 use stats::summary::Infinite;
 use workload::Plan;
-use workload::model::{Discipline, Faults, Kind, Model, Part, Policy, When};
+use workload::model::{Cancel, Discipline, Faults, Kind, Model, Part, Policy, When};
 use workload::plan::Source;
 
 /// What a plan asks of a model.
@@ -20,7 +21,9 @@ pub struct Loads {
     /// The longest relaxation time of the stations, if a formula has that of each of them, and of the faults that come and go,
     /// in seconds.
     pub relaxation_s: Option<f64>,
-    /// What is infinite about the service times, by part; none of parts of which the load cannot be told.
+    /// How long a single run must last after its warm-up for its intervals, in seconds ([`stats::summary::Steady`]).
+    pub trusted_s: Option<f64>,
+    /// What is infinite about service times or waits, by part; none where nothing is known to be.
     pub infinite: Vec<Option<Infinite>>,
 }
 
@@ -30,23 +33,45 @@ impl Loads {
         let faults =
             model.parts.iter().filter_map(|part| alternation(part.faults.as_ref()?)).reduce(f64::max);
         let Some(rate) = rate(plan) else {
-            let (offered, infinite) = (vec![None; model.parts.len()], vec![None; model.parts.len()]);
-            return Loads { offered, relaxation_s: faults, infinite };
+            let open = plan.groups.iter().any(|group| matches!(group.source, Source::Arrivals { .. }));
+            let infinite = (0..model.parts.len()).map(|part| infinite(model, part, None, open)).collect();
+            let trusted_s = faults.map(|faults| Length::TRUSTED * faults);
+            let offered = vec![None; model.parts.len()];
+            return Loads { offered, relaxation_s: faults, trusted_s, infinite };
         };
         let offered = sim::load::offered(model, rate);
         let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
         let stations = (0..model.parts.len()).filter(|&part| is_reached(model, part));
-        let times: Option<Vec<f64>> =
-            stations.map(|part| relaxation(model, part, offered[part]?, gap_cov)).collect();
-        let infinite = (0..model.parts.len()).map(|part| infinite(model, part, offered[part]?)).collect();
-        let stations = times.and_then(|times| times.into_iter().reduce(f64::max));
-        Loads { relaxation_s: stations.into_iter().chain(faults).reduce(f64::max), offered, infinite }
+        let time = |part: usize| {
+            let time = relaxation(model, part, offered[part]?, gap_cov)?;
+            let Kind::Station(station) = &model.parts[part].kind else { return None };
+            Some((time, time * skew_allowance(&station.service)))
+        };
+        let times: Option<Vec<(f64, f64)>> = stations.map(time).collect();
+        let infinite =
+            (0..model.parts.len()).map(|part| infinite(model, part, offered[part], true)).collect();
+        let both = |one: (f64, f64), other: (f64, f64)| (one.0.max(other.0), one.1.max(other.1));
+        let stations = times.and_then(|times| times.into_iter().reduce(both));
+        let slowest = stations.into_iter().chain(faults.map(|faults| (faults, faults))).reduce(both);
+        Loads {
+            relaxation_s: slowest.map(|times| times.0),
+            trusted_s: slowest.map(|times| Length::TRUSTED * times.1),
+            offered,
+            infinite,
+        }
     }
 
     /// The part that is asked for most.
     pub fn busiest(&self) -> Option<(usize, f64)> {
         let told = self.offered.iter().enumerate().filter_map(|(part, load)| Some((part, (*load)?)));
         told.reduce(|most, other| if other.1 > most.1 { other } else { most })
+    }
+
+    /// The part that leaves the mean response time without an interval, and why: an infinite mean before an infinite variance.
+    pub fn no_mean(&self) -> Option<(usize, Infinite)> {
+        let all = self.infinite.iter().enumerate().filter_map(|(part, what)| Some((part, (*what)?)));
+        let all = all.filter(|(_, what)| what.leaves_no_interval());
+        all.min_by_key(|(part, what)| (*what != Infinite::MeanWait, *part))
     }
 }
 
@@ -71,24 +96,81 @@ fn rate(plan: &Plan) -> Option<f64> {
     (length > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Whether a part is a station that somebody comes to.
+/// Whether a part is a station that requests come to.
 fn is_reached(model: &Model, part: usize) -> bool {
-    let led_to = || model.parts.iter().any(|other| other.leads_to().any(|to| to == part));
-    matches!(model.parts[part].kind, Kind::Station(_)) && (part == 0 || led_to())
+    matches!(model.parts[part].kind, Kind::Station(_)) && is_led_to(model, part)
 }
 
-/// What is infinite about a station's service times, and, where only their variance is, about its waits.
-///
-/// The wait in steady state has an infinite mean before a single server that takes requests one after the other and turns none
-/// away, whichever independent gaps they come with (Kiefer and Wolfowitz 1956). Of several servers, of shared speed, and of
-/// balancers that look for a free copy more hangs on the tail than its variance: nothing is told of them.
-fn infinite(model: &Model, part: usize, load: f64) -> Option<Infinite> {
-    let Kind::Station(station) = &model.parts[part].kind else { return None };
-    if station.service.mean().is_infinite() {
-        return Some(Infinite::MeanService);
+/// Whether requests come to a part.
+fn is_led_to(model: &Model, part: usize) -> bool {
+    part == 0 || model.parts.iter().any(|other| other.leads_to().any(|to| to == part))
+}
+
+/// What is infinite about a part's service times, and, where only a higher moment of them is, about its waits. `load` is none
+/// where it is not known beforehand, and `open` says that requests come whether others are answered or not.
+fn infinite(model: &Model, part: usize, load: Option<f64>, open: bool) -> Option<Infinite> {
+    if !is_led_to(model, part) {
+        return None;
     }
+    let own = &model.parts[part];
+    let cancels = |how: &[Cancel]| {
+        let of = |part: &Part| part.timeout.is_some_and(|timeout| how.contains(&timeout.cancel));
+        of(own) || of(&model.parts[0])
+    };
+    // No service lasts longer than such a time-out.
+    if cancels(&[Cancel::Always]) {
+        return None;
+    }
+    let way = own.cable.as_ref().map_or(f64::INFINITY, |way| way.out.tail_index().min(way.back.tail_index()));
+    if way <= 2.0 {
+        return Some(Infinite::ServiceVariance);
+    }
+    let Kind::Station(station) = &own.kind else { return None };
+    let steps = station.steps.iter().map(|(_, law)| law.tail_index());
+    let index = steps.fold(station.service.tail_index(), f64::min);
+    match load {
+        Some(_) if index <= 1.0 => return Some(Infinite::MeanService),
+        Some(load) if endless(model, part, load) => return Some(Infinite::MeanWait),
+        _ if index <= 2.0 => return Some(Infinite::ServiceVariance),
+        _ => {}
+    }
+    // Waits have a bound: in a limited queue, of users who wait for their responses, of requests that are withdrawn.
+    let bounded = !open || station.queue.is_some() || cancels(&[Cancel::Queued]);
+    let waits = station.discipline != Discipline::Sharing && !bounded;
+    (waits && index <= 1.0 + 2.0 / spare(model, part, load)).then_some(Infinite::WaitVariance)
+}
+
+/// Servers that long services must hold up before others wait as long: one more than would do the rest of the work (Scheller-Wolf and
+/// Sigman 1997). At least 1; it is 1 too where nothing more is known.
+fn spare(model: &Model, part: usize, load: Option<f64>) -> f64 {
+    let (Kind::Station(station), Some(load)) = (&model.parts[part].kind, load) else { return 1.0 };
+    let from: Vec<&Part> = model.parts.iter().filter(|other| other.leads_to().any(|to| to == part)).collect();
+    if !station.speed.is_empty() || load >= 1.0 {
+        return 1.0;
+    }
+    let of = |servers: f64| (servers - (servers * load + 1e-9).floor()).max(1.0);
+    let (alone, all) =
+        (f64::from(station.servers), f64::from(station.servers) * f64::from(model.parts[part].copies));
+    match &from[..] {
+        [Part { kind: Kind::Balancer(balancer), copies: 1, .. }] if balancer.to.len() == 1 => {
+            match balancer.policy {
+                Policy::LeastConnections { .. } | Policy::OneConnection => of(all),
+                Policy::PowerOfD { choices } => of(all).min(f64::from(choices)).max(of(alone)),
+                Policy::PeakEwma { .. } => of(all).min(2.0).max(of(alone)),
+                _ => of(alone),
+            }
+        }
+        _ => of(alone),
+    }
+}
+
+/// Whether the wait in steady state has an infinite mean: before a single server that takes requests one after the other and turns
+/// none away, whichever independent gaps they come with (Kiefer and Wolfowitz 1956). Of several servers, of shared speed, and of
+/// balancers that look for a free copy more hangs on the tail than its variance: nothing is known of them.
+fn endless(model: &Model, part: usize, load: f64) -> bool {
+    let Kind::Station(station) = &model.parts[part].kind else { return false };
     let one_by_one = station.servers == 1 && station.speed.is_empty() && station.queue.is_none();
-    let from = model.parts.iter().filter(|other| other.leads_to().any(|to| to == part));
+    let mut from = model.parts.iter().filter(|other| other.leads_to().any(|to| to == part));
     let blind = |from: &Part| match &from.kind {
         Kind::Balancer(balancer) => matches!(
             balancer.policy,
@@ -100,8 +182,7 @@ fn infinite(model: &Model, part: usize, load: f64) -> Option<Infinite> {
     let waits = matches!(station.discipline, Discipline::Fifo | Discipline::Lifo)
         && model.parts.iter().all(|part| part.timeout.is_none());
     let told = one_by_one && waits && (0.0..1.0).contains(&load) && load > 0.0;
-    (told && station.service.variance().is_infinite() && from.into_iter().all(blind))
-        .then_some(Infinite::MeanWait)
+    told && station.service.variance().is_infinite() && from.all(blind)
 }
 
 /// How long a station takes to forget how it began, each copy being asked for that load; `gap_cov` is that of the plan's
@@ -158,7 +239,7 @@ mod tests {
     use base::{Nanos, Phase, Profile, Rate};
     use workload::Process;
     use workload::journey::{Journey, Node, no_think};
-    use workload::model::{Balancer, Branch, Retry, Station, Ties, UnderWay, WhileDown};
+    use workload::model::{Balancer, Branch, Retry, Station, Ties, Timeout, UnderWay, WhileDown};
     use workload::plan::Group;
     use workload::users::Level;
 
@@ -284,12 +365,52 @@ mod tests {
         let heavy = || station(1, "pareto(10ms,1.5)");
         assert_eq!(of(&Model::station(heavy())), [Some(Infinite::MeanWait)]);
         assert_eq!(of(&Model::station(station(1, "pareto(10ms,0.9)"))), [Some(Infinite::MeanService)]);
-        assert_eq!(of(&Model::station(station(1, "pareto(10ms,2.5)"))), [None]);
-        let sharing = Station { discipline: Discipline::Sharing, ..heavy() };
-        assert_eq!(of(&Model::station(sharing)), [None], "its mean hangs on the mean alone");
-        assert_eq!(of(&Model::station(Station { queue: Some(10), ..heavy() })), [None]);
+        let sharing = |law: &str| Station { discipline: Discipline::Sharing, ..station(1, law) };
+        let of_sharing = of(&Model::station(sharing("pareto(10ms,1.5)")));
+        assert_eq!(of_sharing, [Some(Infinite::ServiceVariance)], "its mean hangs on the mean alone");
+        let limited = |law: &str| Station { queue: Some(10), ..station(1, law) };
+        assert_eq!(of(&Model::station(limited("pareto(10ms,1.5)"))), [Some(Infinite::ServiceVariance)]);
+        // A mean wait that is finite, and yet no variance of it: up to an index of 3 before one server.
+        let wait = [Some(Infinite::WaitVariance)];
+        assert_eq!(of(&Model::station(station(1, "pareto(10ms,2.5)"))), wait);
+        assert_eq!(of(&Model::station(station(1, "shifted(1ms,pareto(10ms,3))"))), wait);
+        let lifo = Station { discipline: Discipline::Lifo, ..station(1, "pareto(10ms,2.5)") };
+        assert_eq!(of(&Model::station(lifo)), wait);
+        for law in ["pareto(10ms,3.1)", "lognormal(10ms,9)", "hyperexp(10ms,4)"] {
+            assert_eq!(of(&Model::station(station(1, law))), [None], "{law}");
+        }
+        assert_eq!(of(&Model::station(sharing("pareto(10ms,2.5)"))), [None]);
+        assert_eq!(of(&Model::station(limited("pareto(10ms,2.5)"))), [None]);
         assert_eq!(of(&Model::balanced(Policy::RoundRobin, 3, heavy()))[1], Some(Infinite::MeanWait));
-        assert_eq!(of(&Model::balanced(Policy::OneConnection, 3, heavy()))[1], None);
+        let pool = |policy, law| of(&Model::balanced(policy, 3, station(1, law)))[1];
+        assert_eq!(pool(Policy::OneConnection, "pareto(10ms,1.5)"), Some(Infinite::ServiceVariance));
+        // Three servers, one of them enough: three long services at once make others wait as long.
+        assert_eq!(pool(Policy::OneConnection, "pareto(10ms,2.5)"), None);
+        assert_eq!(pool(Policy::RoundRobin, "pareto(10ms,2.5)"), wait[0]);
+        assert_eq!(pool(Policy::JoinIdleQueue, "pareto(10ms,2.5)"), wait[0]);
+        assert_eq!(
+            of(&Model::station(station(2, "pareto(180ms,2.5)"))),
+            wait,
+            "a load of 0.75: none to spare"
+        );
+        assert_eq!(of(&Model::station(station(2, "pareto(20ms,2.5)"))), [None]);
+        let mut again = Model::station(station(1, "pareto(10ms,2.5)"));
+        again.parts[0].retry = Some(Retry { attempts: 3, backoff: None, budget: None });
+        assert_eq!(of(&again), wait, "behind retries too");
+        again.parts[0].timeout = Some(Timeout { after: Nanos::from_secs(1), cancel: Cancel::Never });
+        assert_eq!(of(&again), wait, "what is given up is served all the same");
+        again.parts[0].timeout = Some(Timeout { after: Nanos::from_secs(1), cancel: Cancel::Queued });
+        assert_eq!(of(&again), [None]);
+        let mut long = Model::station(heavy());
+        long.parts[0].timeout = again.parts[0].timeout;
+        assert_eq!(of(&long), [Some(Infinite::ServiceVariance)], "service that has begun is not stopped");
+        long.parts[0].timeout = Some(Timeout { after: Nanos::from_secs(1), cancel: Cancel::Always });
+        assert_eq!(of(&long), [None]);
+        let group = Group::closed(Level::hold(5, Nanos::from_secs(60)), Journey::single());
+        let closed = Plan::of(1, group, Nanos::ZERO, Nanos::from_secs(60));
+        let of_users = |law: &str| Loads::of(&closed, &Model::station(station(1, law))).infinite;
+        assert_eq!(of_users("pareto(10ms,2.5)"), [None], "no more wait than there are users");
+        assert_eq!(of_users("pareto(10ms,1.5)"), [Some(Infinite::ServiceVariance)]);
     }
 
     #[test]
@@ -297,7 +418,7 @@ mod tests {
         let group = Group::closed(Level::hold(5, Nanos::from_secs(60)), Journey::single());
         let closed = Plan::of(1, group, Nanos::ZERO, Nanos::from_secs(60));
         let one = Model::station(station(1, "exp(10ms)"));
-        let nothing = Loads { offered: vec![None], relaxation_s: None, infinite: vec![None] };
+        let nothing = Loads { offered: vec![None], infinite: vec![None], ..Loads::default() };
         assert_eq!(Loads::of(&closed, &one), nothing);
         let mut again = one.clone();
         again.parts[0].retry = Some(Retry { attempts: 3, backoff: None, budget: None });

@@ -17,6 +17,7 @@ mod inside;
 mod loads;
 mod notes;
 mod order;
+mod period;
 mod point;
 mod pooled;
 mod replication;
@@ -42,6 +43,7 @@ use inside::{looked_at_until, simulation};
 use loads::Loads;
 use order::How;
 use order::InOrder;
+use period::Period;
 use records::{LogWriter, RunFolder};
 use sim::Network;
 use sink::{abandon, unless_abandoned};
@@ -241,12 +243,14 @@ impl InTheCourse {
 /// Whether the run reached a steady state, and its mean there; of too few requests nothing is told.
 fn steady(settings: &SimSettings, seen: &InTheCourse, loads: &Loads, parts: &[ModelPart]) -> Steady {
     let (plan, course) = (&settings.load.plan, &seen.course);
-    let cut = course.cut();
+    let period = Period::of(plan, &settings.model);
+    let period_s = period.map(|period| period.length.as_secs_f64());
+    let cut = course.cut(period);
     let prefix = match cut {
         Cut::Found(prefix) | Cut::NotFound(prefix) => prefix,
         Cut::TooFew => Prefix { batches: 0, observations: 0, share: 0.0 },
     };
-    let means = course.means(&cut);
+    let means = course.means(&cut, period);
     let cut_s = course.due_in(prefix.observations).map_or(0.0, Nanos::as_secs_f64);
     let (from, to) = (plan.measured_from.as_secs_f64(), plan.end().as_secs_f64());
     let kept = if matches!(cut, Cut::Found(_)) { cut_s.max(from) } else { from };
@@ -258,8 +262,9 @@ fn steady(settings: &SimSettings, seen: &InTheCourse, loads: &Loads, parts: &[Mo
         censored: seen.censored,
         cut,
         kept_s: to - kept,
-        lag1: means.map(|means| means.lag1),
-        growing: fastest(parts.iter().map(|part| Growth::of(part, kept, to))),
+        period: period.map(|period| period.length),
+        lag1: means.map(|means| (means.lag1, means.segments)),
+        growing: fastest(parts.iter().map(|part| Growth::of(part, kept, to, period_s))),
     });
     let found = why_not.is_none();
     let looked_at = match cut {
@@ -280,7 +285,9 @@ fn steady(settings: &SimSettings, seen: &InTheCourse, loads: &Loads, parts: &[Mo
         ci95: means.filter(|_| found).map(|means| means.interval),
         batch_lag1: means.map(|means| means.lag1),
         relaxation_s: loads.relaxation_s,
+        trusted_s: loads.trusted_s,
         relaxations: loads.relaxation_s.map(|relaxation| (to - from) / relaxation),
+        period_s,
     }
 }
 

@@ -7,6 +7,7 @@ use super::state::beginning;
 use report::format::{plural, share, time, times_what};
 use stats::steady::{Cut, Length};
 use stats::study::{Point, WarmUp};
+use stats::summary::Infinite;
 
 /// So much of the requests being left out as warm-up is worth a word.
 const MUCH: f64 = 0.25;
@@ -28,8 +29,8 @@ pub struct About<'a> {
     pub untold: u64,
     /// Whether it is for what is planned to happen once that there is no steady state.
     pub planned: bool,
-    /// The part that makes the mean response time infinite, if one does.
-    pub endless: Option<&'a str>,
+    /// The part that leaves the mean response time without an interval, if one does, and why.
+    pub no_mean: Option<(&'a str, Infinite)>,
     /// What is left out.
     pub warm_up: WarmUp,
     /// Where that ends, the same of all replications.
@@ -44,7 +45,7 @@ pub fn notes(about: &About<'_>) -> Vec<String> {
         little(about),
         turned_away(about),
         unsteady(about),
-        endless(about),
+        no_mean(about),
         untold(about),
         short(about),
         left_out(about),
@@ -102,12 +103,22 @@ fn unsteady(about: &About<'_>) -> Option<String> {
     Some(text)
 }
 
-fn endless(about: &About<'_>) -> Option<String> {
-    about.endless.map(|part| {
-        format!(
-            "The mean response time is infinite: the service times of {part} have an infinite variance. The mean told is of these runs \
-             alone, and no interval of it holds. Read percentiles, or bound the service times."
-        )
+fn no_mean(about: &About<'_>) -> Option<String> {
+    let (part, what) = about.no_mean?;
+    Some(match what {
+        Infinite::MeanWait | Infinite::MeanService => format!(
+            "The mean response time is infinite: the service times of {part} have an infinite variance. The mean told is of these \
+             runs alone, and has no confidence interval. Read percentiles, or bound the service times."
+        ),
+        Infinite::ServiceVariance => format!(
+            "The mean response time has no confidence interval: the service times of {part} have an infinite variance. Read \
+             percentiles, or bound the service times."
+        ),
+        Infinite::WaitVariance => format!(
+            "The mean response time has no confidence interval: the service times of {part} have so heavy a tail that the waits \
+             behind them have an infinite variance. Most runs show a mean that is too small. Read percentiles, or bound the \
+             service times."
+        ),
     })
 }
 
@@ -157,8 +168,8 @@ fn short(about: &About<'_>) -> Option<String> {
     match Length::of(relaxation, about.kept_s) {
         // Intervals over replications do not hang on how long each is.
         Length::Short { times } if about.replications == 1 => Some(format!(
-            "What is left of a run lasts {}: {times:.1} relaxation times of its slowest part ({}). Below {:.0}, the intervals of a single \
-             run are too narrow.",
+            "What is left of a run lasts {}: {times:.1} relaxation times of its slowest part ({}). Below {:.0}, a single run has no \
+             intervals: they would be too narrow.",
             time(about.kept_s),
             time(relaxation),
             Length::TRUSTED

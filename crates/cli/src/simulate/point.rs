@@ -11,12 +11,13 @@ use super::estimates::{curve, estimate, largest, of_values};
 use super::inside::Seen;
 use super::loads::Loads;
 use super::notes::{About, notes, refused};
+use super::period::Period;
 use super::pooled::{Percentile, Together};
 use super::replication::{MAX, NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
 use super::state::{Looked, fastest, once, why_not};
 use crate::rundoc;
 use crate::settings::Play;
-use stats::steady::{Cut, Prefix};
+use stats::steady::{Cut, Length, Prefix};
 use stats::study::{Estimate, Point, WarmUp};
 use stats::summary::{Finding, Infinite};
 use stats::{Growth, Refusals, Threshold, Workload};
@@ -34,6 +35,8 @@ pub struct Coming {
     warm_up: WarmUp,
     /// What is planned to happen once, if anything; nothing is left out then.
     planned: Option<String>,
+    /// What the model repeats, if it does.
+    period: Option<Period>,
     /// What is left out of each, once that is known.
     cut: Option<Cut>,
     /// Those for which it is not known yet.
@@ -54,8 +57,8 @@ pub struct Done {
     pub values: [Vec<Number>; NUMBERS.len()],
     /// The same of the requests that ended well, in the order of [`OF_WELL`].
     pub well: [Vec<Number>; OF_WELL.len()],
-    /// Whether the mean response time is infinite.
-    pub endless: bool,
+    /// What leaves the mean response time without an interval, if anything does.
+    pub no_mean: Option<Infinite>,
 }
 
 impl Coming {
@@ -70,6 +73,7 @@ impl Coming {
             warm_up,
             cut: (warm_up == WarmUp::Phases || planned.is_some()).then_some(nothing),
             planned,
+            period: Period::of(&play.plan, &play.model),
             waiting: Vec::new(),
             unseen: replications.min(LOOKED_AT),
             together: Together::default(),
@@ -90,14 +94,15 @@ impl Coming {
             let looked_at = self.waiting.iter().filter(|(r, _)| *r < LOOKED_AT);
             self.cut = Some(match self.warm_up {
                 WarmUp::Nothing => Cut::TooFew,
-                _ => Course::cut_of(looked_at.map(|(_, course)| course)),
+                _ => Course::cut_of(looked_at.map(|(_, course)| course), self.period),
             });
         }
         let Some(cut) = self.cut else { return };
         let n = self.replications.len() as u64;
         for (r, course) in self.waiting.drain(..) {
             let Some((run, told)) = &mut self.replications[r as usize] else { continue };
-            if let Some((of, after, counted)) = numbers(&course, &cut, n, &self.thresholds, run) {
+            if let Some((of, after, counted)) = numbers(&course, &cut, self.period, n, &self.thresholds, run)
+            {
                 self.together.take(r, n, &after, counted);
                 *told = Some(of);
             }
@@ -130,7 +135,8 @@ impl Coming {
             of.iter().map(|(_, p)| p.and_then(told)).collect()
         };
         let (percentiles, of_well) = (over(&NUMBERS, false), over(&OF_WELL, true));
-        let lag1 = of_values(numbers().filter_map(|told| told.lag1).collect()).map(|lag1| lag1.mean);
+        let lag1 = of_values(numbers().filter_map(|told| Some(told.lag1?.0)).collect());
+        let segments = numbers().filter_map(|told| Some(told.lag1?.1)).min();
         let rate =
             |of: fn(&Replication) -> u64| of_values(runs().filter_map(|r| r.per_second(of(r))).collect());
         let (n, censored) =
@@ -150,7 +156,8 @@ impl Coming {
             censored,
             cut,
             kept_s,
-            lag1,
+            period: self.period.map(|period| period.length),
+            lag1: lag1.zip(segments).map(|(lag1, segments)| (lag1.mean, segments)),
             growing: fastest((0..play.model.parts.len()).map(|part| growth(runs(), part))),
         };
         let grows = looked.growing.is_some();
@@ -159,14 +166,18 @@ impl Coming {
             Some(_) => why_not(&Looked { loads: &Loads::default(), ..looked }),
             None => why_not(&looked),
         };
+        let worth = match speaks_against {
+            Some(_) => 0.0,
+            None => self.loads.trusted_s.map_or(f64::INFINITY, |trusted| kept_s / trusted),
+        };
         let told_of = self.warm_up != WarmUp::Nothing && !matches!(cut, Cut::TooFew);
-        let endless = self.loads.infinite.iter().position(|what| *what == Some(Infinite::MeanWait));
+        let no_mean = self.loads.no_mean();
         let mut point = Point {
             values: values.to_vec(),
             n,
             censored,
-            response: estimates(&NUMBERS, &told, &percentiles, speaks_against.is_some()),
-            response_ok: estimates(&OF_WELL, &well, &of_well, speaks_against.is_some()),
+            response: estimates(&NUMBERS, &told, &percentiles, worth),
+            response_ok: estimates(&OF_WELL, &well, &of_well, worth),
             offered: rate(|r| r.counts.n),
             completed: rate(|r| r.counts.completed),
             failed: of_values(runs().map(Replication::failed).collect()).unwrap_or_default(),
@@ -186,9 +197,16 @@ impl Coming {
         {
             mean.lower_bound = true;
         }
-        if endless.is_some() {
-            let means = [&mut point.response, &mut point.response_ok];
-            means.into_iter().filter_map(|of| of.get_mut("mean")).for_each(|mean| mean.ci95 = None);
+        if no_mean.is_some_and(|(_, what)| what != Infinite::WaitVariance) {
+            // Work has no variance either, and so its share of the time.
+            point.utilisation = point.utilisation.map(|of| Estimate { ci95: None, ..of });
+        }
+        if let Some((_, what)) = no_mean {
+            for (block, of) in [("response", &mut point.response), ("response_ok", &mut point.response_ok)] {
+                let Some(mean) = of.get_mut("mean") else { continue };
+                mean.ci95 = None;
+                point.not_computed.insert(format!("{block}.mean.ci95"), what.against_the_mean().to_owned());
+            }
         }
         let planned = self.planned.is_some() && point.why_not == self.planned;
         let about = About {
@@ -199,7 +217,7 @@ impl Coming {
             replications: all.len() as u64,
             untold: runs().filter(|r| r.steady.is_none()).count() as u64,
             planned,
-            endless: endless.and_then(|part| Some(play.model.parts.get(part)?.name.as_str())),
+            no_mean: no_mean.and_then(|(part, what)| Some((play.model.parts.get(part)?.name.as_str(), what))),
             warm_up: self.warm_up,
             cut,
             kept_s,
@@ -216,7 +234,7 @@ impl Coming {
                 numbers: &numbers().collect::<Vec<_>>(),
                 unsteady: point.why_not.clone().filter(|_| !judged_as_it_is),
                 together: &self.together,
-                endless: endless.is_some(),
+                no_mean: no_mean.map(|(_, what)| what),
             },
         );
         let runs = all.len();
@@ -229,7 +247,7 @@ impl Coming {
             point,
             values: std::array::from_fn(|i| whole(&told[i], &percentiles[i])),
             well: std::array::from_fn(|i| whole(&well[i], &of_well[i])),
-            endless: endless.is_some(),
+            no_mean: no_mean.map(|(_, what)| what),
         }
     }
 }
@@ -241,15 +259,15 @@ impl Done {
     }
 }
 
-/// The estimates by name: percentiles are those of all requests together, the maximum is the largest of all. Without a steady state
-/// a single run has no intervals.
+/// The estimates by name: percentiles are those of all requests together, the maximum is the largest of all. A single run
+/// has intervals of means if it is `worth` 1: as long as it should be for them. Without a steady state it is worth 0.
 fn estimates(
     names: &[(&str, Option<f64>)],
     told: &[Vec<Number>],
     together: &[Option<Percentile>],
-    unsteady: bool,
+    worth: f64,
 ) -> BTreeMap<String, Estimate> {
-    let of = |name: &str, numbers: &Vec<Number>, together: &Option<Percentile>| {
+    let of = |name: &str, p: Option<f64>, numbers: &Vec<Number>, together: &Option<Percentile>| {
         let of = estimate(numbers)?;
         let of = match together {
             Some(Percentile { value, lower_bound: true, .. }) => {
@@ -264,13 +282,15 @@ fn estimates(
             None if name == MAX => largest(numbers)?,
             None => of,
         };
-        let of =
-            if unsteady && numbers.len() == 1 { Estimate { ci95: None, stepped: false, ..of } } else { of };
+        let short = numbers.len() == 1 && worth < Length::longer_for(p.unwrap_or(0.0));
+        let of = if short { Estimate { ci95: None, stepped: false, ..of } } else { of };
         // No response time is negative, whatever the spread of a few runs says.
         Some(Estimate { ci95: of.ci95.map(|[low, high]| [low.max(0.0), high]), ..of })
     };
     let named = names.iter().zip(told).zip(together);
-    named.filter_map(|(((name, _), numbers), t)| Some(((*name).to_owned(), of(name, numbers, t)?))).collect()
+    named
+        .filter_map(|(((name, p), numbers), t)| Some(((*name).to_owned(), of(name, *p, numbers, t)?)))
+        .collect()
 }
 
 /// Whether closed users were mostly turned away, and at once.

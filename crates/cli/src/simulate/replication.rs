@@ -6,6 +6,7 @@ use super::course::{After, Course};
 use super::demands::demanded;
 use super::inside::{Seen, looked_at_until, simulation};
 use super::loads::Loads;
+use super::period::Period;
 use super::pooled::Run;
 use super::sink::{Counts, Sink, unless_abandoned};
 use super::times::Times;
@@ -43,8 +44,8 @@ pub struct Numbers {
     pub all: [Number; NUMBERS.len()],
     /// Of those that ended well, in the order of [`OF_WELL`]; none where there was none.
     pub well: Option<[Number; OF_WELL.len()]>,
-    /// Correlation of neighbouring batches; none where there are too few of them.
-    pub lag1: Option<f64>,
+    /// Correlation of neighbouring batches, and how many there are; none where there are too few of them.
+    pub lag1: Option<(f64, usize)>,
     /// What thresholds speak of, in their order; none where there was nothing to observe.
     pub demanded: Vec<Option<Number>>,
 }
@@ -122,14 +123,15 @@ impl Replication {
             }
         };
         let seen = |played: Played| network.observed(looked_at_until(plan, played.ended));
-        let of = |played: Played| Replication::of(plan, sink, &seen(played));
+        let period = Period::of(plan, &play.model);
+        let of = |played: Played| Replication::of(plan, period, sink, &seen(played));
         Ok(played.map(of))
     }
 
-    fn of(plan: &Plan, sink: Sink<'_>, observed: &Observed) -> (Replication, Course) {
+    fn of(plan: &Plan, period: Option<Period>, sink: Sink<'_>, observed: &Observed) -> (Replication, Course) {
         let Sink { course, counts, .. } = sink;
         let end = if plan.is_fixed_work() { counts.last.min(plan.end()) } else { plan.end() };
-        let steady = match course.cut() {
+        let steady = match course.cut(period) {
             _ if plan.is_fixed_work() => None,
             Cut::Found(_) => Some(true),
             Cut::NotFound(_) => Some(false),
@@ -139,7 +141,8 @@ impl Replication {
         let seconds = (end - plan.measured_from).as_secs_f64();
         let until = end.as_secs_f64();
         let parts = simulation(observed, &Loads::default()).parts;
-        let growth = parts.iter().map(|part| Growth::of(part, until - seconds / 2.0, until));
+        let period_s = period.map(|period| period.length.as_secs_f64());
+        let growth = parts.iter().map(|part| Growth::of(part, until - seconds / 2.0, until, period_s));
         let growth = if plan.is_fixed_work() { Vec::new() } else { growth.collect() };
         (Replication { counts, seconds, steady, seen, growth }, course)
     }
@@ -168,6 +171,7 @@ impl Replication {
 pub fn numbers(
     course: &Course,
     left_out: &Cut,
+    period: Option<Period>,
     replications: u64,
     thresholds: &[Threshold],
     run: &Replication,
@@ -181,7 +185,7 @@ pub fn numbers(
     let after = course.after(prefix.observations, intervals);
     let mean = course.mean_after(prefix.observations)?;
     let max = after.all.max()?;
-    let means = course.means(&Cut::Found(prefix));
+    let means = course.means(&Cut::Found(prefix), period);
     let within = means.filter(|_| intervals).map(|means| means.interval);
     let mean = Number { value: mean, interval: within, lower_bound: after.all.mean_is_lower_bound() };
     let quantiles = after.all.quantiles(NUMBERS.map(|(_, share)| share.unwrap_or(1.0)));
@@ -198,7 +202,7 @@ pub fn numbers(
     let numbers = Numbers {
         all,
         well: of_well(&after, &exact, intervals),
-        lag1: means.map(|means| means.lag1),
+        lag1: means.map(|means| (means.lag1, means.segments)),
         demanded: demanded.collect(),
     };
     Some((numbers, after, exact))

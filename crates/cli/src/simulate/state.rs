@@ -7,7 +7,7 @@ use super::loads::Loads;
 use base::{Nanos, Profile};
 use report::format::{count, number, share, time, times_what};
 use stats::Growth;
-use stats::steady::{Cut, Length};
+use stats::steady::{Cut, Length, most_correlated};
 use std::ops::Range;
 use workload::Plan;
 use workload::model::{Kind, Model, When, WhileDown};
@@ -16,10 +16,8 @@ use workload::users::Level;
 
 /// More censored response times than this leave open what most of the others are worth.
 const CENSORED: f64 = 0.01;
-/// Batches of which `lag1` is told.
-const BATCHES: f64 = 20.0;
-/// The 99.5 % point of the normal distribution.
-const Z: f64 = 2.576;
+/// Whole periods that a run of a model which repeats itself must hold.
+const PERIODS: f64 = 2.0;
 
 /// What is known of a run, or of several together.
 #[derive(Debug)]
@@ -38,8 +36,10 @@ pub struct Looked<'a> {
     pub cut: Cut,
     /// How long what is left lasts, in seconds.
     pub kept_s: f64,
-    /// Correlation of neighbouring batches of what is left.
-    pub lag1: Option<f64>,
+    /// What the model repeats, if it does.
+    pub period: Option<Nanos>,
+    /// Correlation of neighbouring batches of what is left, and how many there are.
+    pub lag1: Option<(f64, usize)>,
     /// The part whose number of requests is shown to grow, by most per second, and by how much.
     pub growing: Option<(usize, Growth)>,
 }
@@ -86,18 +86,19 @@ pub fn why_not(of: &Looked<'_>) -> Option<String> {
     if beginning.is_some() {
         return beginning;
     }
-    of.lag1.filter(|&lag1| lag1 > most_correlated()).map(|lag1| {
+    if let Some(period) = of.period.map(Nanos::as_secs_f64).filter(|s| of.kept_s < PERIODS * s) {
+        return Some(format!(
+            "what is left of a run lasts {}, less than {PERIODS:.0} whole periods of the model ({})",
+            time(of.kept_s),
+            time(period)
+        ));
+    }
+    of.lag1.filter(|&(lag1, segments)| lag1 > most_correlated(segments)).map(|(lag1, _)| {
         format!(
-            "neighbouring twentieths of what is left have a correlation of {}: it drifts, or is too short",
+            "neighbouring batches of what is left have a correlation of {}: it drifts, or is too short",
             number(lag1)
         )
     })
-}
-
-/// Correlation of neighbouring batches that independent ones exceed once in 200 times: the mean of what is told of them is
-/// -1/n, its standard error 1/sqrt(n) (Kendall 1954; Bartlett 1946). 0.53.
-fn most_correlated() -> f64 {
-    Z / BATCHES.sqrt() - 1.0 / BATCHES
 }
 
 /// The part that is shown to grow by most per second.

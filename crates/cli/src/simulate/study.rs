@@ -13,6 +13,7 @@ use crate::jobs;
 use crate::settings::{Place, Play, StudySettings};
 use stats::steady::{apart, paired};
 use stats::study::{Difference, Estimate, Point, SCHEMA, Study};
+use stats::summary::Infinite;
 use std::collections::BTreeMap;
 
 /// What a study came to.
@@ -134,15 +135,16 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
         let place = if rest.is_empty() { rest } else { format!(" ({rest})") };
         let names = pair.map(|d| d.point.values[model].as_str());
         let (mut bounds, mut few) = (Vec::new(), Vec::new());
-        let endless = pair.iter().any(|d| d.endless);
-        if endless && settings.replications > 1 {
-            untold.push(format!(
-                "{} and {} are not compared at the mean{place}: it is infinite.",
-                names[0], names[1]
-            ));
+        let no_mean = pair.iter().filter_map(|d| d.no_mean).min_by_key(|what| *what != Infinite::MeanWait);
+        if let Some(what) = no_mean.filter(|_| settings.replications > 1) {
+            let why = match what {
+                Infinite::MeanWait => "it is infinite",
+                _ => "the service times have too heavy a tail",
+            };
+            untold.push(format!("{} and {} are not compared at the mean{place}: {why}.", names[0], names[1]));
         }
         for told in told(pair) {
-            if endless && told.of == "mean" {
+            if no_mean.is_some() && told.of == "mean" {
                 continue;
             }
             if told.numbers.iter().any(|numbers| numbers.is_empty()) && settings.replications > 1 {

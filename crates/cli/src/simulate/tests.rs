@@ -1,6 +1,7 @@
 //! Studies from a file to their document.
 
 mod demands;
+mod found;
 mod percentiles;
 mod steady;
 
@@ -130,7 +131,7 @@ fn neither_threads_nor_the_order_in_which_plays_end_change_a_number() {
 #[test]
 fn the_first_replication_is_the_single_run() {
     let text =
-        format!("{LOAD}{ONE}").replace("[ { hold: 20s } ]", "[ { hold: 2s, warmup: true }, { hold: 20s } ]");
+        format!("{LOAD}{ONE}").replace("[ { hold: 20s } ]", "[ { hold: 2s, warmup: true }, { hold: 120s } ]");
     let study = played(&text, &["--sweep", "model.servers=1,2"]);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.yaml");

@@ -10,13 +10,16 @@
 //!
 //! Deliberately absent: what the bytes mean, timers (the caller knows when it wants to be woken), and the clock.
 
+mod departure;
 mod events;
 mod receive;
 mod socket;
 
+pub use departure::Departure;
 pub use socket::Listener;
 
 use base::Nanos;
+use departure::Watch;
 use receive::{Received, receive};
 use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
 use rustix::fd::{AsFd, OwnedFd};
@@ -52,6 +55,8 @@ pub enum Completion {
     Failed(Token, io::Error),
     /// A send that had not completed at once has now; its buffer comes back.
     Sent(Token, Vec<u8>),
+    /// The first bytes of a watched send have left this machine.
+    Departed(Token, Departure),
     /// Somebody connected to the listener: put it in with [`Reactor::adopt`] or drop it.
     Accepted(OwnedFd),
     /// The listener cannot take a connection now.
@@ -98,6 +103,10 @@ struct Socket {
     /// Epoll has said that the peer has closed or the socket failed, though there may be something to read before that.
     ending: bool,
     stamped: bool,
+    /// Whether sends can be watched.
+    watchable: bool,
+    /// The send of which the departure is still to be told.
+    watch: Option<Watch>,
 }
 
 /// One thread's sockets.
@@ -210,6 +219,7 @@ impl Reactor {
 
     fn insert(&mut self, token: Token, fd: OwnedFd, connecting: bool) -> io::Result<()> {
         let stamped = self.kernel_stamps && receive::ask_for_stamps(&fd);
+        let watchable = connecting && stamped && departure::ask_for_departures(&fd);
         self.lives = self.lives.wrapping_add(1) & 0x7fff_ffff;
         let life = self.lives;
         let flags =
@@ -219,14 +229,72 @@ impl Reactor {
         if self.sockets.len() <= index {
             self.sockets.resize_with(index + 1, || None);
         }
-        self.sockets[index] =
-            Some(Socket { fd, life, connecting, unsent: None, broken: None, ending: false, stamped });
+        self.sockets[index] = Some(Socket {
+            fd,
+            life,
+            connecting,
+            unsent: None,
+            broken: None,
+            ending: false,
+            stamped,
+            watchable,
+            watch: None,
+        });
         Ok(())
     }
 
     /// Sends these bytes, after those of earlier sends that have not completed. Should the socket fail,
     /// [`Completion::Failed`] says so, after what it had received before.
     pub fn send(&mut self, token: Token, bytes: Vec<u8>) -> Submitted {
+        self.send_from(token, bytes, 0)
+    }
+
+    /// The same at `now` by wall time, and tells when the first of the bytes left this machine: at once, or later by
+    /// [`Completion::Departed`]. Not where the system does not tell, or something is still to be sent on this socket.
+    pub fn send_watched(
+        &mut self,
+        token: Token,
+        bytes: Vec<u8>,
+        now: KernelStamp,
+    ) -> (Submitted, Option<Departure>) {
+        let Some(Some(socket)) = self.sockets.get_mut(token as usize) else {
+            return (Submitted::Done(bytes), None);
+        };
+        if !socket.watchable || socket.unsent.is_some() || socket.broken.is_some() {
+            return (self.send_from(token, bytes, 0), None);
+        }
+        match departure::send_watched(&socket.fd, &bytes, now) {
+            Ok((sent, watch)) => {
+                // Before the rest, which the first piece may be waiting for.
+                socket.watch = Some(watch);
+                let submitted = self.send_from(token, bytes, sent);
+                (submitted, self.departed(token))
+            }
+            Err(Errno::AGAIN | Errno::INTR) => (self.send_from(token, bytes, 0), None),
+            Err(error) => {
+                socket.broken = Some(error.into());
+                self.ready.push_back((name(token, socket.life), epoll::EventFlags::IN));
+                (Submitted::Done(bytes), None)
+            }
+        }
+    }
+
+    /// The departure of a watched send, if it is over: without a queue on the way it is at once.
+    fn departed(&mut self, token: Token) -> Option<Departure> {
+        let socket = self.sockets.get_mut(token as usize)?.as_mut()?;
+        let left = departure::take_stamp(&socket.fd)?;
+        Some(socket.watch.take()?.departure(&socket.fd, left))
+    }
+
+    /// What a watched send that has not left by `now` has come to; it is not told of any more.
+    pub fn give_up_watch(&mut self, token: Token, now: KernelStamp) -> Option<Departure> {
+        let socket = self.sockets.get_mut(token as usize)?.as_mut()?;
+        let watch = socket.watch.take()?;
+        let left = departure::take_stamp(&socket.fd).unwrap_or(now);
+        Some(watch.departure(&socket.fd, left))
+    }
+
+    fn send_from(&mut self, token: Token, bytes: Vec<u8>, from: usize) -> Submitted {
         let Some(socket) = self.sockets.get_mut(token as usize).and_then(Option::as_mut) else {
             return Submitted::Done(bytes);
         };
@@ -234,10 +302,10 @@ impl Reactor {
             return Submitted::Done(bytes);
         }
         if let Some((waiting, _)) = &mut socket.unsent {
-            waiting.extend_from_slice(&bytes);
+            waiting.extend_from_slice(&bytes[from..]);
             return Submitted::Pending;
         }
-        match send_some(socket, &bytes, 0) {
+        match send_some(socket, &bytes, from) {
             Ok(sent) if sent == bytes.len() => Submitted::Done(bytes),
             Ok(sent) => {
                 socket.unsent = Some((bytes, sent));
@@ -379,6 +447,19 @@ impl Reactor {
             }
             return Some(Completion::Connected(token, result));
         }
+        if flags.contains(epoll::EventFlags::ERR) && socket.watchable {
+            // A stamp waits in the error queue, which epoll calls an error too.
+            let left = departure::take_stamp(&socket.fd);
+            match net::sockopt::socket_error(&socket.fd) {
+                Ok(Ok(())) => flags.remove(epoll::EventFlags::ERR),
+                Ok(Err(error)) | Err(error) => {
+                    socket.broken.get_or_insert(error.into());
+                }
+            }
+            if let Some((left, watch)) = left.zip(socket.watch.take()) {
+                return Some(Completion::Departed(token, watch.departure(&socket.fd, left)));
+            }
+        }
         socket.ending |= flags.intersects(ENDING);
         if flags.contains(epoll::EventFlags::OUT) {
             flags.remove(epoll::EventFlags::OUT);
@@ -387,7 +468,7 @@ impl Reactor {
                     Ok(sent) if sent == bytes.len() => return Some(Completion::Sent(token, bytes)),
                     Ok(sent) => socket.unsent = Some((bytes, sent)),
                     Err(error) => {
-                        socket.broken = Some(error);
+                        socket.broken.get_or_insert(error);
                         flags.insert(epoll::EventFlags::IN);
                     }
                 }

@@ -256,7 +256,7 @@ impl Server {
                 self.close_if_over(token);
             }
             Completion::Failed(token, _) => self.close(token),
-            Completion::Connected(..) | Completion::Woken => {}
+            Completion::Connected(..) | Completion::Departed(..) | Completion::Woken => {}
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::harness::{HANG, guarded};
 use base::Nanos;
 use live::Address;
-use live::reactor::{Completion, Reactor, Submitted, Token};
+use live::reactor::{Completion, KernelStamp, Reactor, Submitted, Token};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
@@ -148,5 +148,86 @@ fn another_thread_can_wake_it() {
         assert_eq!(seen.len(), 1);
         waking.join().unwrap();
         assert!(reactor.next(&mut [0; 1]).is_none());
+    });
+}
+
+fn wall() -> KernelStamp {
+    KernelStamp(live::clock::unix_now())
+}
+
+/// A watched send arrives whole, like any other, and is told to have left; the stamp in the socket's error queue is no error.
+#[test]
+fn a_watched_send_arrives_whole_and_has_left_when_the_kernel_says_so() {
+    guarded(|| {
+        let (mut reactor, target) = (Reactor::new(true).unwrap(), target());
+        let mut peer = connected(&mut reactor, 0, &target);
+        let mut buffer = [0; 16];
+        for length in [1, 999, 1_000, 1_001, 5_000, 300_000] {
+            let bytes: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+            let began = Instant::now();
+            let reader = {
+                let mut peer = peer.try_clone().unwrap();
+                std::thread::spawn(move || {
+                    let mut seen = vec![0; length];
+                    peer.read_exact(&mut seen).unwrap();
+                    seen
+                })
+            };
+            let (submitted, departed) = reactor.send_watched(0, bytes.clone(), wall());
+            // On a loopback device nothing waits, but for room in the socket.
+            let departed = departed.unwrap_or_else(|| {
+                let seen = until(&mut reactor, &mut buffer, |c| matches!(c, Completion::Departed(..)));
+                let Some(Completion::Departed(0, departed)) = seen.last() else { panic!("{seen:?}") };
+                *departed
+            });
+            assert!(
+                !departed.by_peer && departed.after <= Nanos(began.elapsed().as_nanos() as i64),
+                "{departed:?}"
+            );
+            if matches!(submitted, Submitted::Pending) {
+                until(&mut reactor, &mut buffer, |c| matches!(c, Completion::Sent(..)));
+            }
+            assert_eq!(reader.join().unwrap(), bytes);
+            peer.write_all(b"fine").unwrap();
+            let seen = until(&mut reactor, &mut buffer, |c| matches!(c, Completion::Received(..)));
+            assert!(matches!(seen[..], [Completion::Received(0, 4, Some(_))]), "{seen:?}");
+            assert!(reactor.is_sound(0));
+            assert_eq!(reactor.give_up_watch(0, wall()), None);
+        }
+        drop(peer);
+        until(&mut reactor, &mut buffer, |c| matches!(c, Completion::Ended(0)));
+    });
+}
+
+/// Behind bytes that the peer does not read, a request stays in this machine; that is the peer's doing.
+#[test]
+fn what_waits_for_the_peer_to_read_is_told_as_the_peers() {
+    guarded(|| {
+        let (mut reactor, target) = (Reactor::new(true).unwrap(), target());
+        rustix::net::sockopt::set_socket_recv_buffer_size(&target.0, 4_096).unwrap();
+        let mut peer = connected(&mut reactor, 0, &target);
+        assert!(matches!(reactor.send(0, vec![7; 12_000]), Submitted::Done(_)));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let (submitted, departed) = reactor.send_watched(0, vec![8; 100], wall());
+        assert!(matches!((submitted, departed), (Submitted::Done(_), None)));
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        let reader = std::thread::spawn(move || {
+            let mut seen = vec![0; 12_100];
+            peer.read_exact(&mut seen).map(|()| seen[12_000..].to_vec())
+        });
+        let seen = until(&mut reactor, &mut [0; 16], |c| matches!(c, Completion::Departed(..)));
+        let Some(Completion::Departed(0, departed)) = seen.last() else { panic!("{seen:?}") };
+        assert!(departed.by_peer && departed.after >= Nanos::from_millis(60), "{departed:?}");
+        assert_eq!(reader.join().unwrap().unwrap(), [8; 100]);
+
+        // Given up before it leaves, it has stayed for that long.
+        let other = connected(&mut reactor, 1, &target);
+        assert!(matches!(reactor.send(1, vec![7; 12_000]), Submitted::Done(_)));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(matches!(reactor.send_watched(1, vec![8; 100], wall()), (Submitted::Done(_), None)));
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        let departed = reactor.give_up_watch(1, wall()).unwrap();
+        assert!(departed.by_peer && departed.after >= Nanos::from_millis(30), "{departed:?}");
+        drop(other);
     });
 }

@@ -5,10 +5,10 @@
 //! Numbers are written and read as eight bytes whatever they take, and what is too much is overwritten or masked: without
 //! a branch per number that is several times as fast as an encoding of seven bits a byte.
 
-use base::{Due, Kind, Nanos, Outcome, Record, Stamp};
+use base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
 
 /// Numbers in a row.
-const NUMBERS: usize = 21;
+const NUMBERS: usize = 22;
 /// No row takes more.
 pub(super) const LONGEST: usize = 8 * (1 + NUMBERS);
 /// Must follow the last row, for it is read in steps of eight bytes.
@@ -64,6 +64,7 @@ pub(super) fn put(out: &mut Vec<u8>, record: &Record, before: Nanos) {
         u64::from(record.shard),
         u64::from(record.group),
         u64::from(record.status),
+        u64::from(record.unread.to_bits()),
     ];
     let mut header = flag(NEVER_STARTED, !record.started.is_some())
         | flag(SENT, record.sent.is_some())
@@ -119,6 +120,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         shard,
         group,
         status,
+        unread,
     ] = numbers;
     let has = |flag: u64| header & flag != 0;
     let from = |zero: Nanos, x: u64| Nanos(zero.0.wrapping_add(unzigzag(x)));
@@ -151,6 +153,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         outcome: Outcome::from_code((header >> OUTCOME) as u8)?,
         kind: *Kind::ALL.get((header >> KIND) as usize & 3)?,
         reused: has(REUSED),
+        unread: Short::from_bits(unread as u16),
     };
     Some((record, length))
 }

@@ -1,7 +1,7 @@
 //! The spool against a stable sort, whatever the order, the chunks and the memory.
 
 use super::*;
-use base::{Kind, Outcome, Stamp};
+use base::{Kind, Outcome, Short, Stamp};
 use proptest::prelude::*;
 
 /// Rows that take four chunks in memory and more on disk, or all in memory.
@@ -162,6 +162,7 @@ fn any_row() -> impl Strategy<Value = Record> {
             kind: Kind::ALL[kind],
             reused,
             wait: Nanos(wait),
+            unread: Short::from_bits(status),
             ..Record::never_started(0, Nanos(intended), Nanos(done), Outcome::ALL[outcome])
         },
     )

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Due, Kind, Nanos, Outcome, Record, Stamp};
+use base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
 use proptest::prelude::*;
 use records::{Ending, Error, LogReader, LogWriter, Metadata};
 
@@ -53,6 +53,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
         kind: Kind::ALL[rest.3],
         due: Due::ALL[rest.5],
         reused: rest.4,
+        unread: Short::from(spans.2),
     })
 }
 

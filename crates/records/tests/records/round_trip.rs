@@ -129,6 +129,7 @@ fn missing_columns_read_as_none_where_they_may_be_missing() {
                     "connect_ns" => expected.connect = none.connect,
                     "connection" => expected.connection = none.connection,
                     "status" => expected.status = none.status,
+                    "unread_ns" => expected.unread = none.unread,
                     _ => {}
                 }
                 assert_eq!(rows, [expected], "{name}");

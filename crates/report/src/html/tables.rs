@@ -13,7 +13,7 @@ pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or("-".into(), show)
 }
 
-fn bounded(value: Option<f64>, lower: bool, show: fn(f64) -> String) -> Cell {
+fn bounded(value: Option<f64>, lower: bool, show: impl Fn(f64) -> String) -> Cell {
     match value {
         Some(value) if lower => toned(Tone::Warn, format!("> {}", show(value))),
         Some(value) => cell(show(value)),
@@ -84,7 +84,9 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
     let mut rows = Vec::new();
     for (name, title, value, interval) in STATISTICS {
         rows.push(row(cell(title), &|block| {
-            bounded(value(block.spread), block.spread.lower_bound.contains_key(name), block.show)
+            let lower = block.spread.lower_bound.contains_key(name);
+            let mark = words::generator_share::mark(block.spread, name);
+            bounded(value(block.spread), lower, |value| (block.show)(value) + mark)
         }));
         if blocks.iter().any(|block| interval(&block.spread.ci95).is_some()) {
             rows.push(row(toned(Tone::Faint, "95 % interval"), &|block| {
@@ -100,6 +102,9 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
     page.table("Times and sizes", &head, &rows);
     if blocks.iter().any(|block| !block.spread.stepped.is_empty()) {
         page.element("p", "faint", STEPPED);
+    }
+    if let Some(text) = words::generator_share::marked(summary) {
+        page.element("p", "", &format!("* {text}"));
     }
     if summary.response.censored > 0 {
         let text = format!(

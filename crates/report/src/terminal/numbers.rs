@@ -151,7 +151,7 @@ pub(super) fn times(page: &mut Page, summary: &Summary) {
             let (name, _, value, interval) = row;
             let lower = spread.lower_bound.contains_key(name);
             let shown = match value {
-                Some(_) => bounded(value, lower),
+                Some(_) => bounded(value, lower) + words::generator_share::mark(spread, name),
                 None => notes.dash(block, false, name, spread.n),
             };
             cells.push(cell(if lower { Tone::Warn } else { Tone::Plain }, shown, width, Align::Right));
@@ -174,6 +174,9 @@ pub(super) fn times(page: &mut Page, summary: &Summary) {
     notes.print(page);
     if [&summary.response, &summary.service].iter().any(|spread| !spread.stepped.is_empty()) {
         page.marked(3, "", Tone::Faint, STEPPED);
+    }
+    if let Some(text) = words::generator_share::marked(summary) {
+        page.marked(3, "* ", Tone::Warn, &text);
     }
     if summary.response.censored > 0 {
         let text = format!(

@@ -135,14 +135,7 @@ fn other_reading(summary: &Summary) -> String {
     let Some(other) = other.filter(|other| other.pattern != summary.verdict.pattern) else {
         return String::new();
     };
-    let pattern = match other.pattern {
-        Pattern::Independent => "independent",
-        Pattern::Bunched => "bunched",
-        Pattern::Even => "even",
-        Pattern::Undecided => "undecided",
-        Pattern::NotApplicable => "n/a",
-    };
-    format!(". If the stamps are {}s, which nothing rules out: {pattern}", other.stamps)
+    format!(". If the stamps are {}s, which nothing rules out: {}", other.stamps, other.pattern.word())
 }
 
 /// A cause in a few words; an identifier that this version does not know as it stands.

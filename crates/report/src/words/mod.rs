@@ -7,6 +7,7 @@ mod asked;
 pub mod audit;
 pub mod beside;
 pub mod demands;
+pub mod generator_share;
 pub mod model;
 mod pattern;
 mod reasons;

@@ -66,6 +66,15 @@ pub fn steady(simulation: &Simulation) -> Fact {
     let why_not = simulation.steady.why_not.as_deref();
     let of = plural(n, "response time");
     let (tone, text) = match (found, overloaded(simulation)) {
+        (true, _) if simulation.steady.period_s.is_some() => {
+            let period = time(simulation.steady.period_s.unwrap_or_default());
+            let text = format!(
+                "from {} on, over whole periods of {period}: the first {} of {of} are left out as warm-up",
+                instant(cut_s),
+                count(cut)
+            );
+            (Tone::Plain, text)
+        }
         (true, _) if cut == 0 => {
             (Tone::Plain, format!("from the beginning: MSER leaves out none of {of} as warm-up"))
         }

@@ -17,28 +17,28 @@ const PART_OF_A_TURN: f64 = 0.02;
 pub fn pattern(summary: &Summary) -> Answer {
     let asked = summary.plan.as_ref().and_then(|plan| plan.gap_cov);
     let as_asked = |is: bool| if is { ", as the plan asks" } else { "" };
-    let (word, tone, meaning) = match summary.verdict.pattern {
-        Pattern::Independent => ("independent", Tone::Good, independent(summary)),
+    let (tone, meaning) = match summary.verdict.pattern {
+        Pattern::Independent => (Tone::Good, independent(summary)),
         Pattern::Bunched => {
             let same = as_asked(asked.is_some_and(|cov| cov > 1.05));
             let text =
                 format!("more clustered than independent users{same}; queues look longer than with them");
-            ("bunched", Tone::Warn, text + &because(summary))
+            (Tone::Warn, text + &because(summary))
         }
         Pattern::Even => {
             let same = as_asked(asked.is_some_and(|cov| cov < 0.95));
             let text =
                 format!("more regular than independent users{same}; queues look shorter than with them");
-            ("even", Tone::Warn, text + &because(summary))
+            (Tone::Warn, text + &because(summary))
         }
-        Pattern::Undecided => ("undecided", Tone::Plain, undecided::why(summary)),
+        Pattern::Undecided => (Tone::Plain, undecided::why(summary)),
         Pattern::NotApplicable if summary.arrivals.n > 0 => (
-            "n/a",
             Tone::Plain,
             "the number of users changes over the measured phase, and the starts with it".to_owned(),
         ),
-        Pattern::NotApplicable => ("n/a", Tone::Plain, "no starts to judge".to_owned()),
+        Pattern::NotApplicable => (Tone::Plain, "no starts to judge".to_owned()),
     };
+    let word = summary.verdict.pattern.word();
     Answer { word, meaning: meaning + &audit::evidence(summary) + &without_pauses(summary), tone }
 }
 

@@ -106,6 +106,7 @@ fn covered(finding: &str) -> &'static [&'static str] {
     match finding {
         "unsent" | "unsent-steps" => &["sent-share", "requests-sent", "all-issued"],
         "late" => &["late-share"],
+        "uplink" => &["departed-late"],
         "bunched" | "smoothed" | "serialised" => &["bunching", "dispersion"],
         _ => &[],
     }
@@ -220,6 +221,9 @@ fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
                 "Give the generator idle cores (--threads, another machine), or ask for fewer users."
             }
         },
+        "uplink" | "departed-late" => {
+            "Send fewer bytes a second, or use a machine with a faster link; `tc -s qdisc` shows what waits in its queue."
+        }
         "bunched" | "bunching" | "dispersion" => {
             "Look for stalls of the generator, free its cores, then run again."
         }
@@ -241,6 +245,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
         ("sent-share", _) => "the share of arrivals that were sent".into(),
         ("requests-sent", _) => "the share of later requests that were sent".into(),
         ("late-share", _) => "the share released over 1 ms late".into(),
+        ("departed-late", _) => "the share that left this machine over 1 ms late".into(),
         ("bunching", _) => "bunching (CoV^2 started - intended)".into(),
         ("dispersion", Some(window)) => format!("dispersion in windows of {}", time(window)),
         ("users-held", _) => "the share of users held".into(),
@@ -257,7 +262,9 @@ pub fn rule_title(rule: &RuleResult) -> String {
 /// Shares read better as percentages; the other statistics have no unit.
 fn rule_number(rule: &RuleResult, x: f64) -> String {
     match rule.rule.as_str() {
-        "sent-share" | "requests-sent" | "late-share" | "users-held" | "all-issued" => share(x),
+        "sent-share" | "requests-sent" | "late-share" | "departed-late" | "users-held" | "all-issued" => {
+            share(x)
+        }
         _ => number(x),
     }
 }
@@ -288,7 +295,7 @@ pub fn rule_statistic(rule: &RuleResult) -> String {
 /// What a rule tolerates: `at most 1 %`, `-0.1 to 0.1`.
 pub fn rule_limits(rule: &RuleResult) -> String {
     let shown = |x: f64| match rule.rule.as_str() {
-        "sent-share" | "requests-sent" | "late-share" | "users-held" | "all-issued" => {
+        "sent-share" | "requests-sent" | "late-share" | "departed-late" | "users-held" | "all-issued" => {
             format!("{} %", chosen(x * 100.0))
         }
         _ => chosen(x),
@@ -330,7 +337,8 @@ mod tests {
     const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [&str; 19] = [
+    const SAY_IT_THEMSELVES: [&str; 20] = [
+        "target-window",
         "aborted",
         "unsent-steps",
         "interrupted",
@@ -358,6 +366,7 @@ mod tests {
             for id in [
                 "unsent",
                 "late",
+                "uplink",
                 "bunched",
                 "smoothed",
                 "feedback",
@@ -382,6 +391,7 @@ mod tests {
             "sent-share",
             "requests-sent",
             "late-share",
+            "departed-late",
             "bunching",
             "dispersion",
             "users-held",
@@ -406,7 +416,8 @@ mod tests {
     /// A simulation has no `-c`, no `-R`, no cores to free and no proxy on the way.
     #[test]
     fn a_simulation_is_never_told_to_look_beyond_its_scenario() {
-        let rules = RULES.iter().map(|rule| rule.id);
+        // No bytes leave a simulation.
+        let rules = RULES.iter().map(|rule| rule.id).filter(|id| *id != "departed-late");
         let findings = ["unsent", "late", "bunched", "smoothed", "feedback", "closed-loop", "fixed-work"];
         for id in rules.chain(findings) {
             for (kind, held_back) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {

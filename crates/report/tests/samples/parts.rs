@@ -88,6 +88,8 @@ pub fn block(n: u64, mean: f64, spread: f64) -> Spread {
         },
         lower_bound: BTreeMap::new(),
         stepped: BTreeMap::new(),
+        tail: None,
+        generator_share: None,
     }
 }
 
@@ -206,6 +208,7 @@ pub fn generator(handling: f64) -> Generator {
         cap_hits: Some(0),
         lacked: Default::default(),
         connections_opened: Some(37),
+        departures: None,
         waiting: Some("asleep until 50 us before the due time, then polling".into()),
     }
 }

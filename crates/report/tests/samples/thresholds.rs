@@ -2,7 +2,9 @@
 
 use super::{clean, interrupted};
 use stats::Summary;
-use stats::summary::{Finding, Operator, Severity, ThresholdOutcome, ThresholdResult, ThresholdUnit};
+use stats::summary::{
+    Finding, GeneratorShare, Operator, Severity, ThresholdOutcome, ThresholdResult, ThresholdUnit,
+};
 
 /// A sound run with one threshold of each outcome and unit.
 pub fn thresholds() -> Summary {
@@ -32,7 +34,19 @@ pub fn thresholds() -> Summary {
     (count.unit, count.operator) = (ThresholdUnit::Count, Operator::Equal);
     let mut nothing = of("response{step:pay}: avg<5ms", None, 0.005, ThresholdOutcome::NotJudged);
     nothing.reason = Some("there was nothing to judge: no observations".into());
-    summary.thresholds = vec![p99, tail, failed, started, size, count, nothing];
+    // The generator's delays are a good part of the tail.
+    let mut between = of("p(99)<12ms", summary.response.p99, 0.012, ThresholdOutcome::NotJudged);
+    between.generator_share = Some([0.009_2, 0.016]);
+    between.reason = Some("the generator's own delays move p(99) between 9.2 ms and 16 ms".into());
+    summary.response.generator_share = Some(GeneratorShare {
+        n: 12_000,
+        mean: Some([0.003_41, 0.003_47]),
+        p50: Some([0.002_4, 0.002_41]),
+        p99: Some([0.009_2, 0.016]),
+        p999: Some([0.013_7, 0.024]),
+        ..GeneratorShare::default()
+    });
+    summary.thresholds = vec![p99, tail, failed, started, size, count, nothing, between];
     summary
 }
 

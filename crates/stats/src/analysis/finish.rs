@@ -1,9 +1,12 @@
 //! The end of an analysis: from what was kept to the document.
 
-use super::Analysis;
+use super::{Analysis, push_least};
 use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
 use crate::cells::Fine;
-use crate::findings::{Case, endless_mean, find_all, unsteady};
+use crate::delays::Ended;
+use crate::departures;
+use crate::findings::{Case, find_all, length_for_intervals, no_mean, unsteady};
+use crate::generator_share::{self, shares};
 use crate::pattern::{Judged, pattern};
 use crate::requests::{LabelKept, outcomes};
 use crate::responses::Sample;
@@ -24,9 +27,19 @@ type Missing = BTreeMap<String, String>;
 impl Analysis {
     /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
     pub fn finish(mut self, facts: Facts) -> Summary {
-        let Analysis { setup, starts, intended, released, arrivals, .. } = &mut self;
+        let Analysis { setup, starts, intended, released, arrivals, delays, requests, thresholds, .. } =
+            &mut self;
         let plan = setup.plan.as_ref();
-        starts.drain_all(|start| arrivals.started(&start, plan));
+        let mut take = |ended: &Ended, least| push_least(requests, thresholds, ended, least);
+        starts.drain_all(|start| {
+            if let Some(delays) = delays {
+                delays.started(&start, &mut take);
+            }
+            arrivals.started(&start, plan);
+        });
+        if let Some(delays) = delays {
+            delays.finish(take);
+        }
         intended.drain_all(|at| arrivals.intended(at, plan));
         released.drain_all(|at| arrivals.released(&at, plan));
 
@@ -80,8 +93,13 @@ impl Analysis {
     fn head(&self, facts: &Facts, until: Nanos) -> Summary {
         let requests = &self.requests;
         let started: u64 = self.arrivals.segments.iter().map(|s| s.all).sum();
+        let seconds = (until - self.measured.start).as_secs_f64();
+        let bytes_per_s = (seconds > 0.0).then(|| requests.bytes_sent as f64 / seconds);
+        let late_after = self.setup.tolerances.late_after;
         let mut generator = facts.generator.clone();
         if let Some(generator) = &mut generator {
+            generator.departures =
+                departures::summary(&facts.departures, &self.measured, late_after, bytes_per_s);
             generator.send_cost_s = generator.send_cost_s.or(facts.send_cost.map(Nanos::as_secs_f64));
         }
         Summary {
@@ -133,6 +151,7 @@ impl Analysis {
         let service = Sample::new(&[&r.service], &[&r.service_censored], filled);
         summary.response = response.spread(NS, "response", missing);
         summary.response_ok = Sample::new(&[&r.ok], &[], filled).spread(NS, "response_ok", missing);
+        self.shares_into(summary, NS, missing);
         summary.service = service.spread(NS, "service", missing);
         summary.first_byte = Sample::new(&[&r.first_byte], &[], filled).spread(NS, "first_byte", missing);
         summary.bytes = Sample::new(&[&r.bytes], &[], filled).spread(1.0, "bytes", missing);
@@ -154,6 +173,23 @@ impl Analysis {
             }
             labels => labels.iter().cloned().zip(r.labels.iter().map(LabelKept::summary)).collect(),
         };
+    }
+
+    /// What the generator may have added to response times.
+    fn shares_into(&self, summary: &mut Summary, unit: f64, missing: &mut Missing) {
+        let r = &self.requests;
+        match generator_share::why_not(&self.setup, summary.response.n, r.unread_unknown) {
+            _ if summary.response.n == 0 || self.loops.is_none() => {}
+            Some(reason) => {
+                missing.insert("response.generator_share".into(), reason.into());
+            }
+            None => {
+                for (spread, successes) in [(&mut summary.response, false), (&mut summary.response_ok, true)]
+                {
+                    spread.generator_share = r.least(successes).map(|least| shares(spread, &least, unit));
+                }
+            }
+        }
     }
 
     fn rates_into(&self, summary: &mut Summary, until: Nanos) {
@@ -266,6 +302,7 @@ impl Analysis {
             filled,
             send_cost,
             workers: facts.generator.as_ref().map_or(1, |generator| generator.workers.len() as u32),
+            departures: &facts.departures,
             simulated: facts.source == summary::Source::Sim,
         };
         summary.verdict.rules = rules::apply(&evidence);
@@ -279,7 +316,8 @@ impl Analysis {
             summary.not_computed.insert("verdict.load".into(), reason.into());
         }
         let seconds = summary.measured.to_s - summary.measured.from_s;
-        let sight = Sight::new(&self.requests, &self.arrivals, filled, seconds);
+        let ends = summary.response.generator_share.is_some();
+        let sight = Sight::new(&self.requests, &self.arrivals, filled, seconds).with_ends(ends);
         let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
         summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
         let mut judged = pattern(&self.arrivals, arrivals, tolerances, send_cost);
@@ -310,14 +348,18 @@ impl Analysis {
             unaccounted: self.started_all.saturating_sub(self.ended_of_started),
         };
         let findings = find_all(&case);
-        let (unsteady, endless) = (unsteady(&case), endless_mean(&case));
+        let (unsteady, no_mean) = (unsteady(&case), no_mean(&case));
+        let length = length_for_intervals(&case);
         summary.verdict.findings = findings;
         if let Some(reason) = unsteady {
             summary.withhold_intervals(reason, false);
             summary.unjudge(reason);
-        } else if let Some(reason) = endless {
+        } else if let Some(reason) = no_mean {
             summary.withhold_intervals(reason, true);
             summary.unjudge(reason);
+        }
+        if let Some((length, trusted)) = length {
+            summary.withhold_of_short_run(length, trusted);
         }
     }
 }

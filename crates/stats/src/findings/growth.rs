@@ -10,6 +10,9 @@ use super::simulated::times;
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width};
 use crate::summary::{Interval, ModelPart};
 
+/// Last periods that are looked at, at most.
+const MOST_PERIODS: u32 = 1_000;
+
 /// Requests per second by which the number in a part, all its copies together, grows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Growth {
@@ -20,12 +23,23 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Over the windows of the part whose middles lie within `from_s` and `to_s`; none for too few of them.
-    pub fn of(part: &ModelPart, from_s: f64, to_s: f64) -> Option<Growth> {
+    /// Over the windows of the part whose middles lie within `from_s` and `to_s`; none for too few of them. Of a model that repeats
+    /// itself every `period_s` seconds, over averages of whole periods.
+    pub fn of(part: &ModelPart, from_s: f64, to_s: f64, period_s: Option<f64>) -> Option<Growth> {
         let within = part.series.iter().filter(|point| (from_s..=to_s).contains(&point.at_s));
         let points: Vec<(f64, f64)> =
             within.map(|point| (point.at_s, point.number * part.copies as f64)).collect();
-        Growth::through(&points)
+        let Some(period_s) = period_s else { return Growth::through(&points) };
+        let whole = |i: u32| {
+            let from = to_s - f64::from(i) * period_s;
+            let inside = |point: &&(f64, f64)| (from - period_s..from).contains(&point.0);
+            let numbers: Vec<f64> = points.iter().filter(inside).map(|point| point.1).collect();
+            let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+            (!numbers.is_empty()).then_some((from - period_s / 2.0, mean))
+        };
+        let periods = ((to_s - from_s) / period_s * (1.0 + 1e-9)) as u32;
+        let averages: Option<Vec<(f64, f64)>> = (0..periods.min(MOST_PERIODS)).rev().map(whole).collect();
+        Growth::through(&averages?)
     }
 
     /// Over averages of windows that follow each other: (middle in seconds, number of requests); none for too few of them.
@@ -88,7 +102,7 @@ mod tests {
         for (windows, down) in [(200, 0.9), (21, 0.9), (60, 1.0)] {
             let truth = 100.0 * (1.0 - down);
             let covers = |seed: &u64| {
-                let growth = Growth::of(&walk(*seed, windows, down), 0.0, 600.0).unwrap();
+                let growth = Growth::of(&walk(*seed, windows, down), 0.0, 600.0, None).unwrap();
                 (growth.interval[0]..=growth.interval[1]).contains(&truth)
             };
             let covered = (0..1_000).filter(covers).count();
@@ -100,9 +114,24 @@ mod tests {
     #[test]
     fn copies_count_together_and_too_few_windows_tell_nothing() {
         let part = |copies| ModelPart { copies, ..walk(1, 600, 0.5) };
-        let [one, ten] = [1, 10].map(|copies| Growth::of(&part(copies), 0.0, 600.0).unwrap());
+        let [one, ten] = [1, 10].map(|copies| Growth::of(&part(copies), 0.0, 600.0, None).unwrap());
         assert!((ten.per_second / one.per_second - 10.0).abs() < 1e-9 && ten.shown());
-        assert_eq!(Growth::of(&part(1), 0.0, 5.4), None);
-        assert!(Growth::of(&part(1), 0.0, 5.6).is_some());
+        assert_eq!(Growth::of(&part(1), 0.0, 5.4, None), None);
+        assert!(Growth::of(&part(1), 0.0, 5.6, None).is_some());
+    }
+
+    /// A queue that a stall of a second fills every ten, looked at until a stall ends: its end is above its beginning in every run.
+    #[test]
+    fn a_model_that_repeats_itself_does_not_grow() {
+        let point = |i: u32| {
+            let into = i % 20;
+            let number = if into < 2 { f64::from(50 * (into + 1)) } else { 1.0 };
+            PartPoint { at_s: 0.5 * f64::from(i) + 0.25, number, ..PartPoint::default() }
+        };
+        let part = ModelPart { copies: 1, series: (0..202).map(point).collect(), ..ModelPart::default() };
+        let blind = Growth::of(&part, 0.0, 101.0, None).unwrap();
+        let by_periods = Growth::of(&part, 0.0, 101.0, Some(10.0)).unwrap();
+        assert!(blind.per_second > 0.4 && by_periods.per_second.abs() < 1e-9, "{blind:?} {by_periods:?}");
+        assert_eq!(Growth::of(&part, 60.0, 101.0, Some(10.0)), None, "four periods");
     }
 }

@@ -135,6 +135,45 @@ pub(super) fn late(case: &Case) -> Option<Finding> {
     Some(finding)
 }
 
+/// Requests stayed in the queues of the generator's machine.
+pub(super) fn uplink(case: &Case) -> Option<Finding> {
+    let rule = case.rules("departed-late").next()?;
+    let departures = case.generator()?.departures.as_ref()?;
+    if departures.late == 0 || rule.outcome == RuleOutcome::Pass {
+        return None;
+    }
+    let bytes = departures.bytes_per_s.map_or(String::new(), |bytes| {
+        format!(" The requests make {bytes:.0} bytes per second, without the headers of TLS, TCP and IP.")
+    });
+    let text = format!(
+        "{} of {} watched requests left this machine more than {} after they were written: they lay in its send queues \
+         (socket or network device). That is the generator's uplink, not the target.{bytes}",
+        percent(departures.late as f64 / departures.n as f64),
+        departures.n,
+        span(departures.after_s),
+    );
+    Some(Finding { at: departures.at.clone(), ..of_rule(rule, text) })
+}
+
+/// Requests waited until the target had room for them.
+pub(super) fn target_window(case: &Case) -> Option<Finding> {
+    let departures = case.generator()?.departures.as_ref()?;
+    let share = departures.by_target as f64 / departures.n as f64;
+    (share > case.evidence.tolerances.late).then(|| Finding {
+        severity: Severity::Info,
+        text: format!(
+            "{} of {} watched requests left this machine more than {} after they were written because the target did \
+             not read (its TCP window was full). That is the target's doing, and part of its response time.",
+            percent(share),
+            departures.n,
+            span(departures.after_s),
+        ),
+        value: Some(share),
+        n: departures.n,
+        ..Finding::default()
+    })
+}
+
 /// The worse of the two rules on the pattern of starts, on one side.
 fn worst<'a>(case: &'a Case, above: bool) -> Option<&'a RuleResult> {
     let sign = if above { 1.0 } else { -1.0 };

@@ -18,8 +18,10 @@ use crate::pattern::Judged;
 use crate::phase::Ranges;
 use crate::rules::Evidence;
 use crate::setup::{Facts, Workload};
-use crate::summary::{Finding, Generator, RuleOutcome, RuleResult, Severity, Source, Stall, Summary};
-use crate::thresholds::simulated::ENDLESS;
+use crate::summary::{
+    Finding, Generator, Infinite, RuleOutcome, RuleResult, Severity, Source, Stall, Summary,
+};
+use crate::thresholds::simulated::{BOUNDLESS, ENDLESS};
 use base::Outcome;
 
 /// All that findings are made from.
@@ -49,13 +51,15 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 31] = [
+pub(crate) static ALL: [(&str, Find); 33] = [
     ("aborted", run::aborted),
     ("interrupted", run::interrupted),
     ("unsent-steps", load::unsent_steps),
     ("unsent", load::unsent),
     ("off-rate", load::off_rate),
     ("late", load::late),
+    ("uplink", load::uplink),
+    ("target-window", load::target_window),
     ("bunched", load::bunched),
     ("smoothed", load::smoothed),
     ("serialised", load::serialised),
@@ -103,9 +107,15 @@ pub(crate) fn unsteady(case: &Case) -> Option<&'static str> {
     simulated::unsteady(case)
 }
 
-/// Why no interval of a mean response time means anything: the mean that it should hold is infinite.
-pub(crate) fn endless_mean(case: &Case) -> Option<&'static str> {
-    simulated::heavy_tail(case).map(|_| ENDLESS)
+/// How long a simulated run lasts after its warm-up, and how long it should for intervals, in seconds; none where that is not known.
+pub(crate) fn length_for_intervals(case: &Case) -> Option<(f64, f64)> {
+    simulated::length_for_intervals(case)
+}
+
+/// Why no interval of a mean response time means anything: the mean that it should hold is infinite, or the variance is.
+pub(crate) fn no_mean(case: &Case) -> Option<&'static str> {
+    let (_, what) = simulated::boundless(case)?;
+    Some(if what == Infinite::MeanWait { ENDLESS } else { BOUNDLESS })
 }
 
 /// Numbers are written with all their digits below this.

@@ -74,21 +74,11 @@ pub(super) fn periodic(case: &Case) -> Option<Finding> {
     })
 }
 
-fn as_word(pattern: Pattern) -> &'static str {
-    match pattern {
-        Pattern::Independent => "independent",
-        Pattern::Bunched => "bunched",
-        Pattern::Even => "even",
-        Pattern::Undecided => "undecided",
-        Pattern::NotApplicable => "n/a",
-    }
-}
-
 /// A few pauses that change the pattern.
 pub(super) fn longest_gaps(case: &Case) -> Option<Finding> {
     let (otherwise, at) = case.judged.without.as_ref()?;
     let longest = at.iter().map(|[from, to]| to - from).fold(0.0, f64::max);
-    let (is, other) = (as_word(case.judged.pattern), as_word(*otherwise));
+    let (is, other) = (case.judged.pattern.word(), otherwise.word());
     let judged_without = matches!(case.judged.pattern, Pattern::Even)
         || (case.judged.pattern, *otherwise) == (Pattern::Bunched, Pattern::Undecided);
     let gaps = match at.len() {

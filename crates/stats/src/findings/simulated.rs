@@ -63,20 +63,60 @@ fn sheds(case: &Case, simulation: &Simulation) -> bool {
     overloaded_parts(case, simulation).iter().any(Load::sheds)
 }
 
-/// Service times so spread that the mean response time of a steady state is infinite.
-pub(super) fn heavy_tail(case: &Case) -> Option<Finding> {
+/// The part that leaves a mean response time without an interval, and why: an infinite mean before an infinite variance.
+pub(super) fn boundless<'a>(case: &Case<'a>) -> Option<(&'a ModelPart, Infinite)> {
     let simulation = case.facts.simulation.as_ref()?;
-    let part = simulation.parts.iter().find(|part| part.infinite == Some(Infinite::MeanWait))?;
+    let parts = simulation.parts.iter().filter_map(|part| Some((part, part.infinite?)));
+    let mut all: Vec<_> = parts.filter(|(_, what)| what.leaves_no_interval()).collect();
+    all.sort_by_key(|(_, what)| *what != Infinite::MeanWait);
+    all.first().copied()
+}
+
+/// Service times so spread that the mean response time of a steady state is infinite, or has no interval; of measured times, a tail
+/// that says so.
+pub(super) fn heavy_tail(case: &Case) -> Option<Finding> {
+    let Some((part, what)) = boundless(case) else { return measured_tail(case) };
+    let name = &part.name;
+    let text = match what {
+        Infinite::ServiceVariance => format!(
+            "The mean response time has no confidence interval: the service times of {name} have an infinite variance. The mean \
+             depends on the longest of them in this run. Read percentiles, or bound the service times."
+        ),
+        Infinite::WaitVariance => format!(
+            "The mean response time has no confidence interval: the service times of {name} have so heavy a tail that the waits \
+             behind them have an infinite variance (Kiefer and Wolfowitz 1956). Most runs show a mean that is too small. Read \
+             percentiles, or bound the service times."
+        ),
+        Infinite::MeanWait | Infinite::MeanService => format!(
+            "The mean response time is infinite: the service times of {name} have an infinite variance, and so the mean wait before \
+             its server has no bound (Pollaczek and Khinchine), although its load is below 1. The mean printed is of this run \
+             alone and depends on its longest services; a longer run has a larger one, and it has no confidence interval. Read \
+             percentiles, or bound the service times."
+        ),
+    };
+    Some(Finding { severity: Severity::Warning, text, n: part.requests, ..Finding::default() })
+}
+
+/// A power law among the measured response times.
+fn measured_tail(case: &Case) -> Option<Finding> {
+    let response = &case.summary.response;
+    let tail = response.tail.as_ref()?;
+    let [low, high] = tail.ci95;
     Some(Finding {
         severity: Severity::Warning,
         text: format!(
-            "The mean response time is infinite: the service times of {} have an infinite variance, and so the mean wait before \
-             its server has no bound (Pollaczek and Khinchine), although its load is below 1. The mean printed is of this run \
-             alone and hangs on its longest services; a longer run has a larger one, and no interval holds. Read percentiles, or \
-             bound the service times.",
-            part.name
+            "The mean response time has no confidence interval: the largest response times ({} of {}, above {}) follow a power law of \
+             index {:.2} (95 % CI {low:.2} to {high:.2}), and below an index of 2 the variance is infinite. Another run may have \
+             quite another mean. Read percentiles.",
+            tail.n,
+            response.n,
+            span(tail.from),
+            tail.index
         ),
-        n: part.requests,
+        value: Some(tail.index),
+        interval: Some(tail.ci95),
+        limit: Some(2.0),
+        n: tail.n,
         ..Finding::default()
     })
 }
@@ -121,19 +161,13 @@ pub(super) fn overloaded(case: &Case) -> Option<Finding> {
 /// The run is short against the time in which its slowest station forgets how it began.
 pub(super) fn too_short(case: &Case) -> Option<Finding> {
     let simulation = case.facts.simulation.as_ref()?;
-    let Steady { n, found, cut, cut_s, relaxation_s, .. } = simulation.steady;
+    let Steady { n, cut, relaxation_s, .. } = simulation.steady;
     // No part that is asked for too much ever forgets.
     if simulation.parts.iter().any(|part| part.offered.is_some_and(|offered| offered >= 1.0)) {
         return None;
     }
     let relaxation = relaxation_s.filter(|&relaxation| relaxation > 0.0)?;
-    let measured = &case.summary.measured;
-    let from = if found { cut_s.max(measured.from_s) } else { measured.from_s };
-    let length = measured.to_s - from;
-    // Fixed work has no steady state to be long for.
-    if case.evidence.workload == Workload::FixedWork || length <= 0.0 {
-        return None;
-    }
+    let length = kept(case)?;
     let (relaxations, severity, limit, worth) = match Length::of(relaxation, length) {
         Length::TooShort { times } => (
             times,
@@ -145,7 +179,7 @@ pub(super) fn too_short(case: &Case) -> Option<Finding> {
             times,
             Severity::Info,
             Length::TRUSTED,
-            "With fewer than 500 the intervals of a single run are too narrow",
+            "With fewer than 500 a single run has no confidence intervals: they would be too narrow. Several runs have (--replications 20)",
         ),
         Length::Enough { .. } | Length::NoSteadyState => return None,
     };
@@ -167,6 +201,21 @@ pub(super) fn too_short(case: &Case) -> Option<Finding> {
         n: n - cut.min(n),
         ..Finding::default()
     })
+}
+
+/// How long the measured phase lasts after its warm-up, in seconds; none of fixed work, which has no steady state to be long for.
+fn kept(case: &Case) -> Option<f64> {
+    let Steady { found, cut_s, .. } = case.facts.simulation.as_ref()?.steady;
+    let measured = &case.summary.measured;
+    let from = if found { cut_s.max(measured.from_s) } else { measured.from_s };
+    let length = measured.to_s - from;
+    (case.evidence.workload != Workload::FixedWork && length > 0.0).then_some(length)
+}
+
+/// How long a simulated run lasts after its warm-up, and how long it should for intervals; none where that is not known.
+pub(super) fn length_for_intervals(case: &Case) -> Option<(f64, f64)> {
+    let trusted = case.facts.simulation.as_ref()?.steady.trusted_s?;
+    Some((kept(case)?, trusted))
 }
 
 /// A station that is asked for all that it can do, or more.
@@ -192,7 +241,9 @@ fn overloaded_parts<'a>(case: &Case, simulation: &'a Simulation) -> Vec<Load<'a>
 }
 
 fn growth(case: &Case, part: &ModelPart) -> Option<Growth> {
-    Growth::of(part, case.summary.measured.from_s, case.summary.measured.to_s)
+    let measured = &case.summary.measured;
+    let period = case.facts.simulation.as_ref().and_then(|simulation| simulation.steady.period_s);
+    Growth::of(part, measured.from_s, measured.to_s, period)
 }
 
 fn most<'a>(loads: &[&'a Load<'a>]) -> Option<&'a Load<'a>> {

@@ -14,6 +14,8 @@ pub struct BatchMeans {
     pub interval: Interval,
     /// Observations that went in.
     pub observations: u64,
+    /// Segments: 20, or fewer where they are whole periods.
+    pub segments: usize,
     /// Autocorrelation of neighbouring segments' means: near 0 when the segments are long against the queue's memory.
     pub lag1: f64,
 }
@@ -23,7 +25,7 @@ impl BatchMeans {
     /// independent ones, -1/n + 1.645/sqrt(n) (Kendall 1954; Bartlett 1946). If they do not, the interval is too narrow;
     /// that they do is no proof.
     pub fn independent(&self) -> bool {
-        let n = SEGMENTS as f64;
+        let n = self.segments as f64;
         self.lag1 <= 1.645 / n.sqrt() - 1.0 / n
     }
 }
@@ -42,37 +44,55 @@ pub enum Withheld {
 
 /// Mean and 95 % interval of what is left after the cut.
 pub fn batch_means(batches: &Batches, cut: &Cut) -> Result<BatchMeans, Withheld> {
+    batch_means_of_periods(batches, cut, &[])
+}
+
+/// The same by segments of whole periods, given the batches at which these begin and end, in order; without any, by segments of
+/// equally many batches.
+pub fn batch_means_of_periods(
+    batches: &Batches,
+    cut: &Cut,
+    periods: &[usize],
+) -> Result<BatchMeans, Withheld> {
     let prefix = match cut {
         Cut::Found(prefix) => prefix,
         Cut::NotFound(_) => return Err(Withheld::NoSteadyState),
         Cut::TooFew => return Err(Withheld::TooFew { batches: batches.sums().len() }),
     };
-    let kept = batches.sums().get(batches.holding(prefix.observations)..).unwrap_or_default();
+    let from = batches.holding(prefix.observations);
+    let kept = batches.sums().get(from..).unwrap_or_default();
     let m = kept.len();
     if m < SEGMENTS {
         return Err(Withheld::TooFew { batches: m });
     }
-    // Segments of whole batches, one batch longer than the others where the number does not divide; what does not fill
-    // a batch belongs to the last.
-    let mut segments: Vec<(f64, f64)> = (0..SEGMENTS)
+    // Segments of whole batches, one batch (or period) longer than the others where the number does not divide; what does not
+    // fill one belongs to the last.
+    let borders: Vec<usize> = periods.iter().filter_map(|at| at.checked_sub(from)).collect();
+    let borders = if periods.is_empty() { (0..=m).collect() } else { borders };
+    let whole = borders.len().saturating_sub(1);
+    let count = whole.min(SEGMENTS);
+    let mut segments: Vec<(f64, f64)> = (0..count)
         .map(|i| {
-            let part = &kept[i * m / SEGMENTS..(i + 1) * m / SEGMENTS];
+            let begins = if i == 0 { 0 } else { borders[i * whole / count] };
+            let ends = if i + 1 == count { m } else { borders[(i + 1) * whole / count] };
+            let part = &kept[begins..ends];
             (part.iter().sum(), (part.len() as u64 * batches.length()) as f64)
         })
         .collect();
-    let (rest, count) = batches.rest();
-    if let Some(last) = segments.last_mut() {
-        *last = (last.0 + rest, last.1 + count as f64);
+    let (rest, last) = batches.rest();
+    if let Some(segment) = segments.last_mut() {
+        *segment = (segment.0 + rest, segment.1 + last as f64);
     }
     let half = ratio_half_width(&segments).ok_or(Withheld::TooFew { batches: m })?;
-    let observations = m as u64 * batches.length() + count;
+    let observations = m as u64 * batches.length() + last;
     let mean = segments.iter().map(|s| s.0).sum::<f64>() / observations as f64;
     let lag1 = lag1(&segments, mean);
-    Ok(BatchMeans { mean, interval: [mean - half, mean + half], observations, lag1 })
+    let interval = [mean - half, mean + half];
+    Ok(BatchMeans { mean, interval, observations, segments: count, lag1 })
 }
 
 /// Autocorrelation of lag 1 of the segments' means about the mean; 0 when they are all equal.
-fn lag1(segments: &[(f64, f64)], mean: f64) -> f64 {
+pub(super) fn lag1(segments: &[(f64, f64)], mean: f64) -> f64 {
     let off: Vec<f64> = segments.iter().map(|(sum, count)| sum / count - mean).collect();
     let squares: f64 = off.iter().map(|d| d * d).sum();
     let rounding = segments.len() as f64 * (EQUAL * mean) * (EQUAL * mean);

@@ -25,6 +25,9 @@ use super::Shares;
 use super::shares::{BUCKETS, Within, rank};
 use crate::intervals::{astride, ratio_half_width_over, t975};
 use crate::summary::Interval;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// So many observations lie beyond a quantile that has an interval, and on this side of it: in a queue they come together, so that ten
 /// may all be of one crowd. (In how many runs there are any must not decide: it would choose those with long queues.)
@@ -114,7 +117,13 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
     let up_to = |bucket: u16| -> u64 { runs.iter().map(|run| run.up_to(bucket)).sum() };
     let rank = rank(p, n);
     let at = buckets.partition_point(|&bucket| (up_to(bucket) as f64) < rank);
-    let within = Within::of(runs, *buckets.get(at)?);
+    // A narrow law has all that is asked for in one bucket, and in it a million values.
+    let kept = RefCell::new(BTreeMap::new());
+    let within_of = |bucket: u16| -> Rc<Within> {
+        let mut kept = kept.borrow_mut();
+        Rc::clone(kept.entry(bucket).or_insert_with(|| Rc::new(Within::of(runs, bucket))))
+    };
+    let within = within_of(*buckets.get(at)?);
     let together = |within: &Within, x: u64| within.up_to(x).iter().map(|run| run.0).sum::<f64>();
     let place = within.values.partition_point(|&x| together(&within, x) < rank - 1e-6);
     let value = match within.values[..] {
@@ -138,7 +147,7 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
         } else {
             let level = 1.0 - (NEARER * q).min(NEAREST);
             let within =
-                Within::of(runs, buckets[buckets.partition_point(|&b| (up_to(b) as f64) < level * n as f64)]);
+                within_of(buckets[buckets.partition_point(|&b| (up_to(b) as f64) < level * n as f64)]);
             let place = within.values.partition_point(|&x| together(&within, x) < level * n as f64);
             // Where one value reaches from there beyond `p`, the level is just below it.
             let known =
@@ -154,7 +163,7 @@ pub fn pooled(runs: &[&Shares], p: f64) -> Option<Pooled> {
         let ends = |doubt: Option<Interval>| -> Option<[End; 2]> {
             let [low, high] = astride(p, &buckets, doubt, by_bucket);
             let end = |bucket: usize, upper: bool| {
-                let within = Within::of(runs, *buckets.get(bucket)?);
+                let within = within_of(*buckets.get(bucket)?);
                 let of = |&x: &u64| share(&within.up_to(x));
                 let place = match (within.blind, upper) {
                     (true, _) => usize::from(upper),

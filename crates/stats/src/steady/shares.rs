@@ -11,6 +11,10 @@ use super::histogram::{borders, index};
 /// Buckets there are.
 pub(super) const BUCKETS: usize = (65 - 7) << 7;
 
+/// Exact values in a bucket from which on they are sorted once, and not each time that they are asked for: a narrow law has all of its
+/// values in a few buckets.
+const MUCH: u32 = 512;
+
 /// The observations of one run: ten bytes for each bucket that holds something, eight for each exact value.
 #[derive(Clone, Debug)]
 pub struct Shares {
@@ -53,7 +57,7 @@ impl Shares {
             n
         });
         let up_to = counts.collect();
-        // Sorted by bucket alone, by counting: what is within a bucket is sorted where it is needed.
+        // Sorted by bucket alone, by counting: what is within a bucket is sorted where it is needed, but for buckets that hold much.
         let mut of_bucket = vec![0u32; BUCKETS];
         exact.clone().for_each(|ns| of_bucket[index::<7>(ns)] += 1);
         let mut next = vec![u32::MAX; BUCKETS];
@@ -70,7 +74,14 @@ impl Shares {
                 *at += 1;
             }
         }
-        let ends = buckets.iter().map(|&bucket| next[usize::from(bucket)]).collect();
+        let ends: Box<[u32]> = buckets.iter().map(|&bucket| next[usize::from(bucket)]).collect();
+        let mut begin = 0;
+        for &end in &ends {
+            if end - begin >= MUCH {
+                values[begin as usize..end as usize].sort_unstable();
+            }
+            begin = end;
+        }
         let (min, max) = (histogram.min().unwrap_or(u64::MAX), histogram.max().unwrap_or(0));
         Shares { buckets, up_to, exact: values, ends, min, max }
     }
@@ -128,7 +139,8 @@ impl Within {
         let (min, max) = runs.iter().fold((u64::MAX, 0), |(a, b), run| (a.min(run.min), b.max(run.max)));
         let runs: Vec<Inside> = runs.iter().map(|run| run.inside(bucket)).collect();
         let mut values: Vec<u64> = runs.iter().flat_map(|run| &run.exact).copied().collect();
-        values.sort_unstable();
+        // They come in sorted stretches, which a stable sort merges.
+        values.sort();
         values.dedup();
         let blind = values.is_empty();
         if blind {

@@ -122,6 +122,8 @@ pub struct Point {
     pub curve: Vec<(f64, f64)>,
     /// What was demanded of it, judged by intervals over the replications.
     pub thresholds: Vec<ThresholdResult>,
+    /// Why an interval is not there, by its place: `response.mean.ci95`.
+    pub not_computed: BTreeMap<String, String>,
     /// What is to be said about it, in words.
     pub notes: Vec<String>,
     /// How it compares to the recorded run; none where none was named.

@@ -23,8 +23,30 @@ pub struct Generator {
     /// Requests that were not sent for want of something on this machine, by what it was: `descriptors` (of the process),
     /// `system-descriptors`, `ports`, `memory`, `watches` (of epoll) or `permission`.
     pub lacked: std::collections::BTreeMap<String, u64>,
+    /// How long requests stayed in this machine after they were handed to its kernel; left out where the system does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub departures: Option<Departures>,
     /// How workers wait for the next due time, in words (`sleeping until 50 us before, then polling`).
     pub waiting: Option<String>,
+}
+
+/// A sample of the requests of the measured phase: how long each stayed in the socket's queue and the network device's, from the
+/// write to the kernel's stamp of its first packet.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Departures {
+    /// Requests in the sample.
+    pub n: u64,
+    /// Of those, the ones that left this machine more than `after_s` later than they were written, for want of its uplink.
+    pub late: u64,
+    /// The same because the target did not read.
+    pub by_target: u64,
+    /// The delay that counts as late, in seconds.
+    pub after_s: f64,
+    /// Bytes of requests that were sent over the measured phase, per second.
+    pub bytes_per_s: Option<f64>,
+    /// When requests left late, in seconds since the plan's zero.
+    pub at: Vec<[f64; 2]>,
 }
 
 /// Where a worker thread's time went, in seconds.

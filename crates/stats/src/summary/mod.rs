@@ -16,6 +16,7 @@ mod audit;
 mod beside;
 mod closed;
 mod generator;
+mod generator_share;
 mod plan;
 mod sessions;
 mod simulation;
@@ -30,7 +31,8 @@ pub use audit::{
 };
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, Pages, Supported, ThreadGroup};
-pub use generator::{Generator, Stall, WorkerTime};
+pub use generator::{Departures, Generator, Stall, WorkerTime};
+pub use generator_share::GeneratorShare;
 pub use plan::{PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
@@ -267,6 +269,28 @@ pub struct Spread {
     /// values that hold most, make more than a fifth of it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stepped: BTreeMap<String, bool>,
+    /// The power law that the largest follow, where its index is shown to be below 2, so that the variance is infinite and the mean
+    /// has no interval; left out of the document where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail: Option<PowerLaw>,
+    /// Of response times of an open load: each number without and with the generator's own delays. Left out where it is not known;
+    /// `not_computed` has the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator_share: Option<GeneratorShare>,
+}
+
+/// A power law: beyond x, a share proportional to x^-index.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PowerLaw {
+    /// Its index; moments of that order and above are infinite.
+    pub index: f64,
+    /// Its 95 % interval.
+    pub ci95: Interval,
+    /// The observations from here on follow it.
+    pub from: f64,
+    /// How many they are.
+    pub n: u64,
 }
 
 /// 95 % intervals of a [`Spread`].

@@ -50,6 +50,12 @@ pub struct Steady {
     pub relaxation_s: Option<f64>,
     /// Length of the measured phase in relaxation times.
     pub relaxations: Option<f64>,
+    /// How long the measured phase must last after its warm-up for a single run to have 95 % intervals of means and of percentiles up
+    /// to the 95th: 500 relaxation times, more where service times are skewed. The 99th takes twice as long, the 99.9th twenty
+    /// times. None where no relaxation time is known.
+    pub trusted_s: Option<f64>,
+    /// Period of a model that repeats itself (a stall or fault by the clock); none of others. It is steady over whole periods.
+    pub period_s: Option<f64>,
 }
 
 /// What a service law has none of.
@@ -61,6 +67,27 @@ pub enum Infinite {
     /// The mean wait is infinite, because the variance of the service times is (Pollaczek 1930, Khinchine 1932; for other
     /// arrivals Kiefer and Wolfowitz 1956), although the load is below 1.
     MeanWait,
+    /// The variance of the service times is infinite, and so that of the response times: their mean has no interval.
+    ServiceVariance,
+    /// The variance of the waits is infinite, because the service times have no third moment (of several servers: no moment of
+    /// order 1 + 2/k, where k servers are more than the load needs): the mean response time has no interval (Kiefer and Wolfowitz
+    /// 1956; Scheller-Wolf and Sigman 1997).
+    WaitVariance,
+}
+
+impl Infinite {
+    /// Whether a mean response time has no interval for it, although there is a steady state.
+    pub fn leaves_no_interval(self) -> bool {
+        self != Infinite::MeanService
+    }
+
+    /// Why the mean response time then has none, in words.
+    pub fn against_the_mean(self) -> &'static str {
+        match self {
+            Infinite::MeanWait => "the mean is infinite: that of a run depends on its longest services",
+            _ => "the service times have too heavy a tail for an interval of the mean",
+        }
+    }
 }
 
 /// A part of the model, all its copies together.
@@ -83,7 +110,7 @@ pub struct ModelPart {
     /// beforehand: of what is no station, of users who wait for their answers, of steps with laws of their own, and behind
     /// retries, hedges, breakers, faults and time-outs that call back.
     pub offered: Option<f64>,
-    /// What is infinite about its service times; none where nothing is, or where `offered` is not known.
+    /// What is infinite about its service times, or its waits; none where nothing is known to be.
     pub infinite: Option<Infinite>,
     /// Share of the servers' time in the measured phase that they were busy; a server that holds a request through a stall is. None unless it is a
     /// station.

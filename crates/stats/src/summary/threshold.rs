@@ -33,6 +33,9 @@ pub struct ThresholdResult {
     /// percentile. Null where there is an interval, and where nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
+    /// Of a response time of an open load: the value without and with the generator's own delays; left out where not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator_share: Option<Interval>,
     /// Whether the interval lies on one side of the limit; null without an interval.
     pub decided: Option<bool>,
     /// What follows.
@@ -70,8 +73,8 @@ pub enum ThresholdOutcome {
     Crossed,
     /// Of several simulated runs: the interval holds the limit, or there is none.
     Inconclusive,
-    /// There is nothing to judge, or the load was INVALID and the value belongs to another load, or a simulation found no steady
-    /// state.
+    /// There is nothing to judge, or the load was INVALID and the value belongs to another load, or the generator's own delays
+    /// decide on which side of the limit the value lies, or a simulation found no steady state.
     #[default]
     NotJudged,
 }

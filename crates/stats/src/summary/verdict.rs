@@ -91,6 +91,19 @@ pub enum Pattern {
     NotApplicable,
 }
 
+impl Pattern {
+    /// Its word, in reports as in the document.
+    pub fn word(self) -> &'static str {
+        match self {
+            Pattern::Independent => "independent",
+            Pattern::Bunched => "bunched",
+            Pattern::Even => "even",
+            Pattern::Undecided => "undecided",
+            Pattern::NotApplicable => "n/a",
+        }
+    }
+}
+
 /// Why the time scale of an independent load ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

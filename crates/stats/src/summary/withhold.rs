@@ -2,12 +2,47 @@
 //!
 //! Deliberately absent: when that is; findings know.
 
-use super::{Interval, Intervals, Summary};
+use super::{Interval, Intervals, Summary, ThresholdOutcome};
+use crate::findings::span;
+use crate::steady::Length;
+use crate::thresholds::{is_time, percentile};
 use std::collections::BTreeMap;
 
 impl Summary {
+    /// Takes back the 95 % intervals of times for which a simulated run of that length is too short, where those of means need
+    /// `trusted`; both in seconds.
+    pub(crate) fn withhold_of_short_run(&mut self, length: f64, trusted: f64) {
+        let why = |quantile: Option<f64>| {
+            let needs = trusted * quantile.map_or(1.0, Length::longer_for);
+            (length < needs).then(|| {
+                format!(
+                    "a single run that lasts {} after its warm-up is too short for it; {} are enough, or several runs",
+                    span(length),
+                    span(needs)
+                )
+            })
+        };
+        self.withhold(why);
+        let Summary { not_computed, thresholds, .. } = self;
+        for (i, result) in thresholds.iter_mut().enumerate().filter(|(_, result)| is_time(result)) {
+            if let Some(reason) = why(percentile(&result.aggregate)) {
+                take(&mut result.interval, &format!("thresholds.{i}.interval"), &reason, not_computed);
+                // What was passed or crossed by its value stays so; how sure that is, is not known.
+                let judged = matches!(result.outcome, ThresholdOutcome::Passed | ThresholdOutcome::Crossed);
+                if result.decided.take() == Some(false) && judged {
+                    result.reason = None;
+                }
+            }
+        }
+    }
+
     /// Takes the 95 % intervals of times back (all, or those of means alone) and says why in `not_computed`.
     pub(crate) fn withhold_intervals(&mut self, reason: &str, of_means_alone: bool) {
+        self.withhold(|quantile| (quantile.is_none() || !of_means_alone).then(|| reason.to_owned()));
+    }
+
+    /// Takes back each interval against which `why` has a reason: that of a quantile, or of a mean.
+    fn withhold(&mut self, why: impl Fn(Option<f64>) -> Option<String>) {
         let Summary { not_computed, simulation, by_label, .. } = self;
         let blocks = [
             ("response", Some(&mut self.response)),
@@ -17,36 +52,31 @@ impl Summary {
             ("service", Some(&mut self.service)),
             ("first_byte", Some(&mut self.first_byte)),
         ];
-        for (block, spread) in blocks {
+        // A single label's are those of all, and it says nothing of what it lacks.
+        let labels = by_label.values_mut().map(|label| ("", Some(&mut label.response)));
+        let mut unsaid = BTreeMap::new();
+        for (block, spread) in blocks.into_iter().chain(labels) {
             let Some(spread) = spread else { continue };
-            withhold(&mut spread.ci95, block, reason, of_means_alone, not_computed);
-            if !of_means_alone {
-                spread.stepped.clear();
+            let Intervals { mean, p50, p90, p95, p99, p999 } = &mut spread.ci95;
+            let all = [
+                ("mean", mean, None),
+                ("p50", p50, Some(0.5)),
+                ("p90", p90, Some(0.9)),
+                ("p95", p95, Some(0.95)),
+                ("p99", p99, Some(0.99)),
+                ("p999", p999, Some(0.999)),
+            ];
+            for (name, interval, quantile) in all {
+                if let Some(reason) = why(quantile) {
+                    let missing = if block.is_empty() { &mut unsaid } else { &mut *not_computed };
+                    take(interval, &format!("{block}.ci95.{name}"), &reason, missing);
+                    spread.stepped.remove(name);
+                }
             }
         }
-        // A single label's are those of all.
-        for label in by_label.values_mut() {
-            let before = label.response.ci95;
-            label.response.ci95 =
-                if of_means_alone { Intervals { mean: None, ..before } } else { Intervals::default() };
+        if let Some((simulation, reason)) = simulation.as_mut().zip(why(None)) {
+            take(&mut simulation.steady.ci95, "simulation.steady.ci95", &reason, not_computed);
         }
-        if let Some(simulation) = simulation {
-            take(&mut simulation.steady.ci95, "simulation.steady.ci95", reason, not_computed);
-        }
-    }
-}
-
-fn withhold(
-    of: &mut Intervals,
-    block: &str,
-    reason: &str,
-    of_means_alone: bool,
-    not_computed: &mut BTreeMap<String, String>,
-) {
-    let Intervals { mean, p50, p90, p95, p99, p999 } = of;
-    let all = [("mean", mean), ("p50", p50), ("p90", p90), ("p95", p95), ("p99", p99), ("p999", p999)];
-    for (name, interval) in all.into_iter().take(if of_means_alone { 1 } else { 6 }) {
-        take(interval, &format!("{block}.ci95.{name}"), reason, not_computed);
     }
 }
 

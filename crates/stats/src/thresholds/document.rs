@@ -63,6 +63,8 @@ fn of_spread(result: &mut ThresholdResult, spread: &Spread, aggregate: Aggregate
     result.n = spread.n;
     result.value = value;
     result.interval = interval;
+    result.generator_share =
+        spread.generator_share.and_then(|share| share.all().into_iter().find(|known| known.0 == name)?.1);
     result.lower_bound = match aggregate {
         Aggregate::Mean => spread.censored as f64 > CENSORED_MEAN * spread.n as f64,
         _ => spread.lower_bound.contains_key(name),

@@ -36,6 +36,13 @@ fn outcome(result: &ThresholdResult, load: Option<LoadVerdict>) -> (ThresholdOut
         });
         return (Crossed, why);
     }
+    if let Some([low, high]) = result.generator_share
+        && result.operator.holds(low, result.limit) != holds
+    {
+        let ends = format!("{} and {}", span(low), span(high));
+        let why = format!("the generator's own delays move {} between {ends}", result.aggregate);
+        return (NotJudged, Some(why));
+    }
     let astride = result.decided == Some(false);
     let why = astride
         .then(|| "the interval lies astride the limit: another run may come out the other way".to_owned());
@@ -100,6 +107,35 @@ mod tests {
         clear.interval = Some([0.85, 0.95]);
         let clear = judged(clear);
         assert_eq!((clear.outcome, clear.decided, clear.reason), (Passed, Some(true), None));
+    }
+
+    #[test]
+    fn between_both_ends_nothing_is_judged() {
+        for (operator, limit, expected) in [
+            ("<", 0.8, Crossed),
+            ("<", 0.9, NotJudged),
+            ("<", 1.0, NotJudged),
+            ("<", 1.1, Passed),
+            ("<=", 1.0, Passed),
+            (">", 0.9, NotJudged),
+            (">", 0.8, Passed),
+            (">", 1.0, Crossed),
+        ] {
+            let mut seen = result(operator, limit, Some(1.0));
+            seen.aggregate = "p(99)".into();
+            seen.generator_share = Some([0.85, 1.0]);
+            let seen = judged(seen);
+            assert_eq!(seen.outcome, expected, "{operator} {limit}");
+            let why = "the generator's own delays move p(99) between 850 ms and 1 s";
+            assert_eq!(seen.reason.as_deref(), (expected == NotJudged).then_some(why));
+        }
+        // What ended the run, and what is known to be more than it says, stays crossed.
+        let mut ended = result("<", 0.9, Some(1.0));
+        (ended.generator_share, ended.ended_run_at) = (Some([0.8, 1.0]), Some(3.0));
+        assert_eq!(judged(ended).outcome, Crossed);
+        let mut bound = result("<", 0.9, Some(1.0));
+        (bound.generator_share, bound.lower_bound) = (Some([0.8, 1.0]), true);
+        assert_eq!(judged(bound).outcome, Crossed);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::sessions::OverBounds;
 use super::{Aggregate, Metric, Threshold};
 use crate::arrivals::ArrivalsKept;
 use crate::cells::{Cells, Fine};
+use crate::delays::Ended;
 use crate::intervals;
 use crate::requests::Requests;
 use crate::responses::Sample;
@@ -37,12 +38,19 @@ pub(crate) struct Sight<'a> {
     arrivals: &'a ArrivalsKept,
     filled: usize,
     seconds: f64,
+    /// Whether it is known what the generator may have added to response times.
+    ends: bool,
 }
 
 impl<'a> Sight<'a> {
     /// With so many complete segments, in so many seconds of the measured phase.
     pub fn new(requests: &'a Requests, arrivals: &'a ArrivalsKept, filled: usize, seconds: f64) -> Sight<'a> {
-        Sight { requests, arrivals, filled, seconds }
+        Sight { requests, arrivals, filled, seconds, ends: false }
+    }
+
+    /// With both ends of response times, if they are known.
+    pub fn with_ends(self, ends: bool) -> Sight<'a> {
+        Sight { ends, ..self }
     }
 }
 
@@ -52,12 +60,14 @@ struct Statistic {
     lower_bound: bool,
     /// None where the aggregate has none at all.
     interval: Option<Result<Interval, String>>,
+    /// Without and with the generator's own delays, where that is known.
+    generator_share: Option<Interval>,
     n: u64,
 }
 
 impl Statistic {
     fn plain(value: Option<f64>, n: u64) -> Statistic {
-        Statistic { value, lower_bound: false, interval: None, n }
+        Statistic { value, lower_bound: false, interval: None, generator_share: None, n }
     }
 }
 
@@ -93,6 +103,14 @@ impl Thresholds {
     pub fn push(&mut self, record: &Record, segment: usize) {
         if let Some(Some(kept)) = self.by_step.get_mut(usize::from(record.step)) {
             kept.push(record, segment);
+        }
+    }
+
+    /// See [`Requests::push_least`].
+    #[inline]
+    pub fn push_least(&mut self, ended: &Ended, least: Nanos) {
+        if let Some(Some(kept)) = self.by_step.get_mut(usize::from(ended.step)) {
+            kept.push_least(ended, least);
         }
     }
 
@@ -152,6 +170,7 @@ impl Thresholds {
         let mut result = threshold.blank();
         result.value = statistic.value;
         result.lower_bound = statistic.lower_bound;
+        result.generator_share = statistic.generator_share;
         result.n = statistic.n;
         let missing = match statistic.interval {
             Some(Ok(interval)) => {
@@ -183,7 +202,17 @@ impl Thresholds {
                 let sample =
                     samples.entry((metric, step)).or_insert_with(|| sample(requests, metric, sight.filled));
                 let unit = if metric == Metric::Bytes { 1.0 } else { 1e9 };
-                of_sample(sample, threshold.aggregate, unit)
+                let mut statistic = of_sample(sample, threshold.aggregate, unit);
+                let least = match metric {
+                    Metric::Response => requests.least(false),
+                    Metric::ResponseOk => requests.least(true),
+                    _ => None,
+                };
+                if let (Some(least), Some(value)) = (least.filter(|_| sight.ends), statistic.value) {
+                    let low = least.end(threshold.aggregate, value * unit);
+                    statistic.generator_share = low.map(|low| [low / unit, value]);
+                }
+                statistic
             }
         }
     }
@@ -210,6 +239,7 @@ fn of_sample(sample: &Sample, aggregate: Aggregate, unit: f64) -> Statistic {
                 value: Some(quantile.value / unit),
                 lower_bound: quantile.lower_bound,
                 interval: Some(sample.interval(p).map(|(interval, _)| scaled(interval))),
+                generator_share: None,
                 n,
             }
         }
@@ -219,6 +249,7 @@ fn of_sample(sample: &Sample, aggregate: Aggregate, unit: f64) -> Statistic {
                 value: Some(mean / unit),
                 lower_bound: sample.censored() as f64 > CENSORED_MEAN * n as f64,
                 interval: Some(sample.mean_interval(mean).map(scaled)),
+                generator_share: None,
                 n,
             }
         }
@@ -270,6 +301,7 @@ fn failed(r: &Requests, aggregate: Aggregate, filled: usize) -> Statistic {
         value: Some(failures as f64 / n as f64),
         lower_bound: false,
         interval: Some(interval.ok_or_else(few)),
+        generator_share: None,
         n,
     }
 }

@@ -22,6 +22,7 @@ pub use judge::judge;
 pub use parse::ThresholdError;
 pub use runs::judge_runs;
 pub use simulated::hangs_on_length;
+pub(crate) use simulated::{is_time, percentile};
 
 use crate::summary::{Operator, ThresholdResult, ThresholdUnit};
 use base::Nanos;

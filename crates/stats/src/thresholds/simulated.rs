@@ -5,7 +5,7 @@
 //! Deliberately absent: when there is no steady state; findings know.
 
 use super::{Aggregate, Metric};
-use crate::summary::{Source, Spread, Summary, ThresholdOutcome, ThresholdResult};
+use crate::summary::{Infinite, Source, Spread, Summary, ThresholdOutcome, ThresholdResult};
 
 /// Why there are no sizes.
 const NO_SIZES: &str = "nothing is sent in a simulation, and so nothing has a size";
@@ -16,6 +16,12 @@ pub(crate) const OVERLOADED: &str =
 pub(crate) const PILES_UP: &str = "there is no steady state: requests pile up throughout the measured phase";
 pub(crate) const NOT_FOUND: &str = "no steady state was found";
 pub(crate) const ENDLESS: &str = "the mean that it should hold is infinite";
+pub(crate) const BOUNDLESS: &str = "the service times have too heavy a tail for an interval of the mean";
+
+/// Whether this is a reason against intervals of means alone.
+pub(crate) fn is_of_means(reason: &str) -> bool {
+    [ENDLESS, BOUNDLESS].contains(&reason)
+}
 
 /// Whether a number would be another in a longer run, where there is no steady state.
 pub fn hangs_on_length(metric: Metric, aggregate: Aggregate) -> bool {
@@ -42,7 +48,7 @@ impl Summary {
     /// Takes back the judgement of thresholds that hang on a steady state, where this is the document of a simulation that
     /// found none. For thresholds that were judged anew on a document: a fresh one comes without them.
     pub fn hold_thresholds_to_a_steady_state(&mut self) {
-        let reasons = [OVERLOADED, PILES_UP, NOT_FOUND, ENDLESS];
+        let reasons = [OVERLOADED, PILES_UP, NOT_FOUND, ENDLESS, BOUNDLESS];
         let told = |(path, reason): (&String, &String)| {
             let of_times = path.contains(".ci95");
             reasons.iter().copied().find(|known| of_times && *known == reason.as_str())
@@ -58,11 +64,12 @@ impl Summary {
     /// Takes back the judgement of the thresholds that this reason speaks against, and their intervals.
     pub(crate) fn unjudge(&mut self, reason: &str) {
         let Summary { thresholds, not_computed, simulation, .. } = self;
-        let of_means_alone = reason == ENDLESS;
+        let of_means_alone = is_of_means(reason);
         let why = simulation.as_ref().and_then(|simulation| simulation.steady.why_not.as_ref());
         let why = match (reason, why) {
             (NOT_FOUND, Some(why)) => format!("{reason}: {why}"),
-            (ENDLESS, _) => "the mean is infinite: that of a run hangs on its longest services".to_owned(),
+            (ENDLESS, _) => Infinite::MeanWait.against_the_mean().to_owned(),
+            (BOUNDLESS, _) => Infinite::WaitVariance.against_the_mean().to_owned(),
             _ => reason.to_owned(),
         };
         for (i, result) in thresholds.iter_mut().enumerate() {
@@ -91,8 +98,19 @@ fn hangs(result: &ThresholdResult) -> bool {
 }
 
 fn is_mean_time(result: &ThresholdResult) -> bool {
+    result.aggregate == Aggregate::Mean.to_string() && is_time(result)
+}
+
+/// Whether it is of response times or their like.
+pub(crate) fn is_time(result: &ThresholdResult) -> bool {
     let times = [Metric::Response, Metric::ResponseOk, Metric::Service, Metric::FirstByte];
-    result.aggregate == Aggregate::Mean.to_string() && metric(result).is_some_and(|m| times.contains(&m))
+    metric(result).is_some_and(|m| times.contains(&m))
+}
+
+/// The quantile that an aggregate names in the document; none of others.
+pub(crate) fn percentile(aggregate: &str) -> Option<f64> {
+    let p: f64 = aggregate.strip_prefix("p(")?.strip_suffix(')')?.parse().ok()?;
+    Some(p / 100.0)
 }
 
 #[cfg(test)]
@@ -150,7 +168,10 @@ mod tests {
         let own = [NotJudged, NotJudged, NotJudged, Passed, Passed, Passed];
         assert_eq!(outcomes(Source::Sim, Some(NOT_FOUND)), own);
         assert_eq!(outcomes(Source::Sim, Some(OVERLOADED)), own);
-        assert_eq!(outcomes(Source::Sim, Some(ENDLESS)), [Passed, NotJudged, Passed, Passed, Passed, Passed]);
+        for reason in [ENDLESS, BOUNDLESS] {
+            let of_mean = outcomes(Source::Sim, Some(reason));
+            assert_eq!(of_mean, [Passed, NotJudged, Passed, Passed, Passed, Passed], "{reason}");
+        }
         let p99 = &judged(Source::Sim, Some(NOT_FOUND))[0];
         assert_eq!((p99.value, p99.interval, p99.decided), (Some(1.0), None, None));
         assert_eq!(p99.reason.as_deref(), Some("no steady state was found: it drifts"));

@@ -11,5 +11,6 @@ mod rules;
 mod runs;
 mod simulated;
 mod steady;
+mod tails;
 mod thresholds;
 mod world;

@@ -2,10 +2,10 @@
 
 use crate::world::{MS, World, answered, draws, exponential, finding, outcome, rule};
 use base::{Nanos, Outcome, Record, Stamp};
-use stats::Workload;
 use stats::summary::{
     Generator, LoadVerdict, Pattern, PlanSummary, RuleOutcome, Severity, Stall, Summary, WorkerTime,
 };
+use stats::{DepartureBin, Workload};
 
 use RuleOutcome::{Fail, NotApplicable, Pass, Undecided};
 
@@ -102,6 +102,44 @@ fn late_arrivals_fail_the_late_share_and_say_when() {
     // The first 50 of each 1,000, and so one stretch a second.
     assert!((15..=22).contains(&found.at.len()), "{:?}", found.at);
     assert!((bad.lag.max.unwrap() - 0.003).abs() < 1e-6);
+}
+
+/// A request every other millisecond is watched; some stay in the machine's send queues in the second half of the run.
+#[test]
+fn requests_that_did_not_leave_the_machine_fail_the_rule_and_are_named() {
+    let analysed = |late: u64, by_target: u64| {
+        let mut world = World::poisson(1000.0, 20, 3);
+        let bin = |i: i64| DepartureBin {
+            at: Nanos::from_millis(100 * i + 50),
+            watched: 50,
+            over: vec![(Nanos(MS), if i < 100 { 0 } else { late }), (Nanos(5 * MS), late / 2)],
+            by_target,
+        };
+        world.facts.departures = (0..300).map(bin).collect();
+        world.facts.generator = Some(Generator::default());
+        world.analyse()
+    };
+    let bad = analysed(5, 0);
+    assert_eq!((outcome(&bad, "departed-late"), bad.verdict.load), (Fail, Some(LoadVerdict::Invalid)));
+    let departures = bad.generator.as_ref().unwrap().departures.clone().unwrap();
+    // What was sent after the measured phase is not counted.
+    assert_eq!((departures.n, departures.late, departures.after_s), (10_000, 500, 0.001));
+    let found = finding(&bad, "uplink").unwrap();
+    assert!(
+        found.severity == Severity::Error && found.text.starts_with("5.0 % of 10000 watched"),
+        "{found:?}"
+    );
+    assert!((found.at[0][0] - 10.0).abs() < 0.1, "{:?}", found.at);
+    let sound = analysed(0, 0);
+    assert_eq!((outcome(&sound, "departed-late"), sound.verdict.load), (Pass, Some(LoadVerdict::Valid)));
+    assert!(finding(&sound, "uplink").is_none());
+    assert_eq!(outcome(&analysed(1, 0), "departed-late"), Undecided);
+    // A target that does not read is no defect of the load.
+    let slow = analysed(0, 10);
+    assert_eq!((outcome(&slow, "departed-late"), slow.verdict.load), (Pass, Some(LoadVerdict::Valid)));
+    assert!(finding(&slow, "target-window").unwrap().text.starts_with("20 % of 10000"));
+    let untold = World::poisson(1000.0, 20, 3).analyse();
+    assert_eq!(outcome(&untold, "departed-late"), NotApplicable);
 }
 
 #[test]

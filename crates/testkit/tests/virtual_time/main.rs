@@ -5,6 +5,7 @@ mod client;
 mod closed;
 mod common;
 mod fixed_work;
+mod generator_share;
 mod laws;
 mod not_sent;
 mod queue;

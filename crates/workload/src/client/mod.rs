@@ -26,7 +26,7 @@ pub use pool::ConnectionId;
 
 use crate::plan::{Connections, Plan};
 use crate::shard::Shard;
-use base::{Nanos, Outcome, Record, RecordSink, Stamp, Start};
+use base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start};
 use flow::Sent;
 use group::Group;
 use pool::{Phase, Pool};
@@ -73,6 +73,8 @@ pub struct Client<S> {
     next: (Nanos, usize),
     /// Whether a note will do for a request that is a session of its own.
     notes: bool,
+    /// How late the world learned of what it tells.
+    unread: Short,
     ended: bool,
 }
 
@@ -123,6 +125,7 @@ impl<S: RecordSink> Client<S> {
             calm_until: RESTLESS,
             next: (Nanos::MAX, 0),
             notes: false,
+            unread: Short::ZERO,
             ended: false,
         };
         client.note_next();
@@ -253,6 +256,13 @@ impl<S: RecordSink> Client<S> {
         !own && (group.connections == Connections::PerUser || !self.pool.has_idle())
     }
 
+    /// What is told from now on had happened so long before: the world's own delay, which goes into the records of the requests
+    /// that end by it.
+    #[inline]
+    pub fn read_late(&mut self, by: Short) {
+        self.unread = by;
+    }
+
     /// Something happened to a connection; the answer is what to do about it at once.
     #[inline]
     pub fn on(&mut self, id: ConnectionId, event: Event, now: Nanos) -> Option<Action> {
@@ -279,6 +289,7 @@ impl<S: RecordSink> Client<S> {
                 let request = self.pool.request_mut(id);
                 request.status = status;
                 request.bytes_received = bytes_received;
+                request.unread = self.unread;
                 self.end(id, outcome, reusable, then, now)
             }
             Event::NotSent { outcome, then } => {
@@ -347,6 +358,7 @@ impl<S: RecordSink> Client<S> {
             request.first_byte = now.into();
         }
         request.status = status;
+        request.unread = self.unread;
         self.end(id, outcome, true, Then::GoOn, now)
     }
 

@@ -118,7 +118,15 @@ impl<S: RecordSink> Client<S> {
     ) {
         let connection = self.pool.number(id);
         let first_byte = now.into();
-        let record = Record { first_byte, done: now, outcome, status, connection, ..self.plain_record(note) };
+        let record = Record {
+            first_byte,
+            done: now,
+            outcome,
+            status,
+            connection,
+            unread: self.unread,
+            ..self.plain_record(note)
+        };
         self.sink.record(record);
         self.pool.release(id);
         self.came_free(now);

@@ -97,6 +97,45 @@ fn an_infinite_mean_has_no_interval_and_is_not_compared() {
     );
 }
 
+/// Pareto of tail index 2.5 before one server: the mean is finite, and the variance of the waits is not. 48 % of the intervals of
+/// the mean would hold it.
+#[test]
+fn an_infinite_variance_leaves_the_mean_without_an_interval() {
+    let models = "models:
+  a: { servers: 1, service: \"pareto(5ms,2.5)\" }
+  b: { servers: 1, service: \"pareto(5ms,3.5)\" }
+  shared: { servers: 1, service: \"pareto(5ms,2.5)\", discipline: sharing }
+";
+    let text = format!("timeout: 1h\n{}{models}", load());
+    let demands = ["--threshold", "avg<10s", "--threshold", "p(50)<10s"];
+    let study = played(&text, &[&["--replications", "4"], &demands[..]].concat());
+    for (point, has) in study.points.iter().zip([false, true, true]) {
+        assert_eq!(point.response["mean"].ci95.is_some(), has, "{:?}", point.values);
+        assert!(point.response["p50"].ci95.is_some() && point.found == Some(true), "{point:?}");
+        assert_eq!(point.not_computed.contains_key("response.mean.ci95"), !has);
+        let told =
+            point.notes.iter().any(|note| note.contains("mean response time has no confidence interval"));
+        assert_eq!(told, !has, "{:?}", point.notes);
+        let outcomes: Vec<_> = point.thresholds.iter().map(|t| t.outcome).collect();
+        assert_eq!(outcomes, [if has { Passed } else { NotJudged }, Passed]);
+    }
+    assert!(
+        study
+            .not_compared
+            .iter()
+            .any(|words| words.contains("at the mean: the service times have too heavy a tail"))
+    );
+    assert!(study.differences.iter().all(|d| d.of != "mean"), "both are compared with the first");
+    let one = text.replace("models:\n  a:", "model:").replace("hold: 100s", "hold: 200s");
+    let summary = single(one.split("  b:").next().unwrap(), &demands);
+    assert_eq!((summary.response.ci95.mean, summary.response.ci95.p50.is_some()), (None, true));
+    let reason = &summary.not_computed["response.ci95.mean"];
+    assert_eq!(reason, "the service times have too heavy a tail for an interval of the mean");
+    assert!(finding(&summary, "heavy-tail").unwrap().contains("no confidence interval"));
+    assert_eq!(summary.simulation.as_ref().unwrap().steady.ci95, None);
+    assert_eq!([0, 1].map(|i| summary.thresholds[i].outcome), [NotJudged, Passed]);
+}
+
 /// A single play of a study whose failures all come while it is cold, in what is left out as warm-up: the parts of what is left
 /// have none, and yet the share of all is not known better than the exact limits of independent requests.
 #[test]
@@ -110,4 +149,35 @@ fn a_share_is_never_known_better_than_by_independent_requests() {
     let [low, high] = told.interval.unwrap();
     // The exact limits are wider than those of the normal law, 1.96 standard errors to either side.
     assert!(high - low > 2.0 * 1.95 * (share * (1.0 - share) / n).sqrt(), "{share} {low} {high}");
+}
+
+/// A single run of M/M/1 of 10 ms at 80 %, whose relaxation time is 0.897 s: means need 449 s, the 99th percentile 897 s.
+#[test]
+fn a_run_that_is_too_short_for_an_interval_has_none() {
+    let of = |hold: &str, demands: &[&str]| {
+        single(&format!("{}model: {{ service: exp(10ms) }}\n", load().replace("hold: 100s", hold)), demands)
+    };
+    let demands = ["--threshold", "avg<52ms", "--threshold", "p(99)<10s"];
+    for (hold, mean, p99) in
+        [("hold: 430s", false, false), ("hold: 460s", true, false), ("hold: 920s", true, true)]
+    {
+        let summary = of(hold, &demands);
+        let ci = summary.response.ci95;
+        assert_eq!((ci.mean.is_some(), ci.p95.is_some(), ci.p99.is_some()), (mean, mean, p99), "{hold}");
+        let why =
+            |path: &str| summary.not_computed.get(path).is_some_and(|why| why.contains("too short for it"));
+        assert_eq!((why("response.ci95.mean"), why("response.ci95.p99")), (!mean, !p99), "{hold}");
+        let intervals: Vec<bool> = summary.thresholds.iter().map(|t| t.interval.is_some()).collect();
+        assert_eq!(intervals, [mean, p99], "{hold}");
+        // Passed or crossed by their values all the same.
+        assert!(summary.thresholds.iter().all(|t| t.outcome != NotJudged), "{:?}", summary.thresholds);
+        let undecided = summary.thresholds.iter().filter(|t| t.decided.is_none()).count();
+        assert_eq!(undecided, intervals.iter().filter(|known| !**known).count(), "{hold}");
+    }
+    // A sweep of single runs is held to the same.
+    let text = format!("{}model: {{ service: exp(10ms) }}\n", load().replace("hold: 100s", "hold: 460s"));
+    let study = played(&text, &["--sweep", "rate=40,80,90"]);
+    let has =
+        |of: &str| -> Vec<bool> { study.points.iter().map(|p| p.response[of].ci95.is_some()).collect() };
+    assert_eq!((has("mean"), has("p99")), (vec![true, true, false], vec![true, false, false]));
 }
