@@ -179,8 +179,9 @@ class Headway:
         )
 
     def text(self, file):
-        file.seek(0)
-        return file.read().decode("utf-8", "replace")
+        # Not by seek and read: the process shares the position in the file, and would go on writing over its own lines.
+        written = os.fstat(file.fileno()).st_size
+        return os.pread(file.fileno(), written, 0).decode("utf-8", "replace")
 
     def ended(self, patience=PATIENCE_S):
         try:

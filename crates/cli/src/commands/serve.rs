@@ -50,11 +50,7 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     let described = described(&settings);
     let server = Server::bind(&address, settings, log, control.clone())
         .with_context(|| format!("cannot listen at {}", args.listen))?;
-    let _ = writeln!(
-        io::stderr(),
-        "headway: serving at {} with {described}, seed {seed}; Ctrl-C stops",
-        server.address()
-    );
+    say(&format!("serving at {} with {described}, seed {seed}; Ctrl-C stops", server.address()));
     if let Some(after) = args.stop_after {
         let control = control.clone();
         thread::spawn(move || {
@@ -63,8 +59,13 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
         });
     }
     let report = server.run()?;
-    let _ = writeln!(io::stderr(), "headway: {}", told(&report, args.state));
+    say(&told(&report, args.state));
     Ok(FINE)
+}
+
+/// A line on standard error, by one write: whatever reads along never meets half of it.
+fn say(what: &str) {
+    let _ = io::stderr().write_all(format!("headway: {what}\n").as_bytes());
 }
 
 fn described(settings: &Settings) -> String {
