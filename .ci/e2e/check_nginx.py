@@ -67,7 +67,7 @@ class Site:
         return answer
 
 
-@check("nginx: 2,000/s for 10 s: plan, summary, log of the server and exit code agree; all ok; the HTML report is whole")
+@check("nginx: 2,000/s for 10 s: plan, summary, log of the server and exit code agree; all ok; the HTML report is whole", alone=True)
 def main_run(tmp):
     load = ["-R", "2000", "-d", "10s", "--seed", "42"]
     with Site(tmp) as site:

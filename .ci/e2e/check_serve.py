@@ -16,7 +16,7 @@ def statuses(ended, served, kind, total):
     return summary
 
 
-@check("serve: M/M/1 at 80 % busy: mean response near its theory (5 ms), nothing lost")
+@check("serve: M/M/1 at 80 % busy: mean response near its theory (5 ms), nothing lost", alone=True)
 def queue(tmp):
     with Serve("--service", "exp(1ms)", "--seed", "5", tmp=tmp) as serve:
         ended = run(serve.url, "-R", "800", "-d", "10s", "--seed", "5", tmp=tmp)

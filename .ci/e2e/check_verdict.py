@@ -86,7 +86,7 @@ def on_one_core(tmp, rate, seconds):
     return summary
 
 
-@check("verdict: 1,000,000/s asked of one core is never VALID: what was not sent is counted and said, nginx agrees")
+@check("verdict: 1,000,000/s asked of one core is never VALID: what was not sent is counted and said, nginx agrees", alone=True)
 def far_too_much(tmp):
     summary = on_one_core(tmp, "1m", "2s")
     # No machine sends a request in a microsecond: of this rate the verdict is known in advance.
@@ -94,7 +94,7 @@ def far_too_much(tmp):
     expect(summary["arrivals"]["started"] < summary["measured"]["n"], "every request of a million a second was sent?")
 
 
-@check("verdict: 200,000/s asked of one core: whatever was sent, the verdict, the counts and nginx agree on it")
+@check("verdict: 200,000/s asked of one core: whatever was sent, the verdict, the counts and nginx agree on it", alone=True)
 def near_the_limit(tmp):
     # Some machines send all of it: what would be VALID is theirs to say, what is missing must not be.
     on_one_core(tmp, "200k", "5s")

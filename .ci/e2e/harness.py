@@ -17,6 +17,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import typing
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADWAY = pathlib.Path(os.environ.get("HEADWAY", ROOT / "target/release/headway")).resolve()
@@ -36,11 +37,19 @@ class Skipped(Exception):
     """This machine cannot run the check."""
 
 
-def check(title):
+class Check(typing.NamedTuple):
+    """A check: `alone` says that it needs the machine for itself, for what it asserts or for the load it sends."""
+
+    title: str
+    function: typing.Callable
+    alone: bool
+
+
+def check(title, alone=False):
     """Registers a function of a temporary folder as a check, in the order of definition."""
 
     def register(function):
-        CHECKS.append((title, function))
+        CHECKS.append(Check(title, function, alone))
         return function
 
     return register

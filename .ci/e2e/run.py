@@ -7,12 +7,18 @@
 One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run
 installs. HEADWAY names another binary than target/release/headway. A check never asserts that a run was fast or its load
 VALID: that is the machine's affair. Many checks hold for any verdict and then check that the exit code is that verdict's.
+
+Most checks wait most of the time, so several run beside each other. First come those that need the machine alone
+(`@check(..., alone=True)`); a check that fails beside others is begun again alone, and the report says so.
 Some fail all the same where the host takes the machine away at a bad moment (the last requests of a plan are then never
-sent). A check that fails while a process that only sleeps saw the machine stand still is begun again, twice at most, and
-the report says so; what fails on a machine that did not stand still fails at once.
+sent). A check that fails alone while a process that only sleeps saw the machine stand still is begun again, twice at most,
+and the report says so; what fails alone on a machine that did not stand still fails at once.
 """
 
 import atexit
+import concurrent.futures
+import multiprocessing
+import os
 import pathlib
 import shutil
 import signal
@@ -34,27 +40,83 @@ MODULES = [
 # Slow ones, for .ci/nightly.
 NIGHTLY = ["nightly_broken_servers", "nightly_limits", "nightly_lost", "nightly_impairments"]
 
-# How often a check is begun, at most, on a machine that stands still.
+# How often a check is begun alone, at most, on a machine that stands still.
 ATTEMPTS = 3
+# Checks beside each other.
+LANES = 3
 
 
 def attempt(function):
-    """Runs a check in a folder of its own: the word of its line, and why."""
+    """Runs a check in a folder of its own: the word of its line, why, and its notes."""
     # A short path, for unix sockets have room for about a hundred bytes.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="headway-e2e-"))
     harness.NOTES.clear()
     try:
         function(folder)
     except harness.Skipped as reason:
-        return "SKIP", [str(reason)]
+        return "SKIP", [str(reason)], []
     except harness.Failed as failure:
-        return "FAIL", str(failure).splitlines()
+        return "FAIL", str(failure).splitlines(), harness.NOTES[:]
     except Exception:
-        return "FAIL", traceback.format_exc().splitlines()
+        return "FAIL", traceback.format_exc().splitlines(), harness.NOTES[:]
     finally:
         harness.stop_all()
         shutil.rmtree(folder, ignore_errors=True)
-    return "PASS", []
+    return "PASS", [], harness.NOTES[:]
+
+
+def attempt_timed(number):
+    """In a process of a lane: the check of that number, and how long it took (s)."""
+    began = time.monotonic()
+    return *attempt(harness.CHECKS[number].function), time.monotonic() - began
+
+
+def begin_lane():
+    def end(*_):
+        harness.stop_all()
+        os._exit(143)
+
+    signal.signal(signal.SIGTERM, end)
+
+
+class Results:
+    """Prints a line per check and counts them."""
+
+    def __init__(self):
+        self.count = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+
+    def add(self, title, word, took, lines):
+        self.count[word] += 1
+        print(f"{word}  {title}  ({took:.1f} s)", flush=True)
+        for line in lines:
+            print(f"      {line}", flush=True)
+
+
+def run_alone(check, watch, results, again=()):
+    """Runs a check with nothing beside it; `again` says why it was begun before."""
+    at, again = time.monotonic(), list(again)
+    for left in reversed(range(ATTEMPTS)):
+        begun = time.monotonic()
+        word, why, notes = attempt(check.function)
+        held = watch.since(begun)
+        if word != "FAIL" or not left or not held:
+            break
+        again.append(f"begun again, for this machine stood still for {1000 * held:.0f} ms: {' '.join(why)[-300:]}")
+    results.add(check.title, word, time.monotonic() - at, [*again, *notes, *why])
+
+
+def run_beside(checks, results):
+    """Runs checks beside each other; returns those that failed, each with why."""
+    failed = []
+    with concurrent.futures.ProcessPoolExecutor(LANES, multiprocessing.get_context("fork"), begin_lane) as lanes:
+        running = {lanes.submit(attempt_timed, harness.CHECKS.index(check)): check for check in checks}
+        for done in concurrent.futures.as_completed(running):
+            check, (word, why, notes, took) = running[done], done.result()
+            if word == "FAIL":
+                failed.append((check, why))
+            else:
+                results.add(check.title, word, took, [*notes, *why])
+    return failed
 
 
 def main():
@@ -63,32 +125,26 @@ def main():
     for name in NIGHTLY if "--nightly" in sys.argv else MODULES:
         __import__(name)
     patterns = [p for p in sys.argv[1:] if not p.startswith("-")]
-    chosen = [(t, f) for t, f in harness.CHECKS if not patterns or any(p in t for p in patterns)]
+    chosen = [c for c in harness.CHECKS if not patterns or any(p in c.title for p in patterns)]
     if "--list" in sys.argv:
-        print("\n".join(title for title, _ in chosen))
+        print("\n".join(check.title for check in chosen))
         return 0
     if not harness.HEADWAY.is_file():
         sys.exit(f"{harness.HEADWAY} is not there: cargo build --release, or set HEADWAY")
     harness.ARTIFACTS.mkdir(parents=True, exist_ok=True)
 
-    count = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+    # The nightly ones either keep both cores busy or hold headway's times to the kernel's.
+    alone = [check for check in chosen if check.alone or "--nightly" in sys.argv]
+    beside = [check for check in chosen if check not in alone]
+    results = Results()
     began = time.monotonic()
     watch = holdups.Watch()
     atexit.register(watch.stop)
-    for title, function in chosen:
-        at = time.monotonic()
-        again = []
-        for left in reversed(range(ATTEMPTS)):
-            begun = time.monotonic()
-            word, why = attempt(function)
-            held = watch.since(begun)
-            if word != "FAIL" or not left or not held:
-                break
-            again.append(f"begun again, for this machine stood still for {1000 * held:.0f} ms: {' '.join(why)[-300:]}")
-        count[word] += 1
-        print(f"{word}  {title}  ({time.monotonic() - at:.1f} s)", flush=True)
-        for line in [*again, *harness.NOTES, *why]:
-            print(f"      {line}", flush=True)
+    for check in alone:
+        run_alone(check, watch, results)
+    for check, why in run_beside(beside, results):
+        run_alone(check, watch, results, [f"begun again, alone: {' '.join(why)[-300:]}"])
+    count = results.count
     skipped = f", {count['SKIP']} skipped" if count["SKIP"] else ""
     print(f"{count['PASS']} passed, {count['FAIL']} failed{skipped}  ({time.monotonic() - began:.0f} s)")
     return 1 if count["FAIL"] else 0
