@@ -20,3 +20,11 @@ pub use profile::{Phase, Profile};
 pub use record::{Due, Kind, Outcome, Record, Short, Stamp};
 pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};
 pub use time::{Nanos, Rate};
+
+/// The second half of an error about something that was left out of this build: what it lacks and how to get it.
+/// `feature` is a feature of the package `headway`.
+pub fn not_built(what: &str, feature: &str) -> String {
+    format!(
+        "this headway was built without {what}: the packaged one has it, and so has one that is built with `--features {feature}`"
+    )
+}

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use std::fs;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,10 +83,7 @@ impl Source {
         let zstd_skipped = matches!(head[..], [0x50..=0x5f, ref rest @ ..] if rest.starts_with(ZSTD_SKIPPED));
         let (gzip, zstd) = (head.starts_with(GZIP), head.starts_with(ZSTD) || zstd_skipped);
         if let Some((_, kind, with)) = OTHERS.iter().find(|(magic, ..)| head.starts_with(magic)) {
-            let text = format!(
-                "a {kind} file: decompress it first, or pipe it in (`{with} FILE | headway audit -`)"
-            );
-            return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+            return Err(packed(kind, with));
         }
         let inner = Cursor::new(head).chain(inner);
         let buffered = |inner| BufReader::with_capacity(BUFFER, inner);
@@ -94,7 +91,7 @@ impl Source {
         let (reader, compression): (Box<dyn Read + Send>, _) = if gzip {
             (Box::new(flate2::bufread::MultiGzDecoder::new(buffered(inner))), Some("gz"))
         } else if zstd {
-            (Box::new(zstd::Decoder::with_buffer(buffered(inner))?), Some("zst"))
+            (unzstd(buffered(inner))?, Some("zst"))
         } else {
             (Box::new(inner), None)
         };
@@ -125,6 +122,22 @@ impl Source {
         };
         Error::Io { path: self.path.clone(), source }
     }
+}
+
+#[cfg(feature = "zstd")]
+fn unzstd(packed: impl BufRead + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    Ok(Box::new(zstd::Decoder::with_buffer(packed)?))
+}
+
+#[cfg(not(feature = "zstd"))]
+fn unzstd(_: impl BufRead + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    let error = packed("zstd", "zstd -dc");
+    Err(io::Error::new(error.kind(), format!("{error}; {}", base::not_built("zstd", "zstd"))))
+}
+
+fn packed(kind: &str, with: &str) -> io::Error {
+    let text = format!("a {kind} file: decompress it first, or pipe it in (`{with} FILE | headway audit -`)");
+    io::Error::new(io::ErrorKind::Unsupported, text)
 }
 
 #[cfg(test)]

@@ -79,6 +79,12 @@ pub enum Error {
         /// What the encoder said.
         why: String,
     },
+    /// This build reads and writes no Parquet.
+    #[error("{}: {}", path.display(), base::not_built("Parquet", "parquet"))]
+    NotBuilt {
+        /// The file.
+        path: PathBuf,
+    },
     /// The folder holds no run, or not all of one.
     #[error("{}: not a run folder: no {} in it", path.display(), missing.join(", no "))]
     NotARun {

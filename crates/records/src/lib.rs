@@ -15,26 +15,41 @@ pub mod error;
 pub mod folder;
 pub mod merge;
 pub mod metadata;
+#[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod reader;
 pub mod schema;
 pub mod spool;
 pub mod writer;
 
+#[cfg(feature = "parquet")]
 mod export;
 mod place;
 mod runs;
 mod sort;
 mod stream;
 mod table;
+#[cfg(not(feature = "parquet"))]
+mod without_parquet;
 
 pub use error::Error;
 pub use folder::RunFolder;
 pub use merge::{Merge, Merged, merge};
 pub use metadata::Metadata;
+#[cfg(feature = "parquet")]
 pub use parquet::to_parquet;
 pub use reader::LogReader;
 pub use sort::{By, Limits};
 pub use spool::{Spool, Spooled};
 pub use stream::Ending;
+#[cfg(not(feature = "parquet"))]
+pub use without_parquet::to_parquet;
 pub use writer::LogWriter;
+
+/// Whether this build reads and writes Parquet.
+pub const PARQUET: bool = cfg!(feature = "parquet");
+
+#[cfg(feature = "parquet")]
+use export::Export;
+#[cfg(not(feature = "parquet"))]
+use without_parquet::Export;

@@ -11,8 +11,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use base::Record;
 
+use crate::Export;
 use crate::error::Error;
-use crate::export::Export;
 use crate::metadata::{self, Metadata};
 use crate::schema::{self, Column, VERSION};
 use crate::stream::{Bytes, Ending, Stream};

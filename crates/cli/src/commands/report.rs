@@ -29,6 +29,9 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         Output::report("--junit", args.demands.junit.as_ref()),
     ])
     .map_err(Failure::usage)?;
+    if let Some(path) = args.parquet.as_ref().filter(|_| !records::PARQUET) {
+        return Err(Failure::usage(records::Error::NotBuilt { path: path.clone() }));
+    }
     if args.run.join(::report::study::JSON_FILE).is_file() {
         return Err(Failure::usage(anyhow!(
             "{} is the folder of a study, of several simulated runs: its report is report.html there, its numbers {}",

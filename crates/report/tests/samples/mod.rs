@@ -1,24 +1,23 @@
-//! Summaries made by hand, one for each thing that a report must show well. They are plausible, not computed: a
-//! report does no statistics, so its samples need none.
+//! Summaries for the tests of the outputs. Those of runs are computed: each is the simulated run of the scenario of its name
+//! in this folder. What only a live run has (the generator's block, an interruption) is added by hand and holds no number that
+//! follows from another.
 
 mod audits;
-mod loops;
-mod models;
 mod odd_audits;
 mod parts;
-mod thresholds;
+mod runs;
 
 pub use audits::{audit_1830, audit_brady, audit_bunched, audit_coarse, audit_even, audit_sessions};
-pub use loops::{at_once, closed, fixed_work, overloaded, sessions, simulated};
-pub use models::{balanced, overloaded_model};
 pub use odd_audits::{audit_empty, audit_hostile, audit_merged};
-pub use thresholds::{aborted, thresholds};
+pub use runs::{
+    aborted, at_once, balanced, clean, closed, constant, fixed_work, interrupted, overloaded,
+    overloaded_model, refused, saturated, sessions, simulated, stalled, thresholds,
+};
 
-use parts::{block, curves, dispersion, generator, outcomes, plan, rule, series, tail};
+use parts::{block, dispersion, generator, outcomes, tail};
 use stats::Summary;
 use stats::summary::{
-    Against, Arrivals, Beside, Differs, Finding, Intended, Ks, KsPair, LabelSummary, LoadVerdict, Measured,
-    Pattern, RateSummary, RuleOutcome, SCHEMA, ScaleEnd, Severity, Stall, ThresholdResult, Verdict,
+    Against, Arrivals, Beside, Differs, Intended, Ks, KsPair, LabelSummary, SCHEMA, Stall, ThresholdResult,
 };
 
 /// A name and the summary it makes.
@@ -61,345 +60,6 @@ pub fn beside(mut summary: Summary, name: &str, other: &Summary) -> Summary {
     let rate = Differs { what: "rate".into(), recorded: "400/s".into(), simulated: "500/s".into() };
     let compared = report::beside::of_run(&run, &summary);
     summary.beside = Some(Beside { run, against: Against { differs: vec![rate], compared } });
-    summary
-}
-
-/// A Poisson run in which all went well: VALID and independent.
-pub fn clean() -> Summary {
-    let n = 12_000;
-    Summary {
-        schema: SCHEMA.into(),
-        name: "bars".into(),
-        seed: Some(42),
-        command: Some("headway run http://127.0.0.1:8080/bars -R 200/s -d 60s --seed 42".into()),
-        started_at: Some("2026-03-14T09:26:53Z".into()),
-        plan: Some(plan("poisson", 1.0, n)),
-        verdict: Verdict {
-            load: Some(LoadVerdict::Valid),
-            limited_by: None,
-            pattern: Pattern::Independent,
-            pattern_scale_s: Some(0.8),
-            pattern_scale_end: Some(ScaleEnd::Length),
-            pattern_rules: vec![
-                rule("cov", None, 1.003, [0.985, 1.021], [Some(0.95), Some(1.05)], RuleOutcome::Pass, n),
-                rule("line", Some(0.21), 0.03, [0.01, 0.05], [None, Some(0.05)], RuleOutcome::Pass, n),
-            ],
-            findings: Vec::new(),
-            rules: vec![
-                rule("sent-share", None, 1.0, [1.0, 1.0], [Some(0.99), None], RuleOutcome::Pass, n),
-                rule("late-share", None, 0.000_25, [0.0, 0.000_6], [None, Some(0.01)], RuleOutcome::Pass, n),
-                rule(
-                    "bunching",
-                    None,
-                    0.0003,
-                    [-0.0011, 0.0017],
-                    [Some(-0.1), Some(0.1)],
-                    RuleOutcome::Pass,
-                    n,
-                ),
-                rule(
-                    "dispersion",
-                    Some(0.01),
-                    0.0011,
-                    [-0.003, 0.0052],
-                    [Some(-0.1), Some(0.1)],
-                    RuleOutcome::Pass,
-                    6000,
-                ),
-                rule(
-                    "dispersion",
-                    Some(0.1),
-                    -0.0004,
-                    [-0.0092, 0.0084],
-                    [Some(-0.1), Some(0.1)],
-                    RuleOutcome::Pass,
-                    600,
-                ),
-                rule(
-                    "dispersion",
-                    Some(1.0),
-                    0.0,
-                    [-0.012, 0.012],
-                    [Some(-0.1), Some(0.1)],
-                    RuleOutcome::Pass,
-                    60,
-                ),
-            ],
-            ..Verdict::default()
-        },
-        measured: Measured { from_s: 10.0, to_s: 70.0, n, warmup: 2_003, ..Measured::default() },
-        arrivals: arrivals(n, 1.0, 1.0),
-        rate: RateSummary {
-            n,
-            offered: Some(200.0),
-            started: Some(200.0),
-            completed: Some(199.83),
-            ..RateSummary::default()
-        },
-        lag: tail(n - 1, [18.4e-6, 61.2e-6, 0.000_412, 0.002_31]),
-        blocked: tail(n, [0.0, 0.000_214, 0.000_398, 0.000_873]),
-        response: block(n, 0.003_47, 1.0),
-        response_ok: block(n - 10, 0.003_47, 1.0),
-        service: block(n, 0.003_43, 0.97),
-        first_byte: block(n, 0.003_4, 0.96),
-        bytes: sizes(n - 10),
-        outcomes: outcomes(&[("ok", n - 10), ("status", 10)]),
-        by_label: [("list", 10_909), ("add", 1_091)].map(|(name, n)| (name.to_owned(), label(n))).into(),
-        series: series(70, 200.0, |_| 1.0),
-        curves: curves(n, 1.0, 0.97, 1.0),
-        generator: Some(generator(0.08)),
-        ..Summary::default()
-    }
-}
-
-fn not_independent(summary: &mut Summary, pattern: Pattern) {
-    let verdict = &mut summary.verdict;
-    (verdict.pattern, verdict.pattern_scale_s, verdict.pattern_scale_end) = (pattern, None, None);
-    verdict.pattern_rules.clear();
-}
-
-/// A metronome that was asked for: VALID and even.
-pub fn constant() -> Summary {
-    let mut summary = clean();
-    summary.name = "metronome".into();
-    summary.plan = Some(plan("constant", 0.0, 12_000));
-    not_independent(&mut summary, Pattern::Even);
-    summary.arrivals = arrivals(12_000, 0.004, 0.0);
-    summary.arrivals.dispersion = dispersion(12_000, |_| 0.02, 0.01);
-    summary.curves = curves(12_000, 1.0, 0.97, 0.0);
-    summary.command =
-        Some("headway run http://127.0.0.1:8080/bars -R 200/s -d 60s --arrivals constant".into());
-    summary.verdict.findings = vec![Finding {
-        id: "fixed-population".into(),
-        severity: Severity::Info,
-        text: "Counts over 1 s vary less than independent users' would (index 0.02 instead of 1).".into(),
-        value: Some(0.02),
-        limit: Some(0.5),
-        n: 60,
-        ..Finding::default()
-    }];
-    summary
-}
-
-/// A generator that could not keep up: INVALID, with stalls.
-pub fn saturated() -> Summary {
-    let mut summary = clean();
-    let (n, started) = (1_200_000, 1_091_204);
-    summary.name = "checkout".into();
-    summary.plan = Some(plan("poisson", 1.0, n));
-    summary.command = Some(
-        "headway run 'https://shop.example.com/api/v1/checkout?currency=EUR&region=eu-central-1' -R 20k/s -d 60s \
-         -c 2000 -H 'Authorization: Bearer example-token' --seed 42"
-            .into(),
-    );
-    summary.measured.n = n;
-    summary.rate = RateSummary {
-        n,
-        offered: Some(20_000.0),
-        started: Some(18_186.7),
-        completed: Some(18_120.4),
-        ..RateSummary::default()
-    };
-    summary.arrivals = arrivals(started, 1.83, 1.0);
-    summary.arrivals.dispersion = dispersion(started, |i| [1.02, 1.9, 14.2, 63.0][i], 1.0);
-    summary.verdict.load = Some(LoadVerdict::Invalid);
-    not_independent(&mut summary, Pattern::Bunched);
-    summary.verdict.rules = vec![
-        rule("sent-share", None, 0.9093, [0.884, 0.934], [Some(0.99), None], RuleOutcome::Fail, n),
-        rule("late-share", None, 0.123, [0.094, 0.152], [None, Some(0.01)], RuleOutcome::Fail, started),
-        rule("bunching", None, 2.35, [1.7, 3.0], [Some(-0.1), Some(0.1)], RuleOutcome::Fail, started),
-        rule(
-            "dispersion",
-            Some(0.001),
-            0.02,
-            [-0.01, 0.05],
-            [Some(-0.1), Some(0.1)],
-            RuleOutcome::Pass,
-            60_000,
-        ),
-        rule("dispersion", Some(0.1), 13.2, [6.1, 20.3], [Some(-0.1), Some(0.1)], RuleOutcome::Fail, 600),
-        rule(
-            "dispersion",
-            Some(1.0),
-            62.0,
-            [-4.0, 128.0],
-            [Some(-0.1), Some(0.1)],
-            RuleOutcome::Undecided,
-            60,
-        ),
-    ];
-    summary.verdict.findings = vec![
-        Finding {
-            id: "saturated".into(),
-            severity: Severity::Error,
-            text: "A worker spent 96.4 % of its time handling events: the generator itself was the bottleneck, and \
-                   sent 9.1 % less than asked."
-                .into(),
-            value: Some(0.964),
-            limit: Some(0.8),
-            n: 2,
-            ..Finding::default()
-        },
-        Finding {
-            id: "late".into(),
-            severity: Severity::Error,
-            text: "12.3 % of the arrivals were released more than 1 ms after they were due.".into(),
-            value: Some(0.123),
-            interval: Some([0.094, 0.152]),
-            limit: Some(0.01),
-            at: vec![[24.0, 29.5], [47.0, 52.0]],
-            n: started,
-        },
-        Finding {
-            id: "stall".into(),
-            severity: Severity::Warning,
-            text: "3 stalls of a worker over 1 ms, 1.44 s in all.".into(),
-            value: Some(1.44),
-            at: vec![[24.1, 25.2], [47.3, 47.6], [51.0, 51.04]],
-            n: 3,
-            ..Finding::default()
-        },
-    ];
-    summary.lag = tail(started, [0.000_214, 0.341, 0.902, 1.13]);
-    summary.response = block(n, 0.081, 9.0);
-    summary.response_ok = block(1_087_224, 0.064, 7.0);
-    summary.service = block(1_087_300, 0.0041, 1.1);
-    summary.first_byte = block(1_087_300, 0.0039, 1.1);
-    summary.blocked = tail(n, [0.0, 0.512, 1.04, 1.31]);
-    summary.bytes = sizes(1_087_300);
-    summary.by_label =
-        [("list", 1_090_909), ("add", 109_091)].map(|(name, n)| (name.to_owned(), label(n))).into();
-    summary.outcomes = outcomes(&[("ok", 1_087_224), ("status", 76), ("timeout", 3_904), ("shed", 108_796)]);
-    let burst = |t: f64| if (24.0..29.0).contains(&t) || (47.0..52.0).contains(&t) { 60.0 } else { 1.2 };
-    summary.series = series(70, 20_000.0, burst);
-    summary.curves = curves(n, 12.0, 1.1, 1.83);
-    let mut machine = generator(0.964);
-    machine.same_host_as_target = Some(true);
-    machine.stalls = [(24.1, 1.1, "off the processor"), (47.3, 0.3, "off the processor"), (51.0, 0.04, "")]
-        .map(|(at_s, length_s, cause)| Stall {
-            at_s,
-            length_s,
-            worker: 0,
-            cause: (!cause.is_empty()).then(|| cause.to_owned()),
-        })
-        .into();
-    machine.cap_hits = Some(108_796);
-    summary.generator = Some(machine);
-    summary
-}
-
-/// The target stood still: the load is VALID, the upper percentiles are lower bounds.
-pub fn stalled() -> Summary {
-    let mut summary = clean();
-    summary.name = "stalling target".into();
-    summary.response = block(12_000, 1.93, 8.0);
-    summary.response.censored = 1_310;
-    summary.response.p99 = Some(30.0);
-    summary.response.p999 = Some(30.0);
-    summary.response.max = Some(30.0);
-    summary.response.ci95.p99 = None;
-    summary.response.ci95.p999 = None;
-    summary.response.lower_bound =
-        ["mean", "p95", "p99", "p999", "max"].map(|name| (name.into(), true)).into();
-    summary.response_ok = block(10_690, 0.0051, 1.2);
-    let few = "20 batches of the indicator are needed and fewer hold a value beyond";
-    summary.not_computed =
-        ["response.ci95.p99", "response.ci95.p999"].map(|path| (path.into(), few.into())).into();
-    summary.outcomes = outcomes(&[("ok", 10_690), ("timeout", 1_244), ("unfinished", 66)]);
-    summary.series = series(70, 200.0, |t| if (40.0..47.0).contains(&t) { 4000.0 } else { 1.0 });
-    for row in summary.series.iter_mut().filter(|row| (40.0..47.0).contains(&row.from_s)) {
-        (row.failed, row.completed) = (row.completed, 0);
-    }
-    summary.curves = curves(12_000, 40.0, 1.2, 1.0);
-    for point in summary.curves.percentiles.response.iter_mut().filter(|point| point.percentile > 89.0) {
-        point.value = 30.0;
-        point.lower_bound = true;
-    }
-    summary.verdict.findings = vec![Finding {
-        id: "feedback".into(),
-        severity: Severity::Warning,
-        text: "No answer came back for 6.9 s although 1,384 requests were due: the target stood still."
-            .into(),
-        value: Some(6.9),
-        at: vec![[40.0, 46.9]],
-        n: 1_384,
-        ..Finding::default()
-    }];
-    summary
-}
-
-/// Nobody listened.
-pub fn refused() -> Summary {
-    let mut summary = clean();
-    summary.name = "http://127.0.0.1:9".into();
-    summary.outcomes = outcomes(&[("refused", 12_000)]);
-    for spread in
-        [&mut summary.response_ok, &mut summary.service, &mut summary.first_byte, &mut summary.bytes]
-    {
-        *spread = Default::default();
-    }
-    summary.response = Default::default();
-    summary.response.n = 12_000;
-    summary.response.censored = 12_000;
-    let none = "no request was answered";
-    summary.not_computed = ["mean", "p50", "p90", "p95", "p99", "p999", "max"]
-        .map(|name| (format!("response.{name}"), none.into()))
-        .into();
-    summary.rate.completed = Some(0.0);
-    summary.by_label.clear();
-    summary.curves.percentiles = Default::default();
-    for row in &mut summary.series {
-        (row.failed, row.completed) = (row.completed, 0);
-        (row.p50, row.p99, row.max) = (None, None, None);
-    }
-    summary
-}
-
-/// Stopped by the user after a few seconds: too little to decide.
-pub fn interrupted() -> Summary {
-    let mut summary = clean();
-    let n = 241;
-    summary.measured = Measured { from_s: 0.0, to_s: 1.204, n, interrupted: true, ..Measured::default() };
-    summary.verdict.load = Some(LoadVerdict::Inconclusive);
-    not_independent(&mut summary, Pattern::Undecided);
-    summary.verdict.pattern_rules = vec![
-        rule("cov", None, 0.97, [0.85, 1.09], [Some(0.95), Some(1.05)], RuleOutcome::Undecided, n),
-        rule("lag1", None, 0.02, [-0.11, 0.15], [Some(-0.1), Some(0.1)], RuleOutcome::Undecided, n),
-    ];
-    summary.verdict.pattern_needs = Some(8_700);
-    let limits = [Some(-0.1), Some(0.1)];
-    let mut bunching = rule("bunching", None, 0.04, [-0.13, 0.21], limits, RuleOutcome::Undecided, n);
-    bunching.reason = Some("the interval lies astride the limit".into());
-    summary.verdict.rules =
-        vec![rule("sent-share", None, 1.0, [1.0, 1.0], [Some(0.99), None], RuleOutcome::Pass, n), bunching];
-    summary.arrivals = arrivals(n, 0.97, 1.0);
-    summary.arrivals.dispersion.truncate(2);
-    summary.rate = RateSummary {
-        n,
-        offered: Some(200.2),
-        started: Some(200.2),
-        completed: Some(197.7),
-        ..RateSummary::default()
-    };
-    summary.lag.n = n;
-    summary.blocked.n = n;
-    let few = "fewer than 10 observations lie beyond it";
-    for (spread, name) in [(&mut summary.response, "response"), (&mut summary.service, "service")] {
-        *spread = block(n, 0.003_6, 1.0);
-        spread.p999 = None;
-        spread.p99 = None;
-        spread.ci95 = Default::default();
-        for number in ["p99", "p999", "ci95.mean", "ci95.p50", "ci95.p90", "ci95.p95"] {
-            let reason =
-                if number.starts_with("ci95") { "20 batches are too few for so short a run" } else { few };
-            summary.not_computed.insert(format!("{name}.{number}"), reason.into());
-        }
-    }
-    summary.response_ok = summary.response.clone();
-    summary.outcomes = outcomes(&[("ok", 238), ("cancelled", 2), ("unsent", 1)]);
-    summary.by_label.clear();
-    summary.series.truncate(2);
-    summary.curves = curves(n, 1.0, 0.97, 1.0);
     summary
 }
 
@@ -459,10 +119,10 @@ pub fn hostile() -> Summary {
     summary.arrivals.started = u64::MAX;
     summary.rate.started = Some(f64::MAX);
     summary.not_computed.insert(attack.into(), attack.into());
-    let machine = summary.generator.as_mut().expect("the sample has a generator");
+    let mut machine = generator(0.964);
     machine.waiting = Some(attack.into());
-    machine.stalls[0].cause = Some(attack.into());
-    machine.stalls[0].length_s = 1e300;
+    machine.stalls = vec![Stall { at_s: 24.1, length_s: 1e300, worker: 0, cause: Some(attack.into()) }];
+    summary.generator = Some(machine);
     summary.seed = Some(u64::MAX);
     summary
 }
@@ -501,10 +161,4 @@ fn arrivals(n: u64, cov: f64, asked: f64) -> Arrivals {
 fn label(n: u64) -> LabelSummary {
     let outcomes = outcomes(&[("ok", n - n / 300), ("status", n / 300)]);
     LabelSummary { n, response: block(n, 0.003_47, 1.0), outcomes }
-}
-
-fn sizes(n: u64) -> stats::summary::Spread {
-    let mut spread = block(n, 1843.0, 0.1);
-    spread.ci95 = Default::default();
-    spread
 }
