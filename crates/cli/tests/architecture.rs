@@ -1,0 +1,82 @@
+//! ARCHITECTURE.md, held to the tree: what it names in "I want to add" is there, row by row, and it stays short.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn architecture() -> String {
+    fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
+}
+
+/// The words of a row that stand between back quotes.
+fn quoted(row: &str) -> impl Iterator<Item = &str> {
+    row.split('`').skip(1).step_by(2)
+}
+
+fn is_path(word: &str) -> bool {
+    !word.contains(' ')
+        && (word.contains('/') || [".rs", ".md", ".txt", ".py"].iter().any(|end| word.ends_with(end)))
+}
+
+/// Where `word` is: from the root, from the folder of the crates, or beside what the row named before it.
+fn find(word: &str, before: &[PathBuf]) -> Option<PathBuf> {
+    // `model*` and `NAME` stand for several: their folder has to be there.
+    let word = match word.split_once(['*', 'N']) {
+        Some((folder, rest)) if rest.is_empty() || rest == "AME/" => folder.rsplit_once('/').map_or(folder, |(to, _)| to),
+        _ => word,
+    };
+    let near = before.iter().flat_map(|path| path.ancestors()).map(Path::to_owned);
+    let places = [root(), root().join("crates")].into_iter().chain(near);
+    places.map(|place| place.join(word)).find(|path| path.exists())
+}
+
+/// Whether a Rust file at or under `path` has this word.
+fn mentions(path: &Path, word: &str) -> bool {
+    if path.is_dir() {
+        return fs::read_dir(path).unwrap().any(|entry| mentions(&entry.unwrap().path(), word));
+    }
+    let is_word = |text: &str| {
+        text.match_indices(word).any(|(at, _)| {
+            let rest = &text[at + word.len()..];
+            let part = |c: char| c.is_alphanumeric() || c == '_';
+            !text[..at].ends_with(part) && !rest.starts_with(part)
+        })
+    };
+    path.extension().is_some_and(|end| end == "rs") && fs::read_to_string(path).is_ok_and(|text| is_word(&text))
+}
+
+#[test]
+fn what_a_newcomer_is_sent_to_is_there() {
+    let text = architecture();
+    let table = text.split("## I want to add a ...").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert!(rows.len() > 20, "{} rows", rows.len());
+    let mut wrong = Vec::new();
+    for row in rows {
+        let mut paths = Vec::new();
+        for word in quoted(row).filter(|word| is_path(word)) {
+            match find(word, &paths) {
+                Some(path) => paths.push(path),
+                None => wrong.push(format!("no {word}: {row}")),
+            }
+        }
+        for word in quoted(row).filter(|word| !is_path(word) && word.starts_with(char::is_uppercase)) {
+            let name = word.rsplit("::").next().unwrap_or(word);
+            if !paths.iter().any(|path| mentions(path, name)) {
+                wrong.push(format!("{word} is in none of its files: {row}"));
+            }
+        }
+        if paths.is_empty() {
+            wrong.push(format!("names no file: {row}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn it_is_short() {
+    assert!(architecture().lines().count() <= 150);
+}
