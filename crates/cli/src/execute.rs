@@ -1,13 +1,13 @@
 //! Plays resolved settings live: resolves the name, makes the run folder, runs workers and collector, and returns the
 //! summary. Knows neither the terminal nor how it was called.
 
-use crate::collect::{Observer, collector};
 use crate::exit::Failure;
 use crate::output::render;
 use crate::rundoc::{self, RunDocument};
 use crate::settings::{RunSettings, Start};
 use anyhow::{Context as _, anyhow};
 use base::Nanos;
+use headway_engine::collect::{Observer, collector};
 use live::tls::TlsSetup;
 use live::{Clock, Control, RunReport};
 use records::{LogWriter, Metadata, RunFolder, metadata};

@@ -7,16 +7,12 @@
 
 pub mod args;
 pub mod audit;
-pub mod collect;
 pub mod commands;
-pub mod convert;
 pub mod dry_run;
 pub mod execute;
 pub mod exit;
 pub mod files;
 pub mod interrupt;
-pub mod jobs;
-pub mod labs;
 pub mod output;
 pub mod progress;
 pub mod repeat;

@@ -1,8 +1,8 @@
 //! Progress on standard error: a line that renews itself on a terminal, a line every five seconds elsewhere.
 
-use crate::collect::Observer;
 use crate::settings::Load;
 use base::{Nanos, Snapshot};
+use headway_engine::collect::Observer;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stats::summary::ThresholdResult;
 use std::io::{IsTerminal, Write, stderr};

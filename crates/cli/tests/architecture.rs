@@ -25,7 +25,9 @@ fn is_path(word: &str) -> bool {
 fn find(word: &str, before: &[PathBuf]) -> Option<PathBuf> {
     // `model*` and `NAME` stand for several: their folder has to be there.
     let word = match word.split_once(['*', 'N']) {
-        Some((folder, rest)) if rest.is_empty() || rest == "AME/" => folder.rsplit_once('/').map_or(folder, |(to, _)| to),
+        Some((folder, rest)) if rest.is_empty() || rest == "AME/" => {
+            folder.rsplit_once('/').map_or(folder, |(to, _)| to)
+        }
         _ => word,
     };
     let near = before.iter().flat_map(|path| path.ancestors()).map(Path::to_owned);
@@ -45,13 +47,15 @@ fn mentions(path: &Path, word: &str) -> bool {
             !text[..at].ends_with(part) && !rest.starts_with(part)
         })
     };
-    path.extension().is_some_and(|end| end == "rs") && fs::read_to_string(path).is_ok_and(|text| is_word(&text))
+    path.extension().is_some_and(|end| end == "rs")
+        && fs::read_to_string(path).is_ok_and(|text| is_word(&text))
 }
 
 #[test]
 fn what_a_newcomer_is_sent_to_is_there() {
     let text = architecture();
-    let table = text.split("## I want to add a ...").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let table =
+        text.split("## I want to add a ...").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
     assert!(rows.len() > 20, "{} rows", rows.len());
     let mut wrong = Vec::new();

@@ -26,7 +26,7 @@ fn reference() -> String {
         out.push_str(&format!("| `{}` | {} |\n", format.name(), format.about()));
     }
     out.push_str("\n## Labs\n\n`headway lab NAME`\n\n| lab | what it repeats |\n|---|---|\n");
-    for lab in cli::labs::ALL {
+    for lab in headway_labs::ALL {
         out.push_str(&format!("| `{}` | {} |\n", lab.name(), lab.about()));
     }
     out.push_str("\n## Outputs\n\n| output | what it is |\n|---|---|\n");

@@ -2,9 +2,9 @@
 
 use super::converted;
 use crate::args::FromCurlArgs;
-use crate::convert::curl;
 use crate::exit::Failure;
 use anyhow::Context as _;
+use headway_convert::curl;
 use std::io::{self, Read as _};
 
 pub(super) fn from_curl(args: &FromCurlArgs) -> Result<u8, Failure> {

@@ -2,10 +2,10 @@
 
 use super::converted;
 use crate::args::FromHarArgs;
-use crate::convert::har::{self, Choices};
 use crate::exit::Failure;
 use crate::files;
 use anyhow::Context as _;
+use headway_convert::har::{self, Choices};
 
 pub(super) fn from_har(args: &FromHarArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();

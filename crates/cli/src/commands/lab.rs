@@ -3,11 +3,11 @@
 use crate::args::LabArgs;
 use crate::exit::{FAILED, FINE, Failure};
 use crate::files;
-use crate::labs::{self, text};
 use crate::output;
 use crate::settings::{Output, outputs_fit};
 use anyhow::{Context as _, anyhow};
 use base::units::nearest;
+use headway_labs::{self as labs, text};
 use std::path::Path;
 
 /// More would only take time.

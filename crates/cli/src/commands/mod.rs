@@ -13,9 +13,9 @@ mod serve;
 mod sim;
 
 use crate::args::{Args, Command};
-use crate::convert::Converted;
 use crate::exit::{FINE, Failure};
 use crate::output;
+use headway_convert::Converted;
 use std::io::{self, Write as _};
 
 /// Does what was asked and returns the exit code. `words` is the command line with secrets replaced.

@@ -1,7 +1,6 @@
 //! `headway run`: load against a real system, and the report.
 
 use crate::args::RunArgs;
-use crate::collect::Observer;
 use crate::dry_run;
 use crate::execute::execute;
 use crate::exit::{self, Failure};
@@ -9,6 +8,7 @@ use crate::interrupt;
 use crate::output;
 use crate::progress::{Goal, Progress};
 use crate::settings::{Output, RunSettings, outputs_fit};
+use headway_engine::collect::Observer;
 use live::Control;
 use std::io::Write as _;
 

@@ -3,10 +3,10 @@
 use super::scenario::{File, demands};
 use super::sim::{Play, model, play, seed};
 use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
-use crate::jobs;
 use crate::simulate::Other;
 use anyhow::{Context as _, Result, bail};
 use base::units::echoed;
+use headway_engine::jobs;
 use stats::Threshold;
 use stats::study::{MODEL, Parameter};
 use stats::thresholds::{Metric, check_steps};
