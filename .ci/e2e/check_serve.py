@@ -1,8 +1,11 @@
 """`headway serve`: a target whose answers are known in advance, against `headway run`; each counts the other's doings."""
 
 import json
+import time
 
-from harness import Headway, Serve, all_ended, check, code_of, conserved, equal, expect, headway, planned, run, wait_for
+from harness import (
+    Headway, Serve, all_ended, check, code_of, conserved, contains, equal, expect, flat, headway, planned, run, wait_for,
+)
 
 
 def statuses(ended, served, kind, total):
@@ -42,6 +45,26 @@ def errors(tmp):
     summary = statuses(ended, serve.report, "errors", ended.summary["measured"]["n"])
     # 1500 draws at 0.2: four standard errors are 0.04.
     expect(0.15 < summary["outcomes"]["status"] / summary["measured"]["n"] < 0.25, f"outcomes: {summary['outcomes']}")
+
+
+@check("merge: three shards of a live run are the run: counts add up, one verdict; a lost one is named, exit 3")
+def merged(tmp):
+    with Serve("--service", "exp(2ms)", "--servers", "4", tmp=tmp) as serve:
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
+        load = ["-R", "300", "-d", "4s", "--seed", "5", "--start-at", at, "--quiet"]
+        shards = [Headway(["run", serve.url, *load, "--shard", f"{i}/3", "--out", f"shard-{i}"], tmp) for i in range(3)]
+        for shard in shards:
+            shard.ended().exits(0, 98)
+    of = [json.loads((tmp / f"shard-{i}/summary.json").read_text()) for i in range(3)]
+    headway("merge", "shard-2", "shard-0", "shard-1", "--out", "all", "--quiet", cwd=tmp).exits(0, 98)
+    summary = json.loads((tmp / "all/summary.json").read_text())
+    equal(summary["measured"]["n"], sum(s["measured"]["n"] for s in of), "arrivals")
+    for outcome, n in summary["outcomes"].items():
+        equal(n, sum(s["outcomes"].get(outcome, 0) for s in of), outcome)
+    equal(len(summary["generator"]["workers"]), 3, "workers")
+    equal(summary["measured"]["n"], len(planned("-R", "300", "-d", "4s", "--seed", "5", cwd=tmp)), "arrivals of the whole plan")
+    lost = headway("merge", "shard-0", "shard-2", "--out", "two", "--json", "two.json", cwd=tmp).exits(3)
+    contains(flat(lost.out), f"1/3 ({of[1]['measured']['n']} planned arrivals)", "the report")
 
 
 @check("serve: --stall every=2s,for=1s shows in the response times of those who came during it")

@@ -3,6 +3,7 @@
 
     run.py [PATTERN...]      all checks, or those whose title contains one of the patterns (--list shows them)
     run.py --nightly         the slow, hostile ones instead
+    run.py --default-features   those of a binary without Parquet, SQLite and zstd instead
 
 One line per check; exits 1 if one failed. Needs nginx, openssl, chromium, taskset, and the Python packages that .ci/run
 installs. HEADWAY names another binary than target/release/headway. A check never asserts that a run was fast or its load
@@ -39,6 +40,9 @@ MODULES = [
 
 # Slow ones, for .ci/nightly.
 NIGHTLY = ["nightly_broken_servers", "nightly_limits", "nightly_lost", "nightly_impairments"]
+
+# What a build without the features `full` says.
+WITHOUT_FEATURES = ["nightly_features"]
 
 # How often a check is begun alone, at most, on a machine that stands still.
 ATTEMPTS = 3
@@ -122,7 +126,8 @@ def run_beside(checks, results):
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     atexit.register(harness.stop_all)
-    for name in NIGHTLY if "--nightly" in sys.argv else MODULES:
+    suites = {"--nightly": NIGHTLY, "--default-features": WITHOUT_FEATURES}
+    for name in next((modules for flag, modules in suites.items() if flag in sys.argv), MODULES):
         __import__(name)
     patterns = [p for p in sys.argv[1:] if not p.startswith("-")]
     chosen = [c for c in harness.CHECKS if not patterns or any(p in c.title for p in patterns)]

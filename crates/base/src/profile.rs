@@ -85,6 +85,14 @@ impl Profile {
         Profile { pieces, end_s: start.as_secs_f64(), total: before }
     }
 
+    /// The same profile with `share` of its rates.
+    pub fn scaled(&self, share: f64) -> Profile {
+        let scaled = |rate: Rate| Rate(rate.0 * share);
+        let phases: Vec<Phase> =
+            self.phases().map(|p| Phase { from: scaled(p.from), to: scaled(p.to), ..p }).collect();
+        Profile::new(&phases)
+    }
+
     /// The rates of several profiles added up, until the last of them ends.
     pub fn sum(profiles: &[&Profile]) -> Profile {
         // Each phase with when it begins.

@@ -45,6 +45,8 @@ pub enum Command {
     Audit(Box<AuditArgs>),
     /// Report a recorded run again, or export its records
     Report(ReportArgs),
+    /// Merge the shards of one run into one run, and report it
+    Merge(MergeArgs),
     /// Play a scenario against a model of the target, in virtual time
     Sim(Box<SimArgs>),
     /// Repeat a published experiment, its figures beside the published ones
@@ -319,6 +321,20 @@ pub struct ReportArgs {
     /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
     #[arg(long)]
     pub strict: bool,
+}
+
+/// `headway merge`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct MergeArgs {
+    /// The run folders of the shards, of one plan and seed
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Write thresholds and load rules as test cases to a JUnit XML file. A report of Headway there is replaced
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 }
 
 /// `headway from-curl`.

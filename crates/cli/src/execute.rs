@@ -3,14 +3,14 @@
 
 use crate::exit::Failure;
 use crate::output::render;
-use crate::rundoc::{self, RunDocument};
 use crate::settings::{RunSettings, Start};
 use anyhow::{Context as _, anyhow};
 use base::Nanos;
 use headway_engine::collect::{Observer, collector};
+use headway_engine::{Manifest, analysis_setup};
 use live::tls::TlsSetup;
 use live::{Clock, Control, RunReport};
-use records::{LogWriter, Metadata, RunFolder, metadata};
+use records::{LogWriter, RunFolder};
 use stats::Facts;
 use stats::Summary;
 use stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
@@ -53,18 +53,18 @@ pub fn execute(
     );
     let folder = run_folder(settings.output.out.as_deref(), &settings.name)?;
     let clock = clock(settings.start).map_err(Failure::usage)?;
-    let document = RunDocument::new(&settings.what(), Some(threads), clock.unix_nanos(Nanos::ZERO));
+    let document = Manifest::new(settings.spec(), Some(threads), clock.unix_nanos(Nanos::ZERO));
     folder.write_new(records::folder::PLAN, &document.json()?)?;
     if let Some(text) = &settings.scenario {
         folder.write_new(records::folder::SCENARIO, text.as_bytes())?;
     }
     let log = match settings.output.no_log {
         true => None,
-        false => Some(LogWriter::create(&folder.records(), &log_metadata(&document)?)?),
+        false => Some(LogWriter::create(&folder.records(), &document.log_metadata()?)?),
     };
 
     let plan = &settings.load.plan;
-    let analysis = stats::Analysis::new(rundoc::setup(plan, &settings.labels, threads as usize))
+    let analysis = stats::Analysis::new(analysis_setup(plan, &settings.labels, threads as usize))
         .judging(settings.thresholds.clone());
     let (intake, collector) = collector(analysis, log);
     let config = live::Config {
@@ -148,17 +148,6 @@ fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
         }
     };
     Ok(Clock::starting_in(ahead))
-}
-
-pub(crate) fn log_metadata(document: &RunDocument) -> anyhow::Result<Metadata> {
-    let entries = [
-        (metadata::SEED, document.plan.seed.to_string()),
-        (metadata::PLAN, serde_json::to_string(&document.plan)?),
-        (metadata::STEPS, serde_json::to_string(&document.asked.steps)?),
-        (metadata::ZERO_UNIX_NS, document.zero_unix_ns.to_string()),
-        (metadata::COMMAND, document.command.clone()),
-    ];
-    Ok(entries.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
 }
 
 fn send_cost(report: &RunReport) -> Option<Nanos> {

@@ -1,4 +1,4 @@
-//! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 98, 99, 97, 0 wins.
+//! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 3, 98, 99, 97, 0 wins.
 
 use base::Outcome;
 use stats::Summary;
@@ -12,6 +12,8 @@ pub const FINE: u8 = 0;
 pub const FAILED: u8 = 1;
 /// The command line, a scenario or a file that was given is wrong.
 pub const USAGE: u8 = 2;
+/// Shards or records of the run are missing.
+pub const INCOMPLETE: u8 = 3;
 /// `--strict` was given, and the verdict on the load is INCONCLUSIVE or more than 1 % of the requests waited at the connection cap.
 pub const INCONCLUSIVE: u8 = 97;
 /// The load was INVALID.

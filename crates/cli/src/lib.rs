@@ -16,7 +16,6 @@ pub mod interrupt;
 pub mod output;
 pub mod progress;
 pub mod repeat;
-pub mod rundoc;
 pub mod settings;
 pub mod simulate;
 

@@ -34,7 +34,7 @@ mod without_parquet;
 
 pub use error::Error;
 pub use folder::RunFolder;
-pub use merge::{Merge, Merged, merge};
+pub use merge::{Merge, Merged, merge, merge_as};
 pub use metadata::Metadata;
 #[cfg(feature = "parquet")]
 pub use parquet::to_parquet;

@@ -50,9 +50,24 @@ const BLOCK_ROWS: usize = 512;
 /// [`Error::Exists`] if `out` exists; the errors of reading; [`Error::Write`] and [`Error::Io`] of writing, also of
 /// temporary files, which stand beside `out`.
 pub fn merge(logs: &[PathBuf], out: &Path, by: By, limits: Limits) -> Result<Merged, Error> {
+    merge_as(logs, out, by, limits, None)
+}
+
+/// The same; the new log says `metadata` about itself, if there are any, and not what the first log does.
+///
+/// # Errors
+/// As [`merge()`].
+pub fn merge_as(
+    logs: &[PathBuf],
+    out: &Path,
+    by: By,
+    limits: Limits,
+    metadata: Option<&Metadata>,
+) -> Result<Merged, Error> {
     let (unplaced, file) = Unplaced::beside(out)?;
     let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
-    let mut writer = LogWriter::over(Box::new(file), out, merge.metadata(), BATCH_ROWS)?;
+    let metadata = metadata.unwrap_or(merge.metadata());
+    let mut writer = LogWriter::over(Box::new(file), out, metadata, BATCH_ROWS)?;
     let mut rows = Vec::with_capacity(BLOCK_ROWS);
     while merge.next_block(&mut rows)? {
         writer.append(&rows)?;
@@ -93,6 +108,7 @@ impl Merge {
         for path in logs {
             let reader = LogReader::open(path)?;
             let shift = first.admit(&reader)?;
+            let shift = if Nanos(shift.0.abs()) <= limits.same_zero { Nanos::ZERO } else { shift };
             let sorted_by = survey(path, by, heap_rows)?;
             let mut source = Source::new(reader, by, shift, sorted_by.unwrap_or(0));
             if sorted_by.is_some() {

@@ -2,9 +2,9 @@
 
 use super::files;
 use crate::exit::{FAILED, Failure};
-use crate::rundoc::RunDocument;
 use anyhow::{Context as _, anyhow};
 use base::{Kind, Nanos, Record, Stamp};
+use headway_engine::Manifest;
 use import::source::Progress;
 use import::{Facts, File, Options, Rows, Stamps};
 use records::{Ending, LogReader, metadata};
@@ -111,7 +111,7 @@ fn is_log(path: &Path) -> anyhow::Result<bool> {
 pub(super) struct Run {
     log: LogReader,
     /// What was run, if the folder tells.
-    document: Option<RunDocument>,
+    document: Option<Manifest>,
     labels: Vec<String>,
     /// Numbers of the labels among those of all files, by the run's own.
     steps: Vec<u16>,
@@ -128,7 +128,7 @@ impl Run {
             other => Failure::usage(other),
         })?;
         let plan = folder.map(|folder| folder.join(records::folder::PLAN)).filter(|plan| plan.is_file());
-        let document = plan.map(|plan| RunDocument::read(&plan)).transpose().map_err(Failure::usage)?;
+        let document = plan.map(|plan| Manifest::read(&plan)).transpose().map_err(Failure::usage)?;
         let said = |key: &str| reader.metadata().get(key);
         let labels = said(metadata::STEPS).map(|steps| serde_json::from_str(steps)).transpose();
         let labels: Option<Vec<String>> = labels

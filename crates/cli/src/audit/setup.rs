@@ -6,7 +6,6 @@ use super::judge::Chosen;
 use super::read::{FileRead, Read, Starts};
 use crate::args::Expect;
 use crate::exit::Failure;
-use crate::rundoc;
 use anyhow::anyhow;
 use base::{Nanos, Phase, Profile};
 use stats::audit::AuditSetup;
@@ -125,7 +124,7 @@ pub(super) fn setup(
 /// The expectation as a plan: its rate from the first start to the end of the stretch.
 fn law(expect: Expect, stretch: &Stretch) -> PlanLaw {
     let profile = Profile::new(&[Phase::hold(stretch.measured.end, expect.rate)]);
-    rundoc::law(expect.process, profile, workload::Shard::WHOLE)
+    headway_engine::analysis_setup::law(expect.process, profile, workload::Shard::WHOLE)
 }
 
 /// Users of all files, one file's after the other's: two generators may use the same names.

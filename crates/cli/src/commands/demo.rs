@@ -3,13 +3,13 @@
 use super::run::play;
 use crate::args::DemoArgs;
 use crate::exit::{self, Failure};
-use crate::rundoc::STEP;
 use crate::settings::{
     DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT, Lengths, Load, RunSettings,
 };
 use anyhow::anyhow;
 use base::dist;
 use base::{Nanos, Rate};
+use headway_engine::manifest::STEP;
 use live::serve::{Server, Settings};
 use live::{Address, Control};
 use std::net::{Ipv4Addr, SocketAddr};

@@ -5,6 +5,7 @@ mod demo;
 mod from_curl;
 mod from_har;
 mod lab;
+mod merge;
 mod plan;
 mod report;
 mod run;
@@ -30,6 +31,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Plan(args) => plan::plan(&args),
         Command::Audit(args) => audit::audit(&args, words),
         Command::Report(args) => report::report(&args),
+        Command::Merge(args) => merge::merge(&args),
         Command::Lab(args) => lab::lab(&args),
         Command::FromCurl(args) => from_curl::from_curl(&args),
         Command::FromHar(args) => from_har::from_har(&args),

@@ -2,9 +2,9 @@
 
 use crate::args::PlanArgs;
 use crate::exit::{FINE, Failure};
-use crate::rundoc::STEP;
 use crate::settings::{Load, is_named, read_scenario};
 use anyhow::anyhow;
+use headway_engine::manifest::STEP;
 use std::io::{self, BufWriter, Write};
 use workload::Target;
 use workload::journey::{Cursor, Next};

@@ -6,20 +6,15 @@ use crate::args::{OutputArgs, ReportArgs};
 use crate::exit::{self, Failure};
 use crate::files;
 use crate::output;
-use crate::rundoc::{self, RunDocument};
 use crate::settings::{Output, outputs_fit};
 use anyhow::{Context as _, Result, anyhow};
-use base::{Batch, Kind, Nanos};
-use records::{By, Limits, Merge, RunFolder};
-use stats::summary::{Finding, Severity, Source};
+use headway_engine::{Manifest, recompute};
+use records::{Limits, RunFolder};
 use stats::thresholds::{check_steps, judge, of_summary};
-use stats::{Facts, Summary, Threshold};
+use stats::{Summary, Threshold};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-
-/// Rows handed to the statistics at a time.
-const ROWS: usize = 4_096;
 
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     outputs_fit(&[
@@ -49,10 +44,10 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         (summary, args.run.clone())
     } else {
         let run = RunFolder::open(&args.run)?;
-        let document = RunDocument::read(&run.plan())?;
+        let document = Manifest::read(&run.plan())?;
         let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
         check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
-        (recompute(&run, document, thresholds)?, run.path().to_owned())
+        (recompute(&run.records(), document, thresholds, None)?, run.path().to_owned())
     };
     if let Some(out) = &args.parquet {
         let run = RunFolder::open(&args.run)?;
@@ -70,7 +65,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
 }
 
 /// The thresholds that the run was given.
-fn own_thresholds(document: &RunDocument) -> Result<Vec<Threshold>> {
+fn own_thresholds(document: &Manifest) -> Result<Vec<Threshold>> {
     document.asked.thresholds.iter().map(|text| text.parse().context("plan.json")).collect()
 }
 
@@ -82,8 +77,8 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
     summary.not_computed.retain(|path, _| !path.starts_with("thresholds."));
     if run.join(records::folder::RECORDS).is_file() {
         let run = RunFolder::open(run)?;
-        let document = RunDocument::read(&run.plan())?;
-        let fresh = recompute(&run, document, asked.to_vec())?;
+        let document = Manifest::read(&run.plan())?;
+        let fresh = recompute(&run.records(), document, asked.to_vec(), None)?;
         let missing = fresh.not_computed.into_iter().filter(|(path, _)| path.starts_with("thresholds."));
         summary.not_computed.extend(missing);
         summary.thresholds = fresh.thresholds;
@@ -119,68 +114,8 @@ pub(super) fn summary_of(run: &Path) -> Result<Summary> {
             .with_context(|| format!("{} is not a summary this version reads", stored.display()));
     }
     let run = RunFolder::open(run)?;
-    let document = RunDocument::read(&run.plan())?;
-    recompute(&run, document, Vec::new())
-}
-
-/// The summary of a run from its records and its plan. What the generator said of itself is lost with the process.
-fn recompute(run: &RunFolder, document: RunDocument, thresholds: Vec<Threshold>) -> Result<Summary> {
-    let plan = document.plan.plan().map_err(anyhow::Error::msg)?;
-    let mut analysis =
-        stats::Analysis::new(rundoc::setup(&plan, &document.asked.steps, 1)).judging(thresholds);
-    let spill = std::env::temp_dir();
-    let mut merge = Merge::open(&[run.records()], By::Started, Limits::default(), &spill)?;
-    let mut batch = Batch::default();
-    let mut last = Nanos::ZERO;
-    while let Some(record) = merge.next_row()? {
-        last = last.max(record.done);
-        // A session's row stands for requests that have rows of their own.
-        if let Some(start) = record.start().filter(|_| record.kind == Kind::Request) {
-            batch.watermark = start.started;
-            batch.starts.push(start);
-        }
-        batch.records.push(record);
-        if batch.records.len() == ROWS {
-            analysis.batch(&batch);
-            batch.starts.clear();
-            batch.records.clear();
-        }
-    }
-    batch.watermark = Nanos::MAX;
-    batch.last = true;
-    analysis.batch(&batch);
-    let merged = merge.merged();
-    let whole = merged.truncated.is_empty();
-    // A simulation has no target, and took place at no time.
-    let live = document.asked.target.is_some();
-    let facts = Facts {
-        source: if live { Source::Live } else { Source::Sim },
-        name: document.name,
-        seed: Some(plan.seed),
-        command: Some(document.command),
-        started_at: live.then_some(document.started_at),
-        plan: Some(document.asked),
-        interrupted_at: (!whole && last < plan.end()).then_some(last),
-        resolution: Some(Nanos(1)),
-        ..Facts::default()
-    };
-    let mut summary = analysis.finish(facts);
-    if !whole {
-        summary.verdict.findings.push(cut_short(run.path()));
-    }
-    Ok(summary)
-}
-
-fn cut_short(path: &Path) -> Finding {
-    Finding {
-        id: "log-cut-short".to_owned(),
-        severity: Severity::Warning,
-        text: format!(
-            "The log in {} has no end mark: the process was killed or the disk was full. What was in flight, and up to a second of records before, is missing.",
-            path.display()
-        ),
-        ..Finding::default()
-    }
+    let document = Manifest::read(&run.plan())?;
+    recompute(&run.records(), document, Vec::new(), None)
 }
 
 #[cfg(test)]
@@ -202,8 +137,8 @@ mod tests {
         let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
         let first = crate::simulate::simulate(&simulated(&args, &[]).unwrap(), &|| false).unwrap().summary;
         let run = RunFolder::open(&out).unwrap();
-        let document = RunDocument::read(&run.plan()).unwrap();
-        let again = recompute(&run, document, Vec::new()).unwrap();
+        let document = Manifest::read(&run.plan()).unwrap();
+        let again = recompute(&run.records(), document, Vec::new(), None).unwrap();
         assert!(first.measured.n > 400, "{}", first.measured.n);
         assert_eq!((again.source, &again.started_at), (first.source, &first.started_at));
         assert_eq!(again.measured, first.measured);

@@ -16,9 +16,11 @@ pub use study::{Place, StudySettings};
 
 use crate::args::{OutputArgs, RunArgs};
 use crate::files;
-use crate::rundoc::{STEP, What};
+use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
 use base::Nanos;
+use headway_engine::RunSpec;
+use headway_engine::manifest::STEP;
 use stats::Threshold;
 use stats::thresholds::check_steps;
 use std::path::PathBuf;
@@ -99,14 +101,15 @@ impl RunSettings {
         Ok(settings)
     }
 
-    /// What it is, for its document.
-    pub fn what(&self) -> What<'_> {
-        What {
+    /// What it is, for its manifest.
+    pub fn spec(&self) -> RunSpec<'_> {
+        RunSpec {
             name: &self.name,
-            words: &self.words,
+            command: repeat::command(&self.words, self.load.plan.seed),
             target: Some(&self.shown_target),
             labels: &self.labels,
-            load: &self.load,
+            plan: &self.load.plan,
+            shown: self.load.summary(),
             limits: &self.limits,
             thresholds: &self.thresholds,
         }

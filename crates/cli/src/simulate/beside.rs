@@ -4,8 +4,8 @@
 //! absent: reading the summary, which is the command's.
 
 use super::differs::{of_patience, of_plans, of_summaries};
-use crate::rundoc::RunDocument;
 use crate::settings::plan_summary;
+use headway_engine::Manifest;
 use report::beside::{of_point, of_run, recorded};
 use report::format::count;
 use stats::Summary;
@@ -48,7 +48,7 @@ impl Other {
         let mut run = recorded(name, summary);
         let at = path.join(records::folder::PLAN);
         let plan = at.is_file().then(|| {
-            let document = RunDocument::read(&at).map_err(|error| format!("{error:#}"))?;
+            let document = Manifest::read(&at).map_err(|error| format!("{error:#}"))?;
             document.plan.plan().map_err(|error| format!("{}: {error}", at.display()))
         });
         let plan = plan.and_then(|plan| plan.map_err(|error| run.notes.push(unread(&error))).ok());

@@ -32,13 +32,14 @@ mod tests;
 pub use beside::{Other, Own};
 pub use study::{Studied, study};
 
-use crate::execute::{log_finding, log_metadata, run_folder};
+use crate::execute::{log_finding, run_folder};
 use crate::exit::Failure;
 use crate::output::render;
-use crate::rundoc::{self, RunDocument, What};
+use crate::repeat;
 use crate::settings::SimSettings;
 use base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
 use course::Course;
+use headway_engine::{Manifest, RunSpec, analysis_setup};
 use inside::{looked_at_until, simulation};
 use loads::Loads;
 use order::How;
@@ -77,16 +78,17 @@ pub struct Simulated {
 /// A model that cannot be, or a folder that is taken.
 pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simulated, Failure> {
     let plan = &settings.load.plan;
-    let what = What {
+    let spec = RunSpec {
         name: &settings.name,
-        words: &settings.words,
+        command: repeat::command(&settings.words, plan.seed),
         target: None,
         labels: &settings.labels,
-        load: &settings.load,
+        plan,
+        shown: settings.load.summary(),
         limits: &settings.limits,
         thresholds: &settings.thresholds,
     };
-    let mut document = RunDocument::new(&what, None, 0);
+    let mut document = Manifest::new(spec, None, 0);
     if !settings.capped {
         document.asked.connections = None;
     }
@@ -100,11 +102,11 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
         folder.write_new(records::folder::PLAN, &document.json()?)?;
         folder.write_new(records::folder::SCENARIO, settings.scenario.as_bytes())?;
         if settings.log {
-            log = Some(LogWriter::create(&folder.records(), &log_metadata(&document)?)?);
+            log = Some(LogWriter::create(&folder.records(), &document.log_metadata()?)?);
         }
     }
     let analysis =
-        Analysis::new(rundoc::setup(plan, &settings.labels, 1)).judging(settings.thresholds.clone());
+        Analysis::new(analysis_setup(plan, &settings.labels, 1)).judging(settings.thresholds.clone());
     let warm_up = InTheCourse::new(plan);
     let keep = RefCell::new(Keep { analysis, log, failure: None, warm_up });
     let to = Batcher::new(0, ROWS, |batch| keep.borrow_mut().take(batch));

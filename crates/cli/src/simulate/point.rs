@@ -15,8 +15,8 @@ use super::period::Period;
 use super::pooled::{Percentile, Together};
 use super::replication::{MAX, NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
 use super::state::{Looked, fastest, once, why_not};
-use crate::rundoc;
 use crate::settings::Play;
+use headway_engine::analysis_setup;
 use stats::steady::{Cut, Length, Prefix};
 use stats::study::{Estimate, Point, WarmUp};
 use stats::summary::{Finding, Infinite};
@@ -295,7 +295,7 @@ fn estimates(
 
 /// Whether closed users were mostly turned away, and at once.
 fn refusals<'a>(play: &Play, runs: impl Iterator<Item = &'a Replication>, seen: &[&Seen]) -> Option<Finding> {
-    let setup = rundoc::setup(&play.plan, &[], 1);
+    let setup = analysis_setup(&play.plan, &[], 1);
     let users = setup.users.as_ref().filter(|_| setup.workload == Workload::Closed)?;
     let each = users.user_seconds(&(play.plan.measured_from..play.plan.end()));
     let all = runs.fold(Refusals::default(), |all, run| Refusals {

@@ -30,7 +30,7 @@ fn an_export_keeps_the_metadata_sorts_if_asked_and_overwrites_nothing() {
     let log = folder.path().join("records.arrow");
     write(&log, &said, &[&rows]);
     let out = folder.path().join("records.parquet");
-    let limits = Limits { rows_in_memory: 1_000, runs_at_once: 4 };
+    let limits = Limits { rows_in_memory: 1_000, runs_at_once: 4, ..Limits::default() };
     let merged = to_parquet(std::slice::from_ref(&log), &out, Some(By::Intended), limits).unwrap();
     assert_eq!((merged.rows, merged.sorted_on_disk), (10_000, 1));
     let reader = LogReader::open(&out).unwrap();

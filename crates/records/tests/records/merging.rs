@@ -36,7 +36,7 @@ proptest! {
         }
         let folder = tempfile::tempdir().unwrap();
         let paths = write_all(folder.path(), &logs);
-        let tight = Limits { rows_in_memory, runs_at_once };
+        let tight = Limits { rows_in_memory, runs_at_once, ..Limits::default() };
         let merged: Vec<Record> =
             Merge::open(&paths, by, tight, folder.path()).unwrap().map(Result::unwrap).collect();
 
@@ -69,7 +69,7 @@ fn a_nearly_sorted_log_needs_no_disk() {
     let rows: Vec<Record> = (0..5_000).map(|k| plain_row(k ^ 7)).collect();
     let logs = write_all(folder.path(), &[rows.clone(), (5_000..6_000).map(plain_row).collect()]);
     let run = |rows_in_memory| {
-        let limits = Limits { rows_in_memory, runs_at_once: 100 };
+        let limits = Limits { rows_in_memory, runs_at_once: 100, ..Limits::default() };
         let mut merge = Merge::open(&logs, By::Intended, limits, folder.path()).unwrap();
         let mut keys = Vec::new();
         while let Some(row) = merge.next_row().unwrap() {

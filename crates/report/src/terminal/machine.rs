@@ -127,7 +127,7 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
         page.labelled(
             "shard",
             Tone::Plain,
-            "these numbers are one shard's; merge the run folders for the whole",
+            "these numbers are one shard's; `headway merge` makes one run of all shards' folders",
         );
     }
 }

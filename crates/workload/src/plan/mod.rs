@@ -236,12 +236,7 @@ impl Plan {
 
     /// The rate over time of the part of the sessions that this process sends.
     pub fn own_profile(&self) -> Option<Profile> {
-        let share = 1.0 / f64::from(self.shard.count());
-        let scaled = |rate: Rate| Rate(rate.0 * share);
-        let profile = self.profile()?;
-        let phases: Vec<Phase> =
-            profile.phases().map(|p| Phase { from: scaled(p.from), to: scaled(p.to), ..p }).collect();
-        Some(Profile::new(&phases))
+        Some(self.profile()?.scaled(1.0 / f64::from(self.shard.count())))
     }
 }
 

@@ -1,0 +1,139 @@
+//! `plan.json` in the run folder: what was asked for, exactly enough to print the plan and to repeat the run.
+
+use anyhow::{Context as _, Result};
+use records::{Metadata, metadata};
+use serde::{Deserialize, Serialize};
+use stats::summary::PlanSummary;
+use stats::thresholds::Threshold;
+use std::path::Path;
+use workload::{Limits, Plan, Shard};
+
+/// The manifest of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `headway.plan/1`.
+    pub schema: String,
+    /// Version of the program that ran it.
+    pub headway: String,
+    /// The command that repeats the run, secrets replaced.
+    pub command: String,
+    /// A short name.
+    pub name: String,
+    /// The plan's zero, nanoseconds since the Unix epoch.
+    pub zero_unix_ns: i64,
+    /// The plan's zero, RFC 3339.
+    pub started_at: String,
+    /// The plan.
+    pub plan: workload::plan::Document,
+    /// What was asked for, as the summary shows it.
+    pub asked: PlanSummary,
+    /// Of a merged run from which shards are missing: those that are there, `i/N`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<String>,
+}
+
+/// Name and version of the document's shape.
+pub const SCHEMA: &str = "headway.plan/1";
+
+/// The label of the one step of a run without a scenario.
+pub const STEP: &str = "request";
+
+/// What a run, live or simulated, is.
+#[derive(Clone, Debug)]
+pub struct RunSpec<'a> {
+    /// A short name.
+    pub name: &'a str,
+    /// The command that repeats it, secrets replaced.
+    pub command: String,
+    /// The target, secrets replaced; none in a simulation.
+    pub target: Option<&'a str>,
+    /// Labels of the steps.
+    pub labels: &'a [String],
+    /// Which users arrive when, and what they do.
+    pub plan: &'a Plan,
+    /// The plan as the summary shows it.
+    pub shown: PlanSummary,
+    /// Bounds of the whole run.
+    pub limits: &'a Limits,
+    /// Thresholds of its numbers.
+    pub thresholds: &'a [Threshold],
+}
+
+impl Manifest {
+    /// The manifest of a run that is about to begin with `threads` workers.
+    pub fn new(spec: RunSpec<'_>, threads: Option<u32>, zero_unix_ns: i128) -> Manifest {
+        let limits = spec.limits;
+        let asked = PlanSummary {
+            connections: Some(u64::from(limits.connections)),
+            threads,
+            target: spec.target.map(str::to_owned),
+            steps: spec.labels.to_vec(),
+            thresholds: spec.thresholds.iter().map(|t| t.text.clone()).collect(),
+            timeout_s: Some(limits.timeout.as_secs_f64()),
+            connect_timeout_s: Some(limits.connect_timeout.as_secs_f64()),
+            max_wait_s: Some(limits.max_wait.as_secs_f64()),
+            ..spec.shown
+        };
+        let zero = jiff::Timestamp::from_nanosecond(zero_unix_ns).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        Manifest {
+            schema: SCHEMA.to_owned(),
+            headway: env!("CARGO_PKG_VERSION").to_owned(),
+            command: spec.command,
+            name: spec.name.to_owned(),
+            zero_unix_ns: zero_unix_ns as i64,
+            started_at: zero.to_string(),
+            plan: spec.plan.document(),
+            asked,
+            shards: Vec::new(),
+        }
+    }
+
+    /// The shards of the plan whose records are here.
+    ///
+    /// # Errors
+    /// A shard that is not written as one.
+    pub fn shards(&self) -> Result<Vec<Shard>> {
+        let own = std::slice::from_ref(&self.plan.shard);
+        let shards = if self.shards.is_empty() { own } else { &self.shards };
+        Ok(shards.iter().map(|shard| Shard::parse(shard)).collect::<Result<_, _>>()?)
+    }
+
+    /// What the log says about itself.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn log_metadata(&self) -> Result<Metadata> {
+        let entries = [
+            (metadata::SEED, self.plan.seed.to_string()),
+            (metadata::PLAN, serde_json::to_string(&self.plan)?),
+            (metadata::STEPS, serde_json::to_string(&self.asked.steps)?),
+            (metadata::ZERO_UNIX_NS, self.zero_unix_ns.to_string()),
+            (metadata::COMMAND, self.command.clone()),
+        ];
+        Ok(entries.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
+    }
+
+    /// As it is written down.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn json(&self) -> Result<Vec<u8>> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        Ok(text)
+    }
+
+    /// Reads the document at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not such a document.
+    pub fn read(path: &Path) -> Result<Manifest> {
+        let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let document: Manifest = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is not a {SCHEMA} document", path.display()))?;
+        if document.schema != SCHEMA {
+            anyhow::bail!("{}: schema {} is not {SCHEMA}", path.display(), document.schema);
+        }
+        Ok(document)
+    }
+}
