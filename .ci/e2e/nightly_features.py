@@ -10,7 +10,7 @@ SAMPLES = ROOT / "crates/import/tests/samples"
 def lacks(ended, what, feature):
     ended.exits(2)
     contains(flat(ended.err), f"this headway was built without {what}", "stderr")
-    contains(flat(ended.err), f"`--features {feature}`", "stderr")
+    contains(flat(ended.err), f"--features {feature}`", "stderr")
 
 
 @check("features: without parquet, report --parquet exits 2 before it writes anything")

@@ -25,6 +25,6 @@ pub use time::{Nanos, Rate};
 /// `feature` is a feature of the package `headway`.
 pub fn not_built(what: &str, feature: &str) -> String {
     format!(
-        "this headway was built without {what}: the packaged one has it, and so has one that is built with `--features {feature}`"
+        "this headway was built without {what}: build it with `cargo install --path crates/cli --features {feature}`"
     )
 }
