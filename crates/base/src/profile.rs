@@ -198,19 +198,36 @@ impl Profile {
 
     /// The beginning of the pause that `at` lies strictly inside of, if it does: a start there belongs to its beginning.
     pub fn pause_around(&self, at: Nanos) -> Option<Nanos> {
-        let t = at.as_secs_f64();
-        self.pieces
-            .iter()
-            .find(|p| {
-                p.phase.from.0 == 0.0 && p.phase.to.0 == 0.0 && p.start_s < t && t < p.start_s + p.length_s
-            })
-            .map(|p| Nanos::from_secs_f64(p.start_s))
+        // In whole nanoseconds: in seconds a pause may seem to end after the instant at which the next phase begins.
+        let mut begins = Nanos::ZERO;
+        for phase in self.phases() {
+            let ends = begins + phase.length;
+            if phase.from.0 == 0.0 && phase.to.0 == 0.0 && begins < at && at < ends {
+                return Some(begins);
+            }
+            begins = ends;
+        }
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 0.179 + 1.455 is more than 1.634 in floating point.
+    #[test]
+    fn what_begins_with_the_phase_after_a_pause_is_not_inside_it() {
+        let (ramp, pause) = (Nanos::from_millis(179), Nanos::from_millis(1_455));
+        let profile = Profile::new(&[
+            Phase::pause(ramp),
+            Phase::pause(pause),
+            Phase::hold(Nanos::from_millis(1), Rate(117.0)),
+        ]);
+        assert_eq!(profile.pause_around(ramp + pause), None);
+        assert_eq!(profile.pause_around(ramp + pause - Nanos(1)), Some(ramp));
+        assert_eq!(profile.pause_around(ramp), None);
+    }
 
     fn bumpy() -> Profile {
         let s = Nanos::from_secs;

@@ -85,6 +85,8 @@ pub struct Runs<'a> {
     pub numbers: &'a [&'a Numbers],
     /// Why there is no steady state, in words.
     pub unsteady: Option<String>,
+    /// Whether service times are too skewed for an interval of the mean of a single run.
+    pub skewed: bool,
     /// What leaves the mean response time without an interval, if anything does.
     pub no_mean: Option<Infinite>,
     /// The response times of all of them.
@@ -112,7 +114,7 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
         result.lower_bound = all.iter().any(|number| number.lower_bound);
         result.value = over_runs.map(|estimate| estimate.mean);
         result.interval = match all[..] {
-            [one] => one.interval,
+            [one] => one.interval.filter(|_| !of.skewed || threshold.aggregate != Aggregate::Mean),
             _ => over_runs.and_then(|estimate| estimate.ci95),
         };
         match threshold.aggregate {

@@ -5,7 +5,7 @@
 //! they ask for no more than there is.
 
 use base::dist::Law as _;
-use stats::queueing::{Mmc, relaxation_time, skew_allowance};
+use stats::queueing::{Mmc, TOO_SKEWED, relaxation_time, skew_allowance};
 use stats::steady::Length;
 use stats::summary::Infinite;
 use workload::Plan;
@@ -23,6 +23,8 @@ pub struct Loads {
     pub relaxation_s: Option<f64>,
     /// How long a single run must last after its warm-up for its intervals, in seconds ([`stats::summary::Steady`]).
     pub trusted_s: Option<f64>,
+    /// Whether the service times of a station are too skewed for an interval of the mean of a single run.
+    pub skewed: bool,
     /// What is infinite about service times or waits, by part; none where nothing is known to be.
     pub infinite: Vec<Option<Infinite>>,
 }
@@ -32,22 +34,26 @@ impl Loads {
     pub fn of(plan: &Plan, model: &Model) -> Loads {
         let faults =
             model.parts.iter().filter_map(|part| alternation(part.faults.as_ref()?)).reduce(f64::max);
+        let reached = || (0..model.parts.len()).filter(|&part| is_reached(model, part));
+        let skewed = reached().any(|part| match &model.parts[part].kind {
+            Kind::Station(station) => skew_allowance(&station.service) > TOO_SKEWED,
+            _ => false,
+        });
         let Some(rate) = rate(plan) else {
             let open = plan.groups.iter().any(|group| matches!(group.source, Source::Arrivals { .. }));
             let infinite = (0..model.parts.len()).map(|part| infinite(model, part, None, open)).collect();
             let trusted_s = faults.map(|faults| Length::TRUSTED * faults);
             let offered = vec![None; model.parts.len()];
-            return Loads { offered, relaxation_s: faults, trusted_s, infinite };
+            return Loads { offered, relaxation_s: faults, trusted_s, skewed, infinite };
         };
         let offered = sim::load::offered(model, rate);
         let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
-        let stations = (0..model.parts.len()).filter(|&part| is_reached(model, part));
         let time = |part: usize| {
             let time = relaxation(model, part, offered[part]?, gap_cov)?;
             let Kind::Station(station) = &model.parts[part].kind else { return None };
             Some((time, time * skew_allowance(&station.service)))
         };
-        let times: Option<Vec<(f64, f64)>> = stations.map(time).collect();
+        let times: Option<Vec<(f64, f64)>> = reached().map(time).collect();
         let infinite =
             (0..model.parts.len()).map(|part| infinite(model, part, offered[part], true)).collect();
         let both = |one: (f64, f64), other: (f64, f64)| (one.0.max(other.0), one.1.max(other.1));
@@ -57,6 +63,7 @@ impl Loads {
             relaxation_s: slowest.map(|times| times.0),
             trusted_s: slowest.map(|times| Length::TRUSTED * times.1),
             offered,
+            skewed,
             infinite,
         }
     }

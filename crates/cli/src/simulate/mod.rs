@@ -288,6 +288,7 @@ fn steady(settings: &SimSettings, seen: &InTheCourse, loads: &Loads, parts: &[Mo
         batch_lag1: means.map(|means| means.lag1),
         relaxation_s: loads.relaxation_s,
         trusted_s: loads.trusted_s,
+        skewed: loads.skewed,
         relaxations: loads.relaxation_s.map(|relaxation| (to - from) / relaxation),
         period_s,
     }

@@ -19,6 +19,7 @@ use crate::settings::Play;
 use headway_engine::analysis_setup;
 use stats::steady::{Cut, Length, Prefix};
 use stats::study::{Estimate, Point, WarmUp};
+use stats::summary::withhold::TOO_SKEWED;
 use stats::summary::{Finding, Infinite};
 use stats::{Growth, Refusals, Threshold, Workload};
 use std::collections::BTreeMap;
@@ -201,11 +202,12 @@ impl Coming {
             // Work has no variance either, and so its share of the time.
             point.utilisation = point.utilisation.map(|of| Estimate { ci95: None, ..of });
         }
-        if let Some((_, what)) = no_mean {
+        let too_skewed = (self.loads.skewed && runs().count() == 1).then_some(TOO_SKEWED);
+        if let Some(why) = no_mean.map(|(_, what)| what.against_the_mean()).or(too_skewed) {
             for (block, of) in [("response", &mut point.response), ("response_ok", &mut point.response_ok)] {
                 let Some(mean) = of.get_mut("mean") else { continue };
                 mean.ci95 = None;
-                point.not_computed.insert(format!("{block}.mean.ci95"), what.against_the_mean().to_owned());
+                point.not_computed.insert(format!("{block}.mean.ci95"), why.to_owned());
             }
         }
         let planned = self.planned.is_some() && point.why_not == self.planned;
@@ -234,6 +236,7 @@ impl Coming {
                 numbers: &numbers().collect::<Vec<_>>(),
                 unsteady: point.why_not.clone().filter(|_| !judged_as_it_is),
                 together: &self.together,
+                skewed: self.loads.skewed,
                 no_mean: no_mean.map(|(_, what)| what),
             },
         );

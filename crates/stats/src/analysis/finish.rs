@@ -350,6 +350,7 @@ impl Analysis {
         let findings = find_all(&case);
         let (unsteady, no_mean) = (unsteady(&case), no_mean(&case));
         let length = length_for_intervals(&case);
+        let skewed = facts.simulation.as_ref().is_some_and(|simulation| simulation.steady.skewed);
         summary.verdict.findings = findings;
         if let Some(reason) = unsteady {
             summary.withhold_intervals(reason, false);
@@ -358,8 +359,8 @@ impl Analysis {
             summary.withhold_intervals(reason, true);
             summary.unjudge(reason);
         }
-        if let Some((length, trusted)) = length {
-            summary.withhold_of_short_run(length, trusted);
+        if length.is_some() || skewed {
+            summary.withhold_of_single_run(length, skewed);
         }
     }
 }

@@ -37,6 +37,6 @@ pub use load_dependent::{LoadDependent, Stationary};
 pub use mg1::{Mg1, mg1_sojourn_mean};
 pub use mmc::Mmc;
 pub use priority::{Class, preemptive_sojourns, priority_waits, priority_waits_mmc};
-pub use relaxation::{relaxation_time, skew_allowance};
+pub use relaxation::{TOO_SKEWED, relaxation_time, skew_allowance};
 pub use sharing::{ps_sojourn_mean, ps_sojourn_of};
 pub use users::{users_for, waiting_share};

@@ -22,7 +22,7 @@ mod sessions;
 mod simulation;
 mod threshold;
 mod verdict;
-mod withhold;
+pub mod withhold;
 
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
 pub use audit::{

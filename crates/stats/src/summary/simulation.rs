@@ -54,6 +54,9 @@ pub struct Steady {
     /// to the 95th: 500 relaxation times, more where service times are skewed. The 99th takes twice as long, the 99.9th twenty
     /// times. None where no relaxation time is known.
     pub trusted_s: Option<f64>,
+    /// Whether service times are too skewed for the mean of a single run to have an interval, however long the run is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skewed: bool,
     /// Period of a model that repeats itself (a stall or fault by the clock); none of others. It is steady over whole periods.
     pub period_s: Option<f64>,
 }

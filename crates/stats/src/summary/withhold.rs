@@ -8,11 +8,19 @@ use crate::steady::Length;
 use crate::thresholds::{is_time, percentile};
 use std::collections::BTreeMap;
 
+/// Why the mean of a single run, or of a study's single replication, has no interval.
+pub const TOO_SKEWED: &str = "the service times are too skewed for an interval of the mean of a single run; several runs (--replications) have one";
+
 impl Summary {
-    /// Takes back the 95 % intervals of times for which a simulated run of that length is too short, where those of means need
-    /// `trusted`; both in seconds.
-    pub(crate) fn withhold_of_short_run(&mut self, length: f64, trusted: f64) {
+    /// Takes back the 95 % intervals of times that a single simulated run cannot have: those for which a run of that length is too
+    /// short, where those of means need `trusted` (both in seconds, if that is known), and those of means where services are
+    /// too skewed.
+    pub(crate) fn withhold_of_single_run(&mut self, length: Option<(f64, f64)>, skewed: bool) {
         let why = |quantile: Option<f64>| {
+            if skewed && quantile.is_none() {
+                return Some(TOO_SKEWED.to_owned());
+            }
+            let (length, trusted) = length?;
             let needs = trusted * quantile.map_or(1.0, Length::longer_for);
             (length < needs).then(|| {
                 format!(

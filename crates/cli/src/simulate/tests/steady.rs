@@ -181,3 +181,27 @@ fn a_run_that_is_too_short_for_an_interval_has_none() {
         |of: &str| -> Vec<bool> { study.points.iter().map(|p| p.response[of].ci95.is_some()).collect() };
     assert_eq!((has("mean"), has("p99")), (vec![true, true, false], vec![true, false, false]));
 }
+
+/// Of lognormal services of CoV 3 the mean of a single run has no interval at any length; the median has one, and so has the mean
+/// of several runs. Gamma services of the same CoV are not so skewed.
+#[test]
+fn a_single_run_of_very_skewed_services_has_no_interval_of_its_mean() {
+    let text =
+        |law: &str| format!("{}model:\n  service: {law}\n", load().replace("hold: 100s", "hold: 20000s"));
+    let demands = ["--threshold", "avg<10s"];
+    let summary = single(&text("lognormal(5ms,3)"), &demands);
+    let ci = summary.response.ci95;
+    assert_eq!((ci.mean, ci.p50.is_some()), (None, true));
+    assert!(summary.not_computed["response.ci95.mean"].contains("too skewed"));
+    assert_eq!(summary.simulation.as_ref().map(|s| s.steady.ci95), Some(None));
+    assert_eq!((summary.thresholds[0].interval, summary.thresholds[0].decided), (None, None));
+    assert!(single(&text("gamma(5ms,3)"), &demands).response.ci95.mean.is_some());
+    let study = |flags: &[&str]| played(&text("lognormal(5ms,3)").replace("20000s", "2000s"), flags);
+    let alone = study(&["--sweep", "rate=20,40", "--threshold", "avg<10s"]);
+    for point in &alone.points {
+        assert_eq!(point.response["mean"].ci95, None);
+        assert!(point.not_computed["response.mean.ci95"].contains("too skewed"));
+        assert_eq!(point.thresholds[0].interval, None);
+    }
+    assert!(study(&["--replications", "5"]).points[0].response["mean"].ci95.is_some());
+}
