@@ -84,7 +84,7 @@ pub struct MissingShard {
 /// What was merged.
 #[derive(Debug)]
 pub struct Merged {
-    /// Of all records together.
+    /// The summary of all records together.
     pub summary: Summary,
     /// Shards that are not among the runs.
     pub missing: Vec<MissingShard>,
@@ -254,7 +254,7 @@ fn unwritable(error: records::Error) -> Error {
     Error::Unwritable(error.into())
 }
 
-/// The shards that are not among those `here`; none where nothing is said of shards.
+/// The shards of the plan that are not among those `here`; none if `here` is empty.
 pub(crate) fn missing(plan: &Plan, here: &[String]) -> Vec<MissingShard> {
     let count = here.first().and_then(|shard| Shard::parse(shard).ok()).map_or(0, Shard::count);
     let all = (0..count).filter_map(|index| Shard::new(index, count).ok());

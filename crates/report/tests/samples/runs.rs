@@ -126,7 +126,7 @@ pub fn overloaded() -> Summary {
     live("overloaded", "overloaded.yaml")
 }
 
-/// Twenty users who think, and a target that stops now and then: what the loop hid is estimated.
+/// Twenty users with think times, and a target that stops now and then: what the loop hid is estimated.
 pub fn closed() -> Summary {
     live("closed", "http://127.0.0.1:8080/ -u 20 --think 'exp(1s)' -d 300s")
 }
