@@ -15,7 +15,7 @@ pub fn analysis_setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
 pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[String], sources: usize) -> Setup {
     let arriving = || plan.groups.iter().filter(|g| g.arrives());
     let whole = shards.iter().map(|shard| 1.0 / f64::from(shard.count())).sum::<f64>() > 1.0 - 1e-9;
-    // Together they are the plan, or one shard of it; else they are a part whose law is known of Poisson arrivals alone.
+    // All shards are the plan. Of some of them, a law of the gaps is known only for Poisson arrivals.
     let shard = match shards {
         [one] => Some(*one),
         _ if whole => Some(Shard::WHOLE),

@@ -27,7 +27,7 @@ pub struct Manifest {
     pub plan: workload::plan::Document,
     /// What was asked for, as the summary shows it.
     pub asked: PlanSummary,
-    /// Of a merged run from which shards are missing: those that are there, `i/N`.
+    /// The shards that were merged, `i/N`, if some of the plan are missing; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<String>,
 }
@@ -88,7 +88,7 @@ impl Manifest {
         }
     }
 
-    /// The shards of the plan whose records are here.
+    /// The shards of the plan which have records in this run.
     ///
     /// # Errors
     /// A shard that is not written as one.

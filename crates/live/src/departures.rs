@@ -43,9 +43,9 @@ pub struct Departures {
     pub bins: Vec<Bin>,
     /// The longest delay that was not the target's.
     pub longest: Nanos,
-    /// Every so many requests are watched,
+    /// One of this many requests is watched.
     every: u64,
-    /// and so many are passed over first.
+    /// Requests that pass unwatched before the next that is watched.
     pass: u64,
     /// Requests since the last look at their rate, and those of them that were watched.
     sent: u64,

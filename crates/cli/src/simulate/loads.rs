@@ -141,7 +141,7 @@ fn infinite(model: &Model, part: usize, load: Option<f64>, open: bool) -> Option
         _ if index <= 2.0 => return Some(Infinite::ServiceVariance),
         _ => {}
     }
-    // Waits have a bound: in a limited queue, of users who wait for their responses, of requests that are withdrawn.
+    // Waits are bounded in a limited queue, for closed users, and for requests that are withdrawn.
     let bounded = !open || station.queue.is_some() || cancels(&[Cancel::Queued]);
     let waits = station.discipline != Discipline::Sharing && !bounded;
     (waits && index <= 1.0 + 2.0 / spare(model, part, load)).then_some(Infinite::WaitVariance)

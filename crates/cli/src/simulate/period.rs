@@ -8,7 +8,7 @@ use base::dist::{Dist, Law as _};
 use workload::Plan;
 use workload::model::{Kind, Model, When};
 
-/// Several periods count as one, the least that holds whole numbers of each, where the measured phase has so many of it.
+/// Several periods count as their least common multiple, where the measured phase has enough of it.
 const FEWEST: i64 = 5;
 
 /// From when on a model repeats itself, and how often.

@@ -14,7 +14,7 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::AddressFamily;
 
-/// A send whose departure has not been told yet.
+/// A send whose departure is not known yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watch {
     /// When it was handed over.

@@ -67,7 +67,7 @@ fn text((_, rate, seconds, model): Row, seed: u64) -> String {
     )
 }
 
-/// Of so many seeds, those of single runs without a steady state, those whose threshold is not judged, and what speaks against one.
+/// Of all seeds, those of single runs without a steady state, those whose threshold is not judged, and what speaks against one.
 fn missed(row: Row, seeds: u64) -> (u64, u64, Vec<String>) {
     let (mut missed, mut not_judged, mut why) = (0, 0, Vec::new());
     for seed in 1..=seeds {
