@@ -6,7 +6,7 @@
 mod memory;
 
 use libfuzzer_sys::fuzz_target;
-use records::{Ending, LogReader};
+use headway_records::{Ending, LogReader};
 
 fuzz_target!(|bytes: &[u8]| {
     let ((), most) = memory::measure(|| read(bytes));

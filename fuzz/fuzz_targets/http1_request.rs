@@ -6,8 +6,8 @@ mod memory;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use wire::Limits;
-use wire::http1::{Response, Server, ServerEvent};
+use headway_wire::Limits;
+use headway_wire::http1::{Response, Server, ServerEvent};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {

@@ -5,10 +5,10 @@
 mod memory;
 
 use arbitrary::Arbitrary;
-use base::Nanos;
+use headway_base::Nanos;
 use libfuzzer_sys::fuzz_target;
-use wire::http1::Client;
-use wire::{ClientConnection, Event, Limits, Opened, Request, ResetReason};
+use headway_wire::http1::Client;
+use headway_wire::{ClientConnection, Event, Limits, Opened, Request, ResetReason};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {

@@ -7,7 +7,7 @@
 
 mod memory;
 
-use import::{Format, Options, Rows, formats};
+use headway_import::{Format, Options, Rows, formats};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 

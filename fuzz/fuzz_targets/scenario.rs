@@ -7,8 +7,8 @@
 mod memory;
 
 use libfuzzer_sys::fuzz_target;
-use workload::Shard;
-use workload::scenario::{Surroundings, parse};
+use headway_workload::Shard;
+use headway_workload::scenario::{Surroundings, parse};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -8,13 +8,13 @@ pub use audit::{AuditArgs, AuditOutput, Dispersion, Expect, LabArgs, Quantiles, 
 pub use secrets::SecretArgs;
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
 
-use base::units::{self, UnitError};
-use base::{Nanos, Rate, dist};
 use clap::{Args as ClapArgs, Parser, Subcommand};
-use stats::Threshold;
+use headway_base::units::{self, UnitError};
+use headway_base::{Nanos, Rate, dist};
+use headway_stats::Threshold;
+use headway_workload::plan::Connections;
+use headway_workload::{Process, Shard, arrivals};
 use std::path::PathBuf;
-use workload::plan::Connections;
-use workload::{Process, Shard, arrivals};
 
 /// Load tests with honest load.
 #[derive(Parser, Debug)]
@@ -253,8 +253,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N")]
     pub queue: Option<usize>,
     /// Stop all service regularly (every=10s,for=1s) or once (at=20s,for=2s)
-    #[arg(long, value_name = "STALL", value_parser = base::station::Stalls::parse)]
-    pub stall: Option<base::station::Stalls>,
+    #[arg(long, value_name = "STALL", value_parser = headway_base::station::Stalls::parse)]
+    pub stall: Option<headway_base::station::Stalls>,
     /// Share of requests answered with 500, 0 to 1
     #[arg(long, default_value = "0", value_name = "SHARE", value_parser = parse_share)]
     pub error_rate: f64,

@@ -4,13 +4,13 @@
 //! shows as `{{name}}`, a secret as `<redacted>` unless `--no-redact` was given.
 
 use crate::settings::RunSettings;
-use base::Nanos;
+use headway_base::Nanos;
+use headway_workload::content::{Memory, Visit};
+use headway_workload::journey::{Cursor, Next};
+use headway_workload::plan::{Group, Plan, Source};
+use headway_workload::redact::Redactor;
+use headway_workload::{Arrival, Request, Sending};
 use std::fmt::Write as _;
-use workload::content::{Memory, Visit};
-use workload::journey::{Cursor, Next};
-use workload::plan::{Group, Plan, Source};
-use workload::redact::Redactor;
-use workload::{Arrival, Request, Sending};
 
 /// Sessions shown of each group.
 const SESSIONS: usize = 2;
@@ -87,7 +87,7 @@ fn session(out: &mut String, settings: &RunSettings, number: usize, arrival: Arr
             step: ask.step,
             group: number as u16,
         };
-        let visit = Visit { sending: &sending, now_unix_ns: live::clock::unix_now() };
+        let visit = Visit { sending: &sending, now_unix_ns: headway_live::clock::unix_now() };
         let label = settings.labels.get(usize::from(ask.step)).map_or("", String::as_str);
         let _ = writeln!(out, "  [{label}]");
         match settings.script.render(&visit, &memory) {

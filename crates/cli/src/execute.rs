@@ -5,18 +5,18 @@ use crate::exit::Failure;
 use crate::output::render;
 use crate::settings::{RunSettings, Start};
 use anyhow::{Context as _, anyhow};
-use base::Nanos;
+use headway_base::Nanos;
 use headway_engine::collect::{Observer, collector};
 use headway_engine::{Manifest, analysis_setup};
-use live::tls::TlsSetup;
-use live::{Clock, Control, RunReport};
-use records::{LogWriter, RunFolder};
-use stats::Facts;
-use stats::Summary;
-use stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
+use headway_live::tls::TlsSetup;
+use headway_live::{Clock, Control, RunReport};
+use headway_records::{LogWriter, RunFolder};
+use headway_stats::Facts;
+use headway_stats::Summary;
+use headway_stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
+use headway_workload::redact::Redactor;
 use std::path::Path;
 use std::thread;
-use workload::redact::Redactor;
 
 /// How long after everything is ready the plan's zero lies, so that no worker is late for it.
 const LEAD: Nanos = Nanos::from_millis(20);
@@ -29,7 +29,7 @@ pub struct Executed {
     /// Where its results are.
     pub folder: RunFolder,
     /// What of its results could not be written, if anything.
-    pub failures: Vec<records::Error>,
+    pub failures: Vec<headway_records::Error>,
 }
 
 /// Plays the run to its end.
@@ -43,20 +43,20 @@ pub fn execute(
     observer: &mut dyn Observer,
 ) -> Result<Executed, Failure> {
     let requests = settings.requests().map_err(Failure::usage)?;
-    let address = live::address::reachable(live::resolve(&settings.target.endpoint)?);
+    let address = headway_live::address::reachable(headway_live::resolve(&settings.target.endpoint)?);
     let tls =
         settings.target.tls.then(|| TlsSetup::new(settings.target.host(), settings.insecure)).transpose()?;
     let local = address.is_local();
-    let threads = live::run::workers(
+    let threads = headway_live::run::workers(
         settings.threads.unwrap_or_else(|| default_threads(local)),
         settings.load.plan.shard.split(settings.limits.connections),
     );
     let folder = run_folder(settings.output.out.as_deref(), &settings.name)?;
     let clock = clock(settings.start).map_err(Failure::usage)?;
     let document = Manifest::new(settings.spec(), Some(threads), clock.unix_nanos(Nanos::ZERO));
-    folder.write_new(records::folder::PLAN, &document.json()?)?;
+    folder.write_new(headway_records::folder::PLAN, &document.json()?)?;
     if let Some(text) = &settings.scenario {
-        folder.write_new(records::folder::SCENARIO, text.as_bytes())?;
+        folder.write_new(headway_records::folder::SCENARIO, text.as_bytes())?;
     }
     let log = match settings.output.no_log {
         true => None,
@@ -64,15 +64,18 @@ pub fn execute(
     };
 
     let plan = &settings.load.plan;
-    let analysis = stats::Analysis::new(analysis_setup(plan, &settings.labels, threads as usize))
+    let analysis = headway_stats::Analysis::new(analysis_setup(plan, &settings.labels, threads as usize))
         .judging(settings.thresholds.clone());
     let (intake, collector) = collector(analysis, log);
-    let config = live::Config {
+    let config = headway_live::Config {
         plan: plan.clone(),
         address,
         tls,
         requests,
-        answer_limits: wire::Limits { body_bytes: settings.max_body, ..wire::Limits::DEFAULT },
+        answer_limits: headway_wire::Limits {
+            body_bytes: settings.max_body,
+            ..headway_wire::Limits::DEFAULT
+        },
         limits: settings.limits,
         threads,
         clock,
@@ -80,7 +83,7 @@ pub fn execute(
     };
     let (report, collected) = thread::scope(|scope| {
         let collecting = scope.spawn(|| collector.run(|| clock.now(), observer, control));
-        let report = live::run(&config, |worker| intake.sink(worker));
+        let report = headway_live::run(&config, |worker| intake.sink(worker));
         drop(intake);
         (report, collecting.join())
     });
@@ -107,8 +110,8 @@ pub fn execute(
     if let Some(error) = &collected.log_failure {
         summary.verdict.findings.push(log_finding(error, collected.rows_lost, collected.rows_written));
     }
-    let style = report::Style::default();
-    let files = [(records::folder::SUMMARY, "json"), (records::folder::REPORT, "html")];
+    let style = headway_report::Style::default();
+    let files = [(headway_records::folder::SUMMARY, "json"), (headway_records::folder::REPORT, "html")];
     // A full disk must not keep the report from being shown.
     let written = files.map(|(name, output)| folder.write_new(name, &render(output, &summary, &style)));
     let failures =
@@ -117,7 +120,7 @@ pub fn execute(
 }
 
 fn default_threads(local: bool) -> u32 {
-    if local { 1 } else { live::host::cores().saturating_sub(1).max(1) }
+    if local { 1 } else { headway_live::host::cores().saturating_sub(1).max(1) }
 }
 
 /// The folder for the results: as named, else one of its own under `headway-runs`.
@@ -125,7 +128,7 @@ pub(crate) fn run_folder(out: Option<&Path>, name: &str) -> Result<RunFolder, Fa
     match out {
         // A folder that is taken is the user's to name anew.
         Some(path) => RunFolder::create_exact(path).map_err(|error| match error {
-            records::Error::Exists { .. } => Failure::usage(anyhow!(error).context("--out")),
+            headway_records::Error::Exists { .. } => Failure::usage(anyhow!(error).context("--out")),
             other => other.into(),
         }),
         None => {
@@ -140,7 +143,7 @@ fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
         None => LEAD,
         Some(Start::In(ahead)) => ahead,
         Some(Start::AtUnix(at)) => {
-            let ahead = at - live::clock::unix_now();
+            let ahead = at - headway_live::clock::unix_now();
             if ahead < 0 {
                 return Err(anyhow!("--start-at lies {} in the past", Nanos(-(ahead as i64))));
             }
@@ -167,9 +170,9 @@ fn generator(report: &RunReport, local: bool) -> Generator {
             worker: i as u32,
             cause: Some(
                 match s.doing {
-                    live::watch::Doing::Handling => "while handling",
-                    live::watch::Doing::Polling => "while polling",
-                    live::watch::Doing::Sleeping => "woken late",
+                    headway_live::watch::Doing::Handling => "while handling",
+                    headway_live::watch::Doing::Polling => "while polling",
+                    headway_live::watch::Doing::Sleeping => "woken late",
                 }
                 .to_owned(),
             ),
@@ -194,7 +197,7 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
         waiting: Some(format!(
             "sleeping until {} before the due time, then polling: {:.1} % of a core",
-            live::clock::UP_BEFORE,
+            headway_live::clock::UP_BEFORE,
             100.0 * seconds(polling) / (seconds(all) / report.workers.len() as f64).max(1e-9)
         )),
         ..Generator::default()
@@ -210,13 +213,13 @@ fn lacked(report: &RunReport) -> std::collections::BTreeMap<String, u64> {
     all
 }
 
-fn departures(report: &RunReport) -> Vec<stats::DepartureBin> {
+fn departures(report: &RunReport) -> Vec<headway_stats::DepartureBin> {
     let workers = report.workers.iter().map(|worker| &worker.departures);
     let bins = workers.flat_map(|d| d.bins.iter().enumerate().map(|(i, bin)| (d.width, i as i64, bin)));
-    let of = |(width, i, bin): (Nanos, i64, &live::departures::Bin)| stats::DepartureBin {
+    let of = |(width, i, bin): (Nanos, i64, &headway_live::departures::Bin)| headway_stats::DepartureBin {
         at: Nanos(i * width.0 + width.0 / 2),
         watched: u64::from(bin.watched),
-        over: live::departures::LEVELS.into_iter().zip(bin.over.map(u64::from)).collect(),
+        over: headway_live::departures::LEVELS.into_iter().zip(bin.over.map(u64::from)).collect(),
         by_target: u64::from(bin.by_target),
     };
     bins.map(of).collect()
@@ -244,14 +247,14 @@ fn name_causes(summary: &mut Summary, report: &RunReport, redactor: &Redactor) {
     }
 }
 
-pub(crate) fn log_finding(error: &records::Error, rows_lost: u64, rows_written: u64) -> Finding {
+pub(crate) fn log_finding(error: &headway_records::Error, rows_lost: u64, rows_written: u64) -> Finding {
     Finding {
         id: "log-lost".to_owned(),
         severity: Severity::Warning,
         text: format!(
             "The log has lost {}, and holds {} ({error}); the statistics have all of them.",
-            report::format::plural(rows_lost, "row"),
-            report::format::count(rows_written)
+            headway_report::format::plural(rows_lost, "row"),
+            headway_report::format::count(rows_written)
         ),
         value: Some(rows_lost as f64),
         n: rows_lost,

@@ -1,10 +1,10 @@
 //! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 3, 98, 99, 97, 0 wins.
 
-use base::Outcome;
-use stats::Summary;
-use stats::study::Study;
-use stats::summary::{LimitedBy, LoadVerdict, ThresholdOutcome};
-use workload::redact::Redactor;
+use headway_base::Outcome;
+use headway_stats::Summary;
+use headway_stats::study::Study;
+use headway_stats::summary::{LimitedBy, LoadVerdict, ThresholdOutcome};
+use headway_workload::redact::Redactor;
 
 /// All went well.
 pub const FINE: u8 = 0;
@@ -120,7 +120,7 @@ pub fn unreachable(summary: &Summary) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::summary::ThresholdResult;
+    use headway_stats::summary::ThresholdResult;
 
     fn summary(load: LoadVerdict, interrupted: bool, outcomes: &[(&str, u64)]) -> Summary {
         let mut s = Summary::default();
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_sweep_may_cross_its_thresholds_and_a_single_point_may_not() {
         use ThresholdOutcome::*;
-        use stats::study::{Parameter, Point};
+        use headway_stats::study::{Parameter, Point};
         let of = |name: &str, values: &[&str], outcomes: &[ThresholdOutcome]| Study {
             parameters: vec![Parameter {
                 name: name.into(),

@@ -1,7 +1,7 @@
 //! Files that flags and scenarios name, read whole and within bounds, and reports in files, written whole.
 
 use anyhow::{Context as _, Result};
-use base::dist::MOST_BYTES_OF_TIMES;
+use headway_base::dist::MOST_BYTES_OF_TIMES;
 use std::fs::{self, File, FileType, Permissions};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -99,8 +99,9 @@ pub fn times_in_file(path: &str) -> Result<Vec<f64>, String> {
     lines
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
         .map(|(number, line)| {
-            let time = base::units::parse_time(line);
-            time.map(base::Nanos::as_secs_f64).map_err(|e| format!("a file of times: line {number}: {e}"))
+            let time = headway_base::units::parse_time(line);
+            time.map(headway_base::Nanos::as_secs_f64)
+                .map_err(|e| format!("a file of times: line {number}: {e}"))
         })
         .collect()
 }
@@ -157,14 +158,14 @@ mod tests {
             fs::write(&path, bytes).unwrap();
             is_a_report(&path).unwrap()
         };
-        let summary = stats::Summary { schema: "headway.summary/1".into(), ..Default::default() };
-        let study = stats::study::Study { schema: "headway.study/1".into(), ..Default::default() };
-        let style = report::Style::default();
+        let summary = headway_stats::Summary { schema: "headway.summary/1".into(), ..Default::default() };
+        let study = headway_stats::study::Study { schema: "headway.study/1".into(), ..Default::default() };
+        let style = headway_report::Style::default();
         for name in ["json", "html", "junit"] {
             assert!(is(&crate::output::render(name, &summary, &style)), "{name}");
         }
-        assert!(is(&report::study::json(&study)));
-        assert!(is(&report::study::html(&study, &style)));
+        assert!(is(&headway_report::study::json(&study)));
+        assert!(is(&headway_report::study::html(&study, &style)));
         assert!(is(b""));
         for other in [
             &b"mine"[..],

@@ -1,6 +1,6 @@
 //! Ctrl-C: once stops sending, twice stops at once; a study of simulations stops at the first.
 
-use live::Control;
+use headway_live::Control;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};

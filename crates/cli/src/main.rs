@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(cli::main(std::env::args_os()))
+    ExitCode::from(headway_cli::main(std::env::args_os()))
 }

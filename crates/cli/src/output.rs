@@ -5,10 +5,10 @@ use crate::exit::in_words;
 use crate::files::replace;
 use crate::settings::StudySettings;
 use anyhow::{Context as _, Result};
-use records::RunFolder;
-use report::Style;
-use stats::Summary;
-use stats::study::Study;
+use headway_records::RunFolder;
+use headway_report::Style;
+use headway_stats::Summary;
+use headway_stats::study::Study;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -49,14 +49,14 @@ pub fn complain(results: impl IntoIterator<Item = Result<()>>) -> bool {
 
 /// Shows a study as asked, and writes what belongs into its folder; what could not be written.
 pub fn study(study: &Study, settings: &StudySettings, folder: Option<&RunFolder>) -> Vec<Result<()>> {
-    let json = report::study::json(study);
-    let page = || report::study::html(study, &Style::default());
+    let json = headway_report::study::json(study);
+    let page = || headway_report::study::html(study, &Style::default());
     let mut results: Vec<Result<()>> = Vec::new();
     if let Some(folder) = folder {
         let files = [
-            (report::study::JSON_FILE, json.clone()),
-            (records::folder::SCENARIO, settings.scenario.clone().into_bytes()),
-            (records::folder::REPORT, page()),
+            (headway_report::study::JSON_FILE, json.clone()),
+            (headway_records::folder::SCENARIO, settings.scenario.clone().into_bytes()),
+            (headway_records::folder::REPORT, page()),
         ];
         results.extend(
             files.iter().map(|(name, bytes)| folder.write_new(name, bytes).map(drop).map_err(Into::into)),
@@ -70,8 +70,10 @@ pub fn study(study: &Study, settings: &StudySettings, folder: Option<&RunFolder>
         json_file => {
             results.extend(json_file.map(|path| replace(path, &json).context("--json")));
             if !settings.output.quiet {
-                results
-                    .push(print(&report::study::terminal(study, &style(folder.map(RunFolder::path), &[]))));
+                results.push(print(&headway_report::study::terminal(
+                    study,
+                    &style(folder.map(RunFolder::path), &[]),
+                )));
             }
         }
     }
@@ -99,12 +101,12 @@ fn style(folder: Option<&Path>, notes: &[(String, String)]) -> Style {
     }
 }
 
-/// A summary in the output of that name (see [`report::ALL`]).
+/// A summary in the output of that name (see [`headway_report::ALL`]).
 ///
 /// # Panics
 /// If there is no output of that name: a defect of this program.
 pub fn render(name: &str, summary: &Summary, style: &Style) -> Vec<u8> {
-    let output = report::find(name).unwrap_or_else(|| panic!("no output is called {name}"));
+    let output = headway_report::find(name).unwrap_or_else(|| panic!("no output is called {name}"));
     output.render(summary, style)
 }
 

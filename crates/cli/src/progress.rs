@@ -1,10 +1,10 @@
 //! Progress on standard error: a line that renews itself on a terminal, a line every five seconds elsewhere.
 
 use crate::settings::Load;
-use base::{Nanos, Snapshot};
+use headway_base::{Nanos, Snapshot};
 use headway_engine::collect::Observer;
+use headway_stats::summary::ThresholdResult;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use stats::summary::ThresholdResult;
 use std::io::{IsTerminal, Write, stderr};
 
 /// Shows how far a run is.
@@ -91,7 +91,7 @@ impl Observer for Progress {
     fn aborting(&mut self, crossed: &ThresholdResult) {
         let text = format!(
             "headway: {}: stopping; waiting for answers (Ctrl-C: stop at once)",
-            report::words::thresholds::sentence(crossed)
+            headway_report::words::thresholds::sentence(crossed)
         );
         match &self.bar {
             Some(bar) => bar.println(text),

@@ -1,7 +1,7 @@
 //! The command line as it is written down and shown: secrets replaced, seed added, quoted so that a shell takes it.
 
+use headway_workload::redact::{REDACTED, Redactor, SecretNames};
 use std::ffi::OsString;
-use workload::redact::{REDACTED, Redactor, SecretNames};
 
 /// A command line as it may be shown, and what hides the secrets that were typed.
 #[derive(Clone, Debug, Default)]

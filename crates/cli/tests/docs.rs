@@ -10,19 +10,19 @@ fn reference() -> String {
         "# Reference\n\nDerived from the registries in the code by `HEADWAY_DOCS=write cargo test -p headway --test docs`; do not edit.\n",
     );
     out.push_str("\n## Arrival processes\n\n`--arrivals PROCESS`; gaps are scaled to the rate.\n\n| process | what it is |\n|---|---|\n");
-    for family in workload::arrivals::ALL {
+    for family in headway_workload::arrivals::ALL {
         out.push_str(&format!("| `{}` | {} |\n", family.usage(), family.about()));
     }
     out.push_str("\n## Distributions\n\nWherever a time may be random (`serve --service`). Times carry units: `250us 10ms 1.5s 2m 1h`.\n\n| distribution | what it is | example |\n|---|---|---|\n");
-    for family in base::dist::ALL {
+    for family in headway_base::dist::ALL {
         let usage = format!("{}({})", family.name(), family.arguments().join(", "));
         out.push_str(&format!("| `{usage}` | {} | `{}` |\n", family.about(), family.example()));
     }
     out.push_str("\n## Outcomes\n\nHow a request that fell due ended; each ends in exactly one: ");
-    let names: Vec<String> = base::Outcome::ALL.iter().map(|o| format!("`{}`", o.name())).collect();
+    let names: Vec<String> = headway_base::Outcome::ALL.iter().map(|o| format!("`{}`", o.name())).collect();
     out.push_str(&format!("{}.\n", names.join(", ")));
     out.push_str("\n## Formats that `headway audit` reads\n\nRecognised by their content, in this order; gz and zst too.\n\n| format | what it is |\n|---|---|\n");
-    for format in import::formats::ALL {
+    for format in headway_import::formats::ALL {
         out.push_str(&format!("| `{}` | {} |\n", format.name(), format.about()));
     }
     out.push_str("\n## Labs\n\n`headway lab NAME`\n\n| lab | what it repeats |\n|---|---|\n");
@@ -30,11 +30,11 @@ fn reference() -> String {
         out.push_str(&format!("| `{}` | {} |\n", lab.name(), lab.about()));
     }
     out.push_str("\n## Outputs\n\n| output | what it is |\n|---|---|\n");
-    for output in report::ALL {
+    for output in headway_report::ALL {
         out.push_str(&format!("| {} | {} |\n", output.name(), output.about()));
     }
     out.push_str("\n## Columns of `records.arrow`\n\nAn Arrow IPC stream; instants are nanoseconds since the plan's zero.\n\n");
-    out.push_str(&records::schema::markdown());
+    out.push_str(&headway_records::schema::markdown());
     out
 }
 

@@ -18,7 +18,7 @@ fn headway(words: &[&str], paths: &[&Path]) -> (u8, serde_json::Value) {
     let document = out.path().join("out.json");
     let argv = ["headway"].iter().chain(words).map(OsString::from);
     let argv = argv.chain(paths.iter().map(|path| path.as_os_str().to_owned()));
-    let code = cli::main(argv.chain(["--json".into(), document.clone().into_os_string()]));
+    let code = headway_cli::main(argv.chain(["--json".into(), document.clone().into_os_string()]));
     let text = fs::read_to_string(document).unwrap_or_else(|_| "null".to_owned());
     (code, serde_json::from_str(&text).unwrap())
 }
@@ -73,9 +73,9 @@ fn report_judges_them_by_other_thresholds() {
 #[test]
 fn a_study_and_an_audit_are_read_as_documents() {
     let study = fs::read(written_by_0_1_0("study").join("study.json")).unwrap();
-    let study = report::study::parse(&study).unwrap();
+    let study = headway_report::study::parse(&study).unwrap();
     assert_eq!((study.points.len(), study.replications), (2, 4));
-    let audit = report::parse(&fs::read(written_by_0_1_0("audit.json")).unwrap()).unwrap();
+    let audit = headway_report::parse(&fs::read(written_by_0_1_0("audit.json")).unwrap()).unwrap();
     assert_eq!(audit.measured.n, 1_000);
     // The folder of a study has no single run: the message names its report.
     assert_eq!(headway(&["report"], &[&written_by_0_1_0("study")]).0, 2);

@@ -2,13 +2,13 @@
 //!
 //! The shards are made of a run which 0.1.0 recorded: its records are dealt out as its plan does.
 
-use records::{LogReader, LogWriter};
+use headway_records::{LogReader, LogWriter};
+use headway_workload::Shard;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use workload::Shard;
 
 const COUNT: u32 = 3;
 
@@ -27,7 +27,7 @@ fn planned(index: u32) -> HashSet<u64> {
 }
 
 /// The folder of shard `index`, with its records as `change` leaves them.
-fn shard(at: &Path, index: u32, change: impl Fn(&mut Vec<base::Record>)) -> PathBuf {
+fn shard(at: &Path, index: u32, change: impl Fn(&mut Vec<headway_base::Record>)) -> PathBuf {
     let folder = at.join(format!("shard-{index}"));
     fs::create_dir(&folder).unwrap();
     let mut own = manifest(&recorded());
@@ -49,7 +49,7 @@ fn shard(at: &Path, index: u32, change: impl Fn(&mut Vec<base::Record>)) -> Path
 fn headway(words: &[&str], paths: &[PathBuf], out: &Path) -> u8 {
     let argv = ["headway"].iter().chain(words).map(OsString::from);
     let argv = argv.chain(paths.iter().map(|path| path.clone().into_os_string()));
-    cli::main(argv.chain(["--out".into(), out.as_os_str().to_owned()]))
+    headway_cli::main(argv.chain(["--out".into(), out.as_os_str().to_owned()]))
 }
 
 fn json(path: &Path) -> serde_json::Value {
@@ -61,7 +61,7 @@ fn unsharded(at: &Path) -> serde_json::Value {
     let document = at.join("unsharded.json");
     let argv = ["headway", "report", "--recompute", "--json"].map(OsString::from);
     let argv = argv.into_iter().chain([document.clone().into_os_string(), recorded().into_os_string()]);
-    assert_eq!(cli::main(argv), 0);
+    assert_eq!(headway_cli::main(argv), 0);
     json(&document)
 }
 
@@ -111,7 +111,7 @@ fn a_shard_that_is_missing_is_named_with_what_it_had_planned() {
     // Computed again from the merged records, it still says so.
     let again = at.path().join("again.json");
     let argv = ["headway", "report", "--recompute", "--json"].map(OsString::from);
-    cli::main(argv.into_iter().chain([again.clone().into_os_string(), out.into_os_string()]));
+    headway_cli::main(argv.into_iter().chain([again.clone().into_os_string(), out.into_os_string()]));
     check(&json(&again));
 }
 

@@ -1,11 +1,11 @@
 //! What a converter prints is a scenario, and the scenario sends what the command or the recording sent.
 
 use super::{Converted, curl, har};
+use headway_workload::client::Sending;
+use headway_workload::content::{Memory, Visit};
+use headway_workload::request::Request;
+use headway_workload::scenario::{Scenario, Surroundings, parse};
 use serde_json::json;
-use workload::client::Sending;
-use workload::content::{Memory, Visit};
-use workload::request::Request;
-use workload::scenario::{Scenario, Surroundings, parse};
 
 /// The scenario, read as a run reads it. Every file holds its own name, every variable `<its name>`.
 fn read(converted: &Converted) -> Scenario {
@@ -138,8 +138,8 @@ fn all_of_curl_s_options_together_are_a_scenario() {
     let words: Vec<String> = ["curl"].iter().chain(&words).map(|&w| w.to_owned()).collect();
     let scenario = read(&curl::scenario(&words).unwrap());
     assert_eq!(scenario.target.as_ref().map(ToString::to_string).as_deref(), Some("https://a/"));
-    assert_eq!(scenario.settings.timeout, Some(base::Nanos::from_millis(2_500)));
-    assert_eq!(scenario.settings.connect_timeout, Some(base::Nanos::from_secs(1)));
+    assert_eq!(scenario.settings.timeout, Some(headway_base::Nanos::from_millis(2_500)));
+    assert_eq!(scenario.settings.connect_timeout, Some(headway_base::Nanos::from_secs(1)));
     assert_eq!(scenario.settings.insecure, Some(true));
     assert_eq!(scenario.labels, ["POST /1", "POST /1 (2)", "PURGE /2", "PUT /3", "POST /4", "HEAD /1"]);
     assert_eq!(scenario.files, ["up.bin", "x.png"]);

@@ -72,8 +72,8 @@ impl Location {
     /// Reads a URL of http or https; without a scheme, as curl does, of http.
     fn parse(url: &str) -> anyhow::Result<Location> {
         let url = url.trim();
-        let target = workload::Target::parse(url)?;
-        if !matches!(target.endpoint, workload::target::Endpoint::Tcp { .. }) {
+        let target = headway_workload::Target::parse(url)?;
+        if !matches!(target.endpoint, headway_workload::target::Endpoint::Tcp { .. }) {
             anyhow::bail!("{url} is no http or https URL");
         }
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);

@@ -2,7 +2,7 @@
 //! told which. Their names say that they are secrets, so that a run never shows their values.
 
 use super::Text;
-use workload::redact::{Place, SecretNames};
+use headway_workload::redact::{Place, SecretNames};
 
 /// The secrets that were found, in order.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! What the statistics need to know of a plan before the first record.
 
-use base::{Nanos, Profile};
-use stats::{PlanLaw, SessionAsked, Setup, UsersAsked, UsersPhase, Workload};
-use workload::plan::{Group, Source};
-use workload::users::UserPhase;
-use workload::{Plan, Process, Shard};
+use headway_base::{Nanos, Profile};
+use headway_stats::{PlanLaw, SessionAsked, Setup, UsersAsked, UsersPhase, Workload};
+use headway_workload::plan::{Group, Source};
+use headway_workload::users::UserPhase;
+use headway_workload::{Plan, Process, Shard};
 
 /// What the statistics need to know of a plan before the first record; `labels` are those of its steps.
 pub fn analysis_setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
@@ -125,7 +125,7 @@ pub fn law(process: Process, profile: Profile, shard: Shard) -> PlanLaw {
     let poisson = matches!(process, Process::Poisson | Process::PoissonFixedN);
     // A thinned Poisson process is Poisson; of other processes a shard's gaps have no simple law.
     let has_law = process.gap_cdf(1.0).is_some() && (shard == Shard::WHOLE || poisson);
-    let gap_cdf: Option<stats::GapCdf> =
+    let gap_cdf: Option<headway_stats::GapCdf> =
         has_law.then(|| Box::new(move |x| process.gap_cdf(x).unwrap_or(f64::NAN)) as _);
     PlanLaw { profile, gap_cdf, gap_cov: process.thinned_cov(shard.count()), poisson }
 }
@@ -133,9 +133,9 @@ pub fn law(process: Process, profile: Profile, shard: Shard) -> PlanLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::journey::{Journey, Node, no_think};
-    use workload::plan::Connections;
-    use workload::users::Level;
+    use headway_workload::journey::{Journey, Node, no_think};
+    use headway_workload::plan::Connections;
+    use headway_workload::users::Level;
 
     #[test]
     fn a_shard_is_asked_for_the_work_of_its_users() {

@@ -1,11 +1,11 @@
 //! The collector: one thread that takes the workers' batches, writes the log, keeps the statistics, and says once a
 //! second how things stand. It ends the run when a threshold that may do so is crossed. The workers never wait for it unless it falls hopelessly behind, which shows as lag.
 
-use base::{Batch, Batcher, Nanos, Snapshot};
-use live::Control;
-use records::LogWriter;
-use stats::Analysis;
-use stats::summary::ThresholdResult;
+use headway_base::{Batch, Batcher, Nanos, Snapshot};
+use headway_live::Control;
+use headway_records::LogWriter;
+use headway_stats::Analysis;
+use headway_stats::summary::ThresholdResult;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub struct Collected {
     /// Rows in the log.
     pub rows_written: u64,
     /// The first error of the log, if there was one.
-    pub log_failure: Option<records::Error>,
+    pub log_failure: Option<headway_records::Error>,
     /// Rows that the log has lost.
     pub rows_lost: u64,
 }
@@ -80,7 +80,7 @@ pub struct Collector {
     spare: Spare,
     analysis: Analysis,
     log: Option<LogWriter>,
-    log_failure: Option<records::Error>,
+    log_failure: Option<headway_records::Error>,
 }
 
 /// A collector that feeds `analysis` and `log`, and the workers' end of it.
@@ -100,7 +100,7 @@ impl Collector {
         observer: &mut dyn Observer,
         control: &Control,
     ) -> Collected {
-        live::host::give_way();
+        headway_live::host::give_way();
         let (mut next, mut flush) = (EVERY, FLUSH_EVERY);
         loop {
             let wait = (next.min(flush) - now()).max(Nanos::ZERO);
@@ -133,7 +133,7 @@ impl Collector {
         self.note(finished);
         let (written, lost) = self.log.as_ref().map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
         // The first error tells of its own rows; what is said at the end is the sum.
-        if let Some(records::Error::Write { rows_lost, .. }) = &mut self.log_failure {
+        if let Some(headway_records::Error::Write { rows_lost, .. }) = &mut self.log_failure {
             *rows_lost = lost;
         }
         Collected {
@@ -154,7 +154,7 @@ impl Collector {
     }
 
     /// The run goes on without its log: the statistics are still worth having. The first error is told at the end.
-    fn note(&mut self, result: Result<(), records::Error>) {
+    fn note(&mut self, result: Result<(), headway_records::Error>) {
         if let Err(error) = result {
             self.log_failure.get_or_insert(error);
         }

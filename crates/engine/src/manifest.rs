@@ -1,12 +1,12 @@
 //! `plan.json` in the run folder: what was asked for, exactly enough to print the plan and to repeat the run.
 
 use anyhow::{Context as _, Result};
-use records::{Metadata, metadata};
+use headway_records::{Metadata, metadata};
+use headway_stats::summary::PlanSummary;
+use headway_stats::thresholds::Threshold;
+use headway_workload::{Limits, Plan, Shard};
 use serde::{Deserialize, Serialize};
-use stats::summary::PlanSummary;
-use stats::thresholds::Threshold;
 use std::path::Path;
-use workload::{Limits, Plan, Shard};
 
 /// The manifest of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Manifest {
     /// The plan's zero, RFC 3339.
     pub started_at: String,
     /// The plan.
-    pub plan: workload::plan::Document,
+    pub plan: headway_workload::plan::Document,
     /// What was asked for, as the summary shows it.
     pub asked: PlanSummary,
     /// The shards that were merged, `i/N`, if some of the plan are missing; else empty.

@@ -5,14 +5,14 @@
 
 use crate::manifest::Manifest;
 use crate::recompute::{cut_short, recompute};
-use base::record::Due;
-use base::{Kind, Nanos, Record};
-use records::{By, Limits, Merge, RunFolder};
-use stats::summary::{Finding, Generator, LoadVerdict, Severity, Stall};
-use stats::{Summary, Threshold};
+use headway_base::record::Due;
+use headway_base::{Kind, Nanos, Record};
+use headway_records::{By, Limits, Merge, RunFolder};
+use headway_stats::summary::{Finding, Generator, LoadVerdict, Severity, Stall};
+use headway_stats::{Summary, Threshold};
+use headway_workload::arrivals::Arrival;
+use headway_workload::{Plan, Shard};
 use std::path::{Path, PathBuf};
-use workload::arrivals::Arrival;
-use workload::{Plan, Shard};
 
 /// Zeros of the shards' plans which differ by at most this are one zero: machines read a common start from clocks of their own.
 pub const SAME_ZERO: Nanos = Nanos::from_millis(1);
@@ -162,12 +162,12 @@ impl Shards {
         let manifest = self.manifest();
         let missing = missing(&self.plan, &manifest.shards);
         let thresholds = self.thresholds().map_err(Error::Unreadable)?;
-        out.write_new(records::folder::PLAN, &manifest.json().map_err(Error::Unwritable)?)
+        out.write_new(headway_records::folder::PLAN, &manifest.json().map_err(Error::Unwritable)?)
             .map_err(unwritable)?;
         let logs: Vec<PathBuf> = self.runs.iter().map(|run| run.folder.records()).collect();
         let limits = Limits { same_zero: SAME_ZERO, ..Limits::default() };
         let metadata = manifest.log_metadata().map_err(Error::Unwritable)?;
-        let merged = records::merge_as(&logs, &out.records(), By::Started, limits, Some(&metadata))
+        let merged = headway_records::merge_as(&logs, &out.records(), By::Started, limits, Some(&metadata))
             .map_err(unwritable)?;
         let mut summary =
             recompute(&out.records(), manifest, thresholds, self.generator()).map_err(Error::Unreadable)?;
@@ -194,7 +194,7 @@ impl Shards {
         let here: Vec<String> = self.runs.iter().map(|run| run.shard.to_string()).collect();
         let whole = here.len() == self.runs[0].shard.count() as usize;
         Manifest {
-            plan: workload::plan::Document { shard: Shard::WHOLE.to_string(), ..first.plan.clone() },
+            plan: headway_workload::plan::Document { shard: Shard::WHOLE.to_string(), ..first.plan.clone() },
             asked,
             shards: if whole { Vec::new() } else { here },
             ..first.clone()
@@ -250,7 +250,7 @@ fn add<T: Copy + std::ops::Add<Output = T>>(sum: &mut Option<T>, more: Option<T>
     };
 }
 
-fn unwritable(error: records::Error) -> Error {
+fn unwritable(error: headway_records::Error) -> Error {
     Error::Unwritable(error.into())
 }
 
@@ -309,7 +309,7 @@ impl Run {
         if shard.count() == 1 {
             return Err(Error::NotAShard(path.to_owned()));
         }
-        let summary = std::fs::read(folder.summary()).ok().and_then(|text| report::parse(&text).ok());
+        let summary = std::fs::read(folder.summary()).ok().and_then(|text| headway_report::parse(&text).ok());
         Ok(Run { folder, manifest, shard, summary })
     }
 
@@ -354,7 +354,7 @@ impl Run {
 
     /// Holds each record of an arrival to the plan, bit for bit; returns how many planned arrivals left none.
     fn held_to(&self, plan: &Plan) -> Result<u64, Error> {
-        let unreadable = |error: records::Error| Error::Unreadable(error.into());
+        let unreadable = |error: headway_records::Error| Error::Unreadable(error.into());
         let groups = 0..plan.groups.len();
         let mut planned: Vec<_> =
             groups.map(|group| plan.sessions_of(group, self.shard).peekable()).collect();

@@ -4,10 +4,10 @@ use crate::analysis_setup::of_shards;
 use crate::manifest::Manifest;
 use crate::merge::{missing, say_missing};
 use anyhow::Result;
-use base::{Batch, Kind, Nanos};
-use records::{By, Limits, Merge};
-use stats::summary::{Finding, Generator, Severity, Source};
-use stats::{Facts, Summary, Threshold};
+use headway_base::{Batch, Kind, Nanos};
+use headway_records::{By, Limits, Merge};
+use headway_stats::summary::{Finding, Generator, Severity, Source};
+use headway_stats::{Facts, Summary, Threshold};
 use std::path::Path;
 
 /// Rows handed to the statistics at a time.
@@ -26,7 +26,7 @@ pub fn recompute(
     let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
     let shards = manifest.shards()?;
     let setup = of_shards(&plan, &shards, &manifest.asked.steps, 1);
-    let mut analysis = stats::Analysis::new(setup).judging(thresholds);
+    let mut analysis = headway_stats::Analysis::new(setup).judging(thresholds);
     let spill = std::env::temp_dir();
     let mut merge = Merge::open(&[log.to_owned()], By::Started, Limits::default(), &spill)?;
     let mut batch = Batch::default();

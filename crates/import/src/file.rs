@@ -8,7 +8,7 @@ use crate::order::{Decision, decide, to_starts};
 use crate::rows::{Rows, Unreadable};
 use crate::source::{Progress, Source};
 use crate::steps::Steps;
-use base::{Kind, Nanos, Record};
+use headway_base::{Kind, Nanos, Record};
 use std::path::{Path, PathBuf};
 
 /// Bytes by which a format is recognised.
@@ -266,7 +266,7 @@ fn shown(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Outcome;
+    use headway_base::Outcome;
     use std::fs;
     use std::io::Write;
 

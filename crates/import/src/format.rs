@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::options::Options;
 use crate::rows::Rows;
-use base::Nanos;
+use headway_base::Nanos;
 use std::path::Path;
 
 /// One tool's format. Trait objects are called per block of bytes, not per row.
@@ -92,7 +92,7 @@ pub struct Facts {
     pub clock: Clock,
     /// Whether `user` names who sent the request.
     pub users: bool,
-    /// Whether there are rows of [`base::Kind::Session`].
+    /// Whether there are rows of [`headway_base::Kind::Session`].
     pub sessions: bool,
     /// Whether `intended` is known apart from `started`.
     pub intended: bool,

@@ -1,4 +1,4 @@
-//! Other tools' results files and servers' access logs, all to [`base::Record`]s.
+//! Other tools' results files and servers' access logs, all to [`headway_base::Record`]s.
 //!
 //! ```text
 //! file, stdin ──> source (gz, zst; progress) ──> formats::find(head) ──> Reader::read(bytes) ──> Rows

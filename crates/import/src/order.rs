@@ -9,7 +9,7 @@
 //! Where no witness is sure, the stamps are starts: JMeter has shipped with `sampleresult.timestamp.start=true` since 2006.
 
 use crate::slope::{Pair, Slope, slope};
-use base::{Nanos, Record, Stamp};
+use headway_base::{Nanos, Record, Stamp};
 
 /// What the rows say of ambiguous stamps.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -235,7 +235,7 @@ fn conclude(overlap: &Contest, slope: Option<Slope>, order: &Contest) -> Decisio
 
 /// The same row with its stamp read as the end.
 pub(crate) fn to_starts(record: &mut Record) {
-    let shift = record.started.get().map_or(base::Nanos::ZERO, |started| record.done - started);
+    let shift = record.started.get().map_or(headway_base::Nanos::ZERO, |started| record.done - started);
     let back = |stamp: Stamp| stamp.get().map_or(Stamp::NONE, |at| (at - shift).into());
     record.intended -= shift;
     record.arrived -= shift;
@@ -248,7 +248,7 @@ pub(crate) fn to_starts(record: &mut Record) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Nanos, Outcome};
+    use headway_base::{Nanos, Outcome};
 
     /// Requests of `threads` threads with varying times taken, each pausing `pause`, in the order of their ends.
     fn requests(threads: u32, pause: i64) -> Vec<Record> {

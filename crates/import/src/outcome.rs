@@ -1,6 +1,6 @@
 //! How a request ended, from what tools write about it. The one place for these rules.
 
-use base::Outcome;
+use headway_base::Outcome;
 use memchr::memmem;
 
 /// By the status code alone: 400 and above is a failure, as in live runs; 0 is no answer.

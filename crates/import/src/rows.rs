@@ -1,7 +1,7 @@
 //! What a reader fills: records, the names that their numbers stand for, and what could not be read.
 
 use crate::names::Names;
-use base::Record;
+use headway_base::Record;
 use std::fmt;
 use std::sync::Arc;
 

@@ -132,7 +132,7 @@ fn unzstd(packed: impl BufRead + Send + 'static) -> io::Result<Box<dyn Read + Se
 #[cfg(not(feature = "zstd"))]
 fn unzstd(_: impl BufRead + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let error = packed("zstd", "zstd -dc");
-    Err(io::Error::new(error.kind(), format!("{error}; {}", base::not_built("zstd", "zstd"))))
+    Err(io::Error::new(error.kind(), format!("{error}; {}", headway_base::not_built("zstd", "zstd"))))
 }
 
 fn packed(kind: &str, with: &str) -> io::Error {

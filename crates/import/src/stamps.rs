@@ -6,7 +6,7 @@
 
 use crate::format::Clock;
 use crate::numbers::{decimal, int, places};
-use base::Nanos;
+use headway_base::Nanos;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 

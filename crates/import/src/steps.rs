@@ -4,7 +4,7 @@
 //! Where many rows in a row start much earlier than that, the clock had been set back. A clock that was set ahead
 //! cannot be told from a pause, and is left to whoever judges the headways.
 
-use base::{Kind, Nanos, Record};
+use headway_base::{Kind, Nanos, Record};
 
 /// Rows in a row that show a step; a few may be late for other reasons.
 const ROWS: u32 = 20;
@@ -76,7 +76,7 @@ impl Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Outcome;
+    use headway_base::Outcome;
 
     fn row(at_ms: i64, took_ms: i64) -> Record {
         let (at, done) = (Nanos::from_millis(at_ms), Nanos::from_millis(at_ms + took_ms));

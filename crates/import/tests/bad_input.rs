@@ -1,9 +1,9 @@
 //! Files as they come in real life: cut off, put together, edited, compressed, or not results at all. Each is read as the
 //! audit reads it, from disk, and what is said of it names the file, the line, what stands there and what was expected.
 
-use base::{Kind, Nanos, Record};
-use import::source::Progress;
-use import::{Error, File, Finished, Options, Rows, Stamps};
+use headway_base::{Kind, Nanos, Record};
+use headway_import::source::Progress;
+use headway_import::{Error, File, Finished, Options, Rows, Stamps};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -257,11 +257,11 @@ fn two_bad_rows_in_a_hundred_are_too_many_unless_lenient() {
 #[test]
 fn too_many_labels_are_put_together_and_said_to_be() {
     const EXTRA: usize = 1000;
-    let labels = usize::from(import::rows::MOST_LABELS) + EXTRA;
+    let labels = usize::from(headway_import::rows::MOST_LABELS) + EXTRA;
     let lines = (0..labels).map(|i| format!("1331861403.5,/item?id={i}\n"));
     let text: String = std::iter::once("start,label\n".to_owned()).chain(lines).collect();
     let (records, finished) = read_with(text.as_bytes(), &columns("start=start,label=label"), false).unwrap();
-    let last = import::rows::MOST_LABELS;
+    let last = headway_import::rows::MOST_LABELS;
     assert_eq!((records.len(), records.iter().filter(|r| r.step == last).count()), (labels, EXTRA));
     let said = finished.facts.missing.iter().filter(|m| m.starts_with("More than 65535 labels are named"));
     assert_eq!(said.count(), 1, "{:?}", finished.facts.missing);

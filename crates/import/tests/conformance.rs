@@ -2,10 +2,10 @@
 //! that hold no starts (a file there begins with the name of its format). Beside a sample, a file of the same name and
 //! `.format` or `.columns` holds the option that it needs.
 
-use base::Record;
-use import::formats::{self, refused};
-use import::source::Progress;
-use import::{Error, Facts, File, Finished, Format, Options, Rows, Unreadable};
+use headway_base::Record;
+use headway_import::formats::{self, refused};
+use headway_import::source::Progress;
+use headway_import::{Error, Facts, File, Finished, Format, Options, Rows, Unreadable};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,9 +2,9 @@
 //!
 //! The table stands in docs/trust.md: `cargo test --release -p headway-import --test start_or_end -- --ignored --nocapture`.
 
-use base::random::{Draws, Stream};
-use import::source::Progress;
-use import::{File, Options, Rows, Stamps};
+use headway_base::random::{Draws, Stream};
+use headway_import::source::Progress;
+use headway_import::{File, Options, Rows, Stamps};
 use std::fmt::Write as _;
 
 /// Who sends, and when.
@@ -274,7 +274,7 @@ fn a_real_file_of_starts_is_one_in_any_order() {
             "reversed" => records.reverse(),
             _ => records.sort_by_key(|r| r.done),
         }
-        let line = |r: &base::Record| {
+        let line = |r: &headway_base::Record| {
             let (start, takes) = (r.intended.0 / 1_000_000, (r.done - r.intended).0 / 1_000_000);
             format!("{},{takes},{},200,OK,T 1-{},text,true,1,1\n", start / grid * grid, r.step, r.user)
         };

@@ -2,9 +2,9 @@
 
 use super::bounds;
 use anyhow::ensure;
-use base::{Nanos, Outcome, Record, RecordSink, Start};
-use sim::{Generator, Target};
-use workload::{Plan, Shard};
+use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
+use headway_sim::{Generator, Target};
+use headway_workload::{Plan, Shard};
 
 /// A request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Seen {
 /// One that was not answered.
 pub fn all(plan: &Plan, target: impl Target) -> anyhow::Result<Vec<Seen>> {
     let mut answers = Answers::default();
-    sim::play(plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut answers);
+    headway_sim::play(plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut answers);
     answers.all()
 }
 
@@ -68,10 +68,10 @@ impl RecordSink for Answers {
 mod tests {
     use super::*;
     use crate::arrivals;
-    use base::Rate;
-    use sim::Answer;
-    use workload::client::ConnectionId;
-    use workload::{Process, Sending};
+    use headway_base::Rate;
+    use headway_sim::Answer;
+    use headway_workload::client::ConnectionId;
+    use headway_workload::{Process, Sending};
 
     /// Request n is answered after 100 - 10n ms, every third not well, and the last not at all if it is `silent`.
     struct Backwards {

@@ -1,8 +1,8 @@
 //! Plans of single requests at one rate: until an instant, or so many.
 
-use base::{Nanos, Phase, Profile, Rate};
-use workload::plan::Group;
-use workload::{Plan, Process};
+use headway_base::{Nanos, Phase, Profile, Rate};
+use headway_workload::plan::Group;
+use headway_workload::{Plan, Process};
 
 /// Requests by that process at that rate until then.
 pub fn until(process: Process, rate: Rate, end: Nanos, seed: u64) -> Plan {

@@ -1,7 +1,7 @@
 //! Limits of a client that shall not matter.
 
-use base::Nanos;
-use workload::Limits;
+use headway_base::Nanos;
+use headway_workload::Limits;
 
 /// Longer than anything takes.
 pub const ENDLESS: Nanos = Nanos::from_secs(24 * 3_600);

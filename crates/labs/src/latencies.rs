@@ -65,7 +65,7 @@ fn ms(nanoseconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     /// By sorting.
     fn plainly(latencies: &[u64]) -> Vec<f64> {

@@ -20,7 +20,7 @@ pub mod work;
 pub use range::Range;
 pub use table::{Cell, Quantity, Table, TableRow};
 
-use base::random::{Stream, streams};
+use headway_base::random::{Stream, streams};
 use headway_engine::jobs;
 use serde::Serialize;
 

@@ -5,7 +5,7 @@
 
 use super::words::too_few;
 use super::{Bar, Figure, Lab, Range, Report, Row, SCHEMA};
-use base::random::Stream;
+use headway_base::random::Stream;
 
 /// The experiment.
 pub struct Ruler;
@@ -141,7 +141,7 @@ fn notes(rows: &[Row], all: &[Numbers]) -> Vec<String> {
             "Of its {} numbers {} lie within 5-95 % of {}.",
             rows.len(),
             within.count(),
-            report::format::plural(all.len() as u64, "draw")
+            headway_report::format::plural(all.len() as u64, "draw")
         ),
     };
     vec![

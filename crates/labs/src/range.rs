@@ -1,7 +1,7 @@
 //! A number over replications: its mean, its spread, and what can be said of its mean.
 
+use headway_stats::intervals::t975;
 use serde::Serialize;
-use stats::intervals::t975;
 
 /// Fewer replications have no range of nine in ten: its ends would be their extremes, or all of it one number.
 pub const FEWEST: u64 = 20;

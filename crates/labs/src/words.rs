@@ -2,7 +2,7 @@
 
 use crate::Range;
 use crate::range::FEWEST;
-use report::format::plural;
+use headway_report::format::plural;
 
 /// What is known of a mean: it lies above zero, below it, or neither is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,10 @@
 //! Names to addresses, before the plan's zero and off the workers.
 
+use headway_workload::target::Endpoint;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
-use workload::target::Endpoint;
 
 /// A place to connect to.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! The real clock, counted from a plan's zero.
 
-use base::Nanos;
+use headway_base::Nanos;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long before a due instant a thread is up, to poll for the rest: sleeping is good to some 20-50 us.

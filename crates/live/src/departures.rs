@@ -4,7 +4,7 @@
 //! costs a few system calls (some 3 us), so that at most a thousand a second are watched: every one, or every n-th.
 
 use crate::reactor::Departure;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Bins are at first this wide, and doubled when there are more than [`MOST_BINS`].
 const WIDTH: Nanos = Nanos::from_millis(100);

@@ -1,6 +1,6 @@
 //! What this machine allows and does: descriptors, cores, stolen time.
 
-use base::Nanos;
+use headway_base::Nanos;
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 
@@ -58,7 +58,7 @@ pub fn give_way() {
 mod slice {
     #![expect(unsafe_code, reason = "sched_setattr has no safe wrapper")]
 
-    use base::Nanos;
+    use headway_base::Nanos;
 
     /// `struct sched_attr` of Linux, first version (48 bytes).
     #[repr(C)]

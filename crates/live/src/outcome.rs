@@ -1,7 +1,7 @@
 //! What the system's errors mean to a request.
 
 use crate::address::Address;
-use base::Outcome;
+use headway_base::Outcome;
 use rustix::io::Errno;
 use std::io;
 

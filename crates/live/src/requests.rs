@@ -4,12 +4,12 @@
 //! A step that is the same for every session is rendered once. What sessions keep (extracted values, cookies) lies in a slot
 //! per session of the worker that plays it.
 
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
+use headway_workload::content::{Memory, Reader, Reading, Refusal, Script, Visit};
+use headway_workload::target::Endpoint;
+use headway_workload::{Request, Sending, Target, Then};
 use std::sync::Arc;
 use thiserror::Error;
-use workload::content::{Memory, Reader, Reading, Refusal, Script, Visit};
-use workload::target::Endpoint;
-use workload::{Request, Sending, Target, Then};
 
 /// The requests of a run, those that can be rendered.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Requests {
     port: Option<u16>,
     script: Arc<Script>,
     /// By step: the bytes, where they are always the same.
-    fixed: Vec<Option<wire::Request>>,
+    fixed: Vec<Option<headway_wire::Request>>,
 }
 
 /// A step that HTTP cannot send.
@@ -28,7 +28,7 @@ pub struct RequestsError {
     /// Name of the step.
     pub step: String,
     /// What is wrong with it.
-    pub error: wire::RequestError,
+    pub error: headway_wire::RequestError,
 }
 
 impl Requests {
@@ -51,7 +51,7 @@ impl Requests {
         Ok(requests)
     }
 
-    fn render_fixed(&self, step: u16) -> Result<Option<wire::Request>, RequestsError> {
+    fn render_fixed(&self, step: u16) -> Result<Option<headway_wire::Request>, RequestsError> {
         if !self.script.is_fixed(step, &Memory::default()) {
             return Ok(None);
         }
@@ -72,10 +72,13 @@ impl Requests {
     ///
     /// # Errors
     /// A method, path or header that HTTP does not allow.
-    pub fn wire(&self, request: &Request) -> Result<wire::Request, wire::RequestError> {
-        let mut builder =
-            wire::Request::builder(request.method.as_str(), self.host.as_str(), request.path.as_str())
-                .port(self.port);
+    pub fn wire(&self, request: &Request) -> Result<headway_wire::Request, headway_wire::RequestError> {
+        let mut builder = headway_wire::Request::builder(
+            request.method.as_str(),
+            self.host.as_str(),
+            request.path.as_str(),
+        )
+        .port(self.port);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
@@ -86,7 +89,12 @@ impl Requests {
     }
 
     /// The request of one session's turn, for those that are not the same for everybody.
-    fn make(&self, sending: &Sending, now_unix_ns: i128, memory: &Memory) -> Result<wire::Request, Refusal> {
+    fn make(
+        &self,
+        sending: &Sending,
+        now_unix_ns: i128,
+        memory: &Memory,
+    ) -> Result<headway_wire::Request, Refusal> {
         let request = self.script.render(&Visit { sending, now_unix_ns }, memory)?;
         self.wire(&request).map_err(|error| Refusal {
             outcome: Outcome::Unsent,
@@ -119,7 +127,7 @@ impl Kept {
         requests: &Requests,
         sending: &Sending,
         now_unix_ns: impl FnOnce() -> i128,
-        send: impl FnOnce(&wire::Request, Asked) -> T,
+        send: impl FnOnce(&headway_wire::Request, Asked) -> T,
     ) -> Result<T, Refusal> {
         let script = requests.script();
         if script.needs_memory() {

@@ -9,12 +9,12 @@ use crate::requests::Requests;
 use crate::tls::TlsSetup;
 use crate::watch::WorkerReport;
 use crate::worker::{Shared, Worker};
-use base::units::UnitError;
-use base::{Nanos, RecordSink};
+use headway_base::units::UnitError;
+use headway_base::{Nanos, RecordSink};
+use headway_workload::{Client, Limits, Plan, Shard};
 use std::io;
 use std::thread;
 use thiserror::Error;
-use workload::{Client, Limits, Plan, Shard};
 
 /// Everything a run needs to know, names resolved.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Config {
     /// What the steps ask for, and what their answers mean.
     pub requests: Requests,
     /// What an answer may weigh.
-    pub answer_limits: wire::Limits,
+    pub answer_limits: headway_wire::Limits,
     /// Bounds of the whole run: the connection cap is split over shards and threads.
     pub limits: Limits,
     /// Worker threads; at most as many as connections.

@@ -1,7 +1,7 @@
 //! The generator observes itself: where each worker's time went, and when it was held up.
 
 use crate::departures::Departures;
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
 use std::collections::BTreeMap;
 
 /// A hold-up longer than this is written down.

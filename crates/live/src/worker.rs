@@ -13,12 +13,12 @@ use crate::reactor::{Completion, KernelStamp, Reactor, Submitted};
 use crate::requests::{Asked, Kept, Requests};
 use crate::tls::{Inbound, Session, TlsSetup};
 use crate::watch::{Doing, STALL, WorkerReport};
-use base::{Nanos, Outcome, RecordSink, Short};
+use headway_base::{Nanos, Outcome, RecordSink, Short};
+use headway_wire::{ClientConnection, Opened, ResetReason, http1};
+use headway_workload::client::ConnectionId;
+use headway_workload::{Action, Client, Event, Sending, Then};
 use std::io;
 use std::num::NonZeroU64;
-use wire::{ClientConnection, Opened, ResetReason, http1};
-use workload::client::ConnectionId;
-use workload::{Action, Client, Event, Sending, Then};
 
 /// The sink hears the time at least this often.
 const TICK: Nanos = Nanos::from_millis(50);
@@ -34,7 +34,7 @@ const READ_BUFFER: usize = 64 << 10;
 pub(crate) struct Shared {
     pub(crate) address: Address,
     pub(crate) requests: Requests,
-    pub(crate) limits: wire::Limits,
+    pub(crate) limits: headway_wire::Limits,
     pub(crate) tls: Option<TlsSetup>,
     pub(crate) clock: Clock,
     pub(crate) control: Control,
@@ -527,25 +527,25 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         }
         while let Some(event) = connection.wire.receive(now, &mut bytes) {
             match event {
-                wire::Event::Head { status, head, .. } => {
+                headway_wire::Event::Head { status, head, .. } => {
                     connection.status = status;
                     if let Some(asked) = &mut connection.asked {
                         asked.reader.head(self.shared.requests.script(), status, head.iter());
                     }
                 }
-                wire::Event::Chunk { data, .. } => {
+                headway_wire::Event::Chunk { data, .. } => {
                     if let Some(asked) = &mut connection.asked {
                         asked.reader.chunk(data);
                     }
                 }
-                wire::Event::End { bytes_received, .. } => {
+                headway_wire::Event::End { bytes_received, .. } => {
                     // Not if it was answered before all of it was sent (the next request would queue behind the
                     // rest), nor if the end that came with the answer is still to be read.
                     let reusable = connection.wire.is_reusable() && self.reactor.is_sound(id);
                     return self.finished(id, bytes_received, reusable, now);
                 }
-                wire::Event::Reset { reason, .. } => return self.reset(id, reason, now),
-                wire::Event::GoAway => return self.client.on(id, Event::Closed, now),
+                headway_wire::Event::Reset { reason, .. } => return self.reset(id, reason, now),
+                headway_wire::Event::GoAway => return self.client.on(id, Event::Closed, now),
             }
         }
         None
@@ -583,8 +583,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         }
         let connection = self.connections[id as usize].as_mut()?;
         match connection.wire.receive_end(now) {
-            Some(wire::Event::End { bytes_received, .. }) => self.finished(id, bytes_received, false, now),
-            Some(wire::Event::Reset { reason, .. }) => self.reset(id, reason, now),
+            Some(headway_wire::Event::End { bytes_received, .. }) => {
+                self.finished(id, bytes_received, false, now)
+            }
+            Some(headway_wire::Event::Reset { reason, .. }) => self.reset(id, reason, now),
             _ => self.broken(id, Outcome::Reset, "the connection was closed before the answer", now),
         }
     }

@@ -6,8 +6,8 @@
 
 use std::path::PathBuf;
 
-use base::{Nanos, Outcome, Record};
-use records::{LogReader, LogWriter, Metadata, metadata};
+use headway_base::{Nanos, Outcome, Record};
+use headway_records::{LogReader, LogWriter, Metadata, metadata};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

@@ -80,7 +80,7 @@ pub enum Error {
         why: String,
     },
     /// This build reads and writes no Parquet.
-    #[error("{}: {}", path.display(), base::not_built("Parquet", "parquet"))]
+    #[error("{}: {}", path.display(), headway_base::not_built("Parquet", "parquet"))]
     NotBuilt {
         /// The file.
         path: PathBuf,

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 
 use crate::error::Error;
 use crate::metadata::{self, Metadata};

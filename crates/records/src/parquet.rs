@@ -12,7 +12,7 @@ use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::schema::types::ColumnPath;
 use arrow_schema::DataType;
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 
 use crate::error::Error;
 use crate::merge::{First, Merge, Merged};

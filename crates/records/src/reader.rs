@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use base::Record;
+use headway_base::Record;
 
 use crate::Export;
 use crate::error::Error;

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 
 use crate::error::Error;
 use crate::metadata::Metadata;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
+use headway_base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
 
 use crate::metadata::{self, Metadata};
 

@@ -9,7 +9,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::path::Path;
 
-use base::{Nanos, Record, Stamp};
+use headway_base::{Nanos, Record, Stamp};
 
 use crate::error::Error;
 use crate::reader::LogReader;

@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
-use base::Record;
+use headway_base::Record;
 
 use crate::metadata::Metadata;
 use crate::schema::{self, Cells};

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ArrowError;
-use base::Record;
+use headway_base::Record;
 
 use crate::error::Error;
 use crate::metadata::Metadata;

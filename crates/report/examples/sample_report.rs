@@ -11,7 +11,7 @@ mod samples;
 #[path = "../tests/samples/studies.rs"]
 mod studies;
 
-use report::Style;
+use headway_report::Style;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 write(&Path::new(folder).join(format!("{name}.txt")), "terminal", &make(), &style)?;
             }
             for (name, make) in studies::STUDIES {
-                let text = report::study::terminal(&make(), &style);
+                let text = headway_report::study::terminal(&make(), &style);
                 keep(&Path::new(folder).join(format!("{name}.txt")), text)?;
             }
             Ok(())
@@ -31,17 +31,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["--study", path, sample] => {
             let known = studies::STUDIES.iter().find(|(name, _)| *name == sample);
             let (_, make) = known.ok_or_else(|| format!("no study '{sample}'"))?;
-            keep(Path::new(path), report::study::html(&make(), &style))
+            keep(Path::new(path), headway_report::study::html(&make(), &style))
         }
         ["--document", file, path, output] => {
             let document = read(Path::new(file))?;
-            if let Ok(study) = report::study::parse(&document) {
+            if let Ok(study) = headway_report::study::parse(&document) {
                 let html = output == "html";
                 let bytes =
-                    if html { report::study::html(&study, &style) } else { report::study::terminal(&study, &style) };
+                    if html { headway_report::study::html(&study, &style) } else { headway_report::study::terminal(&study, &style) };
                 return keep(Path::new(path), bytes);
             }
-            let summary = report::parse(&document)?;
+            let summary = headway_report::parse(&document)?;
             write(Path::new(path), output, &summary, &style)
         }
         ["--beside", path, sample, other] => {
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-fn find(name: &str) -> Result<stats::Summary, String> {
+fn find(name: &str) -> Result<headway_stats::Summary, String> {
     let known: Vec<&str> = samples::ALL.iter().map(|(name, _)| *name).collect();
     let sample = samples::ALL.iter().find(|(known, _)| *known == name);
     sample
@@ -74,10 +74,10 @@ fn read(path: &Path) -> Result<Vec<u8>, std::io::Error> {
 fn write(
     path: &Path,
     output: &str,
-    summary: &stats::Summary,
+    summary: &headway_stats::Summary,
     style: &Style,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let output = report::find(output).ok_or_else(|| format!("no output '{output}'"))?;
+    let output = headway_report::find(output).ok_or_else(|| format!("no output '{output}'"))?;
     keep(path, output.render(summary, style))
 }
 

@@ -8,9 +8,9 @@
 //! Absent: what was asked of both, which the caller knows and puts into `Against::differs`; and the words, which are in
 //! [`crate::words::beside`].
 
-use stats::Summary;
-use stats::study::Point;
-use stats::summary::{Compared, Interval, Recorded, Side, Spread};
+use headway_stats::Summary;
+use headway_stats::study::Point;
+use headway_stats::summary::{Compared, Interval, Recorded, Side, Spread};
 
 /// Names of the numbers that are compared.
 pub const NUMBERS: [&str; 4] = ["mean", "p50", "p90", "p99"];
@@ -146,8 +146,8 @@ fn why_not(recorded: &Side, simulated: &Side) -> String {
 mod tests {
     use super::*;
     use crate::words::beside::{ratio_cell, value_cell, word};
-    use stats::study::Estimate;
-    use stats::summary::Intervals;
+    use headway_stats::study::Estimate;
+    use headway_stats::summary::Intervals;
 
     /// A p99 with an interval of so many percent to either side.
     fn of(p99: f64, percent: f64) -> Summary {

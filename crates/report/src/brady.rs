@@ -4,8 +4,8 @@
 //!
 //! Deliberately absent: the rule by which his quantiles are taken; the summary says whether it was used.
 
-use stats::Summary;
-use stats::summary::{Audit, Column};
+use headway_stats::Summary;
+use headway_stats::summary::{Audit, Column};
 
 /// The name of his rule in [`Audit::quantile_rule`].
 const RULE: &str = "brady";
@@ -107,7 +107,7 @@ fn cut(x: f64) -> String {
 /// The groups of users as in figures 15 and 16; none where there are none.
 pub(crate) fn groups(summary: &Summary) -> Option<Grid> {
     let real = |value: Option<f64>| value.map_or(String::new(), |x| format!("{x:.2}"));
-    let row = |group: &stats::summary::ThreadGroup| {
+    let row = |group: &headway_stats::summary::ThreadGroup| {
         let milliseconds = |value: Option<f64>| real(value.map(|x| x * 1e3));
         vec![
             group.users.to_string(),

@@ -4,8 +4,8 @@
 //! run are the same bytes. Deliberately absent: any number that the summary does not hold.
 
 use crate::{Output, Style};
-use stats::Summary;
-use stats::summary::SCHEMA;
+use headway_stats::Summary;
+use headway_stats::summary::SCHEMA;
 use thiserror::Error;
 
 /// The JSON document.

@@ -7,8 +7,10 @@
 use crate::format::{hidden, visible};
 use crate::words::{self, thresholds};
 use crate::{Output, Style};
-use stats::Summary;
-use stats::summary::{LoadVerdict, Pattern, RuleOutcome, RuleResult, ThresholdOutcome, ThresholdResult};
+use headway_stats::Summary;
+use headway_stats::summary::{
+    LoadVerdict, Pattern, RuleOutcome, RuleResult, ThresholdOutcome, ThresholdResult,
+};
 
 /// The test cases.
 pub struct Junit;

@@ -21,7 +21,7 @@ pub mod words;
 
 pub use json::{ReadError, parse};
 
-use stats::Summary;
+use headway_stats::Summary;
 
 /// What the caller knows about the place where the report will be seen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -6,7 +6,7 @@
 pub(crate) mod sweep;
 
 use crate::{ReadError, Style};
-use stats::study::{SCHEMA, Study};
+use headway_stats::study::{SCHEMA, Study};
 
 /// File name of the JSON document in a folder.
 pub const JSON_FILE: &str = "study.json";

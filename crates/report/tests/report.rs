@@ -5,8 +5,8 @@
 
 mod samples;
 
-use report::{ALL, Output, Style, find, parse};
-use stats::Summary;
+use headway_report::{ALL, Output, Style, find, parse};
+use headway_stats::Summary;
 use std::collections::BTreeSet;
 
 fn style() -> Style {
@@ -83,7 +83,8 @@ fn a_ci_system_sees_every_threshold_and_every_rule() {
     assert!(shown.contains("<testsuite name=\"load\" tests=\"12\" failures=\"0\""), "{shown}");
     // Of an INVALID load the rules are the failures, and its thresholds are not judged.
     let mut invalid = samples::saturated();
-    let not_judged = stats::summary::ThresholdResult { text: "p(99)<1s".into(), ..Default::default() };
+    let not_judged =
+        headway_stats::summary::ThresholdResult { text: "p(99)<1s".into(), ..Default::default() };
     invalid.thresholds = vec![not_judged];
     let shown = text("junit", &invalid, &style());
     assert!(shown.contains("name=\"p(99)&lt;1s\"><skipped message=\"p(99)&lt;1s not judged"), "{shown}");
@@ -115,7 +116,7 @@ fn every_junit_document_is_well_formed() {
 fn json_reads_back_equal() {
     for (name, make) in samples::ALL {
         let summary = make();
-        let bytes = report::json::Json.render(&summary, &Style::default());
+        let bytes = headway_report::json::Json.render(&summary, &Style::default());
         assert_eq!(parse(&bytes).expect(name), summary, "{name}");
     }
 }
@@ -147,7 +148,7 @@ fn the_verdict_comes_first_and_an_invalid_run_says_so_at_its_percentiles() {
         let first: String = shown.lines().take(5).collect();
         let word = summary.verdict.load.map(|load| format!("{load:?}").to_uppercase());
         if summary.audit.is_some() {
-            let pattern = report::words::pattern(&summary).word;
+            let pattern = headway_report::words::pattern(&summary).word;
             let top = shown.lines().find(|line| line.starts_with("  ")).expect("there is an answer");
             assert!(top.starts_with("  PATTERN") && top.contains(pattern), "{name}: {top}");
             let expected = summary.verdict.load.is_some() || summary.plan.is_some();
@@ -155,7 +156,7 @@ fn the_verdict_comes_first_and_an_invalid_run_says_so_at_its_percentiles() {
             continue;
         }
         assert!(first.contains(word.as_deref().unwrap_or("not judged")), "{name}: {first}");
-        let invalid = summary.verdict.load == Some(stats::summary::LoadVerdict::Invalid);
+        let invalid = summary.verdict.load == Some(headway_stats::summary::LoadVerdict::Invalid);
         let p99 = shown.lines().find(|line| line.contains(" p99  ") && !line.contains("p50")).unwrap_or("");
         assert_eq!(p99.starts_with("!!"), invalid, "{name}: {p99}");
     }
@@ -187,7 +188,7 @@ fn the_page_holds_the_whole_document_and_reaches_for_nothing() {
         let json = between(&page, "<script type=\"application/json\" id=\"summary\">", "</script>");
         assert_eq!(parse(json.as_bytes()).expect(name), make(), "{name}");
         assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"), "{name}");
-        assert!(page.contains(&format!("uPlot {}", report::html::UPLOT_VERSION)), "{name}");
+        assert!(page.contains(&format!("uPlot {}", headway_report::html::UPLOT_VERSION)), "{name}");
     }
     let page = text("html", &samples::clean(), &style());
     for reach in [" src=", " href=", "@import", "url(", "fetch(", "XMLHttpRequest"] {
@@ -278,7 +279,7 @@ fn the_terminal_cuts_no_kind_of_a_part() {
 #[test]
 fn another_run_stands_beside_in_a_table_and_in_the_curve() {
     let mut other = samples::clean();
-    other.verdict.load = Some(stats::summary::LoadVerdict::Invalid);
+    other.verdict.load = Some(headway_stats::summary::LoadVerdict::Invalid);
     (other.response.p99, other.response.ci95.p99) = (Some(1.2), None);
     let alone = samples::balanced();
     let summary = samples::beside(alone.clone(), "<b>live</b>", &other);
@@ -295,7 +296,7 @@ fn another_run_stands_beside_in_a_table_and_in_the_curve() {
         assert!(table.contains(part), "{part}: {table}");
     }
     let ours = alone.response.p99.expect("the sample has it");
-    let ratio = report::format::number(1.2 / ours);
+    let ratio = headway_report::format::number(1.2 / ours);
     assert!(table.contains(&format!(">{ratio}</td>")), "{ratio}: {table}");
     assert!(page.contains(
         "Dotted: the response times of &lt;b&gt;live&lt;/b&gt;, whose load was INVALID; the others are simulated."
@@ -303,7 +304,10 @@ fn another_run_stands_beside_in_a_table_and_in_the_curve() {
     let json = between(&page, "<script type=\"application/json\" id=\"summary\">", "</script>");
     let embedded: Summary = serde_json::from_str(json).expect("it is JSON");
     assert_eq!(embedded.beside, summary.beside);
-    assert_eq!(report::parse(text("json", &summary, &style()).as_bytes()).expect("read back"), summary);
+    assert_eq!(
+        headway_report::parse(text("json", &summary, &style()).as_bytes()).expect("read back"),
+        summary
+    );
     assert!(!text("html", &alone, &style()).contains("id=\"beside\""));
 }
 
@@ -337,7 +341,7 @@ fn the_page_counts_the_charts_it_holds() {
 }
 
 fn csv(name: &str, summary: &Summary) -> String {
-    let files = report::csv::files(summary);
+    let files = headway_report::csv::files(summary);
     let (_, content) = files.into_iter().find(|(file, _)| *file == name).expect("the table has rows");
     String::from_utf8(content).expect("CSV is UTF-8")
 }
@@ -363,7 +367,7 @@ fn brady_s_tables_of_test_1830_are_printed_as_his_tool_prints_them() {
 fn csv_files_read_back_with_a_heading_and_all_digits() {
     for (name, make) in samples::ALL {
         let summary = make();
-        let files = report::csv::files(&summary);
+        let files = headway_report::csv::files(&summary);
         let names: BTreeSet<&str> = files.iter().map(|(file, _)| *file).collect();
         assert_eq!(names.len(), files.len(), "{name}");
         for (file, content) in &files {
@@ -374,7 +378,7 @@ fn csv_files_read_back_with_a_heading_and_all_digits() {
         }
     }
     let summary = samples::audit_1830();
-    let names: Vec<&str> = report::csv::files(&summary).iter().map(|(file, _)| *file).collect();
+    let names: Vec<&str> = headway_report::csv::files(&summary).iter().map(|(file, _)| *file).collect();
     let all = "headways.csv response.csv first_byte.csv bytes.csv bandwidth.csv thread_groups.csv dispersion.csv \
                counts.csv headway_histogram.csv";
     assert_eq!(names.join(" "), all);

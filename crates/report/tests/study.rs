@@ -4,11 +4,11 @@
 #[path = "samples/studies.rs"]
 mod studies;
 
-use report::Style;
-use report::beside::of_point;
-use report::study::{html, json, parse, terminal};
-use stats::study::Study;
-use stats::summary::{
+use headway_report::Style;
+use headway_report::beside::of_point;
+use headway_report::study::{html, json, parse, terminal};
+use headway_stats::study::Study;
+use headway_stats::summary::{
     Against, CurvePoint, Differs, Intervals, Recorded, Spread, ThresholdOutcome as Outcome, ThresholdResult,
 };
 use studies::STUDIES;
@@ -112,7 +112,7 @@ fn other() -> Recorded {
         Spread { n: 9, p50: Some(0.2), p99: Some(1.0), mean: Some(0.25), ci95, ..Spread::default() };
     Recorded {
         name: "live".into(),
-        load: Some(stats::summary::LoadVerdict::Valid),
+        load: Some(headway_stats::summary::LoadVerdict::Valid),
         response,
         no_interval: [("p50".to_owned(), "too few".to_owned())].into(),
         curve: curve

@@ -6,11 +6,11 @@
 //! `ROUNDS` rounds, in which cases take turns), mean and p99 of the response times in ms, and most events of connections
 //! pending. The offered load is 0.8, the mean service 1 ms. Rates are by the time that the thread had a core, where the system tells (Linux), so that neighbours count less.
 
-use base::{Nanos, Phase, Profile, Rate, Record, RecordSink, Start, dist};
-use sim::{Generator, Network, Played, recursion};
-use workload::model::{Discipline, Model, Policy, Station, Ties};
-use workload::plan::Group;
-use workload::{Limits, Plan, Process, Shard};
+use headway_base::{Nanos, Phase, Profile, Rate, Record, RecordSink, Start, dist};
+use headway_sim::{Generator, Network, Played, recursion};
+use headway_workload::model::{Discipline, Model, Policy, Station, Ties};
+use headway_workload::plan::Group;
+use headway_workload::{Limits, Plan, Process, Shard};
 
 type Error = Box<dyn std::error::Error>;
 
@@ -150,7 +150,7 @@ fn play(case: &Case, requests: f64) -> Result<(Played, Histogram), Error> {
         By::Recursion => return Ok((recursion::play(&plan, &model, limits, &mut histogram)?, histogram)),
         By::Through => recursion::play_through(&plan, &mut network, limits, &mut histogram)?,
         By::Calendar => {
-            sim::play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut histogram)
+            headway_sim::play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut histogram)
         }
     };
     let seen = network.observed(played.ended);

@@ -9,7 +9,7 @@
 //! Deliberately absent: what the events mean, and the current time.
 
 use crate::steps::step;
-use base::Nanos;
+use headway_base::Nanos;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -208,7 +208,7 @@ impl<E> Calendar<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     #[test]
     fn events_come_in_the_order_of_time_and_at_one_instant_as_written() {

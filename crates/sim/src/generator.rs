@@ -3,10 +3,10 @@
 //!
 //! Deliberately absent: the target's defects, which are the [`Network`](crate::Network)'s.
 
-use base::Nanos;
-use base::dist::{Dist, Law};
-use base::random::{Stream, streams};
-use base::units::UnitError;
+use headway_base::Nanos;
+use headway_base::dist::{Dist, Law};
+use headway_base::random::{Stream, streams};
+use headway_base::units::UnitError;
 
 /// The defects, as set.
 #[derive(Clone, Debug, Default)]
@@ -150,7 +150,7 @@ impl Pauses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::dist;
+    use headway_base::dist;
 
     fn law(text: &str) -> Dist {
         dist::parse(text, &|_| Ok(Vec::new())).unwrap()

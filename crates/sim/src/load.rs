@@ -1,9 +1,9 @@
 //! Offered load: how much work is asked of stations, before anything is simulated.
 
 use crate::network::copies;
-use base::Nanos;
-use base::dist::Law;
-use workload::model::{Cancel, Kind, Model, Part, Station};
+use headway_base::Nanos;
+use headway_base::dist::Law;
+use headway_workload::model::{Cancel, Kind, Model, Part, Station};
 
 /// Work asked of each part per time and server, at so many requests per second in all, in the order of the model: at 1 or
 /// more there is no steady state, unless a full queue turns some away. Balancers are taken to split by weight, and evenly
@@ -71,9 +71,9 @@ fn work(station: &Station) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::dist;
-    use base::station::Stalls;
-    use workload::model::{Balancer, Branch, Policy, Retry};
+    use headway_base::dist;
+    use headway_base::station::Stalls;
+    use headway_workload::model::{Balancer, Branch, Policy, Retry};
 
     fn station(servers: u32) -> Station {
         Station::new(servers, dist::parse("exp(10ms)", &|_| Err(String::new())).unwrap())

@@ -2,9 +2,9 @@
 //!
 //! Deliberately absent: service laws and queues, which are the [`Network`](crate::Network)'s.
 
-use base::{Nanos, Outcome};
-use workload::Sending;
-use workload::client::ConnectionId;
+use headway_base::{Nanos, Outcome};
+use headway_workload::Sending;
+use headway_workload::client::ConnectionId;
 
 /// How an attempt to connect goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

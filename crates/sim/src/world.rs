@@ -8,9 +8,9 @@
 use crate::calendar::Calendar;
 use crate::generator::{Generator, Pauses};
 use crate::target::{Answer, Answered, Connect, Target};
-use base::{Nanos, Outcome, Record, RecordSink, Start};
-use workload::client::ConnectionId;
-use workload::{Action, Client, Event, Limits, Plan, Sending, Shard, Then};
+use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
+use headway_workload::client::ConnectionId;
+use headway_workload::{Action, Client, Event, Limits, Plan, Sending, Shard, Then};
 
 /// So often the loop may go round at one instant before it is taken to stand still.
 const MOST_ROUNDS: u32 = 10_000_000;

@@ -3,11 +3,11 @@
 //! `cargo run --release -p headway-stats --example audit_cost [LABELS] [USERS]`. Feeds the rows of a closed load of so
 //! many users with stamps in milliseconds and reports nanoseconds per row. A report, not a test.
 
-use base::random::Stream as Draws;
-use base::{Nanos, Outcome, Record};
-use stats::audit::{AuditSetup, Auditor, QuantileRule};
-use stats::summary::{Source, Stream};
-use stats::{Facts, Setup, Workload};
+use headway_base::random::Stream as Draws;
+use headway_base::{Nanos, Outcome, Record};
+use headway_stats::audit::{AuditSetup, Auditor, QuantileRule};
+use headway_stats::summary::{Source, Stream};
+use headway_stats::{Facts, Setup, Workload};
 
 #[expect(clippy::disallowed_types, reason = "an example that measures; the library has no clock")]
 type Clock = std::time::Instant;
@@ -69,7 +69,7 @@ fn main() {
 /// Users who think exponentially long, so that starts are nearly a Poisson process; stamps in milliseconds.
 fn rows(labels: usize, users: usize, rate: f64, seconds: i64) -> Vec<Record> {
     let draws = Draws::new(1, "example");
-    let draw = |k: u64, j: u64| -base::random::open01(draws.bits(k, j)).ln();
+    let draw = |k: u64, j: u64| -headway_base::random::open01(draws.bits(k, j)).ln();
     let (mut at, mut rows) = (0.0, Vec::new());
     for k in 0.. {
         at += draw(k, 0) / rate;

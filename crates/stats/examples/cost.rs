@@ -3,9 +3,9 @@
 //! `cargo run --release -p headway-stats --example cost [SOURCES] [LABELS]`. Feeds synthetic Poisson traffic in
 //! batches as live workers hand them over and reports nanoseconds per request. A report, not a test.
 
-use base::random::Stream;
-use base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
-use stats::{Analysis, Facts, PlanLaw, Setup, Workload};
+use headway_base::random::Stream;
+use headway_base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
+use headway_stats::{Analysis, Facts, PlanLaw, Setup, Workload};
 
 #[expect(clippy::disallowed_types, reason = "an example that measures; the library has no clock")]
 type Clock = std::time::Instant;

@@ -19,7 +19,7 @@ use crate::summary::ThresholdResult;
 use crate::thresholds::Threshold;
 use crate::thresholds::kept::{Sight, Thresholds};
 use crate::users::Loops;
-use base::{Batch, Due, Kind, Nanos, Record, Snapshot, Start};
+use headway_base::{Batch, Due, Kind, Nanos, Record, Snapshot, Start};
 
 /// A source that has told nothing for this long may still hold an older `intended` than the others (a long wait for a
 /// connection), but is no longer waited for. Bounds the memory of the merges by `intended` and `released`.

@@ -14,7 +14,7 @@ use crate::phase::{Measured, Ranges};
 use crate::scales::Scales;
 use crate::setup::{Foreign, PlanLaw, Setup, Workload};
 use crate::windows::{Expected, Windows, lengths};
-use base::{Due, Nanos, Start};
+use headway_base::{Due, Nanos, Start};
 
 /// One unit of the rescaled-gap histogram is this share of a mean headway: cells are then at most 1/1000 of a gap
 /// wide, as those of the plain one.

@@ -16,7 +16,7 @@ use crate::moments::{Moments, Sums};
 use crate::setup::PlanLaw;
 use crate::summary::{Arrivals, HeadwayCurve, Intended, KsPair, LabelArrivals};
 use crate::windows::WindowsResult;
-use base::Nanos;
+use headway_base::Nanos;
 use std::collections::BTreeMap;
 
 /// Everything the verdict needs of the arrivals, beside the document's block.

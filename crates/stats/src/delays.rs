@@ -13,7 +13,7 @@
 //!
 //! Deliberately absent: the histograms (`requests`), and loads in which due times hang on answers, of which none of this holds.
 
-use base::{Nanos, Outcome, Record, Short, Stamp, Start};
+use headway_base::{Nanos, Outcome, Record, Short, Stamp, Start};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 

@@ -7,7 +7,7 @@ use crate::intervals::SEGMENTS;
 use crate::phase::{Measured, Ranges};
 use crate::setup::DepartureBin;
 use crate::summary::Departures;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Requests that left more than `after` late, and requests watched, by segment.
 pub(crate) fn by_segment(bins: &[DepartureBin], measured: &Measured, after: Nanos) -> [(u64, u64); SEGMENTS] {

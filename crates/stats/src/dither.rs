@@ -6,8 +6,8 @@
 //! it decides only where the mean headway is two steps or more.
 
 use crate::cells::Fine;
-use base::Nanos;
-use base::random::{Stream, streams};
+use headway_base::Nanos;
+use headway_base::random::{Stream, streams};
 
 /// Stamps of one step that are kept.
 const MOST: u64 = 1 << 16;

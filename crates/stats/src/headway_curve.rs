@@ -6,7 +6,7 @@ use crate::cells::Cells;
 use crate::moments::Moments;
 use crate::setup::PlanLaw;
 use crate::summary::{HeadwayBin, HeadwayCurve};
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Most bins, and how many mean headways they span.
 const BINS: usize = 64;
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::cells::Fine;
     use crate::moments::Gathered;
-    use base::random::{Stream, open01};
+    use headway_base::random::{Stream, open01};
 
     /// Exponential headways of mean 10 ms cut off to 3 ms: bins are single steps, and each holds what is expected within 5
     /// standard errors.

@@ -252,7 +252,7 @@ impl Ladder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::{Stream, open01};
+    use headway_base::random::{Stream, open01};
 
     fn times(n: u64, mean: f64, seed: u64) -> Vec<i64> {
         let draws = Stream::new(seed, "test");

@@ -7,7 +7,7 @@
 
 use crate::intervals::SEGMENTS;
 use crate::phase::Measured;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// The changes within one stretch of time.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@
 //! watermark: what waits here is what lies between the slowest source's watermark and the fastest's.
 
 use crate::arrivals::Released;
-use base::Start;
+use headway_base::Start;
 use std::collections::VecDeque;
 
 /// Something that happened at an instant. Ties are broken by the second part, then by the source's number.

@@ -4,7 +4,7 @@
 //! after its requests, so that its end is no help); a count for each pair of steps. Deliberately absent: whether the value was that
 //! step's to give, which only the scenario tells.
 
-use base::{Due, Outcome, Record};
+use headway_base::{Due, Outcome, Record};
 use std::collections::{BTreeMap, HashMap};
 
 /// From this number of failures on, the older half is forgotten.

@@ -16,7 +16,7 @@ use crate::rules::judge;
 use crate::setup::Tolerances;
 use crate::spectrum::CHANCE;
 use crate::summary::{Interval, Limits, Pattern, RuleOutcome, RuleResult, ScaleEnd};
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Half the width of a 95 % interval in standard errors.
 pub(crate) const Z95: f64 = 1.96;

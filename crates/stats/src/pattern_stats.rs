@@ -17,7 +17,7 @@ use crate::pattern::{Z95, apart_from};
 use crate::setup::Tolerances;
 use crate::spectrum::Line;
 use crate::summary::Interval;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// The 5 % point of Kolmogorov's law (1933): the distribution function lies within it over sqrt(n) of the sample's. Where
 /// the mean is fitted it is rather too much.

@@ -1,7 +1,7 @@
 //! The measured phase and its twenty segments, and bounded lists of "when".
 
 use crate::intervals::SEGMENTS;
-use base::{Nanos, Profile};
+use headway_base::{Nanos, Profile};
 use std::ops::Range;
 
 /// The measured phase, cut into equal segments.
@@ -126,7 +126,7 @@ impl Ranges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Phase, Rate};
+    use headway_base::{Phase, Rate};
 
     #[test]
     fn segments_cover_the_phase_and_nothing_else() {

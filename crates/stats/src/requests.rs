@@ -11,7 +11,7 @@ use crate::moments::Sums;
 use crate::phase::Ranges;
 use crate::responses::{Sample, Strata};
 use crate::summary::{LabelSummary, ResponseKind, Spread};
-use base::{Due, Nanos, Outcome, Record};
+use headway_base::{Due, Nanos, Outcome, Record};
 use std::collections::BTreeMap;
 
 /// What is kept of the requests that ended and were due in the measured phase.

@@ -15,7 +15,7 @@ use crate::setup::{DepartureBin, PlanLaw, Tolerances, Workload};
 use crate::summary::{Interval, Limits, LoadVerdict, RuleOutcome, RuleResult};
 use crate::users::Loops;
 use crate::windows::WindowsResult;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]

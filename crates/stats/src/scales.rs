@@ -6,7 +6,7 @@
 
 use crate::ladder::Ladder;
 use crate::spectrum::{Line, Spectrum};
-use base::Nanos;
+use headway_base::Nanos;
 
 /// So many instants tell the rate where nothing else does.
 const TELLING: usize = 4_096;
@@ -190,7 +190,7 @@ impl Seconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::{Stream, open01};
+    use headway_base::random::{Stream, open01};
 
     /// 100 starts in each second, at random within, of a file that begins in the middle of one; and as many Poisson ones.
     #[test]

@@ -6,7 +6,7 @@
 use crate::cells::Coarse;
 use crate::levels::Changes;
 use crate::summary::SeriesRow;
-use base::{Nanos, Outcome, Record, Snapshot};
+use headway_base::{Nanos, Outcome, Record, Snapshot};
 
 /// Most rows of the series.
 pub const MOST_ROWS: usize = 3_600;

@@ -13,7 +13,7 @@ use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
 use crate::setup::{SessionAsked, Setup, Workload};
 use crate::summary::{Held, Sessions};
-use base::{Due, Nanos, Outcome, Record};
+use headway_base::{Due, Nanos, Outcome, Record};
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! the law of the gaps.
 
 use crate::summary::{Generator, PlanSummary, Simulation, Source};
-use base::{Nanos, Profile};
+use headway_base::{Nanos, Profile};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;

@@ -246,7 +246,7 @@ fn above_neighbors(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::{Stream, open01};
+    use headway_base::random::{Stream, open01};
 
     /// Independent headways of CoV 2 (a mixture of two exponentials) have no period, though their counts vary more than
     /// Poisson's at every low frequency: of 40 loads none has a line at 0.5 % each but by chance (2 is beyond 4 standard errors).

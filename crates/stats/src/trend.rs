@@ -82,8 +82,8 @@ pub(crate) fn mser(values: &[f64]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
-    use base::special::exponential;
+    use headway_base::random::Stream;
+    use headway_base::special::exponential;
 
     /// Means of 100 exponential values, growing by `rise` of their mean over the twenty.
     fn segments(seed: u64, rise: f64) -> Vec<(f64, f64)> {
@@ -111,7 +111,7 @@ mod tests {
     fn the_cut_is_where_the_cold_start_ends() {
         let mut draws = Stream::new(3, "test").item(0);
         let mut values = |cold: f64, length: f64| -> Vec<f64> {
-            let noise = |draws: &mut base::random::Draws| 0.9 + 0.2 * draws.open01();
+            let noise = |draws: &mut headway_base::random::Draws| 0.9 + 0.2 * draws.open01();
             (0..120).map(|i| noise(&mut draws) * (1.0 + cold * (-f64::from(i) / length).exp())).collect()
         };
         let cut = mser(&values(5.0, 6.0)).unwrap();

@@ -14,7 +14,7 @@ use crate::replay::Observed;
 use crate::sessions::SessionsKept;
 use crate::setup::{Setup, UsersAsked, Workload};
 use crate::summary::Closed;
-use base::{Due, Nanos, Outcome, Record};
+use headway_base::{Due, Nanos, Outcome, Record};
 use std::collections::BTreeMap;
 
 /// Users with larger numbers are not followed one by one: 32 MB a group.

@@ -9,7 +9,7 @@
 
 use crate::intervals::{SEGMENTS, half_width};
 use crate::summary::{Dispersion, Interval};
-use base::{Nanos, Profile};
+use headway_base::{Nanos, Profile};
 
 /// Fewest windows that carry an index.
 pub(crate) const FEWEST_WINDOWS: u64 = 30;
@@ -268,7 +268,7 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Phase, Rate};
+    use headway_base::{Phase, Rate};
 
     fn times(n: i64) -> impl Iterator<Item = i64> {
         (0..n).map(|i| i * 1_000_000 + (i * 7919 % 1009) * 40_000).scan(0, |last: &mut i64, t| {

@@ -5,5 +5,5 @@
 
 pub mod target;
 
-pub use sim::{Answer, Connect, Generator, Network, Target, World};
+pub use headway_sim::{Answer, Connect, Generator, Network, Target, World};
 pub use target::Scripted;

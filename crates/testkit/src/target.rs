@@ -1,9 +1,9 @@
 //! Targets that a test scripts.
 
-use base::Nanos;
-use sim::{Answer, Connect, Target};
-use workload::Sending;
-use workload::client::ConnectionId;
+use headway_base::Nanos;
+use headway_sim::{Answer, Connect, Target};
+use headway_workload::Sending;
+use headway_workload::client::ConnectionId;
 
 /// A target that two functions script: of the instant, and of the instant and the number of the request.
 pub struct Scripted<C, R> {

@@ -4,9 +4,9 @@
 
 use std::hint::black_box;
 
-use base::Nanos;
-use wire::http1::{Client, Response, Server};
-use wire::{ClientConnection, Limits, Request};
+use headway_base::Nanos;
+use headway_wire::http1::{Client, Response, Server};
+use headway_wire::{ClientConnection, Limits, Request};
 
 #[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn time(name: &str, mut work: impl FnMut()) {

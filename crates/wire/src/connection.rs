@@ -6,8 +6,8 @@
 //! grow between the two.
 //!
 //! ```
-//! use base::Nanos;
-//! use wire::{ClientConnection, Event, Limits, Opened, Request, http1};
+//! use headway_base::Nanos;
+//! use headway_wire::{ClientConnection, Event, Limits, Opened, Request, http1};
 //!
 //! let mut connection = http1::Client::new(Limits::DEFAULT);
 //! let request = Request::builder("GET", "example.com", "/bars").build()?;
@@ -30,10 +30,10 @@
 //! }
 //! assert_eq!(body, b"hi");
 //! assert_eq!(connection.free_streams(), 1);
-//! # Ok::<(), wire::RequestError>(())
+//! # Ok::<(), headway_wire::RequestError>(())
 //! ```
 
-use base::Nanos;
+use headway_base::Nanos;
 
 use crate::head::Head;
 use crate::limits::Limit;

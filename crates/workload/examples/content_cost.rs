@@ -2,13 +2,13 @@
 //!
 //! `cargo run --release -p headway-workload --example content_cost`. A report, not a test.
 
-use base::{Nanos, Outcome};
-use std::hint::black_box;
-use workload::content::{
+use headway_base::{Nanos, Outcome};
+use headway_workload::content::{
     AtEnd, Body, BodyCheck, Data, Draft, Expect, Extract, Finder, Memory, Names, Pointer, Script, Step, Take,
     Template, Visit,
 };
-use workload::{Request, Sending};
+use headway_workload::{Request, Sending};
+use std::hint::black_box;
 
 type Failure = Box<dyn std::error::Error>;
 

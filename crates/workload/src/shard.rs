@@ -1,7 +1,7 @@
 //! A part of a plan: a thread is a shard, a machine is a shard.
 
-use base::random::{Stream, streams};
-use base::units::{UnitError, parse_count};
+use headway_base::random::{Stream, streams};
+use headway_base::units::{UnitError, parse_count};
 use std::fmt;
 
 /// Shard `index` of `count`. It keeps session k iff hash(seed, "shard", k) mod count = index, in a random stream of

@@ -1,8 +1,8 @@
 //! Where requests go: a URL taken apart. Resolving its name is the live world's affair.
 
 use crate::redact::Redactor;
-use base::units::UnitError;
 use base64::Engine as _;
+use headway_base::units::UnitError;
 use std::fmt;
 use url::{Host, Url};
 

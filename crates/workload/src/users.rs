@@ -3,7 +3,7 @@
 //! User u (from 0) is there while the level is above u: on a ramp from 0 to n over T user u comes at u T / n, the first at
 //! once. Deliberately absent: what users do.
 
-use base::Nanos;
+use headway_base::Nanos;
 
 /// A stretch of time over which the number of users goes linearly from one value to another.
 #[derive(Clone, Copy, PartialEq, Debug)]

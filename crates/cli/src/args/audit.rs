@@ -1,12 +1,12 @@
 //! The flags of `headway audit` and `headway lab`, as typed.
 
 use super::parse_seed;
-use base::units::{self, UnitError};
-use base::{Nanos, Rate};
 use clap::{Args as ClapArgs, ValueEnum};
+use headway_base::units::{self, UnitError};
+use headway_base::{Nanos, Rate};
+use headway_workload::Process;
 use jiff::tz::TimeZone;
 use std::path::PathBuf;
-use workload::Process;
 
 /// `headway audit`.
 #[derive(ClapArgs, Debug, Clone)]
@@ -186,7 +186,7 @@ pub struct LabArgs {
 }
 
 fn formats_help() -> String {
-    let rows = import::formats::ALL.iter().map(|f| format!("  {:<18}{}", f.name(), f.about()));
+    let rows = headway_import::formats::ALL.iter().map(|f| format!("  {:<18}{}", f.name(), f.about()));
     format!("Formats, recognised by their content (gz and zst too):\n{}", rows.collect::<Vec<_>>().join("\n"))
 }
 

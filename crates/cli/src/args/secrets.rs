@@ -1,7 +1,7 @@
 //! Which secrets are hidden, of the verbs that show requests and scenarios.
 
 use clap::Args as ClapArgs;
-use workload::redact::{Redactor, SecretNames};
+use headway_workload::redact::{Redactor, SecretNames};
 
 /// What is hidden.
 #[derive(ClapArgs, Debug, Clone, Default)]

@@ -1,8 +1,8 @@
 //! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
 
 use super::{OutputArgs, SecretArgs, ThresholdArgs, parse_seed};
-use base::units::{self, UnitError};
 use clap::Args as ClapArgs;
+use headway_base::units::{self, UnitError};
 use std::path::PathBuf;
 
 /// Most values of one sweep, and most points of a study.

@@ -4,10 +4,10 @@
 use super::files::instant_in;
 use super::read::Read;
 use anyhow::{Context as _, Result, anyhow};
-use base::{Nanos, Outcome, Record};
-use import::BadRow;
+use headway_base::{Nanos, Outcome, Record};
+use headway_import::BadRow;
+use headway_report::csv::quoted;
 use jiff::tz::TimeZone;
-use report::csv::quoted;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -122,11 +122,11 @@ impl Unreadable {
     }
 
     /// Where the unreadable rows of that file go.
-    pub(super) fn of(&self, file: &Path) -> Option<import::rows::BadRows> {
+    pub(super) fn of(&self, file: &Path) -> Option<headway_import::rows::BadRows> {
         let (send, _) = self.writing.as_ref()?;
         let (send, file) = (send.clone(), file.to_path_buf());
         // Where the writer has gone it has an error of its own to tell.
-        Some(import::rows::BadRows::new(move |row| drop(send.send((file.clone(), row)))))
+        Some(headway_import::rows::BadRows::new(move |row| drop(send.send((file.clone(), row)))))
     }
 
     /// Ends the file.

@@ -1,8 +1,8 @@
 //! Failures by outcome, status and message: how many, the first and the last.
 
 use super::read::Read;
-use base::{Nanos, Outcome, Record};
-use stats::summary::{Audit, FailureKind, MOST_FAILURES};
+use headway_base::{Nanos, Outcome, Record};
+use headway_stats::summary::{Audit, FailureKind, MOST_FAILURES};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 

@@ -6,11 +6,11 @@ use super::setup::Stretch;
 use super::{AuditSettings, offsets};
 use crate::args::Dispersion;
 use crate::exit::Failure;
-use base::Nanos;
-use import::{Clock, Facts, Finished, Outcomes, Stamps};
+use headway_base::Nanos;
+use headway_import::{Clock, Facts, Finished, Outcomes, Stamps};
+use headway_stats::Summary;
+use headway_stats::summary::{AuditFile, Stream, UnreadableRow};
 use jiff::tz::TimeZone;
-use stats::Summary;
-use stats::summary::{AuditFile, Stream, UnreadableRow};
 use std::path::Path;
 
 /// Another tool's file; the rows of each kind are counted by the survey.
@@ -82,7 +82,7 @@ pub(super) fn into_summary(
     audit.offsets = offsets;
     audit.unrecorded = unrecorded(read);
     if read.load().any(|f| f.requests.rows > 0 && f.facts.outcomes == Outcomes::None) {
-        summary.not_computed.insert("outcomes".into(), report::words::NOT_TOLD.into());
+        summary.not_computed.insert("outcomes".into(), headway_report::words::NOT_TOLD.into());
     }
     Ok(())
 }

@@ -3,12 +3,12 @@
 use super::files;
 use crate::exit::{FAILED, Failure};
 use anyhow::{Context as _, anyhow};
-use base::{Kind, Nanos, Record, Stamp};
+use headway_base::{Kind, Nanos, Record, Stamp};
 use headway_engine::Manifest;
-use import::source::Progress;
-use import::{Facts, File, Options, Rows, Stamps};
-use records::{Ending, LogReader, metadata};
-use stats::summary::AuditFile;
+use headway_import::source::Progress;
+use headway_import::{Facts, File, Options, Rows, Stamps};
+use headway_records::{Ending, LogReader, metadata};
+use headway_stats::summary::AuditFile;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -33,10 +33,10 @@ impl Input {
     /// Opens the file and recognises it.
     pub(super) fn open(path: &Path, options: &Options, progress: Progress) -> Result<Input, Failure> {
         let open = |log: PathBuf, folder| Run::open(log, folder).map(|run| Input::Run(Box::new(run)));
-        if path != Path::new(import::source::STDIN) {
+        if path != Path::new(headway_import::source::STDIN) {
             let found = fs::metadata(path).with_context(|| path.display().to_string());
             let found = found.map_err(Failure::usage)?;
-            let log = path.join(records::folder::RECORDS);
+            let log = path.join(headway_records::folder::RECORDS);
             if found.is_dir() && log.is_file() {
                 return open(log, Some(path));
             }
@@ -44,7 +44,7 @@ impl Input {
                 has_requests(path)?;
             }
             if found.is_file() && is_log(path).map_err(Failure::usage)? {
-                let in_folder = path.file_name().is_some_and(|name| name == records::folder::RECORDS);
+                let in_folder = path.file_name().is_some_and(|name| name == headway_records::folder::RECORDS);
                 return open(path.to_path_buf(), path.parent().filter(|_| in_folder));
             }
         }
@@ -77,15 +77,15 @@ impl Input {
 /// Refuses a folder of results that keeps no record of single requests.
 fn has_requests(folder: &Path) -> Result<(), Failure> {
     let (shown, has) = (folder.display(), |name: &str| folder.join(name).is_file());
-    if has(report::study::JSON_FILE) {
+    if has(headway_report::study::JSON_FILE) {
         return Err(Failure::usage(anyhow!(
             "{shown} is the folder of a study, of several simulated runs, and holds no requests to audit: its report is \
              {} there, its numbers {}; a single run keeps its requests with --log",
-            records::folder::REPORT,
-            report::study::JSON_FILE
+            headway_records::folder::REPORT,
+            headway_report::study::JSON_FILE
         )));
     }
-    if has(records::folder::PLAN) && has(records::folder::SUMMARY) {
+    if has(headway_records::folder::PLAN) && has(headway_records::folder::SUMMARY) {
         return Err(Failure::usage(anyhow!(
             "{shown} is the folder of a run that kept no records (--no-log), and holds no requests to audit: `headway \
              report` shows it"
@@ -95,8 +95,9 @@ fn has_requests(folder: &Path) -> Result<(), Failure> {
 }
 
 /// What the system refuses is its fault; all else is the file's.
-fn failure(error: import::Error) -> Failure {
-    let refused = matches!(&error, import::Error::Io { source, .. } if source.raw_os_error().is_some());
+fn failure(error: headway_import::Error) -> Failure {
+    let refused =
+        matches!(&error, headway_import::Error::Io { source, .. } if source.raw_os_error().is_some());
     if refused { Failure { error: error.into(), code: FAILED } } else { Failure::usage(error) }
 }
 
@@ -124,10 +125,11 @@ pub(super) struct Run {
 impl Run {
     fn open(log: PathBuf, folder: Option<&Path>) -> Result<Run, Failure> {
         let reader = LogReader::open(&log).map_err(|error| match error {
-            records::Error::Io { .. } => error.into(),
+            headway_records::Error::Io { .. } => error.into(),
             other => Failure::usage(other),
         })?;
-        let plan = folder.map(|folder| folder.join(records::folder::PLAN)).filter(|plan| plan.is_file());
+        let plan =
+            folder.map(|folder| folder.join(headway_records::folder::PLAN)).filter(|plan| plan.is_file());
         let document = plan.map(|plan| Manifest::read(&plan)).transpose().map_err(Failure::usage)?;
         let said = |key: &str| reader.metadata().get(key);
         let labels = said(metadata::STEPS).map(|steps| serde_json::from_str(steps)).transpose();
@@ -155,7 +157,7 @@ impl Run {
         let generator = rows.generator;
         let batch = match self.log.next_batch() {
             Ok(batch) => batch.map(|batch| rows.records.extend_from_slice(batch)),
-            Err(error @ records::Error::Io { .. }) => return Err(error.into()),
+            Err(error @ headway_records::Error::Io { .. }) => return Err(error.into()),
             Err(error) => return Err(Failure::usage(error)),
         };
         if batch.is_none() {
@@ -198,13 +200,17 @@ impl Run {
             tool: version,
             stamps: Stamps::Start,
             resolution: Nanos(1),
-            clock: if real && self.zero.is_some() { import::Clock::Unix } else { import::Clock::Relative },
+            clock: if real && self.zero.is_some() {
+                headway_import::Clock::Unix
+            } else {
+                headway_import::Clock::Relative
+            },
             users: self.has_users,
             sessions: true,
             intended: true,
             ends: true,
             bytes: real,
-            outcomes: import::Outcomes::All,
+            outcomes: headway_import::Outcomes::All,
             missing,
             finer: None,
         };
@@ -248,13 +254,13 @@ pub(super) fn is_session(record: &Record) -> Option<bool> {
 }
 
 /// Nothing can be laid over a clock that counts from a tool's own beginning.
-pub(super) fn one_clock(files: &[(String, import::Clock)]) -> Result<import::Clock, Failure> {
-    let Some((first, clock)) = files.first() else { return Ok(import::Clock::Unix) };
+pub(super) fn one_clock(files: &[(String, headway_import::Clock)]) -> Result<headway_import::Clock, Failure> {
+    let Some((first, clock)) = files.first() else { return Ok(headway_import::Clock::Unix) };
     match files.iter().find(|(_, other)| other != clock) {
         None => Ok(*clock),
         Some((other, _)) => {
             let (relative, unix) =
-                if *clock == import::Clock::Relative { (first, other) } else { (other, first) };
+                if *clock == headway_import::Clock::Relative { (first, other) } else { (other, first) };
             Err(Failure::usage(anyhow!(
                 "{relative} counts time from its own beginning and {unix} from 1970: they cannot be merged; audit \
                  them one by one"

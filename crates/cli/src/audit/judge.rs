@@ -10,11 +10,11 @@ use super::read::{Read, Starts};
 use super::setup::Stretch;
 use crate::exit::Failure;
 use anyhow::anyhow;
-use base::{Kind, Nanos, Outcome, Record};
-use records::spool::InOrder;
-use stats::audit::{AuditSetup, Auditor};
-use stats::summary::Stream;
-use stats::{Facts, Summary};
+use headway_base::{Kind, Nanos, Outcome, Record};
+use headway_records::spool::InOrder;
+use headway_stats::audit::{AuditSetup, Auditor};
+use headway_stats::summary::Stream;
+use headway_stats::{Facts, Summary};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
@@ -100,7 +100,7 @@ pub(super) fn judge<'a>(
     thread::scope(|scope| {
         let (full, batches) = sync_channel::<Vec<Record>>(QUEUE);
         let (empty, spare) = sync_channel::<Vec<Record>>(QUEUE + 2);
-        let merging = scope.spawn(move || -> Result<(), records::Error> {
+        let merging = scope.spawn(move || -> Result<(), headway_records::Error> {
             let mut rows = Merged::new(read, stretch.zero)?;
             loop {
                 let mut batch = spare.try_recv().unwrap_or_default();
@@ -180,7 +180,7 @@ struct Source<'a> {
 }
 
 impl<'a> Merged<'a> {
-    fn new(read: &'a Read, zero: Nanos) -> Result<Merged<'a>, records::Error> {
+    fn new(read: &'a Read, zero: Nanos) -> Result<Merged<'a>, headway_records::Error> {
         let mut merged = Merged { read, files: Vec::new(), heads: BinaryHeap::new(), zero };
         let mut first_user = 0;
         for (i, file) in read.load().enumerate() {
@@ -194,7 +194,7 @@ impl<'a> Merged<'a> {
     }
 
     #[inline]
-    fn next(&mut self) -> Result<Option<Record>, records::Error> {
+    fn next(&mut self) -> Result<Option<Record>, headway_records::Error> {
         let Some(mut top) = self.heads.peek_mut() else { return Ok(None) };
         let Reverse((_, i)) = *top;
         let source = &mut self.files[i];

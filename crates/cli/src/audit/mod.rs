@@ -1,11 +1,11 @@
 //! The audit's pipeline: files in, a summary out.
 //!
 //! ```text
-//! file ──> input (import::File, or a run's log) ──> batches ──> read: spool and surveys, one of each per file
+//! file ──> input (headway_import::File, or a run's log) ──> batches ──> read: spool and surveys, one of each per file
 //!                                                                │
 //!                  setup: grid, rate, stretch, expectation <─────┤
 //!                                   │                            v
-//!                                   └──> judge: spools merged by time ──> selection ──> stats::audit::Auditor
+//!                                   └──> judge: spools merged by time ──> selection ──> headway_stats::audit::Auditor
 //! ```
 //!
 //! Either pass uses two threads: one reads (or merges), the other takes in. Memory is bounded by the spool and by what
@@ -32,9 +32,9 @@ pub use settings::AuditSettings;
 
 use crate::exit::Failure;
 use anyhow::anyhow;
-use report::format::plural;
-use stats::Summary;
-use stats::summary::Stream;
+use headway_report::format::plural;
+use headway_stats::Summary;
+use headway_stats::summary::Stream;
 
 /// Audits the files that the settings name.
 ///

@@ -10,11 +10,11 @@
 
 use super::read::{FileRead, Read};
 use anyhow::Result;
-use base::{Kind, Nanos, Record};
-use import::Clock;
-use records::spool::InOrder;
-use report::format::plural;
-use stats::summary::Offset;
+use headway_base::{Kind, Nanos, Record};
+use headway_import::Clock;
+use headway_records::spool::InOrder;
+use headway_report::format::plural;
+use headway_stats::summary::Offset;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -202,7 +202,7 @@ struct Requests<'a> {
 }
 
 impl Requests<'_> {
-    fn next(&mut self) -> Result<Option<Record>, records::Error> {
+    fn next(&mut self) -> Result<Option<Record>, headway_records::Error> {
         while let Some(record) = self.rows.next()? {
             if record.kind == Kind::Request && self.step.is_none_or(|step| record.step == step) {
                 return Ok(Some(record));

@@ -5,11 +5,11 @@ use super::files::instant;
 use super::read::Read;
 use super::{AuditSettings, judge, setup};
 use crate::exit::Failure;
-use base::Nanos;
-use import::Clock;
-use report::format::plural;
-use stats::Summary;
-use stats::summary::{Finding, LoadVerdict, OtherReading, Pattern, Severity, Stream};
+use headway_base::Nanos;
+use headway_import::Clock;
+use headway_report::format::plural;
+use headway_stats::Summary;
+use headway_stats::summary::{Finding, LoadVerdict, OtherReading, Pattern, Severity, Stream};
 
 /// Adds the findings. Reads the stamps as ends where that is open, for which the rows are sorted and judged once more; takes
 /// what was read out of use.

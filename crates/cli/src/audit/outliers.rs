@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: what is merely late, or a second test in the same file; those are part of what was measured.
 
-use base::Nanos;
+use headway_base::Nanos;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! How far an audit has come: a line on standard error, where a person sees it and it takes more than two seconds.
 
 use super::read::size;
-use import::source::Progress;
+use headway_import::source::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::io::{IsTerminal, stderr};

@@ -8,12 +8,12 @@ use super::progress::Bar;
 use crate::args::Shift;
 use crate::exit::Failure;
 use anyhow::anyhow;
-use base::{Nanos, Record};
-use import::{Clock, Facts, Names, Rows, Stamps};
-use records::spool::MEMORY;
-use records::{Spool, Spooled};
-use stats::audit::Survey;
-use stats::summary::{AuditFile, Stream};
+use headway_base::{Nanos, Record};
+use headway_import::{Clock, Facts, Names, Rows, Stamps};
+use headway_records::spool::MEMORY;
+use headway_records::{Spool, Spooled};
+use headway_stats::audit::Survey;
+use headway_stats::summary::{AuditFile, Stream};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -130,7 +130,7 @@ impl Read {
 
 /// Reads all files.
 pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
-    let progress = import::source::Progress::default();
+    let progress = headway_import::source::Progress::default();
     let mut bar = Bar::new(settings.output.quiet, &settings.files, progress.clone());
     let mut rows = Rows::default();
     let mut files: Vec<FileRead> = Vec::new();
@@ -188,7 +188,7 @@ fn read_files(
     rows: &mut Rows,
     files: &mut Vec<FileRead>,
     bar: &mut Bar,
-    progress: &import::source::Progress,
+    progress: &headway_import::source::Progress,
     unreadable: &Unreadable,
 ) -> Result<(), Failure> {
     for path in &settings.files {
@@ -234,7 +234,7 @@ fn hosts(users: &[String], format: &str, kept: &mut Keeper, rows: &mut Rows) -> 
     if elsewhere || !format.starts_with("jmeter") {
         return Vec::new();
     }
-    let Some(found) = import::hosts::of_threads(users) else { return Vec::new() };
+    let Some(found) = headway_import::hosts::of_threads(users) else { return Vec::new() };
     let numbers: Vec<u16> = found.names.iter().map(|host| rows.shard(host.as_bytes())).collect();
     let of: Vec<_> = found.of.iter().map(|host| host.map(|host| numbers[usize::from(host)])).collect();
     kept.by_generator.clear();
@@ -348,7 +348,7 @@ impl Keeper {
         spooled: &Spooled,
         change: impl Fn(&mut Record),
         keep: impl Fn(&Record) -> bool,
-    ) -> Result<Keeper, records::Error> {
+    ) -> Result<Keeper, headway_records::Error> {
         let mut keeper = Keeper::new(MEMORY.saturating_sub(spooled.in_memory()), None);
         let mut in_order = spooled.in_order()?;
         while let Some(mut record) = in_order.next()? {
@@ -361,7 +361,7 @@ impl Keeper {
     }
 
     /// Without the few rows whose stamps are far from all others; how many those are, and the first stamp.
-    fn without_far(self) -> Result<(Keeper, Option<(u64, Nanos)>), records::Error> {
+    fn without_far(self) -> Result<(Keeper, Option<(u64, Nanos)>), headway_records::Error> {
         let Some(near) = self.hours.near() else { return Ok((self, None)) };
         let all = self.requests.rows + self.sessions.rows;
         let spooled = self.spool.finish()?;
@@ -382,7 +382,7 @@ impl Keeper {
         mut self,
         batches: &Receiver<Vec<Record>>,
         empty: &SyncSender<Vec<Record>>,
-    ) -> Result<Keeper, records::Error> {
+    ) -> Result<Keeper, headway_records::Error> {
         while let Ok(mut batch) = batches.recv() {
             for record in &mut batch {
                 if let Some(way) = self.shift {
@@ -398,7 +398,7 @@ impl Keeper {
     }
 
     #[inline]
-    fn push(&mut self, record: &Record) -> Result<(), records::Error> {
+    fn push(&mut self, record: &Record) -> Result<(), headway_records::Error> {
         match is_session(record) {
             Some(false) => self.requests.push(record),
             Some(true) => self.sessions.push(record),
@@ -416,7 +416,7 @@ impl Keeper {
 
 /// Bytes of a file on disk; none of standard input and of what is no plain file.
 pub(super) fn size(path: &Path) -> Option<u64> {
-    let log = path.join(records::folder::RECORDS);
+    let log = path.join(headway_records::folder::RECORDS);
     let path = if path.is_dir() { log.as_path() } else { path };
     std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len())
 }

@@ -6,9 +6,9 @@ use crate::exit::Failure;
 use crate::repeat;
 use crate::settings::{Output, outputs_fit};
 use anyhow::{Result, anyhow, bail};
-use base::Nanos;
-use stats::audit::QuantileRule;
-use stats::summary::Stream;
+use headway_base::Nanos;
+use headway_stats::audit::QuantileRule;
+use headway_stats::summary::Stream;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,9 +18,9 @@ pub struct AuditSettings {
     /// The files, each once.
     pub files: Vec<PathBuf>,
     /// What the user says about them.
-    pub options: import::Options,
+    pub options: headway_import::Options,
     /// What ambiguous stamps are; none: told from the rows.
-    pub stamps: Option<import::Stamps>,
+    pub stamps: Option<headway_import::Stamps>,
     /// Whether and how every row moves by its own response time.
     pub shift: Option<Shift>,
     /// Whether a file may hold more than 1 % unreadable rows.
@@ -88,15 +88,15 @@ impl AuditSettings {
         by_threads.dedup();
         Ok(AuditSettings {
             files: args.files.clone(),
-            options: import::Options {
+            options: headway_import::Options {
                 log_format: args.log_format.clone(),
                 columns: args.columns.clone(),
                 zone: args.zone.clone(),
             },
             stamps: match args.stamps {
                 Stamps::Auto => None,
-                Stamps::Start => Some(import::Stamps::Start),
-                Stamps::End => Some(import::Stamps::End),
+                Stamps::Start => Some(headway_import::Stamps::Start),
+                Stamps::End => Some(headway_import::Stamps::End),
             },
             shift: args.shift_by_response,
             lenient: args.lenient,
@@ -210,7 +210,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!((s.from, s.span), (Nanos::from_secs(120), Some(Nanos::from_secs(1200))));
-        assert_eq!((s.stamps, s.stream), (Some(import::Stamps::End), Some(Stream::Requests)));
+        assert_eq!((s.stamps, s.stream), (Some(headway_import::Stamps::End), Some(Stream::Requests)));
         assert_eq!((s.by_threads.as_slice(), s.seed), (&[1, 5, 50][..], 3));
         assert_eq!(s.percentiles, [90.0, 95.0, 99.0]);
         assert_eq!(

@@ -7,10 +7,10 @@ use super::read::{FileRead, Read, Starts};
 use crate::args::Expect;
 use crate::exit::Failure;
 use anyhow::anyhow;
-use base::{Nanos, Phase, Profile};
-use stats::audit::AuditSetup;
-use stats::summary::{PlanSummary, Source, Stream};
-use stats::{Facts, PlanLaw, Setup, Workload};
+use headway_base::{Nanos, Phase, Profile};
+use headway_stats::audit::AuditSetup;
+use headway_stats::summary::{PlanSummary, Source, Stream};
+use headway_stats::{Facts, PlanLaw, Setup, Workload};
 use std::ops::Range;
 
 /// Fewer stamps lie on a coarse grid by chance: of n independent distances the common divisor is 1 with a probability of
@@ -124,7 +124,7 @@ pub(super) fn setup(
 /// The expectation as a plan: its rate from the first start to the end of the stretch.
 fn law(expect: Expect, stretch: &Stretch) -> PlanLaw {
     let profile = Profile::new(&[Phase::hold(stretch.measured.end, expect.rate)]);
-    headway_engine::analysis_setup::law(expect.process, profile, workload::Shard::WHOLE)
+    headway_engine::analysis_setup::law(expect.process, profile, headway_workload::Shard::WHOLE)
 }
 
 /// Users of all files, one file's after the other's: two generators may use the same names.

@@ -98,7 +98,7 @@ fn a_simulated_run_has_neither_dates_nor_bytes() {
     of(out);
     // The log alone tells as much as its folder.
     let moved = folder.path().join("moved.arrow");
-    std::fs::copy(Path::new(out).join(records::folder::RECORDS), &moved).expect("there is room");
+    std::fs::copy(Path::new(out).join(headway_records::folder::RECORDS), &moved).expect("there is room");
     of(moved.to_str().expect("it is text"));
 }
 
@@ -154,7 +154,7 @@ fn percentiles_by_label_are_those_of_the_tables() {
     let summary = audited(&[&file, "--percentiles", "90,95,99"]);
     let tables = &summary.audit.as_ref().expect("it is an audit").tables;
     for label in ["a", "b"] {
-        let of = |columns: &[stats::summary::Column]| {
+        let of = |columns: &[headway_stats::summary::Column]| {
             columns.iter().find(|c| c.label == label).expect("it came").clone()
         };
         let (exact, told) = (of(&tables.response), &summary.by_label[label].response);
@@ -183,8 +183,9 @@ fn requests_without_elapsed_time_are_counted_where_they_have_no_bandwidth() {
     let bandwidth = &summary.audit.as_ref().expect("it is an audit").tables.bandwidth;
     let counted: Vec<_> = bandwidth.iter().map(|c| (c.label.as_str(), c.n, c.left_out)).collect();
     assert_eq!(counted, [("a", 225, 75), ("b", 600, 0), ("Total", 825, 75)]);
-    let text = String::from_utf8(crate::output::render("terminal", &summary, &report::Style::default()))
-        .expect("text");
+    let text =
+        String::from_utf8(crate::output::render("terminal", &summary, &headway_report::Style::default()))
+            .expect("text");
     assert!(text.contains("75 requests took no time by the stamps and have no bandwidth"), "{text}");
 }
 
@@ -272,7 +273,7 @@ fn all_unreadable_rows_are_written_even_of_a_file_that_is_refused() {
 #[test]
 fn all_ok_is_said_only_where_failures_are_recorded() {
     let folder = tempfile::tempdir().expect("there is room");
-    let word = |summary: &Summary| report::words::answers(summary).word;
+    let word = |summary: &Summary| headway_report::words::answers(summary).word;
     let oha: String = (0..60).map(|i: i64| format!("{}.5,,0.0,0.001,0.002,17,200\n", 13 * i)).collect();
     let oha = format!(
         "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n{}",
@@ -348,14 +349,14 @@ fn jmeter(rows: &[(i64, i64, String)]) -> String {
     rows.iter().map(row).fold(head.to_owned(), |text, row| text + &row)
 }
 
-fn finding<'a>(summary: &'a Summary, id: &str) -> Option<&'a stats::summary::Finding> {
+fn finding<'a>(summary: &'a Summary, id: &str) -> Option<&'a headway_stats::summary::Finding> {
     summary.verdict.findings.iter().find(|f| f.id == id)
 }
 
 /// A constant load, each request by a thread of its own, sorted by its stamps: nothing tells what those are.
 #[test]
 fn where_start_or_end_is_open_both_patterns_are_told() {
-    use stats::summary::{Pattern, Severity};
+    use headway_stats::summary::{Pattern, Severity};
     let folder = tempfile::tempdir().expect("there is room");
     let rows: Vec<_> =
         (0..4_000).map(|i| (i * 20, (-2_000.0 * spread(i).ln()) as i64, format!("T 1-{i}"))).collect();

@@ -4,7 +4,7 @@
 
 use super::AuditSettings;
 use super::read::Read;
-use stats::Summary;
+use headway_stats::Summary;
 use std::io::Write as _;
 
 /// The format whose lines `--log-format` describes.

@@ -6,7 +6,7 @@ use crate::exit::{self, Failure};
 use crate::files;
 use crate::output;
 use anyhow::{Context as _, Result};
-use report::Style;
+use headway_report::Style;
 use std::fs;
 
 pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
@@ -18,7 +18,7 @@ pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
         vec![output.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html"))];
     if let Some(folder) = &output.csv {
         let made = fs::create_dir_all(folder).with_context(|| format!("--csv {}", folder.display()));
-        let mut tables = ::report::csv::files(&summary).into_iter();
+        let mut tables = headway_report::csv::files(&summary).into_iter();
         written.push(made.and_then(|()| {
             let write = |(name, bytes): (_, Vec<u8>)| output::write_new(&folder.join(name), &bytes);
             tables.try_for_each(write).context("--csv")

@@ -7,17 +7,17 @@ use crate::settings::{
     DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT, Lengths, Load, RunSettings,
 };
 use anyhow::anyhow;
-use base::dist;
-use base::{Nanos, Rate};
+use headway_base::dist;
+use headway_base::{Nanos, Rate};
 use headway_engine::manifest::STEP;
-use live::serve::{Server, Settings};
-use live::{Address, Control};
+use headway_live::serve::{Server, Settings};
+use headway_live::{Address, Control};
+use headway_workload::content::Script;
+use headway_workload::redact::Redactor;
+use headway_workload::{Limits, Plan, Process, Request, Target};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::thread;
-use workload::content::Script;
-use workload::redact::Redactor;
-use workload::{Limits, Plan, Process, Request, Target};
 
 const MOST: Rate = Rate(1000.0);
 const HOLD: Nanos = Nanos::from_secs(10);
@@ -70,7 +70,7 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
             lengths: Some(Lengths { ramp: zero, warmup: zero, hold: HOLD }),
         },
         limits: Limits {
-            connections: live::host::default_connections(),
+            connections: headway_live::host::default_connections(),
             max_wait: timeout,
             timeout,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,

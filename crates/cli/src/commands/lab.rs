@@ -6,7 +6,7 @@ use crate::files;
 use crate::output;
 use crate::settings::{Output, outputs_fit};
 use anyhow::{Context as _, anyhow};
-use base::units::nearest;
+use headway_base::units::nearest;
 use headway_labs::{self as labs, text};
 use std::path::Path;
 

@@ -17,8 +17,8 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     let shards = Shards::open(&args.runs).map_err(failure)?;
     let folder = run_folder(args.output.out.as_deref(), shards.name())?;
     let merged = shards.merge(&folder).map_err(failure)?;
-    let style = report::Style::default();
-    let files = [(records::folder::SUMMARY, "json"), (records::folder::REPORT, "html")];
+    let style = headway_report::Style::default();
+    let files = [(headway_records::folder::SUMMARY, "json"), (headway_records::folder::REPORT, "html")];
     let written =
         files.map(|(name, output)| folder.write_new(name, &render(output, &merged.summary, &style)));
     let failed = complain(written.into_iter().map(|result| result.map(drop).map_err(Into::into)).chain([

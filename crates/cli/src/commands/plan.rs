@@ -5,10 +5,10 @@ use crate::exit::{FINE, Failure};
 use crate::settings::{Load, is_named, read_scenario};
 use anyhow::anyhow;
 use headway_engine::manifest::STEP;
+use headway_workload::Target;
+use headway_workload::journey::{Cursor, Next};
+use headway_workload::plan::Source;
 use std::io::{self, BufWriter, Write};
-use workload::Target;
-use workload::journey::{Cursor, Next};
-use workload::plan::Source;
 
 pub(super) fn plan(args: &PlanArgs) -> Result<u8, Failure> {
     let (load, labels) = load(args).map_err(Failure::usage)?;
@@ -42,7 +42,7 @@ fn load(args: &PlanArgs) -> anyhow::Result<(Load, Vec<String>)> {
 }
 
 /// Every arrival with the label of its first request. Sessions of several groups are numbered each in its group.
-fn print(plan: &workload::Plan, labels: &[String], mut out: impl Write) -> io::Result<()> {
+fn print(plan: &headway_workload::Plan, labels: &[String], mut out: impl Write) -> io::Result<()> {
     writeln!(out, "arrival,intended_s,step")?;
     for (group, arrival) in plan.sessions() {
         let ns = arrival.intended.0;
@@ -51,7 +51,7 @@ fn print(plan: &workload::Plan, labels: &[String], mut out: impl Write) -> io::R
         let Next::Ask(first) = journey.next(&mut Cursor::default(), draws, arrival.k) else { continue };
         let label = labels.get(usize::from(first.step)).map_or("", String::as_str);
         let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
-        writeln!(out, "{},{seconds}.{rest:09},{}", arrival.k, report::csv::quoted(label))?;
+        writeln!(out, "{},{seconds}.{rest:09},{}", arrival.k, headway_report::csv::quoted(label))?;
     }
     out.flush()
 }
@@ -59,8 +59,8 @@ fn print(plan: &workload::Plan, labels: &[String], mut out: impl Write) -> io::R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Nanos, Rate};
-    use workload::{Plan, Process, Shard};
+    use headway_base::{Nanos, Rate};
+    use headway_workload::{Plan, Process, Shard};
 
     fn csv(shard: Shard) -> Vec<String> {
         let zero = Nanos::ZERO;

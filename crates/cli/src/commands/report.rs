@@ -9,9 +9,9 @@ use crate::output;
 use crate::settings::{Output, outputs_fit};
 use anyhow::{Context as _, Result, anyhow};
 use headway_engine::{Manifest, recompute};
-use records::{Limits, RunFolder};
-use stats::thresholds::{check_steps, judge, of_summary};
-use stats::{Summary, Threshold};
+use headway_records::{Limits, RunFolder};
+use headway_stats::thresholds::{check_steps, judge, of_summary};
+use headway_stats::{Summary, Threshold};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -24,18 +24,18 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         Output::report("--junit", args.demands.junit.as_ref()),
     ])
     .map_err(Failure::usage)?;
-    if let Some(path) = args.parquet.as_ref().filter(|_| !records::PARQUET) {
-        return Err(Failure::usage(records::Error::NotBuilt { path: path.clone() }));
+    if let Some(path) = args.parquet.as_ref().filter(|_| !headway_records::PARQUET) {
+        return Err(Failure::usage(headway_records::Error::NotBuilt { path: path.clone() }));
     }
-    if args.run.join(::report::study::JSON_FILE).is_file() {
+    if args.run.join(headway_report::study::JSON_FILE).is_file() {
         return Err(Failure::usage(anyhow!(
             "{} is the folder of a study, of several simulated runs: its report is report.html there, its numbers {}",
             args.run.display(),
-            ::report::study::JSON_FILE
+            headway_report::study::JSON_FILE
         )));
     }
     let asked = args.demands.thresholds.as_slice();
-    let stored = args.run.join(records::folder::SUMMARY);
+    let stored = args.run.join(headway_records::folder::SUMMARY);
     let (summary, folder) = if stored.is_file() && !args.recompute {
         let mut summary = summary_of(&args.run)?;
         if !asked.is_empty() {
@@ -51,10 +51,10 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     };
     if let Some(out) = &args.parquet {
         let run = RunFolder::open(&args.run)?;
-        let merged = records::to_parquet(&[run.records()], out, None, Limits::default())?;
+        let merged = headway_records::to_parquet(&[run.records()], out, None, Limits::default())?;
         let _ = writeln!(std::io::stderr(), "headway: {} rows to {}", merged.rows, out.display());
     }
-    let page = || output::render("html", &summary, &::report::Style::default());
+    let page = || output::render("html", &summary, &headway_report::Style::default());
     let show = OutputArgs { json: args.json.clone(), ..OutputArgs::default() };
     let failed = output::complain([
         args.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html")),
@@ -75,7 +75,7 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
     let steps: Vec<String> = summary.by_label.keys().cloned().collect();
     check_steps(asked, &steps).map_err(|text| Failure::usage(anyhow!(text)))?;
     summary.not_computed.retain(|path, _| !path.starts_with("thresholds."));
-    if run.join(records::folder::RECORDS).is_file() {
+    if run.join(headway_records::folder::RECORDS).is_file() {
         let run = RunFolder::open(run)?;
         let document = Manifest::read(&run.plan())?;
         let fresh = recompute(&run.records(), document, asked.to_vec(), None)?;
@@ -107,10 +107,10 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
 /// # Errors
 /// There is neither, or it cannot be read.
 pub(super) fn summary_of(run: &Path) -> Result<Summary> {
-    let stored = if run.is_file() { run.to_owned() } else { run.join(records::folder::SUMMARY) };
+    let stored = if run.is_file() { run.to_owned() } else { run.join(headway_records::folder::SUMMARY) };
     if stored.is_file() {
         let text = fs::read(&stored).with_context(|| format!("{} cannot be read", stored.display()))?;
-        return ::report::parse(&text)
+        return headway_report::parse(&text)
             .with_context(|| format!("{} is not a summary this version reads", stored.display()));
     }
     let run = RunFolder::open(run)?;

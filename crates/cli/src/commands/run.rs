@@ -9,7 +9,7 @@ use crate::output;
 use crate::progress::{Goal, Progress};
 use crate::settings::{Output, RunSettings, outputs_fit};
 use headway_engine::collect::Observer;
-use live::Control;
+use headway_live::Control;
 use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
@@ -39,7 +39,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
             some => format!(" (nothing was said, so {})", some.join(" ")),
         };
         let shard = match plan.shard {
-            workload::Shard::WHOLE => String::new(),
+            headway_workload::Shard::WHOLE => String::new(),
             shard => format!(", shard {shard}"),
         };
         let _ = writeln!(

@@ -4,6 +4,6 @@ use crate::exit::{FINE, Failure};
 use crate::output;
 
 pub(super) fn schema() -> Result<u8, Failure> {
-    output::print(workload::scenario::schema().as_bytes())?;
+    output::print(headway_workload::scenario::schema().as_bytes())?;
     Ok(FINE)
 }

@@ -9,9 +9,9 @@ use crate::progress::Plays;
 use crate::settings::{Asked, Output, SimSettings, StudySettings, asked, outputs_fit};
 use crate::simulate::{Other, Studied, simulate, study};
 use anyhow::{Context as _, anyhow};
-use live::Control;
-use report::format::plural;
-use stats::study::Study;
+use headway_live::Control;
+use headway_report::format::plural;
+use headway_stats::study::Study;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -62,7 +62,7 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     interrupt::steer_plays(&control)?;
     let simulated = simulate(settings, &|| control.asked() > 0)?;
     let summary = &simulated.summary;
-    let page = || output::render("html", summary, &report::Style::default());
+    let page = || output::render("html", summary, &headway_report::Style::default());
     let folder = simulated.folder.as_ref().map(|f| f.path());
     let written = [
         settings.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html")),
@@ -80,7 +80,7 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
 
 /// Plays a study and shows what it came to; after Ctrl-C, of the points that are complete.
 fn several(settings: &StudySettings) -> Result<u8, Failure> {
-    let folder = settings.output.out.as_deref().map(records::RunFolder::create_exact).transpose()?;
+    let folder = settings.output.out.as_deref().map(headway_records::RunFolder::create_exact).transpose()?;
     let quiet = settings.output.quiet;
     if !quiet {
         let _ = writeln!(std::io::stderr(), "headway: {}", headline(settings));

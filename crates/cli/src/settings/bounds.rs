@@ -4,9 +4,9 @@
 use super::Load;
 use crate::args::RunArgs;
 use anyhow::{Result, anyhow, bail};
-use base::Nanos;
-use workload::Limits;
-use workload::plan::{Connections, Source};
+use headway_base::Nanos;
+use headway_workload::Limits;
+use headway_workload::plan::{Connections, Source};
 
 /// A default cap below this is worth a word: it is likely to hold the load back.
 const FEW_CONNECTIONS: u32 = 100;
@@ -84,7 +84,7 @@ impl Bounds {
     /// # Errors
     /// Bounds within which the load cannot be sent.
     pub fn resolve(self, load: &mut Load) -> Result<Limits> {
-        let room = live::host::descriptor_limit().saturating_sub(50);
+        let room = headway_live::host::descriptor_limit().saturating_sub(50);
         let own = users_with_connections(load);
         let connections = match self.connections {
             Some(0) => bail!("-c 0 lets nothing through: write a number from 1 up"),
@@ -92,8 +92,8 @@ impl Bounds {
                 anyhow!("-c {c} is more than this machine could ever open: write at most 10m")
             })?,
             None => {
-                let default = live::host::default_connections();
-                let limit = live::host::descriptor_limit();
+                let default = headway_live::host::default_connections();
+                let limit = headway_live::host::descriptor_limit();
                 if default < FEW_CONNECTIONS {
                     load.assumed
                         .push(format!("-c {default} (this process may open {limit} files: raise ulimit -n)"));
@@ -141,7 +141,7 @@ impl Bounds {
 
 /// Users of closed groups who have a connection each and keep it: they must all find one.
 fn users_with_connections(load: &Load) -> u64 {
-    let of = |group: &workload::plan::Group| match &group.source {
+    let of = |group: &headway_workload::plan::Group| match &group.source {
         Source::Users { level, .. } if group.connections == Connections::PerUser => u64::from(level.most()),
         _ => 0,
     };

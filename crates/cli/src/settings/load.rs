@@ -4,14 +4,14 @@
 use crate::args::LoadArgs;
 use crate::files::times_in_file;
 use anyhow::{Result, bail};
-use base::dist::{self, Dist};
-use base::{Nanos, Rate};
-use report::format::plural;
-use stats::summary::{PlanPhase, PlanSummary};
-use workload::journey::{Journey, Node, no_think};
-use workload::plan::{Connections, Group, LONGEST, Source};
-use workload::users::{Level, UserPhase};
-use workload::{Plan, Shard};
+use headway_base::dist::{self, Dist};
+use headway_base::{Nanos, Rate};
+use headway_report::format::plural;
+use headway_stats::summary::{PlanPhase, PlanSummary};
+use headway_workload::journey::{Journey, Node, no_think};
+use headway_workload::plan::{Connections, Group, LONGEST, Source};
+use headway_workload::users::{Level, UserPhase};
+use headway_workload::{Plan, Shard};
 
 /// The rate of a run that names none.
 pub const DEFAULT_RATE: Rate = Rate(50.0);
@@ -138,7 +138,7 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
         .collect();
     let users: u64 = levels.iter().map(|l| u64::from(l.most())).sum::<u64>() + at_once;
     PlanSummary {
-        version: Some(workload::plan::VERSION),
+        version: Some(headway_workload::plan::VERSION),
         process: process.map_or_else(|| kind(plan).to_owned(), |p| p.to_string()),
         gap_cov: process.map(|p| p.thinned_cov(plan.shard.count())),
         rate: profile.and_then(|p| p.phases().last()).map(|last| last.to.0),
@@ -319,7 +319,7 @@ fn hold_of_requests(n: u64, rate: Rate, build: impl Fn(Nanos) -> Plan) -> Result
         bail!("-n {n} is more than a billion: give -d TIME instead");
     }
     let fixed = build(Nanos::from_secs_f64(expected));
-    if fixed.process() == Some(workload::Process::PoissonFixedN) {
+    if fixed.process() == Some(headway_workload::Process::PoissonFixedN) {
         return Ok(Nanos::from_secs_f64(expected));
     }
     // Far enough that the n-th arrival is within it; gaps may be bursty, hence the doubling.

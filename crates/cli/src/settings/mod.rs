@@ -18,24 +18,26 @@ use crate::args::{OutputArgs, RunArgs};
 use crate::files;
 use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
-use base::Nanos;
+use headway_base::Nanos;
 use headway_engine::RunSpec;
 use headway_engine::manifest::STEP;
-use stats::Threshold;
-use stats::thresholds::check_steps;
+use headway_stats::Threshold;
+use headway_stats::thresholds::check_steps;
+use headway_workload::content::Script;
+use headway_workload::redact::Redactor;
+use headway_workload::target::Endpoint;
+use headway_workload::{Limits, Request, Target};
 use std::path::PathBuf;
 use std::sync::Arc;
-use workload::content::Script;
-use workload::redact::Redactor;
-use workload::target::Endpoint;
-use workload::{Limits, Request, Target};
 
 /// Bytes of a body in which secrets are looked for.
 const MOST_LEARNT: usize = 1 << 20;
 
 /// A seed that nobody chose.
 pub fn new_seed() -> u64 {
-    base::random::seed_from(live::clock::unix_now() as u64 ^ u64::from(std::process::id()) << 48)
+    headway_base::random::seed_from(
+        headway_live::clock::unix_now() as u64 ^ u64::from(std::process::id()) << 48,
+    )
 }
 
 /// A run, resolved.
@@ -119,8 +121,8 @@ impl RunSettings {
     ///
     /// # Errors
     /// A method, header or path that HTTP does not allow.
-    pub fn requests(&self) -> Result<live::Requests> {
-        Ok(live::Requests::new(&self.target, self.script.clone())?)
+    pub fn requests(&self) -> Result<headway_live::Requests> {
+        Ok(headway_live::Requests::new(&self.target, self.script.clone())?)
     }
 }
 
@@ -220,7 +222,7 @@ fn thresholds(args: &RunArgs, labels: &[String]) -> Result<Vec<Threshold>> {
 /// Reads `+5s` or an RFC 3339 time.
 fn start(text: &str) -> Result<Start> {
     if let Some(ahead) = text.strip_prefix('+') {
-        let ahead = base::units::parse_time(ahead).context("--start-at")?;
+        let ahead = headway_base::units::parse_time(ahead).context("--start-at")?;
         return Ok(Start::In(ahead));
     }
     let at: jiff::Timestamp = text.parse().map_err(|_| {
@@ -233,7 +235,7 @@ fn start(text: &str) -> Result<Start> {
 ///
 /// # Errors
 /// Neither `host:port` nor `unix:/path`.
-pub fn listen_address(text: &str) -> Result<live::Address> {
+pub fn listen_address(text: &str) -> Result<headway_live::Address> {
     let endpoint = match text.strip_prefix("unix:") {
         Some(path) => Endpoint::Unix(path.to_owned()),
         None => {
@@ -246,7 +248,7 @@ pub fn listen_address(text: &str) -> Result<live::Address> {
             Endpoint::Tcp { host: host.trim_matches(['[', ']']).to_owned(), port }
         }
     };
-    let mut addresses = live::resolve(&endpoint)?;
+    let mut addresses = headway_live::resolve(&endpoint)?;
     Ok(addresses.swap_remove(0))
 }
 
@@ -255,9 +257,9 @@ mod tests {
     use super::*;
     use crate::args::{Args, Command};
     use clap::Parser;
-    use workload::Sending;
-    use workload::content::{Memory, Visit};
-    use workload::plan::{Connections, LONGEST, Source};
+    use headway_workload::Sending;
+    use headway_workload::content::{Memory, Visit};
+    use headway_workload::plan::{Connections, LONGEST, Source};
 
     fn resolve(line: &str) -> Result<RunSettings> {
         let args = Args::try_parse_from(["headway", "run"].into_iter().chain(line.split(' ')))?;

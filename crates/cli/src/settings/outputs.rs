@@ -148,7 +148,7 @@ fn may_be_replaced(flag: &str, path: &Path) -> Result<()> {
         return Ok(());
     }
     let place = place(path);
-    let marks = [records::folder::PLAN, report::study::JSON_FILE];
+    let marks = [headway_records::folder::PLAN, headway_report::study::JSON_FILE];
     let of_a_run = place.parent().is_some_and(|folder| marks.iter().any(|name| folder.join(name).is_file()));
     if of_a_run && OF_A_RUN.iter().any(|name| place.file_name().is_some_and(|own| own == *name)) {
         bail!(
@@ -166,12 +166,12 @@ fn may_be_replaced(flag: &str, path: &Path) -> Result<()> {
 
 /// Files of a run folder or the folder of a study.
 const OF_A_RUN: [&str; 6] = [
-    records::folder::RECORDS,
-    records::folder::SUMMARY,
-    records::folder::PLAN,
-    records::folder::SCENARIO,
-    records::folder::REPORT,
-    report::study::JSON_FILE,
+    headway_records::folder::RECORDS,
+    headway_records::folder::SUMMARY,
+    headway_records::folder::PLAN,
+    headway_records::folder::SCENARIO,
+    headway_records::folder::REPORT,
+    headway_report::study::JSON_FILE,
 ];
 
 /// Refuses a file in a folder that is not there, or in which nothing can be made.

@@ -4,12 +4,12 @@ use super::{Bounds, DEFAULT_MAX_BODY, Load, RunSettings, start, threads, thresho
 use crate::args::{LoadArgs, RunArgs};
 use crate::files;
 use anyhow::{Context as _, Result, anyhow, bail};
-use stats::thresholds::{Threshold, ThresholdError, check_steps};
+use headway_stats::thresholds::{Threshold, ThresholdError, check_steps};
+use headway_workload::Shard;
+use headway_workload::redact::Redactor;
+use headway_workload::scenario::{Override, Scenario, Surroundings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use workload::Shard;
-use workload::redact::Redactor;
-use workload::scenario::{Override, Scenario, Surroundings};
 
 /// Whether a target on the command line is a scenario file and no URL: by its name, or because there is such a file.
 pub fn is_named(text: &str) -> bool {
@@ -58,8 +58,14 @@ impl File {
         };
         let env = |name: &str| std::env::var(name).ok();
         let around = Surroundings { read: &read, env: &env };
-        workload::scenario::parse_hiding(&self.path, &self.text, &around, values, self.redactor.clone())
-            .map_err(|mistakes| anyhow!("{mistakes}"))
+        headway_workload::scenario::parse_hiding(
+            &self.path,
+            &self.text,
+            &around,
+            values,
+            self.redactor.clone(),
+        )
+        .map_err(|mistakes| anyhow!("{mistakes}"))
     }
 }
 

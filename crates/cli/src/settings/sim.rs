@@ -6,15 +6,15 @@ use super::{Load, load, new_seed};
 use crate::args::{OutputArgs, SimArgs};
 use crate::simulate::Other;
 use anyhow::{Result, anyhow, bail};
-use base::dist::Law as _;
-use base::units::nearest;
-use sim::{Generator, RandomPauses};
-use stats::thresholds::{Threshold, check_steps};
+use headway_base::dist::Law as _;
+use headway_base::units::nearest;
+use headway_sim::{Generator, RandomPauses};
+use headway_stats::thresholds::{Threshold, check_steps};
+use headway_workload::model::{Kind, Model};
+use headway_workload::plan::Source;
+use headway_workload::scenario::Scenario;
+use headway_workload::{Limits, Plan, Shard};
 use std::path::PathBuf;
-use workload::model::{Kind, Model};
-use workload::plan::Source;
-use workload::scenario::Scenario;
-use workload::{Limits, Plan, Shard};
 
 /// What `headway sim` was asked for.
 #[derive(Clone, Debug)]

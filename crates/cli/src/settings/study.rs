@@ -5,13 +5,13 @@ use super::sim::{Play, model, play, seed};
 use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
 use crate::simulate::Other;
 use anyhow::{Context as _, Result, bail};
-use base::units::echoed;
+use headway_base::units::echoed;
 use headway_engine::jobs;
-use stats::Threshold;
-use stats::study::{MODEL, Parameter};
-use stats::thresholds::{Metric, check_steps};
+use headway_stats::Threshold;
+use headway_stats::study::{MODEL, Parameter};
+use headway_stats::thresholds::{Metric, check_steps};
+use headway_workload::scenario::{Override, Scenario};
 use std::path::PathBuf;
-use workload::scenario::{Override, Scenario};
 
 /// Most plays of a study, points times replications.
 const MOST_PLAYS: u64 = 1_000_000;

@@ -6,13 +6,13 @@
 use super::differs::{of_patience, of_plans, of_summaries};
 use crate::settings::plan_summary;
 use headway_engine::Manifest;
-use report::beside::{of_point, of_run, recorded};
-use report::format::count;
-use stats::Summary;
-use stats::study::{Point, Study};
-use stats::summary::{Against, Beside, Differs, PlanSummary, Recorded};
+use headway_report::beside::{of_point, of_run, recorded};
+use headway_report::format::count;
+use headway_stats::Summary;
+use headway_stats::study::{Point, Study};
+use headway_stats::summary::{Against, Beside, Differs, PlanSummary, Recorded};
+use headway_workload::{Limits, Plan};
 use std::path::Path;
-use workload::{Limits, Plan};
 
 /// A recorded run.
 #[derive(Clone, Debug)]
@@ -42,11 +42,11 @@ pub struct Own<'a> {
 impl Other {
     /// The run with that summary; `path` is its folder, or the summary itself.
     pub fn new(path: &Path, summary: &Summary) -> Other {
-        let of_folder = path.file_name().is_some_and(|name| name == records::folder::SUMMARY);
+        let of_folder = path.file_name().is_some_and(|name| name == headway_records::folder::SUMMARY);
         let path = if of_folder { path.parent().unwrap_or(path) } else { path };
         let name = path.file_name().map_or(summary.name.clone(), |name| name.to_string_lossy().into_owned());
         let mut run = recorded(name, summary);
-        let at = path.join(records::folder::PLAN);
+        let at = path.join(headway_records::folder::PLAN);
         let plan = at.is_file().then(|| {
             let document = Manifest::read(&at).map_err(|error| format!("{error:#}"))?;
             document.plan.plan().map_err(|error| format!("{}: {error}", at.display()))
@@ -62,7 +62,7 @@ impl Other {
             summary.generator.as_ref().and_then(|generator| generator.cap_hits).filter(|&hits| hits > 0);
         Other {
             held: summary.plan.as_ref().and_then(|plan| plan.connections).zip(reached),
-            scenario: path.join(records::folder::SCENARIO).is_file().then(|| summary.name.clone()),
+            scenario: path.join(headway_records::folder::SCENARIO).is_file().then(|| summary.name.clone()),
             asked: summary.plan.clone(),
             plan,
             run,
@@ -91,7 +91,7 @@ impl Other {
             let (recorded, simulated) = (scenario.clone(), own.scenario.to_owned());
             all.push(Differs { what: "scenario".into(), recorded, simulated });
         }
-        let seconds = |span: base::Nanos| Some(span.as_secs_f64());
+        let seconds = |span: headway_base::Nanos| Some(span.as_secs_f64());
         let simulated = PlanSummary {
             steps: own.steps.to_vec(),
             timeout_s: seconds(own.limits.timeout),
@@ -146,7 +146,8 @@ mod tests {
         let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
         let settings = crate::settings::SimSettings { beside, ..simulated(&args, &[]).unwrap() };
         let summary = simulate(&settings, &|| false).unwrap().summary;
-        let stored = report::parse(&fs::read(out.join(records::folder::SUMMARY)).unwrap()).unwrap();
+        let stored =
+            headway_report::parse(&fs::read(out.join(headway_records::folder::SUMMARY)).unwrap()).unwrap();
         assert_eq!(stored, summary);
         summary
     }
@@ -184,7 +185,7 @@ mod tests {
         assert!(p50.ratio.unwrap() < 0.7);
         // Of a summary alone less is known, and what is known is compared.
         let file = folder.path().join("kept.json");
-        fs::copy(folder.path().join("first").join(records::folder::SUMMARY), &file).unwrap();
+        fs::copy(folder.path().join("first").join(headway_records::folder::SUMMARY), &file).unwrap();
         let less = run(folder.path(), "less", &text, Some(Other::new(&file, &first))).beside.unwrap();
         assert_eq!(told(&less), named[1..]);
     }
@@ -223,7 +224,7 @@ mod tests {
         );
         assert!(beside.against.compared.iter().all(|of| of.agree.is_none() && of.why_not.is_some()));
         // A plan that cannot be read is no reason to do without what the summary tells.
-        fs::write(folder.path().join(records::folder::PLAN), "{}").unwrap();
+        fs::write(folder.path().join(headway_records::folder::PLAN), "{}").unwrap();
         let asked = run(folder.path(), "again", TEXT, None);
         let beside =
             run(folder.path(), "third", TEXT, Some(Other::new(folder.path(), &asked))).beside.unwrap();

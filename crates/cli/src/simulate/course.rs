@@ -11,13 +11,13 @@
 use super::order::{Ended, How};
 use super::period::Period;
 use super::times::Times;
-use base::Nanos;
-use stats::intervals::share;
-use stats::steady::{
+use headway_base::Nanos;
+use headway_stats::intervals::share;
+use headway_stats::steady::{
     BatchMeans, Batches, Cut, MOST_BATCHES, MOST_SAMPLED, Replications, Sample, Shares, at_most,
     batch_means_of_periods, mser_of_periods, mser_of_runs,
 };
-use stats::summary::Interval;
+use headway_stats::summary::Interval;
 use std::ops::Range;
 
 /// Most histograms of a run.
@@ -312,8 +312,8 @@ impl After {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
-    use stats::steady::pooled;
+    use headway_base::random::Stream;
+    use headway_stats::steady::pooled;
 
     fn course(values: impl IntoIterator<Item = u64>) -> Course {
         let mut course = Course::default();

@@ -9,10 +9,10 @@ use super::pooled::Together;
 use super::replication::{Number, Numbers, Replication};
 use super::sink::Counts;
 use super::times::Times;
-use stats::Threshold;
-use stats::intervals::clopper_pearson;
-use stats::summary::{Infinite, Interval, ThresholdResult};
-use stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
+use headway_stats::Threshold;
+use headway_stats::intervals::clopper_pearson;
+use headway_stats::summary::{Infinite, Interval, ThresholdResult};
+use headway_stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
 
 /// What a threshold speaks of in one run; none where there was nothing to observe. `mean` is that of the response time; intervals
 /// of means and shares are those within the run, if `intervals` is set; those of percentiles are [`Together`]'s.

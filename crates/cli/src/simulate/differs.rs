@@ -3,12 +3,12 @@
 //! A plan is taken apart into pairs of a name and words; two runs differ in the pairs that are not the same. The seed is none
 //! of them. Deliberately absent: what the requests hold, and the model, which only one of the two has.
 
-use base::Nanos;
-use report::format::{chosen, chosen_time, rate};
-use stats::summary::{Differs, PlanSummary};
-use workload::journey::Node;
-use workload::plan::{Connections, Group, LONGEST, OnFailure, Source};
-use workload::{Plan, Shard};
+use headway_base::Nanos;
+use headway_report::format::{chosen, chosen_time, rate};
+use headway_stats::summary::{Differs, PlanSummary};
+use headway_workload::journey::Node;
+use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Source};
+use headway_workload::{Plan, Shard};
 
 /// Longest text on either side; of two longer ones the beginning that they share is left out.
 const WIDTH: usize = 60;
@@ -222,9 +222,9 @@ fn shortened(a: &str, b: &str) -> (String, String) {
 mod tests {
     use super::*;
     use crate::settings::plan_summary;
-    use base::{Phase, Profile, Rate, dist};
-    use workload::Process;
-    use workload::journey::{Journey, no_think};
+    use headway_base::{Phase, Profile, Rate, dist};
+    use headway_workload::Process;
+    use headway_workload::journey::{Journey, no_think};
 
     fn plan(process: Process, per_second: f64, phases: &[i64]) -> Plan {
         let phases: Vec<Phase> =
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(told(&part, &one), ["part of the plan: 0/2 | the whole"]);
         let closed = Plan {
             groups: vec![Group::closed(
-                workload::users::Level::hold(5, Nanos::from_secs(17)),
+                headway_workload::users::Level::hold(5, Nanos::from_secs(17)),
                 Journey::single(),
             )],
             ..one.clone()

@@ -2,8 +2,8 @@
 
 use super::replication::Number;
 use super::times::Times;
-use stats::steady::Replications;
-use stats::study::Estimate;
+use headway_stats::steady::Replications;
+use headway_stats::study::Estimate;
 
 /// Fewer replications have no 5th and 95th percentile to tell of.
 const FEWEST_FOR_RANGE: usize = 20;

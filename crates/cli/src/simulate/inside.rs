@@ -1,11 +1,11 @@
 //! What a network has seen of itself, as it stands in the summary of a run, and what of it is kept of each play of a study.
 
 use super::loads::Loads;
-use base::Nanos;
-use sim::Observed;
-use sim::network::{CopyObserved, PartObserved};
-use stats::summary::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation};
-use workload::Plan;
+use headway_base::Nanos;
+use headway_sim::Observed;
+use headway_sim::network::{CopyObserved, PartObserved};
+use headway_stats::summary::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation};
+use headway_workload::Plan;
 
 /// What is kept of a play.
 #[derive(Clone, PartialEq, Debug)]

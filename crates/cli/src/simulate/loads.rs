@@ -1,16 +1,16 @@
 //! What a plan asks of the stations of a model, as far as that can be told without playing: work per time and server, and how
 //! long the slowest of them takes to forget how it began.
 //!
-//! Deliberately absent: how requests spread over the parts (`sim::load`). Of users who wait for their answers nothing is told:
+//! Deliberately absent: how requests spread over the parts (`headway_sim::load`). Of users who wait for their answers nothing is told:
 //! they ask for no more than there is.
 
-use base::dist::Law as _;
-use stats::queueing::{Mmc, TOO_SKEWED, relaxation_time, skew_allowance};
-use stats::steady::Length;
-use stats::summary::Infinite;
-use workload::Plan;
-use workload::model::{Cancel, Discipline, Faults, Kind, Model, Part, Policy, When};
-use workload::plan::Source;
+use headway_base::dist::Law as _;
+use headway_stats::queueing::{Mmc, TOO_SKEWED, relaxation_time, skew_allowance};
+use headway_stats::steady::Length;
+use headway_stats::summary::Infinite;
+use headway_workload::Plan;
+use headway_workload::model::{Cancel, Discipline, Faults, Kind, Model, Part, Policy, When};
+use headway_workload::plan::Source;
 
 /// What a plan asks of a model.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -21,7 +21,7 @@ pub struct Loads {
     /// The longest relaxation time of the stations, if a formula has that of each of them, and of the faults that come and go,
     /// in seconds.
     pub relaxation_s: Option<f64>,
-    /// How long a single run must last after its warm-up for its intervals, in seconds ([`stats::summary::Steady`]).
+    /// How long a single run must last after its warm-up for its intervals, in seconds ([`headway_stats::summary::Steady`]).
     pub trusted_s: Option<f64>,
     /// Whether the service times of a station are too skewed for an interval of the mean of a single run.
     pub skewed: bool,
@@ -46,7 +46,7 @@ impl Loads {
             let offered = vec![None; model.parts.len()];
             return Loads { offered, relaxation_s: faults, trusted_s, skewed, infinite };
         };
-        let offered = sim::load::offered(model, rate);
+        let offered = headway_sim::load::offered(model, rate);
         let gap_cov = plan.process().map_or(1.0, |process| process.thinned_cov(1));
         let time = |part: usize| {
             let time = relaxation(model, part, offered[part]?, gap_cov)?;
@@ -242,13 +242,13 @@ fn relaxation(model: &Model, part: usize, load: f64, gap_cov: f64) -> Option<f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::dist;
-    use base::{Nanos, Phase, Profile, Rate};
-    use workload::Process;
-    use workload::journey::{Journey, Node, no_think};
-    use workload::model::{Balancer, Branch, Retry, Station, Ties, Timeout, UnderWay, WhileDown};
-    use workload::plan::Group;
-    use workload::users::Level;
+    use headway_base::dist;
+    use headway_base::{Nanos, Phase, Profile, Rate};
+    use headway_workload::Process;
+    use headway_workload::journey::{Journey, Node, no_think};
+    use headway_workload::model::{Balancer, Branch, Retry, Station, Ties, Timeout, UnderWay, WhileDown};
+    use headway_workload::plan::Group;
+    use headway_workload::users::Level;
 
     fn station(servers: u32, service: &str) -> Station {
         Station::new(servers, dist::parse(service, &|_| Err(String::new())).unwrap())
@@ -340,7 +340,7 @@ mod tests {
         assert!((of(slow(), 40.0).unwrap() * root * root - 1.0).abs() < 1e-9);
         assert_eq!(of(slow(), 70.0), None, "a load of 1.4");
         let second = Nanos::from_secs(1);
-        let stalls = base::station::Stalls::new(Nanos::from_secs(10), second).ok();
+        let stalls = headway_base::station::Stalls::new(Nanos::from_secs(10), second).ok();
         assert_eq!(of(Station { stalls, ..slow() }, 40.0), None);
     }
 

@@ -37,24 +37,24 @@ use crate::exit::Failure;
 use crate::output::render;
 use crate::repeat;
 use crate::settings::SimSettings;
-use base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
 use course::Course;
+use headway_base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
 use headway_engine::{Manifest, RunSpec, analysis_setup};
+use headway_records::{LogWriter, RunFolder};
+use headway_sim::Network;
+use headway_stats::steady::{Cut, Prefix};
+use headway_stats::summary::{ModelPart, Simulation, Source, Steady};
+use headway_stats::{Analysis, Facts, Growth, Summary};
+use headway_workload::Plan;
 use inside::{looked_at_until, simulation};
 use loads::Loads;
 use order::How;
 use order::InOrder;
 use period::Period;
-use records::{LogWriter, RunFolder};
-use sim::Network;
 use sink::{abandon, unless_abandoned};
 use state::{Looked, fastest, why_not};
-use stats::steady::{Cut, Prefix};
-use stats::summary::{ModelPart, Simulation, Source, Steady};
-use stats::{Analysis, Facts, Growth, Summary};
 use std::cell::RefCell;
 use std::ops::Range;
-use workload::Plan;
 
 /// Rows that are handed to the statistics at once.
 const ROWS: usize = 4_096;
@@ -67,7 +67,7 @@ pub struct Simulated {
     /// Where its results are, if they were to be kept.
     pub folder: Option<RunFolder>,
     /// What of its results could not be written, if anything.
-    pub failures: Vec<records::Error>,
+    pub failures: Vec<headway_records::Error>,
     /// Whether it was given up before its end.
     pub interrupted: bool,
 }
@@ -99,8 +99,8 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
     let folder = (out.is_some() || settings.log).then(|| run_folder(out, &settings.name)).transpose()?;
     let mut log = None;
     if let Some(folder) = &folder {
-        folder.write_new(records::folder::PLAN, &document.json()?)?;
-        folder.write_new(records::folder::SCENARIO, settings.scenario.as_bytes())?;
+        folder.write_new(headway_records::folder::PLAN, &document.json()?)?;
+        folder.write_new(headway_records::folder::SCENARIO, settings.scenario.as_bytes())?;
         if settings.log {
             log = Some(LogWriter::create(&folder.records(), &document.log_metadata()?)?);
         }
@@ -111,8 +111,9 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
     let keep = RefCell::new(Keep { analysis, log, failure: None, warm_up });
     let to = Batcher::new(0, ROWS, |batch| keep.borrow_mut().take(batch));
     let mut sink = Until { to, stop, now: Nanos::ZERO };
-    let played =
-        unless_abandoned(|| sim::play(plan, plan.shard, settings.limits, &mut network, generator, &mut sink));
+    let played = unless_abandoned(|| {
+        headway_sim::play(plan, plan.shard, settings.limits, &mut network, generator, &mut sink)
+    });
     let interrupted = played.is_none();
     if interrupted {
         sink.to.finish(sink.now);
@@ -144,18 +145,18 @@ pub fn simulate(settings: &SimSettings, stop: &dyn Fn() -> bool) -> Result<Simul
     let (written, lost) = log.as_ref().map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
     // The first error tells of its own rows; what is said at the end is the sum.
     let mut log_failure = failure.or(finished.err());
-    if let Some(records::Error::Write { rows_lost, .. }) = &mut log_failure {
+    if let Some(headway_records::Error::Write { rows_lost, .. }) = &mut log_failure {
         *rows_lost = lost;
     }
     if let Some(error) = &log_failure {
         summary.verdict.findings.push(log_finding(error, lost, written));
     }
-    let mut failures: Vec<records::Error> = log_failure.into_iter().collect();
+    let mut failures: Vec<headway_records::Error> = log_failure.into_iter().collect();
     if let Some(folder) = &folder {
-        let style = report::Style::default();
+        let style = headway_report::Style::default();
         let files = [
-            (records::folder::SUMMARY, render("json", &summary, &style)),
-            (records::folder::REPORT, render("html", &summary, &style)),
+            (headway_records::folder::SUMMARY, render("json", &summary, &style)),
+            (headway_records::folder::REPORT, render("html", &summary, &style)),
         ];
         failures.extend(files.iter().filter_map(|(name, bytes)| folder.write_new(name, bytes).err()));
     }
@@ -209,7 +210,7 @@ impl<S: RecordSink> RecordSink for Until<'_, S> {
 struct Keep {
     analysis: Analysis,
     log: Option<LogWriter>,
-    failure: Option<records::Error>,
+    failure: Option<headway_records::Error>,
     warm_up: InTheCourse,
 }
 

@@ -4,10 +4,10 @@ use super::estimates::of_values;
 use super::inside::Seen;
 use super::loads::Loads;
 use super::state::beginning;
-use report::format::{plural, share, time, times_what};
-use stats::steady::{Cut, Length};
-use stats::study::{Point, WarmUp};
-use stats::summary::Infinite;
+use headway_report::format::{plural, share, time, times_what};
+use headway_stats::steady::{Cut, Length};
+use headway_stats::study::{Point, WarmUp};
+use headway_stats::summary::Infinite;
 
 /// So much of the requests being left out as warm-up is worth a word.
 const MUCH: f64 = 0.25;

@@ -5,7 +5,7 @@
 //! What is held is what started after the oldest request that has not ended: as much as is in flight, or comes in while
 //! one of them waits for its time-out.
 
-use base::{Nanos, Outcome, Record, Start};
+use headway_base::{Nanos, Outcome, Record, Start};
 use std::collections::VecDeque;
 
 /// How much a response time tells.
@@ -142,7 +142,7 @@ impl InOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Outcome, Stamp};
+    use headway_base::{Outcome, Stamp};
 
     fn record(k: u64, started: i64, done: i64) -> Record {
         let at = Nanos(started);
@@ -186,7 +186,7 @@ mod tests {
     /// flight.
     #[test]
     fn nothing_is_lost() {
-        let mut draws = base::random::Stream::new(1, "test").item(0);
+        let mut draws = headway_base::random::Stream::new(1, "test").item(0);
         let mut flights: Vec<(i64, i64)> =
             (0..2_000i64).map(|k| (k / 3 * 10, k / 3 * 10 + 1 + (draws.open01() * 500.0) as i64)).collect();
         let (mut order, mut seen) = (InOrder::default(), Vec::new());

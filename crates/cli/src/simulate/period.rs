@@ -1,12 +1,12 @@
 //! What a model repeats: a stall every ten seconds, a fault that comes and goes by the clock. Such a model is steady over whole
 //! periods, and within one it is not.
 //!
-//! Deliberately absent: what is done with whole periods (`stats::steady`).
+//! Deliberately absent: what is done with whole periods (`headway_stats::steady`).
 
-use base::Nanos;
-use base::dist::{Dist, Law as _};
-use workload::Plan;
-use workload::model::{Kind, Model, When};
+use headway_base::Nanos;
+use headway_base::dist::{Dist, Law as _};
+use headway_workload::Plan;
+use headway_workload::model::{Kind, Model, When};
 
 /// Several periods count as their least common multiple, where the measured phase has enough of it.
 const FEWEST: i64 = 5;
@@ -65,11 +65,11 @@ fn multiple(a: i64, b: i64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::station::Stalls;
-    use base::{Phase, Profile, Rate, dist};
-    use workload::Process;
-    use workload::model::{Faults, Part, Station, UnderWay, WhileDown};
-    use workload::plan::Group;
+    use headway_base::station::Stalls;
+    use headway_base::{Phase, Profile, Rate, dist};
+    use headway_workload::Process;
+    use headway_workload::model::{Faults, Part, Station, UnderWay, WhileDown};
+    use headway_workload::plan::Group;
 
     fn law(text: &str) -> Dist {
         dist::parse(text, &|_| Err(String::new())).unwrap()

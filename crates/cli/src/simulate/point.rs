@@ -2,7 +2,7 @@
 //! out of them.
 //!
 //! All replications are cut at one place, found in the average of the first twenty: a place of its own for each would
-//! leave out a busy beginning and keep a calm one (see `stats::steady::mser_of_runs`). Only those that end before these
+//! leave out a busy beginning and keep a calm one (see `headway_stats::steady::mser_of_runs`). Only those that end before these
 //! twenty have are held.
 
 use super::course::Course;
@@ -17,11 +17,11 @@ use super::replication::{MAX, NUMBERS, Number, Numbers, OF_WELL, Replication, nu
 use super::state::{Looked, fastest, once, why_not};
 use crate::settings::Play;
 use headway_engine::analysis_setup;
-use stats::steady::{Cut, Length, Prefix};
-use stats::study::{Estimate, Point, WarmUp};
-use stats::summary::withhold::TOO_SKEWED;
-use stats::summary::{Finding, Infinite};
-use stats::{Growth, Refusals, Threshold, Workload};
+use headway_stats::steady::{Cut, Length, Prefix};
+use headway_stats::study::{Estimate, Point, WarmUp};
+use headway_stats::summary::withhold::TOO_SKEWED;
+use headway_stats::summary::{Finding, Infinite};
+use headway_stats::{Growth, Refusals, Threshold, Workload};
 use std::collections::BTreeMap;
 
 /// Replications in whose average the end of the warm-up is looked for.

@@ -4,7 +4,7 @@
 use super::course::After;
 use super::replication::Number;
 use super::times::Times;
-use stats::steady::{ByRuns, MOST_SAMPLED, Shares, pooled};
+use headway_stats::steady::{ByRuns, MOST_SAMPLED, Shares, pooled};
 
 /// Most exact values that are kept of a point, whatever the number of its replications.
 const MOST_EXACT: usize = 1 << 22;
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::simulate::course::Course;
     use crate::simulate::order::{Ended, How};
-    use base::Nanos;
+    use headway_base::Nanos;
 
     /// Ten replications of 100 requests of 1 to 100 ms; in one of them the last two were given up.
     #[test]

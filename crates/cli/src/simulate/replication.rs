@@ -11,14 +11,14 @@ use super::pooled::Run;
 use super::sink::{Counts, Sink, unless_abandoned};
 use super::times::Times;
 use crate::settings::Play;
-use base::Nanos;
-use base::random::{Stream, streams};
-use sim::{Network, Observed, Played, recursion};
-use stats::steady::{Cut, Prefix};
-use stats::study::WarmUp;
-use stats::summary::Interval;
-use stats::{Growth, Threshold};
-use workload::{Plan, Shard};
+use headway_base::Nanos;
+use headway_base::random::{Stream, streams};
+use headway_sim::{Network, Observed, Played, recursion};
+use headway_stats::steady::{Cut, Prefix};
+use headway_stats::study::WarmUp;
+use headway_stats::summary::Interval;
+use headway_stats::{Growth, Threshold};
+use headway_workload::{Plan, Shard};
 
 /// Numbers of the response time that are told, and the shares of those that are percentiles.
 pub const NUMBERS: [(&str, Option<f64>); 7] = [
@@ -119,7 +119,9 @@ impl Replication {
                     network = Network::new(&play.model, plan)?;
                     sink = Sink::new(plan, stop);
                 }
-                unless_abandoned(|| sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink))
+                unless_abandoned(|| {
+                    headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink)
+                })
             }
         };
         let seen = |played: Played| network.observed(looked_at_until(plan, played.ended));

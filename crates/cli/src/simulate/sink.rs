@@ -5,10 +5,10 @@
 
 use super::course::Course;
 use super::order::InOrder;
-use base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
+use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
+use headway_workload::Plan;
 use std::ops::Range;
 use std::panic;
-use workload::Plan;
 
 /// Takes one run.
 pub struct Sink<'a> {
@@ -129,9 +129,9 @@ pub fn unless_abandoned<T>(play: impl FnOnce() -> T) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Phase, Profile, Rate, Stamp};
-    use workload::plan::Group;
-    use workload::{Process, Shard};
+    use headway_base::{Phase, Profile, Rate, Stamp};
+    use headway_workload::plan::Group;
+    use headway_workload::{Process, Shard};
 
     fn plan() -> Plan {
         let profile = Profile::new(&[Phase::hold(Nanos(100), Rate(1.0))]);

@@ -4,15 +4,15 @@
 //! after the same time. So it is asked last.
 
 use super::loads::Loads;
-use base::{Nanos, Profile};
-use report::format::{count, number, share, time, times_what};
-use stats::Growth;
-use stats::steady::{Cut, Length, most_correlated};
+use headway_base::{Nanos, Profile};
+use headway_report::format::{count, number, share, time, times_what};
+use headway_stats::Growth;
+use headway_stats::steady::{Cut, Length, most_correlated};
+use headway_workload::Plan;
+use headway_workload::model::{Kind, Model, When, WhileDown};
+use headway_workload::plan::Source;
+use headway_workload::users::Level;
 use std::ops::Range;
-use workload::Plan;
-use workload::model::{Kind, Model, When, WhileDown};
-use workload::plan::Source;
-use workload::users::Level;
 
 /// More censored response times than this leave open what most of the others are worth.
 const CENSORED: f64 = 0.01;

@@ -11,9 +11,9 @@ use super::replication::{MAX, NUMBERS, Number, OF_WELL, Replication, seed, warm_
 use crate::exit::Failure;
 use crate::settings::{Place, Play, StudySettings};
 use headway_engine::jobs;
-use stats::steady::{apart, paired};
-use stats::study::{Difference, Estimate, Point, SCHEMA, Study};
-use stats::summary::Infinite;
+use headway_stats::steady::{apart, paired};
+use headway_stats::study::{Difference, Estimate, Point, SCHEMA, Study};
+use headway_stats::summary::Infinite;
 use std::collections::BTreeMap;
 
 /// What a study came to.

@@ -11,7 +11,7 @@ use super::{Studied, simulate, study};
 use crate::args::{Args, Command};
 use crate::settings::{Asked, StudySettings, asked, simulated};
 use clap::Parser as _;
-use stats::study::{Study, WarmUp};
+use headway_stats::study::{Study, WarmUp};
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -291,7 +291,7 @@ fn percentiles_are_those_of_all_replications_together() {
     let study = played(&format!("{LOAD}{ONE}"), &["--replications", "5", "--threshold", "p(99.9)<10s"]);
     let point = &study.points[0];
     assert!(point.response["p999"].ci95.is_none(), "{} requests", point.n);
-    assert_eq!(point.thresholds[0].outcome, stats::summary::ThresholdOutcome::Inconclusive);
+    assert_eq!(point.thresholds[0].outcome, headway_stats::summary::ThresholdOutcome::Inconclusive);
 }
 
 #[test]

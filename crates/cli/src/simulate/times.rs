@@ -5,14 +5,14 @@
 //! too: the mean where more than 1 % are censored, the greatest where a censored one is.
 
 use super::order::How;
-use stats::steady::Histogram;
+use headway_stats::steady::Histogram;
 use std::borrow::Cow;
 
 /// A quantile is exact if censored times, as long as can be, would move it by no more than this share.
 const MOVED: f64 = 1.01;
 
 /// The mean of times of which no larger share is censored is told with its interval, as that of the time until the answer or
-/// until it was given up; of more it is a lower bound and nothing else. The same in a single run (`stats::thresholds`).
+/// until it was given up; of more it is a lower bound and nothing else. The same in a single run (`headway_stats::thresholds`).
 const CENSORED_MEAN: f64 = 0.01;
 
 /// Times in nanoseconds.

@@ -9,8 +9,8 @@ mod options;
 use super::draft::{Draft, Step};
 use super::{Converted, Location, Text, count, draft, is_token, words};
 use anyhow::{Context as _, Result, bail};
-use base::Nanos;
 use body::{Form, Pieces};
+use headway_base::Nanos;
 use options::{Data, Found, Means};
 
 /// A scenario that sends what the command sends.
@@ -206,9 +206,9 @@ impl Converter {
             operation.default_header("Accept-Encoding", "gzip, deflate, br, zstd");
         }
         for url in std::mem::take(&mut operation.urls) {
-            let step = self
-                .step(&operation, &url)
-                .with_context(|| format!("'{}'", workload::redact::Redactor::default().hide_url(&url)))?;
+            let step = self.step(&operation, &url).with_context(|| {
+                format!("'{}'", headway_workload::redact::Redactor::default().hide_url(&url))
+            })?;
             self.draft.steps.push(step);
         }
         Ok(())

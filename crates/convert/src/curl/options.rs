@@ -273,7 +273,7 @@ fn long_option(long: &str) -> Result<Means> {
     if long.split_once('=').is_some_and(|(name, _)| known(name).is_some()) {
         bail!("--{long}: curl takes the value as a word of its own, without =");
     }
-    let guess = base::units::nearest(long, OPTIONS.iter().map(|(name, ..)| *name));
+    let guess = headway_base::units::nearest(long, OPTIONS.iter().map(|(name, ..)| *name));
     let guess = guess.map_or_else(String::new, |guess| format!("; did you mean --{guess}?"));
     bail!("--{long} is no option of curl that is known here{guess}")
 }

@@ -15,7 +15,7 @@ use super::draft::{self, Draft, Step};
 use super::secrets::Secrets;
 use super::{Converted, Location, Text, count};
 use anyhow::{Context as _, Result, bail};
-use base::Nanos;
+use headway_base::Nanos;
 use read::{Entry, Recording};
 use std::collections::BTreeMap;
 

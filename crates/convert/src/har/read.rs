@@ -4,7 +4,7 @@
 //! of answers, and timings within a request.
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use base::Nanos;
+use headway_base::Nanos;
 use serde_json::Value;
 
 /// A recording.

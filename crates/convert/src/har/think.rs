@@ -1,6 +1,6 @@
 //! Think times out of a recording: where a person paused, and which law such pauses follow.
 
-use base::Nanos;
+use headway_base::Nanos;
 
 /// A pause of the requests longer than this is a person's. Browsers follow an answer with the requests that it causes
 /// within tens of milliseconds, people take longer than half a second to read and act.
@@ -64,8 +64,8 @@ fn shown(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::dist::{self, Law as _};
-    use base::random::{Stream, streams};
+    use headway_base::dist::{self, Law as _};
+    use headway_base::random::{Stream, streams};
 
     fn law(ms: &[i64]) -> String {
         let pauses: Vec<Nanos> = ms.iter().map(|&ms| Nanos::from_millis(ms)).collect();

@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::outcome;
 use crate::rows::Rows;
 use crate::stamps;
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
 use memchr::memmem;
 use serde::Deserialize;
 use std::borrow::Cow;

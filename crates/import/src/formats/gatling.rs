@@ -9,7 +9,7 @@ use crate::numbers::int;
 use crate::outcome;
 use crate::stamps::unix;
 use crate::{Facts, Rows};
-use base::{Kind, Nanos, Outcome, Record};
+use headway_base::{Kind, Nanos, Outcome, Record};
 use memchr::memmem;
 
 /// Why rows of groups are left out.

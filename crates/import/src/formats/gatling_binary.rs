@@ -307,7 +307,7 @@ impl Reader for GatlingBinaryReader {
 mod tests {
     use super::super::request;
     use super::*;
-    use base::{Kind, Nanos, Outcome, Record};
+    use headway_base::{Kind, Nanos, Outcome, Record};
 
     const START_MS: i64 = 1_795_252_060_000;
 

@@ -14,7 +14,7 @@ use crate::lines::Lines;
 use crate::numbers::int;
 use crate::stamps::span;
 use crate::{Error, Facts, Format, Options, Reader, Rows};
-use base::{Nanos, Outcome, Stamp};
+use headway_base::{Nanos, Outcome, Stamp};
 use memchr::memchr_iter;
 use std::collections::HashMap;
 use std::path::Path;
@@ -242,7 +242,7 @@ impl Reader for GatlingTextReader {
 mod tests {
     use super::super::request;
     use super::*;
-    use base::{Kind, Record};
+    use headway_base::{Kind, Record};
 
     fn read(text: &str) -> (Rows, Facts) {
         assert!(GatlingText.recognise(text.as_bytes()));

@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::outcome;
 use crate::rows::Rows;
 use crate::stamps;
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 use std::path::Path;
 
 /// h2load's log file.
@@ -102,7 +102,7 @@ fn row(line: &[u8], generator: u16) -> Option<Record> {
 mod tests {
     use super::*;
     use crate::formats::check::read_all;
-    use base::Outcome;
+    use headway_base::Outcome;
 
     #[test]
     fn rows_are_read() {

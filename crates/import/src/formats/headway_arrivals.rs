@@ -10,7 +10,7 @@ use crate::numbers;
 use crate::options::Options;
 use crate::rows::Rows;
 use crate::stamps;
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 use std::path::Path;
 
 /// What `headway serve --arrivals-log` writes.

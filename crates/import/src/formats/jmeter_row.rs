@@ -5,7 +5,7 @@ use crate::numbers::int;
 use crate::outcome;
 use crate::rows::Rows;
 use crate::stamps;
-use base::{Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record};
 
 /// Beginning of the message of a transaction controller's sample.
 const TRANSACTION: &[u8] = b"Number of samples in transaction";

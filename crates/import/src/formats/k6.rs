@@ -29,7 +29,7 @@ use crate::numbers::int;
 use crate::outcome;
 use crate::stamps::span;
 use crate::{Facts, Outcomes, Rows, Stamps};
-use base::{Kind, Nanos, Outcome};
+use headway_base::{Kind, Nanos, Outcome};
 
 /// Metrics of a request, in k6's order.
 const REQUESTS: u8 = 0;

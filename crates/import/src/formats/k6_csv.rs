@@ -7,7 +7,7 @@ use crate::lines::{Csv, Fields, Lines};
 use crate::numbers::decimal;
 use crate::stamps::{Shape, StampReader};
 use crate::{Error, Facts, Format, Options, Reader, Rows};
-use base::Nanos;
+use headway_base::Nanos;
 use jiff::tz::TimeZone;
 use std::path::Path;
 
@@ -152,7 +152,7 @@ impl Reader for K6CsvReader {
 mod tests {
     use super::super::request;
     use super::*;
-    use base::{Kind, Outcome, Record, Stamp};
+    use headway_base::{Kind, Outcome, Record, Stamp};
 
     const HEADER: &str = "metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,\
                           name,proto,scenario,service,status,subproto,tls_version,url,extra_tags,metadata\n";

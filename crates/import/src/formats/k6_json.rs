@@ -156,7 +156,7 @@ impl Reader for K6JsonReader {
 mod tests {
     use super::super::request;
     use super::*;
-    use base::{Kind, Nanos, Outcome, Record};
+    use headway_base::{Kind, Nanos, Outcome, Record};
 
     fn read(text: &str) -> (Rows, Facts) {
         let mut rows = Rows::default();

@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::outcome;
 use crate::rows::Rows;
 use crate::stamps;
-use base::{Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record};
 use std::path::Path;
 
 /// Locust's request log.

@@ -10,7 +10,7 @@ use crate::numbers::{decimal, int};
 use crate::outcome;
 use crate::stamps::span;
 use crate::{Clock, Error, Facts, Format, Options, Outcomes, Reader, Rows};
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 use std::path::Path;
 
 /// oha's CSV.
@@ -103,7 +103,7 @@ impl Reader for OhaCsvReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Outcome;
+    use headway_base::Outcome;
 
     fn read(rest: &str) -> Rows {
         let text = [HEADER, b"\n", rest.as_bytes()].concat();

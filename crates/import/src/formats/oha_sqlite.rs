@@ -49,6 +49,6 @@ use database::reader;
 
 #[cfg(not(feature = "sqlite"))]
 fn reader(path: &Path) -> Result<Box<dyn Reader>, Error> {
-    let why = format!("an SQLite database; {}", base::not_built("SQLite", "sqlite"));
+    let why = format!("an SQLite database; {}", headway_base::not_built("SQLite", "sqlite"));
     Err(Error::Database { path: path.to_path_buf(), why })
 }

@@ -1,6 +1,6 @@
 //! A request of which only the two ends are known, for readers to add to.
 
-use base::{Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record};
 
 /// An answered request of that generator, due when it started.
 #[inline]

@@ -7,7 +7,7 @@ use super::request;
 use crate::outcome;
 use crate::stamps::{span, unix};
 use crate::{Facts, Rows};
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
 
 /// One result; spans in nanoseconds, the instant since the Unix epoch.
 #[derive(Clone, Copy, Default, Debug)]

@@ -89,7 +89,7 @@ impl Reader for VegetaCsvReader {
 mod tests {
     use super::super::request;
     use super::*;
-    use base::{Nanos, Outcome, Record};
+    use headway_base::{Nanos, Outcome, Record};
 
     const GOOD: &str =
         "1795252060129097711,200,845297,17,100,,MDEy,demo,0,GET,http://127.0.0.1:19300/,Q29ubmVjdGlvbg==\n";

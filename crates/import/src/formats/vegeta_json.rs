@@ -93,7 +93,7 @@ impl Reader for VegetaJsonReader {
 mod tests {
     use super::super::request;
     use super::*;
-    use base::{Nanos, Outcome, Record};
+    use headway_base::{Nanos, Outcome, Record};
 
     const GOOD: &str = r#"{"attack":"demo","seq":7,"code":200,"timestamp":"2026-11-21T09:07:40.129097711Z","latency":845297,"bytes_out":0,"bytes_in":100,"error":"","body":"MDEy","method":"GET","url":"http://127.0.0.1:19300/","headers":{"Content-Length":["100"]}}"#;
 

@@ -2,10 +2,10 @@
 
 use super::published::{self, Figures};
 use crate::latencies::{MEAN, MEDIAN, NUMBERS, P95, P99};
-use base::dist::{self, Dist};
-use base::units::UnitError;
-use stats::queueing::{Gim1, Mmc};
-use workload::model::{Balancer, Kind, Model, Part, Policy, Station, Ties};
+use headway_base::dist::{self, Dist};
+use headway_base::units::UnitError;
+use headway_stats::queueing::{Gim1, Mmc};
+use headway_workload::model::{Balancer, Kind, Model, Part, Policy, Station, Ties};
 
 /// The system and its load.
 #[derive(Clone, Copy, Debug)]

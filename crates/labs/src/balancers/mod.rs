@@ -14,9 +14,9 @@ use super::latencies::{self, MEAN, MEDIAN, P95, P99};
 use super::range::FEWEST;
 use super::{Cell, Lab, Range, Report, SCHEMA, Steady, Table, TableRow};
 use cases::{CASES, PUBLISHED, Setting, Way};
+use headway_report::format::{count, time};
+use headway_workload::model::Ties;
 use play::All;
-use report::format::{count, time};
-use workload::model::Ties;
 
 /// The experiment.
 pub struct Balancers;

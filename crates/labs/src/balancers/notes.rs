@@ -6,9 +6,9 @@ use super::{COMPARED, named};
 use crate::Range;
 use crate::latencies::{MEAN, MEDIAN, QUANTITIES};
 use crate::words::{Sign, listed, rounded, too_few};
-use report::format::{count, plural, time};
+use headway_report::format::{count, plural, time};
+use headway_workload::model::Ties;
 use std::fmt::Write as _;
-use workload::model::Ties;
 
 const EVEN: Way = Way::Even(Ties::First);
 const POOL: Way = Way::OnePool(Ties::First);

@@ -5,10 +5,10 @@ use crate::answers::{self, Answers};
 use crate::latencies::{MAX, MIN, NUMBERS, numbers};
 use crate::{arrivals, bounds, replicate};
 use anyhow::ensure;
-use base::Rate;
-use base::random::Stream;
-use sim::{Network, recursion};
-use workload::{Plan, Process};
+use headway_base::Rate;
+use headway_base::random::Stream;
+use headway_sim::{Network, recursion};
+use headway_workload::{Plan, Process};
 
 /// What one replication, or one long run, gave for each row.
 pub type Played = Vec<[f64; NUMBERS]>;
@@ -106,7 +106,7 @@ fn latencies(setting: &Setting, way: Way, plan: &Plan, requests: usize) -> anyho
 mod tests {
     use super::*;
     use crate::balancers::cases::{Long, PUBLISHED};
-    use workload::model::Ties;
+    use headway_workload::model::Ties;
 
     /// The recursion takes the place of the calendar where it can, and changes nothing.
     #[test]

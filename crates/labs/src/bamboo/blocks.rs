@@ -9,12 +9,12 @@
 use super::system::{self, even, random};
 use crate::answers::{self, Seen};
 use crate::arrivals;
-use base::dist::Law as _;
-use base::units::UnitError;
-use base::{Nanos, Rate};
-use sim::Network;
-use workload::Process;
-use workload::model::{Balancer, Kind, Model, Part, PartId, Policy, Ties};
+use headway_base::dist::Law as _;
+use headway_base::units::UnitError;
+use headway_base::{Nanos, Rate};
+use headway_sim::Network;
+use headway_workload::Process;
+use headway_workload::model::{Balancer, Kind, Model, Part, PartId, Policy, Ties};
 
 /// The system and its load.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ mod system;
 
 use super::latencies::{self, QUANTITIES};
 use super::{Cell, Lab, Quantity, Range, Report, SCHEMA, Steady, Table, TableRow, replicate};
-use report::format::{chosen_time, count, plural};
+use headway_report::format::{chosen_time, count, plural};
 use suites::CASES;
 
 /// The experiment.

@@ -6,15 +6,15 @@
 use super::system;
 use crate::answers::{self, Seen};
 use crate::arrivals;
-use base::units::UnitError;
-use base::{Nanos, Rate};
-use sim::{Answer, Answered, Connect, Network, Observed, Target};
-use workload::client::ConnectionId;
-use workload::model::{
+use headway_base::units::UnitError;
+use headway_base::{Nanos, Rate};
+use headway_sim::{Answer, Answered, Connect, Network, Observed, Target};
+use headway_workload::client::ConnectionId;
+use headway_workload::model::{
     Backoff, Budget, Cancel, Discipline, Faults, Jitter, Kind, Model, Part, Retry, Station, Timeout,
     UnderWay, When, WhileDown,
 };
-use workload::{Process, Sending};
+use headway_workload::{Process, Sending};
 
 /// The system, its load and its trigger.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,7 @@ impl Setting {
 
     /// What a variant is.
     pub fn name(&self, variant: Variant) -> String {
-        let attempts = report::format::plural(u64::from(self.attempts), "attempt");
+        let attempts = headway_report::format::plural(u64::from(self.attempts), "attempt");
         match variant {
             Variant::Plain => attempts,
             Variant::Backoff => format!("{attempts}, waits between them"),

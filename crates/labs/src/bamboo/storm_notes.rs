@@ -3,7 +3,7 @@
 use super::storm::{Numbers, Played, Setting, VARIANTS, Variant, WATCHED};
 use crate::Range;
 use crate::words::within;
-use report::format::{chosen_time, plural};
+use headway_report::format::{chosen_time, plural};
 
 /// Answered less than this share of what was answered before: it has not recovered.
 const STUCK: f64 = 0.5;

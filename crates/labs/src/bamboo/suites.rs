@@ -4,11 +4,11 @@ use super::published::{self, Figures, NUMBERS};
 use super::system::{self, even, random};
 use crate::answers::{self, Seen};
 use crate::{arrivals, latencies};
-use base::units::UnitError;
-use base::{Nanos, Rate};
-use sim::Network;
-use workload::model::{Balancer, Kind, Model, Part, Policy, Ties};
-use workload::{Plan, Process};
+use headway_base::units::UnitError;
+use headway_base::{Nanos, Rate};
+use headway_sim::Network;
+use headway_workload::model::{Balancer, Kind, Model, Part, Policy, Ties};
+use headway_workload::{Plan, Process};
 
 /// Places of the numbers that are not latencies.
 pub const OK: usize = 6;

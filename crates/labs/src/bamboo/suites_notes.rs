@@ -6,8 +6,8 @@ use super::system::{DOWN_S, UP_S};
 use crate::Range;
 use crate::latencies::{MEAN, MEDIAN, QUANTITIES};
 use crate::words::{Sign, listed, single, within};
-use report::format::count;
-use workload::model::Ties;
+use headway_report::format::count;
+use headway_workload::model::Ties;
 
 /// So many standard errors of a difference are more than chance gives.
 const FAR: f64 = 4.0;

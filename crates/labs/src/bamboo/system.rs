@@ -1,9 +1,9 @@
 //! What the experiments are made of: timelike's dyno, its cable, its faulty node, and balancers by connections.
 
-use base::Nanos;
-use base::dist::{self, Dist};
-use base::units::UnitError;
-use workload::model::{
+use headway_base::Nanos;
+use headway_base::dist::{self, Dist};
+use headway_base::units::UnitError;
+use headway_workload::model::{
     Balancer, Cable, Faults, Kind, Part, PartId, Policy, Retry, Station, Ties, UnderWay, When, WhileDown,
 };
 
@@ -108,7 +108,7 @@ pub fn retry(attempts: u32) -> Option<Retry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::dist::Law as _;
+    use headway_base::dist::Law as _;
 
     /// 20 ms, and an exponential of 100 ms in whole ones: 1/(2 sinh(1/200)).
     #[test]

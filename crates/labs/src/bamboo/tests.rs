@@ -3,9 +3,9 @@
 use super::published::NUMBERS;
 use super::suites::{Case, OK, SUITES, Way};
 use super::*;
-use base::Nanos;
+use headway_base::Nanos;
+use headway_workload::model::Ties;
 use std::time::Instant;
-use workload::model::Ties;
 
 /// Every number within 4 standard errors of the difference to the independent simulation's, both spreads counted; what
 /// never varies there is the same here.

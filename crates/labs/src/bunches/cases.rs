@@ -3,8 +3,8 @@
 use super::play::{Numbers, Setting, Stalls, play};
 use super::published::{SIZES, T1830, T2100, TESTS, Test};
 use crate::{Range, replicate};
-use base::Nanos;
-use base::units::UnitError;
+use headway_base::Nanos;
+use headway_base::units::UnitError;
 
 /// What a setting is played for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

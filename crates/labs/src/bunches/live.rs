@@ -9,15 +9,15 @@ use super::play::{Launches, Numbers, Setting, USERS, play};
 use super::published::{SIZES, T1830, TESTS};
 use super::theory;
 use crate::{Cell, Quantity, Range, Report, Table, TableRow, bounds, replicate};
-use ::live::serve::{Server, Settings};
-use ::live::{Address, Clock, Config, Control, Requests};
 use anyhow::anyhow;
-use base::{Nanos, Record, RecordSink, Start};
+use headway_base::{Nanos, Record, RecordSink, Start};
+use headway_live::serve::{Server, Settings};
+use headway_live::{Address, Clock, Config, Control, Requests};
+use headway_workload::content::Script;
+use headway_workload::{Request, Target};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use workload::content::Script;
-use workload::{Request, Target};
 
 /// So many times faster than the test of the paper.
 const TIMES: f64 = 25.0;
@@ -83,7 +83,7 @@ fn run(setting: &Setting, seed: u64) -> anyhow::Result<Lived> {
         address: server.address().clone(),
         tls: None,
         requests: Requests::new(&target, script)?,
-        answer_limits: wire::Limits::default(),
+        answer_limits: headway_wire::Limits::default(),
         limits: bounds::limits(USERS, PATIENCE),
         threads: 1,
         clock: Clock::starting_in(AHEAD),
@@ -92,7 +92,8 @@ fn run(setting: &Setting, seed: u64) -> anyhow::Result<Lived> {
     let done = Mutex::new(Vec::new());
     let report = thread::scope(|scope| {
         let serving = scope.spawn(|| server.run());
-        let played = ::live::run(&config, |_| Kept { launches: Some(Launches::new(setting)), done: &done });
+        let played =
+            headway_live::run(&config, |_| Kept { launches: Some(Launches::new(setting)), done: &done });
         stop_target.stop();
         let served = serving.join();
         served.map_err(|_| anyhow!("the embedded target panicked"))??;
@@ -178,10 +179,10 @@ fn note(live: &Lived, simulated: &[Numbers]) -> String {
     };
     format!(
         "Live, {} launches: {groups}{grows}{failed}. {} Mean response time {} where {} was asked of the target.",
-        report::format::count(live.numbers.launches),
+        headway_report::format::count(live.numbers.launches),
         hold_ups(live, simulated),
-        report::format::time(live.numbers.response_ms / 1e3),
-        report::format::time(TESTS[T1830].response_ms / TIMES / 1e3),
+        headway_report::format::time(live.numbers.response_ms / 1e3),
+        headway_report::format::time(TESTS[T1830].response_ms / TIMES / 1e3),
     )
 }
 
@@ -195,8 +196,8 @@ fn hold_ups(live: &Lived, simulated: &[Numbers]) -> String {
     format!(
         "The client was held up {} for more than 1 ms (longest {}), which adds {:.3} to CoV^2 of all users; seen beyond the \
          simulation's mean: {:+.3}.",
-        report::format::plural(live.held_up.len() as u64, "time"),
-        report::format::time(longest.as_secs_f64()),
+        headway_report::format::plural(live.held_up.len() as u64, "time"),
+        headway_report::format::time(longest.as_secs_f64()),
         live.added_by_hold_ups(),
         squared(&live.numbers) - expected
     )

@@ -198,7 +198,7 @@ mod tests {
     use crate::bunches::cases::{Case, observe};
     use crate::bunches::play::{Setting, Stalls};
     use crate::range::FEWEST;
-    use base::Nanos;
+    use headway_base::Nanos;
 
     /// A few short replications of a setting.
     fn seen(part: Part, name: &str, published: f64, setting: Setting, replications: u64) -> Observed {

@@ -7,17 +7,17 @@
 
 use super::published::{SIZES, Test};
 use crate::bounds;
-use base::dist::{self, Dist, Law};
-use base::random::{Stream, streams};
-use base::special::exponential;
-use base::units::UnitError;
-use base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
-use sim::{Answer, Generator, Target};
-use workload::client::ConnectionId;
-use workload::journey::{Journey, Node};
-use workload::plan::Group;
-use workload::users::{Level, UserPhase};
-use workload::{Plan, Sending, Shard};
+use headway_base::dist::{self, Dist, Law};
+use headway_base::random::{Stream, streams};
+use headway_base::special::exponential;
+use headway_base::units::UnitError;
+use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
+use headway_sim::{Answer, Generator, Target};
+use headway_workload::client::ConnectionId;
+use headway_workload::journey::{Journey, Node};
+use headway_workload::plan::Group;
+use headway_workload::users::{Level, UserPhase};
+use headway_workload::{Plan, Sending, Shard};
 
 /// Users of each test.
 pub const USERS: u32 = 200;
@@ -163,7 +163,14 @@ pub fn play(setting: &Setting, seed: u64) -> anyhow::Result<Numbers> {
     let (plan, target) = (setting.plan(seed)?, Answers::new(setting, seed));
     let generator = Generator { pauses: still(setting.pauses, seed, PAUSES), ..Generator::default() };
     let mut launches = Launches::new(setting);
-    sim::play(&plan, Shard::WHOLE, bounds::limits(USERS, bounds::ENDLESS), target, generator, &mut launches);
+    headway_sim::play(
+        &plan,
+        Shard::WHOLE,
+        bounds::limits(USERS, bounds::ENDLESS),
+        target,
+        generator,
+        &mut launches,
+    );
     Ok(launches.numbers())
 }
 

@@ -10,7 +10,7 @@
 //! For Z uniform and R = 0 this is (2k - 1)/(2k + 1). Launches stamped in multiples of g add g^2/6 to the variance of
 //! a headway: the difference of two uniform errors.
 
-use base::special::normal_pdf;
+use headway_base::special::normal_pdf;
 
 /// Steps of the integral over time.
 const STEPS: usize = 2_000;

@@ -2,14 +2,14 @@
 
 use super::system::{CAPACITY, SERVERS, SERVICE_S, Times, system};
 use crate::bounds::{self, ENDLESS};
-use base::special::gamma_p;
-use base::station::Stalls;
-use base::{Kind, Nanos, Record, RecordSink, Start};
-use sim::Generator;
-use workload::journey::Journey;
-use workload::plan::{Connections, Group, LONGEST, Source};
-use workload::users::Level;
-use workload::{Plan, Shard};
+use headway_base::special::gamma_p;
+use headway_base::station::Stalls;
+use headway_base::{Kind, Nanos, Record, RecordSink, Start};
+use headway_sim::Generator;
+use headway_workload::journey::Journey;
+use headway_workload::plan::{Connections, Group, LONGEST, Source};
+use headway_workload::users::Level;
+use headway_workload::{Plan, Shard};
 
 /// Plays so many requests of so many users; response times and requests per second. The first request of each user is left
 /// out: they all came at once.
@@ -23,7 +23,8 @@ pub fn play(users: u32, requests: u64, stalls: Option<Stalls>, seed: u64) -> any
     let plan = Plan::of(seed, group, Nanos::ZERO, LONGEST);
     let mut loops = Loops { users: u64::from(users), responses: Vec::new() };
     let target = system(&plan, None, stalls)?;
-    let played = sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut loops);
+    let played =
+        headway_sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut loops);
     Ok((Times::new(loops.responses), requests as f64 / played.ended.as_secs_f64()))
 }
 

@@ -3,10 +3,10 @@
 use super::published::{Feed, SECONDS};
 use super::system::{POST, Times, ms, session, system};
 use crate::bounds::{self, ENDLESS, UNLIMITED};
-use base::{Due, Kind, Nanos, Record, RecordSink, Start};
-use sim::Generator;
-use workload::plan::{Connections, Group, LONGEST, Source};
-use workload::{Plan, Shard};
+use headway_base::{Due, Kind, Nanos, Record, RecordSink, Start};
+use headway_sim::Generator;
+use headway_workload::plan::{Connections, Group, LONGEST, Source};
+use headway_workload::{Plan, Shard};
 
 /// Users of fixed work.
 pub const USERS: u64 = 1_000;
@@ -31,7 +31,7 @@ pub fn play(feed: &Feed, seed: u64) -> anyhow::Result<Fixed> {
     let target = system(&plan, feed.accept, None)?;
     let mut work = Work::default();
     let limits = bounds::limits(feed.connections.unwrap_or(UNLIMITED), ENDLESS);
-    sim::play(&plan, Shard::WHOLE, limits, target, Generator::default(), &mut work);
+    headway_sim::play(&plan, Shard::WHOLE, limits, target, Generator::default(), &mut work);
     Ok(work.numbers())
 }
 

@@ -38,7 +38,7 @@ fn capacity() -> f64 {
 }
 
 fn time(ms: f64) -> String {
-    report::format::time(ms / 1e3)
+    headway_report::format::time(ms / 1e3)
 }
 
 /// The numbers of a feed of fixed work.
@@ -87,7 +87,7 @@ fn pool(all: &[Played]) -> Option<String> {
             "Through a pool of {connections} connections the mean response time is {}, while the {} users waited {} on \
              average, and up to {}, before they could send a first byte.",
             time(mean.mean),
-            report::format::count(USERS),
+            headway_report::format::count(USERS),
             time(blocked.mean),
             time(longest.mean)
         )
@@ -120,7 +120,7 @@ fn loops(all: &[Played]) -> Option<String> {
             "In closed loops the throughput is the same for {SERVERS} users as for {} ({:.0} and {:.0} requests/s) while \
              the mean response time goes from {} to {}: the users wait for each other, and no rate shows where the system is \
              full.",
-            report::format::count(u64::from(most)),
+            headway_report::format::count(u64::from(most)),
             full.mean,
             crowded.mean,
             time(short.mean),

@@ -5,11 +5,11 @@
 
 use super::system::{REQUESTS, Times, session, system};
 use crate::bounds;
-use base::{Kind, Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
-use sim::Generator;
+use headway_base::{Kind, Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_sim::Generator;
+use headway_workload::plan::{Connections, Group, Source};
+use headway_workload::{Plan, Process, Shard};
 use std::sync::Arc;
-use workload::plan::{Connections, Group, Source};
-use workload::{Plan, Process, Shard};
 
 const RAMP: Nanos = Nanos::from_secs(30);
 const HOLD_S: f64 = 120.0;
@@ -52,7 +52,7 @@ pub fn play(process: Process, rate: f64, seed: u64) -> anyhow::Result<Open> {
     let plan = Plan::of(seed, group, RAMP, END);
     let mut hold = Hold::default();
     let target = system(&plan, None, None)?;
-    sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut hold);
+    headway_sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut hold);
     Ok(hold.numbers())
 }
 

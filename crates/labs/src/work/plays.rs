@@ -6,8 +6,8 @@ use super::open::{self, Open, knee, slope};
 use super::published::{FEEDS, LOOPS, SATURATED};
 use super::stop;
 use crate::{Range, replicate};
-use base::Nanos;
-use workload::Process;
+use headway_base::Nanos;
+use headway_workload::Process;
 
 /// Users per second of the open test: those published, and between them those that place the knees.
 pub const RATES: [f64; 21] = [

@@ -4,11 +4,11 @@
 use super::closed;
 use super::system::{SERVERS, Times, system};
 use crate::bounds;
-use base::station::Stalls;
-use base::{Kind, Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
-use sim::Generator;
-use workload::plan::Group;
-use workload::{Plan, Process, Shard};
+use headway_base::station::Stalls;
+use headway_base::{Kind, Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_sim::Generator;
+use headway_workload::plan::Group;
+use headway_workload::{Plan, Process, Shard};
 
 const REQUESTS: u64 = 18_000;
 /// Requests per second of the open load.
@@ -26,7 +26,7 @@ pub fn play(length: Nanos, seed: u64) -> anyhow::Result<[[f64; 4]; 2]> {
     let plan = Plan::of(seed, Group::open(Process::PoissonFixedN, profile), Nanos::ZERO, end);
     let mut responses = Responses::default();
     let target = system(&plan, None, stalls)?;
-    sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut responses);
+    headway_sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut responses);
     let (closed, _) = closed::play(SERVERS, REQUESTS, stalls, seed)?;
     Ok([Times::new(responses.0), closed]
         .map(|times| [times.mean(), times.quantile(0.5), times.quantile(0.99), times.max()]))

@@ -1,14 +1,14 @@
 //! The reference system and its users: 4 workers, first come first served, exp(8 ms) each; a user sends ten GETs and one
 //! POST, each as soon as the one before is answered.
 
-use base::dist::{self, Dist};
-use base::station::Stalls;
-use base::units::UnitError;
-use base::{Nanos, Rate};
-use sim::Network;
-use workload::Plan;
-use workload::journey::{Journey, JourneyError, Node, no_think};
-use workload::model::{Model, Station};
+use headway_base::dist::{self, Dist};
+use headway_base::station::Stalls;
+use headway_base::units::UnitError;
+use headway_base::{Nanos, Rate};
+use headway_sim::Network;
+use headway_workload::Plan;
+use headway_workload::journey::{Journey, JourneyError, Node, no_think};
+use headway_workload::model::{Model, Station};
 
 /// Workers.
 pub const SERVERS: u32 = 4;

@@ -4,7 +4,7 @@ use super::notes::notes;
 use super::plays::{Parts, Played};
 use super::published::{FEED_REPLICATIONS, OPEN_REPLICATIONS, SATURATED_REPLICATIONS};
 use super::*;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Whether the mean over our replications and a reference of `n` (both of the same spread) are within 4 standard errors of
 /// each other; `shift` is what the reference has more by its definition.

@@ -9,7 +9,7 @@
 )]
 
 use super::KernelStamp;
-use base::Nanos;
+use headway_base::Nanos;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::AddressFamily;

@@ -18,8 +18,8 @@ mod socket;
 pub use departure::Departure;
 pub use socket::Listener;
 
-use base::Nanos;
 use departure::Watch;
+use headway_base::Nanos;
 use receive::{Received, receive};
 use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
 use rustix::fd::{AsFd, OwnedFd};

@@ -1,9 +1,9 @@
 //! One client's connection to the calibrated target.
 
 use super::state::{Answer, Asked};
-use base::Nanos;
+use headway_base::Nanos;
+use headway_wire::http1;
 use std::collections::VecDeque;
-use wire::http1;
 
 /// What a request will be told.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Connection {
     pub(super) fn new(number: u64) -> Connection {
         Connection {
             number,
-            http: http1::Server::new(wire::Limits::DEFAULT),
+            http: http1::Server::new(headway_wire::Limits::DEFAULT),
             replies: VecDeque::new(),
             last_departure: Nanos::ZERO,
             continue_wanted: false,

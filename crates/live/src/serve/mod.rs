@@ -1,6 +1,6 @@
 //! The calibrated target: an HTTP server whose queueing behaviour is known.
 //!
-//! Each request's demand is drawn from the service law; [`base::station`] computes when it departs; the answer is
+//! Each request's demand is drawn from the service law; [`headway_base::station`] computes when it departs; the answer is
 //! released at that instant. So the truth that a load test should find is that of the station (M/M/c for Poisson
 //! arrivals and exponential demands), plus the cost of the loopback, which `const(0s)` shows alone. A target with
 //! [`StateSettings`] keeps what is posted, and reads of it take longer the more it holds.
@@ -19,17 +19,17 @@ use crate::address::Address;
 use crate::clock::{Clock, UP_BEFORE};
 use crate::control::Control;
 use crate::reactor::{Completion, KernelStamp, Listener, Reactor, Submitted, Token};
-use base::Nanos;
-use base::dist::{Dist, Law};
-use base::random::{Stream, open01, streams};
-use base::station::{Admission, Stalls, Station};
 use connection::{Connection, Reply};
+use headway_base::Nanos;
+use headway_base::dist::{Dist, Law};
+use headway_base::random::{Stream, open01, streams};
+use headway_base::station::{Admission, Stalls, Station};
+use headway_wire::http1::{Rendered, Response};
 use state::State;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::num::NonZeroU64;
-use wire::http1::{Rendered, Response};
 
 /// How long it takes no connections after the system refused one.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
@@ -271,17 +271,19 @@ impl Server {
         let Some(connection) = self.connections[token as usize].as_mut() else { return Ok(()) };
         while let Some(event) = connection.http.receive(&mut bytes) {
             match event {
-                wire::http1::ServerEvent::Request { expect_continue, method, target, head, .. } => {
+                headway_wire::http1::ServerEvent::Request {
+                    expect_continue, method, target, head, ..
+                } => {
                     connection.continue_wanted = expect_continue;
                     connection.asked = self.state.as_ref().map(|_| State::asked(method, target, head));
                 }
-                wire::http1::ServerEvent::BodyChunk { data } => {
+                headway_wire::http1::ServerEvent::BodyChunk { data } => {
                     connection.continue_wanted = false;
                     if let (Some(state), Some(asked)) = (&mut self.state, &mut connection.asked) {
                         state.receive(asked, data);
                     }
                 }
-                wire::http1::ServerEvent::RequestEnd => {
+                headway_wire::http1::ServerEvent::RequestEnd => {
                     // A request arrives with the bytes that complete it.
                     connection.continue_wanted = false;
                     let number = self.report.requests;
@@ -319,7 +321,7 @@ impl Server {
                     self.departures.push(Reverse((at, self.departed, token)));
                     self.departed += 1;
                 }
-                wire::http1::ServerEvent::Error { status } => {
+                headway_wire::http1::ServerEvent::Error { status } => {
                     self.report.malformed += 1;
                     let at = now.max(connection.last_departure);
                     connection.replies.push_back((self.departed, Reply::Malformed(status)));

@@ -7,12 +7,12 @@
 //! Bounded: so many items and so many bytes, bodies under way included; past either the answer is 507. Deliberately
 //! absent: PUT and PATCH, queries (passed over), anything that outlives the process.
 
-use base::Nanos;
+use headway_base::Nanos;
+use headway_wire::Head;
+use headway_wire::http1::{Response, ResponseError};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use wire::Head;
-use wire::http1::{Response, ResponseError};
 
 /// What a target with state is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::harness::{Load, Ran, guarded, request};
 use crate::scripted::{Scripted, read_request, read_to_end, reset, send_last};
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
 use std::io::Write;
 use std::net::Shutdown;
 use std::sync::Mutex;
@@ -180,7 +180,7 @@ fn a_body_past_its_limit_is_too_large() {
                 }
                 read_to_end(&mut stream);
             });
-            let answer_limits = wire::Limits { body_bytes: 100, ..wire::Limits::DEFAULT };
+            let answer_limits = headway_wire::Limits { body_bytes: 100, ..headway_wire::Limits::DEFAULT };
             Load { answer_limits, ..Load::of(5) }.run(&target.address).all(Outcome::TooLarge).says("body");
         }
     });

@@ -1,8 +1,8 @@
 //! Targets that cannot be connected to.
 
 use crate::harness::{Load, guarded};
-use base::{Nanos, Outcome};
-use live::Address;
+use headway_base::{Nanos, Outcome};
+use headway_live::Address;
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;

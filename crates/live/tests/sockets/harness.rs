@@ -1,18 +1,18 @@
 //! A run and what it left behind, checked for what holds of every run.
 
-use base::sink::Kept;
-use base::{Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
-use live::tls::TlsSetup;
-use live::{Address, Clock, Config, Control, Requests, RunReport};
+use headway_base::sink::Kept;
+use headway_base::{Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_live::tls::TlsSetup;
+use headway_live::{Address, Clock, Config, Control, Requests, RunReport};
+use headway_workload::content::Script;
+use headway_workload::plan::Group;
+use headway_workload::{Limits, Plan, Process, Request, Shard, Target};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-use workload::content::Script;
-use workload::plan::Group;
-use workload::{Limits, Plan, Process, Request, Shard, Target};
 
 /// Far beyond what any of these tests takes: who needs this long hangs.
 pub const HANG: Duration = Duration::from_secs(20);
@@ -74,7 +74,7 @@ pub struct Load {
     pub threads: u32,
     pub limits: Limits,
     pub request: Request,
-    pub answer_limits: wire::Limits,
+    pub answer_limits: headway_wire::Limits,
     pub tls: Option<TlsSetup>,
     pub ahead: Nanos,
     pub control: Control,
@@ -96,7 +96,7 @@ impl Default for Load {
                 drain: Nanos::from_secs(10),
             },
             request: Request::get("/"),
-            answer_limits: wire::Limits::DEFAULT,
+            answer_limits: headway_wire::Limits::DEFAULT,
             tls: None,
             ahead: Nanos::from_millis(5),
             control: Control::default(),
@@ -152,7 +152,7 @@ impl Load {
             control: self.control,
         };
         let sinks = Mutex::new(Vec::new());
-        let report = live::run(&config, |_| {
+        let report = headway_live::run(&config, |_| {
             let kept = Arc::new(Mutex::new(Kept::default()));
             sinks.lock().unwrap().push(kept.clone());
             Shared(kept, self.watch.clone())

@@ -3,9 +3,9 @@
 use crate::harness::{Load, Ran, Watch, guarded};
 use crate::scripted::{Scripted, read_to_end};
 use crate::served::{Serving, settings};
-use base::{Nanos, Outcome};
-use live::Control;
-use live::serve::Settings;
+use headway_base::{Nanos, Outcome};
+use headway_live::Control;
+use headway_live::serve::Settings;
 use std::sync::Arc;
 use std::time::Instant;
 

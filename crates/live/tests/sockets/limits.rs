@@ -2,7 +2,7 @@
 
 use crate::harness::{Load, guarded};
 use crate::scripted::{Scripted, read_to_end};
-use base::Outcome;
+use headway_base::Outcome;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::process::Command;
@@ -44,7 +44,7 @@ fn child_without_descriptors() {
     }
     // The kernel completes connections that nobody accepts; they keep their descriptors until they time out.
     let target = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = live::Address::Tcp(target.local_addr().unwrap());
+    let address = headway_live::Address::Tcp(target.local_addr().unwrap());
     let in_use = fs::read_dir("/proc/self/fd").unwrap().count() as u64;
     // The reactor needs two.
     let limit = in_use + 2 + 6;

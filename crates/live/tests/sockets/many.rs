@@ -2,14 +2,14 @@
 
 use crate::harness::{Load, guarded};
 use crate::served::{Serving, settings};
-use base::{Nanos, Outcome};
-use live::serve::Settings;
+use headway_base::{Nanos, Outcome};
+use headway_live::serve::Settings;
 
 #[test]
 fn two_thousand_slow_answers_at_once() {
     guarded(|| {
         // Both ends are in this process, and other tests need some, too.
-        let most = (live::host::descriptor_limit().saturating_sub(300) / 2).min(2_000) as u32;
+        let most = (headway_live::host::descriptor_limit().saturating_sub(300) / 2).min(2_000) as u32;
         if most < 2_000 {
             println!("only {most} at once: more descriptors are not allowed here");
         }

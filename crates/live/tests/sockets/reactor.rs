@@ -1,9 +1,9 @@
 //! The reactor by itself: what it tells, in which order, and of whom.
 
 use crate::harness::{HANG, guarded};
-use base::Nanos;
-use live::Address;
-use live::reactor::{Completion, KernelStamp, Reactor, Submitted, Token};
+use headway_base::Nanos;
+use headway_live::Address;
+use headway_live::reactor::{Completion, KernelStamp, Reactor, Submitted, Token};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
@@ -152,7 +152,7 @@ fn another_thread_can_wake_it() {
 }
 
 fn wall() -> KernelStamp {
-    KernelStamp(live::clock::unix_now())
+    KernelStamp(headway_live::clock::unix_now())
 }
 
 /// A watched send arrives whole, like any other, and is told to have left; the stamp in the socket's error queue is no error.

@@ -1,7 +1,7 @@
 //! A TCP server that plays a script on each connection, on threads of its own.
 
 use crate::harness::HANG;
-use live::Address;
+use headway_live::Address;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;

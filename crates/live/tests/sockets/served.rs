@@ -1,14 +1,14 @@
 //! Runs against the calibrated target.
 
 use crate::harness::{Load, guarded, request};
-use base::station::Stalls;
-use base::{Nanos, Outcome, Record};
-use live::serve::{ArrivalsLog, ServeReport, Server, Settings};
-use live::{Address, Control};
+use headway_base::station::Stalls;
+use headway_base::{Nanos, Outcome, Record};
+use headway_live::serve::{ArrivalsLog, ServeReport, Server, Settings};
+use headway_live::{Address, Control};
+use headway_workload::Shard;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use workload::Shard;
 
 /// A calibrated target on a thread of its own.
 pub struct Serving {
@@ -41,7 +41,7 @@ pub fn loopback() -> Address {
 
 pub fn settings(service: &str) -> Settings {
     Settings {
-        service: base::dist::parse(service, &|_| Err("no files here".to_owned())).unwrap(),
+        service: headway_base::dist::parse(service, &|_| Err("no files here".to_owned())).unwrap(),
         servers: 1,
         queue: None,
         stalls: None,
@@ -137,8 +137,8 @@ fn a_unix_socket_is_a_target() {
             None,
         )
         .unwrap();
-        let endpoint = workload::target::Endpoint::Unix(path.display().to_string());
-        let address = live::resolve(&endpoint).unwrap().swap_remove(0);
+        let endpoint = headway_workload::target::Endpoint::Unix(path.display().to_string());
+        let address = headway_live::resolve(&endpoint).unwrap().swap_remove(0);
         let ran = Load::default().connections(3).run(&address).all(Outcome::Ok);
         assert_eq!(server.stop().requests, ran.records.len() as u64);
     });
@@ -161,12 +161,12 @@ fn a_name_resolves_and_leads_there() {
         let server = Serving::new(settings("const(0s)"));
         let Address::Tcp(at) = server.address else { panic!("a TCP server") };
         let endpoint =
-            |host: &str| workload::target::Endpoint::Tcp { host: host.to_owned(), port: at.port() };
-        let found = live::resolve(&endpoint("localhost")).unwrap();
+            |host: &str| headway_workload::target::Endpoint::Tcp { host: host.to_owned(), port: at.port() };
+        let found = headway_live::resolve(&endpoint("localhost")).unwrap();
         assert!(found.contains(&server.address), "{found:?}");
         let address = found.into_iter().find(|a| *a == server.address).unwrap();
         Load::of(5).run(&address).all(Outcome::Ok);
-        let error = live::resolve(&endpoint("no such name")).unwrap_err();
+        let error = headway_live::resolve(&endpoint("no such name")).unwrap_err();
         assert!(error.to_string().contains("no such name"), "{error}");
     });
 }
@@ -223,9 +223,9 @@ fn the_target_writes_down_each_arrival() {
         let written = Written::default();
         let log = ArrivalsLog::new(Box::new(written.clone())).unwrap();
         let server = Serving::at(&loopback(), settings("const(5ms)"), Some(log)).unwrap();
-        let before = live::clock::unix_now();
+        let before = headway_live::clock::unix_now();
         let ran = Load::default().connections(4).run(&server.address).all(Outcome::Ok);
-        let after = live::clock::unix_now();
+        let after = headway_live::clock::unix_now();
         let report = server.stop();
         let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
         let mut lines = text.lines();

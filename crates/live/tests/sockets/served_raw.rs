@@ -2,8 +2,8 @@
 
 use crate::harness::{HANG, guarded};
 use crate::served::{Serving, settings};
-use live::Address;
-use live::serve::Settings;
+use headway_live::Address;
+use headway_live::serve::Settings;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 

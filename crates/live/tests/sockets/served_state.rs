@@ -3,8 +3,8 @@
 use crate::harness::{Load, guarded, request};
 use crate::served::{Serving, settings};
 use crate::served_raw::{connect, read_to_close};
-use base::{Nanos, Outcome};
-use live::serve::{Settings, StateSettings};
+use headway_base::{Nanos, Outcome};
+use headway_live::serve::{Settings, StateSettings};
 use std::io::Write;
 
 fn keeping(service: &str, state: StateSettings) -> Settings {

@@ -3,8 +3,8 @@
 use crate::harness::{Load, guarded, request};
 use crate::scripted::{read_request, read_to_end};
 use crate::tls_server::{Authority, GOOD, TlsStream, serve};
-use base::Outcome;
-use live::tls::TlsSetup;
+use headway_base::Outcome;
+use headway_live::tls::TlsSetup;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 

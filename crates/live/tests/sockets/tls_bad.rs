@@ -4,8 +4,8 @@ use crate::harness::guarded;
 use crate::scripted::{Scripted, read_request, read_to_end, reset, send_last};
 use crate::tls::{OK, answer_all, load};
 use crate::tls_server::{Authority, Certificate, GOOD, TlsStream};
-use base::Outcome;
-use live::tls::TlsSetup;
+use headway_base::Outcome;
+use headway_live::tls::TlsSetup;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 

@@ -10,7 +10,7 @@ use arrow_array::types::{ArrowPrimitiveType, Int8Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, ScalarBuffer};
 use arrow_schema::DataType;
-use base::Record;
+use headway_base::Record;
 
 use super::{Cells, Column};
 

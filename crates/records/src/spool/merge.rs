@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 
 use crate::error::Error;
 use crate::spool::{Chunk, Key, Place, Spooled, row};

@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 
 use crate::error::Error;
 

@@ -2,7 +2,7 @@
 //! runs for a comparison sort to find; a radix sort (LSD; Knuth, The Art of Computer Programming 3, 5.2.5) takes the
 //! same few passes whatever the order, and is stable.
 
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Bits sorted by at a time: 2,048 counters fit the first-level cache.
 const BITS: u32 = 11;

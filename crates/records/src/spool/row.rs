@@ -5,7 +5,7 @@
 //! Numbers are written and read as eight bytes whatever they take, and what is too much is overwritten or masked: without
 //! a branch per number that is several times as fast as an encoding of seven bits a byte.
 
-use base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
+use headway_base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
 
 /// Numbers in a row.
 const NUMBERS: usize = 22;

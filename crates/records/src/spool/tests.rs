@@ -1,7 +1,7 @@
 //! The spool against a stable sort, whatever the order, the chunks and the memory.
 
 use super::*;
-use base::{Kind, Outcome, Short, Stamp};
+use headway_base::{Kind, Outcome, Short, Stamp};
 use proptest::prelude::*;
 
 /// Rows that take four chunks in memory and more on disk, or all in memory.
@@ -42,7 +42,7 @@ fn check(rows: &[Record]) {
 
 #[test]
 fn any_order_comes_out_sorted() {
-    let stream = base::random::Stream::new(1, "places");
+    let stream = headway_base::random::Stream::new(1, "places");
     let random = |i: u64, below: u64| stream.bits(i, 0) % below;
     check(&[]);
     check(&[row(0, 3)]);
@@ -90,7 +90,7 @@ fn a_folder_that_takes_nothing_is_named() {
 fn cost_per_row() {
     const ROWS: u64 = 10_000_000;
     // Starts at 10,000/s that are written down when they end, up to 100 ms later; then the same in no order.
-    let stream = base::random::Stream::new(1, "places");
+    let stream = headway_base::random::Stream::new(1, "places");
     let hash = |i: u64| stream.bits(i, 0) % ROWS;
     let places: [(&str, &dyn Fn(u64) -> u64); 2] =
         [("nearly sorted", &|i| i + hash(i) % 1000), ("in no order", &hash)];

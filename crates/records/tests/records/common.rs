@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
+use headway_base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
+use headway_records::{Ending, Error, LogReader, LogWriter, Metadata};
 use proptest::prelude::*;
-use records::{Ending, Error, LogReader, LogWriter, Metadata};
 
 /// So many cases. A failure is kept as a test with a name, not as a seed in a file.
 pub fn cases(cases: u32) -> ProptestConfig {

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use base::Record;
+use headway_base::Record;
+use headway_records::{Ending, LogReader, LogWriter, Metadata, metadata};
 use proptest::prelude::*;
-use records::{Ending, LogReader, LogWriter, Metadata, metadata};
 
 use crate::common::{cases, plain_row, read};
 
@@ -30,7 +30,7 @@ static LOG: LazyLock<(Vec<u8>, Vec<End>)> = LazyLock::new(|| {
 
 /// Every fifth never started, so that validity bitmaps are there to be damaged.
 fn row(k: u64) -> Record {
-    if k % 5 == 2 { Record { k, ..records::schema::blank() } } else { plain_row(k) }
+    if k % 5 == 2 { Record { k, ..headway_records::schema::blank() } } else { plain_row(k) }
 }
 
 #[test]

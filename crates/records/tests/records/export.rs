@@ -1,8 +1,8 @@
 //! The Parquet export gives back what went in.
 
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
+use headway_records::{By, Ending, Error, Limits, LogReader, Metadata, metadata, to_parquet};
 use proptest::prelude::*;
-use records::{By, Ending, Error, Limits, LogReader, Metadata, metadata, to_parquet};
 
 use crate::common::{any_row, cases, plain_row, read, write, write_all};
 

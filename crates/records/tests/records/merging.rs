@@ -1,8 +1,8 @@
 //! Merging gives the same rows in the same order, however they were spread over logs, and in whatever memory.
 
-use base::{Nanos, Record, Stamp};
+use headway_base::{Nanos, Record, Stamp};
+use headway_records::{By, Ending, Limits, LogReader, Merge, Metadata, merge, metadata};
 use proptest::prelude::*;
-use records::{By, Ending, Limits, LogReader, Merge, Metadata, merge, metadata};
 
 use crate::common::{any_row, cases, plain_row, read, write, write_all};
 

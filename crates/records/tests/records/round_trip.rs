@@ -6,9 +6,9 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
-use base::{Due, Nanos, Outcome, Record};
+use headway_base::{Due, Nanos, Outcome, Record};
+use headway_records::{Ending, Error, LogReader, LogWriter, Metadata, metadata, schema};
 use proptest::prelude::*;
-use records::{Ending, Error, LogReader, LogWriter, Metadata, metadata, schema};
 
 use crate::common::{any_row, cases, plain_row, read, write};
 

@@ -13,8 +13,8 @@ pub use cells::{quoted, text};
 use crate::brady::{self, Grid, Table};
 use crate::format::percentile;
 use ::csv::WriterBuilder;
-use stats::Summary;
-use stats::summary::{Column, HeadwayBin, Tables};
+use headway_stats::Summary;
+use headway_stats::summary::{Column, HeadwayBin, Tables};
 
 /// A file's name and what it holds.
 type File = (&'static str, Vec<u8>);
@@ -131,7 +131,7 @@ fn his_labels(mut grid: Grid) -> Grid {
 fn groups(summary: &Summary) -> Grid {
     let head =
         ["group", "users", "headways", "rate_per_s", "headway_mean_s", "headway_sd_s", "cov", "cov_se"];
-    let row = |group: &stats::summary::ThreadGroup| {
+    let row = |group: &headway_stats::summary::ThreadGroup| {
         let mut cells = vec![text(&group.name).into_owned(), group.users.to_string(), group.n.to_string()];
         let numbers = [group.rate, group.headway_mean, group.headway_sd, group.cov, group.cov_se];
         cells.extend(numbers.map(maybe));
@@ -142,7 +142,7 @@ fn groups(summary: &Summary) -> Grid {
 
 fn dispersion(summary: &Summary) -> Grid {
     let head = ["window_s", "windows", "index", "se_of_an_index_of_1", "expected", "intended"];
-    let row = |row: &stats::summary::Dispersion| {
+    let row = |row: &headway_stats::summary::Dispersion| {
         vec![
             exact(row.window),
             row.windows.to_string(),
@@ -157,7 +157,7 @@ fn dispersion(summary: &Summary) -> Grid {
 
 fn failures(summary: &Summary) -> Option<Grid> {
     let head = ["outcome", "status", "message", "n", "first_s", "last_s"];
-    let row = |kind: &stats::summary::FailureKind| {
+    let row = |kind: &headway_stats::summary::FailureKind| {
         let status = if kind.status > 0 { kind.status.to_string() } else { String::new() };
         let (outcome, message) = (text(&kind.outcome).into_owned(), text(&kind.message).into_owned());
         vec![outcome, status, message, kind.n.to_string(), exact(kind.first_s), exact(kind.last_s)]
@@ -168,7 +168,7 @@ fn failures(summary: &Summary) -> Option<Grid> {
 fn counts(summary: &Summary) -> Option<Grid> {
     let curve = summary.audit.as_ref()?.counts.as_ref()?;
     let head = ["interval_s", "count", "and_above", "intervals_observed", "intervals_expected_if_poisson"];
-    let row = |(i, bin): (usize, &stats::summary::CountBin)| {
+    let row = |(i, bin): (usize, &headway_stats::summary::CountBin)| {
         vec![
             exact(curve.interval_s),
             bin.count.to_string(),
@@ -200,7 +200,7 @@ fn headways(summary: &Summary) -> Option<Grid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::summary::Audit;
+    use headway_stats::summary::Audit;
 
     #[test]
     fn names_from_outside_are_quoted_and_numbers_keep_their_last_bit() {

@@ -10,8 +10,8 @@ use crate::brady::{self, Grid, Table};
 use crate::format::{chosen, count, number as digits, percentile, rate, share_of, size, time};
 use crate::words::audit::COARSE;
 use crate::words::{self, Tone};
-use stats::Summary;
-use stats::summary::{Audit, Column};
+use headway_stats::Summary;
+use headway_stats::summary::{Audit, Column};
 
 /// Everything between the verdict and what was not computed.
 pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
@@ -178,7 +178,7 @@ fn failures(page: &mut Markup, audit: &Audit) {
     }
     page.section("failures", "Failures");
     let head = [word("how"), number("n"), number("first, s"), number("last, s")];
-    let row = |kind: &stats::summary::FailureKind| {
+    let row = |kind: &headway_stats::summary::FailureKind| {
         let seconds = |s: f64| cell(format!("{s:.3}"));
         vec![
             cell(words::audit::failure(kind)),

@@ -8,9 +8,9 @@ use crate::words::beside::{
     value_cell, verdict,
 };
 use crate::words::study::label;
-use stats::Summary;
-use stats::study::Study;
-use stats::summary::{Compared, Recorded, Side, Source};
+use headway_stats::Summary;
+use headway_stats::study::Study;
+use headway_stats::summary::{Compared, Recorded, Side, Source};
 
 /// Points of a study that the table shows; all are in the JSON document.
 const MOST_POINTS: usize = 200;
@@ -27,7 +27,7 @@ pub(super) fn own_name(summary: &Summary) -> &'static str {
 pub(super) fn dotted(run: Option<&Recorded>) -> Option<String> {
     let run = run.filter(|run| run.curve.len() > 1)?;
     let load = match run.load {
-        Some(stats::summary::LoadVerdict::Invalid) => ", whose load was INVALID",
+        Some(headway_stats::summary::LoadVerdict::Invalid) => ", whose load was INVALID",
         _ => "",
     };
     Some(format!(" Dotted: the response times of {}{load}", run.name))

@@ -4,8 +4,8 @@ use super::markup::{Cell, Markup, cell, tone_class, word};
 use super::thresholds;
 use crate::words::demands::{RULE, any, sentences};
 use crate::words::study::label;
-use stats::study::{Point, Study};
-use stats::summary::ThresholdResult;
+use headway_stats::study::{Point, Study};
+use headway_stats::summary::ThresholdResult;
 
 /// Rows of the table; all are in the JSON document.
 const MOST_ROWS: usize = 500;

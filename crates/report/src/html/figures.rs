@@ -8,8 +8,8 @@ use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use super::model;
 use crate::format::{chosen_time, count as counted, number as three_digits, plural, rate, time};
 use crate::words::{self, Tone};
-use stats::Summary;
-use stats::summary::{Audit, CurvePoint, SeriesRow};
+use headway_stats::Summary;
+use headway_stats::summary::{Audit, CurvePoint, SeriesRow};
 
 /// Rows of the series that are shown as a table; of a longer run, the slowest ones.
 const MOST_ROWS: usize = 300;

@@ -20,9 +20,9 @@ mod tiles;
 mod verdict;
 
 use crate::{Output, Style, words};
+use headway_stats::Summary;
 use markup::{Markup, script_json};
 use serde::Serialize;
-use stats::Summary;
 
 /// The version of the vendored chart library.
 pub const UPLOT_VERSION: &str = "1.6.32";

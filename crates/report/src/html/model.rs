@@ -5,8 +5,8 @@ use super::markup::{Cell, Markup, cell, number, toned, word};
 use super::tables::dash;
 use crate::format::{count, number as digits, plural, share, share_of};
 use crate::words::{self, Tone};
-use stats::Summary;
-use stats::summary::{ModelPart, Simulation};
+use headway_stats::Summary;
+use headway_stats::summary::{ModelPart, Simulation};
 
 /// Parts whose lines and bars are drawn; all are in the table.
 const MOST_DRAWN: usize = 8;

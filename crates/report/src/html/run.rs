@@ -5,8 +5,8 @@ use super::tables::dash;
 use crate::Style;
 use crate::format::{chosen, count, instant, plural, rate, share, time};
 use crate::words::{self, Kind, Tone};
-use stats::Summary;
-use stats::summary::WorkerTime;
+use headway_stats::Summary;
+use headway_stats::summary::WorkerTime;
 
 /// Stalls that are listed; the longest first.
 const MOST_STALLS: usize = 50;
@@ -59,7 +59,7 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
     if !generator.stalls.is_empty() {
         let mut stalls: Vec<_> = generator.stalls.iter().collect();
         stalls.sort_by(|a, b| b.length_s.total_cmp(&a.length_s));
-        let row = |stall: &&stats::summary::Stall| {
+        let row = |stall: &&headway_stats::summary::Stall| {
             let cause = stall.cause.clone().unwrap_or_else(|| "unknown".into());
             vec![
                 cell(instant(stall.at_s)),
@@ -97,7 +97,7 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
                 .flatten(),
         );
         if !plan.phases.is_empty() {
-            let phase = |phase: &stats::summary::PlanPhase| {
+            let phase = |phase: &headway_stats::summary::PlanPhase| {
                 let warmup = if phase.warmup { " (warm-up)" } else { "" };
                 let level = |x: f64| match words::kind(summary) {
                     Kind::Open => rate(x),

@@ -12,7 +12,7 @@ use crate::words::study::{
     common, difference, gain, gains, interval, label, no_load, not_compared, notes, share_cell,
     share_interval, steady_cell, subject, time_cell,
 };
-use stats::study::{Estimate, Point, Study};
+use headway_stats::study::{Estimate, Point, Study};
 
 /// Curves in one plot, and lines of a sweep; all are in the tables.
 const MOST_LINES: usize = 12;

@@ -5,8 +5,8 @@ use crate::format::{
     STEPPED, count, instant, number as digits, p_value, plural, rate, share_of, size, time, time_range,
 };
 use crate::words::{self, Tone};
-use stats::Summary;
-use stats::summary::{Interval, Intervals, RuleResult, Source, Spread, Tail};
+use headway_stats::Summary;
+use headway_stats::summary::{Interval, Intervals, RuleResult, Source, Spread, Tail};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {

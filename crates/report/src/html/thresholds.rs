@@ -3,8 +3,8 @@
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use crate::format::count;
 use crate::words::thresholds::{interval, limit, outcome, value};
-use stats::Summary;
-use stats::summary::ThresholdResult;
+use headway_stats::Summary;
+use headway_stats::summary::ThresholdResult;
 
 /// What was demanded of the numbers, and whether it held.
 pub(super) fn thresholds(page: &mut Markup, summary: &Summary) {

@@ -5,8 +5,8 @@ use super::markup::Markup;
 use super::tables::dash;
 use crate::format::{count, plural, rate, share, share_of, time};
 use crate::words::{self, Kind};
-use stats::Summary;
-use stats::summary::Spread;
+use headway_stats::Summary;
+use headway_stats::summary::Spread;
 
 /// Title, value, and what it is of.
 pub(super) type Tile = (&'static str, String, String);

@@ -4,8 +4,8 @@ use super::audit;
 use super::markup::{Markup, tone_class};
 use crate::format::instants;
 use crate::words::{self, Answer, Tone};
-use stats::Summary;
-use stats::summary::LoadVerdict;
+use headway_stats::Summary;
+use headway_stats::summary::LoadVerdict;
 
 /// Name and subject.
 pub(super) fn header(page: &mut Markup, summary: &Summary) {

@@ -1,7 +1,7 @@
 //! What of a study lies along a swept parameter: its values on an axis, and the lines of points that differ in nothing else.
 
+use headway_stats::study::{Parameter, Study};
 use serde::Serialize;
-use stats::study::{Parameter, Study};
 
 /// Points along a parameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -141,7 +141,7 @@ fn seconds(unit: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::study::Point;
+    use headway_stats::study::Point;
 
     fn study(parameters: &[(&str, &[&str])]) -> Study {
         let words = |of: &[&str]| of.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();

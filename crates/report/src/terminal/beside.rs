@@ -9,9 +9,9 @@ use crate::words::beside::{
     verdict, word,
 };
 use crate::words::study::label;
-use stats::Summary;
-use stats::study::Study;
-use stats::summary::{Compared, Interval, Side};
+use headway_stats::Summary;
+use headway_stats::study::Study;
+use headway_stats::summary::{Compared, Interval, Side};
 
 /// Points that are shown, and sentences on what differs, before the rest is left to the other outputs.
 const MOST_POINTS: usize = 24;

@@ -5,8 +5,8 @@ use super::{command, verdict};
 use crate::Style;
 use crate::format::{chosen, count, instant, plural, share, time};
 use crate::words::{self, Reason, SATURATED, Tone};
-use stats::Summary;
-use stats::summary::Severity;
+use headway_stats::Summary;
+use headway_stats::summary::Severity;
 
 /// Whether the generator could keep up. Nothing where nothing watched it.
 pub(super) fn generator(page: &mut Page, summary: &Summary) {

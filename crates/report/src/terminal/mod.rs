@@ -23,8 +23,8 @@ mod verdict;
 pub use layout::WIDTH;
 
 use crate::{Output, Style};
+use headway_stats::Summary;
 use layout::Page;
-use stats::Summary;
 
 /// The summary for a terminal.
 pub struct Terminal;

@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::layout::Page;
 use crate::format::{count, number, plural, share, share_of};
 use crate::words::{self, Tone};
-use stats::Summary;
+use headway_stats::Summary;
 
 /// Parts that are shown before the rest is left to the other outputs.
 const MOST_PARTS: usize = 12;

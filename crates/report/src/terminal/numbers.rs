@@ -4,8 +4,8 @@ use super::layout::{Align, Page, Span, cell, span};
 use crate::format::{STEPPED, count, interval_cell, number, plural, rate, share_of, size, time};
 use crate::words::audit::Fact;
 use crate::words::{self, Tone};
-use stats::Summary;
-use stats::summary::{Interval, Spread, Tail};
+use headway_stats::Summary;
+use headway_stats::summary::{Interval, Spread, Tail};
 
 /// Rows of the table by label before the rest is left to the other outputs.
 const MOST_LABELS: usize = 12;

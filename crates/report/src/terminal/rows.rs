@@ -7,7 +7,7 @@ use super::grid::Grid;
 use super::layout::Page;
 use crate::words::Tone;
 use crate::words::study::{label, place};
-use stats::study::{Parameter, Point, Study};
+use headway_stats::study::{Parameter, Point, Study};
 
 /// A table by point.
 pub(super) struct Table<'s> {

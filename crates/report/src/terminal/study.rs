@@ -13,8 +13,8 @@ use crate::words::study::{
     time_cell,
 };
 use crate::words::{self, Tone, demands};
-use stats::study::{Estimate, Point, Study};
-use stats::summary::ThresholdResult;
+use headway_stats::study::{Estimate, Point, Study};
+use headway_stats::summary::ThresholdResult;
 
 /// Points that are shown before the rest is left to the other outputs.
 const MOST_POINTS: usize = 60;

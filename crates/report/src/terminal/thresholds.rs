@@ -2,8 +2,8 @@
 
 use super::layout::Page;
 use crate::words::{self, Tone};
-use stats::Summary;
-use stats::summary::ThresholdOutcome;
+use headway_stats::Summary;
+use headway_stats::summary::ThresholdOutcome;
 
 /// One paragraph per threshold, in the order in which they were asked.
 pub(super) fn thresholds(page: &mut Page, summary: &Summary) {

@@ -3,8 +3,8 @@
 use super::layout::{Align, Page, WIDTH, cell, span};
 use crate::format::instants;
 use crate::words::{self, Answer, Reason, Tone};
-use stats::Summary;
-use stats::summary::{LoadVerdict, Severity};
+use headway_stats::Summary;
+use headway_stats::summary::{LoadVerdict, Severity};
 
 /// Reasons that stand at the top; the others follow below the numbers.
 const AT_THE_TOP: usize = 2;

@@ -6,8 +6,8 @@
 use super::Tone;
 use super::audit::{self, dash};
 use crate::format::{chosen, count, number, plural, rate, share, share_of, time};
-use stats::summary::{PlanSummary, Source};
-use stats::{Summary, Workload};
+use headway_stats::summary::{PlanSummary, Source};
+use headway_stats::{Summary, Workload};
 
 /// Kinds of load, as far as their words differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -367,7 +367,7 @@ fn cov(summary: &Summary) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::summary::{Audit, Closed, PlanPhase, RuleResult, Sessions};
+    use headway_stats::summary::{Audit, Closed, PlanPhase, RuleResult, Sessions};
 
     fn of(workload: Workload, plan: PlanSummary) -> Summary {
         Summary { name: "x".into(), workload: Some(workload), plan: Some(plan), ..Summary::default() }

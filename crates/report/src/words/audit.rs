@@ -6,8 +6,8 @@
 use super::Tone;
 pub use super::users::closed;
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
-use stats::Summary;
-use stats::summary::{Audit, AuditFile, Column, FailureKind, Offset, Pattern, Stream};
+use headway_stats::Summary;
+use headway_stats::summary::{Audit, AuditFile, Column, FailureKind, Offset, Pattern, Stream};
 use std::collections::BTreeMap;
 
 /// Something to know: `stamps`, `starts (the format stamps starts)`.
@@ -454,7 +454,7 @@ mod tests {
         audit.tables.headways = vec![Column::default(); 2];
         let mut summary = Summary { audit: Some(audit), ..Summary::default() };
         (summary.arrivals.n, summary.arrivals.cov) = (9, Some(1.0));
-        summary.arrivals.ks.exponential = Some(stats::summary::Ks::default());
+        summary.arrivals.ks.exponential = Some(headway_stats::summary::Ks::default());
         let told =
             |summary: &Summary| -> Vec<&'static str> { starts(summary).iter().map(|f| f.name).collect() };
         let marked = |summary: &Summary| {

@@ -5,8 +5,8 @@
 use super::Tone;
 use super::study::label;
 use crate::format::{number, time};
-use stats::study::{Point, Study};
-use stats::summary::{Against, Beside, Compared, Differs, LoadVerdict, Recorded, Side, Source};
+use headway_stats::study::{Point, Study};
+use headway_stats::summary::{Against, Beside, Compared, Differs, LoadVerdict, Recorded, Side, Source};
 
 /// What the recorded run is called in a heading of a table: `measured`, unless it was simulated too.
 pub fn heading(run: &Recorded) -> &'static str {
@@ -177,7 +177,7 @@ pub fn differs_by_point(study: &Study) -> Vec<Sentence> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::study::Parameter;
+    use headway_stats::study::Parameter;
 
     /// A number with the interval of its ratio.
     fn one(of: &str, ratio: f64, interval: Option<[f64; 2]>) -> Compared {

@@ -7,8 +7,8 @@ use super::study::{Sentence, label};
 use super::{Tone, thresholds};
 use crate::format::plural;
 use crate::study::sweep::{Line, Sweep, sweep};
-use stats::study::Study;
-use stats::summary::ThresholdOutcome;
+use headway_stats::study::Study;
+use headway_stats::summary::ThresholdOutcome;
 
 /// More changes along a parameter, or more names, are counted and not listed.
 const MOST_RUNS: usize = 5;
@@ -148,8 +148,8 @@ fn why(run: &Run) -> &'static str {
 mod tests {
     use super::*;
     use ThresholdOutcome::{Crossed, Inconclusive, NotJudged, Passed};
-    use stats::study::{Parameter, Point};
-    use stats::summary::ThresholdResult;
+    use headway_stats::study::{Parameter, Point};
+    use headway_stats::summary::ThresholdResult;
 
     fn study(name: &str, values: &[&str], outcomes: &[ThresholdOutcome]) -> Study {
         let judged = |outcome| ThresholdResult {

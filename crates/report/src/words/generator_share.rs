@@ -1,12 +1,13 @@
 //! What the generator's own delays may have added to response times, in words.
 
 use crate::format::time;
-use stats::Summary;
-use stats::summary::Spread;
+use headway_stats::Summary;
+use headway_stats::summary::Spread;
 
 /// What stands behind a number of which more than 5 % may be the generator's own delay.
 pub fn mark(spread: &Spread, name: &str) -> &'static str {
-    let marked = |share: &stats::summary::GeneratorShare| share.marked().any(|(marked, _)| marked == name);
+    let marked =
+        |share: &headway_stats::summary::GeneratorShare| share.marked().any(|(marked, _)| marked == name);
     if spread.generator_share.as_ref().is_some_and(marked) { "*" } else { "" }
 }
 

@@ -27,9 +27,9 @@ pub use sessions::{conditional, conditional_meaning, sessions, split};
 pub use users::users;
 
 use crate::format::{count, instant, plural, share_of};
-use base::Outcome;
-use stats::Summary;
-use stats::summary::{LoadVerdict, RuleOutcome, Source};
+use headway_base::Outcome;
+use headway_stats::Summary;
+use headway_stats::summary::{LoadVerdict, RuleOutcome, Source};
 use std::collections::BTreeMap;
 
 /// How a statement is to be coloured.
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn the_verdicts_line_says_what_the_cap_did() {
-        use stats::summary::LimitedBy;
+        use headway_stats::summary::LimitedBy;
         let mut summary = Summary::default();
         summary.verdict.load = Some(LoadVerdict::Valid);
         let mut said = |waited, given_up| {
@@ -355,7 +355,7 @@ mod tests {
         let mut summary = Summary { outcomes: [("ok".to_owned(), 7)].into(), ..Summary::default() };
         assert_eq!((answers(&summary).word, answers(&summary).tone), ("all ok", Tone::Good));
         let unrecorded = Some("requests that got no answer are not in the file".to_owned());
-        summary.audit = Some(stats::summary::Audit { unrecorded, ..Default::default() });
+        summary.audit = Some(headway_stats::summary::Audit { unrecorded, ..Default::default() });
         assert_eq!((answers(&summary).word, answers(&summary).tone), ("no failure recorded", Tone::Plain));
         assert!(answers(&summary).meaning.ends_with("; requests that got no answer are not in the file"));
         summary.not_computed.insert("outcomes".into(), NOT_TOLD.into());

@@ -5,8 +5,8 @@
 use super::Tone;
 use super::audit::{Fact, fact};
 use crate::format::{chosen_time, count, instant, number, plural, share, time, time_range, times_what};
-use stats::Summary;
-use stats::summary::{Infinite, LittleIdentity, ModelPart, Simulation, Steady};
+use headway_stats::Summary;
+use headway_stats::summary::{Infinite, LittleIdentity, ModelPart, Simulation, Steady};
 
 /// What the columns of a table of parts mean.
 pub const COLUMNS: &str = "load: work asked of each server per time, of which it can do 1; in it: requests waiting or served, \

@@ -4,8 +4,8 @@
 
 use super::{Answer, Tone, asked, audit, undecided};
 use crate::format::{count, number, time};
-use stats::Summary;
-use stats::summary::{Pattern, RuleOutcome, RuleResult, ScaleEnd};
+use headway_stats::Summary;
+use headway_stats::summary::{Pattern, RuleOutcome, RuleResult, ScaleEnd};
 
 /// A user has to take so many turns for the load to be that of users who take turns.
 const TURNS: f64 = 3.0;

@@ -5,8 +5,8 @@
 use super::Tone;
 use super::asked::{Kind, kind};
 use crate::format::{chosen, count, number, share, time};
-use stats::Summary;
-use stats::summary::{Finding, Limits, RuleOutcome, RuleResult, Severity, Source, Verdict};
+use headway_stats::Summary;
+use headway_stats::summary::{Finding, Limits, RuleOutcome, RuleResult, Severity, Source, Verdict};
 
 /// A reason of the verdict, or a thing to know: from a finding, or from a rule that no finding speaks of.
 #[derive(Clone, PartialEq, Debug)]
@@ -332,7 +332,7 @@ pub fn severity(severity: Severity) -> (&'static str, Tone) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::rules::RULES;
+    use headway_stats::rules::RULES;
 
     const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
 

@@ -6,8 +6,8 @@ use super::Tone;
 use super::asked::{Kind, is_at_once, kind};
 use super::audit::{Fact, dash, fact};
 use crate::format::{chosen_time, count, number, plural, share, time};
-use stats::Summary;
-use stats::summary::{Finding, Held, ResponseKind, Sessions, Spread};
+use headway_stats::Summary;
+use headway_stats::summary::{Finding, Held, ResponseKind, Sessions, Spread};
 
 /// Steps that are named in a sentence before the rest is left to the other outputs.
 const MOST_STEPS: usize = 8;
@@ -179,8 +179,8 @@ fn first_answers(summary: &Summary, block: &Sessions) -> Option<Fact> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::Workload;
-    use stats::summary::{PlanSummary, SessionsOver, ThresholdResult};
+    use headway_stats::Workload;
+    use headway_stats::summary::{PlanSummary, SessionsOver, ThresholdResult};
 
     fn text(facts: &[Fact], name: &str) -> Option<String> {
         facts.iter().find(|fact| fact.name == name).map(|fact| fact.text.clone())

@@ -4,8 +4,8 @@
 
 use super::Tone;
 use crate::format::{count, interval_cell, number, plural, share, time, time_within, times_what};
-use stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
-use stats::summary::Interval;
+use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
+use headway_stats::summary::Interval;
 
 /// Something to say, and how it is to be coloured.
 #[derive(Clone, PartialEq, Eq, Debug)]

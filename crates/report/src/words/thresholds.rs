@@ -2,8 +2,8 @@
 
 use super::{Answer, Tone};
 use crate::format::{chosen_time, count, number, plural, rate, share, size, time, time_range};
-use stats::Summary;
-use stats::summary::{ThresholdOutcome, ThresholdResult, ThresholdUnit};
+use headway_stats::Summary;
+use headway_stats::summary::{ThresholdOutcome, ThresholdResult, ThresholdUnit};
 
 /// Do the numbers keep to what was demanded of them? None where nothing was.
 pub fn answer(summary: &Summary) -> Option<Answer> {
@@ -100,7 +100,7 @@ fn shown(unit: ThresholdUnit, x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::summary::Operator;
+    use headway_stats::summary::Operator;
 
     #[test]
     fn a_threshold_reads_as_one_line() {

@@ -4,8 +4,8 @@
 
 use super::{asked, audit};
 use crate::format::{count, number, plural, time};
-use stats::Summary;
-use stats::summary::{RuleOutcome, RuleResult};
+use headway_stats::Summary;
+use headway_stats::summary::{RuleOutcome, RuleResult};
 
 /// As a sentence without a capital.
 pub(super) fn why(summary: &Summary) -> String {
@@ -83,7 +83,7 @@ fn is_open(rule: &RuleResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::summary::{Audit, Finding, Limits, Resolution};
+    use headway_stats::summary::{Audit, Finding, Limits, Resolution};
 
     fn rule(id: &str, value: f64, half: f64, [low, high]: [f64; 2]) -> RuleResult {
         let inside = value - half >= low && value + half <= high;

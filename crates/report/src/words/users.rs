@@ -5,8 +5,8 @@ use super::asked::{Kind, kind};
 use super::audit::{Fact, dash, fact};
 use super::sessions::over_limits;
 use crate::format::{count, number, plural, rate, share, time};
-use stats::Summary;
-use stats::summary::{Closed, Estimated, Supported};
+use headway_stats::Summary;
+use headway_stats::summary::{Closed, Estimated, Supported};
 
 /// Whole users, where the number can be one.
 fn people(users: f64) -> String {
@@ -180,7 +180,7 @@ fn open(summary: &Summary, estimated: &Estimated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::Workload;
+    use headway_stats::Workload;
 
     #[test]
     fn less_waiting_is_advised_only_where_there_is_much() {

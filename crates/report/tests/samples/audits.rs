@@ -3,13 +3,13 @@
 
 use super::arrivals;
 use super::parts::{block, curves, dispersion, outcomes, series};
-use serde::Deserialize;
-use stats::Summary;
-use stats::summary::{
+use headway_stats::Summary;
+use headway_stats::summary::{
     Audit, AuditFile, Closed, Column, CountBin, CountCurve, Dispersion, Finding, HeadwayCurve, Ks, Measured,
     Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stream, Supported, Tables, ThreadGroup,
     Verdict,
 };
+use serde::Deserialize;
 
 /// What `audit_1830.py` wrote.
 #[derive(Deserialize)]

@@ -14,11 +14,11 @@ pub use runs::{
     overloaded_model, refused, saturated, sessions, simulated, stalled, thresholds,
 };
 
-use parts::{block, dispersion, generator, outcomes, tail};
-use stats::Summary;
-use stats::summary::{
+use headway_stats::Summary;
+use headway_stats::summary::{
     Against, Arrivals, Beside, Differs, Intended, Ks, KsPair, LabelSummary, SCHEMA, Stall, ThresholdResult,
 };
+use parts::{block, dispersion, generator, outcomes, tail};
 
 /// A name and the summary it makes.
 pub type Sample = (&'static str, fn() -> Summary);
@@ -56,9 +56,9 @@ pub const ALL: &[Sample] = &[
 
 /// A run that is shown beside another, which was asked for another rate.
 pub fn beside(mut summary: Summary, name: &str, other: &Summary) -> Summary {
-    let run = report::beside::recorded(name, other);
+    let run = headway_report::beside::recorded(name, other);
     let rate = Differs { what: "rate".into(), recorded: "400/s".into(), simulated: "500/s".into() };
-    let compared = report::beside::of_run(&run, &summary);
+    let compared = headway_report::beside::of_run(&run, &summary);
     summary.beside = Some(Beside { run, against: Against { differs: vec![rate], compared } });
     summary
 }

@@ -3,8 +3,8 @@
 use super::audits::{audit, column, file, finding, foreign, tables};
 use super::label;
 use super::parts::{outcomes, plan, rule};
-use stats::Summary;
-use stats::summary::{
+use headway_stats::Summary;
+use headway_stats::summary::{
     Audit, AuditFile, Closed, CountBin, CountCurve, Finding, HeadwayBin, HeadwayCurve, LoadVerdict, Offset,
     RuleOutcome, SCHEMA, Severity, Source, ThreadGroup, UnreadableRow,
 };

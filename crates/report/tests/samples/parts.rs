@@ -1,6 +1,6 @@
 //! Parts of the samples: blocks, curves and series of a plausible shape, without chance.
 
-use stats::summary::{
+use headway_stats::summary::{
     CurvePoint, Curves, Dispersion, Generator, HeadwayBin, HeadwayCurve, Intervals, Limits, PercentileCurves,
     PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail, WorkerTime,
 };

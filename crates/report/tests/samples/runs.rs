@@ -1,8 +1,8 @@
 //! Simulated runs, some of them dressed as live ones.
 
 use super::parts::generator;
-use stats::Summary;
-use stats::summary::{Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome};
+use headway_stats::Summary;
+use headway_stats::summary::{Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::{LazyLock, Mutex};
@@ -17,9 +17,9 @@ fn computed(name: &'static str) -> Summary {
         let folder = tempfile::tempdir().expect("a folder");
         let document = folder.path().join("summary.json");
         let words = ["headway", "sim", &scenario, "--quiet", "--json"].map(OsString::from);
-        let code = cli::main(words.into_iter().chain([document.clone().into()]));
+        let code = headway_cli::main(words.into_iter().chain([document.clone().into()]));
         assert!([0, 98, 99].contains(&code), "{name}: exit code {code}");
-        let mut summary = report::parse(&std::fs::read(document).expect(name)).expect(name);
+        let mut summary = headway_report::parse(&std::fs::read(document).expect(name)).expect(name);
         summary.command = Some(format!("headway sim {name}.yaml --seed 42"));
         summary
     });

@@ -1,7 +1,7 @@
 //! Studies made by hand: models compared, a sweep of two models with a point that is asked for too much, one that was
 //! interrupted, a hostile one. Plausible, not computed.
 
-use stats::study::{Difference, Estimate, Parameter, Point, SCHEMA, Study, WarmUp};
+use headway_stats::study::{Difference, Estimate, Parameter, Point, SCHEMA, Study, WarmUp};
 
 /// A name and the study it makes.
 pub type Sample = (&'static str, fn() -> Study);
@@ -166,7 +166,7 @@ pub fn study_demands() -> Study {
     for point in &mut study.points {
         let over = point.load.is_some_and(|load| load >= 1.0);
         let p99 = point.response["p99"];
-        let blank = |text: &str| text.parse::<stats::Threshold>().expect(text).blank();
+        let blank = |text: &str| text.parse::<headway_stats::Threshold>().expect(text).blank();
         let mut first = blank("p(99)<3s");
         (first.value, first.interval, first.n) = (Some(p99.mean), p99.ci95, point.n);
         let mut second = blank("failed: rate<1%");
@@ -175,7 +175,7 @@ pub fn study_demands() -> Study {
         let why = "no steady state: dynos is asked for 1.28 times what it can do";
         point.thresholds = vec![first, second];
         for result in &mut point.thresholds {
-            stats::thresholds::judge_runs(result, over.then_some(why));
+            headway_stats::thresholds::judge_runs(result, over.then_some(why));
         }
     }
     study.not_judged = vec!["bytes: avg<1KiB is not judged: a study keeps no sizes.".into()];

@@ -80,7 +80,7 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     /// Against a search through all, over a random walk that also sees exchanges.
     #[test]

@@ -2,8 +2,8 @@
 //! (Mirrokni, Thorup and Zadimoghaddam 2018).
 
 use super::counts::Counts;
-use base::random::Stream;
-use base::units::UnitError;
+use headway_base::random::Stream;
+use headway_base::units::UnitError;
 use std::sync::Arc;
 
 /// Points on the ring per target of mean weight: shares then differ by about 8 % between targets of one weight.

@@ -1,6 +1,6 @@
 //! Whole numbers from uniform draws.
 
-use base::random::Draws;
+use headway_base::random::Draws;
 
 /// Uniform on 0..n, exactly: multiply-shift with rejection (Lemire 2019, "Fast random integer generation in an interval").
 /// `n` is at least 1.
@@ -27,7 +27,7 @@ pub(super) fn two_below(draws: &mut Draws, n: u32) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     /// Chi-square over the 20 ordered pairs of 5, within 4 standard errors of its mean (19 degrees of freedom).
     #[test]

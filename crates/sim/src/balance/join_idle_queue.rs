@@ -3,7 +3,7 @@
 
 use super::idle::Idle;
 use super::random::Random;
-use base::random::Draws;
+use headway_base::random::Draws;
 
 /// Chooses who reported to be idle the longest ago; if nobody is, anyone, by weight.
 ///

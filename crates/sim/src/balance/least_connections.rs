@@ -5,9 +5,9 @@ use super::counts::{Counts, load};
 use super::draw::below;
 use super::levels::Levels;
 use super::tournament::Tournament;
-use base::random::Draws;
+use headway_base::random::Draws;
+use headway_workload::model::Ties;
 use std::sync::Arc;
-use workload::model::Ties;
 
 /// Chooses the least (outstanding + 1) / weight. With equal weights that is the fewest outstanding.
 #[derive(Clone, Debug)]

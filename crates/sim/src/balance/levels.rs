@@ -161,7 +161,7 @@ impl Levels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     /// Against a search through all, over a random walk that also sees exchanges; one, two and three layers.
     #[test]

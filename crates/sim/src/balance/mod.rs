@@ -5,10 +5,10 @@
 //! [`ended`](Chooser::ended)). Choosing counts nothing by itself; all that moves on with it is the turn of the policies
 //! that have one. What a chooser knows is up to the caller:
 //!
-//! - [`Knows::Own`](workload::model::Knows::Own): one chooser for each copy of the balancer.
-//! - [`Knows::All`](workload::model::Knows::All): one chooser for all copies that lead to the same targets. They have
+//! - [`Knows::Own`](headway_workload::model::Knows::Own): one chooser for each copy of the balancer.
+//! - [`Knows::All`](headway_workload::model::Knows::All): one chooser for all copies that lead to the same targets. They have
 //!   turns, latencies and queues of idle targets in common then, too.
-//! - [`Knows::Shared`](workload::model::Knows::Shared): one chooser for each copy, and [`Chooser::exchange`] now and
+//! - [`Knows::Shared`](headway_workload::model::Knows::Shared): one chooser for each copy, and [`Chooser::exchange`] now and
 //!   then, which tells each the sum of the others' requests as of that instant.
 //!
 //! A target is idle for a chooser while nothing that the chooser knows of is outstanding there: under `Own`, an idle
@@ -46,11 +46,11 @@ use self::peak_ewma::PeakEwma;
 use self::power_of_d::PowerOfD;
 use self::random::Random;
 use self::round_robin::RoundRobin;
-use base::Nanos;
-use base::random::Draws;
-use base::units::UnitError;
+use headway_base::Nanos;
+use headway_base::random::Draws;
+use headway_base::units::UnitError;
+use headway_workload::model::{Balancer, Policy};
 use std::sync::Arc;
-use workload::model::{Balancer, Policy};
 
 /// A balancer's state: what it believes to be outstanding where, and what its policy keeps besides.
 ///

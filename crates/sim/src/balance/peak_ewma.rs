@@ -3,9 +3,9 @@
 
 use super::counts::Counts;
 use super::draw::two_below;
-use base::Nanos;
-use base::random::Draws;
-use base::units::UnitError;
+use headway_base::Nanos;
+use headway_base::random::Draws;
+use headway_base::units::UnitError;
 use std::sync::Arc;
 
 /// What is said of a target that has requests outstanding but has not answered any: more than any latency.
@@ -84,7 +84,7 @@ impl PeakEwma {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     fn policy(decay: Nanos) -> PeakEwma {
         PeakEwma::new(vec![1.0; 2].into(), decay).unwrap()

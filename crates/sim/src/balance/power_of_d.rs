@@ -2,8 +2,8 @@
 
 use super::counts::Counts;
 use super::draw::{below, two_below};
-use base::random::Draws;
-use base::units::UnitError;
+use headway_base::random::Draws;
+use headway_base::units::UnitError;
 use std::sync::Arc;
 
 /// Draws d different targets evenly and takes that of the least (outstanding + 1) / weight; of equals, the one drawn first.
@@ -67,7 +67,7 @@ impl PowerOfD {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     /// Of n targets with 0, 1, ..., n - 1 outstanding, number k is the least of d drawn with probability
     /// C(n-1-k, d-1) / C(n, d).

@@ -1,7 +1,7 @@
 //! Random: anyone, by weight.
 
 use super::draw::below;
-use base::random::Draws;
+use headway_base::random::Draws;
 use std::sync::Arc;
 
 /// Chooses target i with probability w_i / sum of w, whatever is outstanding.

@@ -1,11 +1,11 @@
 //! What every policy must do, over all of them.
 
 use super::Chooser;
-use base::Nanos;
-use base::random::Stream;
+use headway_base::Nanos;
+use headway_base::random::Stream;
+use headway_workload::model::policies::ALL;
+use headway_workload::model::{Balancer, Policy, Ties};
 use std::hint::black_box;
-use workload::model::policies::ALL;
-use workload::model::{Balancer, Policy, Ties};
 
 /// One of each family, and the variants that are built differently.
 fn all() -> Vec<Policy> {

@@ -106,7 +106,7 @@ impl Tournament {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     /// Against a search through all keys.
     #[test]

@@ -1,7 +1,7 @@
 //! Circuit breaker (Nygard 2007, "Release It!", section 5.2).
 
-use base::Nanos;
-use workload::model::{Breaker, Trip};
+use headway_base::Nanos;
+use headway_workload::model::{Breaker, Trip};
 
 /// The state of one breaker: closed (everything goes through), open (nothing does), and half open (probes do, to see).
 ///

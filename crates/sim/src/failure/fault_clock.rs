@@ -1,9 +1,9 @@
 //! When a part is up and when it is down.
 
-use base::Nanos;
-use base::random::Stream;
+use headway_base::Nanos;
+use headway_base::random::Stream;
+use headway_workload::model::When;
 use std::sync::Arc;
-use workload::model::When;
 
 /// The least length of a period: laws whose draws round to nothing must not stop the time.
 const LEAST: Nanos = Nanos(1);
@@ -90,7 +90,7 @@ impl FaultClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::dist;
+    use headway_base::dist;
 
     fn alternating(up: &str, down: &str, lazy: bool) -> Arc<When> {
         let law = |text| dist::parse(text, &|_| Ok(Vec::new())).unwrap();

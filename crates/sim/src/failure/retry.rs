@@ -1,8 +1,8 @@
 //! Trying again: how often, after how long, and for how many.
 
-use base::Nanos;
-use base::random::{Draws, open01};
-use workload::model::{Backoff, Budget, Jitter, Retry};
+use headway_base::Nanos;
+use headway_base::random::{Draws, open01};
+use headway_workload::model::{Backoff, Budget, Jitter, Retry};
 
 /// How long to wait before retry number `n` (from 0): base x factor^n, at most `most`, less what is left to chance (Brooker
 /// 2015, "Exponential backoff and jitter", AWS Architecture Blog, where jitter over all of it is "full" and over half of it
@@ -99,7 +99,7 @@ impl BudgetBucket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     fn draws(k: u64) -> Draws {
         Stream::new(1, "jitter").item(k)

@@ -1,8 +1,8 @@
 //! Connections to the target are established one after the other.
 
 use crate::target::Connect;
-use base::units::UnitError;
-use base::{Nanos, Rate};
+use headway_base::units::UnitError;
+use headway_base::{Nanos, Rate};
 
 /// The accepting end of a target.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use super::part::Does;
 use super::series::Lane;
 use super::{LEAST, REJECTION};
 use crate::target::Answered;
-use base::Nanos;
-use workload::model::WhileDown;
+use headway_base::Nanos;
+use headway_workload::model::WhileDown;
 
 impl Network {
     /// A copy of a station goes on as fast as its faults let it.

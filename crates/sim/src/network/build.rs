@@ -21,16 +21,16 @@ use super::told::Told;
 use super::{Network, Tally, Tells};
 use crate::balance::Chooser;
 use crate::failure::{BreakerState, BudgetBucket, FaultClock};
-use base::Nanos;
-use base::random::Stream;
-use base::units::UnitError;
-use std::collections::VecDeque;
-use std::sync::Arc;
-use workload::Plan;
-use workload::model::{
+use headway_base::Nanos;
+use headway_base::random::Stream;
+use headway_base::units::UnitError;
+use headway_workload::Plan;
+use headway_workload::model::{
     Cancel, Discipline, Faults, Kind, Knows, Model, Part as Asked, PartId, Policy, Station, UnderWay, When,
     WhileDown,
 };
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Copies of all parts together at most.
 const MOST_NODES: u64 = 1_000_000;
@@ -301,7 +301,7 @@ impl Layout {
         let (service, rules) = (Service::new(station)?, Rules::new(station)?);
         let copies = self.copies[id] as usize;
         if station.discipline == Discipline::Fifo && station.speed.is_empty() && !interrupted(model, id) {
-            let new = base::station::Station::new(station.servers, station.queue, station.stalls);
+            let new = headway_base::station::Station::new(station.servers, station.queue, station.stalls);
             let stations = vec![new; copies];
             let served = if service.begins_cold() { vec![0; copies] } else { Vec::new() };
             let (stalls, servers) = (station.stalls, station.servers);

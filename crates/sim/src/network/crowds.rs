@@ -4,14 +4,14 @@
 
 use crate::steps::steps;
 use crate::{Generator, Network, Played};
-use base::dist;
-use base::{Nanos, Profile, Rate};
-use workload::model::{
+use headway_base::dist;
+use headway_base::{Nanos, Profile, Rate};
+use headway_workload::model::{
     Balancer, Cancel, Discipline, Faults, Hedge, Kind, Model, Part, Policy, Station, Timeout, UnderWay, When,
     WhileDown,
 };
-use workload::plan::Group;
-use workload::{Limits, Plan, Process, Shard};
+use headway_workload::plan::Group;
+use headway_workload::{Limits, Plan, Process, Shard};
 
 /// A crowd, and another four times as large.
 const CROWDS: [u64; 2] = [5_000, 20_000];
@@ -21,7 +21,7 @@ const MOST: f64 = 5.0;
 /// So many requests within a second, each on a connection of its own, by clients who wait for it.
 fn play(n: u64, patience: Nanos, model: &Model) -> (Played, Network, Vec<u16>) {
     let second = Nanos::from_secs(1);
-    let profile = Profile::new(&[base::Phase::hold(second, Rate(n as f64))]);
+    let profile = Profile::new(&[headway_base::Phase::hold(second, Rate(n as f64))]);
     let plan = Plan::of(1, Group::open(Process::Constant, profile), Nanos::ZERO, second);
     let hour = Nanos::from_secs(3_600);
     let limits = Limits {
@@ -32,7 +32,7 @@ fn play(n: u64, patience: Nanos, model: &Model) -> (Played, Network, Vec<u16>) {
         drain: hour,
     };
     let mut network = Network::new(model, &plan).unwrap();
-    let mut kept = base::sink::Kept::default();
+    let mut kept = headway_base::sink::Kept::default();
     let played = crate::play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut kept);
     assert_eq!((played.requests, kept.records.len() as u64), (n, n));
     (played, network, kept.records.iter().map(|record| record.status).collect())

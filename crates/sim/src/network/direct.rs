@@ -15,11 +15,11 @@ use super::part::{Does, Part};
 use super::told::{Request, Stay};
 use super::{LEAST, Network, REJECTION, Tells};
 use crate::target::{Answer, Answered};
-use base::dist::{Dist, Law};
-use base::random::Stream;
-use base::{Nanos, Outcome};
-use workload::Sending;
-use workload::model::{Model, UnderWay, WhileDown};
+use headway_base::dist::{Dist, Law};
+use headway_base::random::Stream;
+use headway_base::{Nanos, Outcome};
+use headway_workload::Sending;
+use headway_workload::model::{Model, UnderWay, WhileDown};
 
 /// Places for the last requests where there are no connections.
 const PLACES: u64 = 1 << 10;

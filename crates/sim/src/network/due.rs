@@ -6,8 +6,8 @@
 //! were, or when cells have turned out too long or too short.
 
 use super::flight::NONE;
-use base::Nanos;
 use dary_heap::QuaternaryHeap;
+use headway_base::Nanos;
 use std::cmp::Reverse;
 
 /// Cells at least.
@@ -258,7 +258,7 @@ impl Due {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     fn end(number: u32) -> End {
         End { copy: 0, target: number, took: Nanos::ZERO, on: NONE }

@@ -6,8 +6,8 @@
 //! they are swept out when they are more than the others.
 
 use crate::steps::step;
-use base::Nanos;
 use dary_heap::QuaternaryHeap;
+use headway_base::Nanos;
 use std::cmp::Ordering;
 
 /// So many void entries are left lying without a sweep.

@@ -9,7 +9,7 @@ use super::flow::Step;
 use super::numbers::item;
 use crate::failure::{Attempts, Pass};
 use crate::steps::step;
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
 
 /// No flight, no request, no target.
 pub(super) const NONE: u32 = u32::MAX;

@@ -9,8 +9,8 @@ use super::numbers::item;
 use super::part::Does;
 use super::station::{Came, Order};
 use super::{Network, REJECTION};
-use base::Nanos;
-use workload::model::{UnderWay, WhileDown};
+use headway_base::Nanos;
+use headway_workload::model::{UnderWay, WhileDown};
 
 /// Where a flight is on its way: what it does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

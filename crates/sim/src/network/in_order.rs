@@ -2,7 +2,7 @@
 
 use super::flight::NONE;
 use crate::steps::step;
-use base::Nanos;
+use headway_base::Nanos;
 use std::collections::VecDeque;
 
 /// Numbers of entries wrap here.

@@ -6,9 +6,9 @@
 use super::Network;
 use super::flight::NONE;
 use super::part::Tally;
-use base::Nanos;
+use headway_base::Nanos;
+use headway_workload::Plan;
 use std::ops::Range;
-use workload::Plan;
 
 /// The measured phase.
 #[derive(Clone, Copy, Debug)]

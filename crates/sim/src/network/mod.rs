@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //!
-//! [`Network::new`] expands a [`Model`](workload::model::Model) into nodes, one for each copy of each part (`build`), with
+//! [`Network::new`] expands a [`Model`](headway_workload::model::Model) into nodes, one for each copy of each part (`build`), with
 //! numbers in place of pointers. What happens to a request depends on what the model holds:
 //!
 //! - The direct way (`direct`): where every part knows at once what becomes of a request (balancers; stations that are first
@@ -60,11 +60,13 @@ pub(crate) use station::{LEAST, Service};
 use crate::target::{Answer, Answered, Connect, Target};
 use accept::Accept;
 use answer::Release;
-use base::Nanos;
 use direct::Passed;
 use events::{Event, Events, What};
 use flight::{Asked, Flights, NONE, Ticket};
 use flow::Step;
+use headway_base::Nanos;
+use headway_workload::Sending;
+use headway_workload::client::ConnectionId;
 use in_order::InOrder;
 use measured::{Measured, Spent};
 use numbers::Numbers;
@@ -73,8 +75,6 @@ use outbox::Outbox;
 use part::{Does, Part, Tally};
 use std::collections::VecDeque;
 use told::Told;
-use workload::Sending;
-use workload::client::ConnectionId;
 
 /// How long it takes to be turned away: what a server needs to say so over a loopback. Users who ask again at once would
 /// otherwise do so a thousand million times a second.

@@ -3,8 +3,8 @@
 //! Number of a request: that of its session times the longest journey, plus how many of the session came before it. Compared
 //! models, the event-driven network and the recursion see the same draws that way.
 
-use base::random::{Draws, Stream, streams};
-use workload::{Plan, Sending};
+use headway_base::random::{Draws, Stream, streams};
+use headway_workload::{Plan, Sending};
 
 /// Attempts of a request that have numbers of their own next to each other.
 const ATTEMPTS: u64 = 128;

@@ -4,7 +4,7 @@ use super::Network;
 use super::flight::State;
 use super::part::Does;
 use super::series::Lane;
-use base::Nanos;
+use headway_base::Nanos;
 use std::ops::Range;
 
 /// Copies of a part that are told one by one, at most.
@@ -264,16 +264,16 @@ impl Network {
 mod tests {
     use super::*;
     use crate::target::Target;
-    use base::{Phase, Profile, Rate};
-    use workload::model::{Discipline, Model, Station};
-    use workload::plan::Group;
-    use workload::{Plan, Process, Sending};
+    use headway_base::{Phase, Profile, Rate};
+    use headway_workload::model::{Discipline, Model, Station};
+    use headway_workload::plan::Group;
+    use headway_workload::{Plan, Process, Sending};
 
     const MS: fn(i64) -> Nanos = Nanos::from_millis;
 
     /// Four requests of 10 ms at one server, at 0, 1, 2 and 3 ms; the client of the second is gone at 5 ms.
     fn network(discipline: Discipline) -> Network {
-        let law = base::dist::parse("10ms", &|_| Err(String::new())).unwrap();
+        let law = headway_base::dist::parse("10ms", &|_| Err(String::new())).unwrap();
         let profile = Profile::new(&[Phase::hold(MS(100), Rate(1.0))]);
         let plan = Plan::of(1, Group::open(Process::Constant, profile), Nanos::ZERO, MS(100));
         let model = Model::station(Station { discipline, ..Station::new(1, law) });

@@ -6,7 +6,7 @@
 
 use crate::steps::step;
 use crate::target::Answered;
-use base::Nanos;
+use headway_base::Nanos;
 use std::collections::VecDeque;
 
 /// Answers and when they came, in that order.
@@ -76,7 +76,7 @@ impl Outbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Outcome;
+    use headway_base::Outcome;
 
     fn answer(on: u32) -> Answered {
         Answered { on, outcome: Outcome::Ok, status: 200 }

@@ -7,11 +7,11 @@ use super::station::{Desk, Rules, Service};
 use super::tickets::Tickets;
 use crate::balance::Chooser;
 use crate::failure::{BreakerState, BudgetBucket, FaultClock};
-use base::Nanos;
-use base::random::{Draws, Stream};
-use base::station::{Admission, Stalls, Station};
-use workload::Plan;
-use workload::model::{Cable, Hedge, Retry, Timeout, UnderWay, WhileDown};
+use headway_base::Nanos;
+use headway_base::random::{Draws, Stream};
+use headway_base::station::{Admission, Stalls, Station};
+use headway_workload::Plan;
+use headway_workload::model::{Cable, Hedge, Retry, Timeout, UnderWay, WhileDown};
 
 /// A part, all its copies.
 #[derive(Clone, Debug)]

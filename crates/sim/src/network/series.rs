@@ -4,7 +4,7 @@
 //! edges, each in the window that it lies in, so that a spell costs the same whatever its length. Windows are powers of two
 //! long; when a spell reaches beyond the last, neighbours are merged.
 
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Windows at most.
 pub(super) const MOST: usize = 512;
@@ -133,7 +133,7 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
 
     /// Against integrals computed one by one, over spells of all lengths; the windows merge on the way.
     #[test]

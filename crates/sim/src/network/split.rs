@@ -11,8 +11,8 @@ use super::flight::{Flight, Frame, From, NONE, State, Ticket, Verdict};
 use super::flow::Step;
 use super::part::Does;
 use super::series::Lane;
-use base::Nanos;
-use workload::model::{Cancel, UnderWay};
+use headway_base::Nanos;
+use headway_workload::model::{Cancel, UnderWay};
 
 impl Network {
     /// The flight waits where it is for an attempt: that attempt.

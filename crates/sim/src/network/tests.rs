@@ -3,17 +3,17 @@
 
 use super::*;
 use crate::{Generator, play, recursion};
-use base::dist::{self, Dist};
-use base::random::{Draws, Stream};
-use base::sink::Kept;
-use base::{Outcome, Phase, Profile, Rate};
-use workload::journey::{Journey, Node};
-use workload::model::{
+use headway_base::dist::{self, Dist};
+use headway_base::random::{Draws, Stream};
+use headway_base::sink::Kept;
+use headway_base::{Outcome, Phase, Profile, Rate};
+use headway_workload::journey::{Journey, Node};
+use headway_workload::model::{
     Backoff, Balancer, Breaker, Budget, Cable, Cancel, Cold, Discipline, Faults, Hedge, Jitter, Kind, Knows,
     Model, Part, Policy, Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
 };
-use workload::plan::{Connections, Group, Source};
-use workload::{Limits, Plan, Process, Shard};
+use headway_workload::plan::{Connections, Group, Source};
+use headway_workload::{Limits, Plan, Process, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 
@@ -52,7 +52,7 @@ fn station(dice: &mut Dice) -> Station {
         discipline,
         steps: vec![(1, law("uniform(1ms,30ms)"))],
         queue: dice.once_in(3, |dice| dice.below(6) as usize),
-        stalls: dice.once_in(5, |_| base::station::Stalls::new(MS(700), MS(90)).unwrap()),
+        stalls: dice.once_in(5, |_| headway_base::station::Stalls::new(MS(700), MS(90)).unwrap()),
         cold: dice.once_in(6, |_| Cold { factor: 1.5, requests: 40 }),
         speed: dice.once_in(4, |_| vec![1.0, 1.7, 2.2, 1.1]).unwrap_or_default(),
         ..Station::new(
@@ -188,7 +188,7 @@ fn plan(dice: &mut Dice, seed: u64) -> Plan {
         let profile = Profile::new(&[Phase::hold(end, Rate(10.0 + dice.below(60) as f64))]);
         Source::Arrivals { process: Process::Poisson, profile: profile.into() }
     } else {
-        let level = workload::users::Level::hold(1 + dice.below(12) as u32, end);
+        let level = headway_workload::users::Level::hold(1 + dice.below(12) as u32, end);
         Source::Users { level: level.into(), requests: None }
     };
     let connections = dice.one_of(&[Connections::Shared, Connections::PerUser]);
@@ -221,7 +221,7 @@ fn whatever_a_network_is_made_of_nothing_is_lost_or_counted_twice() {
 
         // In the middle of things.
         let observed = network.observed(network.now.max(played.ended));
-        let sent = kept.records.iter().filter(|r| r.sent.is_some() && r.kind == base::Kind::Request);
+        let sent = kept.records.iter().filter(|r| r.sent.is_some() && r.kind == headway_base::Kind::Request);
         assert_eq!((played.requests, observed.requests), (sent.count() as u64, played.requests), "{seed}");
         assert_eq!(observed.area_ns, observed.sum_ns, "{seed}");
 
@@ -350,7 +350,7 @@ fn the_direct_way_and_events_give_the_same_answers() {
         check_alike(&inside, &inside_events, seed);
         assert_eq!(direct.len(), by_events.len(), "{seed}");
         for (a, b) in direct.iter().zip(&by_events) {
-            let tell = |r: &base::Record| (r.k, r.step, r.sent, r.done, r.outcome, r.status);
+            let tell = |r: &headway_base::Record| (r.k, r.step, r.sent, r.done, r.outcome, r.status);
             assert_eq!(tell(a), tell(b), "{seed}: {model:#?}");
         }
     }
@@ -369,7 +369,7 @@ fn the_recursion_gives_what_the_calendar_does() {
         let mut group = |step: u16, process: Process| {
             let profile = Profile::new(&[Phase::hold(end, Rate(10.0 + dice.below(150) as f64))]);
             let journey = [Node::Ask { step, repeat: 1, think: None }];
-            let journey = Journey::new(&journey, workload::journey::no_think()).unwrap();
+            let journey = Journey::new(&journey, headway_workload::journey::no_think()).unwrap();
             let source = Source::Arrivals { process, profile: profile.into() };
             Group::of(source, journey, Connections::Shared)
         };
@@ -399,7 +399,8 @@ fn the_recursion_gives_what_the_calendar_does() {
         in_order(&mut by_calendar);
         assert_eq!(by_recursion.records.len(), by_calendar.records.len(), "{seed}");
         for (a, b) in by_recursion.records.iter().zip(&by_calendar.records) {
-            let tell = |r: &base::Record| (r.k, r.group, r.step, r.started, r.first_byte, r.done, r.status);
+            let tell =
+                |r: &headway_base::Record| (r.k, r.group, r.step, r.started, r.first_byte, r.done, r.status);
             assert_eq!(tell(a), tell(b), "{seed}: {model:#?}");
             assert_eq!(a.outcome, b.outcome, "{seed}");
         }
@@ -468,7 +469,7 @@ fn time_outs_that_never_act_change_no_answer() {
         let with = run(&patient);
         assert_eq!(without.len(), with.len(), "{seed}: {model:#?}");
         for (a, b) in without.iter().zip(&with) {
-            let tell = |r: &base::Record| (r.k, r.step, r.sent, r.done, r.outcome, r.status);
+            let tell = |r: &headway_base::Record| (r.k, r.step, r.sent, r.done, r.outcome, r.status);
             assert_eq!(tell(a), tell(b), "{seed}: {model:#?}");
             failed += u64::from(a.status == 504);
         }

@@ -11,7 +11,7 @@ use super::Network;
 use super::flight::NONE;
 use super::in_order::Served;
 use super::series::Lane;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// So many are put down before the first look.
 const SWEEP_AT: usize = 64;

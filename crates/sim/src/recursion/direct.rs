@@ -4,13 +4,13 @@ use super::{Answers, told};
 use crate::balance::Chooser;
 use crate::network::numbers::{Numbers, item, seed_of_part};
 use crate::network::{LEAST, Service};
-use base::dist::Dist;
-use base::random::{Stream, streams};
-use base::station::{Admission, Station};
-use base::{Nanos, Outcome};
-use workload::arrivals::BLOCK;
-use workload::model::{self, Balancer, Discipline, Kind, Knows, Model, Part, Policy};
-use workload::{Plan, Sending};
+use headway_base::dist::Dist;
+use headway_base::random::{Stream, streams};
+use headway_base::station::{Admission, Station};
+use headway_base::{Nanos, Outcome};
+use headway_workload::arrivals::BLOCK;
+use headway_workload::model::{self, Balancer, Discipline, Kind, Knows, Model, Part, Policy};
+use headway_workload::{Plan, Sending};
 
 /// Most copies of a part.
 const MOST_NODES: u64 = 1_000_000;

@@ -20,17 +20,17 @@ mod presence;
 
 use crate::network::{Network, REJECTION};
 use crate::world::Played;
-use base::station::Admission;
-use base::{Nanos, Outcome, Record, RecordSink, Start};
 use direct::Direct;
+use headway_base::station::Admission;
+use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
+use headway_workload::arrivals::{Arrival, Arrivals, BLOCK};
+use headway_workload::client::GRACE;
+use headway_workload::journey::Node;
+use headway_workload::model::Model;
+use headway_workload::plan::{Connections, Source};
+use headway_workload::{Limits, Plan, Sending, Shard};
 use presence::Presence;
 use std::fmt;
-use workload::arrivals::{Arrival, Arrivals, BLOCK};
-use workload::client::GRACE;
-use workload::journey::Node;
-use workload::model::Model;
-use workload::plan::{Connections, Source};
-use workload::{Limits, Plan, Sending, Shard};
 
 /// The client would have acted, or might have: a time-out, the connection cap, the end of the plan. What the sink was told
 /// is worth nothing then; the calendar has to play.
@@ -59,7 +59,7 @@ pub fn suits(plan: &Plan, model: &Model) -> bool {
 
 /// The step of each group's requests; none if the plan is none of those.
 fn steps(plan: &Plan) -> Option<Vec<u16>> {
-    let step = |group: &workload::plan::Group| match group.journey.nodes() {
+    let step = |group: &headway_workload::plan::Group| match group.journey.nodes() {
         &[Node::Ask { step, repeat: 1, .. }]
             if matches!(group.source, Source::Arrivals { .. })
                 && group.connections == Connections::Shared =>
@@ -114,7 +114,7 @@ pub fn play_through<S: RecordSink>(
 
 /// The highest rate of arrivals of all groups together, or more.
 fn peak_rate(plan: &Plan) -> f64 {
-    let peak = |group: &workload::plan::Group| match &group.source {
+    let peak = |group: &headway_workload::plan::Group| match &group.source {
         Source::Arrivals { profile, .. } => {
             profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max)
         }

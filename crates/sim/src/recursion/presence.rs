@@ -2,7 +2,7 @@
 //!
 //! Departures are counted by cells of time. Who leaves in a cell is taken to be there until it is over.
 
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Cells kept: a power of two.
 const CELLS: usize = 4_096;
@@ -61,8 +61,8 @@ impl Presence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
-    use base::special::exponential;
+    use headway_base::random::Stream;
+    use headway_base::special::exponential;
 
     /// It never admits where the cap is reached, and where it is far off it always does.
     #[test]

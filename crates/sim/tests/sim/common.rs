@@ -1,12 +1,12 @@
 //! Short ways to make plans, models and runs.
 
-use base::dist::{self, Dist};
-use base::sink::Kept;
-use base::{Nanos, Profile, Rate, Record, RecordSink, Start};
-use sim::{Answer, Generator, Network, Target};
-use workload::model::{Model, Station};
-use workload::plan::Group;
-use workload::{Limits, Plan, Process, Sending, Shard};
+use headway_base::dist::{self, Dist};
+use headway_base::sink::Kept;
+use headway_base::{Nanos, Profile, Rate, Record, RecordSink, Start};
+use headway_sim::{Answer, Generator, Network, Target};
+use headway_workload::model::{Model, Station};
+use headway_workload::plan::Group;
+use headway_workload::{Limits, Plan, Process, Sending, Shard};
 
 pub const LIMITS: Limits = Limits {
     connections: 10_000,
@@ -19,7 +19,7 @@ pub const LIMITS: Limits = Limits {
 /// One request per arrival, at that rate, all of it measured.
 pub fn open(process: Process, rate: f64, seconds: i64, seed: u64) -> Plan {
     let length = Nanos::from_secs(seconds);
-    let profile = Profile::new(&[base::Phase::hold(length, Rate(rate))]);
+    let profile = Profile::new(&[headway_base::Phase::hold(length, Rate(rate))]);
     Plan::of(seed, Group::open(process, profile), Nanos::ZERO, length)
 }
 
@@ -36,7 +36,7 @@ pub fn servers(servers: u32, service: &str) -> Station {
 pub fn records(plan: &Plan, limits: Limits, model: &Model) -> Vec<Record> {
     let mut kept = Kept::default();
     let network = Network::new(model, plan).unwrap();
-    sim::play(plan, Shard::WHOLE, limits, network, Generator::default(), &mut kept);
+    headway_sim::play(plan, Shard::WHOLE, limits, network, Generator::default(), &mut kept);
     assert!(kept.finished.is_some());
     kept.records.sort_by_key(|r| (r.k, r.intended));
     kept.records

@@ -1,15 +1,15 @@
 //! Memory is for what is pending, not for the length of the run. Of two servers, since a single one keeps its answers itself.
 
 use crate::common::{LIMITS, Mean, open, servers};
-use base::Nanos;
-use sim::{Generator, Network, Played};
-use workload::model::Model;
-use workload::{Limits, Plan, Process, Shard};
+use headway_base::Nanos;
+use headway_sim::{Generator, Network, Played};
+use headway_workload::model::Model;
+use headway_workload::{Limits, Plan, Process, Shard};
 
 fn play(plan: &Plan, limits: Limits, service: &str) -> (Played, Mean) {
     let network = Network::new(&Model::station(servers(2, service)), plan).unwrap();
     let mut mean = Mean::default();
-    let played = sim::play(plan, Shard::WHOLE, limits, network, Generator::default(), &mut mean);
+    let played = headway_sim::play(plan, Shard::WHOLE, limits, network, Generator::default(), &mut mean);
     (played, mean)
 }
 

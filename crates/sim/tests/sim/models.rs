@@ -1,15 +1,15 @@
 //! What else a modelled target can do: stall, start cold, accept slowly, take its time over a step.
 
 use crate::common::{LIMITS, law, open, records, servers};
-use base::sink::Kept;
-use base::station::Stalls;
-use base::{Nanos, Phase, Profile, Rate};
-use sim::{Generator, Network, RandomPauses};
+use headway_base::sink::Kept;
+use headway_base::station::Stalls;
+use headway_base::{Nanos, Phase, Profile, Rate};
+use headway_sim::{Generator, Network, RandomPauses};
+use headway_workload::journey::{Journey, Node};
+use headway_workload::model::{Cold, Model, Station};
+use headway_workload::plan::{Connections, Group, Source};
+use headway_workload::{Limits, Plan, Process, Shard};
 use std::sync::Arc;
-use workload::journey::{Journey, Node};
-use workload::model::{Cold, Model, Station};
-use workload::plan::{Connections, Group, Source};
-use workload::{Limits, Plan, Process, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 
@@ -71,7 +71,7 @@ fn a_step_may_have_a_service_law_of_its_own() {
     let plan = Plan::of(1, Group::of(source, journey, Connections::Shared), Nanos::ZERO, MS(5_000));
     let model = Model::station(Station { steps: vec![(1, law("20ms"))], ..servers(1, "3ms") });
     let rows = records(&plan, LIMITS, &model);
-    let asked: Vec<_> = rows.iter().filter(|r| r.kind == base::Kind::Request).collect();
+    let asked: Vec<_> = rows.iter().filter(|r| r.kind == headway_base::Kind::Request).collect();
     assert_eq!(asked.len(), 12);
     for row in asked {
         assert_eq!(row.response(), [MS(3), MS(20), MS(3)][usize::from(row.step)]);
@@ -99,14 +99,14 @@ fn a_run_is_a_function_of_its_settings() {
         let limits = Limits { connections: 50, max_wait: MS(200), timeout: MS(300), ..LIMITS };
         let (plan, mut kept) = (open(Process::Poisson, 400.0, 60, seed), Kept::default());
         let network = Network::new(&model, &plan).unwrap();
-        let played = sim::play(&plan, Shard::WHOLE, limits, network, generator, &mut kept);
+        let played = headway_sim::play(&plan, Shard::WHOLE, limits, network, generator, &mut kept);
         (kept.records, kept.starts, played)
     };
     let (first, again, other) = (play(1), play(1), play(2));
     assert!(first == again && first != other);
     assert!(
         first.0.iter().any(|r| r.status == 503)
-            && first.0.iter().any(|r| r.outcome == base::Outcome::Timeout)
+            && first.0.iter().any(|r| r.outcome == headway_base::Outcome::Timeout)
     );
 }
 

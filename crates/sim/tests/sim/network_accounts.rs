@@ -2,14 +2,14 @@
 //! that reach as far as the run.
 
 use crate::common::{LIMITS, asked_of, law, network, open, servers};
-use base::sink::Kept;
-use base::{Nanos, Phase, Profile, Rate};
-use sim::{Generator, Network, Observed, Target};
-use workload::model::{
+use headway_base::sink::Kept;
+use headway_base::{Nanos, Phase, Profile, Rate};
+use headway_sim::{Generator, Network, Observed, Target};
+use headway_workload::model::{
     Discipline, Faults, Kind, Model, Part, Policy, Station, Timeout, UnderWay, When, WhileDown,
 };
-use workload::plan::Group;
-use workload::{Limits, Plan, Process, Sending, Shard};
+use headway_workload::plan::Group;
+use headway_workload::{Limits, Plan, Process, Sending, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const S: fn(i64) -> Nanos = Nanos::from_secs;
@@ -17,13 +17,13 @@ const S: fn(i64) -> Nanos = Nanos::from_secs;
 fn observed(model: &Model, plan: &Plan, limits: Limits) -> (Observed, Nanos) {
     let mut network = Network::new(model, plan).unwrap();
     let mut kept = Kept::default();
-    let played = sim::play(plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut kept);
+    let played = headway_sim::play(plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut kept);
     (network.observed(played.ended), played.ended)
 }
 
 /// The same by events: a time-out that never acts stands before it.
 fn by_events(model: &Model) -> Model {
-    let watch = Timeout { after: S(1_000_000), cancel: workload::model::Cancel::Never };
+    let watch = Timeout { after: S(1_000_000), cancel: headway_workload::model::Cancel::Never };
     let mut parts = vec![Part { timeout: Some(watch), ..Part::new("watch", Kind::Pass(1)) }];
     for part in &model.parts {
         let mut part = part.clone();
@@ -93,7 +93,8 @@ fn the_measured_phase_alone_counts() {
     for model in [by_events(&model), model] {
         let mut kept = Kept::default();
         let mut network = Network::new(&model, &plan).unwrap();
-        let played = sim::play(&plan, Shard::WHOLE, LIMITS, &mut network, Generator::default(), &mut kept);
+        let played =
+            headway_sim::play(&plan, Shard::WHOLE, LIMITS, &mut network, Generator::default(), &mut kept);
         let seen = network.observed(played.ended.max(plan.end));
         let part = seen.parts.last().unwrap();
         let n = kept.records.iter().filter(|r| r.arrived >= S(60)).count() as u64;
@@ -132,7 +133,7 @@ fn windows_reach_to_the_end_of_the_run() {
 /// speed, last come first served, with the second waiting for nobody from 6 ms on.
 #[test]
 fn server_time_is_wasted_and_not_demand() {
-    let timeout = |ms| Some(Timeout { after: MS(ms), cancel: workload::model::Cancel::Never });
+    let timeout = |ms| Some(Timeout { after: MS(ms), cancel: headway_workload::model::Cancel::Never });
     let model = |discipline, speed: f64, ms| {
         let station = Station { discipline, speed: vec![speed], ..servers(1, "10ms") };
         let mut model = Model::station(station);
@@ -151,7 +152,7 @@ fn server_time_is_wasted_and_not_demand() {
     }
     assert_eq!(seen(&model(Discipline::Lifo, 2.0, 6), &[(0, 0), (1, 0)]), (10, 5));
     // A stall from 5 to 25 ms holds the server.
-    let stalls = Some(base::station::Stalls::once(MS(5), MS(20)).unwrap());
+    let stalls = Some(headway_base::station::Stalls::once(MS(5), MS(20)).unwrap());
     let mut stalled = model(Discipline::Lifo, 1.0, 28);
     if let Kind::Station(station) = &mut stalled.parts[0].kind {
         station.stalls = stalls;
@@ -166,7 +167,7 @@ fn server_time_is_wasted_and_not_demand() {
 fn what_is_called_back_after_it_was_interrupted_is_wasted() {
     let discipline = Discipline::Priority { classes: vec![0, 1], preemptive: true };
     let station = Part::new("station", Kind::Station(Station { discipline, ..servers(1, "10ms") }));
-    let timeout = Some(Timeout { after: MS(6), cancel: workload::model::Cancel::Queued });
+    let timeout = Some(Timeout { after: MS(6), cancel: headway_workload::model::Cancel::Queued });
     let model = Model::of(vec![Part { timeout, ..Part::new("watch", Kind::Pass(1)) }, station]);
     let mut network = network(&model);
     asked_of(&mut network, &[(0, 1), (3, 0)]);

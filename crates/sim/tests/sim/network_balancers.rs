@@ -1,10 +1,10 @@
 //! Balancers before stations, what they know of each other, and cables.
 
 use crate::common::{asked, good, law, network, servers};
-use base::Nanos;
-use sim::Network;
-use workload::Process;
-use workload::model::{
+use headway_base::Nanos;
+use headway_sim::Network;
+use headway_workload::Process;
+use headway_workload::model::{
     Balancer, Branch, Cable, Faults, Kind, Knows, Model, Part, Policy, Station, Ties, Timeout, UnderWay,
     When, WhileDown,
 };
@@ -106,9 +106,13 @@ fn cables_take_their_time_each_way() {
 /// A chain of parts as long as may be, each of which watches.
 #[test]
 fn depth_costs_no_stack() {
-    let watch = Some(Timeout { after: Nanos::from_secs(50), cancel: workload::model::Cancel::Queued });
+    let watch =
+        Some(Timeout { after: Nanos::from_secs(50), cancel: headway_workload::model::Cancel::Queued });
     let mut parts: Vec<Part> = (1..=499).map(|to| Part { timeout: watch, ..part(Kind::Pass(to)) }).collect();
-    parts.push(part(Kind::Station(Station { discipline: workload::model::Discipline::Lifo, ..ten() })));
+    parts.push(part(Kind::Station(Station {
+        discipline: headway_workload::model::Discipline::Lifo,
+        ..ten()
+    })));
     assert_eq!(asked(&Model::of(parts.clone()), &[0, 1]), good(&[10, 20]));
     // And all of them lose patience at once.
     let Some(Kind::Station(station)) = parts.last_mut().map(|part| &mut part.kind) else { panic!() };

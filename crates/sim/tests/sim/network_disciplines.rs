@@ -1,11 +1,11 @@
 //! Who is served next, and how fast.
 
 use crate::common::{LIMITS, Mean, asked, asked_of, good, law, network, open, servers};
-use base::Nanos;
-use base::station::Stalls;
-use sim::{Generator, Network};
-use workload::model::{Discipline, Model, Station};
-use workload::{Process, Shard};
+use headway_base::Nanos;
+use headway_base::station::Stalls;
+use headway_sim::{Generator, Network};
+use headway_workload::model::{Discipline, Model, Station};
+use headway_workload::{Process, Shard};
 
 fn ten(discipline: Discipline) -> Station {
     Station { discipline, ..servers(1, "10ms") }
@@ -106,7 +106,7 @@ fn disciplines_that_are_blind_to_demands_have_one_mean() {
                 let station = Station { discipline: discipline.clone(), ..servers(c, "exp(1ms)") };
                 let network = Network::new(&Model::station(station), &plan).unwrap();
                 let mut mean = Mean { from: 4_000, ..Mean::default() };
-                sim::play(&plan, Shard::WHOLE, LIMITS, network, Generator::default(), &mut mean);
+                headway_sim::play(&plan, Shard::WHOLE, LIMITS, network, Generator::default(), &mut mean);
                 mean.sum_s / mean.n as f64 * 1e3
             })
             .collect();
@@ -123,7 +123,7 @@ fn disciplines_that_are_blind_to_demands_have_one_mean() {
 fn laws_of_steps_and_cold_starts_hold_here_too() {
     let station = Station {
         steps: vec![(1, law("20ms"))],
-        cold: Some(workload::model::Cold { factor: 1.0, requests: 1 }),
+        cold: Some(headway_workload::model::Cold { factor: 1.0, requests: 1 }),
         ..ten(Discipline::Lifo)
     };
     let mut network = network(&Model::station(station));

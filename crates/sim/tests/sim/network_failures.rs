@@ -1,10 +1,10 @@
 //! What goes wrong, and what is done about it.
 
 use crate::common::{asked, asked_of, good, law, network, servers};
-use base::Nanos;
-use sim::{Answer, Target};
-use workload::Sending;
-use workload::model::{
+use headway_base::Nanos;
+use headway_sim::{Answer, Target};
+use headway_workload::Sending;
+use headway_workload::model::{
     Backoff, Balancer, Breaker, Budget, Cancel, Discipline, Faults, Hedge, Jitter, Kind, Knows, Model, Part,
     Policy, Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
 };
@@ -305,7 +305,7 @@ fn failures_that_are_held_keep_others_away() {
 fn a_client_that_is_gone_gets_no_answer_and_its_connection_serves_again() {
     let silent = Part { faults: down(0, 20, WhileDown::Silence), ..station("10ms") };
     let mut network = network(&Model::of(vec![silent]));
-    let send = |network: &mut sim::Network, at: i64, k: u64| {
+    let send = |network: &mut headway_sim::Network, at: i64, k: u64| {
         let sending = Sending { k, ..Sending::default() };
         assert_eq!(network.request(MS(at), k, 0, &sending), Answer::Later);
     };

@@ -1,11 +1,13 @@
 //! What a network says of itself.
 
 use crate::common::{LIMITS, asked_of, law, network, open, servers};
-use base::Nanos;
-use base::sink::Kept;
-use sim::{Generator, Network};
-use workload::model::{Discipline, Faults, Kind, Model, Part, Policy, Station, UnderWay, When, WhileDown};
-use workload::{Process, Shard};
+use headway_base::Nanos;
+use headway_base::sink::Kept;
+use headway_sim::{Generator, Network};
+use headway_workload::model::{
+    Discipline, Faults, Kind, Model, Part, Policy, Station, UnderWay, When, WhileDown,
+};
+use headway_workload::{Process, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 
@@ -34,16 +36,16 @@ fn what_is_going_on_counts_up_to_now() {
     for discipline in [Discipline::Fifo, Discipline::Lifo] {
         let model = Model::station(Station { discipline, ..servers(1, "10ms") });
         let mut events = Part::new("pass", Kind::Pass(1));
-        events.timeout = Some(workload::model::Timeout {
+        events.timeout = Some(headway_workload::model::Timeout {
             after: Nanos::from_secs(1_000),
-            cancel: workload::model::Cancel::Never,
+            cancel: headway_workload::model::Cancel::Never,
         });
         let mut network = network(&Model::of(vec![events, model.parts[0].clone()]));
-        let sending = |k| workload::Sending { k, ..workload::Sending::default() };
+        let sending = |k| headway_workload::Sending { k, ..headway_workload::Sending::default() };
         for k in 0..3 {
-            sim::Target::request(&mut network, MS(0), k, k as u32, &sending(k));
+            headway_sim::Target::request(&mut network, MS(0), k, k as u32, &sending(k));
         }
-        sim::Target::happen(&mut network, MS(15));
+        headway_sim::Target::happen(&mut network, MS(15));
         let observed = network.observed(MS(15));
         let busy: Vec<i128> = observed.parts.iter().map(|part| part.all.busy_ns).collect();
         let area: Vec<i128> = observed.parts.iter().map(|part| part.all.area_ns).collect();
@@ -81,7 +83,8 @@ fn windows_are_bounded() {
         let plan = open(Process::Poisson, rate, seconds, 1);
         let mut network = Network::new(&Model::station(Station::new(1, law("exp(1us)"))), &plan).unwrap();
         let mut kept = Kept::default();
-        let played = sim::play(&plan, Shard::WHOLE, LIMITS, &mut network, Generator::default(), &mut kept);
+        let played =
+            headway_sim::play(&plan, Shard::WHOLE, LIMITS, &mut network, Generator::default(), &mut kept);
         let observed = network.observed(played.ended);
         let part = &observed.parts[0];
         assert!((100..=600).contains(&part.series.len()), "{}", part.series.len());

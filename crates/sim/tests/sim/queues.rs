@@ -1,10 +1,10 @@
 //! Stations whose theory is known.
 
 use crate::common::{LIMITS, Mean, open, servers};
-use base::Nanos;
-use sim::{Generator, Network};
-use workload::model::{Model, Station};
-use workload::{Process, Shard};
+use headway_base::Nanos;
+use headway_sim::{Generator, Network};
+use headway_workload::model::{Model, Station};
+use headway_workload::{Process, Shard};
 
 /// Mean sojourn time of M/M/c in mean services (Erlang 1917; Gross and Harris 1998, 2.3).
 fn sojourn(c: u32, rho: f64) -> f64 {
@@ -29,7 +29,7 @@ fn markov_queues_have_the_sojourn_times_of_theory() {
                 let plan = open(Process::Poisson, 800.0 * f64::from(c), 25, seed);
                 let network = Network::new(&Model::station(servers(c, "exp(1ms)")), &plan).unwrap();
                 let mut mean = Mean { from: 4_000, ..Mean::default() };
-                sim::play(&plan, Shard::WHOLE, LIMITS, network, Generator::default(), &mut mean);
+                headway_sim::play(&plan, Shard::WHOLE, LIMITS, network, Generator::default(), &mut mean);
                 mean.sum_s / mean.n as f64 * 1e3
             })
             .collect();
@@ -53,7 +53,7 @@ fn who_finds_the_queue_full_is_turned_away_at_once() {
     assert!(
         turned_away
             .iter()
-            .all(|r| r.response() == Nanos::from_micros(10) && r.outcome == base::Outcome::Status)
+            .all(|r| r.response() == Nanos::from_micros(10) && r.outcome == headway_base::Outcome::Status)
     );
     assert!(rows.iter().all(|r| r.status == 503 || r.response() <= Nanos::from_millis(30)));
 }

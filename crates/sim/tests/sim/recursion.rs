@@ -3,18 +3,18 @@
 //! Both interpret the model by themselves, and draw the same numbers.
 
 use crate::common::{LIMITS, law};
-use base::sink::Kept;
-use base::station::Stalls;
-use base::{Nanos, Phase, Profile, Rate, Record, Stamp};
-use sim::recursion::{self, Acted};
-use sim::{Generator, Network};
-use std::sync::Arc;
-use workload::journey::{Journey, Node, no_think};
-use workload::model::{
+use headway_base::sink::Kept;
+use headway_base::station::Stalls;
+use headway_base::{Nanos, Phase, Profile, Rate, Record, Stamp};
+use headway_sim::recursion::{self, Acted};
+use headway_sim::{Generator, Network};
+use headway_workload::journey::{Journey, Node, no_think};
+use headway_workload::model::{
     Balancer, Branch, Cold, Discipline, Kind, Knows, Model, Part, Policy, Station, Ties, Timeout,
 };
-use workload::plan::{Connections, Group, Source};
-use workload::{Limits, Plan, Process, Shard};
+use headway_workload::plan::{Connections, Group, Source};
+use headway_workload::{Limits, Plan, Process, Shard};
+use std::sync::Arc;
 
 fn station(servers: u32, service: &str) -> Station {
     Station::new(servers, law(service))
@@ -42,7 +42,7 @@ fn plan(seed: u64, groups: Vec<Group>) -> Plan {
 fn by_calendar(plan: &Plan, model: &Model, limits: Limits) -> Kept {
     let mut kept = Kept::default();
     let mut network = Network::new(model, plan).unwrap();
-    sim::play(plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut kept);
+    headway_sim::play(plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut kept);
     kept
 }
 
@@ -181,7 +181,7 @@ fn what_does_not_suit_is_not_played() {
     let counting = Policy::LeastConnections { ties: Ties::First };
     let mut given_up = Model::balanced(Policy::Random, 5, station(1, "exp(8ms)"));
     given_up.parts[1].timeout =
-        Some(Timeout { after: Nanos::from_secs(1), cancel: workload::model::Cancel::Never });
+        Some(Timeout { after: Nanos::from_secs(1), cancel: headway_workload::model::Cancel::Never });
     let others = [slow, Model::balanced(counting, 5, station(1, "exp(8ms)")), given_up];
     for model in stations.into_iter().map(Model::station).chain(others) {
         assert!(!recursion::suits(&open(vec![plain()]), &model), "{model:?}");

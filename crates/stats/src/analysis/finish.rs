@@ -18,7 +18,7 @@ use crate::summary::{
 };
 use crate::thresholds::kept::Sight;
 use crate::users::{Cycle, FIXED_WORK};
-use base::{Due, Nanos, Outcome};
+use headway_base::{Due, Nanos, Outcome};
 use std::collections::BTreeMap;
 
 /// Why something is null, by its path in the document.

@@ -7,7 +7,7 @@ use super::threads::Threads;
 use crate::little;
 use crate::moments::Sums;
 use crate::summary::{Closed, Pages};
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -197,7 +197,7 @@ impl InFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Outcome;
+    use headway_base::Outcome;
 
     /// More in flight at one instant than ends are kept: what is told is the same, and nothing grows.
     #[test]

@@ -4,7 +4,7 @@
 
 use crate::moments::Sums;
 use crate::summary::{CountBin, CountCurve};
-use base::Nanos;
+use headway_base::Nanos;
 use statrs::function::gamma::ln_gamma;
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 //! Deliberately absent: gaps within.
 
 use super::QuantileRule;
-use base::{Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record};
 
 /// First start and last end of the rows seen, in the order of their starts.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@
 //! stamps lie. The second, in the order of `started`, is the [`Auditor`], which knows all that and so needs no more than
 //! running sums.
 //!
-//! Deliberately absent: files, sorting, and what a row was before it became a [`base::Record`].
+//! Deliberately absent: files, sorting, and what a row was before it became a [`headway_base::Record`].
 
 mod causes;
 mod closed;
@@ -20,10 +20,10 @@ use crate::analysis::Analysis;
 use crate::findings::by_severity;
 use crate::setup::{Facts, Foreign, Setup};
 use crate::summary::{Audit, Finding, RateSummary, Resolution, Severity, Spread, Stream, Summary};
-use base::{Kind, Nanos, Record, Start};
 use causes::Evidence;
 use closed::InFlight;
 use counts::Counts;
+use headway_base::{Kind, Nanos, Record, Start};
 use tables::{Rows, Tables};
 use threads::Threads;
 

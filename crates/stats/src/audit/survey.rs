@@ -1,7 +1,7 @@
 //! The first pass: what must be known of a load before its headways can be judged.
 
 use crate::divisor::Divisor;
-use base::{Kind, Nanos, Record};
+use headway_base::{Kind, Nanos, Record};
 use std::ops::Range;
 
 /// Counts and extremes over rows in any order.
@@ -78,7 +78,7 @@ impl Survey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Outcome;
+    use headway_base::Outcome;
 
     #[test]
     fn the_grid_is_what_all_distances_share() {

@@ -12,7 +12,7 @@ use crate::cells::{Cells, Digits, FEW_LABELS};
 use crate::divisor::Divisor;
 use crate::moments::{Gathered, Moments};
 use crate::summary::{self, Column};
-use base::{Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record};
 
 /// Name of the row of all labels.
 const TOTAL: &str = "Total";

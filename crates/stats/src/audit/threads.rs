@@ -8,7 +8,7 @@ use super::AuditSetup;
 use super::extent::Extent;
 use crate::moments::Gathered;
 use crate::summary::ThreadGroup;
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 
 /// Most groups of users.
 const MOST_GROUPS: usize = 32;

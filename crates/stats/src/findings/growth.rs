@@ -77,8 +77,8 @@ impl Growth {
 mod tests {
     use super::*;
     use crate::summary::PartPoint;
-    use base::random::Stream;
-    use base::special::exponential;
+    use headway_base::random::Stream;
+    use headway_base::special::exponential;
 
     /// Averages over `windows` windows of a second, of a walk of 100 steps a second up by an exponential 1 and down by an
     /// exponential `down`.

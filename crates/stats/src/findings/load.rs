@@ -3,7 +3,7 @@
 use super::{Case, of_rule, percent, span};
 use crate::setup::Workload;
 use crate::summary::{Finding, RuleOutcome, RuleResult, Severity};
-use base::Outcome;
+use headway_base::Outcome;
 
 /// Which rules say whether all was sent, by how much they tell.
 const SENT: [&str; 3] = ["sent-share", "requests-sent", "all-issued"];

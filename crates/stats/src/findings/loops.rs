@@ -8,7 +8,7 @@ use crate::replay::PILES_UP;
 use crate::setup::Workload;
 use crate::summary::{Finding, Severity};
 use crate::trend::{Trend, mser};
-use base::Outcome;
+use headway_base::Outcome;
 
 /// The load did not follow the plan alone: what could not be sent in time, what piled up, what waited for a connection.
 pub(super) fn feedback(case: &Case) -> Option<Finding> {

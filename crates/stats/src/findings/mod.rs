@@ -22,7 +22,7 @@ use crate::summary::{
     Finding, Generator, Infinite, RuleOutcome, RuleResult, Severity, Source, Stall, Summary,
 };
 use crate::thresholds::simulated::{BOUNDLESS, ENDLESS};
-use base::Outcome;
+use headway_base::Outcome;
 
 /// All that findings are made from.
 pub(crate) struct Case<'a> {

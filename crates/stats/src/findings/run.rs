@@ -5,7 +5,7 @@ use super::{Case, longest, percent, span};
 use crate::intervals::SEGMENTS;
 use crate::phase::Ranges;
 use crate::summary::{Finding, RuleOutcome, RuleResult, Severity};
-use base::Outcome;
+use headway_base::Outcome;
 
 pub(super) fn aborted(case: &Case) -> Option<Finding> {
     let threshold = case.summary.thresholds.iter().find(|t| t.ended_run_at.is_some())?;

@@ -85,8 +85,8 @@ pub fn mg1_sojourn_mean(rate: f64, mean_service: f64, service_cov: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::queueing::Mmc;
-    use base::random::Stream;
-    use base::special::exponential;
+    use headway_base::random::Stream;
+    use headway_base::special::exponential;
 
     #[test]
     fn exponential_service_is_mm1_and_constant_service_waits_half_as_long() {

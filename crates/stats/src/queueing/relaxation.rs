@@ -8,7 +8,7 @@
 //! queueing simulations"); a heuristic too.
 
 use super::Mmc;
-use base::dist::Law;
+use headway_base::dist::Law;
 
 impl Mmc {
     /// Relaxation time: exact for one server, a heuristic at most 6 % too short for several. Infinite at a utilisation
@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn skewed_services_ask_for_longer_runs() {
         let of = |law: &str| {
-            let law: base::dist::Dist = base::dist::parse(law, &|_| Err(String::new())).unwrap();
+            let law: headway_base::dist::Dist =
+                headway_base::dist::parse(law, &|_| Err(String::new())).unwrap();
             skew_allowance(&law)
         };
         assert_eq!((of("const(1ms)"), of("exp(20ms)").round(), of("pareto(1ms,2.5)")), (1.0, 1.0, 1.0));

@@ -21,8 +21,8 @@ pub fn ps_sojourn_of(x: f64, rate: f64, mean_service: f64, servers: u32) -> f64 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
-    use base::special::exponential;
+    use headway_base::random::Stream;
+    use headway_base::special::exponential;
 
     /// Two servers shared by requests of service 0.5 or 2.5 with equal probability, at 75 %: 60 independent runs of
     /// 4,000 requests, overall mean and the means of both kinds within 4 standard errors.

@@ -152,7 +152,7 @@ pub(super) fn borders<const BITS: u32>(index: usize) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
+    use headway_base::random::Stream;
     use proptest::prelude::*;
 
     #[test]

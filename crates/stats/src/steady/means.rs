@@ -103,8 +103,8 @@ pub(super) fn lag1(segments: &[(f64, f64)], mean: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::steady::{Prefix, mser};
-    use base::random::Stream;
-    use base::special::normal;
+    use headway_base::random::Stream;
+    use headway_base::special::normal;
 
     fn of(values: impl IntoIterator<Item = f64>) -> Batches {
         let mut batches = Batches::new();

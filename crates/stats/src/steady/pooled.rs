@@ -224,8 +224,8 @@ fn share(runs: &[(f64, f64)]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::steady::Histogram;
-    use base::random::Stream;
-    use base::special::exponential;
+    use headway_base::random::Stream;
+    use headway_base::special::exponential;
 
     fn of(values: impl Iterator<Item = u64>) -> Shares {
         let mut histogram = Histogram::new();

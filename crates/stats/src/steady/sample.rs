@@ -3,7 +3,7 @@
 //! Which one of a stride is drawn from the stride's number alone, so that two models on the same draws keep the same requests, and
 //! no period of the sequence falls in step with the strides. Deliberately absent: what is sampled.
 
-use base::random::{Stream, streams};
+use headway_base::random::{Stream, streams};
 use std::ops::Range;
 
 /// Most values at once.

@@ -188,8 +188,8 @@ fn least_error(sums: &[f64], kept_at_least: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::random::Stream;
-    use base::special::normal;
+    use headway_base::random::Stream;
+    use headway_base::special::normal;
 
     fn noise(n: u64, seed: u64, level: impl Fn(u64) -> f64) -> Batches {
         let mut draws = Stream::new(seed, "test").item(0);

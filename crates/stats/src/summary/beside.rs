@@ -1,6 +1,6 @@
 //! A recorded run next to simulated ones: what it saw, what it was asked for otherwise, and whether the two agree.
 //!
-//! Plain data. Deliberately absent: how it is computed (`report::beside`), and what was asked of either in full.
+//! Plain data. Deliberately absent: how it is computed (`headway_report::beside`), and what was asked of either in full.
 
 use super::{CurvePoint, Interval, LoadVerdict, Source, Spread};
 use serde::{Deserialize, Serialize};

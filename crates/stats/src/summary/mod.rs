@@ -108,7 +108,7 @@ pub struct Summary {
     pub first_byte: Spread,
     /// Bytes received per complete answer.
     pub bytes: Spread,
-    /// Number of requests by how they ended; names as in [`base::Outcome::name`], zero counts left out.
+    /// Number of requests by how they ended; names as in [`headway_base::Outcome::name`], zero counts left out.
     pub outcomes: BTreeMap<String, u64>,
     /// Response times and outcomes by label of the step.
     pub by_label: BTreeMap<String, LabelSummary>,

@@ -13,7 +13,7 @@ use crate::intervals;
 use crate::requests::Requests;
 use crate::responses::Sample;
 use crate::summary::{Interval, LoadVerdict, ThresholdOutcome, ThresholdResult};
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 use std::collections::BTreeMap;
 
 /// A mean is a lower bound, as far as thresholds go, where more than this share of requests got no answer. One timeout in

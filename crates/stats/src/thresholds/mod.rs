@@ -25,7 +25,7 @@ pub use simulated::hangs_on_length;
 pub(crate) use simulated::{is_time, percentile};
 
 use crate::summary::{Operator, ThresholdResult, ThresholdUnit};
-use base::Nanos;
+use headway_base::Nanos;
 use std::fmt;
 use std::str::FromStr;
 
@@ -175,7 +175,7 @@ pub fn check_steps(thresholds: &[Threshold], steps: &[String]) -> Result<(), Str
     for threshold in thresholds {
         let Some(step) = threshold.step.as_ref().filter(|step| !steps.contains(step)) else { continue };
         let known = || steps.iter().map(String::as_str);
-        let hint = match base::units::nearest(step, known()) {
+        let hint = match headway_base::units::nearest(step, known()) {
             Some(near) => format!("did you mean {near}?"),
             None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
         };

@@ -4,7 +4,7 @@
 
 use super::{Aggregate, Metric, Threshold, unit};
 use crate::summary::{Operator, ThresholdUnit};
-use base::units;
+use headway_base::units;
 use std::fmt;
 
 /// A threshold that could not be read.

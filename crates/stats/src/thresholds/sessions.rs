@@ -6,7 +6,7 @@
 
 use super::{Aggregate, Metric, Threshold};
 use crate::summary::{Operator, SessionsOver, ThresholdUnit};
-use base::{Due, Nanos, Outcome, Record};
+use headway_base::{Due, Nanos, Outcome, Record};
 use std::collections::HashMap;
 
 /// Most sessions that are followed at once, and most thresholds.
@@ -166,7 +166,7 @@ impl OverBounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Kind;
+    use headway_base::Kind;
 
     /// Three requests of each of two sessions, with these response times in ms, and the sessions' rows.
     fn rows() -> Vec<Record> {

@@ -1,10 +1,10 @@
 //! The auditor on small loads whose numbers are known.
 
 use crate::world::{MS, draws, exponential, finding, outcome, rule};
-use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Stamp};
-use stats::audit::{AuditSetup, Auditor, QuantileRule};
-use stats::summary::{Column, LoadVerdict, Pattern, RuleOutcome, Severity, Source, Stream, Summary};
-use stats::{Facts, PlanLaw, Setup, Workload};
+use headway_base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Stamp};
+use headway_stats::audit::{AuditSetup, Auditor, QuantileRule};
+use headway_stats::summary::{Column, LoadVerdict, Pattern, RuleOutcome, Severity, Source, Stream, Summary};
+use headway_stats::{Facts, PlanLaw, Setup, Workload};
 
 /// Rows as a reader hands them over: ms stamps unless `grid` says otherwise, ends known, no bytes.
 struct Audit {

@@ -1,9 +1,9 @@
 //! Stamps cut off to a grid: what they still say, and what they must not be made to say.
 
 use crate::world::{MS, World, answered, draws, exponential, finding};
-use base::Nanos;
-use stats::summary::{Pattern, Severity, Summary};
-use stats::{Facts, Workload};
+use headway_base::Nanos;
+use headway_stats::summary::{Pattern, Severity, Summary};
+use headway_stats::{Facts, Workload};
 
 /// Starts at these instants (in seconds) for an hour, stamped in whole steps of `grid`.
 fn stamped(grid: Nanos, starts: impl IntoIterator<Item = f64>) -> Summary {

@@ -4,9 +4,9 @@
 //! mean 5 ms (Kleinrock 1975, section 3.2). 500 replications: the standard error of a coverage of 95 % is 1 %.
 
 use crate::world::{World, answered, draws, exponential};
-use base::Nanos;
-use base::random::Draws;
-use stats::queueing::Mmc;
+use headway_base::Nanos;
+use headway_base::random::Draws;
+use headway_stats::queueing::Mmc;
 
 /// Counts of replications whose interval held the truth: mean, p50, p90, p95, p99.
 fn coverage(replications: u64, seconds: i64) -> [u64; 5] {

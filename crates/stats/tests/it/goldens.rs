@@ -4,10 +4,10 @@
 //! the rounding of the middle). KS distances are taken at cell borders: they may be short by the stated cell error.
 
 use crate::world::{World, answered};
-use base::Nanos;
+use headway_base::Nanos;
+use headway_stats::summary::Arrivals;
+use headway_stats::{Analysis, Facts, PlanLaw};
 use serde_json::Value;
-use stats::summary::Arrivals;
-use stats::{Analysis, Facts, PlanLaw};
 use std::sync::LazyLock;
 
 static GOLDENS: LazyLock<Value> =
@@ -120,13 +120,17 @@ fn response_percentiles_and_their_intervals() {
 #[test]
 fn points_of_the_laws_used() {
     for (degrees, t) in (1..).zip(GOLDENS["t975"].as_array().unwrap()) {
-        close(stats::intervals::t975(degrees), t, 1e-9);
+        close(headway_stats::intervals::t975(degrees), t, 1e-9);
     }
     for pair in GOLDENS["kolmogorov_sf"].as_array().unwrap() {
-        assert!((stats::ks::kolmogorov_sf(number(&pair[0])) - number(&pair[1])).abs() < 1e-9, "{pair}");
+        assert!(
+            (headway_stats::ks::kolmogorov_sf(number(&pair[0])) - number(&pair[1])).abs() < 1e-9,
+            "{pair}"
+        );
     }
     for row in GOLDENS["clopper_pearson"].as_array().unwrap() {
-        let got = stats::intervals::clopper_pearson(row[0].as_u64().unwrap(), row[1].as_u64().unwrap());
+        let got =
+            headway_stats::intervals::clopper_pearson(row[0].as_u64().unwrap(), row[1].as_u64().unwrap());
         assert!(
             (got[0] - number(&row[2])).abs() < 1e-9 && (got[1] - number(&row[3])).abs() < 1e-9,
             "{row} {got:?}"

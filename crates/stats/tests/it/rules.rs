@@ -1,11 +1,11 @@
 //! Each rule passing, failing, and undecided; the pattern; and the findings that go with them.
 
 use crate::world::{MS, World, answered, draws, exponential, finding, outcome, rule};
-use base::{Nanos, Outcome, Record, Stamp};
-use stats::summary::{
+use headway_base::{Nanos, Outcome, Record, Stamp};
+use headway_stats::summary::{
     Generator, LoadVerdict, Pattern, PlanSummary, RuleOutcome, Severity, Stall, Summary, WorkerTime,
 };
-use stats::{DepartureBin, Workload};
+use headway_stats::{DepartureBin, Workload};
 
 use RuleOutcome::{Fail, NotApplicable, Pass, Undecided};
 

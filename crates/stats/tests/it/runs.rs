@@ -1,10 +1,10 @@
 //! Whole runs: warm-up, pauses, interruption, censoring, several sources, and the conservation of counts.
 
 use crate::world::{MS, World, answered, draws, finding};
-use base::{Nanos, Outcome, Phase, Rate, Record};
+use headway_base::{Nanos, Outcome, Phase, Rate, Record};
+use headway_stats::summary::{self, Summary};
+use headway_stats::{Analysis, Facts};
 use proptest::prelude::*;
-use stats::summary::{self, Summary};
-use stats::{Analysis, Facts};
 
 #[test]
 fn any_number_of_sources_gives_the_numbers_of_one() {
@@ -86,7 +86,7 @@ fn a_ramp_within_the_measured_phase_is_not_bunching() {
     let s = Nanos::from_secs;
     let mut world = World::empty(1.0, 40);
     world.phases = vec![Phase::ramp(s(40), Rate(0.0), Rate(2000.0))];
-    let profile = base::Profile::new(&world.phases);
+    let profile = headway_base::Profile::new(&world.phases);
     let (mut at, mut draws) = (0.0, draws(5));
     for k in 0.. {
         at += crate::world::exponential(&mut draws);
@@ -173,8 +173,12 @@ fn starts_without_a_record_are_told() {
     let mut cut = world.clone();
     cut.records.truncate(100);
     cut.feed(&mut analysis, 1);
-    let extra = base::Start::arrival(Nanos::from_secs(9), Nanos::from_secs(9), 0);
-    analysis.batch(&base::Batch { starts: vec![extra], last: true, ..base::Batch::default() });
+    let extra = headway_base::Start::arrival(Nanos::from_secs(9), Nanos::from_secs(9), 0);
+    analysis.batch(&headway_base::Batch {
+        starts: vec![extra],
+        last: true,
+        ..headway_base::Batch::default()
+    });
     let snapshot = analysis.snapshot(Nanos::from_secs(9));
     assert_eq!((snapshot.started, snapshot.ended), (101, 100));
     let summary = analysis.finish(Facts::default());

@@ -1,14 +1,14 @@
 //! What a run says of the model behind it: no steady state, and a run that is too short for one.
 
 use crate::world::{MS, World, answered, draws, exponential, finding};
-use base::Nanos;
-use serde_json::Value;
-use stats::Summary;
-use stats::study::{Difference, Parameter, Point, Study};
-use stats::summary::{
+use headway_base::Nanos;
+use headway_stats::Summary;
+use headway_stats::study::{Difference, Parameter, Point, Study};
+use headway_stats::summary::{
     CopyLoad, Infinite, LoadVerdict, ModelPart, PartPoint, Severity, Simulation, Source, Steady,
     ThresholdOutcome,
 };
+use serde_json::Value;
 
 /// Poisson arrivals at 100/s over 60 s, with such a simulation.
 fn run(simulation: Simulation) -> Summary {
@@ -198,7 +198,7 @@ fn without_a_steady_state_a_threshold_on_a_time_is_not_judged() {
         world.facts.simulation = Some(Simulation { steady, ..Simulation::default() });
         let texts = ["p(99)<1s", "failed: rate<1%", "failed: count<1", "started: rate>50"];
         let thresholds = texts.iter().map(|text| text.parse().unwrap()).collect();
-        let mut analysis = stats::Analysis::new(world.setup(1)).judging(thresholds);
+        let mut analysis = headway_stats::Analysis::new(world.setup(1)).judging(thresholds);
         world.feed(&mut analysis, 1);
         analysis.finish(world.facts.clone())
     };
@@ -215,7 +215,7 @@ fn without_a_steady_state_a_threshold_on_a_time_is_not_judged() {
     assert!(unsteady.not_computed.contains_key("thresholds.0.interval"));
     // Judged anew on the stored document, as `headway report` does.
     unsteady.thresholds =
-        vec![stats::thresholds::of_summary(&"p(99)<1s".parse().unwrap(), &unsteady).unwrap()];
+        vec![headway_stats::thresholds::of_summary(&"p(99)<1s".parse().unwrap(), &unsteady).unwrap()];
     assert_eq!(outcomes(&unsteady), [Passed]);
     unsteady.hold_thresholds_to_a_steady_state();
     assert_eq!(outcomes(&unsteady), [NotJudged]);

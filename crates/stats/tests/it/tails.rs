@@ -1,11 +1,11 @@
 //! How often a tail is called a power law of infinite variance: of laws of finite variance, seldom; of such power laws, the more
 //! often the more is seen of them. The table is in docs/trust.md.
 
-use base::dist::{self, Dist};
-use base::random::{Draws, Stream};
-use base::special::exponential;
-use stats::steady::{Bucket, Histogram};
-use stats::tail::power_law;
+use headway_base::dist::{self, Dist};
+use headway_base::random::{Draws, Stream};
+use headway_base::special::exponential;
+use headway_stats::steady::{Bucket, Histogram};
+use headway_stats::tail::power_law;
 
 /// Times that are the law's own.
 fn own(law: &str) -> impl Fn(&mut Draws, usize) -> Vec<f64> {

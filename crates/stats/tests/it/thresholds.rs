@@ -1,9 +1,9 @@
 //! Thresholds on whole runs: any percentile, by step too; while the run lasts; and on a load that was not sent as asked.
 
 use crate::world::{World, finding};
-use base::{Batch, Nanos, Outcome, Record, Start};
-use stats::summary::{LoadVerdict, Summary, ThresholdOutcome};
-use stats::{Analysis, Facts, Threshold};
+use headway_base::{Batch, Nanos, Outcome, Record, Start};
+use headway_stats::summary::{LoadVerdict, Summary, ThresholdOutcome};
+use headway_stats::{Analysis, Facts, Threshold};
 
 fn read(texts: &[&str]) -> Vec<Threshold> {
     texts.iter().map(|text| text.parse().unwrap_or_else(|e| panic!("{e}"))).collect()

@@ -3,10 +3,10 @@
 //! beyond were computed with numpy.
 
 use crate::file::{Asked, Load};
-use base::Nanos;
-use stats::audit::QuantileRule;
-use stats::queueing::{users_for, waiting_share};
-use stats::summary::{Column, Pattern, RuleOutcome, ScaleEnd, Summary};
+use headway_base::Nanos;
+use headway_stats::audit::QuantileRule;
+use headway_stats::queueing::{users_for, waiting_share};
+use headway_stats::summary::{Column, Pattern, RuleOutcome, ScaleEnd, Summary};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -208,7 +208,7 @@ fn the_load_is_independent_up_to_a_time_scale_beyond_which_200_users_take_turns(
 fn the_distance_from_the_exponential_law_is_that_of_the_stamps() {
     for seed in 1..=5 {
         let ks = audited(QuantileRule::Smallest, None, seed).arrivals.ks;
-        let scaled = |ks: stats::summary::Ks| ks.d * (ks.n as f64).sqrt();
+        let scaled = |ks: headway_stats::summary::Ks| ks.d * (ks.n as f64).sqrt();
         let (raw, dithered) = (scaled(ks.exponential_as_stamped.unwrap()), scaled(ks.exponential.unwrap()));
         assert!((raw - 3.977).abs() < 5e-3, "{raw}");
         // Over 300 seeds numpy finds 0.99 to 1.32.

@@ -1,11 +1,11 @@
 //! Audits a results file as the binary does, in two passes.
 
-use base::{Nanos, Record};
-use import::source::Progress;
-use import::{File, Options, Rows};
-use stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
-use stats::summary::{Source, Stream};
-use stats::{Facts, Setup, Summary, Workload};
+use headway_base::{Nanos, Record};
+use headway_import::source::Progress;
+use headway_import::{File, Options, Rows};
+use headway_stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
+use headway_stats::summary::{Source, Stream};
+use headway_stats::{Facts, Setup, Summary, Workload};
 use std::ops::Range;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub struct Asked {
 pub struct Load {
     pub records: Vec<Record>,
     rows: Rows,
-    facts: import::Facts,
+    facts: headway_import::Facts,
 }
 
 impl Load {

@@ -1,8 +1,8 @@
 //! Users who ask, wait and think: mean value analysis.
 
 use crate::common::{Effort, Load, Trial, both, law, sojourn, throughput};
-use stats::queueing::{Centre, Closed};
-use workload::model::{Balancer, Branch, Discipline, Kind, Model, Part, Policy, Station};
+use headway_stats::queueing::{Centre, Closed};
+use headway_workload::model::{Balancer, Branch, Discipline, Kind, Model, Part, Policy, Station};
 
 /// A millisecond.
 const MS: f64 = 1e-3;

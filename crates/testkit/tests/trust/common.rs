@@ -1,15 +1,15 @@
 //! Trials: a load on a model, played under one seed after another, and held to what theory says.
 
-use base::dist::{self, Dist, Law};
-use base::random::{Stream, streams};
-use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
-use sim::{Generator, Network, Observed};
+use headway_base::dist::{self, Dist, Law};
+use headway_base::random::{Stream, streams};
+use headway_base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_sim::{Generator, Network, Observed};
+use headway_workload::journey::{Journey, Node, no_think};
+use headway_workload::model::Model;
+use headway_workload::plan::{Connections, Group, Source};
+use headway_workload::users::Level;
+use headway_workload::{Limits, Plan, Process, Shard};
 use std::sync::Arc;
-use workload::journey::{Journey, Node, no_think};
-use workload::model::Model;
-use workload::plan::{Connections, Group, Source};
-use workload::users::Level;
-use workload::{Limits, Plan, Process, Shard};
 
 /// How long to look. Chosen once, from the standard error that is wanted of a mean sojourn: that of M/M/1 at a utilisation
 /// of 0.7 over n requests is 5.5 / sqrt(n) of it (Daley 1968).
@@ -244,7 +244,8 @@ impl Trial<'_> {
         let demands = self.demands.as_ref().map(|law| (law, stream));
         let mut sums = Sums { known, window, demands, sums: vec![(0.0, 0.0); known.len()] };
         let mut network = Network::new(&self.model, &plan).unwrap();
-        let played = sim::play(&plan, Shard::WHOLE, LIMITS, &mut network, Generator::default(), &mut sums);
+        let played =
+            headway_sim::play(&plan, Shard::WHOLE, LIMITS, &mut network, Generator::default(), &mut sums);
         let observed = network.observed(played.ended);
         assert_eq!(observed.area_ns, observed.sum_ns, "{}, seed {seed}: Little's law", self.name);
         assert_eq!(observed.requests, played.requests, "{}, seed {seed}", self.name);

@@ -1,13 +1,13 @@
 //! Who is served next, and how fast: sharing, last come first served, priority, speed that depends on how many are there.
 
 use crate::common::{Effort, Known, Load, Trial, both, law, mean, sojourn, variance};
-use base::dist::{Dist, Law};
-use stats::queueing::{
+use headway_base::dist::{Dist, Law};
+use headway_stats::queueing::{
     Class, LoadDependent, Mg1, Mmc, preemptive_sojourns, priority_waits, priority_waits_mmc, ps_sojourn_mean,
     ps_sojourn_of, relaxation_time,
 };
-use workload::Process;
-use workload::model::{Discipline, Model, Station};
+use headway_workload::Process;
+use headway_workload::model::{Discipline, Model, Station};
 
 /// A millisecond.
 const MS: f64 = 1e-3;

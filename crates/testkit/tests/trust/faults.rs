@@ -1,8 +1,8 @@
 //! A station that is up and down by turns: what it turns away, and the queue of what it takes.
 
 use crate::common::{Effort, Load, Trial, both, law, loss, quantile, sojourn, variance};
-use stats::queueing::{Gim1, Mmc, relaxation_time};
-use workload::model::{Faults, Kind, Model, Part, Station, UnderWay, When, WhileDown};
+use headway_stats::queueing::{Gim1, Mmc, relaxation_time};
+use headway_workload::model::{Faults, Kind, Model, Part, Station, UnderWay, When, WhileDown};
 
 /// A millisecond.
 const MS: f64 = 1e-3;

@@ -1,10 +1,10 @@
 //! Other laws of service (M/G/1 by Pollaczek and Khinchine) and other arrivals (GI/M/1), first come first served.
 
 use crate::common::{Effort, Load, Trial, both, law, quantile, sojourn, variance};
-use base::dist::Law;
-use stats::queueing::{Gim1, Mg1, Mmc, mg1_sojourn_mean, relaxation_time};
-use workload::Process;
-use workload::model::{Model, Policy, Station};
+use headway_base::dist::Law;
+use headway_stats::queueing::{Gim1, Mg1, Mmc, mg1_sojourn_mean, relaxation_time};
+use headway_workload::Process;
+use headway_workload::model::{Model, Policy, Station};
 
 /// A millisecond.
 const MS: f64 = 1e-3;

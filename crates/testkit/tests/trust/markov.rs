@@ -4,8 +4,8 @@
 use crate::common::{
     Effort, Known, Load, QUICK, Trial, both, law, loss, quantile, sojourn, variance, waiting,
 };
-use stats::queueing::{Mmc, Mmck};
-use workload::model::{Model, Policy, Station};
+use headway_stats::queueing::{Mmc, Mmck};
+use headway_workload::model::{Model, Policy, Station};
 
 /// A millisecond.
 const MS: f64 = 1e-3;

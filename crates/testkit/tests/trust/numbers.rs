@@ -2,14 +2,16 @@
 //! known better than either.
 
 use crate::common::{Load, law};
-use base::dist::Law;
-use base::random::{Stream, streams};
-use base::sink::Kept;
-use base::{Nanos, Record};
-use sim::{Generator, Network};
-use stats::steady::paired;
-use workload::model::{Balancer, Discipline, Kind, Model, Part, Policy, Retry, Station, Ties, Timeout};
-use workload::{Limits, Shard};
+use headway_base::dist::Law;
+use headway_base::random::{Stream, streams};
+use headway_base::sink::Kept;
+use headway_base::{Nanos, Record};
+use headway_sim::{Generator, Network};
+use headway_stats::steady::paired;
+use headway_workload::model::{
+    Balancer, Discipline, Kind, Model, Part, Policy, Retry, Station, Ties, Timeout,
+};
+use headway_workload::{Limits, Shard};
 
 const LIMITS: Limits = Limits {
     connections: 100_000,
@@ -23,7 +25,7 @@ fn rows(model: &Model, rate: f64, seconds: f64, seed: u64) -> Vec<Record> {
     let plan = Load::poisson(rate).plan(seed, Nanos::from_secs_f64(seconds));
     let mut kept = Kept::default();
     let network = Network::new(model, &plan).unwrap();
-    sim::play(&plan, Shard::WHOLE, LIMITS, network, Generator::default(), &mut kept);
+    headway_sim::play(&plan, Shard::WHOLE, LIMITS, network, Generator::default(), &mut kept);
     kept.records.sort_by_key(|record| record.k);
     kept.records
 }
@@ -38,7 +40,7 @@ fn every_model_of_a_plan_draws_the_same_demands() {
     let around = |part: Part| Model::of(vec![part]);
     let station = || Part::new("station", Kind::Station(plain()));
     let again = Retry { attempts: 3, backoff: None, budget: None };
-    let patience = Timeout { after: Nanos::from_secs(30), cancel: workload::model::Cancel::Queued };
+    let patience = Timeout { after: Nanos::from_secs(30), cancel: headway_workload::model::Cancel::Queued };
     let models = [
         ("first come first served", Model::station(plain())),
         ("last come first served", Model::station(roomy(Discipline::Lifo))),

@@ -2,8 +2,8 @@
 
 use crate::chain;
 use crate::common::{Effort, LONG, Load, Trial, both, law, loss, sojourn};
-use stats::queueing::{Mmc, Mmck};
-use workload::model::{Balancer, Kind, Model, Part, Policy, Station, Ties};
+use headway_stats::queueing::{Mmc, Mmck};
+use headway_workload::model::{Balancer, Kind, Model, Part, Policy, Station, Ties};
 
 /// A millisecond.
 const MS: f64 = 1e-3;

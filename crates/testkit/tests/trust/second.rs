@@ -7,11 +7,11 @@
 //! rings; ours is one of them.
 
 use crate::common::{Effort, Known, Load, QUICK, Seen, Trial, both, loss, mean, of_run, sojourn};
-use sim::Observed;
-use stats::queueing::Mmc;
+use headway_sim::Observed;
+use headway_stats::queueing::Mmc;
+use headway_workload::model::Model;
+use headway_workload::scenario::{Surroundings, parse};
 use std::collections::BTreeSet;
-use workload::model::Model;
-use workload::scenario::{Surroundings, parse};
 
 const NUMBERS: &str = include_str!("second.tsv");
 
@@ -133,7 +133,8 @@ fn attempts(observed: &Observed) -> (f64, f64) {
 
 /// Requests that came to the last part, of all.
 fn to_the_last(observed: &Observed) -> (f64, f64) {
-    let came = |part: Option<&sim::network::PartObserved>| part.map_or(0.0, |part| part.all.came as f64);
+    let came =
+        |part: Option<&headway_sim::network::PartObserved>| part.map_or(0.0, |part| part.all.came as f64);
     (came(observed.parts.last()), came(observed.parts.first()))
 }
 

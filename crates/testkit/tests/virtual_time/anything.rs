@@ -3,14 +3,14 @@
 use crate::common::law;
 use crate::laws;
 use crate::rig::{Reply, Rig};
-use base::{Nanos, Outcome, Phase, Profile, Rate};
+use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
+use headway_testkit::{Connect, Generator};
+use headway_workload::journey::{Journey, Node};
+use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
+use headway_workload::users::{Level, UserPhase};
+use headway_workload::{Limits, Process, Shard, Then};
 use proptest::prelude::*;
 use std::sync::Arc;
-use testkit::{Connect, Generator};
-use workload::journey::{Journey, Node};
-use workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
-use workload::users::{Level, UserPhase};
-use workload::{Limits, Process, Shard, Then};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 

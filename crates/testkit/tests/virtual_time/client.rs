@@ -1,11 +1,11 @@
 //! The client on a virtual clock: every arrival that falls due ends as exactly one record, whatever the target does.
 
 use crate::common::{LIMITS, answers, count, plan, play, total};
-use base::sink::Kept;
-use base::{Nanos, Outcome};
+use headway_base::sink::Kept;
+use headway_base::{Nanos, Outcome};
+use headway_testkit::{Answer, Connect, Generator, Scripted, World};
+use headway_workload::{Client, Limits, Process, Shard};
 use proptest::prelude::*;
-use testkit::{Answer, Connect, Generator, Scripted, World};
-use workload::{Client, Limits, Process, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 

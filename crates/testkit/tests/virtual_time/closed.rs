@@ -4,14 +4,14 @@
 use crate::common::{LIMITS, law};
 use crate::laws::{by_session, check, session_rows, stays};
 use crate::rig::{Played, Reply, Rig, play, play_in_parts};
-use base::dist::Dist;
-use base::random::Stream;
-use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
-use testkit::{Connect, Generator};
-use workload::journey::{Journey, Node, no_think};
-use workload::plan::{Connections, Group, Plan, Source};
-use workload::users::{Level, UserPhase};
-use workload::{Client, Limits, Process, Sending, Then};
+use headway_base::dist::Dist;
+use headway_base::random::Stream;
+use headway_base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_testkit::{Connect, Generator};
+use headway_workload::journey::{Journey, Node, no_think};
+use headway_workload::plan::{Connections, Group, Plan, Source};
+use headway_workload::users::{Level, UserPhase};
+use headway_workload::{Client, Limits, Process, Sending, Then};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const AT_ONCE: fn(Nanos) -> Connect = |_| Connect::After(Nanos::ZERO);

@@ -1,10 +1,10 @@
 //! Short ways to make plans and worlds.
 
-use base::dist::{self, Dist};
-use base::sink::Kept;
-use base::{Nanos, Outcome, Rate};
-use testkit::{Connect, Generator, Scripted, Target, World};
-use workload::{Client, Limits, Plan, Process, Shard};
+use headway_base::dist::{self, Dist};
+use headway_base::sink::Kept;
+use headway_base::{Nanos, Outcome, Rate};
+use headway_testkit::{Connect, Generator, Scripted, Target, World};
+use headway_workload::{Client, Limits, Plan, Process, Shard};
 
 pub const LIMITS: Limits = Limits {
     connections: 1_000,
@@ -27,7 +27,7 @@ pub fn play(plan: &Plan, limits: Limits, target: impl Target, generator: Generat
 }
 
 /// A target that connects at once and answers by a function of the instant and the number.
-pub fn answers<R: FnMut(Nanos, u64) -> testkit::Answer>(request: R) -> impl Target {
+pub fn answers<R: FnMut(Nanos, u64) -> headway_testkit::Answer>(request: R) -> impl Target {
     Scripted { connect: |_| Connect::After(Nanos::ZERO), request }
 }
 

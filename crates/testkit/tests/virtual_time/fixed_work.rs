@@ -3,13 +3,13 @@
 use crate::common::{LIMITS, law};
 use crate::laws::{by_session, check, session_rows};
 use crate::rig::{Played, Reply, Rig, play, play_in_parts};
-use base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_testkit::Connect;
+use headway_workload::journey::{Journey, Node};
+use headway_workload::plan::{Connections, Group, LONGEST, Plan, Source};
+use headway_workload::users::Level;
+use headway_workload::{Limits, Process, Sending, Then};
 use std::sync::Arc;
-use testkit::Connect;
-use workload::journey::{Journey, Node};
-use workload::plan::{Connections, Group, LONGEST, Plan, Source};
-use workload::users::Level;
-use workload::{Limits, Process, Sending, Then};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const AT_ONCE: fn(Nanos) -> Connect = |_| Connect::After(Nanos::ZERO);

@@ -2,13 +2,13 @@
 
 use crate::common::{LIMITS, law, plan, play};
 use crate::verdict::setup;
-use base::sink::Kept;
-use base::{Batch, Nanos, Record, Start};
-use stats::summary::{GeneratorShare, LoadVerdict, Summary, ThresholdOutcome};
-use stats::{Analysis, Facts, Setup, Workload};
-use testkit::{Generator, Network};
-use workload::model::{Model, Station};
-use workload::{Limits, Plan, Process};
+use headway_base::sink::Kept;
+use headway_base::{Batch, Nanos, Record, Start};
+use headway_stats::summary::{GeneratorShare, LoadVerdict, Summary, ThresholdOutcome};
+use headway_stats::{Analysis, Facts, Setup, Workload};
+use headway_testkit::{Generator, Network};
+use headway_workload::model::{Model, Station};
+use headway_workload::{Limits, Plan, Process};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 
@@ -162,7 +162,7 @@ fn what_cannot_be_known_is_not_given() {
     let sharded = without(Setup { sharded: true, ..setup(&plan, 1) }, &kept);
     assert!(sharded.contains("other shards"), "{sharded}");
     let mut unknown = kept;
-    unknown.records.iter_mut().for_each(|row| row.unread = base::Short::UNKNOWN);
+    unknown.records.iter_mut().for_each(|row| row.unread = headway_base::Short::UNKNOWN);
     let unread = without(setup(&plan, 1), &unknown);
     assert!(unread.contains("unread"), "{unread}");
 }

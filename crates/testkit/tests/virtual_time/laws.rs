@@ -1,13 +1,13 @@
 //! What holds of every run, whatever the plan, the target and the generator did.
 
 use crate::rig::Played;
-use base::{Due, Kind, Nanos, Outcome, Record, Start};
+use headway_base::{Due, Kind, Nanos, Outcome, Record, Start};
+use headway_workload::client::{BREATH, GRACE};
+use headway_workload::journey::{Ask, Cursor, Draws, Journey, Next};
+use headway_workload::plan::{Connections, Group, OnFailure, Plan, Source};
+use headway_workload::users::{Level, Stay};
+use headway_workload::{Limits, Shard};
 use std::collections::BTreeMap;
-use workload::client::{BREATH, GRACE};
-use workload::journey::{Ask, Cursor, Draws, Journey, Next};
-use workload::plan::{Connections, Group, OnFailure, Plan, Source};
-use workload::users::{Level, Stay};
-use workload::{Limits, Shard};
 
 /// A row of arrivals that never started spans less than this.
 const RUN: Nanos = Nanos::from_millis(1);

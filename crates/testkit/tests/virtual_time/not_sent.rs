@@ -4,15 +4,15 @@
 use crate::common::{LIMITS, law};
 use crate::laws;
 use crate::rig::{Played, Reply, Rig};
-use base::{Batch, Due, Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
-use stats::summary::{Finding, LoadVerdict, RuleOutcome, Summary, ThresholdOutcome};
-use stats::{Analysis, Facts, PlanLaw, SessionAsked, Setup, UsersAsked, Workload};
+use headway_base::{Batch, Due, Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
+use headway_stats::summary::{Finding, LoadVerdict, RuleOutcome, Summary, ThresholdOutcome};
+use headway_stats::{Analysis, Facts, PlanLaw, SessionAsked, Setup, UsersAsked, Workload};
+use headway_testkit::{Connect, Generator};
+use headway_workload::journey::{Journey, Node};
+use headway_workload::plan::{Group, LONGEST, Plan, Source};
+use headway_workload::users::Level;
+use headway_workload::{Limits, Process, Sending, Then};
 use std::sync::Arc;
-use testkit::{Connect, Generator};
-use workload::journey::{Journey, Node};
-use workload::plan::{Group, LONGEST, Plan, Source};
-use workload::users::Level;
-use workload::{Limits, Process, Sending, Then};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const SECONDS: i64 = 40;

@@ -1,10 +1,10 @@
 //! The calibrated target's station, driven through the client in virtual time, has the sojourn times of theory.
 
 use crate::common::{LIMITS, plan, play};
-use base::dist;
-use testkit::{Generator, Network};
-use workload::model::{Model, Station};
-use workload::{Limits, Process};
+use headway_base::dist;
+use headway_testkit::{Generator, Network};
+use headway_workload::model::{Model, Station};
+use headway_workload::{Limits, Process};
 
 /// `serve --service exp(1ms)` driven by `run -R 800`: M/M/1 at rho 0.8. Sojourn is exponential of mean 1/(mu - lambda) =
 /// 5 ms, so p50 = 3.47 and p99 = 23.03 ms. Standard errors from 20 batches of 200 s.

@@ -1,14 +1,14 @@
 //! A world that distrusts the client: it does what it is told only where that makes sense, and fails where it does not.
 //!
-//! Beside what [`testkit::World`] can do, its target answers by the step and session asked for, says that nothing was
+//! Beside what [`headway_testkit::World`] can do, its target answers by the step and session asked for, says that nothing was
 //! sent, ends sessions and groups, and closes idle connections.
 
-use base::sink::Kept;
-use base::{Nanos, Outcome};
+use headway_base::sink::Kept;
+use headway_base::{Nanos, Outcome};
+use headway_testkit::{Connect, Generator};
+use headway_workload::client::ConnectionId;
+use headway_workload::{Action, Client, Event, Limits, Plan, Sending, Shard, Then};
 use std::collections::{BTreeMap, BTreeSet};
-use testkit::{Connect, Generator};
-use workload::client::ConnectionId;
-use workload::{Action, Client, Event, Limits, Plan, Sending, Shard, Then};
 
 /// How a request goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,12 +3,12 @@
 use crate::common::{LIMITS, law};
 use crate::laws::{by_session, check, session_rows};
 use crate::rig::{Played, Reply, Rig, play};
-use base::{Due, Kind, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_base::{Due, Kind, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_testkit::{Connect, Generator};
+use headway_workload::journey::{Journey, Node, no_think};
+use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
+use headway_workload::{Limits, Process, Sending, Then};
 use std::sync::Arc;
-use testkit::{Connect, Generator};
-use workload::journey::{Journey, Node, no_think};
-use workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
-use workload::{Limits, Process, Sending, Then};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const AT_ONCE: fn(Nanos) -> Connect = |_| Connect::After(Nanos::ZERO);

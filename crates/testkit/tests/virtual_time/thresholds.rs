@@ -2,11 +2,11 @@
 
 use crate::common::{LIMITS, answers, plan, play};
 use crate::verdict::setup;
-use base::{Batch, Nanos, Outcome};
-use stats::summary::{LoadVerdict, Summary, ThresholdOutcome};
-use stats::{Analysis, Facts, Threshold};
-use testkit::{Answer, Generator};
-use workload::Process;
+use headway_base::{Batch, Nanos, Outcome};
+use headway_stats::summary::{LoadVerdict, Summary, ThresholdOutcome};
+use headway_stats::{Analysis, Facts, Threshold};
+use headway_testkit::{Answer, Generator};
+use headway_workload::Process;
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 

@@ -1,13 +1,13 @@
 //! The verdict, on loads whose defects are known: what the generator did is set, and the verdict must say so.
 
 use crate::common::{LIMITS, answers, plan};
-use base::sink::Kept;
-use base::{Batch, Nanos, Phase, Profile, Rate};
-use stats::summary::{Finding, LoadVerdict, Pattern, RuleOutcome, Summary};
-use stats::{Analysis, Facts, PlanLaw, Setup, Workload};
-use testkit::{Answer, Generator, Target, World};
-use workload::plan::Group;
-use workload::{Client, Limits, Plan, Process, Shard};
+use headway_base::sink::Kept;
+use headway_base::{Batch, Nanos, Phase, Profile, Rate};
+use headway_stats::summary::{Finding, LoadVerdict, Pattern, RuleOutcome, Summary};
+use headway_stats::{Analysis, Facts, PlanLaw, Setup, Workload};
+use headway_testkit::{Answer, Generator, Target, World};
+use headway_workload::plan::Group;
+use headway_workload::{Client, Limits, Plan, Process, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const US: fn(i64) -> Nanos = Nanos::from_micros;

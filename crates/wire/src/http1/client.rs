@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use base::Nanos;
+use headway_base::Nanos;
 
 use super::assembler::{Assembler, Assembly};
 use super::chunked::{Chunked, Decoded};

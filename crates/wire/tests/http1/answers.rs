@@ -1,9 +1,9 @@
 //! Answers as a client sees them.
 
-use base::Nanos;
+use headway_base::Nanos;
+use headway_wire::http1::Client;
+use headway_wire::{ClientConnection, Event, Limit, Limits, Opened, ProtocolError, Request, ResetReason};
 use proptest::prelude::*;
-use wire::http1::Client;
-use wire::{ClientConnection, Event, Limit, Limits, Opened, ProtocolError, Request, ResetReason};
 
 use crate::told::{Asking, Told};
 

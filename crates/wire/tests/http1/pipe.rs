@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use base::Nanos;
+use headway_base::Nanos;
+use headway_wire::http1::{Client, Response, Server, ServerEvent};
+use headway_wire::{ClientConnection, Event, Limits, Opened, Request};
 use proptest::prelude::*;
-use wire::http1::{Client, Response, Server, ServerEvent};
-use wire::{ClientConnection, Event, Limits, Opened, Request};
 
 #[derive(Clone, Debug)]
 struct Exchange {

@@ -1,8 +1,8 @@
 //! Requests as a server sees them.
 
+use headway_wire::Limits;
+use headway_wire::http1::{Response, Server, ServerEvent};
 use proptest::prelude::*;
-use wire::Limits;
-use wire::http1::{Response, Server, ServerEvent};
 
 use crate::told::{Serving, Told};
 

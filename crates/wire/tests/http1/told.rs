@@ -1,8 +1,8 @@
 //! What a connection told, in a form that does not depend on how the bytes were cut: neighbouring chunks are one.
 
-use base::Nanos;
-use wire::http1::{Client, Response, Server, ServerEvent};
-use wire::{ClientConnection, Event, Head, Limits, Opened, Request, ResetReason, StreamId};
+use headway_base::Nanos;
+use headway_wire::http1::{Client, Response, Server, ServerEvent};
+use headway_wire::{ClientConnection, Event, Head, Limits, Opened, Request, ResetReason, StreamId};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Told {

@@ -1,6 +1,6 @@
 use super::{Family, Process};
-use base::special::gamma_p;
-use base::units::{UnitError, parse_number};
+use headway_base::special::gamma_p;
+use headway_base::units::{UnitError, parse_number};
 
 pub(super) struct Build;
 

@@ -14,9 +14,9 @@ mod ticks;
 mod uniform;
 
 use crate::shard::Shard;
-use base::random::{Stream, streams};
-use base::units::{UnitError, nearest};
-use base::{Nanos, Profile, special};
+use headway_base::random::{Stream, streams};
+use headway_base::units::{UnitError, nearest};
+use headway_base::{Nanos, Profile, special};
 use std::fmt;
 
 /// An arrival process, built and checked. Displays as it is written on the command line.

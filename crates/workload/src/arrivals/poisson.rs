@@ -1,5 +1,5 @@
 use super::{Family, Process, no_argument};
-use base::units::UnitError;
+use headway_base::units::UnitError;
 
 pub(super) struct Build;
 

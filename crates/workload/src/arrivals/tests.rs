@@ -1,5 +1,5 @@
 use super::*;
-use base::{Phase, Rate};
+use headway_base::{Phase, Rate};
 use proptest::prelude::*;
 use std::sync::Arc;
 

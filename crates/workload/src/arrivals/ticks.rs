@@ -1,5 +1,5 @@
 use super::{Family, Process};
-use base::units::{UnitError, parse_number};
+use headway_base::units::{UnitError, parse_number};
 
 pub(super) struct Build;
 

@@ -6,7 +6,7 @@ use super::group::Group;
 use super::sessions::State;
 use super::{Action, Client, RESTLESS, SessionId, Then, Who};
 use crate::journey::{Cursor, Next};
-use base::{Due, Nanos, Outcome, Record, RecordSink};
+use headway_base::{Due, Nanos, Outcome, Record, RecordSink};
 
 /// Rows that stand for runs of never-started arrivals span at most one cell of this length, so that counts over time
 /// keep their place.

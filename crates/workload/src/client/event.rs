@@ -1,7 +1,7 @@
 //! What the client and the world tell each other.
 
 use super::ConnectionId;
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
 
 /// The bounds that the client keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use super::{Action, Client, ConnectionId, Sending, SessionId, Then, Who};
 use crate::journey::Next;
 use crate::plan::{Connections, OnFailure};
 use crate::shard::Shard;
-use base::{Due, Kind, Nanos, Outcome, Record, RecordSink};
+use headway_base::{Due, Kind, Nanos, Outcome, Record, RecordSink};
 
 /// Least time until the next request of a session after one of which nothing was sent: who finds no connection, or has
 /// nothing to send, and does not think would otherwise try again as fast as the machine goes.

@@ -5,8 +5,8 @@ use crate::journey::{Cursor, Draws, Journey, Next, Node};
 use crate::plan::{Connections, OnFailure, Plan, SessionsOf, Source};
 use crate::shard::Shard;
 use crate::users::Level;
-use base::Nanos;
-use base::dist::Dist;
+use headway_base::Nanos;
+use headway_base::dist::Dist;
 use std::sync::Arc;
 
 #[derive(Debug)]

@@ -26,9 +26,9 @@ pub use pool::ConnectionId;
 
 use crate::plan::{Connections, Plan};
 use crate::shard::Shard;
-use base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start};
 use flow::Sent;
 use group::Group;
+use headway_base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start};
 use pool::{Phase, Pool};
 use sessions::{NONE, Session, Sessions};
 use stalls::Stalls;

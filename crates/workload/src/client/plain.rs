@@ -11,7 +11,7 @@ use super::group::Plain;
 use super::pool::Note;
 use super::sessions::{Session, State};
 use super::{Client, ConnectionId, NO_SESSION, RESTLESS, Sending, SessionId, Untold};
-use base::{Nanos, Outcome, Record, RecordSink, Start};
+use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
 
 impl<S: RecordSink> Client<S> {
     /// Nothing is to be done now: until when that stays so, arrivals apart.

@@ -6,7 +6,7 @@
 //! deadline has moved on since, so that a request costs no heap operation.
 
 use super::SessionId;
-use base::{Nanos, Record};
+use headway_base::{Nanos, Record};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -5,8 +5,8 @@
 
 use super::{ConnectionId, SessionId};
 use crate::journey::Cursor;
-use base::{Nanos, Outcome, Stamp};
 use dary_heap::QuaternaryHeap;
+use headway_base::{Nanos, Outcome, Stamp};
 use std::cmp::Reverse;
 
 /// No connection.

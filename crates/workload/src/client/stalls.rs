@@ -5,7 +5,7 @@
 //! than four fifths of the time since the cap was reached: else the target's, and the cap's. Deliberately absent: when an answer
 //! really came, which nothing tells.
 
-use base::Nanos;
+use headway_base::Nanos;
 
 #[derive(Clone, Copy, Debug)]
 struct Stall {

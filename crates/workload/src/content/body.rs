@@ -3,7 +3,7 @@
 use super::encode::Encoding;
 use super::names::Names;
 use super::template::{Literal, Piece, Template, TemplateError, push_fixed};
-use base::random::{Stream, streams};
+use headway_base::random::{Stream, streams};
 use serde_json::Value;
 
 /// The body of a step's requests. The default is none.

@@ -3,7 +3,7 @@
 use super::encode::is_token;
 use super::finder::{PatternError, regex};
 use super::pointer::{Pointer, said};
-use base::Nanos;
+use headway_base::Nanos;
 use memchr::memmem::Finder as Searcher;
 use regex::bytes::Regex;
 use serde_json::Value;

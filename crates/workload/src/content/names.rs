@@ -4,7 +4,7 @@
 
 use super::data::Data;
 use super::template::Source;
-use base::units::nearest;
+use headway_base::units::nearest;
 
 /// Names that every session has, and what each stands for.
 const BUILT_IN: &[(&str, Source)] = &[

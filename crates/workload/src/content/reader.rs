@@ -13,7 +13,7 @@ use super::shown::{shown, shown_body, shown_header};
 use super::step::Step;
 use crate::client::Then;
 use crate::redact::{Place as NamePlace, REDACTED, Redactor};
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
 use jsonpath_rust::query::js_path_process;
 use serde_json::Value;
 use std::borrow::Cow;

@@ -11,7 +11,7 @@ use super::step::Step;
 use super::values::{Values, Why};
 use crate::client::Then;
 use crate::request::Request;
-use base::Outcome;
+use headway_base::Outcome;
 use std::ops::Range;
 
 /// A request that is put together again and again.

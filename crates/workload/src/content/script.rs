@@ -10,7 +10,7 @@ use crate::client::Sending;
 use crate::redact::{Place, Redactor};
 use crate::request::Request;
 use crate::target::{Endpoint, Target};
-use base::random::{Stream, streams};
+use headway_base::random::{Stream, streams};
 
 /// Bytes of a body that are kept unless the caller says otherwise.
 const MAX_BODY: u64 = 64 << 20;

@@ -1,9 +1,9 @@
 //! Where a session stands in its journey.
 
 use super::{Journey, MOST_NESTED, Op};
-use base::Nanos;
-use base::dist::Dist;
-use base::random::{Stream, open01, streams};
+use headway_base::Nanos;
+use headway_base::dist::Dist;
+use headway_base::random::{Stream, open01, streams};
 
 /// The streams that journeys of one group draw from.
 #[derive(Clone, Copy, Debug)]
@@ -20,18 +20,18 @@ impl Draws {
 
     /// For laws that draw nothing.
     #[inline]
-    fn constant(&self) -> base::random::Draws {
+    fn constant(&self) -> headway_base::random::Draws {
         self.think.item(0)
     }
 
     /// The pace of session `k`.
-    pub fn pace(&self, k: u64) -> base::random::Draws {
+    pub fn pace(&self, k: u64) -> headway_base::random::Draws {
         self.think.item(self.think.bits(k, u64::MAX))
     }
 
     /// The think time of session `k` numbered `ordinal`.
     #[inline]
-    pub fn think(&self, k: u64, ordinal: u32) -> base::random::Draws {
+    pub fn think(&self, k: u64, ordinal: u32) -> headway_base::random::Draws {
         self.think.item(self.think.bits(k, u64::from(ordinal)))
     }
 }

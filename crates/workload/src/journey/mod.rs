@@ -10,8 +10,8 @@ mod cursor;
 
 pub use cursor::{Ask, Cursor, Draws, Next};
 
-use base::Nanos;
-use base::dist::{Constant, Dist, Law as _};
+use headway_base::Nanos;
+use headway_base::dist::{Constant, Dist, Law as _};
 
 /// A journey as it is described, before it is compiled.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,12 @@
 use super::*;
-use base::random::streams;
+use headway_base::random::streams;
 
 fn ask(step: u16) -> Node {
     Node::Ask { step, repeat: 1, think: None }
 }
 
 fn think(text: &str) -> Dist {
-    base::dist::parse(text, &|_| Err("no files".to_owned())).unwrap()
+    headway_base::dist::parse(text, &|_| Err("no files".to_owned())).unwrap()
 }
 
 fn asked(next: Next) -> Option<Ask> {

@@ -1,7 +1,7 @@
 //! Balancers: who of several gets the next request, and what they know when they choose.
 
 use super::PartId;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Chooses among the copies of the parts that it leads to.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,7 +1,7 @@
 //! What goes wrong, and what is done about it.
 
-use base::Nanos;
-use base::dist::Dist;
+use headway_base::Nanos;
+use headway_base::dist::Dist;
 
 /// The way to a part, and back.
 #[derive(Clone, PartialEq, Debug)]

@@ -21,8 +21,8 @@ pub use failure::{
 };
 pub use station::{Cold, Discipline, Station};
 
-use base::Rate;
-use base::dist::Dist;
+use headway_base::Rate;
+use headway_base::dist::Dist;
 
 /// Index of a part in its model.
 pub type PartId = usize;

@@ -6,7 +6,7 @@
 
 use super::words::Worded as _;
 use super::{Policy, Ties};
-use base::Nanos;
+use headway_base::Nanos;
 use std::fmt;
 
 /// Options as they are written; which ones a policy takes, its family says.

@@ -1,7 +1,7 @@
 //! Stations: servers, a queue, a law.
 
-use base::dist::Dist;
-use base::station::Stalls;
+use headway_base::dist::Dist;
+use headway_base::station::Stalls;
 
 /// Servers that share a queue.
 #[derive(Clone, PartialEq, Debug)]

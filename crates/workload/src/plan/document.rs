@@ -5,8 +5,8 @@ use crate::arrivals::Process;
 use crate::journey::{Journey, Node, no_think};
 use crate::shard::Shard;
 use crate::users::{Level, UserPhase};
-use base::dist::{self, Dist};
-use base::{Nanos, Phase, Profile, Rate};
+use headway_base::dist::{self, Dist};
+use headway_base::{Nanos, Phase, Profile, Rate};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

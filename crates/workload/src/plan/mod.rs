@@ -11,9 +11,9 @@ use crate::arrivals::{Arrivals, Process};
 use crate::journey::{self, Journey};
 use crate::shard::Shard;
 use crate::users::Level;
-use base::dist::Dist;
-use base::random::{Stream, streams};
-use base::{Nanos, Phase, Profile, Rate};
+use headway_base::dist::Dist;
+use headway_base::random::{Stream, streams};
+use headway_base::{Nanos, Phase, Profile, Rate};
 use std::sync::Arc;
 
 /// When a plan that ends by itself (fixed work) is given up if it does not.

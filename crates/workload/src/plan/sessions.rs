@@ -2,8 +2,8 @@
 
 use crate::arrivals::{Arrival, Arrivals};
 use crate::shard::Shard;
-use base::Nanos;
-use base::random::Stream;
+use headway_base::Nanos;
+use headway_base::random::Stream;
 
 /// The sessions of one group that arrive at one shard.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@ use crate::journey::{Node, no_think};
 use crate::users::UserPhase;
 
 fn law(text: &str) -> Dist {
-    base::dist::parse(text, &|_| Err("no files".to_owned())).unwrap()
+    headway_base::dist::parse(text, &|_| Err("no files".to_owned())).unwrap()
 }
 
 #[test]

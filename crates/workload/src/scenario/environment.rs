@@ -5,7 +5,7 @@
 use super::source::Problem;
 use super::tree::Scalar;
 use crate::redact::{Place, Redactor};
-use base::units::nearest;
+use headway_base::units::nearest;
 
 /// Environment variables, and which secrets were taken from them.
 pub(super) struct Environment<'a> {

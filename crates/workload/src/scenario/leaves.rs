@@ -5,9 +5,9 @@ use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree, Typed};
 use crate::arrivals::Process;
 use crate::model::words::Worded;
-use base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
-use base::units::{self, MOST_ECHOED, UnitError, echoed, nearest};
-use base::{Nanos, Rate};
+use headway_base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
+use headway_base::units::{self, MOST_ECHOED, UnitError, echoed, nearest};
+use headway_base::{Nanos, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 

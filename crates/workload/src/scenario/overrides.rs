@@ -7,7 +7,7 @@ use super::Override;
 use super::environment::Environment;
 use super::source::{Overridden, Problem, Source, Span};
 use super::tree::{self, Kind, Scalar, Tree, Typed};
-use base::units::{nearest, parse_count, parse_rate};
+use headway_base::units::{nearest, parse_count, parse_rate};
 
 /// Overrides as they are shown, with places after those of a file of so many bytes.
 pub(super) fn texts(length: usize, overrides: &[Override]) -> Vec<Overridden> {

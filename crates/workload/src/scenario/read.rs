@@ -5,7 +5,7 @@
 use super::Surroundings;
 use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree};
-use base::units::nearest;
+use headway_base::units::nearest;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! A world around a scenario: some files and variables.
 
-use base::dist::MOST_BYTES_OF_TIMES;
-use workload::scenario::{Diagnostics, Scenario, Surroundings, parse};
+use headway_base::dist::MOST_BYTES_OF_TIMES;
+use headway_workload::scenario::{Diagnostics, Scenario, Surroundings, parse};
 
 /// Files that scenarios of these tests name.
 const FILES: &[(&str, &str)] = &[

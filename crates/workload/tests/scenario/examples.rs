@@ -1,7 +1,7 @@
 //! The examples of the documentation are scenarios.
 
+use headway_workload::scenario::{Scenario, Surroundings, parse};
 use std::path::{Path, PathBuf};
-use workload::scenario::{Scenario, Surroundings, parse};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples")

@@ -1,10 +1,10 @@
 //! What a model reads as: networks of parts, in an order in which each leads to later ones only.
 
 use crate::common::{mistakes, read_text, scenario};
-use base::Nanos;
-use workload::model::policies::{ALL, Options};
-use workload::model::words::Worded;
-use workload::model::{
+use headway_base::Nanos;
+use headway_workload::model::policies::{ALL, Options};
+use headway_workload::model::words::Worded;
+use headway_workload::model::{
     Backoff, Balancer, Branch, Breaker, Budget, Discipline, Hedge, Jitter, Kind, Knows, Model, Part, Policy,
     Retry, Ties, Timeout, Trip, UnderWay, When, WhileDown,
 };
@@ -51,7 +51,7 @@ fn named_parts_are_shared_and_come_after_what_leads_to_them() {
         shapes,
         [("balancer", 1, false, vec![1]), ("routers", 10, true, vec![2]), ("dynos", 250, true, vec![])]
     );
-    assert_eq!(model.accept, Some(base::Rate(200.0)));
+    assert_eq!(model.accept, Some(headway_base::Rate(200.0)));
     let routers = balancer(&model.parts[1]);
     assert_eq!(routers.policy, Policy::LeastConnections { ties: Ties::First });
     assert_eq!((routers.hold, routers.queue), (Some(millis(1000)), None));
@@ -131,7 +131,7 @@ fn weights_that_differ_are_for_policies_that_look_at_them() {
 
 #[test]
 fn what_is_given_up_is_withdrawn_or_stopped() {
-    use workload::model::Cancel;
+    use headway_workload::model::Cancel;
     for (word, cancel) in [
         ("true", Cancel::Queued),
         ("True", Cancel::Queued),
@@ -152,10 +152,13 @@ fn what_stands_around_a_part_has_short_spellings_and_long_ones() {
     let part = &short.parts[0];
     assert_eq!(part.name, "target");
     assert_eq!(part.retry, Some(Retry { attempts: 3, backoff: None, budget: None }));
-    assert_eq!(part.timeout, Some(Timeout { after: millis(1000), cancel: workload::model::Cancel::Never }));
+    assert_eq!(
+        part.timeout,
+        Some(Timeout { after: millis(1000), cancel: headway_workload::model::Cancel::Never })
+    );
     assert_eq!(
         part.hedge,
-        Some(Hedge { after: millis(50), most: 1, cancel: workload::model::Cancel::Never })
+        Some(Hedge { after: millis(50), most: 1, cancel: headway_workload::model::Cancel::Never })
     );
     assert_eq!(part.breaker, Some(Breaker { trip: Trip::InARow(5), open: millis(5000), probes: 1 }));
     let faults = part.faults.as_ref().unwrap();
@@ -180,10 +183,13 @@ fn what_stands_around_a_part_has_short_spellings_and_long_ones() {
     let backoff = Backoff { base: millis(100), factor: 3.0, most: millis(10_000), jitter: Jitter::Half };
     let budget = Budget { share: 0.1, reserve: 20.0 };
     assert_eq!(part.retry, Some(Retry { attempts: 4, backoff: Some(backoff), budget: Some(budget) }));
-    assert_eq!(part.timeout, Some(Timeout { after: millis(1000), cancel: workload::model::Cancel::Queued }));
+    assert_eq!(
+        part.timeout,
+        Some(Timeout { after: millis(1000), cancel: headway_workload::model::Cancel::Queued })
+    );
     assert_eq!(
         part.hedge,
-        Some(Hedge { after: millis(50), most: 2, cancel: workload::model::Cancel::Queued })
+        Some(Hedge { after: millis(50), most: 2, cancel: headway_workload::model::Cancel::Queued })
     );
     let trip = Trip::Share { share: 0.5, of: 20 };
     assert_eq!(part.breaker, Some(Breaker { trip, open: millis(5000), probes: 3 }));

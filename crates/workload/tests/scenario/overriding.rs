@@ -1,8 +1,8 @@
 //! Values put in place of the file's: where paths lead, and what a person sees who mistyped one.
 
 use crate::common::{env, read};
-use workload::plan::Source;
-use workload::scenario::{Diagnostics, Override, Scenario, Surroundings, parse_with};
+use headway_workload::plan::Source;
+use headway_workload::scenario::{Diagnostics, Override, Scenario, Surroundings, parse_with};
 
 const TEXT: &str = "\
 users:
@@ -72,9 +72,11 @@ fn a_path_leads_through_keys_numbers_and_names() {
         (7, "const(9s)".to_owned())
     );
     assert_eq!(rates(&read), [(0.0, 8.0), (8.0, 8.0)]);
-    let workload::model::Kind::Station(station) = &read.model().unwrap().parts[0].kind else { panic!() };
+    let headway_workload::model::Kind::Station(station) = &read.model().unwrap().parts[0].kind else {
+        panic!()
+    };
     assert_eq!((station.servers, station.steps[0].1.to_string()), (3, "uniform(0s,2s)".to_owned()));
-    assert_eq!(station.stalls, base::station::Stalls::parse("every=60s,for=1s").ok());
+    assert_eq!(station.stalls, headway_base::station::Stalls::parse("every=60s,for=1s").ok());
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! What a scenario that is one reads as.
 
 use crate::common::scenario;
-use base::{Nanos, Phase, Profile, Rate};
-use workload::model::{Kind, Model, Part, Station};
-use workload::plan::{Connections, LONGEST, OnFailure, Plan, Source};
-use workload::users::UserPhase;
-use workload::{Process, Shard};
+use headway_base::{Nanos, Phase, Profile, Rate};
+use headway_workload::model::{Kind, Model, Part, Station};
+use headway_workload::plan::{Connections, LONGEST, OnFailure, Plan, Source};
+use headway_workload::users::UserPhase;
+use headway_workload::{Process, Shard};
 
 const STEP: &str = "journey: [{ get: / }]\n";
 
@@ -109,12 +109,12 @@ fn several_groups_are_measured_from_the_latest_warm_up_to_the_end_of_the_longest
 
 #[test]
 fn journeys_have_choices_blocks_pauses_and_think_times_of_their_own() {
-    use workload::journey::Node;
+    use headway_workload::journey::Node;
     let text = "users: { closed: { count: 1 }, think: \"uniform(0s, 2s)\" }\njourney:\n  - get: /a\n    repeat: 3\n    think: exp(1s)\n  \
                 - choose:\n      - { weight: 3, steps: [{ get: /b }] }\n      - steps: []\n  - repeat: 2\n    steps:\n      - pause: 1s\n      \
                 - get: /c\n";
     let journey = scenario(text).groups.swap_remove(0).journey;
-    let law = |text: &str| base::dist::parse(text, &|_| Err(String::new())).unwrap();
+    let law = |text: &str| headway_base::dist::parse(text, &|_| Err(String::new())).unwrap();
     let ask = |step| Node::Ask { step, repeat: 1, think: None };
     let expected = [
         Node::Ask { step: 0, repeat: 3, think: Some(law("exp(1s)")) },
@@ -170,7 +170,7 @@ fn the_model_is_data() {
     let model = read.model().unwrap();
     let station = only_station(model);
     assert_eq!((station.servers, station.queue, model.accept), (4, Some(100), Some(Rate(200.0))));
-    assert_eq!(station.stalls, base::station::Stalls::new(seconds(60), seconds(2)).ok());
+    assert_eq!(station.stalls, headway_base::station::Stalls::new(seconds(60), seconds(2)).ok());
     let cold = station.cold.unwrap();
     assert_eq!((cold.factor, cold.requests), (2.4, 4000));
     let (step, law) = &station.steps[0];
@@ -180,7 +180,7 @@ fn the_model_is_data() {
     let once = scenario(&text.replace("every: 60s, for: 2s", "at: 20s, for: 2s"));
     assert_eq!(
         only_station(once.model().unwrap()).stalls,
-        base::station::Stalls::once(seconds(20), seconds(2)).ok()
+        headway_base::station::Stalls::once(seconds(20), seconds(2)).ok()
     );
 }
 

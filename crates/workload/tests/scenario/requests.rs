@@ -1,10 +1,10 @@
 //! Steps become the requests that they describe.
 
 use crate::common::scenario;
-use base::Nanos;
-use workload::content::{Memory, Visit};
-use workload::scenario::Scenario;
-use workload::{Request, Sending};
+use headway_base::Nanos;
+use headway_workload::content::{Memory, Visit};
+use headway_workload::scenario::Scenario;
+use headway_workload::{Request, Sending};
 
 fn sending(k: u64, step: u16) -> Sending {
     Sending { k, user: k, step, ..Sending::default() }

@@ -1,8 +1,8 @@
 //! The JSON Schema knows every key, accepts every example, and refuses what the reader refuses.
 
 use crate::examples;
+use headway_workload::scenario::schema;
 use serde_json::{Map, Value};
-use workload::scenario::schema;
 
 /// Whether a value is valid; of the schema language it knows what the schema uses, and stops at what it does not.
 fn valid(root: &Value, schema: &Value, value: &Value) -> bool {

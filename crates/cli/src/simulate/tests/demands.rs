@@ -4,9 +4,9 @@ use super::{LOAD, ONE, ask, played};
 use crate::exit;
 use crate::settings::Asked;
 use crate::simulate::simulate;
-use stats::Summary;
-use stats::study::{Point, Study};
-use stats::summary::ThresholdOutcome::{self, Crossed, Inconclusive, NotJudged, Passed};
+use headway_stats::Summary;
+use headway_stats::study::{Point, Study};
+use headway_stats::summary::ThresholdOutcome::{self, Crossed, Inconclusive, NotJudged, Passed};
 
 /// 60 requests a second over 200 s, 20 s before.
 fn long() -> String {
@@ -56,7 +56,7 @@ fn each_point_of_a_sweep_is_held_to_its_thresholds() {
     );
     assert_eq!(
         (p99.n, p99.decided, p99.unit),
-        (study.points[1].n, Some(true), stats::summary::ThresholdUnit::Seconds)
+        (study.points[1].n, Some(true), headway_stats::summary::ThresholdUnit::Seconds)
     );
     let why = study.points[3].thresholds[0].reason.as_deref().unwrap();
     assert!(why.starts_with("no steady state: target is asked for 1.20 times"), "{why}");
@@ -170,7 +170,7 @@ fn a_single_run_without_a_steady_state_judges_only_what_does_not_hang_on_it() {
 }
 
 /// Ten users over one server without room to wait.
-fn crowd(think: &str, model: &str) -> Option<stats::summary::Finding> {
+fn crowd(think: &str, model: &str) -> Option<headway_stats::summary::Finding> {
     let text = format!(
         "seed: 3\nusers: {{ closed: {{ count: 10 }}, think: {think}, phases: [ {{ hold: 1s }} ] }}\njourney: [ {{ get: / }} ]\n\
          model: {model}\n"

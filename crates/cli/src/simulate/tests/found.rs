@@ -2,7 +2,7 @@
 
 use super::demands::single;
 use super::played;
-use stats::summary::ThresholdOutcome::NotJudged;
+use headway_stats::summary::ThresholdOutcome::NotJudged;
 
 /// Name, arrivals per second, length in seconds, model.
 type Row = (&'static str, f64, u32, &'static str);

@@ -2,8 +2,8 @@
 //! requests that were given up.
 
 use super::played;
-use stats::study::{Difference, Study};
-use stats::summary::ThresholdOutcome::{self, Crossed, Inconclusive, Passed};
+use headway_stats::study::{Difference, Study};
+use headway_stats::summary::ThresholdOutcome::{self, Crossed, Inconclusive, Passed};
 
 const LOAD: &str = "users: { arrive: { rate: 500/s }, phases: [ { hold: 40s } ] }\njourney: [ { get: / } ]\n";
 

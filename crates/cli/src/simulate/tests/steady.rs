@@ -4,8 +4,8 @@
 use super::demands::single;
 use super::{LOAD, ask, played};
 use crate::settings::Asked;
-use stats::Summary;
-use stats::summary::ThresholdOutcome::{Crossed, NotJudged, Passed};
+use headway_stats::Summary;
+use headway_stats::summary::ThresholdOutcome::{Crossed, NotJudged, Passed};
 
 /// 80 requests a second for 100 s.
 fn load() -> String {

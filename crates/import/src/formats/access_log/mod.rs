@@ -28,7 +28,7 @@ use crate::options::Options;
 use crate::outcome;
 use crate::rows::Rows;
 use crate::stamps;
-use base::{Nanos, Outcome};
+use headway_base::{Nanos, Outcome};
 use jiff::tz::TimeZone;
 use memchr::memchr;
 use pattern::{Field, Pattern, Values, Wrong};

@@ -3,7 +3,7 @@
 
 use crate::numbers;
 use crate::stamps;
-use base::Nanos;
+use headway_base::Nanos;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::{Offset, TimeZone};

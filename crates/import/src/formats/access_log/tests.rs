@@ -14,7 +14,7 @@ fn read(format: Option<&str>, text: &str) -> (Vec<Row>, Rows, Facts) {
     let options = Options { log_format: format.map(str::to_owned), ..Options::default() };
     let (rows, facts) = read_all(&AccessLog, text.as_bytes(), &options);
     let label = |step: u16| rows.tables.labels.as_slice()[usize::from(step)].clone();
-    let row = |r: &base::Record| {
+    let row = |r: &headway_base::Record| {
         assert_eq!(r.started.get(), Some(r.intended));
         (r.intended.0 - BASE, r.response().0, r.status, r.outcome, r.bytes_received, label(r.step))
     };

@@ -11,7 +11,7 @@ use crate::numbers::{decimal, int, places};
 use crate::outcome;
 use crate::stamps::{EXPECTED, Shape, StampReader, Unit};
 use crate::{Clock, Error, Facts, Format, Options, Outcomes, Reader, Rows, Stamps};
-use base::{Kind, Nanos, Outcome, Record};
+use headway_base::{Kind, Nanos, Outcome, Record};
 use jiff::tz::TimeZone;
 use spec::{Key, Part, Spec, Written, wrong};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::read_with;
-use base::Stamp;
+use headway_base::Stamp;
 use proptest::prelude::*;
 
 fn options(columns: &str) -> Options {

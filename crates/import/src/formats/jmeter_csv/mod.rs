@@ -10,7 +10,7 @@ use crate::lines::{Csv, Fields, Lines};
 use crate::numbers::int;
 use crate::stamps::{EXPECTED, Shape, StampReader, unix};
 use crate::{Error, Facts, Format, Options, Reader, Rows, Stamps};
-use base::Nanos;
+use headway_base::Nanos;
 use jiff::tz::TimeZone;
 use layout::{First, Layout, present};
 use std::path::Path;

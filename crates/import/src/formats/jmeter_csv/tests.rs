@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{read, read_with};
-use base::{Outcome, Stamp};
+use headway_base::{Outcome, Stamp};
 use proptest::prelude::*;
 
 const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,\

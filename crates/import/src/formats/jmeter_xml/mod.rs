@@ -9,8 +9,8 @@ use super::jmeter_row::{Sample, Samples, bytes, span, span_or_none, truth};
 use crate::numbers::int;
 use crate::stamps::{EXPECTED, unix};
 use crate::{Error, Facts, Format, Options, Reader, Rows, Stamps};
-use base::Nanos;
 use cut::Piece;
+use headway_base::Nanos;
 use memchr::{memchr, memchr_iter, memmem};
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
@@ -234,7 +234,7 @@ fn plain(value: Cow<'_, str>) -> Cow<'_, str> {
 mod tests {
     use super::*;
     use crate::testing::{read, read_with};
-    use base::{Outcome, Stamp};
+    use headway_base::{Outcome, Stamp};
     use proptest::prelude::*;
 
     const FILE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>

@@ -5,7 +5,7 @@ use crate::formats::request;
 use crate::outcome;
 use crate::stamps::{span, unix};
 use crate::{Clock, Error, Facts, Reader, Rows};
-use base::Nanos;
+use headway_base::Nanos;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::path::{Path, PathBuf};
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::formats::oha_sqlite::OhaSqlite;
     use crate::{Format, Options};
-    use base::{Outcome, Record};
+    use headway_base::{Outcome, Record};
     use std::fs;
 
     const TABLE: &str = "CREATE TABLE oha (url TEXT NOT NULL, start REAL NOT NULL, start_latency_correction REAL, \

@@ -143,7 +143,7 @@ impl Reader for VegetaGobReader {
 mod tests {
     use super::super::request;
     use super::*;
-    use base::{Nanos, Outcome, Record};
+    use headway_base::{Nanos, Outcome, Record};
 
     /// The descriptions that vegeta 12.13 writes first.
     const TYPES: &[u8] = b"\xff\x96\x7f\x03\x01\x01\x06Result\x01\xff\x80\x00\x01\x0c\x01\x06Attack\x01\x0c\x00\x01\

@@ -3,8 +3,8 @@
 use super::super::layout::{Align, Page, cell, span};
 use crate::format::{chosen_time, count, number, plural, time};
 use crate::words::{self, Tone};
-use stats::Summary;
-use stats::summary::Audit;
+use headway_stats::Summary;
+use headway_stats::summary::Audit;
 
 /// Lines of a histogram.
 const LINES: usize = 8;

@@ -12,8 +12,8 @@ use super::{machine, numbers, verdict};
 use crate::words::audit::Fact;
 use crate::words::{self, Tone};
 use crate::{Style, format};
-use stats::Summary;
-use stats::summary::{Audit, LoadVerdict};
+use headway_stats::Summary;
+use headway_stats::summary::{Audit, LoadVerdict};
 
 /// Files that are shown one by one.
 const MOST_FILES: usize = 8;

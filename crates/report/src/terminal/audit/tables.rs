@@ -6,8 +6,8 @@ use crate::brady::{self, Table};
 use crate::format::{chosen, chosen_time, count, number, percentile, plural, rate, share_of, size, time};
 use crate::words::audit::COARSE;
 use crate::words::{self, Tone};
-use stats::Summary;
-use stats::summary::{Audit, Column};
+use headway_stats::Summary;
+use headway_stats::summary::{Audit, Column};
 
 /// More labels than this, and only the most frequent are shown.
 const ALL_LABELS: usize = 12;

@@ -14,7 +14,7 @@
 use super::rules::{Order, Rules};
 use crate::network::flight::{Flight, Flights, State, Ticket};
 use crate::network::tickets::Tickets;
-use base::Nanos;
+use headway_base::Nanos;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 

@@ -1,5 +1,5 @@
 //! Stations: what serves. One that is first come first served, and that nothing can interrupt, knows at each arrival when it
-//! leaves ([`base::station`]); the others act by events ([`Desk`]).
+//! leaves ([`headway_base::station`]); the others act by events ([`Desk`]).
 
 mod desk;
 mod rules;

@@ -1,9 +1,9 @@
 //! What holds for all copies of a station that acts by events.
 
-use base::Nanos;
-use base::station::Stalls;
-use base::units::UnitError;
-use workload::model::{Discipline, Station};
+use headway_base::Nanos;
+use headway_base::station::Stalls;
+use headway_base::units::UnitError;
+use headway_workload::model::{Discipline, Station};
 
 /// Who is served next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,10 @@
 //! How long serving a request takes: the law of its step, longer while the station is cold.
 
-use base::Nanos;
-use base::dist::{Dist, Law};
-use base::random::Draws;
-use base::units::UnitError;
-use workload::model::{Cold, Station};
+use headway_base::Nanos;
+use headway_base::dist::{Dist, Law};
+use headway_base::random::Draws;
+use headway_base::units::UnitError;
+use headway_workload::model::{Cold, Station};
 
 /// The least time that an answer takes: whoever asks again at once gets on in time.
 pub(crate) const LEAST: Nanos = Nanos(1);

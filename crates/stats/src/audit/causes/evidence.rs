@@ -3,7 +3,7 @@
 //! Four things: some stretches of neighbouring starts as they are, the first starts of each generator, what happened
 //! around the gaps that are too long to be chance, and how many starts fell into each part of the time.
 
-use base::Nanos;
+use headway_base::Nanos;
 use std::ops::Range;
 
 /// Stretches of neighbouring starts that are kept, and how many starts each holds.

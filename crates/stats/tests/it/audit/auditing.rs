@@ -1,10 +1,10 @@
 //! An audit of rows that are already in order, as the binary would make it.
 
 use super::traffic::Load;
-use base::{Kind, Nanos};
-use stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
-use stats::summary::{Source, Stream};
-use stats::{Facts, Setup, Summary, Workload};
+use headway_base::{Kind, Nanos};
+use headway_stats::audit::{AuditSetup, Auditor, QuantileRule, Survey};
+use headway_stats::summary::{Source, Stream};
+use headway_stats::{Facts, Setup, Summary, Workload};
 
 pub fn audit(load: &Load) -> Summary {
     let mut survey = Survey::default();

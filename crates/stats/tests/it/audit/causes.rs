@@ -2,7 +2,7 @@
 
 use super::auditing;
 use super::traffic::{Maker, make};
-use stats::Summary;
+use headway_stats::Summary;
 
 fn audited(maker: Maker, seed: u64) -> Summary {
     auditing::audit(&make(maker, seed))

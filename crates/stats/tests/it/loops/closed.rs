@@ -2,9 +2,9 @@
 
 use super::play::{BASE, Told, closed};
 use crate::world::{finding, outcome, rule};
-use base::Nanos;
-use stats::summary::{LoadVerdict, Pattern, ResponseKind, RuleOutcome};
-use stats::{Setup, UsersAsked, Workload};
+use headway_base::Nanos;
+use headway_stats::summary::{LoadVerdict, Pattern, ResponseKind, RuleOutcome};
+use headway_stats::{Setup, UsersAsked, Workload};
 
 const USERS: u32 = 20;
 

@@ -1,8 +1,8 @@
 //! What a closed loop hid: the estimate against the open truth, in virtual time.
 
 use super::play::{BASE, Target, closed};
-use base::Nanos;
-use stats::{Setup, UsersAsked, Workload};
+use headway_base::Nanos;
+use headway_stats::{Setup, UsersAsked, Workload};
 
 fn setup(users: u32, until: Nanos) -> Setup {
     Setup {

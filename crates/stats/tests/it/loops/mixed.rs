@@ -2,9 +2,9 @@
 
 use super::play::{BASE, STEPS, Told, arrivals, closed, poisson, sessions};
 use crate::world::{outcome, rule};
-use base::{Due, Kind, Nanos, Phase, Rate};
-use stats::summary::{LoadVerdict, ResponseKind, RuleOutcome};
-use stats::{SessionAsked, Setup, UsersAsked, Workload};
+use headway_base::{Due, Kind, Nanos, Phase, Rate};
+use headway_stats::summary::{LoadVerdict, ResponseKind, RuleOutcome};
+use headway_stats::{SessionAsked, Setup, UsersAsked, Workload};
 
 const USERS: u32 = 10;
 

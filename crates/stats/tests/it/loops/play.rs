@@ -1,10 +1,10 @@
 //! The players: they make the records that a source would have told.
 
-use base::random::{Draws, Stream};
-use base::special::exponential;
-use base::station::{Admission, Stalls, Station};
-use base::{Batch, Due, Kind, Nanos, Outcome, Phase, Profile, Record};
-use stats::{Analysis, Facts, PlanLaw, Setup, Summary, Threshold};
+use headway_base::random::{Draws, Stream};
+use headway_base::special::exponential;
+use headway_base::station::{Admission, Stalls, Station};
+use headway_base::{Batch, Due, Kind, Nanos, Outcome, Phase, Profile, Record};
+use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Threshold};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -135,7 +135,7 @@ pub fn sessions(due: &[Nanos], cap: usize, target: Target, seed: u64) -> Told {
                 started: begun[k].into(),
                 ..answered(k as u64, due[k], at)
             };
-            told.records.push(Record { sent: base::Stamp::NONE, ..session });
+            told.records.push(Record { sent: headway_base::Stamp::NONE, ..session });
             told.users.push((at, -1));
             inside -= 1;
             if let Some(first) = waiting.pop_front() {

@@ -6,9 +6,9 @@
 
 use super::play::{BASE, STEPS, Told, arrivals, poisson, sessions};
 use crate::world::{finding, outcome, rule};
-use base::{Due, Kind, Nanos, Outcome, Phase, Rate, Record};
-use stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, SeriesRow};
-use stats::{SessionAsked, Setup, Summary, Workload};
+use headway_base::{Due, Kind, Nanos, Outcome, Phase, Rate, Record};
+use headway_stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, SeriesRow};
+use headway_stats::{SessionAsked, Setup, Summary, Workload};
 use std::sync::LazyLock;
 
 fn phases(rate: f64) -> [Phase; 2] {

@@ -2,8 +2,8 @@
 
 use super::play::{BASE, Target, arrivals, poisson, single};
 use crate::world::finding;
-use base::{Nanos, Phase, Rate};
-use stats::{Setup, Summary, Workload};
+use headway_base::{Nanos, Phase, Rate};
+use headway_stats::{Setup, Summary, Workload};
 
 fn open(rate: f64, seconds: i64, target: Target, seed: u64) -> Summary {
     let phases = [Phase::hold(Nanos::from_secs(seconds), Rate(rate))];

@@ -6,9 +6,9 @@
 
 use super::play::{BASE, STEPS, Told, sessions};
 use crate::world::{finding, outcome, rule};
-use base::Nanos;
-use stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, Summary};
-use stats::{SessionAsked, Setup, Workload};
+use headway_base::Nanos;
+use headway_stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, Summary};
+use headway_stats::{SessionAsked, Setup, Workload};
 
 fn setup(sources: usize) -> Setup {
     Setup {

@@ -1,7 +1,7 @@
 //! Kinds of made traffic of one arrival per unit of time on average, whose true effects are known.
 
 use crate::world::exponential;
-use base::random::Draws;
+use headway_base::random::Draws;
 use std::f64::consts::TAU;
 
 /// Makes arrivals up to this time, from a random point on.

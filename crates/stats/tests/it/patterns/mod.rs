@@ -5,10 +5,10 @@
 mod kinds;
 
 use crate::world::draws;
-use base::{Batch, Nanos, Start};
+use headway_base::{Batch, Nanos, Start};
+use headway_stats::summary::{Pattern, ScaleEnd, Summary};
+use headway_stats::{Analysis, Facts, Setup, Workload};
 use kinds::Make;
-use stats::summary::{Pattern, ScaleEnd, Summary};
-use stats::{Analysis, Facts, Setup, Workload};
 use std::collections::BTreeMap;
 
 /// Seconds per unit of time of the kinds.

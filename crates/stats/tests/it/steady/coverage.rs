@@ -1,10 +1,10 @@
 //! How often the intervals hold the truth; the standard error of a coverage of 95 % over 500 trials is 1 %.
 
 use super::{QUEUE, Run};
-use stats::steady::{
+use headway_stats::steady::{
     Batches, Cut, Histogram, Length, Replications, Sample, Shares, batch_means, mser, mser_of_runs, pooled,
 };
-use stats::summary::Interval;
+use headway_stats::summary::Interval;
 
 fn holds([low, high]: Interval) -> bool {
     (low..=high).contains(&QUEUE.sojourn_mean())

@@ -8,10 +8,10 @@ mod percentiles;
 mod speed;
 mod warmup;
 
-use base::random::{Draws, Stream};
-use base::special::exponential;
-use stats::queueing::Mmc;
-use stats::steady::Batches;
+use headway_base::random::{Draws, Stream};
+use headway_base::special::exponential;
+use headway_stats::queueing::Mmc;
+use headway_stats::steady::Batches;
 
 const QUEUE: Mmc = Mmc::mm1(0.8, 1.0);
 

@@ -2,10 +2,10 @@
 //! 3.92 standard deviations of the estimator. Of 20 replications, independent draws; two models draw the same numbers.
 
 use super::coverage::counted;
-use base::random::{Draws, Stream};
-use base::special::{exponential, normal, normal_cdf};
-use stats::steady::{ByRuns, Shares, apart, paired, pooled};
-use stats::summary::Interval;
+use headway_base::random::{Draws, Stream};
+use headway_base::special::{exponential, normal, normal_cdf};
+use headway_stats::steady::{ByRuns, Shares, apart, paired, pooled};
+use headway_stats::summary::Interval;
 
 const RUNS: u64 = 20;
 const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];

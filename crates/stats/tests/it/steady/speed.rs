@@ -1,8 +1,8 @@
 //! What a push costs, beside `hdrhistogram`'s.
 
-use base::random::Stream;
-use base::special::exponential;
-use stats::steady::{Batches, Histogram};
+use headway_base::random::Stream;
+use headway_base::special::exponential;
+use headway_stats::steady::{Batches, Histogram};
 use std::hint::black_box;
 
 #[expect(clippy::disallowed_types, reason = "a measurement; the library has no clock")]

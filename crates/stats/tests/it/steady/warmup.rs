@@ -1,7 +1,7 @@
 //! A start far from steady state is found and left out.
 
 use super::{QUEUE, Run};
-use stats::steady::{Cut, Replications, mser};
+use headway_stats::steady::{Cut, Replications, mser};
 
 /// 100 services wait when a run of 1,000 relaxation times begins. Over 50 runs: each finds a cut; the mean of what is
 /// left is within 4 standard errors of the truth, that of the whole run is not.
@@ -27,11 +27,11 @@ fn a_hundred_waiting_are_left_out() {
 /// At 125 % the queue grows without end, whatever the seed.
 #[test]
 fn an_overloaded_queue_has_no_steady_state() {
-    use base::random::Stream;
-    use base::special::exponential;
+    use headway_base::random::Stream;
+    use headway_base::special::exponential;
     for seed in 1..=20 {
         let mut draws = Stream::new(seed, "test").item(0);
-        let (mut work, mut batches) = (0.0, stats::steady::Batches::new());
+        let (mut work, mut batches) = (0.0, headway_stats::steady::Batches::new());
         for _ in 0..50_000 {
             let sojourn = work + exponential(&mut draws);
             work = f64::max(sojourn - exponential(&mut draws) / 1.25, 0.0);
@@ -44,15 +44,15 @@ fn an_overloaded_queue_has_no_steady_state() {
 /// Response times in units of the mean service of a queue of one server, first come first served, from empty: service law and load;
 /// with a stall of `stall.1` every `stall.0` if there is one.
 fn queue(law: &str, load: f64, stall: Option<(f64, f64)>, seed: u64, n: usize) -> Vec<f64> {
-    use base::dist::{self, Law};
-    use base::station::Stalls;
+    use headway_base::dist::{self, Law};
+    use headway_base::station::Stalls;
     let law = dist::parse(law, &|_| Err(String::new())).unwrap();
-    let mut draws = base::random::Stream::new(seed, "warm-up").item(0);
-    let nanos = base::Nanos::from_secs_f64;
+    let mut draws = headway_base::random::Stream::new(seed, "warm-up").item(0);
+    let nanos = headway_base::Nanos::from_secs_f64;
     let stalls = stall.map(|(every, length)| Stalls::new(nanos(every), nanos(length)).unwrap());
     let (mut at, mut free) = (0.0f64, 0.0f64);
     let sojourns = (0..n).map(|_| {
-        at += base::special::exponential(&mut draws) / load;
+        at += headway_base::special::exponential(&mut draws) / load;
         let own = stalls.map_or(at, |stalls| stalls.worked(nanos(at)).as_secs_f64());
         free = free.max(own) + law.sample(&mut draws) / law.mean();
         stalls.map_or(free, |stalls| stalls.instant(nanos(free)).as_secs_f64()) - at
@@ -61,7 +61,7 @@ fn queue(law: &str, load: f64, stall: Option<(f64, f64)>, seed: u64, n: usize) -
 }
 
 /// MSER alone, as it is published: the cut, and whether it lies in the first half.
-fn alone(batches: &stats::steady::Batches) -> Cut {
+fn alone(batches: &headway_stats::steady::Batches) -> Cut {
     let sums = batches.sums();
     let group = 5usize.div_ceil(batches.length() as usize);
     let values: Vec<f64> = sums.chunks_exact(group).map(|g| g.iter().sum()).collect();
@@ -78,7 +78,7 @@ fn alone(batches: &stats::steady::Batches) -> Cut {
     }
     let observations = (best.1 * group) as u64 * batches.length();
     let share = observations as f64 / batches.n() as f64;
-    let prefix = stats::steady::Prefix { batches: best.1 * group, observations, share };
+    let prefix = headway_stats::steady::Prefix { batches: best.1 * group, observations, share };
     if 2 * best.1 <= m { Cut::Found(prefix) } else { Cut::NotFound(prefix) }
 }
 
@@ -86,20 +86,20 @@ fn alone(batches: &stats::steady::Batches) -> Cut {
 /// that is cut, and bias of the mean over the truth.
 fn of_runs(
     runs: u64,
-    cut: impl Fn(&stats::steady::Batches) -> Cut,
+    cut: impl Fn(&headway_stats::steady::Batches) -> Cut,
     values: impl Fn(u64) -> Vec<f64>,
     truth: f64,
 ) -> [f64; 4] {
     let (mut missed, mut held, mut share, mut bias) = (0.0, 0.0, 0.0, 0.0);
     for seed in 1..=runs {
-        let mut batches = stats::steady::Batches::new();
+        let mut batches = headway_stats::steady::Batches::new();
         values(seed).into_iter().for_each(|x| batches.push(x));
         let cut = cut(&batches);
         let Cut::Found(prefix) = cut else {
             missed += 1.0;
             continue;
         };
-        let means = stats::steady::batch_means(&batches, &cut).unwrap();
+        let means = headway_stats::steady::batch_means(&batches, &cut).unwrap();
         held += f64::from(u8::from((means.interval[0]..=means.interval[1]).contains(&truth)));
         share += prefix.share;
         bias += means.mean / truth - 1.0;

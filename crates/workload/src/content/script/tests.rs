@@ -38,7 +38,12 @@ fn fixed_steps_are_the_same_until_there_are_cookies() {
     let sending = Sending::default();
     let mut reader = script.reader(0);
     reader.head(&script, 200, [("Set-Cookie", &b"a=1"[..])].into_iter());
-    script.finish(&Visit { sending: &sending, now_unix_ns: 0 }, reader, &mut memory, base::Nanos::ZERO);
+    script.finish(
+        &Visit { sending: &sending, now_unix_ns: 0 },
+        reader,
+        &mut memory,
+        headway_base::Nanos::ZERO,
+    );
     assert_eq!([0, 1, 2].map(|step| script.is_fixed(step, &memory)), [false, false, true]);
     memory.clear();
     assert!(script.is_fixed(0, &memory));

@@ -8,7 +8,7 @@ use crate::scenario::leaves::Count;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::written::{self, JourneyOf};
-use base::units::nearest;
+use headway_base::units::nearest;
 use std::collections::{HashMap, HashSet};
 
 /// Journeys of a file, compiled as far as nodes, with the steps of those that somebody takes.

@@ -18,7 +18,7 @@ use crate::content::{Names, Script};
 use crate::journey::{Journey, Node, no_think};
 use crate::plan::{Group, LONGEST};
 use crate::redact::Redactor;
-use base::Nanos;
+use headway_base::Nanos;
 use journeys::Journeys;
 use std::sync::Arc;
 use users::Coming;

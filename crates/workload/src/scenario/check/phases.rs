@@ -6,7 +6,7 @@ use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::written;
 use crate::users::UserPhase;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// What the values of phases are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use crate::scenario::source::{Problem, Source};
 use crate::scenario::written::{self, Threshold};
 use crate::scenario::{Settings, ThresholdText};
 use crate::target::Target;
-use base::Nanos;
+use headway_base::Nanos;
 
 /// Most connections that a file may ask for, as `-c`.
 const MOST_CONNECTIONS: u64 = 10_000_000;

@@ -9,8 +9,8 @@ use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::written::{self, ConnectionsWord, FailureWord};
 use crate::users::Level;
-use base::dist::{Dist, Law as _};
-use base::{Nanos, Phase, Profile, Rate};
+use headway_base::dist::{Dist, Law as _};
+use headway_base::{Nanos, Phase, Profile, Rate};
 use std::sync::Arc;
 
 /// A group whose coming is settled; what it does is not.

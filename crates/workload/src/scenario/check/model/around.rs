@@ -10,7 +10,7 @@ use crate::scenario::leaves::{Count, Law, Plain, Time};
 use crate::scenario::read::{OrFull, Reader};
 use crate::scenario::source::Problem;
 use crate::scenario::written::{self, AnswerWord};
-use base::Nanos;
+use headway_base::Nanos;
 
 /// A request may be made so often in all.
 pub(super) const MOST_ATTEMPTS: u64 = 100;

@@ -6,7 +6,7 @@ use crate::model::{Balancer, Branch, Knows, Policy};
 use crate::scenario::read::{OrFull, Reader};
 use crate::scenario::source::Problem;
 use crate::scenario::written::{self, Balancing, Knowing, ModelPart};
-use base::Nanos;
+use headway_base::Nanos;
 
 pub(super) fn settle(part: &ModelPart, to: Vec<Branch>, reader: &mut Reader<'_>) -> Option<Balancer> {
     let written = part.balancer.as_ref()?;

@@ -14,8 +14,8 @@ use crate::scenario::read::Reader;
 use crate::scenario::source::Problem;
 use crate::scenario::tree::Scalar;
 use crate::scenario::written;
-use base::Nanos;
-use base::units::nearest;
+use headway_base::Nanos;
+use headway_base::units::nearest;
 use std::ops::RangeInclusive;
 
 /// All models of a file by name; one without a name is `model`.

@@ -11,7 +11,7 @@ use crate::scenario::read::{OrFull, Reader};
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::tree::Scalar;
 use crate::scenario::written::{Branch, Lead, Model, ModelPart};
-use base::units::nearest;
+use headway_base::units::nearest;
 use std::collections::HashMap;
 
 /// Copies over the whole network, at most.

@@ -6,8 +6,8 @@ use crate::scenario::leaves::Count;
 use crate::scenario::read::{Named, Reader};
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::written::{self, ModelPart};
-use base::Nanos;
-use base::station::Stalls;
+use headway_base::Nanos;
+use headway_base::station::Stalls;
 
 /// A model may have so many servers.
 pub(super) const MOST_SERVERS: u64 = 1_000_000;
