@@ -14,10 +14,10 @@ def numbers(node):
     return [node] if isinstance(node, (int, float)) else []
 
 
-@check("lab: bunches and work with few replications: text and document of one seed, published figures beside ours, 80 columns")
+@check("lab: brady and fixed-work with few replications: text and document of one seed, published figures beside ours, 80 columns")
 def labs(tmp):
     listed = headway("lab", cwd=tmp).exits(0).out
-    for name, parts in [("bunches", ["figure 16", "theory"]), ("work", ["published", "R p99"])]:
+    for name, parts in [("brady", ["figure 16", "theory"]), ("fixed-work", ["published", "R p99"])]:
         contains(listed, name, "the list of experiments")
         path = tmp / f"{name}.json"
         told = headway("lab", name, "--replications", "2", "--seed", "3", "--json", path, cwd=tmp).exits(0)

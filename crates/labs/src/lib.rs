@@ -8,14 +8,14 @@ mod arrivals;
 pub mod balancers;
 pub mod bamboo;
 mod bounds;
-pub mod bunches;
+pub mod brady;
+pub mod fixed_work;
 mod latencies;
 pub mod poisson;
 mod range;
 mod table;
 pub mod text;
 mod words;
-pub mod work;
 
 pub use range::Range;
 pub use table::{Cell, Quantity, Table, TableRow};
@@ -52,10 +52,14 @@ pub type Live = fn(u64, &mut Report) -> anyhow::Result<()>;
 
 /// Every experiment.
 pub const ALL: &[&dyn Lab] =
-    &[&poisson::Ruler, &bunches::BUNCHES, &work::WORK, &balancers::BALANCERS, &bamboo::BAMBOO];
+    &[&poisson::Ruler, &brady::BRADY, &fixed_work::FIXED_WORK, &balancers::BALANCERS, &bamboo::BAMBOO];
 
-/// The experiment of that name, if there is one.
+/// Names that labs had in 0.1.0, and what they are called now; understood for one version more.
+const FORMER_NAMES: &[(&str, &str)] = &[("bunches", "brady"), ("work", "fixed-work")];
+
+/// The experiment of that name, if there is one. Names of 0.1.0 are understood.
 pub fn find(name: &str) -> Option<&'static dyn Lab> {
+    let name = FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, name)| name);
     ALL.iter().copied().find(|lab| lab.name() == name)
 }
 
@@ -144,6 +148,9 @@ mod tests {
             assert!(ALL[..i].iter().all(|other| other.name() != lab.name()));
         }
         assert!(find("ruler").is_none());
+        for (former, name) in FORMER_NAMES {
+            assert_eq!(find(former).map(Lab::name), Some(*name));
+        }
     }
 
     #[test]

@@ -177,7 +177,7 @@ pub struct LabArgs {
     /// experiment's own]
     #[arg(long, value_parser = units::parse_count, value_name = "N")]
     pub replications: Option<u64>,
-    /// Play what can be played against a target on this machine too (bunches: 20 s)
+    /// Play what can be played against a target on this machine too (brady: 20 s)
     #[arg(long)]
     pub live: bool,
     /// Write the numbers as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is replaced

@@ -98,7 +98,7 @@ fn the_report_fits() {
         .map(|case| Case { setting: case.setting.clone().counted(120, 140), ..case })
         .collect();
     let observed = observe(cases, 1, 2).unwrap();
-    let report = Bunches.report(1, &observed);
+    let report = Brady.report(1, &observed);
     assert_eq!(report.tables.iter().map(|table| table.rows.len()).collect::<Vec<_>>(), [7, 24, 7, 14, 6, 9]);
     assert_eq!(report.notes.len(), 7);
     crate::text::tests::is_fit(&report);

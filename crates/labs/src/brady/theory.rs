@@ -86,7 +86,7 @@ impl Users {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bunches::published::SIZES;
+    use crate::brady::published::SIZES;
 
     #[test]
     fn instant_answers_give_the_known_values() {

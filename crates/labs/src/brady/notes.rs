@@ -195,8 +195,8 @@ fn after(cases: &[&Observed]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bunches::cases::{Case, observe};
-    use crate::bunches::play::{Setting, Stalls};
+    use crate::brady::cases::{Case, observe};
+    use crate::brady::play::{Setting, Stalls};
     use crate::range::FEWEST;
     use headway_base::Nanos;
 

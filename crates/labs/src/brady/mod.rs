@@ -16,10 +16,10 @@ use cases::{Observed, Part, slope};
 use published::{COV_1800, COV_1830, COV_2100, SIZES, T1800, T1830, T2100, TESTS, Test};
 
 /// The experiment.
-pub struct Bunches;
+pub struct Brady;
 
 /// The experiment, to be listed.
-pub const BUNCHES: Bunches = Bunches;
+pub const BRADY: Brady = Brady;
 
 /// Thread groups of the steady values.
 const STEADY: [u32; 7] = [1, 2, 5, 10, 20, 50, 200];
@@ -29,9 +29,9 @@ const COMPARED: [u32; 6] = [1, 10, 50, 100, 150, 200];
 const PAPER: &str = "paper";
 const COV: Quantity = Quantity::new("CoV", 3);
 
-impl Lab for Bunches {
+impl Lab for Brady {
     fn name(&self) -> &'static str {
-        "bunches"
+        "brady"
     }
 
     fn about(&self) -> &'static str {
@@ -52,7 +52,7 @@ impl Lab for Bunches {
     }
 }
 
-impl Bunches {
+impl Brady {
     fn report(&self, seed: u64, observed: &[Observed]) -> Report {
         let tables = vec![
             steady(observed),

@@ -19,16 +19,16 @@ use plays::{EVEN_AT, Parts, Played, at, range};
 use published::{EVEN, FEEDS, KNEES, LOOPS, OPEN, SATURATED, SECONDS, SLOPES, STOP_CLOSED, STOP_OPEN};
 
 /// The experiment.
-pub struct Work;
+pub struct FixedWork;
 
 /// The experiment, to be listed.
-pub const WORK: Work = Work;
+pub const FIXED_WORK: FixedWork = FixedWork;
 
 const SOURCE: &str = "simul.";
 
-impl Lab for Work {
+impl Lab for FixedWork {
     fn name(&self) -> &'static str {
-        "work"
+        "fixed-work"
     }
 
     fn about(&self) -> &'static str {
@@ -45,7 +45,7 @@ impl Lab for Work {
     }
 }
 
-impl Work {
+impl FixedWork {
     fn report(&self, seed: u64, all: &[Played]) -> Report {
         let tables =
             vec![feeds(all), users(all), loops(all), rates(all), saturated(all), knees(all), stops(all)];

@@ -318,7 +318,7 @@ fn moments(values: impl Iterator<Item = f64>) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bunches::published::{T1830, TESTS};
+    use crate::brady::published::{T1830, TESTS};
 
     fn answers(response: &str, stalls: Stalls) -> Answers {
         let setting = Setting::independent(&TESTS[T1830]).unwrap();

@@ -151,7 +151,7 @@ fn the_report_fits_and_says_what_was_seen() {
     said(&notes, "Feedback (45.5 users/s can be served): from 60 users/s on the number");
     said(&notes, "Who stops counting with the hold");
     said(&notes, "the closed users wait for the system");
-    crate::text::tests::is_fit(&WORK.report(11, &all));
+    crate::text::tests::is_fit(&FIXED_WORK.report(11, &all));
 }
 
 #[test]
