@@ -35,7 +35,7 @@ impl Lab for Brady {
     }
 
     fn about(&self) -> &'static str {
-        "200 users who think and wait: when arrivals are near Poisson, and what bunches them (Brady 2012, figures 12, 15-17)"
+        "200 users that think and wait: when arrivals are near Poisson, and what bunches them (Brady 2012, figures 12, 15-17)"
     }
 
     fn replications(&self) -> u64 {

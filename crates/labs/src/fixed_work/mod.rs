@@ -32,7 +32,7 @@ impl Lab for FixedWork {
     }
 
     fn about(&self) -> &'static str {
-        "Fixed work against a fixed rate on one system: what each tells of it (O'Hara)"
+        "Fixed work against a fixed rate on one system: what each shows (O'Hara)"
     }
 
     fn replications(&self) -> u64 {

@@ -25,8 +25,8 @@ fn all() -> Vec<Policy> {
         Policy::OneConnection,
     ];
     for family in ALL {
-        let shown = policies.iter().any(|policy| family.shows(policy).is_some());
-        assert!(shown, "{} is not among those that are tested here", family.name());
+        let shown = policies.iter().any(|policy| policy.to_string().split(',').next() == Some(family.name));
+        assert!(shown, "{} is not among those that are tested here", family.name);
     }
     policies
 }

@@ -20,7 +20,7 @@ impl Family for Build {
         "ticks(1.5)"
     }
     fn about(&self) -> &'static str {
-        "independent users seen through a coarse clock: exponential gaps of so many ticks on average, in whole ticks"
+        "independent users seen through a coarse clock: exponential gaps of MEAN ticks on average, in whole ticks"
     }
     fn build(&self, argument: Option<&str>) -> Result<Process, UnitError> {
         let text = argument.unwrap_or("");

@@ -1,4 +1,4 @@
-//! Balancers: who of several gets the next request, and what they know when they choose.
+//! Balancers: which of several parts gets the next request, and what a balancer knows when it chooses.
 
 use super::PartId;
 use headway_base::Nanos;
@@ -10,7 +10,7 @@ pub struct Balancer {
     pub policy: Policy,
     /// Where to, in the order in which ties and turns go; at least one.
     pub to: Vec<Branch>,
-    /// How long a request that failed still counts as outstanding, so that who fails fast does not look idle. None: not at all.
+    /// How long a request that failed still counts as outstanding, so that a part that fails fast does not look idle. None: not at all.
     pub hold: Option<Nanos>,
     /// What it knows of the connections of others.
     pub knows: Knows,
@@ -23,7 +23,7 @@ pub struct Balancer {
 pub struct Branch {
     /// Which part; all copies of it.
     pub part: PartId,
-    /// Weight of each copy: its share of the requests (random, round-robin, consistent-hash; join-idle-queue where nobody is
+    /// Weight of each copy: its share of the requests (random, round-robin, consistent-hash; join-idle-queue where none is
     /// idle) or what its connections are divided by (the others). Above zero; of no effect where the policy does not
     /// [weigh](Policy::weighs).
     pub weight: f64,
@@ -32,42 +32,42 @@ pub struct Branch {
 /// A balancing policy.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Policy {
-    /// Anyone.
+    /// Any of them.
     Random,
     /// One after the other.
     RoundRobin,
-    /// Who has the fewest outstanding requests.
+    /// The fewest outstanding requests.
     LeastConnections {
-        /// Who of several that have as few.
+        /// Which of several that have as few.
         ties: Ties,
     },
-    /// Of `choices` drawn at random, who has the fewest outstanding requests (Mitzenmacher 2001).
+    /// The fewest outstanding requests of `choices` drawn at random (Mitzenmacher 2001).
     PowerOfD {
         /// At least 1.
         choices: u32,
     },
-    /// Who reported to be idle the longest ago, else anyone (Lu et al. 2011).
+    /// The one that has been idle the longest, or any if none is idle (Lu et al. 2011).
     JoinIdleQueue,
-    /// Who has the least product of outstanding requests and recent latency, of two drawn at random (Finagle's Peak EWMA).
+    /// The smaller product of outstanding requests and recent latency, of two drawn at random (Finagle's Peak EWMA).
     PeakEwma {
         /// Time constant of the average; above zero.
         decay: Nanos,
     },
     /// By the hash of the user (or session) on a ring (Karger et al. 1997).
     ConsistentHash {
-        /// Nobody gets more than this times the mean of outstanding requests (Mirrokni et al. 2018); above 1. None: no bound.
+        /// None gets more than this times the mean of outstanding requests (Mirrokni et al. 2018); above 1. None: no bound.
         bound: Option<f64>,
     },
     /// One outstanding request each; others wait in the balancer, first come first served.
     OneConnection,
 }
 
-/// Who of several that are equally good.
+/// Which of several that are equally good.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ties {
     /// The first in order.
     First,
-    /// Anyone.
+    /// Any of them.
     #[default]
     Random,
     /// The next in turn.
@@ -80,7 +80,7 @@ pub enum Knows {
     /// Its own alone.
     #[default]
     Own,
-    /// Everybody's, at once.
+    /// Those of all copies, at once.
     All,
     /// Its own at once, and those of the other copies of it as of the last exchange.
     Shared {
@@ -97,8 +97,7 @@ impl Policy {
         !matches!(self, Policy::Random | Policy::RoundRobin | Policy::ConsistentHash { bound: None })
     }
 
-    /// Whether it looks at weights. Who is drawn alone has nobody to be compared with, and who has one request at most no
-    /// use for a weight.
+    /// Whether it uses weights: a single choice is compared with none, and one request at a time needs no weight.
     pub fn weighs(&self) -> bool {
         !matches!(self, Policy::OneConnection | Policy::PowerOfD { choices: 0..=1 })
     }

@@ -1,5 +1,5 @@
-//! Things of a model that a word stands for: the word, one line about it, and the thing. The reader of scenarios, its
-//! schema, its suggestions and the reports take them from here.
+//! Values of a model that are written as one word: the word, one line about it, and the value. The reader of scenarios, its
+//! schema, its suggestions and the reports use this table.
 
 use super::{Cancel, Discipline, Jitter, Ties, UnderWay};
 use std::mem::discriminant;
@@ -30,24 +30,28 @@ pub trait Worded: Clone + 'static {
 impl Worded for Ties {
     const WORDS: &'static [Word<Ties>] = &[
         Word { name: "first", about: "The first in order.", value: Ties::First },
-        Word { name: "random", about: "Anyone.", value: Ties::Random },
+        Word { name: "random", about: "Any of them.", value: Ties::Random },
         Word { name: "round-robin", about: "The next in turn.", value: Ties::RoundRobin },
     ];
 }
 
 impl Worded for Discipline {
     const WORDS: &'static [Word<Discipline>] = &[
-        Word { name: "fifo", about: "Who came first.", value: Discipline::Fifo },
-        Word { name: "lifo", about: "Who came last; nobody is interrupted.", value: Discipline::Lifo },
+        Word { name: "fifo", about: "First come, first served.", value: Discipline::Fifo },
+        Word {
+            name: "lifo",
+            about: "Last come, first served; a service is not interrupted.",
+            value: Discipline::Lifo,
+        },
         Word {
             name: "sharing",
-            about: "All at once, each at its share of the servers' speed.",
+            about: "Processor sharing: all at once, each at its share of the servers' speed.",
             value: Discipline::Sharing,
         },
         Word { name: "ps", about: "The same as sharing.", value: Discipline::Sharing },
         Word {
             name: "priority",
-            about: "Whose class is lowest, and of those who came first.",
+            about: "The lowest class first, FIFO within a class.",
             value: Discipline::Priority { classes: Vec::new(), preemptive: false },
         },
     ];
@@ -55,16 +59,16 @@ impl Worded for Discipline {
 
 impl Worded for Jitter {
     const WORDS: &'static [Word<Jitter>] = &[
-        Word { name: "full", about: "All of a wait is left to chance.", value: Jitter::Full },
-        Word { name: "half", about: "Half of a wait is left to chance.", value: Jitter::Half },
-        Word { name: "none", about: "Nothing is left to chance.", value: Jitter::None },
+        Word { name: "full", about: "All of the wait is random.", value: Jitter::Full },
+        Word { name: "half", about: "Half of the wait is random.", value: Jitter::Half },
+        Word { name: "none", about: "The wait is not random.", value: Jitter::None },
     ];
 }
 
 impl Worded for UnderWay {
     const WORDS: &'static [Word<UnderWay>] = &[
-        Word { name: "finish", about: "What is in it goes on.", value: UnderWay::Finish },
-        Word { name: "lost", about: "What is in it fails then and there (503).", value: UnderWay::Lost },
+        Word { name: "finish", about: "Requests in it continue.", value: UnderWay::Finish },
+        Word { name: "lost", about: "Requests in it fail at once (503).", value: UnderWay::Lost },
     ];
 }
 
@@ -72,16 +76,16 @@ impl Worded for Cancel {
     const WORDS: &'static [Word<Cancel>] = &[
         Word {
             name: "queued",
-            about: "It is withdrawn where it waits; a service that has begun goes on to its end.",
+            about: "A waiting request is withdrawn; a service that has begun continues to its end.",
             value: Cancel::Queued,
         },
         Word { name: "true", about: "The same as queued.", value: Cancel::Queued },
         Word {
             name: "always",
-            about: "It is withdrawn where it waits, and its service stops.",
+            about: "A waiting request is withdrawn, and a service that has begun stops.",
             value: Cancel::Always,
         },
-        Word { name: "false", about: "It is served all the same.", value: Cancel::Never },
+        Word { name: "false", about: "The request is served all the same.", value: Cancel::Never },
     ];
 }
 

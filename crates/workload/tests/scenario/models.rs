@@ -116,11 +116,11 @@ fn weights_that_differ_are_for_policies_that_look_at_them() {
         ))
     };
     for family in ALL {
-        assert!(of(family.name(), "", "2").is_ok(), "{}", family.name());
-        let weighs = family.build(&Options::default()).unwrap().weighs();
-        assert_eq!(weighs, family.name() != "one-connection");
-        match of(family.name(), "", "3") {
-            Ok(_) => assert!(weighs, "{}", family.name()),
+        assert!(of(family.name, "", "2").is_ok(), "{}", family.name);
+        let weighs = (family.build)(&Options::default()).unwrap().weighs();
+        assert_eq!(weighs, family.name != "one-connection");
+        match of(family.name, "", "3") {
+            Ok(_) => assert!(weighs, "{}", family.name),
             Err(shown) => {
                 assert!(!weighs && shown.to_string().contains("does not look at weights"), "{shown}")
             }
@@ -233,16 +233,17 @@ fn several_models_have_names() {
 fn every_policy_and_every_word_can_be_written() {
     for family in ALL {
         let text = |how: &str| format!("model: {{ balancer: {how}, pool: {{ servers: 4, service: 1ms }} }}");
-        let plain = model(&text(family.name()));
-        assert_eq!(balancer(&plain.parts[0]).policy, family.build(&Options::default()).unwrap());
-        let example = model(&text(family.example()));
-        assert!(family.shows(&balancer(&example.parts[0]).policy).is_some(), "{}", family.name());
+        let plain = model(&text(family.name));
+        assert_eq!(balancer(&plain.parts[0]).policy, (family.build)(&Options::default()).unwrap());
+        let example = model(&text(family.example));
+        let shown = balancer(&example.parts[0]).policy.to_string();
+        assert_eq!(shown.split(',').next(), Some(family.name));
         let queue =
-            format!("model: {{ queue: 4, balancer: {}, pool: {{ service: 1ms }} }}\n{REST}", family.name());
-        assert_eq!(read_text(&queue).is_ok(), family.queues(), "{queue}");
+            format!("model: {{ queue: 4, balancer: {}, pool: {{ service: 1ms }} }}\n{REST}", family.name);
+        assert_eq!(read_text(&queue).is_ok(), family.queues, "{queue}");
         for option in ["ties: first", "choices: 3", "decay: 1s", "bound: 2"] {
-            let how = format!("{{ policy: {}, {option} }}", family.name());
-            let takes = family.options().iter().any(|known| option.starts_with(known));
+            let how = format!("{{ policy: {}, {option} }}", family.name);
+            let takes = family.options.iter().any(|known| option.starts_with(known));
             assert_eq!(read_text(&format!("{}\n{REST}", text(&how))).is_ok(), takes, "{how}");
         }
     }
@@ -258,7 +259,7 @@ fn every_policy_and_every_word_can_be_written() {
 fn the_documentation_lists_every_policy_and_every_word() {
     let text = include_str!("../../../../docs/scenarios.md");
     for family in ALL {
-        let row = format!("| `{}` | {} |", family.usage(), family.about());
+        let row = format!("| `{}` | {} |", family.usage, family.about);
         assert!(text.contains(&row), "docs/scenarios.md lacks the row\n{row}");
     }
     let words = Discipline::WORDS.iter().map(|word| word.name);

@@ -12,8 +12,8 @@ pub(super) fn settle(part: &ModelPart, to: Vec<Branch>, reader: &mut Reader<'_>)
     let written = part.balancer.as_ref()?;
     let policy = policy(written, reader);
     let family = written.name()?.family;
-    if let (Some(queue), false) = (&part.queue, family.queues()) {
-        let title = format!("{} keeps nothing itself, so that it has no queue", family.name());
+    if let (Some(queue), false) = (&part.queue, family.queues) {
+        let title = format!("{} keeps nothing itself, so that it has no queue", family.name);
         let problem = Problem::new(queue.span, title).other(part.keys.at("balancer"), "this balancer");
         reader.problems.push(problem.help("write queue: at the station, or balancer: one-connection"));
     }
@@ -59,11 +59,11 @@ fn even(part: &ModelPart, policy: &Policy, reader: &mut Reader<'_>) {
 
 fn policy(written: &Balancing, reader: &mut Reader<'_>) -> Option<Policy> {
     let keys = match &written.0 {
-        OrFull::Short(name) => return name.family.build(&Options::default()).ok(),
+        OrFull::Short(name) => return (name.family.build)(&Options::default()).ok(),
         OrFull::Full(keys) => keys,
     };
     let family = keys.policy.as_ref()?.family;
-    let odd = keys.keys.only(family.name(), "policy", family.options());
+    let odd = keys.keys.only(family.name, "policy", family.options);
     if !odd.is_empty() {
         reader.problems.extend(odd);
         return None;
@@ -74,7 +74,7 @@ fn policy(written: &Balancing, reader: &mut Reader<'_>) -> Option<Policy> {
         decay: keys.decay.as_ref().map(|decay| decay.value),
         bound: keys.bound.as_ref().map(|bound| bound.value),
     };
-    match family.build(&options) {
+    match (family.build)(&options) {
         Ok(policy) => Some(policy),
         Err(Refused { option, wanted }) => {
             let spans = [
@@ -83,7 +83,7 @@ fn policy(written: &Balancing, reader: &mut Reader<'_>) -> Option<Policy> {
                 ("bound", keys.bound.as_ref().map(|bound| bound.span)),
             ];
             let span = spans.into_iter().find(|(name, _)| *name == option).and_then(|(_, span)| span);
-            let title = format!("{option} of {} is out of range", family.name());
+            let title = format!("{option} of {} is out of range", family.name);
             let problem = Problem::new(span.unwrap_or(keys.keys.span), title);
             reader.complain(problem.help(format!("write {wanted}")))
         }

@@ -14,14 +14,14 @@ use std::borrow::Cow;
 /// The name of a policy.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::scenario) struct PolicyName {
-    pub family: &'static dyn Family,
+    pub family: &'static Family,
 }
 
 impl Read for PolicyName {
     fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<PolicyName> {
-        let names: Vec<&str> = ALL.iter().map(|family| family.name()).collect();
+        let names: Vec<&str> = ALL.iter().map(|family| family.name).collect();
         let name = one_word(tree, &names, reader)?;
-        let family = *ALL.iter().find(|family| family.name() == name)?;
+        let family = ALL.iter().find(|family| family.name == name)?;
         Some(PolicyName { family })
     }
 }
@@ -34,7 +34,7 @@ impl JsonSchema for PolicyName {
         "PolicyName".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let one = |family: &&dyn Family| json!({ "enum": [family.name()], "description": family.about() });
+        let one = |family: &Family| json!({ "enum": [family.name], "description": family.about });
         json_schema!({ "anyOf": ALL.iter().map(one).collect::<Vec<_>>() })
     }
 }
@@ -73,13 +73,11 @@ impl JsonSchema for Balancing {
     /// Each policy with the options that it takes, and no others.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let keys = PolicyKeys::json_schema(generator).to_value();
-        let one = |family: &&dyn Family| {
+        let one = |family: &Family| {
             let mut properties = Map::new();
-            properties.insert(
-                "policy".to_owned(),
-                json!({ "enum": [family.name()], "description": family.about() }),
-            );
-            for option in family.options() {
+            properties
+                .insert("policy".to_owned(), json!({ "enum": [family.name], "description": family.about }));
+            for option in family.options {
                 properties.insert((*option).to_owned(), keys["properties"][*option].clone());
             }
             json!({
