@@ -68,19 +68,19 @@ pub struct LoadArgs {
     /// How long to hold the rate; ramp and warm-up come before it [default: 10s]
     #[arg(short = 'd', long, short_alias = 'z', value_parser = units::parse_time, value_name = "TIME")]
     pub duration: Option<Nanos>,
-    /// So many requests: with -R the hold lasts for them; without, fixed work: as fast as -c users make them
+    /// Number of requests. With -R: run until this many have been sent. Without: fixed work, as fast as -c users make them
     #[arg(short = 'n', long, value_parser = units::parse_count, value_name = "N")]
     pub requests: Option<u64>,
-    /// So many users who wait for each answer before they ask again: a closed workload (in place of -R)
+    /// Number of virtual users, each waiting for a response before its next request: a closed workload (instead of -R)
     #[arg(short = 'u', long, value_parser = units::parse_count, value_name = "N")]
     pub users: Option<u64>,
     /// How long each of the users thinks before each request, as a distribution [default: no time at all]
     #[arg(long, value_name = "DIST", help = think_help())]
     pub think: Option<String>,
-    /// So many requests, all due at once: fixed work
+    /// Number of requests, all sent at once: fixed work
     #[arg(long, value_parser = units::parse_count, value_name = "N")]
     pub at_once: Option<u64>,
-    /// Whose connections users take: everybody's (shared), or each his own (per-user) [default: per-user]
+    /// Connection pooling: one shared pool, or one connection per user [default: per-user]
     #[arg(long, value_parser = parse_pool, value_name = "shared|per-user")]
     pub pool: Option<Connections>,
     /// The arrival process
@@ -92,7 +92,7 @@ pub struct LoadArgs {
     /// Rise linearly to the rate over this time first (sent, not counted)
     #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
     pub ramp: Option<Nanos>,
-    /// Hold the rate for this time before counting
+    /// Send at the rate for this time before measuring (sent, not counted)
     #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
     pub warmup: Option<Nanos>,
     /// Send only shard i of N of the plan (i from 0): one of N machines
@@ -127,7 +127,7 @@ impl LoadArgs {
 /// What is demanded of the numbers.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct ThresholdArgs {
-    /// Demand this of the numbers, else exit with 99; may be given several times. k6's grammar: 'p(99)<100' (milliseconds,
+    /// Exit with code 99 unless this threshold holds (repeatable). k6's grammar: 'p(99)<100' (milliseconds,
     /// or with a unit), 'failed: rate<1%', 'service: avg<5ms', 'response{step:NAME}: p(95)<200'
     #[arg(long = "threshold", value_name = "THRESHOLD")]
     pub thresholds: Vec<Threshold>,
@@ -145,16 +145,16 @@ pub struct RunArgs {
     /// What the load is.
     #[command(flatten)]
     pub load: LoadArgs,
-    /// Most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
+    /// Connection cap: most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
     #[arg(short = 'c', long, value_parser = units::parse_count, value_name = "N")]
     pub connections: Option<u64>,
     /// Worker threads [default: 1 if the target is this machine, else cores - 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
-    /// Begin at this time (RFC 3339) or in so long (+5s): several machines can begin together
+    /// Start at this time (RFC 3339) or after a delay (+5s); use it to start several machines together
     #[arg(long, value_name = "TIME|+5s")]
     pub start_at: Option<String>,
-    /// A header, 'Name: value'; may be given several times
+    /// A header, 'Name: value' (repeatable)
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub headers: Vec<String>,
     /// The method [default: GET, or POST with a body]
@@ -243,13 +243,13 @@ pub struct ServeArgs {
     /// Where to listen: host:port (port 0 takes a free one), or unix:/path/to/socket
     #[arg(short = 'l', long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub listen: String,
-    /// Time that each request takes of one server, as a distribution
+    /// Service time of a request, as a distribution
     #[arg(long, default_value = "exp(1ms)", value_name = "DIST", help = service_help())]
     pub service: String,
     /// Servers that share the queue
     #[arg(long, default_value_t = 1, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub servers: u32,
-    /// How many requests may wait; past it the answer is 503 [default: no limit]
+    /// How many requests may wait; further ones get 503 [default: no limit]
     #[arg(long, value_name = "N")]
     pub queue: Option<usize>,
     /// Stop all service regularly (every=10s,for=1s) or once (at=20s,for=2s)
@@ -258,29 +258,29 @@ pub struct ServeArgs {
     /// Share of requests answered with 500, 0 to 1
     #[arg(long, default_value = "0", value_name = "SHARE", value_parser = parse_share)]
     pub error_rate: f64,
-    /// Size of the answer's body; with --state, the most that a list of items takes
+    /// Size of the response body; with --state, the largest size of a list of items
     #[arg(long, default_value = "16", value_name = "SIZE", value_parser = parse_body_size)]
     pub body: u64,
-    /// Keep what is posted: POST to a path appends an item, GET of it tells the count and costs a time per item, GET
-    /// and DELETE of PATH/ID are about one
+    /// Stateful mode: POST stores an item under the path; GET lists the items and takes --state-cost per item; GET or
+    /// DELETE of PATH/ID addresses one
     #[arg(long)]
     pub state: bool,
-    /// Time that each item held adds to a GET of its path
+    /// Time that each stored item adds to a GET of its path
     #[arg(long, value_parser = units::parse_time, default_value = "10us", value_name = "TIME", requires = "state")]
     pub state_cost: Nanos,
-    /// How many items may be held, over all paths; past it the answer is 507
+    /// How many items may be stored, over all paths; further ones get 507
     #[arg(long, value_parser = units::parse_count, default_value = "1000000", value_name = "N", requires = "state")]
     pub state_max_items: u64,
-    /// How many bytes of items may be held; past it the answer is 507
+    /// How many bytes of items may be stored; further ones get 507
     #[arg(long, value_parser = units::parse_size, default_value = "1GiB", value_name = "SIZE", requires = "state")]
     pub state_max_bytes: u64,
-    /// Write when each request came to a new file (CSV)
+    /// Log the arrival time of every request to a new CSV file
     #[arg(long, value_name = "FILE")]
     pub arrivals_log: Option<PathBuf>,
     /// Seed of the service times and errors [default: a new one, printed]
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
-    /// Stop by itself after this time
+    /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = units::parse_time)]
     pub stop_after: Option<Nanos>,
 }

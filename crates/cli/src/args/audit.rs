@@ -72,7 +72,7 @@ pub struct AuditArgs {
     /// Labels of the requests that are pages: compute the number of users from the rate of pages
     #[arg(long, value_delimiter = ',', value_name = "LABEL,LABEL,...", help_heading = "What to compute")]
     pub pages: Vec<String>,
-    /// Measure of spread in the tables [default: cov; with --quantiles brady vmr, as in his]
+    /// Measure of spread in the tables [default: cov; with --quantiles brady: vmr]
     #[arg(long, value_enum, value_name = "MEASURE", help_heading = "What to compute")]
     pub dispersion: Option<Dispersion>,
     /// Seed of the draws that spread stamps over their resolution
@@ -173,11 +173,11 @@ pub struct LabArgs {
     /// Seed of every random draw
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, default_value = "1", value_name = "N")]
     pub seed: u64,
-    /// Repeat it so many times, each with draws of its own, for mean and range of every number [default: the
+    /// Number of replications, each with its own random draws, for mean and range of every number [default: the
     /// experiment's own]
     #[arg(long, value_parser = units::parse_count, value_name = "N")]
     pub replications: Option<u64>,
-    /// Play what can be played against a target on this machine too (brady: 20 s)
+    /// Also run against a target on this machine, where the lab can (brady: 20 s)
     #[arg(long)]
     pub live: bool,
     /// Write the numbers as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is replaced

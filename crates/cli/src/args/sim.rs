@@ -18,7 +18,7 @@ const JSON: &str = "Write the summary of a run, or the document of a study, as J
 const QUIET: &str = "No progress, and no report but the exit code";
 const NO_LOG: &str = "With --out: keep no record of single requests in the folder of a run";
 
-/// `headway sim`. What becomes of its results is said by the flags of a run, in other words.
+/// `headway sim`.
 #[derive(ClapArgs, Debug, Clone)]
 #[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("json", |arg| arg.help(JSON)), mut_arg("quiet", |arg| arg.help(QUIET)))]
 #[command(mut_arg("no_log", |arg| arg.help(NO_LOG)))]
@@ -26,10 +26,10 @@ pub struct SimArgs {
     /// The scenario file, with a `model:` of the target, or `models:` to compare
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
-    /// Play this one of the file's models [default: all, compared on the same draws]
+    /// Play this one of the file's models [default: all, compared with common random numbers]
     #[arg(long, value_name = "NAME", help_heading = "What to play")]
     pub model: Option<String>,
-    /// Play each point so often, each time with a seed of its own: intervals over the replications [default: 1]
+    /// Replications of each point, each with its own seed: intervals are over the replications [default: 1]
     #[arg(long, value_parser = units::parse_count, value_name = "R", help_heading = "What to play")]
     pub replications: Option<u64>,
     /// Play at each of these values; several sweeps make all combinations. PARAM: rate (where the only group
@@ -41,7 +41,7 @@ pub struct SimArgs {
     /// Seed of every random draw, the same for every point [default: the file's, else a new one, printed]
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N", help_heading = "What to play")]
     pub seed: Option<u64>,
-    /// Threads that play, several plays at once; they do not change the numbers [default: one per core]
+    /// Threads for simulations; the results do not depend on it [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), value_name = "N", help_heading = "What to play")]
     pub threads: Option<u32>,
     /// Show the response times of a recorded run (its folder, or its summary's file) beside the simulated ones, and whether they
@@ -55,7 +55,7 @@ pub struct SimArgs {
     /// Write the HTML report, of a run or a study, to a file. A report of Headway there is replaced
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// What is demanded of the numbers, of each point of a study.
+    /// Thresholds, judged at each point of a study.
     #[command(flatten)]
     pub demands: ThresholdArgs,
     /// What is hidden.
