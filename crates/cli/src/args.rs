@@ -4,7 +4,7 @@ mod audit;
 mod secrets;
 mod sim;
 
-pub use audit::{AuditArgs, AuditOutput, Dispersion, Expect, LabArgs, Quantiles, Shift, Stamps};
+pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
 pub use secrets::SecretArgs;
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
 

@@ -44,10 +44,15 @@ impl Failure {
     }
 }
 
-/// Whatever failed on the way, unless said otherwise, could not be done.
+/// Whatever failed on the way, unless the engine says otherwise, could not be done.
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Failure {
-        Failure { error: error.into(), code: FAILED }
+        let error = error.into();
+        let code = match error.downcast_ref() {
+            Some(headway_engine::Error::Usage(_)) => USAGE,
+            Some(headway_engine::Error::Failed(_)) | None => FAILED,
+        };
+        Failure { error, code }
     }
 }
 

@@ -162,7 +162,7 @@ mod tests {
         let study = headway_stats::study::Study { schema: "headway.study/1".into(), ..Default::default() };
         let style = headway_report::Style::default();
         for name in ["json", "html", "junit"] {
-            assert!(is(&crate::output::render(name, &summary, &style)), "{name}");
+            assert!(is(&headway_engine::render(name, &summary, &style)), "{name}");
         }
         assert!(is(&headway_report::study::json(&study)));
         assert!(is(&headway_report::study::html(&study, &style)));

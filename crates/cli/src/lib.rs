@@ -1,15 +1,13 @@
 //! The command line, as a library: what is typed becomes settings, settings become a run, a run becomes a report.
 //!
-//! Arguments come in two steps: as typed ([`args`]), then resolved and checked ([`settings`]). [`execute::execute`] plays
-//! resolved settings and returns a `Summary`; it knows neither the terminal nor how it was called.
+//! Arguments come in two steps: as typed ([`args`]), then resolved and checked ([`settings`]). `headway_engine` plays what
+//! they come to.
 //!
-//! Deliberately absent: statistics, protocols, formats of records. This crate is glue, and no other crate imports it.
+//! Deliberately absent: what a run, a study or an audit is, statistics, protocols, formats of records. This crate is glue, and no other crate imports it.
 
 pub mod args;
-pub mod audit;
 pub mod commands;
 pub mod dry_run;
-pub mod execute;
 pub mod exit;
 pub mod files;
 pub mod interrupt;
@@ -17,7 +15,6 @@ pub mod output;
 pub mod progress;
 pub mod repeat;
 pub mod settings;
-pub mod simulate;
 
 use clap::Parser;
 use std::ffi::OsString;

@@ -5,11 +5,12 @@ use crate::exit::in_words;
 use crate::files::replace;
 use crate::settings::StudySettings;
 use anyhow::{Context as _, Result};
+pub use headway_engine::audit::write_new;
+pub use headway_engine::render;
 use headway_records::RunFolder;
 use headway_report::Style;
 use headway_stats::Summary;
 use headway_stats::study::Study;
-use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
@@ -101,15 +102,6 @@ fn style(folder: Option<&Path>, notes: &[(String, String)]) -> Style {
     }
 }
 
-/// A summary in the output of that name (see [`headway_report::ALL`]).
-///
-/// # Panics
-/// If there is no output of that name: a defect of this program.
-pub fn render(name: &str, summary: &Summary, style: &Style) -> Vec<u8> {
-    let output = headway_report::find(name).unwrap_or_else(|| panic!("no output is called {name}"));
-    output.render(summary, style)
-}
-
 /// Prints to standard output; a closed pipe is no error.
 ///
 /// # Errors
@@ -120,13 +112,4 @@ pub fn print(bytes: &[u8]) -> Result<()> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
-}
-
-/// Writes a new file; one that exists stays as it is.
-///
-/// # Errors
-/// It exists, or cannot be written.
-pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = File::create_new(path).with_context(|| format!("{} cannot be made", path.display()))?;
-    file.write_all(bytes).with_context(|| format!("{} cannot be written", path.display()))
 }

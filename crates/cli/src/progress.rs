@@ -1,5 +1,9 @@
 //! Progress on standard error: a line that renews itself on a terminal, a line every five seconds elsewhere.
 
+mod audit;
+
+pub use audit::Bar;
+
 use crate::settings::Load;
 use headway_base::{Nanos, Snapshot};
 use headway_engine::collect::Observer;

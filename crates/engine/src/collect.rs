@@ -26,16 +26,14 @@ const FLUSH_EVERY: Nanos = Nanos::from_millis(500);
 
 /// What watches a run: progress, a live view, exporters. Called from the collector's thread.
 pub trait Observer: Send {
-    /// Once a second while the run lasts.
-    fn snapshot(&mut self, snapshot: &Snapshot);
+    /// Once a second while the run lasts; of a simulation, once a second of its virtual time.
+    fn snapshot(&mut self, _: &Snapshot) {}
+
+    /// Rows of one worker, in its order; all of them come through here.
+    fn batch(&mut self, _: &Batch) {}
 
     /// This threshold is crossed and ends the run.
     fn aborting(&mut self, _: &ThresholdResult) {}
-}
-
-/// Watches nothing.
-impl Observer for () {
-    fn snapshot(&mut self, _: &Snapshot) {}
 }
 
 /// Used batches, to be filled again.
@@ -97,7 +95,7 @@ impl Collector {
     pub fn run(
         mut self,
         now: impl Fn() -> Nanos,
-        observer: &mut dyn Observer,
+        observers: &mut [&mut dyn Observer],
         control: &Control,
     ) -> Collected {
         headway_live::host::give_way();
@@ -105,7 +103,7 @@ impl Collector {
         loop {
             let wait = (next.min(flush) - now()).max(Nanos::ZERO);
             match self.receiver.recv_timeout(Duration::from_nanos(wait.0 as u64)) {
-                Ok(batch) => self.take(batch),
+                Ok(batch) => self.take(batch, observers),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -119,13 +117,14 @@ impl Collector {
             }
             if at >= next {
                 next = after(EVERY);
-                observer.snapshot(&self.analysis.snapshot(at));
-                // Whom the user has stopped already needs no other reason to end.
+                let snapshot = self.analysis.snapshot(at);
+                observers.iter_mut().for_each(|observer| observer.snapshot(&snapshot));
+                // A run that has been stopped already needs no other reason to end.
                 if control.asked() == 0
                     && let Some(crossed) = self.analysis.crossed(at)
                 {
                     control.stop();
-                    observer.aborting(&crossed);
+                    observers.iter_mut().for_each(|observer| observer.aborting(&crossed));
                 }
             }
         }
@@ -144,8 +143,9 @@ impl Collector {
         }
     }
 
-    fn take(&mut self, mut batch: Batch) {
+    fn take(&mut self, mut batch: Batch, observers: &mut [&mut dyn Observer]) {
         self.analysis.batch(&batch);
+        observers.iter_mut().for_each(|observer| observer.batch(&batch));
         let appended = self.log.as_mut().map_or(Ok(()), |log| log.append(&batch.records));
         self.note(appended);
         batch.starts.clear();

@@ -1,10 +1,10 @@
 //! `plan.json` in the run folder: what was asked for, exactly enough to print the plan and to repeat the run.
 
+use crate::RunSpec;
 use anyhow::{Context as _, Result};
 use headway_records::{Metadata, metadata};
 use headway_stats::summary::PlanSummary;
-use headway_stats::thresholds::Threshold;
-use headway_workload::{Limits, Plan, Shard};
+use headway_workload::Shard;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -38,48 +38,28 @@ pub const SCHEMA: &str = "headway.plan/1";
 /// The label of the one step of a run without a scenario.
 pub const STEP: &str = "request";
 
-/// What a run, live or simulated, is.
-#[derive(Clone, Debug)]
-pub struct RunSpec<'a> {
-    /// A short name.
-    pub name: &'a str,
-    /// The command that repeats it, secrets replaced.
-    pub command: String,
-    /// The target, secrets replaced; none in a simulation.
-    pub target: Option<&'a str>,
-    /// Labels of the steps.
-    pub labels: &'a [String],
-    /// Which users arrive when, and what they do.
-    pub plan: &'a Plan,
-    /// The plan as the summary shows it.
-    pub shown: PlanSummary,
-    /// Bounds of the whole run.
-    pub limits: &'a Limits,
-    /// Thresholds of its numbers.
-    pub thresholds: &'a [Threshold],
-}
-
 impl Manifest {
-    /// The manifest of a run that is about to begin with `threads` workers.
-    pub fn new(spec: RunSpec<'_>, threads: Option<u32>, zero_unix_ns: i128) -> Manifest {
-        let limits = spec.limits;
+    /// The manifest of a run that is about to begin with `threads` workers; `target` has its secrets replaced, and is none in a
+    /// simulation.
+    pub fn new(spec: &RunSpec, target: Option<&str>, threads: Option<u32>, zero_unix_ns: i128) -> Manifest {
+        let limits = &spec.limits;
         let asked = PlanSummary {
             connections: Some(u64::from(limits.connections)),
             threads,
-            target: spec.target.map(str::to_owned),
-            steps: spec.labels.to_vec(),
+            target: target.map(str::to_owned),
+            steps: spec.labels.clone(),
             thresholds: spec.thresholds.iter().map(|t| t.text.clone()).collect(),
             timeout_s: Some(limits.timeout.as_secs_f64()),
             connect_timeout_s: Some(limits.connect_timeout.as_secs_f64()),
             max_wait_s: Some(limits.max_wait.as_secs_f64()),
-            ..spec.shown
+            ..spec.shown.clone()
         };
         let zero = jiff::Timestamp::from_nanosecond(zero_unix_ns).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         Manifest {
             schema: SCHEMA.to_owned(),
             headway: env!("CARGO_PKG_VERSION").to_owned(),
-            command: spec.command,
-            name: spec.name.to_owned(),
+            command: spec.command.clone(),
+            name: spec.name.clone(),
             zero_unix_ns: zero_unix_ns as i64,
             started_at: zero.to_string(),
             plan: spec.plan.document(),

@@ -2,8 +2,9 @@
 
 use super::parse_seed;
 use clap::{Args as ClapArgs, ValueEnum};
+use headway_base::Nanos;
 use headway_base::units::{self, UnitError};
-use headway_base::{Nanos, Rate};
+use headway_engine::audit::Expect;
 use headway_workload::Process;
 use jiff::tz::TimeZone;
 use std::path::PathBuf;
@@ -155,15 +156,6 @@ pub enum Dispersion {
     Vmr,
 }
 
-/// What a load was meant to be.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Expect {
-    /// The arrival process.
-    pub process: Process,
-    /// Its rate.
-    pub rate: Rate,
-}
-
 /// `headway lab`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct LabArgs {
@@ -248,6 +240,7 @@ fn parse_interval(text: &str) -> Result<Nanos, UnitError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use headway_base::Rate;
 
     #[test]
     fn expectations() {

@@ -1,18 +1,19 @@
 //! `headway audit`: was this load what it claims to be?
 
 use crate::args::{AuditArgs, OutputArgs};
-use crate::audit::{self, AuditSettings};
 use crate::exit::{self, Failure};
 use crate::files;
 use crate::output;
+use crate::progress::Bar;
+use crate::settings::AuditSettings;
 use anyhow::{Context as _, Result};
 use headway_report::Style;
 use std::fs;
 
 pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = AuditSettings::resolve(args, words).map_err(Failure::usage)?;
-    let summary = audit::audit(&settings)?;
     let output = &settings.output;
+    let summary = headway_engine::audit::audit(&settings.spec, &mut Bar::new(output.quiet))?;
     let page = || output::render("html", &summary, &Style::default());
     let mut written =
         vec![output.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html"))];

@@ -1,11 +1,11 @@
 //! `headway merge`: the shards of one run become one run folder, with one report.
 
 use crate::args::MergeArgs;
-use crate::execute::run_folder;
 use crate::exit::{self, FAILED, Failure, INCOMPLETE, INTERRUPTED};
 use crate::output::{complain, deliver, junit, render};
 use crate::settings::{Output, outputs_fit};
 use headway_engine::merge::{Error, Shards};
+use headway_engine::run_folder;
 
 pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     outputs_fit(&[

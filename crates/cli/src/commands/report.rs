@@ -135,7 +135,10 @@ mod tests {
         let words =
             ["headway", "sim", scenario.to_str().unwrap(), "--seed", "5", "--out", out.to_str().unwrap()];
         let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
-        let first = crate::simulate::simulate(&simulated(&args, &[]).unwrap(), &|| false).unwrap().summary;
+        let settings = simulated(&args, &[]).unwrap();
+        let backend = headway_engine::Backend::Sim(Box::new(settings.sim()));
+        let first =
+            backend.play(&settings.spec(), &headway_engine::Control::default(), &mut []).unwrap().summary;
         let run = RunFolder::open(&out).unwrap();
         let document = Manifest::read(&run.plan()).unwrap();
         let again = recompute(&run.records(), document, Vec::new(), None).unwrap();

@@ -2,14 +2,14 @@
 
 use crate::args::RunArgs;
 use crate::dry_run;
-use crate::execute::execute;
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output;
 use crate::progress::{Goal, Progress};
 use crate::settings::{Output, RunSettings, outputs_fit};
-use headway_engine::collect::Observer;
+use headway_engine::{Backend, Observer};
 use headway_live::Control;
+use headway_records::RunFolder;
 use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
@@ -51,23 +51,27 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
         );
     }
     let mut progress = (!quiet).then(|| Progress::new(Goal::of(&settings.load)));
-    let observer: &mut dyn Observer = match &mut progress {
-        Some(progress) => progress,
-        None => &mut (),
-    };
-    let executed =
-        execute(settings, &control, observer).map_err(|failure| failure.hiding(&settings.redactor))?;
+    let mut observers: Vec<&mut dyn Observer> = Vec::new();
+    observers.extend(progress.as_mut().map(|progress| progress as &mut dyn Observer));
+    let backend = Backend::Live(Box::new(settings.live()));
+    let played = backend.play(&settings.spec(), &control, &mut observers);
+    let result = played.map_err(|error| Failure::from(error).hiding(&settings.redactor))?;
     if let Some(progress) = &progress {
         progress.finish();
     }
     let written = [
-        output::junit(&executed.summary, settings.junit.as_deref()),
-        output::deliver(&executed.summary, &settings.output, Some(executed.folder.path()), notes),
+        output::junit(&result.summary, settings.junit.as_deref()),
+        output::deliver(
+            &result.summary,
+            &settings.output,
+            result.folder.as_ref().map(RunFolder::path),
+            notes,
+        ),
     ];
-    let code = exit::of_summary(&executed.summary, settings.output.strict);
-    if exit::unreachable(&executed.summary) {
+    let code = exit::of_summary(&result.summary, settings.output.strict);
+    if exit::unreachable(&result.summary) {
         let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.shown_target);
     }
-    let failures = executed.failures.into_iter().map(|failure| Err(failure.into()));
+    let failures = result.failures.into_iter().map(|failure| Err(failure.into()));
     Ok(if output::complain(written.into_iter().chain(failures)) { exit::FAILED } else { code })
 }

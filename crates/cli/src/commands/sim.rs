@@ -7,8 +7,9 @@ use crate::interrupt;
 use crate::output;
 use crate::progress::Plays;
 use crate::settings::{Asked, Output, SimSettings, StudySettings, asked, outputs_fit};
-use crate::simulate::{Other, Studied, simulate, study};
 use anyhow::{Context as _, anyhow};
+use headway_engine::Backend;
+use headway_engine::simulate::{Other, Studied, StudySpec, study};
 use headway_live::Control;
 use headway_report::format::plural;
 use headway_stats::study::Study;
@@ -20,7 +21,7 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     let beside = args.beside.as_deref().map(beside).transpose().map_err(Failure::usage)?;
     match &mut asked {
         Asked::Run(settings) => settings.beside = beside,
-        Asked::Study(settings) => settings.beside = beside,
+        Asked::Study(settings) => settings.spec.beside = beside,
     }
     outputs_fit(&[
         Output::folder("--out", args.output.out.as_ref()),
@@ -60,7 +61,8 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     }
     let control = Control::default();
     interrupt::steer_plays(&control)?;
-    let simulated = simulate(settings, &|| control.asked() > 0)?;
+    let backend = Backend::Sim(Box::new(settings.sim()));
+    let simulated = backend.play(&settings.spec(), &control, &mut [])?;
     let summary = &simulated.summary;
     let page = || output::render("html", summary, &headway_report::Style::default());
     let folder = simulated.folder.as_ref().map(|f| f.path());
@@ -83,13 +85,13 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
     let folder = settings.output.out.as_deref().map(headway_records::RunFolder::create_exact).transpose()?;
     let quiet = settings.output.quiet;
     if !quiet {
-        let _ = writeln!(std::io::stderr(), "headway: {}", headline(settings));
+        let _ = writeln!(std::io::stderr(), "headway: {}", headline(&settings.spec));
     }
     let control = Control::default();
     interrupt::steer_plays(&control)?;
-    let mut progress = (!quiet).then(|| Plays::new(settings.plays()));
+    let mut progress = (!quiet).then(|| Plays::new(settings.spec.plays()));
     let stop = || control.asked() > 0;
-    let Studied { study, interrupted } = study(settings, &stop, || {
+    let Studied { study, interrupted } = study(&settings.spec, &stop, || {
         if let Some(progress) = &mut progress {
             progress.one_more();
         }
@@ -99,7 +101,7 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
     }
     let failed = output::complain(output::study(&study, settings, folder.as_ref()));
     if interrupted {
-        let _ = writeln!(std::io::stderr(), "headway: {}", missing(settings, &study));
+        let _ = writeln!(std::io::stderr(), "headway: {}", missing(&settings.spec, &study));
     }
     Ok(match (failed, interrupted) {
         (true, _) => exit::FAILED,
@@ -109,7 +111,7 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
 }
 
 /// What is going to be played.
-fn headline(settings: &StudySettings) -> String {
+fn headline(settings: &StudySpec) -> String {
     let (points, replications) = (settings.places.len() as u64, settings.replications);
     let mut text = format!("simulating {}", plural(points, "point"));
     if replications > 1 {
@@ -123,7 +125,7 @@ fn headline(settings: &StudySettings) -> String {
 }
 
 /// Which points are missing, by the first and the last of them.
-fn missing(settings: &StudySettings, study: &Study) -> String {
+fn missing(settings: &StudySpec, study: &Study) -> String {
     let names = settings.parameters.iter().map(|p| p.name.as_str());
     let shown = |values: &Vec<String>| {
         let pairs: Vec<String> =

@@ -12,12 +12,7 @@ use headway_workload::plan::{Connections, Source};
 const FEW_CONNECTIONS: u32 = 100;
 /// More connections than any machine could open.
 const MOST_CONNECTIONS: u32 = 10_000_000;
-/// How long an answer may take unless somebody says otherwise.
-pub const DEFAULT_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// How long a connection may take unless somebody says otherwise.
-pub const DEFAULT_CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
-/// Largest body of an answer unless somebody says otherwise, bytes.
-pub const DEFAULT_MAX_BODY: u64 = 64 << 20;
+pub use headway_engine::spec::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
 
 /// Bounds as far as somebody has said something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

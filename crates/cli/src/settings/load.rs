@@ -6,8 +6,9 @@ use crate::files::times_in_file;
 use anyhow::{Result, bail};
 use headway_base::dist::{self, Dist};
 use headway_base::{Nanos, Rate};
+use headway_engine::plan_summary;
 use headway_report::format::plural;
-use headway_stats::summary::{PlanPhase, PlanSummary};
+use headway_stats::summary::PlanSummary;
 use headway_workload::journey::{Journey, Node, no_think};
 use headway_workload::plan::{Connections, Group, LONGEST, Source};
 use headway_workload::users::{Level, UserPhase};
@@ -97,65 +98,6 @@ impl Load {
             ramp_s: seconds(|l| l.ramp),
             ..plan_summary(&self.plan)
         }
-    }
-}
-
-/// What a plan alone tells of itself.
-pub fn plan_summary(plan: &Plan) -> PlanSummary {
-    let process = plan.process();
-    let profile = plan.profile();
-    let mut at = Nanos::ZERO;
-    let mut phase = |length: Nanos, from: f64, to: f64| {
-        let warmup = at < plan.measured_from;
-        at += length;
-        PlanPhase { length_s: length.as_secs_f64(), from, to, warmup }
-    };
-    let levels: Vec<&Level> = plan
-        .groups
-        .iter()
-        .filter_map(|g| match &g.source {
-            Source::Users { level, .. } => Some(&**level),
-            _ => None,
-        })
-        .collect();
-    let phases = match (&profile, levels.as_slice()) {
-        (Some(profile), _) => profile.phases().map(|p| phase(p.length, p.from.0, p.to.0)).collect(),
-        (None, [level]) if !plan.is_fixed_work() => {
-            level.phases().iter().map(|p| phase(p.length, p.from_users, p.to_users)).collect()
-        }
-        _ => Vec::new(),
-    };
-    let at_once: u64 = plan
-        .groups
-        .iter()
-        .map(|g| if let Source::AtOnce { sessions } = g.source { sessions } else { 0 })
-        .sum();
-    let thinks: Vec<String> = plan
-        .groups
-        .iter()
-        .filter(|g| g.journey.mean_think_s() > 0.0)
-        .map(|g| g.journey.think().to_string())
-        .collect();
-    let users: u64 = levels.iter().map(|l| u64::from(l.most())).sum::<u64>() + at_once;
-    PlanSummary {
-        version: Some(headway_workload::plan::VERSION),
-        process: process.map_or_else(|| kind(plan).to_owned(), |p| p.to_string()),
-        gap_cov: process.map(|p| p.thinned_cov(plan.shard.count())),
-        rate: profile.and_then(|p| p.phases().last()).map(|last| last.to.0),
-        phases,
-        users: (users > 0).then_some(users),
-        think: (!thinks.is_empty()).then(|| thinks.join(", ")),
-        shard: (plan.shard != Shard::WHOLE).then(|| plan.shard.to_string()),
-        ..PlanSummary::default()
-    }
-}
-
-fn kind(plan: &Plan) -> &'static str {
-    match () {
-        () if plan.groups.iter().all(|g| matches!(g.source, Source::AtOnce { .. })) => "at once",
-        () if plan.is_fixed_work() => "fixed work",
-        () if plan.groups.iter().any(Group::arrives) => "mixed",
-        () => "closed",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Arguments resolved and checked: everything a run needs, nothing left to guess.
 
+mod audit;
 mod bounds;
 mod load;
 mod outputs;
@@ -7,20 +8,20 @@ mod scenario;
 mod sim;
 mod study;
 
+pub use audit::AuditSettings;
 pub use bounds::{Bounds, DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
-pub use load::{Lengths, Load, plan_summary};
+pub use load::{Lengths, Load};
 pub use outputs::{Output, outputs_fit};
 pub use scenario::{is_named, read as read_scenario};
-pub use sim::{Asked, Play, SimSettings, asked, simulated};
-pub use study::{Place, StudySettings};
+pub use sim::{Asked, SimSettings, asked, simulated};
+pub use study::StudySettings;
 
 use crate::args::{OutputArgs, RunArgs};
 use crate::files;
 use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
-use headway_base::Nanos;
-use headway_engine::RunSpec;
 use headway_engine::manifest::STEP;
+use headway_engine::{Keep, Live, RunSpec, Start};
 use headway_stats::Threshold;
 use headway_stats::thresholds::check_steps;
 use headway_workload::content::Script;
@@ -79,15 +80,6 @@ pub struct RunSettings {
     pub redactor: Redactor,
 }
 
-/// When a run begins.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Start {
-    /// In so long.
-    In(Nanos),
-    /// At this instant, nanoseconds since the Unix epoch.
-    AtUnix(i128),
-}
-
 impl RunSettings {
     /// Resolves what `headway run` was given.
     ///
@@ -103,17 +95,32 @@ impl RunSettings {
         Ok(settings)
     }
 
-    /// What it is, for its manifest.
-    pub fn spec(&self) -> RunSpec<'_> {
+    /// What it is.
+    pub fn spec(&self) -> RunSpec {
         RunSpec {
-            name: &self.name,
+            name: self.name.clone(),
             command: repeat::command(&self.words, self.load.plan.seed),
-            target: Some(&self.shown_target),
-            labels: &self.labels,
-            plan: &self.load.plan,
+            plan: self.load.plan.clone(),
             shown: self.load.summary(),
-            limits: &self.limits,
-            thresholds: &self.thresholds,
+            labels: self.labels.clone(),
+            limits: self.limits,
+            thresholds: self.thresholds.clone(),
+            scenario: self.scenario.clone(),
+            keep: Some(Keep { folder: self.output.out.clone(), log: !self.output.no_log }),
+        }
+    }
+
+    /// What plays it.
+    pub fn live(&self) -> Live {
+        Live {
+            target: self.target.clone(),
+            shown_target: self.shown_target.clone(),
+            script: self.script.clone(),
+            max_body: self.max_body,
+            threads: self.threads,
+            insecure: self.insecure,
+            start: self.start,
+            redactor: self.redactor.clone(),
         }
     }
 
@@ -122,7 +129,7 @@ impl RunSettings {
     /// # Errors
     /// A method, header or path that HTTP does not allow.
     pub fn requests(&self) -> Result<headway_live::Requests> {
-        Ok(headway_live::Requests::new(&self.target, self.script.clone())?)
+        self.live().requests()
     }
 }
 
@@ -257,6 +264,7 @@ mod tests {
     use super::*;
     use crate::args::{Args, Command};
     use clap::Parser;
+    use headway_base::Nanos;
     use headway_workload::Sending;
     use headway_workload::content::{Memory, Visit};
     use headway_workload::plan::{Connections, LONGEST, Source};

@@ -4,11 +4,12 @@ use super::scenario::{File, bounds, demands};
 use super::study::{self, StudySettings};
 use super::{Load, load, new_seed};
 use crate::args::{OutputArgs, SimArgs};
-use crate::simulate::Other;
+use crate::repeat;
 use anyhow::{Result, anyhow, bail};
 use headway_base::dist::Law as _;
 use headway_base::units::nearest;
-use headway_sim::{Generator, RandomPauses};
+use headway_engine::simulate::{Other, Play};
+use headway_engine::{Keep, RunSpec, Sim};
 use headway_stats::thresholds::{Threshold, check_steps};
 use headway_workload::model::{Kind, Model};
 use headway_workload::plan::Source;
@@ -23,29 +24,6 @@ pub enum Asked {
     Run(Box<SimSettings>),
     /// Several models, values or replications.
     Study(Box<StudySettings>),
-}
-
-/// What is played, but for a seed of its own.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Play {
-    /// Who comes when; its seed is that of the first replication.
-    pub plan: Plan,
-    /// Bounds of the whole run.
-    pub limits: Limits,
-    /// What stands in the target's place.
-    pub model: Model,
-}
-
-impl Play {
-    /// The generator, which has no defects but the pauses that the model gives it.
-    ///
-    /// # Errors
-    /// A law of pauses that cannot be drawn from.
-    pub fn generator(&self) -> Result<Generator> {
-        let pauses = self.model.pauses.clone();
-        let random = pauses.map(|p| RandomPauses::new(p.every, p.length, self.plan.seed)).transpose()?;
-        Ok(Generator { random, ..Generator::default() })
-    }
 }
 
 /// A single simulated run, resolved.
@@ -82,9 +60,25 @@ pub struct SimSettings {
 }
 
 impl SimSettings {
-    /// What is played.
-    pub fn play(&self) -> Play {
-        Play { plan: self.load.plan.clone(), limits: self.limits, model: self.model.clone() }
+    /// What it is.
+    pub fn spec(&self) -> RunSpec {
+        let keeps = self.output.out.is_some() || self.log;
+        RunSpec {
+            name: self.name.clone(),
+            command: repeat::command(&self.words, self.load.plan.seed),
+            plan: self.load.plan.clone(),
+            shown: self.load.summary(),
+            labels: self.labels.clone(),
+            limits: self.limits,
+            thresholds: self.thresholds.clone(),
+            scenario: Some(self.scenario.clone()),
+            keep: keeps.then(|| Keep { folder: self.output.out.clone(), log: self.log }),
+        }
+    }
+
+    /// What plays it.
+    pub fn sim(&self) -> Sim {
+        Sim { model: self.model.clone(), capped: self.capped, beside: self.beside.clone() }
     }
 }
 

@@ -1,12 +1,13 @@
 //! A study: a scenario played with several models, values of its parameters, or replications.
 
 use super::scenario::{File, demands};
-use super::sim::{Play, model, play, seed};
+use super::sim::{model, play, seed};
 use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
-use crate::simulate::Other;
+use crate::repeat;
 use anyhow::{Context as _, Result, bail};
 use headway_base::units::echoed;
 use headway_engine::jobs;
+use headway_engine::simulate::{Place, StudySpec};
 use headway_stats::Threshold;
 use headway_stats::study::{MODEL, Parameter};
 use headway_stats::thresholds::{Metric, check_steps};
@@ -19,55 +20,14 @@ const MOST_PLAYS: u64 = 1_000_000;
 /// Several plays, resolved.
 #[derive(Clone, Debug)]
 pub struct StudySettings {
-    /// Name of the scenario.
-    pub name: String,
-    /// Seed of the first replication of every point.
-    pub seed: u64,
-    /// How often each point is played; at least 1.
-    pub replications: u64,
-    /// What varies.
-    pub parameters: Vec<Parameter>,
-    /// One for each combination of values, the last parameter fastest; at least one.
-    pub places: Vec<Place>,
-    /// How many plays go on at once.
-    pub threads: usize,
-    /// What is demanded of the numbers of each point.
-    pub thresholds: Vec<Threshold>,
-    /// What the file demands and no study keeps, in words.
-    pub not_judged: Vec<String>,
+    /// What is played.
+    pub spec: StudySpec,
     /// The scenario file as written.
     pub scenario: String,
-    /// Labels of the steps.
-    pub labels: Vec<String>,
-    /// A recorded run that is shown beside.
-    pub beside: Option<Other>,
     /// Where the HTML report goes.
     pub html: Option<PathBuf>,
     /// What becomes of the results.
     pub output: OutputArgs,
-    /// The command line, secrets replaced.
-    pub words: Vec<String>,
-}
-
-/// One combination of values.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Place {
-    /// Values of the parameters, in their order.
-    pub values: Vec<String>,
-    /// What is played there.
-    pub play: Play,
-}
-
-impl StudySettings {
-    /// How many plays there are.
-    pub fn plays(&self) -> u64 {
-        self.places.len() as u64 * self.replications
-    }
-
-    /// Where among the parameters the model is, if it varies.
-    pub fn model_parameter(&self) -> Option<usize> {
-        self.parameters.iter().position(|p| p.name == MODEL)
-    }
 }
 
 /// The scenario with the first value of each sweep.
@@ -123,8 +83,9 @@ pub(super) fn resolve(
     makes_a_difference(&parameters, &places)?;
     // The file itself, without the first values, unless it is nothing without them.
     let scenario = file.scenario(&[]).map_or_else(|_| first.redacted.clone(), |own| own.redacted);
-    Ok(StudySettings {
+    let spec = StudySpec {
         name: first.name.clone(),
+        command: repeat::command(words, seed),
         seed,
         replications,
         parameters,
@@ -132,13 +93,10 @@ pub(super) fn resolve(
         threads: args.threads.map_or_else(jobs::cores, |n| n as usize),
         thresholds,
         not_judged,
-        scenario,
         labels: first.labels.clone(),
         beside: None,
-        html: args.html.clone(),
-        output: args.output.clone(),
-        words: words.to_vec(),
-    })
+    };
+    Ok(StudySettings { spec, scenario, html: args.html.clone(), output: args.output.clone() })
 }
 
 /// What each point is held to, and what of the file cannot be judged, in words: a study keeps response times, how requests

@@ -3,8 +3,9 @@
 
 use super::files::instant;
 use super::read::Read;
-use super::{AuditSettings, judge, setup};
-use crate::exit::Failure;
+use super::watch::Watch;
+use super::{AuditSpec, judge, setup};
+use crate::Error;
 use headway_base::Nanos;
 use headway_import::Clock;
 use headway_report::format::plural;
@@ -15,14 +16,15 @@ use headway_stats::summary::{Finding, LoadVerdict, OtherReading, Pattern, Severi
 /// what was read out of use.
 pub(super) fn into_summary(
     summary: &mut Summary,
-    settings: &AuditSettings,
+    settings: &AuditSpec,
     read: &mut Read,
     stream: Stream,
-) -> Result<(), Failure> {
+    watch: &mut dyn Watch,
+) -> Result<(), Error> {
     let mut findings = far(read);
     let open: Vec<String> = read.load().filter(|f| f.guessed).map(|f| f.file.path.clone()).collect();
     if !open.is_empty() && read.read_as_ends()? {
-        let other = judged(settings, read, stream)?;
+        let other = judged(settings, read, stream, watch)?;
         findings.push(start_or_end(&open, summary, other.as_ref()));
         summary.audit.get_or_insert_default().other_reading = other;
     }
@@ -35,11 +37,16 @@ pub(super) fn into_summary(
 }
 
 /// The pattern of the other reading; none where nothing of it is selected.
-fn judged(settings: &AuditSettings, read: &Read, stream: Stream) -> Result<Option<OtherReading>, Failure> {
+fn judged(
+    settings: &AuditSpec,
+    read: &Read,
+    stream: Stream,
+    watch: &mut dyn Watch,
+) -> Result<Option<OtherReading>, Error> {
     let mut settings = settings.clone();
-    settings.output.failures = None;
-    settings.output.histograms = None;
-    settings.output.rows = None;
+    settings.exports.failures = None;
+    settings.exports.histograms = None;
+    settings.exports.rows = None;
     let stretch = setup::Stretch::new(&settings, read, stream)?;
     let chosen = judge::count(&settings, read, &stretch, stream)?;
     if chosen.starts.n == 0 {
@@ -47,7 +54,7 @@ fn judged(settings: &AuditSettings, read: &Read, stream: Stream) -> Result<Optio
     }
     let setup = setup::setup(&settings, read, &stretch, stream, &chosen);
     let facts = setup::facts(&settings, read, &stretch);
-    let other = judge::judge(&settings, read, &stretch, &chosen, setup, facts)?;
+    let other = judge::judge(&settings, read, &stretch, &chosen, setup, facts, watch)?;
     Ok(Some(OtherReading {
         stamps: "end".into(),
         load: other.verdict.load,

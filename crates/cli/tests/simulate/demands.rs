@@ -1,9 +1,8 @@
 //! Thresholds of studies and of single simulated runs, and users who are only turned away.
 
-use super::{LOAD, ONE, ask, played};
-use crate::exit;
-use crate::settings::Asked;
-use crate::simulate::simulate;
+use super::{LOAD, ONE, ask, play, played};
+use headway_cli::exit;
+use headway_cli::settings::Asked;
 use headway_stats::Summary;
 use headway_stats::study::{Point, Study};
 use headway_stats::summary::ThresholdOutcome::{self, Crossed, Inconclusive, NotJudged, Passed};
@@ -19,7 +18,7 @@ fn outcomes(point: &Point) -> Vec<ThresholdOutcome> {
 
 pub(super) fn single(text: &str, flags: &[&str]) -> Summary {
     match ask(text, flags).unwrap_or_else(|error| panic!("{error:#}")) {
-        Asked::Run(settings) => simulate(&settings, &|| false).unwrap().summary,
+        Asked::Run(settings) => play(&settings),
         Asked::Study(_) => panic!("{flags:?} ask for a study"),
     }
 }

@@ -5,6 +5,7 @@
 //! leave out a busy beginning and keep a calm one (see `headway_stats::steady::mser_of_runs`). Only those that end before these
 //! twenty have are held.
 
+use super::Play;
 use super::course::Course;
 use super::demands::{Runs, judged};
 use super::estimates::{curve, estimate, largest, of_values};
@@ -15,8 +16,7 @@ use super::period::Period;
 use super::pooled::{Percentile, Together};
 use super::replication::{MAX, NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
 use super::state::{Looked, fastest, once, why_not};
-use crate::settings::Play;
-use headway_engine::analysis_setup;
+use crate::analysis_setup;
 use headway_stats::steady::{Cut, Length, Prefix};
 use headway_stats::study::{Estimate, Point, WarmUp};
 use headway_stats::summary::withhold::TOO_SKEWED;

@@ -1,10 +1,11 @@
 //! One file given to the audit: another tool's results, or the log of a run of Headway's own.
 
+use super::Shift;
 use super::files;
-use crate::exit::{FAILED, Failure};
+use crate::Error;
+use crate::Manifest;
 use anyhow::{Context as _, anyhow};
 use headway_base::{Kind, Nanos, Record, Stamp};
-use headway_engine::Manifest;
 use headway_import::source::Progress;
 use headway_import::{Facts, File, Options, Rows, Stamps};
 use headway_records::{Ending, LogReader, metadata};
@@ -31,11 +32,11 @@ pub(super) struct Ended {
 
 impl Input {
     /// Opens the file and recognises it.
-    pub(super) fn open(path: &Path, options: &Options, progress: Progress) -> Result<Input, Failure> {
+    pub(super) fn open(path: &Path, options: &Options, progress: Progress) -> Result<Input, Error> {
         let open = |log: PathBuf, folder| Run::open(log, folder).map(|run| Input::Run(Box::new(run)));
         if path != Path::new(headway_import::source::STDIN) {
             let found = fs::metadata(path).with_context(|| path.display().to_string());
-            let found = found.map_err(Failure::usage)?;
+            let found = found.map_err(Error::usage)?;
             let log = path.join(headway_records::folder::RECORDS);
             if found.is_dir() && log.is_file() {
                 return open(log, Some(path));
@@ -43,17 +44,17 @@ impl Input {
             if found.is_dir() {
                 has_requests(path)?;
             }
-            if found.is_file() && is_log(path).map_err(Failure::usage)? {
+            if found.is_file() && is_log(path).map_err(Error::usage)? {
                 let in_folder = path.file_name().is_some_and(|name| name == headway_records::folder::RECORDS);
                 return open(path.to_path_buf(), path.parent().filter(|_| in_folder));
             }
         }
-        let file = File::open(path, options, progress).map_err(Failure::usage)?;
+        let file = File::open(path, options, progress).map_err(Error::usage)?;
         Ok(Input::Results(Box::new(file)))
     }
 
     /// Reads on and puts records into `rows.records`, which is emptied first; false at the end.
-    pub(super) fn next(&mut self, rows: &mut Rows) -> Result<bool, Failure> {
+    pub(super) fn next(&mut self, rows: &mut Rows) -> Result<bool, Error> {
         match self {
             Input::Results(file) => file.next(rows).map_err(failure),
             Input::Run(run) => run.next(rows),
@@ -61,11 +62,11 @@ impl Input {
     }
 
     /// Closes the file.
-    pub(super) fn finish(self, rows: &mut Rows, lenient: bool) -> Result<Ended, Failure> {
+    pub(super) fn finish(self, rows: &mut Rows, lenient: bool) -> Result<Ended, Error> {
         match self {
             Input::Results(file) => {
                 let ambiguous = file.facts().stamps == Stamps::Ambiguous;
-                let finished = file.finish(rows, lenient).map_err(Failure::usage)?;
+                let finished = file.finish(rows, lenient).map_err(Error::usage)?;
                 let (file, guessed) = (files::of_results(&finished), finished.stamps_guessed);
                 Ok(Ended { file, facts: finished.facts, ambiguous, guessed })
             }
@@ -75,10 +76,10 @@ impl Input {
 }
 
 /// Refuses a folder of results that keeps no record of single requests.
-fn has_requests(folder: &Path) -> Result<(), Failure> {
+fn has_requests(folder: &Path) -> Result<(), Error> {
     let (shown, has) = (folder.display(), |name: &str| folder.join(name).is_file());
     if has(headway_report::study::JSON_FILE) {
-        return Err(Failure::usage(anyhow!(
+        return Err(Error::usage(anyhow!(
             "{shown} is the folder of a study, of several simulated runs, and holds no requests to audit: its report is \
              {} there, its numbers {}; a single run keeps its requests with --log",
             headway_records::folder::REPORT,
@@ -86,7 +87,7 @@ fn has_requests(folder: &Path) -> Result<(), Failure> {
         )));
     }
     if has(headway_records::folder::PLAN) && has(headway_records::folder::SUMMARY) {
-        return Err(Failure::usage(anyhow!(
+        return Err(Error::usage(anyhow!(
             "{shown} is the folder of a run that kept no records (--no-log), and holds no requests to audit: `headway \
              report` shows it"
         )));
@@ -95,10 +96,10 @@ fn has_requests(folder: &Path) -> Result<(), Failure> {
 }
 
 /// What the system refuses is its fault; all else is the file's.
-fn failure(error: headway_import::Error) -> Failure {
+fn failure(error: headway_import::Error) -> Error {
     let refused =
         matches!(&error, headway_import::Error::Io { source, .. } if source.raw_os_error().is_some());
-    if refused { Failure { error: error.into(), code: FAILED } } else { Failure::usage(error) }
+    if refused { Error::failed(error) } else { Error::usage(error) }
 }
 
 /// Whether the file begins as an Arrow stream or a Parquet file does.
@@ -123,19 +124,19 @@ pub(super) struct Run {
 }
 
 impl Run {
-    fn open(log: PathBuf, folder: Option<&Path>) -> Result<Run, Failure> {
+    fn open(log: PathBuf, folder: Option<&Path>) -> Result<Run, Error> {
         let reader = LogReader::open(&log).map_err(|error| match error {
             headway_records::Error::Io { .. } => error.into(),
-            other => Failure::usage(other),
+            other => Error::usage(other),
         })?;
         let plan =
             folder.map(|folder| folder.join(headway_records::folder::PLAN)).filter(|plan| plan.is_file());
-        let document = plan.map(|plan| Manifest::read(&plan)).transpose().map_err(Failure::usage)?;
+        let document = plan.map(|plan| Manifest::read(&plan)).transpose().map_err(Error::usage)?;
         let said = |key: &str| reader.metadata().get(key);
         let labels = said(metadata::STEPS).map(|steps| serde_json::from_str(steps)).transpose();
         let labels: Option<Vec<String>> = labels
             .with_context(|| format!("{}: the labels in its metadata are no list of names", log.display()))
-            .map_err(Failure::usage)?;
+            .map_err(Error::usage)?;
         let zero = said(metadata::ZERO_UNIX_NS).and_then(|zero| zero.parse().ok()).map(Nanos);
         // Nothing that took place began in 1970.
         let simulated = (zero == Some(Nanos::ZERO))
@@ -151,14 +152,14 @@ impl Run {
         })
     }
 
-    fn next(&mut self, rows: &mut Rows) -> Result<bool, Failure> {
+    fn next(&mut self, rows: &mut Rows) -> Result<bool, Error> {
         rows.records.clear();
         let zero = self.zero.unwrap_or(Nanos::ZERO);
         let generator = rows.generator;
         let batch = match self.log.next_batch() {
             Ok(batch) => batch.map(|batch| rows.records.extend_from_slice(batch)),
             Err(error @ headway_records::Error::Io { .. }) => return Err(error.into()),
-            Err(error) => return Err(Failure::usage(error)),
+            Err(error) => return Err(Error::usage(error)),
         };
         if batch.is_none() {
             return Ok(false);
@@ -235,12 +236,12 @@ pub(super) fn later(record: &mut Record, by: Nanos) {
 }
 
 /// The row moved by its own response time; one that never started stays where it is.
-pub(super) fn by_response(record: &mut Record, way: crate::args::Shift) {
+pub(super) fn by_response(record: &mut Record, way: Shift) {
     let Some(started) = record.started.get() else { return };
     let response = record.done - started;
     match way {
-        crate::args::Shift::Add => later(record, response),
-        crate::args::Shift::Subtract => later(record, Nanos(-response.0)),
+        Shift::Add => later(record, response),
+        Shift::Subtract => later(record, Nanos(-response.0)),
     }
 }
 
@@ -254,14 +255,14 @@ pub(super) fn is_session(record: &Record) -> Option<bool> {
 }
 
 /// Nothing can be laid over a clock that counts from a tool's own beginning.
-pub(super) fn one_clock(files: &[(String, headway_import::Clock)]) -> Result<headway_import::Clock, Failure> {
+pub(super) fn one_clock(files: &[(String, headway_import::Clock)]) -> Result<headway_import::Clock, Error> {
     let Some((first, clock)) = files.first() else { return Ok(headway_import::Clock::Unix) };
     match files.iter().find(|(_, other)| other != clock) {
         None => Ok(*clock),
         Some((other, _)) => {
             let (relative, unix) =
                 if *clock == headway_import::Clock::Relative { (first, other) } else { (other, first) };
-            Err(Failure::usage(anyhow!(
+            Err(Error::usage(anyhow!(
                 "{relative} counts time from its own beginning and {unix} from 1970: they cannot be merged; audit \
                  them one by one"
             )))

@@ -1,14 +1,14 @@
 //! The second pass: the rows of all files by time, those selected, to the auditor.
 
-use super::AuditSettings;
+use super::AuditSpec;
 use super::export::Export;
 use super::failed::Failed;
 use super::histograms::Histograms;
 use super::input::{is_session, later};
-use super::progress::Bar;
 use super::read::{Read, Starts};
 use super::setup::Stretch;
-use crate::exit::Failure;
+use super::watch::Watch;
+use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Kind, Nanos, Outcome, Record};
 use headway_records::spool::InOrder;
@@ -39,11 +39,11 @@ pub(super) struct Chosen {
 
 /// Counts what is selected. Without a selection the surveys know.
 pub(super) fn count(
-    settings: &AuditSettings,
+    settings: &AuditSpec,
     read: &Read,
     stretch: &Stretch,
     stream: Stream,
-) -> Result<Chosen, Failure> {
+) -> Result<Chosen, Error> {
     let mut chosen = Chosen { by_label: vec![0; read.labels.len()], ..Chosen::default() };
     if !settings.selects() {
         for file in read.load() {
@@ -75,13 +75,14 @@ pub(super) fn count(
 
 /// Judges what is selected.
 pub(super) fn judge<'a>(
-    settings: &'a AuditSettings,
+    settings: &'a AuditSpec,
     read: &'a Read,
     stretch: &Stretch,
     chosen: &Chosen,
     setup: AuditSetup,
     facts: Facts,
-) -> Result<Summary, Failure> {
+    watch: &mut dyn Watch,
+) -> Result<Summary, Error> {
     let export = |flag, path: &'a Option<PathBuf>| {
         path.as_deref()
             .map(|path| {
@@ -90,12 +91,12 @@ pub(super) fn judge<'a>(
             })
             .transpose()
     };
-    let mut failures = export("--failures", &settings.output.failures)?;
-    let mut exported = export("--rows", &settings.output.rows)?;
+    let mut failures = export("--failures", &settings.exports.failures)?;
+    let mut exported = export("--rows", &settings.exports.rows)?;
     let mut failed = Failed::default();
-    let folder = settings.output.histograms.as_deref();
+    let folder = settings.exports.histograms.as_deref();
     let mut histograms = folder.map(|_| Histograms::new(&settings.cells, settings.most_cells, read, chosen));
-    let mut bar = Bar::of_rows(settings.output.quiet, read.load().map(|f| f.spooled.len()).sum());
+    watch.judging(read.load().map(|f| f.spooled.len()).sum());
     let mut auditor = Auditor::new(setup);
     thread::scope(|scope| {
         let (full, batches) = sync_channel::<Vec<Record>>(QUEUE);
@@ -136,14 +137,14 @@ pub(super) fn judge<'a>(
                 }
             }
             seen += batch.len() as u64;
-            bar.set(seen);
+            watch.reached(seen);
             // Where the other thread is done there is nothing to be filled again.
             let _ = empty.try_send(batch);
         }
         merging.join().map_err(|_| anyhow!("the thread that merges the rows panicked"))??;
-        Ok::<(), Failure>(())
+        Ok::<(), Error>(())
     })?;
-    bar.finish();
+    watch.done();
     failures.into_iter().chain(exported).try_for_each(Export::finish)?;
     if let (Some(histograms), Some(folder)) = (histograms, folder) {
         histograms.write(folder)?;

@@ -22,48 +22,50 @@ mod judge;
 mod offsets;
 mod other;
 mod outliers;
-mod progress;
 mod read;
-mod settings;
 mod setup;
+mod spec;
 mod unused;
+mod watch;
 
-pub use settings::AuditSettings;
+pub use export::write_new;
+pub use spec::{AuditSpec, Dispersion, Expect, Exports, Shift};
+pub use watch::Watch;
 
-use crate::exit::Failure;
+use crate::Error;
 use anyhow::anyhow;
 use headway_report::format::plural;
 use headway_stats::Summary;
 use headway_stats::summary::Stream;
 
-/// Audits the files that the settings name.
+/// Audits the files that the specification names.
 ///
 /// # Errors
 /// A file that cannot be read or audited (exit 2, naming it), a selection that selects nothing, a full disk.
-pub fn audit(settings: &AuditSettings) -> Result<Summary, Failure> {
-    let mut read = read::read_all(settings)?;
-    unused::tell_of_log_format(settings, &read);
+pub fn audit(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Summary, Error> {
+    let mut read = read::read_all(settings, watch)?;
+    unused::note_log_format(settings, &read, watch);
     let stream = stream(settings, &read)?;
     let stretch = setup::Stretch::new(settings, &read, stream)?;
     settings.pages_are_known(&read)?;
     let chosen = judge::count(settings, &read, &stretch, stream)?;
     if chosen.starts.n == 0 {
-        return Err(Failure::usage(nothing_chosen(settings, &read, stream)));
+        return Err(Error::usage(nothing_chosen(settings, &read, stream)));
     }
     let setup = setup::setup(settings, &read, &stretch, stream, &chosen);
     let facts = setup::facts(settings, &read, &stretch);
-    let mut summary = judge::judge(settings, &read, &stretch, &chosen, setup, facts)?;
+    let mut summary = judge::judge(settings, &read, &stretch, &chosen, setup, facts, watch)?;
     files::into_summary(&mut summary, settings, &read, &stretch, stream, &chosen)?;
     unused::into_summary(&mut summary, settings);
-    other::into_summary(&mut summary, settings, &mut read, stream)?;
+    other::into_summary(&mut summary, settings, &mut read, stream, watch)?;
     Ok(summary)
 }
 
 /// Sessions where a file shows any, because requests of one session depend on each other; else requests.
-fn stream(settings: &AuditSettings, read: &read::Read) -> Result<Stream, Failure> {
+fn stream(settings: &AuditSpec, read: &read::Read) -> Result<Stream, Error> {
     let has_sessions = read.load().any(|f| f.sessions.rows > 0);
     match settings.stream {
-        Some(Stream::Sessions) if !has_sessions => Err(Failure::usage(anyhow!(
+        Some(Stream::Sessions) if !has_sessions => Err(Error::usage(anyhow!(
             "--sessions: there are none in these files (Gatling's users, k6's iterations and Headway's sessions are)"
         ))),
         Some(stream) => Ok(stream),
@@ -72,7 +74,7 @@ fn stream(settings: &AuditSettings, read: &read::Read) -> Result<Stream, Failure
     }
 }
 
-fn nothing_chosen(settings: &AuditSettings, read: &read::Read, stream: Stream) -> anyhow::Error {
+fn nothing_chosen(settings: &AuditSpec, read: &read::Read, stream: Stream) -> anyhow::Error {
     let what = match stream {
         Stream::Requests => "request",
         Stream::Sessions => "session",
@@ -90,6 +92,3 @@ fn nothing_chosen(settings: &AuditSettings, read: &read::Read, stream: Stream) -
         last - first
     )
 }
-
-#[cfg(test)]
-mod tests;

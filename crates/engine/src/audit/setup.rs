@@ -1,11 +1,11 @@
 //! From the first pass to the second: the stretch that is judged, the grid of the stamps, the rate, the expectation.
 
-use super::AuditSettings;
+use super::AuditSpec;
+use super::Expect;
 use super::files::instant;
 use super::judge::Chosen;
 use super::read::{FileRead, Read, Starts};
-use crate::args::Expect;
-use crate::exit::Failure;
+use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Nanos, Phase, Profile};
 use headway_stats::audit::AuditSetup;
@@ -33,9 +33,9 @@ pub(super) struct Stretch {
 
 impl Stretch {
     /// Of `--from` and `--for`, both ends included, as far as there are rows.
-    pub(super) fn new(settings: &AuditSettings, read: &Read, stream: Stream) -> Result<Stretch, Failure> {
+    pub(super) fn new(settings: &AuditSpec, read: &Read, stream: Stream) -> Result<Stretch, Error> {
         let (zero, last) =
-            read.span().ok_or_else(|| Failure::usage(anyhow!("there is no row in {}", settings.names())))?;
+            read.span().ok_or_else(|| Error::usage(anyhow!("there is no row in {}", settings.names())))?;
         let digit = read.load().map(|f| f.facts.resolution).max().unwrap_or(Nanos(1)).max(Nanos(1));
         let grid = read.load().map(|f| grid(f, stream)).max().unwrap_or(digit).max(digit);
         let last = last - zero;
@@ -83,7 +83,7 @@ fn grid(file: &FileRead, stream: Stream) -> Nanos {
 
 /// What the auditor must know.
 pub(super) fn setup(
-    settings: &AuditSettings,
+    settings: &AuditSpec,
     read: &Read,
     stretch: &Stretch,
     stream: Stream,
@@ -124,7 +124,7 @@ pub(super) fn setup(
 /// The expectation as a plan: its rate from the first start to the end of the stretch.
 fn law(expect: Expect, stretch: &Stretch) -> PlanLaw {
     let profile = Profile::new(&[Phase::hold(stretch.measured.end, expect.rate)]);
-    headway_engine::analysis_setup::law(expect.process, profile, headway_workload::Shard::WHOLE)
+    crate::analysis_setup::law(expect.process, profile, headway_workload::Shard::WHOLE)
 }
 
 /// Users of all files, one file's after the other's: two generators may use the same names.
@@ -140,7 +140,7 @@ fn users(read: &Read) -> Vec<String> {
 }
 
 /// What the summary says beside its numbers.
-pub(super) fn facts(settings: &AuditSettings, read: &Read, stretch: &Stretch) -> Facts {
+pub(super) fn facts(settings: &AuditSpec, read: &Read, stretch: &Stretch) -> Facts {
     Facts {
         source: Source::Import,
         name: settings.names(),

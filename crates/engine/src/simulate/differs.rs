@@ -221,7 +221,7 @@ fn shortened(a: &str, b: &str) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::plan_summary;
+    use crate::plan_summary;
     use headway_base::{Phase, Profile, Rate, dist};
     use headway_workload::Process;
     use headway_workload::journey::{Journey, no_think};

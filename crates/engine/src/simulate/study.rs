@@ -4,17 +4,64 @@
 //! Replication r has the same seed at every point, so that points differ by what they are and not by their luck
 //! (common random numbers; Law and Kelton 2000, section 11.2).
 
-use super::Own;
 use super::estimates::of_values;
 use super::point::{Coming, Done};
 use super::replication::{MAX, NUMBERS, Number, OF_WELL, Replication, seed, warm_up};
-use crate::exit::Failure;
-use crate::settings::{Place, Play, StudySettings};
-use headway_engine::jobs;
+use super::{Other, Own, Play};
+use crate::{Error, jobs};
+use headway_stats::Threshold;
 use headway_stats::steady::{apart, paired};
-use headway_stats::study::{Difference, Estimate, Point, SCHEMA, Study};
+use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, SCHEMA, Study};
 use headway_stats::summary::Infinite;
 use std::collections::BTreeMap;
+
+/// Several plays of one scenario: points by replications.
+#[derive(Clone, Debug)]
+pub struct StudySpec {
+    /// Name of the scenario.
+    pub name: String,
+    /// The command that repeats it, secrets replaced.
+    pub command: String,
+    /// Seed of the first replication of every point.
+    pub seed: u64,
+    /// How often each point is played; at least 1.
+    pub replications: u64,
+    /// What varies.
+    pub parameters: Vec<Parameter>,
+    /// One for each combination of values, the last parameter fastest; at least one.
+    pub places: Vec<Place>,
+    /// How many plays go on at once.
+    pub threads: usize,
+    /// Thresholds of the numbers of each point.
+    pub thresholds: Vec<Threshold>,
+    /// Thresholds of the file that a study does not evaluate, in words.
+    pub not_judged: Vec<String>,
+    /// Labels of the steps.
+    pub labels: Vec<String>,
+    /// A recorded run that is shown beside.
+    pub beside: Option<Other>,
+}
+
+/// One combination of values.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Place {
+    /// Values of the parameters, in their order.
+    pub values: Vec<String>,
+    /// What is played there.
+    pub play: Play,
+}
+
+impl StudySpec {
+    /// How many plays there are.
+    pub fn plays(&self) -> u64 {
+        self.places.len() as u64 * self.replications
+    }
+
+    /// Where among the parameters the model is, if it varies.
+    pub fn model_parameter(&self) -> Option<usize> {
+        self.parameters.iter().position(|p| p.name == MODEL)
+    }
+}
 
 /// What a study came to.
 #[derive(Debug)]
@@ -30,25 +77,24 @@ pub struct Studied {
 /// # Errors
 /// A model that cannot be.
 pub fn study(
-    settings: &StudySettings,
+    spec: &StudySpec,
     stop: &(dyn Fn() -> bool + Sync),
     mut progress: impl FnMut(),
-) -> Result<Studied, Failure> {
-    let (points, r) = (settings.places.len(), settings.replications);
+) -> Result<Studied, Error> {
+    let (points, r) = (spec.places.len(), spec.replications);
     let mut coming: BTreeMap<usize, Coming> = BTreeMap::new();
     let mut done: Vec<Option<Done>> = (0..points).map(|_| None).collect();
     let mut wrong = None;
     let once = |job: u64| {
-        let place = &settings.places[(job / r) as usize];
-        Replication::play(&place.play, seed(settings.seed, job % r), stop)
+        let place = &spec.places[(job / r) as usize];
+        Replication::play(&place.play, seed(spec.seed, job % r), stop)
     };
-    jobs::each(settings.plays(), settings.threads, stop, once, |job, played| {
+    jobs::each(spec.plays(), spec.threads, stop, once, |job, played| {
         let at = (job / r) as usize;
-        let place = &settings.places[at];
+        let place = &spec.places[at];
         match played {
             Ok(Some((replication, course))) => {
-                let point =
-                    coming.entry(at).or_insert_with(|| Coming::new(r, &place.play, &settings.thresholds));
+                let point = coming.entry(at).or_insert_with(|| Coming::new(r, &place.play, &spec.thresholds));
                 point.take(job % r, replication, course);
                 progress();
             }
@@ -58,67 +104,60 @@ pub fn study(
         if coming.get(&at).is_some_and(Coming::is_whole) {
             done[at] = coming.remove(&at).map(|whole| {
                 let mut done = whole.finish(&place.values, &place.play);
-                done.point.beside = settings
-                    .beside
-                    .as_ref()
-                    .map(|other| other.against(&own(settings, place), &done.point, r));
+                done.point.beside =
+                    spec.beside.as_ref().map(|other| other.against(&own(spec, place), &done.point, r));
                 done
             });
         }
     });
     if let Some(error) = wrong {
-        return Err(Failure::usage(error));
+        return Err(Error::usage(error));
     }
-    let missing: Vec<Vec<String>> = settings
-        .places
-        .iter()
-        .zip(&done)
-        .filter(|(_, d)| d.is_none())
-        .map(|(p, _)| p.values.clone())
-        .collect();
+    let missing: Vec<Vec<String>> =
+        spec.places.iter().zip(&done).filter(|(_, d)| d.is_none()).map(|(p, _)| p.values.clone()).collect();
     let interrupted = !missing.is_empty();
     let done: Vec<Done> = done.into_iter().flatten().collect();
-    let (differences, not_compared) = differences(settings, &done);
+    let (differences, not_compared) = differences(spec, &done);
     let mut study = Study {
         schema: SCHEMA.to_owned(),
-        name: settings.name.clone(),
-        command: Some(crate::repeat::command(&settings.words, settings.seed)),
-        seed: settings.seed,
+        name: spec.name.clone(),
+        command: Some(spec.command.clone()).filter(|command| !command.is_empty()),
+        seed: spec.seed,
         replications: r,
-        warmup: settings.places.first().map(|place| warm_up(&place.play.plan)).unwrap_or_default(),
-        timeout_s: timeout(settings),
-        parameters: settings.parameters.clone(),
+        warmup: spec.places.first().map(|place| warm_up(&place.play.plan)).unwrap_or_default(),
+        timeout_s: timeout(spec),
+        parameters: spec.parameters.clone(),
         differences,
         not_compared,
-        not_judged: settings.not_judged.clone(),
+        not_judged: spec.not_judged.clone(),
         points: done.into_iter().map(|d| d.point).collect(),
         missing,
         ..Study::default()
     };
-    if let Some(other) = &settings.beside {
+    if let Some(other) = &spec.beside {
         other.into_study(&mut study);
     }
     Ok(Studied { study, interrupted })
 }
 
 /// The client's time-out; none where places differ in it.
-fn timeout(settings: &StudySettings) -> Option<f64> {
-    let mut all = settings.places.iter().map(|place| place.play.limits.timeout);
+fn timeout(spec: &StudySpec) -> Option<f64> {
+    let mut all = spec.places.iter().map(|place| place.play.limits.timeout);
     let first = all.next()?;
     all.all(|other| other == first).then(|| first.as_secs_f64())
 }
 
 /// What is played at that place, to be compared with a recorded run.
-fn own<'a>(settings: &'a StudySettings, place: &'a Place) -> Own<'a> {
+fn own<'a>(spec: &'a StudySpec, place: &'a Place) -> Own<'a> {
     let Play { plan, limits, .. } = &place.play;
-    Own { scenario: &settings.name, plan, steps: &settings.labels, limits }
+    Own { scenario: &spec.name, plan, steps: &spec.labels, limits }
 }
 
 /// Points that differ in the model alone, each against the first model's, and what of them is not told, in words.
-fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec<String>) {
+fn differences(spec: &StudySpec, done: &[Done]) -> (Vec<Difference>, Vec<String>) {
     let (mut all, mut untold) = (Vec::new(), Vec::new());
-    let Some(model) = settings.model_parameter() else { return (all, untold) };
-    let first = &settings.parameters[model].values[0];
+    let Some(model) = spec.model_parameter() else { return (all, untold) };
+    let first = &spec.parameters[model].values[0];
     let others = |point: &Point| -> Vec<String> {
         let kept = point.values.iter().enumerate().filter(|(i, _)| *i != model);
         kept.map(|(_, value)| value.clone()).collect()
@@ -136,7 +175,7 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
         let names = pair.map(|d| d.point.values[model].as_str());
         let (mut bounds, mut few) = (Vec::new(), Vec::new());
         let no_mean = pair.iter().filter_map(|d| d.no_mean).min_by_key(|what| *what != Infinite::MeanWait);
-        if let Some(what) = no_mean.filter(|_| settings.replications > 1) {
+        if let Some(what) = no_mean.filter(|_| spec.replications > 1) {
             let why = match what {
                 Infinite::MeanWait => "it is infinite",
                 _ => "the service times have too heavy a tail",
@@ -147,7 +186,7 @@ fn differences(settings: &StudySettings, done: &[Done]) -> (Vec<Difference>, Vec
             if no_mean.is_some() && told.of == "mean" {
                 continue;
             }
-            if told.numbers.iter().any(|numbers| numbers.is_empty()) && settings.replications > 1 {
+            if told.numbers.iter().any(|numbers| numbers.is_empty()) && spec.replications > 1 {
                 few.push(told.of);
                 continue;
             }
@@ -233,4 +272,52 @@ fn difference(
     let off = of_values(first.iter().zip(second).map(|(a, b)| a - b).collect())?;
     let gain = paired(first, second).and_then(|paired| paired.sharpened);
     Some((off, gain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_workload::Shard;
+    use headway_workload::scenario::{Surroundings, parse};
+
+    /// One point, 23 times: more replications than are looked at for the warm-up.
+    fn spec() -> StudySpec {
+        let text = "seed: 7\nusers: { arrive: { rate: 60/s }, phases: [ { hold: 20s } ] }\njourney: [ { get: / } ]\n\
+            model: { servers: 2, service: exp(8ms) }\n";
+        let none = |_: &str| None;
+        let around = Surroundings { read: &|name| Err(name.to_owned()), env: &none };
+        let scenario = parse("s.yaml", text, &around).unwrap();
+        let plan = scenario.plan(7, Shard::WHOLE);
+        let limits = crate::RunSpec::new("s", plan.clone(), 1_000).limits;
+        let play = Play { plan, limits, model: scenario.model().unwrap().clone() };
+        StudySpec {
+            name: "s".to_owned(),
+            command: String::new(),
+            seed: 7,
+            replications: 23,
+            parameters: Vec::new(),
+            places: vec![Place { values: Vec::new(), play }],
+            threads: 2,
+            thresholds: vec!["p(97)<60".parse().unwrap(), "failed: rate<1%".parse().unwrap()],
+            not_judged: Vec::new(),
+            labels: scenario.labels,
+            beside: None,
+        }
+    }
+
+    #[test]
+    fn the_order_in_which_plays_end_changes_no_number() {
+        let spec = spec();
+        let studied = study(&spec, &|| false, || {}).unwrap();
+        assert!(!studied.interrupted && studied.study.command.is_none());
+        let place = &spec.places[0];
+        let mut point = Coming::new(23, &place.play, &spec.thresholds);
+        for r in (0..23).rev() {
+            let played = Replication::play(&place.play, seed(spec.seed, r), &|| false);
+            let (replication, course) = played.unwrap().unwrap();
+            point.take(r, replication, course);
+        }
+        assert!(point.is_whole());
+        assert_eq!(point.finish(&place.values, &place.play).point, studied.study.points[0]);
+    }
 }

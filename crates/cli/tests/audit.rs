@@ -1,8 +1,11 @@
 //! Whole audits of small files.
 
-use super::*;
-use crate::args::{Args, Command};
 use clap::Parser as _;
+use headway_cli::args::{Args, Command};
+use headway_cli::exit;
+use headway_cli::settings::{AuditSettings, simulated};
+use headway_engine::{Backend, Control, Error, audit, render};
+use headway_stats::Summary;
 use std::path::Path;
 
 fn audited(arguments: &[&str]) -> Summary {
@@ -11,7 +14,8 @@ fn audited(arguments: &[&str]) -> Summary {
     let Command::Audit(args) = Args::try_parse_from(&words).expect("they are right").command else {
         panic!("it is an audit")
     };
-    audit(&AuditSettings::resolve(&args, &words).expect("they are right")).expect("it can be audited")
+    let settings = AuditSettings::resolve(&args, &words).expect("they are right");
+    audit::audit(&settings.spec, &mut ()).expect("it can be audited")
 }
 
 fn written(folder: &Path, name: &str, text: &str) -> String {
@@ -83,8 +87,9 @@ fn a_simulated_run_has_neither_dates_nor_bytes() {
     else {
         panic!("it is a simulation")
     };
-    let settings = crate::settings::simulated(&args, &[]).expect("they are right");
-    crate::simulate::simulate(&settings, &|| false).expect("it can be played");
+    let settings = simulated(&args, &[]).expect("they are right");
+    let backend = Backend::Sim(Box::new(settings.sim()));
+    backend.play(&settings.spec(), &Control::default(), &mut []).expect("it can be played");
     let of = |path: &str| {
         let summary = audited(&[path]);
         let audit = summary.audit.expect("it is an audit");
@@ -108,9 +113,10 @@ fn folders_without_requests_say_what_they_are() {
     let refused = || {
         let words = ["headway", "audit", folder.path().to_str().expect("it is text")];
         let Command::Audit(args) = Args::parse_from(words).command else { panic!("it is an audit") };
-        let failure = audit(&AuditSettings::resolve(&args, &[]).expect("they are right")).expect_err("none");
-        assert_eq!(failure.code, crate::exit::USAGE);
-        crate::exit::in_words(&failure.error)
+        let settings = AuditSettings::resolve(&args, &[]).expect("they are right");
+        let failure: exit::Failure = audit::audit(&settings.spec, &mut ()).expect_err("none").into();
+        assert_eq!(failure.code, exit::USAGE);
+        exit::in_words(&failure.error)
     };
     assert!(refused().contains("name the files in it"));
     written(folder.path(), "plan.json", "{}");
@@ -184,8 +190,7 @@ fn requests_without_elapsed_time_are_counted_where_they_have_no_bandwidth() {
     let counted: Vec<_> = bandwidth.iter().map(|c| (c.label.as_str(), c.n, c.left_out)).collect();
     assert_eq!(counted, [("a", 225, 75), ("b", 600, 0), ("Total", 825, 75)]);
     let text =
-        String::from_utf8(crate::output::render("terminal", &summary, &headway_report::Style::default()))
-            .expect("text");
+        String::from_utf8(render("terminal", &summary, &headway_report::Style::default())).expect("text");
     assert!(text.contains("75 requests took no time by the stamps and have no bandwidth"), "{text}");
 }
 
@@ -256,9 +261,9 @@ fn all_unreadable_rows_are_written_even_of_a_file_that_is_refused() {
     let Command::Audit(args) = Args::try_parse_from(&words).expect("they are right").command else {
         panic!()
     };
-    let failure =
-        audit(&AuditSettings::resolve(&args, &words).expect("they are right")).expect_err("too many");
-    assert_eq!(failure.code, crate::exit::USAGE);
+    let settings = AuditSettings::resolve(&args, &words).expect("they are right");
+    let failure = audit::audit(&settings.spec, &mut ()).expect_err("too many");
+    assert!(matches!(failure, Error::Usage(_)), "{failure:?}");
     let rows = std::fs::read_to_string(out).expect("it was written");
     let lines: Vec<&str> = rows.lines().collect();
     assert_eq!((lines.len(), lines[0]), (41, "file,line,found,expected"));
@@ -313,12 +318,9 @@ fn pages_are_labels_of_the_files() {
     let Command::Audit(args) = Args::try_parse_from(&words).expect("they are right").command else {
         panic!()
     };
-    let failure = audit(&AuditSettings::resolve(&args, &words).expect("they are right")).expect_err("no c");
-    assert!(
-        failure.error.to_string().contains("no request has the label 'c'; labels are a, b"),
-        "{:#}",
-        failure.error
-    );
+    let settings = AuditSettings::resolve(&args, &words).expect("they are right");
+    let failure = audit::audit(&settings.spec, &mut ()).expect_err("no c").to_string();
+    assert!(failure.contains("no request has the label 'c'; labels are a, b"), "{failure}");
 }
 
 #[test]

@@ -3,9 +3,9 @@
 //! lies beyond the last is counted in one row without an upper edge.
 
 use super::export::seconds;
+use super::export::write_new;
 use super::judge::Chosen;
 use super::read::Read;
-use crate::output::write_new;
 use anyhow::{Context as _, Result};
 use headway_base::{Kind, Nanos, Record};
 use headway_report::csv::quoted;

@@ -1,12 +1,12 @@
 //! The first pass: every file read once, its rows kept in the order of time and surveyed on the way.
 
-use super::AuditSettings;
+use super::AuditSpec;
+use super::Shift;
 use super::export::Unreadable;
 use super::input::{Input, by_response, is_session, one_clock};
 use super::outliers::Hours;
-use super::progress::Bar;
-use crate::args::Shift;
-use crate::exit::Failure;
+use super::watch::{Reading, Watch};
+use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Nanos, Record};
 use headway_import::{Clock, Facts, Names, Rows, Stamps};
@@ -129,19 +129,19 @@ impl Read {
 }
 
 /// Reads all files.
-pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
+pub(super) fn read_all(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Read, Error> {
     let progress = headway_import::source::Progress::default();
-    let mut bar = Bar::new(settings.output.quiet, &settings.files, progress.clone());
+    let mut reading = Reading::new(watch, &settings.files, progress.clone());
     let mut rows = Rows::default();
     let mut files: Vec<FileRead> = Vec::new();
-    let unreadable = Unreadable::create(settings.output.unreadable.as_deref())?;
-    let read = read_files(settings, &mut rows, &mut files, &mut bar, &progress, &unreadable);
+    let unreadable = Unreadable::create(settings.exports.unreadable.as_deref())?;
+    let read = read_files(settings, &mut rows, &mut files, &mut reading, &progress, &unreadable);
     rows.all_bad = None;
     // The rows that cannot be read are of use above all where they are why nothing is audited.
-    read.and(unreadable.finish().map_err(Failure::from))?;
-    bar.finish();
+    read.and(unreadable.finish().map_err(Error::from))?;
+    reading.finish();
     if settings.stamps.is_some() && files.iter().all(|f| !f.file.stamps_how.starts_with(BY_USER)) {
-        return Err(Failure::usage(anyhow!(
+        return Err(Error::usage(anyhow!(
             "--stamps: the formats of these files leave no choice ({}: {})",
             files[0].file.format,
             files[0].file.stamps_how
@@ -184,13 +184,13 @@ pub(super) fn read_all(settings: &AuditSettings) -> Result<Read, Failure> {
 
 /// Reads one file after the other.
 fn read_files(
-    settings: &AuditSettings,
+    settings: &AuditSpec,
     rows: &mut Rows,
     files: &mut Vec<FileRead>,
-    bar: &mut Bar,
+    reading: &mut Reading<'_>,
     progress: &headway_import::source::Progress,
     unreadable: &Unreadable,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     for path in &settings.files {
         rows.all_bad = unreadable.of(path);
         let mut input = Input::open(path, &settings.options, progress.clone())?;
@@ -198,7 +198,7 @@ fn read_files(
         rows.generator = rows.tables.generators.index(name).min(u32::from(u16::MAX)) as u16;
         let used: usize = files.iter().map(|f| f.spooled.in_memory()).sum();
         let keeper = Keeper::new(MEMORY.saturating_sub(used), settings.shift);
-        let kept = read_one(&mut input, rows, keeper, bar)?;
+        let kept = read_one(&mut input, rows, keeper, reading)?;
         let mut ended = input.finish(rows, settings.lenient)?;
         let kept = restamped(settings, kept, &mut ended)?;
         let (mut kept, far) = kept.without_far()?;
@@ -221,7 +221,7 @@ fn read_files(
             by_generator: kept.by_generator,
             witness: false,
         });
-        bar.file_done(path);
+        reading.file_done(path);
     }
     Ok(())
 }
@@ -261,7 +261,12 @@ fn with_rows(names: &[String], files: &[&FileRead]) -> (Vec<String>, Vec<u16>) {
 }
 
 /// Parses on this thread and keeps on another.
-fn read_one(input: &mut Input, rows: &mut Rows, keeper: Keeper, bar: &mut Bar) -> Result<Keeper, Failure> {
+fn read_one(
+    input: &mut Input,
+    rows: &mut Rows,
+    keeper: Keeper,
+    reading: &mut Reading<'_>,
+) -> Result<Keeper, Error> {
     thread::scope(|scope| {
         let (full, batches) = sync_channel::<Vec<Record>>(QUEUE);
         let (empty, spare) = sync_channel(QUEUE + 2);
@@ -277,7 +282,7 @@ fn read_one(input: &mut Input, rows: &mut Rows, keeper: Keeper, bar: &mut Bar) -
                 // The other thread has ended early: its error is the one to tell.
                 break Ok(());
             }
-            bar.tick();
+            reading.tick();
         };
         drop(full);
         let kept = keeping.join().map_err(|_| anyhow!("the thread that keeps the rows panicked"))??;
@@ -289,11 +294,7 @@ fn read_one(input: &mut Input, rows: &mut Rows, keeper: Keeper, bar: &mut Bar) -
 const BY_USER: &str = "--stamps";
 
 /// Takes the user's word for what ambiguous stamps are.
-fn restamped(
-    settings: &AuditSettings,
-    kept: Keeper,
-    ended: &mut super::input::Ended,
-) -> Result<Keeper, Failure> {
+fn restamped(settings: &AuditSpec, kept: Keeper, ended: &mut super::input::Ended) -> Result<Keeper, Error> {
     let Some(wanted) = settings.stamps.filter(|_| ended.ambiguous) else { return Ok(kept) };
     let (word, way) = match wanted {
         Stamps::End => ("end", Shift::Subtract),
@@ -313,7 +314,7 @@ fn restamped(
 
 impl Read {
     /// The same with the stamps that nothing shows to be starts read as ends; false where there are none.
-    pub(super) fn read_as_ends(&mut self) -> Result<bool, Failure> {
+    pub(super) fn read_as_ends(&mut self) -> Result<bool, Error> {
         let mut any = false;
         for file in self.files.iter_mut().filter(|f| f.guessed) {
             let kept = Keeper::of(&file.spooled, |record| by_response(record, Shift::Subtract), |_| true)?;

@@ -2,6 +2,7 @@
 //!
 //! It is played by recursion where that is the same and can be had, in half the time.
 
+use super::Play;
 use super::course::{After, Course};
 use super::demands::demanded;
 use super::inside::{Seen, looked_at_until, simulation};
@@ -10,7 +11,6 @@ use super::period::Period;
 use super::pooled::Run;
 use super::sink::{Counts, Sink, unless_abandoned};
 use super::times::Times;
-use crate::settings::Play;
 use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_sim::{Network, Observed, Played, recursion};

@@ -144,6 +144,15 @@ pub(super) fn seconds(at: Nanos) -> String {
     format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
+/// Writes a new file; one that exists stays as it is.
+///
+/// # Errors
+/// It exists, or cannot be written.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = File::create_new(path).with_context(|| format!("{} cannot be made", path.display()))?;
+    file.write_all(bytes).with_context(|| format!("{} cannot be written", path.display()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

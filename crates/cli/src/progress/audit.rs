@@ -1,11 +1,9 @@
 //! How far an audit has come: a line on standard error, where a person sees it and it takes more than two seconds.
 
-use super::read::size;
-use headway_import::source::Progress;
+use headway_engine::audit::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
-use std::io::{IsTerminal, stderr};
-use std::path::{Path, PathBuf};
+use std::io::{IsTerminal, Write as _, stderr};
 use std::time::{Duration, Instant};
 
 /// Nobody wants to see the bar of what is over at once.
@@ -18,31 +16,21 @@ const READING_UNKNOWN: &str = "reading  {spinner} {binary_bytes}  {binary_bytes_
 const JUDGING: &str = "judging  {bar:20} {percent:>3} %  {rows_per_sec} rows/s  {eta} left";
 
 /// The line.
-pub(super) struct Bar {
+pub struct Bar {
     bar: ProgressBar,
+    quiet: bool,
     shows: bool,
     began: Instant,
     last: Instant,
-    read: Progress,
-    /// Bytes of files that are read past `read`: logs of runs.
-    beside: u64,
-    before_file: u64,
 }
 
 impl Bar {
-    /// Of reading these files.
-    pub(super) fn new(quiet: bool, files: &[PathBuf], read: Progress) -> Bar {
-        let total: Option<u64> = files.iter().map(|path| size(path)).sum();
-        let template = if total.is_some() { READING } else { READING_UNKNOWN };
-        Bar::with(quiet, total, template, read)
+    /// Of an audit that is about to begin.
+    pub fn new(quiet: bool) -> Bar {
+        Bar::with(quiet, None, READING_UNKNOWN)
     }
 
-    /// Of judging so many rows.
-    pub(super) fn of_rows(quiet: bool, rows: u64) -> Bar {
-        Bar::with(quiet, Some(rows), JUDGING, Progress::default())
-    }
-
-    fn with(quiet: bool, total: Option<u64>, template: &str, read: Progress) -> Bar {
+    fn with(quiet: bool, total: Option<u64>, template: &str) -> Bar {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(template) {
             let rate = |state: &ProgressState, out: &mut dyn Write| {
@@ -52,17 +40,20 @@ impl Bar {
             bar.set_style(style.with_key("rows_per_sec", rate));
         }
         let now = Instant::now();
-        let shows = !quiet && stderr().is_terminal();
-        Bar { bar, shows, began: now, last: now, read, beside: 0, before_file: 0 }
+        Bar { bar, quiet, shows: !quiet && stderr().is_terminal(), began: now, last: now }
+    }
+}
+
+impl Watch for Bar {
+    fn reading(&mut self, bytes: Option<u64>) {
+        *self = Bar::with(self.quiet, bytes, if bytes.is_some() { READING } else { READING_UNKNOWN });
     }
 
-    /// Looks at how far reading has come.
-    pub(super) fn tick(&mut self) {
-        self.set(self.read.bytes() + self.beside);
+    fn judging(&mut self, rows: u64) {
+        *self = Bar::with(self.quiet, Some(rows), JUDGING);
     }
 
-    /// This far.
-    pub(super) fn set(&mut self, position: u64) {
+    fn reached(&mut self, position: u64) {
         let now = Instant::now();
         if !self.shows || now - self.last < EVERY {
             return;
@@ -74,18 +65,14 @@ impl Bar {
         self.bar.set_position(position);
     }
 
-    /// The file has been read to its end.
-    pub(super) fn file_done(&mut self, path: &Path) {
-        let read = self.read.bytes();
-        if read == self.before_file {
-            self.beside += size(path).unwrap_or(0);
-        }
-        self.before_file = read;
-        self.tick();
+    fn done(&mut self) {
+        self.bar.finish_and_clear();
     }
 
-    /// Clears the line.
-    pub(super) fn finish(&self) {
-        self.bar.finish_and_clear();
+    fn note(&mut self, text: &str) {
+        if !self.quiet {
+            // Where standard error takes nothing more there is nobody to tell.
+            let _ = writeln!(stderr(), "headway: {text}");
+        }
     }
 }

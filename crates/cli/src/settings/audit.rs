@@ -1,12 +1,11 @@
 //! The arguments of an audit, resolved and checked.
 
-use crate::args::{AuditArgs, AuditOutput, Dispersion, Expect, Quantiles, Shift, Stamps};
-use crate::audit::read::Read;
-use crate::exit::Failure;
+use super::{Output, outputs_fit};
+use crate::args::{self, AuditArgs, AuditOutput, Quantiles, Stamps};
 use crate::repeat;
-use crate::settings::{Output, outputs_fit};
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use headway_base::Nanos;
+use headway_engine::audit::{AuditSpec, Dispersion, Exports, Shift};
 use headway_stats::audit::QuantileRule;
 use headway_stats::summary::Stream;
 use std::fs;
@@ -15,48 +14,10 @@ use std::path::{Path, PathBuf};
 /// An audit, resolved.
 #[derive(Clone, Debug)]
 pub struct AuditSettings {
-    /// The files, each once.
-    pub files: Vec<PathBuf>,
-    /// What the user says about them.
-    pub options: headway_import::Options,
-    /// What ambiguous stamps are; none: told from the rows.
-    pub stamps: Option<headway_import::Stamps>,
-    /// Whether and how every row moves by its own response time.
-    pub shift: Option<Shift>,
-    /// Whether a file may hold more than 1 % unreadable rows.
-    pub lenient: bool,
-    /// What is left out, from the first start on.
-    pub from: Nanos,
-    /// Length of what is not left out; none: to the end.
-    pub span: Option<Nanos>,
-    /// Whether failed requests are left out.
-    pub success_only: bool,
-    /// Which stream is judged; none: sessions if there are any.
-    pub stream: Option<Stream>,
-    /// What the load was meant to be.
-    pub expect: Option<Expect>,
-    /// Sizes of the groups of users.
-    pub by_threads: Vec<u64>,
-    /// Percentiles of the tables.
-    pub percentiles: Vec<f64>,
-    /// Their rule.
-    pub quantiles: QuantileRule,
-    /// Length of the intervals of the count curve.
-    pub count_interval: Option<Nanos>,
-    /// Sizes of the cells of histograms.
-    pub cells: Vec<Nanos>,
-    /// How many cells a histogram has at most.
-    pub most_cells: usize,
-    /// Labels of the requests that are pages.
-    pub pages: Vec<String>,
-    /// Which measure of spread the tables show.
-    pub dispersion: Dispersion,
-    /// Seed of the dither.
-    pub seed: u64,
+    /// What is audited, and how.
+    pub spec: AuditSpec,
     /// What becomes of the results.
     pub output: AuditOutput,
-    /// The command that repeats the audit.
-    pub command: String,
 }
 
 impl AuditSettings {
@@ -86,7 +47,7 @@ impl AuditSettings {
         let mut by_threads = args.by_threads.clone();
         by_threads.sort_unstable();
         by_threads.dedup();
-        Ok(AuditSettings {
+        let spec = AuditSpec {
             files: args.files.clone(),
             options: headway_import::Options {
                 log_format: args.log_format.clone(),
@@ -98,7 +59,10 @@ impl AuditSettings {
                 Stamps::Start => Some(headway_import::Stamps::Start),
                 Stamps::End => Some(headway_import::Stamps::End),
             },
-            shift: args.shift_by_response,
+            shift: args.shift_by_response.map(|way| match way {
+                args::Shift::Add => Shift::Add,
+                args::Shift::Subtract => Shift::Subtract,
+            }),
             lenient: args.lenient,
             from: args.from,
             span: args.span,
@@ -119,47 +83,22 @@ impl AuditSettings {
             cells,
             most_cells: usize::try_from(args.max_cells).unwrap_or(usize::MAX),
             pages: args.pages.clone(),
-            dispersion: args.dispersion.unwrap_or(match args.quantiles {
-                Quantiles::Smallest => Dispersion::Cov,
-                Quantiles::Brady => Dispersion::Vmr,
-            }),
+            dispersion: match (args.dispersion, args.quantiles) {
+                (Some(args::Dispersion::Cov), _) | (None, Quantiles::Smallest) => Dispersion::Cov,
+                (Some(args::Dispersion::Vmr), _) | (None, Quantiles::Brady) => Dispersion::Vmr,
+            },
             seed: args.seed,
-            output: output.clone(),
+            exports: Exports {
+                histograms: output.histograms.clone(),
+                rows: output.rows.clone(),
+                failures: output.failures.clone(),
+                unreadable: output.unreadable.clone(),
+            },
             command: repeat::command_as_it_was(words),
-        })
-    }
-
-    /// Whether some rows may be left out.
-    pub(super) fn selects(&self) -> bool {
-        self.from > Nanos::ZERO || self.span.is_some() || self.success_only
-    }
-
-    /// Refuses pages that are no labels of the files.
-    pub(super) fn pages_are_known(&self, read: &Read) -> std::result::Result<(), Failure> {
-        let labels = read.labels.as_slice();
-        let Some(unknown) = self.pages.iter().find(|page| !labels.contains(page)) else { return Ok(()) };
-        let mut known: Vec<&str> = labels.iter().map(String::as_str).collect();
-        known.sort_unstable();
-        let more = if known.len() > MOST_LABELS { ", ..." } else { "" };
-        known.truncate(MOST_LABELS);
-        Err(Failure::usage(anyhow!(
-            "--pages: no request has the label '{unknown}'; labels are {}{more}",
-            known.join(", ")
-        )))
-    }
-
-    /// The files in a few words.
-    pub(super) fn names(&self) -> String {
-        match self.files.as_slice() {
-            [one] => one.display().to_string(),
-            [first, more @ ..] => format!("{} and {} more", first.display(), more.len()),
-            [] => String::new(),
-        }
+        };
+        Ok(AuditSettings { spec, output: output.clone() })
     }
 }
-
-/// Labels that are listed where one is not known.
-const MOST_LABELS: usize = 20;
 
 /// A file that is given twice would be judged as two generators in step.
 fn each_once(files: &[PathBuf]) -> Result<()> {
@@ -208,7 +147,8 @@ mod tests {
         let s = resolve(
             "a.csv b.csv --from 120s --for 1200s --stamps end --requests --by-threads 50,1,5,5 --json y.json --seed 3",
         )
-        .unwrap();
+        .unwrap()
+        .spec;
         assert_eq!((s.from, s.span), (Nanos::from_secs(120), Some(Nanos::from_secs(1200))));
         assert_eq!((s.stamps, s.stream), (Some(headway_import::Stamps::End), Some(Stream::Requests)));
         assert_eq!((s.by_threads.as_slice(), s.seed), (&[1, 5, 50][..], 3));
@@ -217,7 +157,7 @@ mod tests {
             s.command,
             "headway audit a.csv b.csv --from 120s --for 1200s --stamps end --requests --by-threads 50,1,5,5 --seed 3"
         );
-        assert!(s.selects() && !resolve("-").unwrap().selects());
+        assert!(s.selects() && !resolve("-").unwrap().spec.selects());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::demands::single;
 use super::{LOAD, ask, played};
-use crate::settings::Asked;
+use headway_cli::settings::Asked;
 use headway_stats::Summary;
 use headway_stats::summary::ThresholdOutcome::{Crossed, NotJudged, Passed};
 

@@ -2,16 +2,16 @@
 //!
 //! Deliberately absent: what is wrong in itself, which the settings refuse.
 
-use super::AuditSettings;
+use super::AuditSpec;
 use super::read::Read;
+use super::watch::Watch;
 use headway_stats::Summary;
-use std::io::Write as _;
 
 /// The format whose lines `--log-format` describes.
 const ACCESS_LOG: &str = "access-log";
 
 /// Notes in the document what it lacks or holds otherwise than asked for.
-pub(super) fn into_summary(summary: &mut Summary, settings: &AuditSettings) {
+pub(super) fn into_summary(summary: &mut Summary, settings: &AuditSpec) {
     let users = summary.audit.as_ref().and_then(|audit| audit.users).unwrap_or(0);
     if let Some(reason) = sizes(&settings.by_threads, users) {
         let noted = summary.not_computed.entry("thread_groups".into()).or_default();
@@ -38,18 +38,15 @@ fn sizes(asked: &[u64], users: u64) -> Option<String> {
     })
 }
 
-/// Says on standard error that `--log-format` describes none of the files, if so.
-pub(super) fn tell_of_log_format(settings: &AuditSettings, read: &Read) {
-    let unused = settings.options.log_format.is_some() && !settings.output.quiet;
-    if unused && read.files.iter().all(|f| f.file.format != ACCESS_LOG) {
+/// Notes that `--log-format` describes none of the files, if so.
+pub(super) fn note_log_format(settings: &AuditSpec, read: &Read, watch: &mut dyn Watch) {
+    if settings.options.log_format.is_some() && read.files.iter().all(|f| f.file.format != ACCESS_LOG) {
         let formats: Vec<&str> = read.files.iter().map(|f| f.file.format.as_str()).collect();
-        // Where standard error takes nothing more there is nobody to tell.
-        let _ = writeln!(
-            std::io::stderr(),
-            "headway: --log-format is not used: {} is no access log but {}",
+        watch.note(&format!(
+            "--log-format is not used: {} is no access log but {}",
             settings.names(),
             formats.join(", ")
-        );
+        ));
     }
 }
 

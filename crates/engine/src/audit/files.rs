@@ -1,11 +1,11 @@
 //! What the report tells of the files, and what else of an audit only its caller knows.
 
+use super::Dispersion;
 use super::judge::Chosen;
 use super::read::Read;
 use super::setup::Stretch;
-use super::{AuditSettings, offsets};
-use crate::args::Dispersion;
-use crate::exit::Failure;
+use super::{AuditSpec, offsets};
+use crate::Error;
 use headway_base::Nanos;
 use headway_import::{Clock, Facts, Finished, Outcomes, Stamps};
 use headway_stats::Summary;
@@ -59,12 +59,12 @@ fn of_facts(facts: &Facts) -> AuditFile {
 /// Fills in what only the caller knows.
 pub(super) fn into_summary(
     summary: &mut Summary,
-    settings: &AuditSettings,
+    settings: &AuditSpec,
     read: &Read,
     stretch: &Stretch,
     stream: Stream,
     chosen: &Chosen,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let offsets = offsets::offsets(read)?;
     let audit = summary.audit.get_or_insert_default();
     audit.files = read.files.iter().map(|f| f.file.clone()).collect();

@@ -1,0 +1,59 @@
+//! How far an audit has come, for whoever watches it.
+
+use super::read::size;
+use headway_import::source::Progress;
+use std::path::{Path, PathBuf};
+
+/// What watches an audit. Called on the thread that audits, once a batch.
+pub trait Watch {
+    /// Files of that many bytes are read from now on; none where nobody knows how many.
+    fn reading(&mut self, _bytes: Option<u64>) {}
+    /// That many rows are judged from now on.
+    fn judging(&mut self, _rows: u64) {}
+    /// So many bytes are read, or rows judged.
+    fn reached(&mut self, _position: u64) {}
+    /// All are.
+    fn done(&mut self) {}
+    /// Something was asked for that changes nothing.
+    fn note(&mut self, _text: &str) {}
+}
+
+/// Nobody watches.
+impl Watch for () {}
+
+/// How many bytes of the files are read.
+pub(super) struct Reading<'a> {
+    watch: &'a mut dyn Watch,
+    read: Progress,
+    /// Bytes of files that are read past `read`: logs of runs.
+    beside: u64,
+    before_file: u64,
+}
+
+impl<'a> Reading<'a> {
+    /// Of these files.
+    pub(super) fn new(watch: &'a mut dyn Watch, files: &[PathBuf], read: Progress) -> Reading<'a> {
+        watch.reading(files.iter().map(|path| size(path)).sum());
+        Reading { watch, read, beside: 0, before_file: 0 }
+    }
+
+    /// Looks at how far reading has come.
+    pub(super) fn tick(&mut self) {
+        self.watch.reached(self.read.bytes() + self.beside);
+    }
+
+    /// The file has been read to its end.
+    pub(super) fn file_done(&mut self, path: &Path) {
+        let read = self.read.bytes();
+        if read == self.before_file {
+            self.beside += size(path).unwrap_or(0);
+        }
+        self.before_file = read;
+        self.tick();
+    }
+
+    /// All files have been read.
+    pub(super) fn finish(self) {
+        self.watch.done();
+    }
+}

@@ -1,0 +1,257 @@
+//! A run over sockets, in real time: resolves the name, runs workers and collector, and returns the result.
+
+use crate::collect::{Observer, collector};
+use crate::spec::{Kept, log_finding};
+use crate::{Error, Manifest, RunResult, RunSpec, analysis_setup};
+use anyhow::{Context as _, anyhow};
+use headway_base::Nanos;
+use headway_live::tls::TlsSetup;
+use headway_live::{Clock, Control, RunReport};
+use headway_stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
+use headway_stats::{Analysis, Facts, Summary};
+use headway_workload::Target;
+use headway_workload::content::Script;
+use headway_workload::redact::Redactor;
+use std::sync::Arc;
+use std::thread;
+
+/// How long after everything is ready the plan's zero lies, so that no worker is late for it.
+const LEAD: Nanos = Nanos::from_millis(20);
+
+/// What a live run needs besides its specification.
+#[derive(Clone, Debug)]
+pub struct Live {
+    /// Where the requests go.
+    pub target: Target,
+    /// The target as it is shown, secrets replaced.
+    pub shown_target: String,
+    /// What the steps send, and how responses are judged.
+    pub script: Arc<Script>,
+    /// Largest body of a response, bytes.
+    pub max_body: u64,
+    /// Worker threads; none: one if the target is this machine, else cores - 1.
+    pub threads: Option<u32>,
+    /// Whether any certificate will do.
+    pub insecure: bool,
+    /// When to begin; none: at once.
+    pub start: Option<Start>,
+    /// Hides secrets in all that is shown and written.
+    pub redactor: Redactor,
+}
+
+/// When a run begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// After that time.
+    In(Nanos),
+    /// At this instant, nanoseconds since the Unix epoch.
+    AtUnix(i128),
+}
+
+impl Live {
+    /// Requests that `script` holds, to that target, with everything else at its default.
+    pub fn new(target: Target, script: Script) -> Live {
+        Live {
+            shown_target: target.to_string(),
+            target,
+            script: Arc::new(script),
+            max_body: crate::spec::DEFAULT_MAX_BODY,
+            threads: None,
+            insecure: false,
+            start: None,
+            redactor: Redactor::default(),
+        }
+    }
+
+    /// The requests as the wire protocol has them.
+    ///
+    /// # Errors
+    /// A method, header or path that HTTP does not allow.
+    pub fn requests(&self) -> anyhow::Result<headway_live::Requests> {
+        Ok(headway_live::Requests::new(&self.target, self.script.clone())?)
+    }
+
+    pub(crate) fn play(
+        &self,
+        spec: &RunSpec,
+        cancel: &Control,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<RunResult, Error> {
+        let (plan, endpoint) = (&spec.plan, &self.target.endpoint);
+        let requests = self.requests().map_err(Error::usage)?;
+        let address =
+            headway_live::address::reachable(headway_live::resolve(endpoint).map_err(Error::failed)?);
+        let tls = self.target.tls.then(|| TlsSetup::new(self.target.host(), self.insecure));
+        let tls = tls.transpose().map_err(Error::failed)?;
+        let local = address.is_local();
+        let threads = headway_live::run::workers(
+            self.threads.unwrap_or_else(|| default_threads(local)),
+            plan.shard.split(spec.limits.connections),
+        );
+        let kept = Kept::make(spec)?;
+        let clock = clock(self.start).map_err(Error::usage)?;
+        let zero = clock.unix_nanos(Nanos::ZERO);
+        let manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
+        let log = kept.open(spec, &manifest)?;
+        let analysis = Analysis::new(analysis_setup(plan, &spec.labels, threads as usize))
+            .judging(spec.thresholds.clone());
+        let (intake, collector) = collector(analysis, log);
+        let config = headway_live::Config {
+            plan: plan.clone(),
+            address,
+            tls,
+            requests,
+            answer_limits: headway_wire::Limits {
+                body_bytes: self.max_body,
+                ..headway_wire::Limits::DEFAULT
+            },
+            limits: spec.limits,
+            threads,
+            clock,
+            control: cancel.clone(),
+        };
+        let (report, collected) = thread::scope(|scope| {
+            let collecting = scope.spawn(|| collector.run(|| clock.now(), observers, cancel));
+            let report = headway_live::run(&config, |worker| intake.sink(worker));
+            drop(intake);
+            (report, collecting.join())
+        });
+        let report = report.map_err(Error::failed)?;
+        let collected = collected.map_err(|_| anyhow!("the collector panicked"))?;
+        let interrupted = cancel.asked() > 0 && report.ended < plan.end();
+        let mut summary = collected.analysis.finish(Facts {
+            source: Source::Live,
+            name: manifest.name,
+            seed: Some(plan.seed),
+            command: Some(manifest.command).filter(|command| !command.is_empty()),
+            started_at: Some(manifest.started_at),
+            plan: Some(manifest.asked),
+            generator: Some(generator(&report, local)),
+            interrupted_at: interrupted.then(|| cancel.asked_at().map_or(report.ended, |at| clock.at(at))),
+            resolution: Some(Nanos(1)),
+            send_cost: send_cost(&report),
+            finer: None,
+            departures: departures(&report),
+            simulation: None,
+        });
+        name_causes(&mut summary, &report, &self.redactor);
+        if let Some(error) = &collected.log_failure {
+            let finding = log_finding(error, collected.rows_lost, collected.rows_written);
+            summary.verdict.findings.push(finding);
+        }
+        Ok(kept.close(summary, collected.log_failure, interrupted))
+    }
+}
+
+fn default_threads(local: bool) -> u32 {
+    if local { 1 } else { headway_live::host::cores().saturating_sub(1).max(1) }
+}
+
+fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
+    let ahead = match start {
+        None => LEAD,
+        Some(Start::In(ahead)) => ahead,
+        Some(Start::AtUnix(at)) => {
+            let ahead = at - headway_live::clock::unix_now();
+            if ahead < 0 {
+                return Err(anyhow!("--start-at lies {} in the past", Nanos(-(ahead as i64))));
+            }
+            Nanos(i64::try_from(ahead).context("--start-at lies too far ahead")?)
+        }
+    };
+    Ok(Clock::starting_in(ahead))
+}
+
+fn send_cost(report: &RunReport) -> Option<Nanos> {
+    let sends: u64 = report.workers.iter().map(|w| w.sends).sum();
+    let time: Nanos = report.workers.iter().map(|w| w.send_time).sum();
+    (sends > 0).then(|| Nanos(time.0 / sends as i64))
+}
+
+fn generator(report: &RunReport, local: bool) -> Generator {
+    let seconds = Nanos::as_secs_f64;
+    let polling: Nanos = report.workers.iter().map(|w| w.polling).sum();
+    let all: Nanos = report.workers.iter().map(|w| w.polling + w.handling + w.sleeping).sum();
+    let stalls = report.workers.iter().enumerate().flat_map(|(i, w)| {
+        w.stalls.iter().map(move |s| Stall {
+            at_s: seconds(s.at),
+            length_s: seconds(s.length),
+            worker: i as u32,
+            cause: Some(
+                match s.doing {
+                    headway_live::watch::Doing::Handling => "while handling",
+                    headway_live::watch::Doing::Polling => "while polling",
+                    headway_live::watch::Doing::Sleeping => "woken late",
+                }
+                .to_owned(),
+            ),
+        })
+    });
+    Generator {
+        workers: report
+            .workers
+            .iter()
+            .map(|w| WorkerTime {
+                handling: seconds(w.handling),
+                polling: seconds(w.polling),
+                sleeping: seconds(w.sleeping),
+                runqueue_wait: w.runqueue_wait.map(seconds),
+            })
+            .collect(),
+        stalls: stalls.collect(),
+        steal_s: report.stolen.map(seconds),
+        same_host_as_target: Some(local),
+        send_cost_s: send_cost(report).map(seconds),
+        lacked: lacked(report),
+        connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
+        waiting: Some(format!(
+            "sleeping until {} before the due time, then polling: {:.1} % of a core",
+            headway_live::clock::UP_BEFORE,
+            100.0 * seconds(polling) / (seconds(all) / report.workers.len() as f64).max(1e-9)
+        )),
+        ..Generator::default()
+    }
+}
+
+/// Requests that were not sent for want of something on this machine, by what it was.
+fn lacked(report: &RunReport) -> std::collections::BTreeMap<String, u64> {
+    let mut all = std::collections::BTreeMap::new();
+    for (&what, &n) in report.workers.iter().flat_map(|worker| &worker.lacked) {
+        *all.entry(what.to_owned()).or_default() += n;
+    }
+    all
+}
+
+fn departures(report: &RunReport) -> Vec<headway_stats::DepartureBin> {
+    let workers = report.workers.iter().map(|worker| &worker.departures);
+    let bins = workers.flat_map(|d| d.bins.iter().enumerate().map(|(i, bin)| (d.width, i as i64, bin)));
+    let of = |(width, i, bin): (Nanos, i64, &headway_live::departures::Bin)| headway_stats::DepartureBin {
+        at: Nanos(i * width.0 + width.0 / 2),
+        watched: u64::from(bin.watched),
+        over: headway_live::departures::LEVELS.into_iter().zip(bin.over.map(u64::from)).collect(),
+        by_target: u64::from(bin.by_target),
+    };
+    bins.map(of).collect()
+}
+
+/// Says in the summary what lay behind each kind of failure: the first message of each.
+fn name_causes(summary: &mut Summary, report: &RunReport, redactor: &Redactor) {
+    let mut messages = std::collections::BTreeMap::new();
+    for worker in &report.workers {
+        for (outcome, text) in &worker.messages {
+            messages.entry(*outcome).or_insert(text);
+        }
+    }
+    for (outcome, text) in messages {
+        let n = summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
+        if n > 0 {
+            summary.verdict.findings.push(Finding {
+                id: format!("cause-{}", outcome.name()),
+                severity: Severity::Info,
+                text: format!("The first request that ended as {}: {}.", outcome.name(), redactor.hide(text)),
+                n,
+                ..Finding::default()
+            });
+        }
+    }
+}

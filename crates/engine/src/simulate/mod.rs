@@ -1,0 +1,59 @@
+//! Runs against a model, in virtual time: a single run with the same client, the same statistics and the same run folder as a
+//! live one, or a study of several plays.
+//!
+//! ```text
+//! one run:   records ──> Analysis, log            ──> Summary
+//!                    └──> order ──> course (warm-up) ──┘
+//! a study:   each play: records ──> sink (counts, order ──> course) ──> Replication
+//!            each point: its replications ──> Point; points of several models ──> Difference
+//! ```
+
+mod beside;
+mod course;
+mod demands;
+mod differs;
+mod estimates;
+mod inside;
+mod loads;
+mod notes;
+mod order;
+mod period;
+mod point;
+mod pooled;
+mod replication;
+mod single;
+mod sink;
+mod state;
+mod study;
+mod times;
+
+pub use beside::{Other, Own};
+pub use single::Sim;
+pub use study::{Place, Studied, StudySpec, study};
+
+use headway_sim::{Generator, RandomPauses};
+use headway_workload::model::Model;
+use headway_workload::{Limits, Plan};
+
+/// What is played, but for a seed of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Play {
+    /// Which users arrive when; its seed is that of the first replication.
+    pub plan: Plan,
+    /// Bounds of the whole run.
+    pub limits: Limits,
+    /// What stands in the target's place.
+    pub model: Model,
+}
+
+impl Play {
+    /// The generator, which has no defects but the pauses that the model gives it.
+    ///
+    /// # Errors
+    /// A law of pauses that cannot be drawn from.
+    pub(crate) fn generator(&self) -> anyhow::Result<Generator> {
+        let pauses = self.model.pauses.clone();
+        let random = pauses.map(|p| RandomPauses::new(p.every, p.length, self.plan.seed)).transpose()?;
+        Ok(Generator { random, ..Generator::default() })
+    }
+}

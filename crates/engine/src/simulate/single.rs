@@ -1,0 +1,273 @@
+//! A single simulated run: the same client, the same statistics and the same run folder as a live one.
+
+use super::course::Course;
+use super::inside::{looked_at_until, simulation};
+use super::loads::Loads;
+use super::order::{How, InOrder};
+use super::period::Period;
+use super::sink::{abandon, unless_abandoned};
+use super::state::{Looked, fastest, why_not};
+use super::{Other, Own, Play};
+use crate::collect::Observer;
+use crate::spec::{Kept, log_finding};
+use crate::{Control, Error, Manifest, RunResult, RunSpec, analysis_setup};
+use headway_base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
+use headway_records::LogWriter;
+use headway_sim::Network;
+use headway_stats::steady::{Cut, Prefix};
+use headway_stats::summary::{ModelPart, Simulation, Source, Steady};
+use headway_stats::{Analysis, Facts, Growth};
+use headway_workload::Plan;
+use headway_workload::model::Model;
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// Rows that are handed to the statistics at once.
+const ROWS: usize = 4_096;
+
+/// Observers are shown how things stand this often, in virtual time.
+const EVERY: Nanos = Nanos::from_secs(1);
+
+/// What a simulated run needs besides its specification.
+#[derive(Clone, Debug)]
+pub struct Sim {
+    /// What stands in the target's place.
+    pub model: Model,
+    /// Whether the connection cap was asked for: a simulated generator has none of its own, and then shows none.
+    pub capped: bool,
+    /// A recorded run that the result is shown beside.
+    pub beside: Option<Other>,
+}
+
+impl Sim {
+    /// A run against that model.
+    pub fn new(model: Model) -> Sim {
+        Sim { model, capped: false, beside: None }
+    }
+
+    pub(crate) fn play(
+        &self,
+        spec: &RunSpec,
+        cancel: &Control,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<RunResult, Error> {
+        let plan = &spec.plan;
+        let mut manifest = Manifest::new(spec, None, None, 0);
+        if !self.capped {
+            manifest.asked.connections = None;
+        }
+        let play = Play { plan: plan.clone(), limits: spec.limits, model: self.model.clone() };
+        let generator = play.generator().map_err(Error::usage)?;
+        let mut network = Network::new(&play.model, plan).map_err(Error::usage)?;
+        let kept = Kept::make(spec)?;
+        let log = kept.open(spec, &manifest)?;
+        let analysis = Analysis::new(analysis_setup(plan, &spec.labels, 1)).judging(spec.thresholds.clone());
+        let warm_up = InTheCourse::new(plan);
+        let taking = RefCell::new(Taking { analysis, log, failure: None, warm_up, observers, next: EVERY });
+        let to = Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch));
+        let mut sink = Until { to, cancel, now: Nanos::ZERO };
+        let played = unless_abandoned(|| {
+            headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink)
+        });
+        let interrupted = played.is_none();
+        if interrupted {
+            sink.to.finish(sink.now);
+        }
+        let ended = played.map_or(sink.now, |played| played.ended);
+        let until = if interrupted { ended } else { looked_at_until(plan, ended) };
+        drop(sink);
+        let Taking { analysis, mut log, failure, warm_up, .. } = taking.into_inner();
+        let loads = Loads::of(plan, &play.model);
+        let inside = simulation(&network.observed(until), &loads);
+        let steady = match interrupted {
+            true => Steady { why_not: Some("the simulation was interrupted".into()), ..Steady::default() },
+            false => steady(plan, &self.model, &warm_up, &loads, &inside.parts),
+        };
+        let finished = log.as_mut().map_or(Ok(()), LogWriter::finish);
+        let mut summary = analysis.finish(Facts {
+            source: Source::Sim,
+            name: spec.name.clone(),
+            seed: Some(plan.seed),
+            command: Some(manifest.command).filter(|command| !command.is_empty()),
+            plan: Some(manifest.asked),
+            resolution: Some(Nanos(1)),
+            interrupted_at: interrupted.then_some(ended),
+            simulation: Some(Simulation { steady, ..inside }),
+            ..Facts::default()
+        });
+        let own = Own { scenario: &spec.name, plan, steps: &spec.labels, limits: &spec.limits };
+        summary.beside = self.beside.as_ref().map(|other| other.beside(&own, &summary));
+        let (written, lost) = log.as_ref().map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
+        // The first error tells of its own rows; what is said at the end is the sum.
+        let mut log_failure = failure.or(finished.err());
+        if let Some(headway_records::Error::Write { rows_lost, .. }) = &mut log_failure {
+            *rows_lost = lost;
+        }
+        if let Some(error) = &log_failure {
+            summary.verdict.findings.push(log_finding(error, lost, written));
+        }
+        Ok(kept.close(summary, log_failure, interrupted))
+    }
+}
+
+/// A sink that gives up the play when it is cancelled.
+struct Until<'a, S> {
+    to: S,
+    cancel: &'a Control,
+    now: Nanos,
+}
+
+impl<S> Until<'_, S> {
+    #[inline]
+    fn at(&mut self, now: Nanos) {
+        if self.cancel.asked() > 0 {
+            abandon();
+        }
+        self.now = self.now.max(now);
+    }
+}
+
+impl<S: RecordSink> RecordSink for Until<'_, S> {
+    #[inline]
+    fn start(&mut self, start: Start) {
+        self.at(start.started);
+        self.to.start(start);
+    }
+
+    #[inline]
+    fn record(&mut self, record: Record) {
+        self.at(record.done);
+        self.to.record(record);
+    }
+
+    fn users(&mut self, at: Nanos, change: i32) {
+        self.to.users(at, change);
+    }
+
+    fn tick(&mut self, now: Nanos) {
+        self.to.tick(now);
+    }
+
+    fn finish(&mut self, now: Nanos) {
+        self.to.finish(now);
+    }
+}
+
+/// Where batches go.
+struct Taking<'a, 'b> {
+    analysis: Analysis,
+    log: Option<LogWriter>,
+    failure: Option<headway_records::Error>,
+    warm_up: InTheCourse,
+    observers: &'a mut [&'b mut dyn Observer],
+    /// When observers are next shown how things stand.
+    next: Nanos,
+}
+
+/// The course of the measured phase, from records in the order in which they end.
+struct InTheCourse {
+    measured: Range<Nanos>,
+    order: InOrder,
+    course: Course,
+    /// Of the response times, those that are censored.
+    censored: u64,
+}
+
+impl InTheCourse {
+    fn new(plan: &Plan) -> InTheCourse {
+        // An arrival may be due at the very end, as the last of evenly spaced ones is.
+        let measured = plan.measured_from..plan.end() + Nanos(1);
+        InTheCourse { measured, order: InOrder::default(), course: Course::default(), censored: 0 }
+    }
+
+    fn take(&mut self, batch: &Batch) {
+        batch.starts.iter().for_each(|start| self.order.start(start));
+        for record in batch.records.iter().filter(|record| record.kind == Kind::Request) {
+            self.order.record(record, |ended| {
+                if self.measured.contains(&ended.arrived) {
+                    self.censored += u64::from(ended.how == How::Censored);
+                    self.course.push(ended);
+                }
+            });
+        }
+    }
+}
+
+/// Whether the run reached a steady state, and its mean there; of too few requests nothing is told.
+fn steady(plan: &Plan, model: &Model, seen: &InTheCourse, loads: &Loads, parts: &[ModelPart]) -> Steady {
+    let course = &seen.course;
+    let period = Period::of(plan, model);
+    let period_s = period.map(|period| period.length.as_secs_f64());
+    let cut = course.cut(period);
+    let prefix = match cut {
+        Cut::Found(prefix) | Cut::NotFound(prefix) => prefix,
+        Cut::TooFew => Prefix { batches: 0, observations: 0, share: 0.0 },
+    };
+    let means = course.means(&cut, period);
+    let cut_s = course.due_in(prefix.observations).map_or(0.0, Nanos::as_secs_f64);
+    let (from, to) = (plan.measured_from.as_secs_f64(), plan.end().as_secs_f64());
+    let kept = if matches!(cut, Cut::Found(_)) { cut_s.max(from) } else { from };
+    let why_not = why_not(&Looked {
+        plan,
+        model,
+        loads,
+        n: course.n(),
+        censored: seen.censored,
+        cut,
+        kept_s: to - kept,
+        period: period.map(|period| period.length),
+        lag1: means.map(|means| (means.lag1, means.segments)),
+        growing: fastest(parts.iter().map(|part| Growth::of(part, kept, to, period_s))),
+    });
+    let found = why_not.is_none();
+    let looked_at = match cut {
+        Cut::TooFew => 0,
+        _ => course.n(),
+    };
+    if plan.is_fixed_work() || looked_at == 0 {
+        return Steady { n: looked_at, why_not, ..Steady::default() };
+    }
+    Steady {
+        n: looked_at,
+        found,
+        why_not,
+        cut: prefix.observations,
+        cut_s,
+        mean: if found { course.mean_after(prefix.observations) } else { None },
+        lower_bound: found && seen.censored > 0,
+        ci95: means.filter(|_| found).map(|means| means.interval),
+        batch_lag1: means.map(|means| means.lag1),
+        relaxation_s: loads.relaxation_s,
+        trusted_s: loads.trusted_s,
+        skewed: loads.skewed,
+        relaxations: loads.relaxation_s.map(|relaxation| (to - from) / relaxation),
+        period_s,
+    }
+}
+
+impl Taking<'_, '_> {
+    fn take(&mut self, mut batch: Batch) -> Batch {
+        self.analysis.batch(&batch);
+        self.warm_up.take(&batch);
+        if let Some(Err(error)) = self.log.as_mut().map(|log| log.append(&batch.records)) {
+            self.failure.get_or_insert(error);
+        }
+        self.show(&batch);
+        batch.starts.clear();
+        batch.records.clear();
+        batch.users.clear();
+        batch
+    }
+
+    fn show(&mut self, batch: &Batch) {
+        if self.observers.is_empty() {
+            return;
+        }
+        self.observers.iter_mut().for_each(|observer| observer.batch(batch));
+        if batch.watermark >= self.next && batch.watermark < Nanos::MAX {
+            self.next = Nanos(batch.watermark.0 / EVERY.0 * EVERY.0) + EVERY;
+            let snapshot = self.analysis.snapshot(batch.watermark);
+            self.observers.iter_mut().for_each(|observer| observer.snapshot(&snapshot));
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The specification of a run and its result: what both backends share.
+
+use crate::Error;
+use crate::collect::Observer;
+use crate::live::Live;
+use crate::manifest::{Manifest, STEP};
+use crate::plan_summary::plan_summary;
+use crate::simulate::Sim;
+use headway_base::Nanos;
+use headway_live::Control;
+use headway_records::{LogWriter, RunFolder};
+use headway_stats::summary::{Finding, PlanSummary, Severity};
+use headway_stats::{Summary, Threshold};
+use headway_workload::{Limits, Plan};
+use std::path::{Path, PathBuf};
+
+/// How long a response may take unless something else is asked for.
+pub const DEFAULT_TIMEOUT: Nanos = Nanos::from_secs(30);
+/// How long a connection may take unless something else is asked for.
+pub const DEFAULT_CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
+/// Largest body of a response unless something else is asked for, bytes.
+pub const DEFAULT_MAX_BODY: u64 = 64 << 20;
+
+/// What a run is, live or simulated.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// A short name.
+    pub name: String,
+    /// The command that repeats it, secrets replaced; empty if no command did it.
+    pub command: String,
+    /// Which users arrive when, and what they do; it holds the seed.
+    pub plan: Plan,
+    /// The plan as the summary shows it.
+    pub shown: PlanSummary,
+    /// Labels of the steps.
+    pub labels: Vec<String>,
+    /// Bounds of the whole run.
+    pub limits: Limits,
+    /// Thresholds of its numbers.
+    pub thresholds: Vec<Threshold>,
+    /// The scenario file as written, secrets replaced, if the run comes from one: a copy goes into the run folder.
+    pub scenario: Option<String>,
+    /// What is kept of it; none: nothing but its result.
+    pub keep: Option<Keep>,
+}
+
+/// What is kept of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Keep {
+    /// A new folder; none: one of its own under `headway-runs`.
+    pub folder: Option<PathBuf>,
+    /// Whether the records of single requests are kept too.
+    pub log: bool,
+}
+
+impl RunSpec {
+    /// A run of that plan with requests of one kind, up to `connections` at once, with the default timeouts; nothing is kept.
+    pub fn new(name: &str, plan: Plan, connections: u32) -> RunSpec {
+        RunSpec {
+            name: name.to_owned(),
+            command: String::new(),
+            shown: plan_summary(&plan),
+            plan,
+            labels: vec![STEP.to_owned()],
+            limits: Limits {
+                connections,
+                max_wait: DEFAULT_TIMEOUT,
+                timeout: DEFAULT_TIMEOUT,
+                connect_timeout: DEFAULT_CONNECT_TIMEOUT,
+                drain: DEFAULT_TIMEOUT,
+            },
+            thresholds: Vec::new(),
+            scenario: None,
+            keep: None,
+        }
+    }
+}
+
+/// What plays a run.
+#[derive(Clone, Debug)]
+pub enum Backend {
+    /// Requests over sockets, in real time, to a target.
+    Live(Box<Live>),
+    /// A model in the target's place, in virtual time.
+    Sim(Box<Sim>),
+}
+
+impl Backend {
+    /// Plays the run to its end, or until `cancel` stops it. Each of `observers` sees it as it goes.
+    ///
+    /// # Errors
+    /// What keeps the run from taking place: an unknown host, a model that cannot be, a folder that is taken. Requests that
+    /// fail are records and no errors.
+    pub fn play(
+        &self,
+        spec: &RunSpec,
+        cancel: &Control,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<RunResult, Error> {
+        match self {
+            Backend::Live(live) => live.play(spec, cancel, observers),
+            Backend::Sim(sim) => sim.play(spec, cancel, observers),
+        }
+    }
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct RunResult {
+    /// What it came to.
+    pub summary: Summary,
+    /// Where its results are, if they were kept.
+    pub folder: Option<RunFolder>,
+    /// What of its results could not be written, if anything.
+    pub failures: Vec<headway_records::Error>,
+    /// Whether it was cancelled before its end.
+    pub interrupted: bool,
+}
+
+/// The folder of a run that goes on.
+pub(crate) struct Kept {
+    folder: Option<RunFolder>,
+}
+
+impl Kept {
+    /// Makes the folder, if the run is kept.
+    pub(crate) fn make(spec: &RunSpec) -> Result<Kept, Error> {
+        let of = |keep: &Keep| run_folder(keep.folder.as_deref(), &spec.name);
+        Ok(Kept { folder: spec.keep.as_ref().map(of).transpose()? })
+    }
+
+    /// Writes what is known before the run, and makes the log if there is to be one.
+    pub(crate) fn open(&self, spec: &RunSpec, manifest: &Manifest) -> Result<Option<LogWriter>, Error> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        folder.write_new(headway_records::folder::PLAN, &manifest.json()?)?;
+        if let Some(text) = &spec.scenario {
+            folder.write_new(headway_records::folder::SCENARIO, text.as_bytes())?;
+        }
+        Ok(match spec.keep.as_ref().is_some_and(|keep| keep.log) {
+            true => Some(LogWriter::create(&folder.records(), &manifest.log_metadata()?)?),
+            false => None,
+        })
+    }
+
+    /// Writes the reports. A full disk does not keep the result from being returned.
+    pub(crate) fn close(
+        self,
+        summary: Summary,
+        log_failure: Option<headway_records::Error>,
+        interrupted: bool,
+    ) -> RunResult {
+        let style = headway_report::Style::default();
+        let files = [(headway_records::folder::SUMMARY, "json"), (headway_records::folder::REPORT, "html")];
+        let write = |folder: &RunFolder| {
+            files.map(|(name, output)| folder.write_new(name, &render(output, &summary, &style)).err())
+        };
+        let unwritten = self.folder.as_ref().map(write).into_iter().flatten().flatten();
+        let failures = log_failure.into_iter().chain(unwritten).collect();
+        RunResult { folder: self.folder, failures, interrupted, summary }
+    }
+}
+
+/// The folder for the results of a run of that name: `out`, else one of its own under `headway-runs`.
+///
+/// # Errors
+/// The folder exists ([`Error::Usage`]), or cannot be made.
+pub fn run_folder(out: Option<&Path>, name: &str) -> Result<RunFolder, Error> {
+    match out {
+        // A folder that is taken is the user's to name anew.
+        Some(path) => RunFolder::create_exact(path).map_err(|error| match error {
+            headway_records::Error::Exists { .. } => Error::usage(anyhow::anyhow!(error).context("--out")),
+            other => other.into(),
+        }),
+        None => {
+            let stamp = jiff::Zoned::now().strftime("%Y%m%dT%H%M%S").to_string();
+            Ok(RunFolder::create(Path::new("headway-runs"), name, &stamp)?)
+        }
+    }
+}
+
+/// A summary in the output of that name (see [`headway_report::ALL`]).
+///
+/// # Panics
+/// If there is no output of that name: a defect of this program.
+pub fn render(name: &str, summary: &Summary, style: &headway_report::Style) -> Vec<u8> {
+    let output = headway_report::find(name).unwrap_or_else(|| panic!("no output is called {name}"));
+    output.render(summary, style)
+}
+
+/// That the log lacks rows.
+pub(crate) fn log_finding(error: &headway_records::Error, rows_lost: u64, rows_written: u64) -> Finding {
+    Finding {
+        id: "log-lost".to_owned(),
+        severity: Severity::Warning,
+        text: format!(
+            "The log has lost {}, and holds {} ({error}); the statistics have all of them.",
+            headway_report::format::plural(rows_lost, "row"),
+            headway_report::format::count(rows_written)
+        ),
+        value: Some(rows_lost as f64),
+        n: rows_lost,
+        ..Finding::default()
+    }
+}
