@@ -196,7 +196,7 @@ def mistakes(tmp):
         ("one", ["--sweep", "rate=10,20", "--threshold", "service: p(99)<1s"], "a study keeps only response"),
         ("one", ["--sweep", "rate=10,20", "--threshold", "p(99)<1s", "--strict"], "a sweep ends in 0 wherever it crosses"),
         ("one", ["--replications", "2", "--strict"], "a study without thresholds decides nothing"),
-        ("one", ["--replications", "2", "--junit", "x.xml"], "--junit is about a single run"),
+        ("one", ["--replications", "2", "--junit", "x.xml"], "--junit x.xml: junit cannot be made of a study of several runs"),
         ("one", ["--replications", "2", "--threshold", "p(99)<1s", "--abort-on-crossed"], "--abort-on-crossed"),
         ("one", ["--sweep", "rate=10,20", "--log"], "--log is about a single run"),
         ("one", ["--replications", "0"], "--replications 0"),

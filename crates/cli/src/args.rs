@@ -1,10 +1,12 @@
 //! The command line as typed. Nothing is checked here that needs more than the one word; see [`crate::settings`].
 
 mod audit;
+mod reports;
 mod secrets;
 mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
+pub use reports::{ReportFiles, Wanted, names};
 pub use secrets::SecretArgs;
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
 
@@ -131,9 +133,6 @@ pub struct ThresholdArgs {
     /// or with a unit), 'failed: rate<1%', 'service: avg<5ms', 'response{step:NAME}: p(95)<200'
     #[arg(long = "threshold", value_name = "THRESHOLD")]
     pub thresholds: Vec<Threshold>,
-    /// Write thresholds and load rules as test cases to a JUnit XML file. A report of Headway there is replaced
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
 }
 
 /// `headway run`.
@@ -208,10 +207,9 @@ pub struct OutputArgs {
     /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write the summary as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is
-    /// replaced
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
+    /// Reports in files.
+    #[command(flatten)]
+    pub reports: ReportFiles,
     /// No progress, and no report but the verdict's exit code
     #[arg(long)]
     pub quiet: bool,
@@ -305,16 +303,9 @@ pub struct ReportArgs {
     /// Compute the summary again from the records, even if one is there
     #[arg(long)]
     pub recompute: bool,
-    /// Write the summary as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is
-    /// replaced
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
-    /// Write the HTML report to a file. A report of Headway there is replaced
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Export the records to a new Parquet file
-    #[arg(long, value_name = "FILE")]
-    pub parquet: Option<PathBuf>,
+    /// Reports in files.
+    #[command(flatten)]
+    pub reports: ReportFiles,
     /// What is demanded of the numbers; the run's own thresholds if nothing is.
     #[command(flatten)]
     pub demands: ThresholdArgs,
@@ -332,9 +323,6 @@ pub struct MergeArgs {
     /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Write thresholds and load rules as test cases to a JUnit XML file. A report of Headway there is replaced
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
 }
 
 /// `headway from-curl`.

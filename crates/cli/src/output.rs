@@ -1,41 +1,78 @@
 //! Where reports go: standard output, files, and how a terminal is treated.
 
-use crate::args::OutputArgs;
+use crate::args::Wanted;
 use crate::exit::in_words;
 use crate::files::replace;
-use crate::settings::StudySettings;
 use anyhow::{Context as _, Result};
 pub use headway_engine::audit::write_new;
 pub use headway_engine::render;
-use headway_records::RunFolder;
-use headway_report::Style;
+use headway_records::{Limits, RunFolder};
+use headway_report::html::Html;
+use headway_report::terminal::Terminal;
+use headway_report::{Document, Material, Output as _, Style};
 use headway_stats::Summary;
 use headway_stats::study::Study;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-/// Shows a summary as asked: JSON to its file or to standard output, else the terminal report unless quiet. The report is
-/// shown also where the file could not be written.
+/// What is to be shown, and where its records and its files are.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The document.
+    pub document: Document<'a>,
+    /// The log of its records, if it has one.
+    pub log: Option<&'a Path>,
+    /// The folder of its files, if it has one.
+    pub folder: Option<&'a Path>,
+    /// More lines for the end of the terminal report.
+    pub notes: &'a [(String, String)],
+}
+
+impl<'a> Shown<'a> {
+    /// A summary; the folder of its run has its records, unless none were kept.
+    pub fn run(summary: &'a Summary, folder: Option<&'a RunFolder>, log: Option<&'a Path>) -> Shown<'a> {
+        Shown { document: Document::Summary(summary), log, folder: folder.map(RunFolder::path), notes: &[] }
+    }
+}
+
+/// Writes every report that is wanted, and prints the terminal report unless another goes there or it is to be quiet. Each is
+/// tried, also where one before it could not be written; what could not be.
+pub fn deliver(shown: Shown<'_>, wanted: &[Wanted], quiet: bool) -> Vec<Result<()>> {
+    let mut results: Vec<Result<()>> = wanted.iter().map(|one| write(shown, one)).collect();
+    if !quiet && !wanted.iter().any(Wanted::is_printed) {
+        let style = style(shown.folder, shown.notes);
+        results.extend(Terminal.render(shown.document, &style).map(|bytes| print(&bytes)));
+    }
+    results
+}
+
+fn write(shown: Shown<'_>, wanted: &Wanted) -> Result<()> {
+    if let ([Material::Log], Some(log)) = (wanted.output.made_of(), shown.log) {
+        return export(log, &wanted.path);
+    }
+    let style = match wanted.is_printed() {
+        true => style(shown.folder, shown.notes),
+        false => Style::default(),
+    };
+    let bytes = wanted.output.render(shown.document, &style);
+    put(wanted, &bytes.with_context(|| format!("{}: nothing to make it of", wanted.typed()))?)
+}
+
+/// Writes or prints a report where it is wanted.
 ///
 /// # Errors
-/// The file or standard output cannot be written; a closed pipe is no error.
-pub fn deliver(
-    summary: &Summary,
-    output: &OutputArgs,
-    folder: Option<&Path>,
-    notes: &[(String, String)],
-) -> Result<()> {
-    let json = || render("json", summary, &Style::default());
-    let written = match output.json.as_deref() {
-        Some(path) if path.as_os_str() == "-" => return print(&json()).context("--json -"),
-        Some(path) => replace(path, &json()).context("--json"),
-        None => Ok(()),
-    };
-    let shown = match output.quiet {
-        true => Ok(()),
-        false => print(&render("terminal", summary, &style(folder, notes))),
-    };
-    written.and(shown)
+/// Its file or standard output cannot be written; a closed pipe is no error.
+pub fn put(wanted: &Wanted, bytes: &[u8]) -> Result<()> {
+    match wanted.is_printed() {
+        true => print(bytes).with_context(|| wanted.typed()),
+        false => replace(&wanted.path, bytes).context(wanted.flag),
+    }
+}
+
+fn export(log: &Path, to: &Path) -> Result<()> {
+    let merged = headway_records::to_parquet(&[log.to_owned()], to, None, Limits::default())?;
+    let _ = writeln!(io::stderr(), "headway: {} rows to {}", merged.rows, to.display());
+    Ok(())
 }
 
 /// Says what could not be written; whether anything could not.
@@ -48,46 +85,16 @@ pub fn complain(results: impl IntoIterator<Item = Result<()>>) -> bool {
     failed
 }
 
-/// Shows a study as asked, and writes what belongs into its folder; what could not be written.
-pub fn study(study: &Study, settings: &StudySettings, folder: Option<&RunFolder>) -> Vec<Result<()>> {
-    let json = headway_report::study::json(study);
-    let page = || headway_report::study::html(study, &Style::default());
-    let mut results: Vec<Result<()>> = Vec::new();
-    if let Some(folder) = folder {
-        let files = [
-            (headway_report::study::JSON_FILE, json.clone()),
-            (headway_records::folder::SCENARIO, settings.scenario.clone().into_bytes()),
-            (headway_records::folder::REPORT, page()),
-        ];
-        results.extend(
-            files.iter().map(|(name, bytes)| folder.write_new(name, bytes).map(drop).map_err(Into::into)),
-        );
-    }
-    if let Some(path) = &settings.html {
-        results.push(replace(path, &page()).context("--html"));
-    }
-    match settings.output.json.as_deref() {
-        Some(path) if path.as_os_str() == "-" => results.push(print(&json).context("--json -")),
-        json_file => {
-            results.extend(json_file.map(|path| replace(path, &json).context("--json")));
-            if !settings.output.quiet {
-                results.push(print(&headway_report::study::terminal(
-                    study,
-                    &style(folder.map(RunFolder::path), &[]),
-                )));
-            }
-        }
-    }
-    results
-}
-
-/// Writes thresholds and load rules as test cases, if a file is named for them.
-///
-/// # Errors
-/// The file cannot be written.
-pub fn junit(summary: &Summary, path: Option<&Path>) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    replace(path, &render("junit", summary, &Style::default())).context("--junit")
+/// Writes what belongs into the folder of a study; what could not be written.
+pub fn study_folder(study: &Study, scenario: &str, folder: &RunFolder) -> Vec<Result<()>> {
+    let style = Style::default();
+    let page = Html.study(study, &style).unwrap_or_default();
+    let files = [
+        (headway_report::study::JSON_FILE, headway_report::json::document(study)),
+        (headway_records::folder::SCENARIO, scenario.as_bytes().to_owned()),
+        (headway_records::folder::REPORT, page),
+    ];
+    files.iter().map(|(name, bytes)| folder.write_new(name, bytes).map(drop).map_err(Into::into)).collect()
 }
 
 /// How the terminal report looks here: colour only where a person sees it and has not declined it.

@@ -109,8 +109,20 @@ pub fn read(argv: &[OsString]) -> Typed {
 }
 
 /// Flags that say what is written, and where: a repeated run is another, with results of its own.
-const WRITTEN: [&str; 8] =
-    ["--out", "--json", "--html", "--csv", "--histograms", "--cells", "--failures", "--junit"];
+const WRITTEN: [&str; 12] = [
+    "--out",
+    "--output",
+    "--json",
+    "--html",
+    "--junit",
+    "--parquet",
+    "--csv",
+    "--histograms",
+    "--cells",
+    "--failures",
+    "--rows",
+    "--unreadable",
+];
 
 /// The command that repeats the run: with its seed, and without what it has written.
 pub fn command(words: &[String], seed: u64) -> String {
@@ -200,8 +212,18 @@ mod tests {
             "headway run h -H 'Authorization: <redacted>' '-HCookie: <redacted>' --seed 9"
         );
         assert_eq!(
-            repeat(&["headway", "run", "h", "--threshold", "p(99)<100", "--junit", "x.xml", "--seed=1"]),
-            "headway run h --threshold 'p(99)<100' --seed=1"
+            repeat(&[
+                "headway",
+                "run",
+                "h",
+                "--output",
+                "x.md",
+                "--output=html=x",
+                "--junit",
+                "x.xml",
+                "--seed=1"
+            ]),
+            "headway run h --seed=1"
         );
         assert_eq!(
             repeat(&["headway", "run", "h", "-H", "Accept: */*", "-b", "pin=1234", "--body=pin", "-bpin"]),

@@ -29,9 +29,17 @@ fn reference() -> String {
     for lab in headway_labs::ALL {
         out.push_str(&format!("| `{}` | {} |\n", lab.name(), lab.about()));
     }
-    out.push_str("\n## Outputs\n\n| output | what it is |\n|---|---|\n");
+    out.push_str("\n## Outputs\n\n`--output FORMAT=FILE`, or a bare file name with one of the endings; see [outputs.md](outputs.md).\n\n| format | what it is | endings | made of | goes to standard output |\n|---|---|---|---|---|\n");
     for output in headway_report::ALL {
-        out.push_str(&format!("| {} | {} |\n", output.name(), output.about()));
+        let endings: Vec<String> = output.extensions().iter().map(|ending| format!("`.{ending}`")).collect();
+        let of: Vec<&str> = output.made_of().iter().map(|material| material.about()).collect();
+        let prints = if output.prints() { "yes" } else { "no" };
+        let (name, about) = (output.name(), output.about());
+        out.push_str(&format!(
+            "| `{name}` | {about} | {} | {} | {prints} |\n",
+            endings.join(" "),
+            of.join(", ")
+        ));
     }
     out.push_str("\n## Columns of `records.arrow`\n\nAn Arrow IPC stream; instants are nanoseconds since the plan's zero.\n\n");
     out.push_str(&headway_records::schema::markdown());

@@ -184,7 +184,7 @@ pub fn run_folder(out: Option<&Path>, name: &str) -> Result<RunFolder, Error> {
 /// If there is no output of that name: a defect of this program.
 pub fn render(name: &str, summary: &Summary, style: &headway_report::Style) -> Vec<u8> {
     let output = headway_report::find(name).unwrap_or_else(|| panic!("no output is called {name}"));
-    output.render(summary, style)
+    output.summary(summary, style).unwrap_or_else(|| panic!("{name} is not made of summaries"))
 }
 
 /// That the log lacks rows.

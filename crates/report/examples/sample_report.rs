@@ -11,7 +11,7 @@ mod samples;
 #[path = "../tests/samples/studies.rs"]
 mod studies;
 
-use headway_report::Style;
+use headway_report::{Document, Style};
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,39 +20,35 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--golden", folder] => {
             for (name, make) in samples::ALL {
-                write(&Path::new(folder).join(format!("{name}.txt")), "terminal", &make(), &style)?;
+                write(&Path::new(folder).join(format!("{name}.txt")), "terminal", Document::Summary(&make()), &style)?;
             }
             for (name, make) in studies::STUDIES {
-                let text = headway_report::study::terminal(&make(), &style);
-                keep(&Path::new(folder).join(format!("{name}.txt")), text)?;
+                write(&Path::new(folder).join(format!("{name}.txt")), "terminal", Document::Study(&make()), &style)?;
             }
             Ok(())
         }
         ["--study", path, sample] => {
             let known = studies::STUDIES.iter().find(|(name, _)| *name == sample);
             let (_, make) = known.ok_or_else(|| format!("no study '{sample}'"))?;
-            keep(Path::new(path), headway_report::study::html(&make(), &style))
+            write(Path::new(path), "html", Document::Study(&make()), &style)
         }
         ["--document", file, path, output] => {
             let document = read(Path::new(file))?;
             if let Ok(study) = headway_report::study::parse(&document) {
-                let html = output == "html";
-                let bytes =
-                    if html { headway_report::study::html(&study, &style) } else { headway_report::study::terminal(&study, &style) };
-                return keep(Path::new(path), bytes);
+                return write(Path::new(path), output, Document::Study(&study), &style);
             }
             let summary = headway_report::parse(&document)?;
-            write(Path::new(path), output, &summary, &style)
+            write(Path::new(path), output, Document::Summary(&summary), &style)
         }
         ["--beside", path, sample, other] => {
-            write(Path::new(path), "html", &samples::beside(find(sample)?, other, &find(other)?), &style)
+            write(Path::new(path), "html", Document::Summary(&samples::beside(find(sample)?, other, &find(other)?)), &style)
         }
-        [path] => write(Path::new(path), "html", &samples::clean(), &style),
-        [path, sample] => write(Path::new(path), "html", &find(sample)?, &style),
-        [path, sample, output] => write(Path::new(path), output, &find(sample)?, &style),
+        [path] => write(Path::new(path), "html", Document::Summary(&samples::clean()), &style),
+        [path, sample] => write(Path::new(path), "html", Document::Summary(&find(sample)?), &style),
+        [path, sample, output] => write(Path::new(path), output, Document::Summary(&find(sample)?), &style),
         _ => {
             Err("usage: sample_report PATH [SAMPLE [OUTPUT]] | --document FILE PATH OUTPUT | --beside PATH SAMPLE OTHER | \
-                 --study PATH SAMPLE |                  --golden FOLDER"
+                 --study PATH SAMPLE | --golden FOLDER"
                 .into())
         }
     }
@@ -74,11 +70,13 @@ fn read(path: &Path) -> Result<Vec<u8>, std::io::Error> {
 fn write(
     path: &Path,
     output: &str,
-    summary: &headway_stats::Summary,
+    document: Document<'_>,
     style: &Style,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let output = headway_report::find(output).ok_or_else(|| format!("no output '{output}'"))?;
-    keep(path, output.render(summary, style))
+    let bytes =
+        output.render(document, style).ok_or_else(|| format!("{} is not made of that", output.name()))?;
+    keep(path, bytes)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the caller writes the bytes, and the example is the caller")]

@@ -3,9 +3,11 @@
 //! Keys stand in the order in which the summary declares them (maps are sorted), so that two documents of the same
 //! run are the same bytes. Deliberately absent: any number that the summary does not hold.
 
-use crate::{Output, Style};
+use crate::{Material, Output, Style};
 use headway_stats::Summary;
+use headway_stats::study::Study;
 use headway_stats::summary::SCHEMA;
+use serde::Serialize;
 use thiserror::Error;
 
 /// The JSON document.
@@ -20,16 +22,33 @@ impl Output for Json {
         "every number, as a stable and versioned document"
     }
 
-    fn file_name(&self) -> &'static str {
-        "summary.json"
+    fn extensions(&self) -> &'static [&'static str] {
+        &["json"]
     }
 
-    fn render(&self, summary: &Summary, _: &Style) -> Vec<u8> {
-        // Only a map with keys that are no strings can fail, and the summary has none.
-        let mut bytes = serde_json::to_vec_pretty(summary).expect("a summary is plain data");
-        bytes.push(b'\n');
-        bytes
+    fn made_of(&self) -> &'static [Material] {
+        &[Material::Summary, Material::Study, Material::Lab]
     }
+
+    fn recognises(&self, start: &str) -> bool {
+        start.starts_with('{') && start.contains("\"schema\": \"headway.")
+    }
+
+    fn summary(&self, summary: &Summary, _: &Style) -> Option<Vec<u8>> {
+        Some(document(summary))
+    }
+
+    fn study(&self, study: &Study, _: &Style) -> Option<Vec<u8>> {
+        Some(document(study))
+    }
+}
+
+/// A document as every JSON output has it.
+pub fn document(plain: &impl Serialize) -> Vec<u8> {
+    // Only a map with keys that are no strings can fail, and no document has one.
+    let mut bytes = serde_json::to_vec_pretty(plain).expect("a document is plain data");
+    bytes.push(b'\n');
+    bytes
 }
 
 /// A document that cannot be shown.
@@ -74,7 +93,7 @@ mod tests {
         summary.response.mean = Some(0.1 + 0.2);
         summary.response.p50 = Some(1.0 / 3.0);
         summary.response.max = Some(f64::MIN_POSITIVE);
-        assert_eq!(parse(&Json.render(&summary, &Style::default())).unwrap(), summary);
+        assert_eq!(parse(&document(&summary)).unwrap(), summary);
     }
 
     #[test]

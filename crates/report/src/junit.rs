@@ -6,7 +6,7 @@
 
 use crate::format::{hidden, visible};
 use crate::words::{self, thresholds};
-use crate::{Output, Style};
+use crate::{Material, Output, Style};
 use headway_stats::Summary;
 use headway_stats::summary::{
     LoadVerdict, Pattern, RuleOutcome, RuleResult, ThresholdOutcome, ThresholdResult,
@@ -24,11 +24,19 @@ impl Output for Junit {
         "thresholds and load rules as JUnit XML, for a CI system"
     }
 
-    fn file_name(&self) -> &'static str {
-        "junit.xml"
+    fn extensions(&self) -> &'static [&'static str] {
+        &["xml"]
     }
 
-    fn render(&self, summary: &Summary, _: &Style) -> Vec<u8> {
+    fn made_of(&self) -> &'static [Material] {
+        &[Material::Summary]
+    }
+
+    fn recognises(&self, start: &str) -> bool {
+        start.starts_with("<?xml") && start.contains("<testsuites name=\"headway ")
+    }
+
+    fn summary(&self, summary: &Summary, _: &Style) -> Option<Vec<u8>> {
         let judged = summary.thresholds.iter().map(|t| threshold(t, summary)).collect();
         let mut load: Vec<Case> = summary.verdict.rules.iter().map(rule).collect();
         load.push(pattern(summary));
@@ -46,7 +54,7 @@ impl Output for Junit {
             out.push_str("  </testsuite>\n");
         }
         out.push_str("</testsuites>\n");
-        out.into_bytes()
+        Some(out.into_bytes())
     }
 }
 

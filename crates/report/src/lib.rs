@@ -1,4 +1,4 @@
-//! A [`Summary`] in, bytes out: what a run, a simulation or an audit looks like to people and to programs.
+//! A [`Summary`] or a [`Study`] in, bytes out: what results look like to people and to programs.
 //!
 //! One file or folder per output and the slice [`ALL`]; help texts, error messages and the conformance test iterate
 //! it. Adding an output = copy a neighbour, add one line to the slice. What several outputs say alike lives beside
@@ -15,6 +15,7 @@ pub mod format;
 pub mod html;
 pub mod json;
 pub mod junit;
+mod parquet;
 pub mod study;
 pub mod terminal;
 pub mod words;
@@ -22,6 +23,8 @@ pub mod words;
 pub use json::{ReadError, parse};
 
 use headway_stats::Summary;
+use headway_stats::study::Study;
+use std::fmt;
 
 /// What the caller knows about the place where the report will be seen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -36,22 +39,92 @@ pub struct Style {
     pub notes: Vec<(String, String)>,
 }
 
-/// One way to show a summary.
+/// What an output can be made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Material {
+    /// The summary of a run, a simulation or an audit.
+    Summary,
+    /// The study of several simulated runs.
+    Study,
+    /// The numbers of a lab; the lab renders them.
+    Lab,
+    /// The run's log as it is on disk; its reader writes the file, nothing here does.
+    Log,
+}
+
+impl Material {
+    /// What it is, for tables.
+    pub fn about(self) -> &'static str {
+        match self {
+            Material::Summary => "run, simulation, audit",
+            Material::Study => "study",
+            Material::Lab => "lab",
+            Material::Log => "records of a run",
+        }
+    }
+}
+
+/// What is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Document<'a> {
+    /// A run, a simulation or an audit.
+    Summary(&'a Summary),
+    /// Several simulated runs.
+    Study(&'a Study),
+}
+
+/// One way to show results.
 pub trait Output: Sync {
     /// The word that selects it.
     fn name(&self) -> &'static str;
     /// One line for help texts.
     fn about(&self) -> &'static str;
-    /// The file name it has in a run folder.
-    fn file_name(&self) -> &'static str;
-    /// The report. Any summary can be shown, an empty one too.
-    fn render(&self, summary: &Summary, style: &Style) -> Vec<u8>;
+    /// Endings of the file names that select it, without the dot; the usual one first.
+    fn extensions(&self) -> &'static [&'static str];
+    /// What it can be made of.
+    fn made_of(&self) -> &'static [Material];
+    /// Whether it may go to standard output: text that is read or piped, and not a page or a binary file.
+    fn prints(&self) -> bool {
+        true
+    }
+    /// Whether a file that begins so (up to 4 KiB) is one of these, so that a new one may replace it.
+    fn recognises(&self, start: &str) -> bool;
+    /// A summary in this form, an empty one too; none if it is not made of summaries.
+    fn summary(&self, summary: &Summary, style: &Style) -> Option<Vec<u8>> {
+        let _ = (summary, style);
+        None
+    }
+    /// A study in this form; none if it is not made of studies.
+    fn study(&self, study: &Study, style: &Style) -> Option<Vec<u8>> {
+        let _ = (study, style);
+        None
+    }
+    /// The document in this form; none if it is not made of such documents.
+    fn render(&self, document: Document<'_>, style: &Style) -> Option<Vec<u8>> {
+        match document {
+            Document::Summary(summary) => self.summary(summary, style),
+            Document::Study(study) => self.study(study, style),
+        }
+    }
+}
+
+impl fmt::Debug for dyn Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// Every output.
-pub const ALL: &[&dyn Output] = &[&terminal::Terminal, &json::Json, &html::Html, &junit::Junit];
+pub const ALL: &[&dyn Output] =
+    &[&terminal::Terminal, &json::Json, &html::Html, &junit::Junit, &parquet::Parquet];
 
 /// The output of that name, if there is one.
 pub fn find(name: &str) -> Option<&'static dyn Output> {
     ALL.iter().copied().find(|output| output.name() == name)
+}
+
+/// The output whose files have that ending, if there is one.
+pub fn of_extension(extension: &str) -> Option<&'static dyn Output> {
+    let is = |own: &&str| own.eq_ignore_ascii_case(extension);
+    ALL.iter().copied().find(|output| output.extensions().iter().any(is))
 }

@@ -5,7 +5,7 @@
 
 mod samples;
 
-use headway_report::{ALL, Output, Style, find, parse};
+use headway_report::{ALL, Material, Style, find, of_extension, parse};
 use headway_stats::Summary;
 use std::collections::BTreeSet;
 
@@ -14,7 +14,10 @@ fn style() -> Style {
 }
 
 fn text(output: &str, summary: &Summary, style: &Style) -> String {
-    let bytes = find(output).expect("the output is registered").render(summary, style);
+    let bytes = find(output)
+        .expect("the output is registered")
+        .summary(summary, style)
+        .expect("it is made of summaries");
     String::from_utf8(bytes).expect("an output is UTF-8")
 }
 
@@ -35,11 +38,16 @@ fn columns(line: &str) -> usize {
 }
 
 #[test]
-fn names_and_files_are_unique_and_described() {
+fn names_and_endings_are_unique_and_described() {
     let names: BTreeSet<&str> = ALL.iter().map(|output| output.name()).collect();
-    let files: BTreeSet<&str> = ALL.iter().map(|output| output.file_name()).collect();
-    assert_eq!((names.len(), files.len()), (ALL.len(), ALL.len()));
+    let endings: Vec<&str> = ALL.iter().flat_map(|output| output.extensions()).copied().collect();
+    assert_eq!(names.len(), ALL.len());
+    assert_eq!(endings.iter().collect::<BTreeSet<_>>().len(), endings.len());
     for output in ALL {
+        for ending in output.extensions() {
+            assert_eq!(of_extension(&ending.to_uppercase()).map(|found| found.name()), Some(output.name()));
+        }
+        assert!(!output.made_of().is_empty(), "{}", output.name());
         assert!(!output.about().is_empty() && output.about().len() <= 70, "{}", output.name());
         assert!(find(output.name()).is_some_and(|found| found.name() == output.name()));
     }
@@ -58,9 +66,15 @@ fn every_output_shows_every_sample_and_always_alike() {
         for output in ALL {
             for style in [&Style::default(), &full] {
                 let summary = make();
-                let bytes = output.render(&summary, style);
-                assert!(!bytes.is_empty(), "{name} as {}", output.name());
-                assert_eq!(bytes, output.render(&summary, style), "{name} as {}", output.name());
+                let bytes = output.summary(&summary, style);
+                let made = output.made_of().contains(&Material::Summary);
+                assert_eq!(
+                    bytes.as_ref().is_some_and(|bytes| !bytes.is_empty()),
+                    made,
+                    "{name} as {}",
+                    output.name()
+                );
+                assert_eq!(bytes, output.summary(&summary, style), "{name} as {}", output.name());
             }
         }
     }
@@ -116,7 +130,7 @@ fn every_junit_document_is_well_formed() {
 fn json_reads_back_equal() {
     for (name, make) in samples::ALL {
         let summary = make();
-        let bytes = headway_report::json::Json.render(&summary, &Style::default());
+        let bytes = headway_report::json::document(&summary);
         assert_eq!(parse(&bytes).expect(name), summary, "{name}");
     }
 }

@@ -4,9 +4,10 @@
 #[path = "samples/studies.rs"]
 mod studies;
 
-use headway_report::Style;
 use headway_report::beside::of_point;
-use headway_report::study::{html, json, parse, terminal};
+use headway_report::json::document as json;
+use headway_report::study::parse;
+use headway_report::{Style, find};
 use headway_stats::study::Study;
 use headway_stats::summary::{
     Against, CurvePoint, Differs, Intervals, Recorded, Spread, ThresholdOutcome as Outcome, ThresholdResult,
@@ -17,12 +18,17 @@ fn style() -> Style {
     Style { folder: Some("headway-runs/sample".into()), ..Style::default() }
 }
 
+fn rendered(output: &str, study: &Study, style: &Style) -> String {
+    let output = find(output).expect("the output is registered");
+    String::from_utf8(output.study(study, style).expect("it is made of studies")).expect("text")
+}
+
 fn shown(study: &Study, style: &Style) -> String {
-    String::from_utf8(terminal(study, style)).expect("text")
+    rendered("terminal", study, style)
 }
 
 fn page(study: &Study) -> String {
-    String::from_utf8(html(study, &style())).expect("text")
+    rendered("html", study, &style())
 }
 
 /// The study beside that run, which was asked for another rate at its first point.

@@ -1,6 +1,6 @@
 //! The flags of `headway audit` and `headway lab`, as typed.
 
-use super::parse_seed;
+use super::{ReportFiles, parse_seed};
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_base::Nanos;
 use headway_base::units::{self, UnitError};
@@ -87,12 +87,9 @@ pub struct AuditArgs {
 /// What becomes of an audit's results.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct AuditOutput {
-    /// Write the summary as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is replaced
-    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub json: Option<PathBuf>,
-    /// Write the HTML report to a file. A report of Headway there is replaced
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub html: Option<PathBuf>,
+    /// Reports in files.
+    #[command(flatten)]
+    pub reports: ReportFiles,
     /// Write the tables as CSV files to a new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub csv: Option<PathBuf>,
@@ -172,9 +169,9 @@ pub struct LabArgs {
     /// Also run against a target on this machine, where the lab can (brady: 20 s)
     #[arg(long)]
     pub live: bool,
-    /// Write the numbers as JSON to a file, or to standard output (-) in place of the report. A report of Headway there is replaced
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
+    /// Reports in files.
+    #[command(flatten)]
+    pub reports: ReportFiles,
 }
 
 fn formats_help() -> String {

@@ -13,14 +13,12 @@ const MOST_DECIMALS: usize = 12;
 
 const OUT: &str = "The folder of the results, of a run (as of a live one) or a study (study.json, report.html); must not exist, or be \
                    empty [default: none, or with --log headway-runs/<time>-<name>]";
-const JSON: &str = "Write the summary of a run, or the document of a study, as JSON to a file, or to standard output (-) in \
-                    place of the report. A report of Headway there is replaced";
 const QUIET: &str = "No progress, and no report but the exit code";
 const NO_LOG: &str = "With --out: keep no record of single requests in the folder of a run";
 
 /// `headway sim`.
 #[derive(ClapArgs, Debug, Clone)]
-#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("json", |arg| arg.help(JSON)), mut_arg("quiet", |arg| arg.help(QUIET)))]
+#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("quiet", |arg| arg.help(QUIET)))]
 #[command(mut_arg("no_log", |arg| arg.help(NO_LOG)))]
 pub struct SimArgs {
     /// The scenario file, with a `model:` of the target, or `models:` to compare
@@ -52,9 +50,6 @@ pub struct SimArgs {
     /// report read it
     #[arg(long, conflicts_with = "no_log")]
     pub log: bool,
-    /// Write the HTML report, of a run or a study, to a file. A report of Headway there is replaced
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Thresholds, judged at each point of a study.
     #[command(flatten)]
     pub demands: ThresholdArgs,

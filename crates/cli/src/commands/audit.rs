@@ -1,22 +1,18 @@
 //! `headway audit`: was this load what it claims to be?
 
-use crate::args::{AuditArgs, OutputArgs};
+use crate::args::AuditArgs;
 use crate::exit::{self, Failure};
-use crate::files;
-use crate::output;
+use crate::output::{self, Shown};
 use crate::progress::Bar;
 use crate::settings::AuditSettings;
 use anyhow::{Context as _, Result};
-use headway_report::Style;
 use std::fs;
 
 pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = AuditSettings::resolve(args, words).map_err(Failure::usage)?;
     let output = &settings.output;
     let summary = headway_engine::audit::audit(&settings.spec, &mut Bar::new(output.quiet))?;
-    let page = || output::render("html", &summary, &Style::default());
-    let mut written =
-        vec![output.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html"))];
+    let mut written = Vec::new();
     if let Some(folder) = &output.csv {
         let made = fs::create_dir_all(folder).with_context(|| format!("--csv {}", folder.display()));
         let mut tables = headway_report::csv::files(&summary).into_iter();
@@ -25,7 +21,7 @@ pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
             tables.try_for_each(write).context("--csv")
         }));
     }
-    let show = OutputArgs { json: output.json.clone(), quiet: output.quiet, ..OutputArgs::default() };
-    written.push(output::deliver(&summary, &show, None, &[]));
+    let shown = Shown::run(&summary, None, None);
+    written.extend(output::deliver(shown, &output.reports.wanted(), output.quiet));
     Ok(if output::complain(written) { exit::FAILED } else { exit::of_audit(&summary, output.strict) })
 }

@@ -84,7 +84,6 @@ fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failur
         insecure: false,
         start: None,
         thresholds: Vec::new(),
-        junit: None,
         output: args.output.clone(),
         words: ["headway", "demo", "-R"]
             .iter()

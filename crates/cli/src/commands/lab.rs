@@ -1,22 +1,22 @@
 //! `headway lab`: published experiments, repeated.
 
-use crate::args::LabArgs;
+use crate::args::{LabArgs, Wanted};
 use crate::exit::{FAILED, FINE, Failure};
-use crate::files;
 use crate::output;
-use crate::settings::{Output, outputs_fit};
-use anyhow::{Context as _, anyhow};
+use crate::settings::{Output, Subject, outputs_fit, reports_fit};
+use anyhow::anyhow;
 use headway_base::units::nearest;
 use headway_labs::{self as labs, text};
-use std::path::Path;
+use headway_report::Material;
 
 /// More would only take time.
 const MOST_REPLICATIONS: u64 = 10_000_000;
 
 pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
+    let wanted = args.reports.wanted();
     let Some(name) = &args.name else {
         let of_one = [
-            (args.json.is_some(), "--json"),
+            (!wanted.is_empty(), wanted.first().map_or("", |one| one.flag)),
             (args.replications.is_some(), "--replications"),
             (args.live, "--live"),
         ];
@@ -37,7 +37,9 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
             "--replications {replications}: write a number from 1 to {MOST_REPLICATIONS}"
         )));
     }
-    outputs_fit(&[Output::printable("--json", args.json.as_ref())]).map_err(Failure::usage)?;
+    let subject = Subject { name: "a lab", document: Material::Lab, no_records: Some("a lab keeps none") };
+    reports_fit(&wanted, subject).map_err(Failure::usage)?;
+    outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
     let live = match (args.live, lab.live()) {
         (true, None) => {
             let others = labs::ALL.iter().filter(|lab| lab.live().is_some()).map(|lab| lab.name());
@@ -53,17 +55,15 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
     if let Some(add) = live {
         add(args.seed, &mut report)?;
     }
-    let mut written = Vec::new();
-    if let Some(path) = &args.json {
-        let mut json = serde_json::to_vec_pretty(&report)?;
-        json.push(b'\n');
-        if path.as_path() == Path::new("-") {
-            output::print(&json)?;
-            return Ok(FINE);
-        }
-        written.push(files::replace(path, &json).context("--json"));
+    let in_form = |wanted: &Wanted| match wanted.output.name() {
+        "json" => headway_report::json::document(&report),
+        _ => text::of(&report).into_bytes(),
+    };
+    let mut written: Vec<anyhow::Result<()>> =
+        wanted.iter().map(|one| output::put(one, &in_form(one))).collect();
+    if !wanted.iter().any(Wanted::is_printed) {
+        written.push(output::print(text::of(&report).as_bytes()));
     }
-    written.push(output::print(text::of(&report).as_bytes()));
     Ok(if output::complain(written) { FAILED } else { FINE })
 }
 

@@ -2,18 +2,19 @@
 
 use crate::args::MergeArgs;
 use crate::exit::{self, FAILED, Failure, INCOMPLETE, INTERRUPTED};
-use crate::output::{complain, deliver, junit, render};
-use crate::settings::{Output, outputs_fit};
+use crate::output::{Shown, complain, deliver, render};
+use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use headway_engine::merge::{Error, Shards};
 use headway_engine::run_folder;
+use headway_report::Material;
 
 pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
-    outputs_fit(&[
-        Output::folder("--out", args.output.out.as_ref()),
-        Output::printable("--json", args.output.json.as_ref()),
-        Output::report("--junit", args.junit.as_ref()),
-    ])
-    .map_err(Failure::usage)?;
+    let wanted = args.output.reports.wanted();
+    let subject = Subject { name: "a run", document: Material::Summary, no_records: None };
+    reports_fit(&wanted, subject).map_err(Failure::usage)?;
+    let out = Output::folder("--out", args.output.out.as_ref());
+    outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
+        .map_err(Failure::usage)?;
     let shards = Shards::open(&args.runs).map_err(failure)?;
     let folder = run_folder(args.output.out.as_deref(), shards.name())?;
     let merged = shards.merge(&folder).map_err(failure)?;
@@ -21,10 +22,10 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     let files = [(headway_records::folder::SUMMARY, "json"), (headway_records::folder::REPORT, "html")];
     let written =
         files.map(|(name, output)| folder.write_new(name, &render(output, &merged.summary, &style)));
-    let failed = complain(written.into_iter().map(|result| result.map(drop).map_err(Into::into)).chain([
-        junit(&merged.summary, args.junit.as_deref()),
-        deliver(&merged.summary, &args.output, Some(folder.path()), &[]),
-    ]));
+    let log = folder.records();
+    let shown = Shown::run(&merged.summary, Some(&folder), Some(&log));
+    let written = written.into_iter().map(|result| result.map(drop).map_err(Into::into));
+    let failed = complain(written.chain(deliver(shown, &wanted, args.output.quiet)));
     Ok(match exit::of_summary(&merged.summary, args.output.strict) {
         _ if failed => FAILED,
         code @ (FAILED | INTERRUPTED) => code,

@@ -2,31 +2,26 @@
 //! needed (a run that was killed left no summary). Thresholds that are given take the place of the run's own, and are judged
 //! on the records; on the summary where no records were kept.
 
-use crate::args::{OutputArgs, ReportArgs};
+use crate::args::ReportArgs;
 use crate::exit::{self, Failure};
-use crate::files;
-use crate::output;
-use crate::settings::{Output, outputs_fit};
+use crate::output::{self, Shown};
+use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use anyhow::{Context as _, Result, anyhow};
 use headway_engine::{Manifest, recompute};
-use headway_records::{Limits, RunFolder};
+use headway_records::RunFolder;
+use headway_report::Material;
 use headway_stats::thresholds::{check_steps, judge, of_summary};
 use headway_stats::{Summary, Threshold};
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
-    outputs_fit(&[
-        Output::printable("--json", args.json.as_ref()),
-        Output::report("--html", args.html.as_ref()),
-        Output::file("--parquet", args.parquet.as_ref()),
-        Output::report("--junit", args.demands.junit.as_ref()),
-    ])
-    .map_err(Failure::usage)?;
-    if let Some(path) = args.parquet.as_ref().filter(|_| !headway_records::PARQUET) {
-        return Err(Failure::usage(headway_records::Error::NotBuilt { path: path.clone() }));
-    }
+    let wanted = args.reports.wanted();
+    let records = args.run.join(headway_records::folder::RECORDS).is_file() || args.run.is_file();
+    let no_records = (!records).then_some("this run kept none");
+    let subject = Subject { name: "a run", document: Material::Summary, no_records };
+    reports_fit(&wanted, subject).map_err(Failure::usage)?;
+    outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
     if args.run.join(headway_report::study::JSON_FILE).is_file() {
         return Err(Failure::usage(anyhow!(
             "{} is the folder of a study, of several simulated runs: its report is report.html there, its numbers {}",
@@ -49,18 +44,9 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
         (recompute(&run.records(), document, thresholds, None)?, run.path().to_owned())
     };
-    if let Some(out) = &args.parquet {
-        let run = RunFolder::open(&args.run)?;
-        let merged = headway_records::to_parquet(&[run.records()], out, None, Limits::default())?;
-        let _ = writeln!(std::io::stderr(), "headway: {} rows to {}", merged.rows, out.display());
-    }
-    let page = || output::render("html", &summary, &headway_report::Style::default());
-    let show = OutputArgs { json: args.json.clone(), ..OutputArgs::default() };
-    let failed = output::complain([
-        args.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html")),
-        output::junit(&summary, args.demands.junit.as_deref()),
-        output::deliver(&summary, &show, Some(&folder), &[]),
-    ]);
+    let log = records.then(|| RunFolder::open(&args.run)).transpose()?.map(|run| run.records());
+    let shown = Shown { folder: Some(&folder), ..Shown::run(&summary, None, log.as_deref()) };
+    let failed = output::complain(output::deliver(shown, &wanted, false));
     Ok(if failed { exit::FAILED } else { exit::of_summary(&summary, args.strict) })
 }
 

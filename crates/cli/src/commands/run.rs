@@ -4,12 +4,13 @@ use crate::args::RunArgs;
 use crate::dry_run;
 use crate::exit::{self, Failure};
 use crate::interrupt;
-use crate::output;
+use crate::output::{self, Shown};
 use crate::progress::{Goal, Progress};
-use crate::settings::{Output, RunSettings, outputs_fit};
+use crate::settings::{Output, RunSettings, Subject, outputs_fit, reports_fit};
 use headway_engine::{Backend, Observer};
 use headway_live::Control;
 use headway_records::RunFolder;
+use headway_report::Material;
 use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
@@ -23,12 +24,16 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
 
 /// Plays a run and shows its report, with `notes` below it; returns the exit code.
 pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result<u8, Failure> {
-    outputs_fit(&[
-        Output::folder("--out", settings.output.out.as_ref()),
-        Output::printable("--json", settings.output.json.as_ref()),
-        Output::report("--junit", settings.junit.as_ref()),
-    ])
-    .map_err(Failure::usage)?;
+    let wanted = settings.output.reports.wanted();
+    let subject = Subject {
+        name: "a run",
+        document: Material::Summary,
+        no_records: settings.output.no_log.then_some("--no-log keeps none; leave one of the two out"),
+    };
+    reports_fit(&wanted, subject).map_err(Failure::usage)?;
+    let out = Output::folder("--out", settings.output.out.as_ref());
+    outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
+        .map_err(Failure::usage)?;
     let control = Control::default();
     interrupt::steer(&control)?;
     let quiet = settings.output.quiet;
@@ -59,15 +64,10 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     if let Some(progress) = &progress {
         progress.finish();
     }
-    let written = [
-        output::junit(&result.summary, settings.junit.as_deref()),
-        output::deliver(
-            &result.summary,
-            &settings.output,
-            result.folder.as_ref().map(RunFolder::path),
-            notes,
-        ),
-    ];
+    let folder = result.folder.as_ref();
+    let log = folder.filter(|_| !settings.output.no_log).map(RunFolder::records);
+    let shown = Shown { notes, ..Shown::run(&result.summary, folder, log.as_deref()) };
+    let written = output::deliver(shown, &wanted, quiet);
     let code = exit::of_summary(&result.summary, settings.output.strict);
     if exit::unreachable(&result.summary) {
         let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.shown_target);

@@ -36,7 +36,7 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     };
     let address = listen_address(&args.listen).map_err(Failure::usage)?;
     let log = Output::file("--arrivals-log", args.arrivals_log.as_ref());
-    outputs_fit(&[log]).map_err(Failure::usage)?;
+    outputs_fit(log.as_slice()).map_err(Failure::usage)?;
     let log = match &args.arrivals_log {
         None => None,
         Some(path) => {

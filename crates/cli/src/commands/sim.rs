@@ -2,16 +2,17 @@
 
 use crate::args::SimArgs;
 use crate::exit::{self, Failure};
-use crate::files;
 use crate::interrupt;
-use crate::output;
+use crate::output::{self, Shown};
 use crate::progress::Plays;
-use crate::settings::{Asked, Output, SimSettings, StudySettings, asked, outputs_fit};
+use crate::settings::{Asked, Output, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit};
 use anyhow::{Context as _, anyhow};
 use headway_engine::Backend;
 use headway_engine::simulate::{Other, Studied, StudySpec, study};
 use headway_live::Control;
+use headway_records::RunFolder;
 use headway_report::format::plural;
+use headway_report::{Document, Material};
 use headway_stats::study::Study;
 use std::io::Write as _;
 use std::path::Path;
@@ -23,16 +24,15 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
         Asked::Run(settings) => settings.beside = beside,
         Asked::Study(settings) => settings.spec.beside = beside,
     }
-    outputs_fit(&[
-        Output::folder("--out", args.output.out.as_ref()),
-        Output::printable("--json", args.output.json.as_ref()),
-        Output::report("--html", args.html.as_ref()),
-        Output::report("--junit", args.demands.junit.as_ref()),
-    ])
-    .map_err(Failure::usage)?;
     let output = &args.output;
-    let shown =
-        !output.quiet || output.json.is_some() || output.out.is_some() || args.html.is_some() || args.log;
+    let wanted = output.reports.wanted();
+    if let Asked::Run(settings) = &asked {
+        reports_fit(&wanted, of_a_run(settings)).map_err(Failure::usage)?;
+    }
+    let out = Output::folder("--out", output.out.as_ref());
+    outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
+        .map_err(Failure::usage)?;
+    let shown = !output.quiet || !wanted.is_empty() || output.out.is_some() || args.log;
     if args.beside.is_some() && !shown {
         return Err(Failure::usage(anyhow!(
             "--beside shows another run in the reports, and --quiet leaves none: name one by --json FILE, --html FILE or --out DIR"
@@ -41,6 +41,16 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     match asked {
         Asked::Run(settings) => run(&settings),
         Asked::Study(settings) => several(&settings),
+    }
+}
+
+/// What reports of a single play can be made of.
+fn of_a_run(settings: &SimSettings) -> Subject<'_> {
+    let kept = settings.log;
+    Subject {
+        name: "a simulated run",
+        document: Material::Summary,
+        no_records: (!kept).then_some("this simulation keeps none; add --log, or --out DIR without --no-log"),
     }
 }
 
@@ -64,13 +74,10 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     let backend = Backend::Sim(Box::new(settings.sim()));
     let simulated = backend.play(&settings.spec(), &control, &mut [])?;
     let summary = &simulated.summary;
-    let page = || output::render("html", summary, &headway_report::Style::default());
-    let folder = simulated.folder.as_ref().map(|f| f.path());
-    let written = [
-        settings.html.as_ref().map_or(Ok(()), |path| files::replace(path, &page()).context("--html")),
-        output::junit(summary, settings.junit.as_deref()),
-        output::deliver(summary, &settings.output, folder, &[]),
-    ];
+    let folder = simulated.folder.as_ref();
+    let log = folder.filter(|_| settings.log).map(|folder| folder.records());
+    let shown = Shown::run(summary, folder, log.as_deref());
+    let written = output::deliver(shown, &settings.output.reports.wanted(), settings.output.quiet);
     let code = exit::of_summary(summary, settings.output.strict);
     let failures = simulated.failures.into_iter().map(|failure| Err(failure.into()));
     Ok(match (output::complain(written.into_iter().chain(failures)), simulated.interrupted) {
@@ -82,7 +89,7 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
 
 /// Plays a study and shows what it came to; after Ctrl-C, of the points that are complete.
 fn several(settings: &StudySettings) -> Result<u8, Failure> {
-    let folder = settings.output.out.as_deref().map(headway_records::RunFolder::create_exact).transpose()?;
+    let folder = settings.output.out.as_deref().map(RunFolder::create_exact).transpose()?;
     let quiet = settings.output.quiet;
     if !quiet {
         let _ = writeln!(std::io::stderr(), "headway: {}", headline(&settings.spec));
@@ -99,7 +106,14 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
     if let Some(progress) = &progress {
         progress.finish();
     }
-    let failed = output::complain(output::study(&study, settings, folder.as_ref()));
+    let mut written = folder
+        .as_ref()
+        .map(|folder| output::study_folder(&study, &settings.scenario, folder))
+        .unwrap_or_default();
+    let folder = folder.as_ref().map(RunFolder::path);
+    let shown = Shown { document: Document::Study(&study), log: None, folder, notes: &[] };
+    written.extend(output::deliver(shown, &settings.output.reports.wanted(), quiet));
+    let failed = output::complain(written);
     if interrupted {
         let _ = writeln!(std::io::stderr(), "headway: {}", missing(&settings.spec, &study));
     }

@@ -1,11 +1,12 @@
 //! The arguments of an audit, resolved and checked.
 
-use super::{Output, outputs_fit};
+use super::{Output, Subject, outputs_fit, reports_fit};
 use crate::args::{self, AuditArgs, AuditOutput, Quantiles, Stamps};
 use crate::repeat;
 use anyhow::{Result, bail};
 use headway_base::Nanos;
 use headway_engine::audit::{AuditSpec, Dispersion, Exports, Shift};
+use headway_report::Material;
 use headway_stats::audit::QuantileRule;
 use headway_stats::summary::Stream;
 use std::fs;
@@ -29,15 +30,18 @@ impl AuditSettings {
         each_once(&args.files)?;
         each_percentile_once(&args.percentiles)?;
         let output = &args.output;
-        outputs_fit(&[
-            Output::printable("--json", output.json.as_ref()),
-            Output::report("--html", output.html.as_ref()),
+        let wanted = output.reports.wanted();
+        let no_records = Some("an audit has no log of them; --rows FILE writes those that are judged");
+        reports_fit(&wanted, Subject { name: "an audit", document: Material::Summary, no_records })?;
+        let others = [
             Output::file("--rows", output.rows.as_ref()),
             Output::file("--failures", output.failures.as_ref()),
             Output::file("--unreadable", output.unreadable.as_ref()),
             Output::folder("--csv", output.csv.as_ref()),
             Output::folder("--histograms", output.histograms.as_ref()),
-        ])?;
+        ];
+        let reports = wanted.iter().map(Output::report);
+        outputs_fit(&reports.chain(others.into_iter().flatten()).collect::<Vec<_>>())?;
         if args.span == Some(Nanos::ZERO) {
             bail!("--for 0s selects nothing: write a time above zero");
         }
@@ -171,7 +175,7 @@ mod tests {
         assert!(error("a.csv --csv src").contains("not empty"));
         assert!(error("a.csv --json x --html ./x").contains("--json x and --html ./x are the same place"));
         assert!(error("a.csv --failures x/f.csv --csv x").contains("lies within --csv x"));
-        assert!(error("a.csv --failures -").contains("only --json prints to standard output"));
+        assert!(error("a.csv --failures -").contains("only reports in terminal, json, "));
         assert!(error("a.csv --histograms src").contains("not empty"));
         assert!(error("a.csv --cells 10ms").contains("--histograms"));
         assert!(error("a.csv --histograms x --cells 0s").contains("above zero"));

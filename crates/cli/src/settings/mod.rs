@@ -11,7 +11,7 @@ mod study;
 pub use audit::AuditSettings;
 pub use bounds::{Bounds, DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
 pub use load::{Lengths, Load};
-pub use outputs::{Output, outputs_fit};
+pub use outputs::{Output, Subject, outputs_fit, reports_fit};
 pub use scenario::{is_named, read as read_scenario};
 pub use sim::{Asked, SimSettings, asked, simulated};
 pub use study::StudySettings;
@@ -28,7 +28,6 @@ use headway_workload::content::Script;
 use headway_workload::redact::Redactor;
 use headway_workload::target::Endpoint;
 use headway_workload::{Limits, Request, Target};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Bytes of a body in which secrets are looked for.
@@ -66,8 +65,6 @@ pub struct RunSettings {
     pub start: Option<Start>,
     /// What is demanded of the numbers.
     pub thresholds: Vec<Threshold>,
-    /// Where thresholds and load rules go as test cases.
-    pub junit: Option<PathBuf>,
     /// What becomes of the results.
     pub output: OutputArgs,
     /// The command line, secrets replaced.
@@ -152,7 +149,6 @@ fn of_url(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
         max_body: args.max_body.unwrap_or(DEFAULT_MAX_BODY),
         insecure: args.insecure,
         start: args.start_at.as_deref().map(start).transpose()?,
-        junit: args.demands.junit.clone(),
         output: args.output.clone(),
         words: words.to_vec(),
         scenario: None,

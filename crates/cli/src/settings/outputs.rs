@@ -3,8 +3,10 @@
 //! What cannot be written is found now, not when the results of an hour are there and have no place. Deliberately absent:
 //! the writing, and a folder of results that nobody named, which gets a name of its own.
 
+use crate::args::{Wanted, names};
 use crate::files::is_a_report;
 use anyhow::{Result, bail};
+use headway_report::Material;
 use std::fs;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
@@ -22,32 +24,89 @@ enum Form {
 }
 
 /// A place that a flag names for results.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Output<'a> {
-    flag: &'static str,
-    path: Option<&'a Path>,
+    /// The flag and its value, as typed.
+    typed: String,
+    path: &'a Path,
     form: Form,
 }
 
 impl<'a> Output<'a> {
-    /// A report: a file that is new or a report already, or standard output if the path is `-`.
-    pub fn printable(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
-        Output { flag, path: path.map(PathBuf::as_path), form: Form::Printable }
+    /// A new file, if the flag is given.
+    pub fn file(flag: &str, path: Option<&'a PathBuf>) -> Option<Output<'a>> {
+        Output::of_flag(flag, path, Form::File)
     }
 
-    /// A report: a file that is new or a report already.
-    pub fn report(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
-        Output { flag, path: path.map(PathBuf::as_path), form: Form::Report }
+    /// A folder that is new, or empty, if the flag is given.
+    pub fn folder(flag: &str, path: Option<&'a PathBuf>) -> Option<Output<'a>> {
+        Output::of_flag(flag, path, Form::Folder)
     }
 
-    /// A new file.
-    pub fn file(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
-        Output { flag, path: path.map(PathBuf::as_path), form: Form::File }
+    /// A report: a file that is new or a report already, or standard output if that is asked for. What is never recognised as a
+    /// report of this program is a new file.
+    pub fn report(wanted: &'a Wanted) -> Output<'a> {
+        let form = match wanted.output.made_of() {
+            [Material::Log] => Form::File,
+            _ if wanted.output.prints() => Form::Printable,
+            _ => Form::Report,
+        };
+        Output { typed: wanted.typed(), path: &wanted.path, form }
     }
 
-    /// A folder that is new, or empty.
-    pub fn folder(flag: &'static str, path: Option<&'a PathBuf>) -> Output<'a> {
-        Output { flag, path: path.map(PathBuf::as_path), form: Form::Folder }
+    fn of_flag(flag: &str, path: Option<&'a PathBuf>, form: Form) -> Option<Output<'a>> {
+        path.map(|path| Output { typed: format!("{flag} {}", path.display()), path, form })
+    }
+}
+
+/// What a command has to make reports of.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Its name, as in "a study".
+    pub name: &'a str,
+    /// Its document.
+    pub document: Material,
+    /// Why it has no records of single requests and what to do about that; none if it has them.
+    pub no_records: Option<&'a str>,
+}
+
+impl Subject<'_> {
+    fn offers(&self, output: &dyn headway_report::Output) -> bool {
+        output.made_of().iter().any(|material| match material {
+            Material::Log => self.no_records.is_none(),
+            document => *document == self.document,
+        })
+    }
+}
+
+/// Checks that every report can be made of the subject, and that at most one goes to standard output.
+///
+/// # Errors
+/// The first that cannot be, with what can.
+pub fn reports_fit(wanted: &[Wanted], subject: Subject<'_>) -> Result<()> {
+    let of_log = |output: &dyn headway_report::Output| output.made_of() == [Material::Log];
+    for one in wanted {
+        let (typed, name) = (one.typed(), one.output.name());
+        if of_log(one.output) && !headway_records::PARQUET {
+            bail!(headway_records::Error::NotBuilt { path: one.path.clone() });
+        }
+        match subject.no_records.filter(|_| !subject.offers(one.output)) {
+            Some(why) if of_log(one.output) => {
+                bail!("{typed}: {name} is made of the records of single requests, and {why}")
+            }
+            _ if subject.offers(one.output) => {}
+            _ => {
+                let can: Vec<_> =
+                    headway_report::ALL.iter().copied().filter(|o| subject.offers(*o)).collect();
+                bail!("{typed}: {name} cannot be made of {}; what can is {}", subject.name, names(&can))
+            }
+        }
+    }
+    match wanted.iter().filter(|one| one.is_printed()).map(Wanted::typed).collect::<Vec<_>>()[..] {
+        [ref first, ref second, ..] => {
+            bail!("{first} and {second} both go to standard output; name a file for one of them")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -58,91 +117,82 @@ impl<'a> Output<'a> {
 /// # Errors
 /// What is wrong with the first that cannot be, with its flag and path.
 pub fn outputs_fit(outputs: &[Output<'_>]) -> Result<()> {
-    let mut placed: Vec<(&Output<'_>, &Path, PathBuf)> = Vec::with_capacity(outputs.len());
+    let mut placed: Vec<(&Output<'_>, PathBuf)> = Vec::with_capacity(outputs.len());
     for output in outputs {
-        let Some(path) = output.path else { continue };
+        let path = output.path;
         if output.form == Form::Printable && path == Path::new("-") {
             continue;
         }
-        is_free(output, path)?;
-        placed.push((output, path, place(path)));
+        is_free(output)?;
+        placed.push((output, place(path)));
     }
-    for (i, (one, one_path, one_place)) in placed.iter().enumerate() {
-        for (other, other_path, other_place) in &placed[..i] {
+    for (i, (one, one_place)) in placed.iter().enumerate() {
+        for (other, other_place) in &placed[..i] {
             let folders = [one, other].map(|output| output.form == Form::Folder);
             let (within, around) = match () {
                 () if folders == [true, true] => continue,
-                () if one_place == other_place => bail!(
-                    "{} {} and {} {} are the same place; name two",
-                    other.flag,
-                    other_path.display(),
-                    one.flag,
-                    one_path.display()
-                ),
-                () if one_place.starts_with(other_place) => ((one, one_path), (other, other_path)),
-                () if other_place.starts_with(one_place) => ((other, other_path), (one, one_path)),
+                () if one_place == other_place => {
+                    bail!("{} and {} are the same place; name two", other.typed, one.typed)
+                }
+                () if one_place.starts_with(other_place) => (one, other),
+                () if other_place.starts_with(one_place) => (other, one),
                 () => continue,
             };
-            bail!(
-                "{} {} lies within {} {}, which {}; name a place outside of it",
-                within.0.flag,
-                within.1.display(),
-                around.0.flag,
-                around.1.display(),
-                if around.0.form == Form::Folder {
-                    "holds only what belongs to that folder"
-                } else {
-                    "is to be a file"
-                }
-            );
+            let holds = match around.form {
+                Form::Folder => "holds only what belongs to that folder",
+                _ => "is to be a file",
+            };
+            bail!("{} lies within {}, which {holds}; name a place outside of it", within.typed, around.typed);
         }
     }
-    placed.iter().try_for_each(|(output, path, _)| has_a_folder(output, path))
+    placed.iter().try_for_each(|(output, _)| has_a_folder(output))
 }
 
 /// Refuses a place that is taken, or no place at all.
-fn is_free(output: &Output<'_>, path: &Path) -> Result<()> {
-    let (flag, shown) = (output.flag, path.display());
+fn is_free(output: &Output<'_>) -> Result<()> {
+    let (typed, path) = (&output.typed, output.path);
     let form = if output.form == Form::Folder { "folder" } else { "file" };
     if path == Path::new("-") {
+        let printed: Vec<_> = headway_report::ALL.iter().copied().filter(|o| o.prints()).collect();
         bail!(
-            "{flag} -: this goes to a {form}, and only --json prints to standard output; name a {form} (./- if it is to be \
-             called so)"
+            "{typed}: this goes to a {form}, and only reports in {} go to standard output; name a {form} (./- if it is to be \
+             called so)",
+            names(&printed)
         );
     }
     if path.as_os_str().is_empty() {
-        bail!("{flag} '': the name of a {form} is missing");
+        bail!("{typed}'': the name of a {form} is missing");
     }
     // A link that leads nowhere is there too.
     let exists = fs::symlink_metadata(path).is_ok();
     if output.form == Form::Folder {
         let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
         if exists && !empty() {
-            bail!("{flag} {shown} exists, is not empty, and is never overwritten; choose another name");
+            bail!("{typed} exists, is not empty, and is never overwritten; choose another name");
         }
         return Ok(());
     }
     if exists && output.form == Form::File {
-        bail!("{flag} {shown} exists and is never overwritten; choose another name");
+        bail!("{typed} exists and is never overwritten; choose another name");
     }
     if exists {
-        return may_be_replaced(flag, path);
+        return may_be_replaced(output);
     }
     if path.as_os_str().to_string_lossy().ends_with(MAIN_SEPARATOR) {
-        bail!("{flag} {shown} is the name of a folder; name a file");
+        bail!("{typed} is the name of a folder; name a file");
     }
     Ok(())
 }
 
 /// Refuses a file that holds something else than a report, and the files of a run. What is no file (a device, a pipe) is
 /// written to.
-fn may_be_replaced(flag: &str, path: &Path) -> Result<()> {
-    let shown = path.display();
+fn may_be_replaced(output: &Output<'_>) -> Result<()> {
+    let (typed, path) = (&output.typed, output.path);
     let Ok(found) = fs::metadata(path) else {
-        bail!("{flag} {shown} is a link that leads nowhere; choose another name");
+        bail!("{typed} is a link that leads nowhere; choose another name");
     };
     if found.is_dir() {
-        bail!("{flag} {shown} is a folder; name a file");
+        bail!("{typed} is a folder; name a file");
     }
     if !found.is_file() {
         return Ok(());
@@ -151,16 +201,14 @@ fn may_be_replaced(flag: &str, path: &Path) -> Result<()> {
     let marks = [headway_records::folder::PLAN, headway_report::study::JSON_FILE];
     let of_a_run = place.parent().is_some_and(|folder| marks.iter().any(|name| folder.join(name).is_file()));
     if of_a_run && OF_A_RUN.iter().any(|name| place.file_name().is_some_and(|own| own == *name)) {
-        bail!(
-            "{flag} {shown} belongs to a run folder, and its files are never overwritten; choose another name"
-        );
+        bail!("{typed} belongs to a run folder, and its files are never overwritten; choose another name");
     }
     match is_a_report(path) {
         Ok(true) => Ok(()),
         Ok(false) => bail!(
-            "{flag} {shown} exists and is not a report of headway, so it is never overwritten; choose another name"
+            "{typed} exists and is not a report of headway, so it is never overwritten; choose another name"
         ),
-        Err(error) => bail!("{flag} {shown} exists and cannot be read: {error}; choose another name"),
+        Err(error) => bail!("{typed} exists and cannot be read: {error}; choose another name"),
     }
 }
 
@@ -175,8 +223,8 @@ const OF_A_RUN: [&str; 6] = [
 ];
 
 /// Refuses a file in a folder that is not there, or in which nothing can be made.
-fn has_a_folder(output: &Output<'_>, path: &Path) -> Result<()> {
-    let (flag, shown) = (output.flag, path.display());
+fn has_a_folder(output: &Output<'_>) -> Result<()> {
+    let (typed, path) = (&output.typed, output.path);
     let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
     if output.form == Form::Folder || is_other || path.starts_with("/dev") || path.starts_with("/proc") {
         return Ok(());
@@ -185,10 +233,10 @@ fn has_a_folder(output: &Output<'_>, path: &Path) -> Result<()> {
     let Some(parent) = place.parent() else { return Ok(()) };
     if !parent.is_dir() {
         let named = path.parent().unwrap_or(parent);
-        bail!("{flag} {shown}: there is no folder {}; make it first, or choose another", named.display());
+        bail!("{typed}: there is no folder {}; make it first, or choose another", named.display());
     }
     if let Err(error) = tempfile::Builder::new().prefix(".unfinished-").tempfile_in(parent) {
-        bail!("{flag} {shown}: nothing can be written to {}: {error}; choose another", parent.display());
+        bail!("{typed}: nothing can be written to {}: {error}; choose another", parent.display());
     }
     Ok(())
 }
@@ -217,6 +265,27 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
+    fn wanted(flag: &'static str, path: &Path) -> Wanted {
+        let output = headway_report::find(&flag[2..]).unwrap();
+        Wanted { flag, output, path: path.to_owned() }
+    }
+
+    enum Placed<'a> {
+        Folder(&'static str, &'a PathBuf),
+        File(&'static str, &'a PathBuf),
+        Report(Wanted),
+    }
+
+    impl Placed<'_> {
+        fn output(&self) -> Option<Output<'_>> {
+            match self {
+                Placed::Folder(flag, path) => Output::folder(flag, Some(path)),
+                Placed::File(flag, path) => Output::file(flag, Some(path)),
+                Placed::Report(wanted) => Some(Output::report(wanted)),
+            }
+        }
+    }
+
     /// What is said of these flags and paths within an empty folder that holds the folder `is/empty` and links to it and to
     /// nothing.
     fn said(given: &[(&'static str, &str)]) -> String {
@@ -231,16 +300,16 @@ mod tests {
                 name => PathBuf::from(format!("{}/{name}", folder.path().display())),
             })
             .collect();
-        let outputs: Vec<Output<'_>> = given
+        let outputs: Vec<Placed<'_>> = given
             .iter()
             .zip(&paths)
             .map(|((flag, _), path)| match *flag {
-                "--json" => Output::printable(flag, Some(path)),
-                "--out" | "--csv" | "--histograms" => Output::folder(flag, Some(path)),
-                "--parquet" => Output::file(flag, Some(path)),
-                flag => Output::report(flag, Some(path)),
+                "--out" | "--csv" | "--histograms" => Placed::Folder(flag, path),
+                "--failures" => Placed::File(flag, path),
+                flag => Placed::Report(wanted(flag, path)),
             })
             .collect();
+        let outputs: Vec<Output<'_>> = outputs.iter().filter_map(Placed::output).collect();
         let said = outputs_fit(&outputs).err().map(|error| error.to_string()).unwrap_or_default();
         let names: Vec<String> = fs::read_dir(folder.path())
             .unwrap()
@@ -299,12 +368,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let said = |flag, path: &PathBuf| {
-            let output = if flag == "--parquet" {
-                Output::file(flag, Some(path))
-            } else {
-                Output::report(flag, Some(path))
-            };
-            outputs_fit(&[output]).err().map(|error| error.to_string()).unwrap_or_default()
+            outputs_fit(&[Output::report(&wanted(flag, path))])
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default()
         };
         fs::write(at("report"), "{\n  \"schema\": \"headway.summary/1\",").unwrap();
         fs::write(at("mine"), "mine").unwrap();
@@ -329,8 +396,9 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_refused_before_it_is_needed() {
         for (flag, path, told) in [
-            ("--html", "-", "--html -: this goes to a file, and only --json prints"),
-            ("--out", "-", "--out -: this goes to a folder, and only --json prints"),
+            ("--html", "-", "--html -: this goes to a file, and only reports in terminal, json, "),
+            ("--out", "-", "--out -: this goes to a folder, and only reports in terminal, json, "),
+            ("--parquet", "-", "--parquet -: this goes to a file"),
             ("--json", "is", "--json is is a folder"),
             ("--json", "nowhere", "--json nowhere is a link that leads nowhere"),
             ("--out", "nowhere", "--out nowhere exists, is not empty"),
@@ -342,7 +410,7 @@ mod tests {
             assert!(seen.contains(told), "{flag} {path}: {seen}");
         }
         let empty = PathBuf::new();
-        let seen = outputs_fit(&[Output::printable("--json", Some(&empty))]).unwrap_err().to_string();
+        let seen = outputs_fit(&[Output::report(&wanted("--json", &empty))]).unwrap_err().to_string();
         assert!(seen.contains("the name of a file is missing"), "{seen}");
     }
 }

@@ -134,7 +134,6 @@ pub(super) fn settings(args: &RunArgs, words: &[String]) -> Result<RunSettings> 
         max_body,
         insecure: args.insecure || said.insecure.unwrap_or(false),
         start: args.start_at.as_deref().map(start).transpose()?,
-        junit: args.demands.junit.clone(),
         output: args.output.clone(),
         words: words.to_vec(),
         scenario: Some(scenario.redacted),

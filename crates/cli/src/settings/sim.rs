@@ -15,7 +15,6 @@ use headway_workload::model::{Kind, Model};
 use headway_workload::plan::Source;
 use headway_workload::scenario::Scenario;
 use headway_workload::{Limits, Plan, Shard};
-use std::path::PathBuf;
 
 /// What `headway sim` was asked for.
 #[derive(Clone, Debug)]
@@ -49,10 +48,6 @@ pub struct SimSettings {
     pub log: bool,
     /// A recorded run that is shown beside.
     pub beside: Option<Other>,
-    /// Where the HTML report goes.
-    pub html: Option<PathBuf>,
-    /// Where thresholds and load rules go as test cases.
-    pub junit: Option<PathBuf>,
     /// What becomes of the results.
     pub output: OutputArgs,
     /// The command line, secrets replaced.
@@ -128,8 +123,6 @@ fn run(scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettin
         scenario: scenario.redacted,
         log: args.log || args.output.out.is_some() && !args.output.no_log,
         beside: None,
-        html: args.html.clone(),
-        junit: args.demands.junit.clone(),
         output: args.output.clone(),
         words: words.to_vec(),
     })

@@ -1,5 +1,6 @@
 //! A study: a scenario played with several models, values of its parameters, or replications.
 
+use super::outputs::{Subject, reports_fit};
 use super::scenario::{File, demands};
 use super::sim::{model, play, seed};
 use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
@@ -8,11 +9,11 @@ use anyhow::{Context as _, Result, bail};
 use headway_base::units::echoed;
 use headway_engine::jobs;
 use headway_engine::simulate::{Place, StudySpec};
+use headway_report::Material;
 use headway_stats::Threshold;
 use headway_stats::study::{MODEL, Parameter};
 use headway_stats::thresholds::{Metric, check_steps};
 use headway_workload::scenario::{Override, Scenario};
-use std::path::PathBuf;
 
 /// Most plays of a study, points times replications.
 const MOST_PLAYS: u64 = 1_000_000;
@@ -24,8 +25,6 @@ pub struct StudySettings {
     pub spec: StudySpec,
     /// The scenario file as written.
     pub scenario: String,
-    /// Where the HTML report goes.
-    pub html: Option<PathBuf>,
     /// What becomes of the results.
     pub output: OutputArgs,
 }
@@ -96,7 +95,7 @@ pub(super) fn resolve(
         labels: first.labels.clone(),
         beside: None,
     };
-    Ok(StudySettings { spec, scenario, html: args.html.clone(), output: args.output.clone() })
+    Ok(StudySettings { spec, scenario, output: args.output.clone() })
 }
 
 /// What each point is held to, and what of the file cannot be judged, in words: a study keeps response times, how requests
@@ -120,6 +119,9 @@ fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<S
     Ok((judged.into_iter().chain(asked.iter().cloned()).collect(), untold.collect()))
 }
 
+/// What it is, where it cannot have what a single run has.
+const STUDY: &str = "a study of several runs (--sweep, --replications, or several models)";
+
 /// What is about a single run, or has nothing to be about.
 fn refuse(args: &SimArgs, parameters: &[Parameter], thresholds: &[Threshold]) -> Result<()> {
     let swept = parameters.iter().any(|parameter| parameter.name != MODEL && parameter.values.len() > 1);
@@ -133,14 +135,11 @@ fn refuse(args: &SimArgs, parameters: &[Parameter], thresholds: &[Threshold]) ->
             }
         );
     }
-    let single = [(args.demands.junit.is_some(), "--junit"), (args.log, "--log")];
-    match single.iter().find(|(given, _)| *given) {
-        Some((_, flag)) => bail!(
-            "{flag} is about a single run, and this is a study of several (--sweep, --replications, or several models): leave it \
-             out, or play one model once"
-        ),
-        None => Ok(()),
+    if args.log {
+        bail!("--log is about a single run, and this is {STUDY}: leave it out, or play one model once");
     }
+    let no_records = Some("a study keeps none; play one model once");
+    reports_fit(&args.output.reports.wanted(), Subject { name: STUDY, document: Material::Study, no_records })
 }
 
 /// What varies: the sweeps as they were given, and the models if there are several and nothing is said of them.

@@ -108,7 +108,11 @@ fn what_cannot_be_a_study_says_why() {
             &["--sweep", "rate=10,20", "--threshold", "p(99)<1s", "--strict"],
             "a sweep ends in 0 wherever it crosses",
         ),
-        (ONE, &["--replications", "2", "--junit", "x.xml"], "--junit is about a single run"),
+        (
+            ONE,
+            &["--replications", "2", "--junit", "x.xml"],
+            "junit cannot be made of a study of several runs",
+        ),
         (THREE, &["--log"], "--log is about a single run"),
         (THREE, &["--model", "fst"], "did you mean fast?"),
         (THREE, &["--model", "fast", "--sweep", "model=fast,slow"], "give one of them"),

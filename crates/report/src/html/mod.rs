@@ -13,14 +13,15 @@ mod figures;
 mod markup;
 mod model;
 mod run;
-pub(crate) mod study;
+mod study;
 mod tables;
 mod thresholds;
 mod tiles;
 mod verdict;
 
-use crate::{Output, Style, words};
+use crate::{Material, Output, Style, words};
 use headway_stats::Summary;
+use headway_stats::study::Study;
 use markup::{Markup, script_json};
 use serde::Serialize;
 
@@ -50,12 +51,28 @@ impl Output for Html {
         "a page with charts in one file that opens offline"
     }
 
-    fn file_name(&self) -> &'static str {
-        "report.html"
+    fn extensions(&self) -> &'static [&'static str] {
+        &["html", "htm"]
     }
 
-    fn render(&self, summary: &Summary, style: &Style) -> Vec<u8> {
-        page(summary, style)
+    fn made_of(&self) -> &'static [Material] {
+        &[Material::Summary, Material::Study]
+    }
+
+    fn prints(&self) -> bool {
+        false
+    }
+
+    fn recognises(&self, start: &str) -> bool {
+        start.starts_with("<!DOCTYPE html>") && start.contains("<html lang=\"en\" data-charts=")
+    }
+
+    fn summary(&self, summary: &Summary, style: &Style) -> Option<Vec<u8>> {
+        Some(page(summary, style))
+    }
+
+    fn study(&self, study: &Study, style: &Style) -> Option<Vec<u8>> {
+        Some(study::page(study, style))
     }
 }
 

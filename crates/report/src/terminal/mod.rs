@@ -16,14 +16,15 @@ mod machine;
 mod model;
 mod numbers;
 mod rows;
-pub(crate) mod study;
+mod study;
 mod thresholds;
 mod verdict;
 
 pub use layout::WIDTH;
 
-use crate::{Output, Style};
+use crate::{Material, Output, Style};
 use headway_stats::Summary;
+use headway_stats::study::Study;
 use layout::Page;
 
 /// The summary for a terminal.
@@ -38,15 +39,24 @@ impl Output for Terminal {
         "a summary to read at a glance, verdict first"
     }
 
-    fn file_name(&self) -> &'static str {
-        "summary.txt"
+    fn extensions(&self) -> &'static [&'static str] {
+        &["txt"]
     }
 
-    fn render(&self, summary: &Summary, style: &Style) -> Vec<u8> {
+    fn made_of(&self) -> &'static [Material] {
+        &[Material::Summary, Material::Study, Material::Lab]
+    }
+
+    /// No text of its own marks it, so that a file of it is replaced by none.
+    fn recognises(&self, _: &str) -> bool {
+        false
+    }
+
+    fn summary(&self, summary: &Summary, style: &Style) -> Option<Vec<u8>> {
         let mut page = Page::new(style.colour);
         if let Some(found) = &summary.audit {
             audit::render(&mut page, summary, found, style);
-            return page.finish();
+            return Some(page.finish());
         }
         // What stands at the top is not said again below.
         let below = verdict::render(&mut page, summary);
@@ -61,6 +71,10 @@ impl Output for Terminal {
         machine::generator(&mut page, summary);
         machine::warnings(&mut page, &below);
         machine::repeat(&mut page, summary, style);
-        page.finish()
+        Some(page.finish())
+    }
+
+    fn study(&self, study: &Study, style: &Style) -> Option<Vec<u8>> {
+        Some(study::render(study, style))
     }
 }
