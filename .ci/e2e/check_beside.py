@@ -157,12 +157,12 @@ def audited(tmp):
 def swept(tmp):
     (tmp / "open.yaml").write_text(SCENARIO.replace("TARGET", "http://127.0.0.1:1/"))
     ended = headway("sim", "open.yaml", "--sweep", "users=1,2", cwd=tmp).exits(2)
-    for part in ("'users' is of a group that is closed, and the group 'visitors' arrives", "how many arrive is 'rate'", "open.yaml:5"):
+    for part in ("'users' applies to a group that is closed, and the group 'visitors' arrives", "how many arrive is 'rate'", "open.yaml:5"):
         contains(ended.err, part, "message")
     closed = "seed: 1\nusers: { name: clerks, closed: { count: 4 }, think: 10ms, phases: [ { hold: 2s } ] }\njourney: [ { get: / } ]\nmodel: { servers: 1, service: exp(1ms) }\n"
     (tmp / "closed.yaml").write_text(closed)
     ended = headway("sim", "closed.yaml", "--sweep", "rate=10,20", cwd=tmp).exits(2)
-    contains(ended.err, "'rate' is of a group that arrives, and the group 'clerks' is closed", "message")
+    contains(ended.err, "'rate' applies to a group that arrives, and the group 'clerks' is closed", "message")
     headway("sim", "closed.yaml", "--sweep", "users=1,2", cwd=tmp).exits(0)
     equal(sorted(p.name for p in tmp.iterdir()), ["closed.yaml", "open.yaml"], "files after studies without --out")
     text = flat(headway("sim", "--help", cwd=tmp).exits(0).out)

@@ -2,11 +2,13 @@
 
 mod audit;
 mod reports;
+mod scenario;
 mod secrets;
 mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
 pub use reports::{ReportFiles, Wanted, names};
+pub use scenario::{ScenarioArgs, Setting};
 pub use secrets::SecretArgs;
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
 
@@ -186,6 +188,9 @@ pub struct RunArgs {
     /// Send nothing: print what would be sent
     #[arg(long)]
     pub dry_run: bool,
+    /// What takes the place of values of the scenario.
+    #[command(flatten)]
+    pub set: ScenarioArgs,
     /// What is demanded of the numbers.
     #[command(flatten)]
     pub demands: ThresholdArgs,
@@ -292,6 +297,9 @@ pub struct PlanArgs {
     /// What the load is.
     #[command(flatten)]
     pub load: LoadArgs,
+    /// What takes the place of values of the scenario.
+    #[command(flatten)]
+    pub set: ScenarioArgs,
 }
 
 /// `headway report`.

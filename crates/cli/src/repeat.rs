@@ -1,6 +1,6 @@
 //! The command line as it is written down and shown: secrets replaced, seed added, quoted so that a shell takes it.
 
-use headway_workload::redact::{REDACTED, Redactor, SecretNames};
+use headway_workload::redact::{Place, REDACTED, Redactor, SecretNames};
 use std::ffi::OsString;
 
 /// A command line as it may be shown, and what hides the secrets that were typed.
@@ -19,6 +19,7 @@ enum Kind {
     Header,
     Body,
     Name,
+    Set,
 }
 
 /// Short flags that take a value: what follows one of them in the same word is that.
@@ -32,6 +33,7 @@ fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
             "header" => Kind::Header,
             "body" => Kind::Body,
             "redact" => Kind::Name,
+            "set" => Kind::Set,
             _ => Kind::Other,
         };
         return Some((&word[..2 + name.len()], kind, value));
@@ -85,6 +87,11 @@ pub fn read(argv: &[OsString]) -> Typed {
             redactor.know_header(name.trim(), value.trim());
         }
     }
+    for set in of(Kind::Set) {
+        if let Some((_, value)) = set.split_once('=').filter(|(path, _)| is_secret(&redactor, path)) {
+            redactor.know(value);
+        }
+    }
     of(Kind::Body).for_each(|body| redactor.know_in(&body));
     let sends = words.get(1).is_some_and(|verb| matches!(verb.as_str(), "run" | "plan"));
     let is_url = |word: &str| word.contains("://") || (sends && word.contains(['/', '@', '?', '#']));
@@ -99,6 +106,10 @@ pub fn read(argv: &[OsString]) -> Typed {
                 }
                 None => format!("{lead}{}", redactor.hide(value)),
             },
+            Kind::Set => match value.split_once('=') {
+                Some((path, _)) if is_secret(&redactor, path) => format!("{lead}{path}={REDACTED}"),
+                _ => redactor.hide(word).into_owned(),
+            },
             Kind::Body if !redactor.shows_all() => format!("{lead}{REDACTED}"),
             Kind::Body => word.clone(),
             Kind::Other if is_url(word) => redactor.hide_url(word).into_owned(),
@@ -106,6 +117,14 @@ pub fn read(argv: &[OsString]) -> Typed {
         }
     });
     Typed { words: shown.collect(), redactor }
+}
+
+/// Whether the value at a path of a scenario is a secret by its name.
+fn is_secret(redactor: &Redactor, path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    [Place::Header, Place::Variable, Place::Query, Place::Field]
+        .iter()
+        .any(|place| redactor.hides(*place, name))
 }
 
 /// Flags that say what is written, and where: a repeated run is another, with results of its own.
@@ -210,6 +229,20 @@ mod tests {
         assert_eq!(
             repeat(&["headway", "run", "h", "-H", "Authorization: Bearer abc", "-HCookie: x", "--seed", "9"]),
             "headway run h -H 'Authorization: <redacted>' '-HCookie: <redacted>' --seed 9"
+        );
+        assert_eq!(
+            repeat(&[
+                "headway",
+                "sim",
+                "a.yaml",
+                "--set",
+                "headers.Authorization=Bearer abc",
+                "--set=variables.api_key=abc",
+                "--set",
+                "users.think=2s"
+            ]),
+            "headway sim a.yaml --set 'headers.Authorization=<redacted>' '--set=variables.api_key=<redacted>' --set \
+             users.think=2s --seed 7"
         );
         assert_eq!(
             repeat(&[

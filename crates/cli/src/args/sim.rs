@@ -1,6 +1,6 @@
 //! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
 
-use super::{OutputArgs, SecretArgs, ThresholdArgs, parse_seed};
+use super::{OutputArgs, ScenarioArgs, SecretArgs, ThresholdArgs, parse_seed};
 use clap::Args as ClapArgs;
 use headway_base::units::{self, UnitError};
 use std::path::PathBuf;
@@ -36,6 +36,9 @@ pub struct SimArgs {
     /// (100..1200/50, 10ms..100ms/10ms) or a list (1,2,5)
     #[arg(long = "sweep", value_parser = Sweep::parse, value_name = "PARAM=SPEC", help_heading = "What to play")]
     pub sweeps: Vec<Sweep>,
+    /// What takes the place of values of the scenario.
+    #[command(flatten)]
+    pub set: ScenarioArgs,
     /// Seed of every random draw, the same for every point [default: the file's, else a new one, printed]
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N", help_heading = "What to play")]
     pub seed: Option<u64>,

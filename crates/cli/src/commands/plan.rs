@@ -30,11 +30,14 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8, Failure> {
 fn load(args: &PlanArgs) -> anyhow::Result<(Load, Vec<String>)> {
     match &args.target {
         Some(path) if is_named(path) => {
-            let scenario = read_scenario(path)?;
+            let scenario = read_scenario(path, &args.set)?;
             let load = Load::of_scenario(&scenario, &args.load)?;
             Ok((load, scenario.labels))
         }
         target => {
+            if let Some(set) = args.set.sets.first() {
+                anyhow::bail!("--set {}={}: there is no scenario file to put it into", set.path, set.value);
+            }
             target.as_deref().map(Target::parse).transpose()?;
             Ok((Load::resolve(&args.load, None)?, vec![STEP.to_owned()]))
         }

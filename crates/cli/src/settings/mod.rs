@@ -133,6 +133,9 @@ impl RunSettings {
 /// A run against a URL: every request is the same.
 fn of_url(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
     let target = Target::parse(&args.target)?;
+    if let Some(set) = args.set.sets.first() {
+        bail!("--set {}={}: there is no scenario file to put it into", set.path, set.value);
+    }
     let mut load = Load::resolve(&args.load, args.connections)?;
     let limits = Bounds::of_flags(args).resolve(&mut load)?;
     let labels = vec![STEP.to_owned()];
@@ -156,6 +159,11 @@ fn of_url(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
         redactor,
         target,
     })
+}
+
+/// The words of a command without secrets that were found when it was read.
+fn hidden(words: &[String], redactor: &Redactor) -> Vec<String> {
+    words.iter().map(|word| redactor.hide(word).into_owned()).collect()
 }
 
 /// What hides the secrets of a request and of the URL as typed.

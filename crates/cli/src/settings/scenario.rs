@@ -1,7 +1,7 @@
 //! A run from a scenario file: read, checked, and what flags say on top of it.
 
 use super::{Bounds, DEFAULT_MAX_BODY, Load, RunSettings, start, threads, thresholds};
-use crate::args::{LoadArgs, RunArgs};
+use crate::args::{LoadArgs, RunArgs, ScenarioArgs};
 use crate::files;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_stats::thresholds::{Threshold, ThresholdError, check_steps};
@@ -17,12 +17,12 @@ pub fn is_named(text: &str) -> bool {
     !text.contains("://") && (yaml || Path::new(text).is_file())
 }
 
-/// Reads a scenario file and what it names.
+/// Reads a scenario file and what it names, with the values that are put into it.
 ///
 /// # Errors
 /// It cannot be read, or has mistakes: each with its place.
-pub fn read(path: &str) -> Result<Scenario> {
-    File::read(path)?.scenario(&[])
+pub fn read(path: &str, set: &ScenarioArgs) -> Result<Scenario> {
+    File::read(path)?.with(set).scenario(&[])
 }
 
 /// A scenario file's text.
@@ -31,6 +31,7 @@ pub(super) struct File {
     path: String,
     text: String,
     redactor: Redactor,
+    values: Vec<Override>,
 }
 
 impl File {
@@ -41,12 +42,18 @@ impl File {
             String::from_utf8(bytes).context("it is not UTF-8 text")
         };
         let text = read().with_context(|| format!("the scenario {path} cannot be read"))?;
-        Ok(File { path: path.to_owned(), text, redactor: Redactor::default() })
+        Ok(File { path: path.to_owned(), text, redactor: Redactor::default(), values: Vec::new() })
     }
 
     /// With what knows the names of secrets that the user has added.
     pub(super) fn hiding(self, redactor: Redactor) -> File {
         File { redactor, ..self }
+    }
+
+    /// With values in the place of its own.
+    pub(super) fn with(self, set: &ScenarioArgs) -> File {
+        let values = set.sets.iter().map(|set| Override::set(&set.path, &set.value)).collect();
+        File { values, ..self }
     }
 
     /// What it says, with these values in the place of its own.
@@ -57,12 +64,13 @@ impl File {
             files::read(&path, files::MOST).map_err(|error| format!("{}: {error}", path.display()))
         };
         let env = |name: &str| std::env::var(name).ok();
+        let values: Vec<Override> = self.values.iter().chain(values).cloned().collect();
         let around = Surroundings { read: &read, env: &env };
         headway_workload::scenario::parse_hiding(
             &self.path,
             &self.text,
             &around,
-            values,
+            &values,
             self.redactor.clone(),
         )
         .map_err(|mistakes| anyhow!("{mistakes}"))
@@ -102,7 +110,8 @@ impl Load {
 
 /// The settings of a run from the scenario file that `args` names.
 pub(super) fn settings(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
-    let mut scenario = File::read(&args.target)?.hiding(args.secrets.redactor()).scenario(&[])?;
+    let mut scenario =
+        File::read(&args.target)?.hiding(args.secrets.redactor()).with(&args.set).scenario(&[])?;
     for (given, flag) in [
         (!args.headers.is_empty(), "-H"),
         (args.method.is_some(), "-m"),
@@ -135,7 +144,7 @@ pub(super) fn settings(args: &RunArgs, words: &[String]) -> Result<RunSettings> 
         insecure: args.insecure || said.insecure.unwrap_or(false),
         start: args.start_at.as_deref().map(start).transpose()?,
         output: args.output.clone(),
-        words: words.to_vec(),
+        words: super::hidden(words, &scenario.redactor),
         scenario: Some(scenario.redacted),
         shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
         redactor: scenario.redactor,

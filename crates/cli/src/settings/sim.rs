@@ -82,7 +82,7 @@ impl SimSettings {
 /// # Errors
 /// Whatever the user can mend, in words.
 pub fn asked(args: &SimArgs, words: &[String]) -> Result<Asked> {
-    let file = File::read(&args.scenario)?.hiding(args.secrets.redactor());
+    let file = File::read(&args.scenario)?.hiding(args.secrets.redactor()).with(&args.set);
     let several = args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty();
     let first = study::first(&file, args)?;
     modelled(&first, args)?;
@@ -97,7 +97,8 @@ pub fn asked(args: &SimArgs, words: &[String]) -> Result<Asked> {
 /// # Errors
 /// Whatever the user can mend, in words.
 pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
-    run(File::read(&args.scenario)?.hiding(args.secrets.redactor()).scenario(&[])?, args, words)
+    let file = File::read(&args.scenario)?.hiding(args.secrets.redactor()).with(&args.set);
+    run(file.scenario(&[])?, args, words)
 }
 
 fn run(scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettings> {
@@ -124,7 +125,7 @@ fn run(scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettin
         log: args.log || args.output.out.is_some() && !args.output.no_log,
         beside: None,
         output: args.output.clone(),
-        words: words.to_vec(),
+        words: super::hidden(words, &scenario.redactor),
     })
 }
 

@@ -38,7 +38,13 @@ pub(super) fn first(file: &File, args: &SimArgs) -> Result<Scenario> {
     let values: Vec<Override> = values.collect();
     file.scenario(&values).map_err(|wrong| match values.is_empty() || file.scenario(&[]).is_err() {
         true => wrong,
-        false => wrong.context(in_words(values.iter().map(|v| (v.path.as_str(), v.value.as_str())))),
+        false => wrong.context(
+            values
+                .iter()
+                .map(|value| format!("--sweep {}", echoed(&value.shown())))
+                .collect::<Vec<_>>()
+                .join(" "),
+        ),
     })
 }
 
@@ -50,7 +56,7 @@ fn in_words<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
 
 /// What a parameter's value replaces in the file; nothing where it names a model.
 fn replaced(name: &str, text: &str) -> Option<Override> {
-    (name != MODEL).then(|| Override { path: name.to_owned(), value: text.to_owned() })
+    (name != MODEL).then(|| Override::swept(name, text))
 }
 
 /// Resolves it; `first` is the scenario with the first value of each sweep.
@@ -84,7 +90,7 @@ pub(super) fn resolve(
     let scenario = file.scenario(&[]).map_or_else(|_| first.redacted.clone(), |own| own.redacted);
     let spec = StudySpec {
         name: first.name.clone(),
-        command: repeat::command(words, seed),
+        command: repeat::command(&super::hidden(words, &first.redactor), seed),
         seed,
         replications,
         parameters,

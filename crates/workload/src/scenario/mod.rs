@@ -18,6 +18,7 @@ mod syntax;
 mod tree;
 mod written;
 
+pub use overrides::{Override, Value};
 pub use source::{Diagnostics, Span};
 
 use crate::content::Script;
@@ -107,17 +108,6 @@ pub struct ThresholdText {
     pub abort: Option<Nanos>,
     /// Where it stands.
     pub span: Span,
-}
-
-/// A value that takes the place of one in the file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Override {
-    /// Keys from the top of the file on, with dots between them: `model.servers`. An entry of a list goes by its number
-    /// from 0, or by its `name`: `users.buyers.think`. The last key need not be there yet. `rate` is the rate at which the
-    /// only group arrives, `users` the number of its closed users.
-    pub path: String,
-    /// The value as it would stand in the file, on one line. A bare number for a rate is per second.
-    pub value: String,
 }
 
 /// Reads a scenario. `name` is the file's, for messages and for what the scenario is called if it does not say.

@@ -3,23 +3,136 @@
 //!
 //! Deliberately absent: what a value must be. The reader says so, as of values in the file.
 
-use super::Override;
+mod group;
+mod lengths;
+mod level;
+
 use super::environment::Environment;
 use super::source::{Overridden, Problem, Source, Span};
-use super::tree::{self, Kind, Scalar, Tree, Typed};
-use headway_base::units::{nearest, parse_count, parse_rate};
+use super::tree::{self, Kind, Tree, Typed};
+use headway_base::units::nearest;
+
+/// A value that takes the place of one in the file, and how it was given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Override {
+    /// Keys from the top of the file on, with dots between them: `model.servers`. An entry of a list is named by its
+    /// number from 0 or by its `name`, as in `users.buyers.think`; the name of an only group may be left out. The last
+    /// key need not be there yet, and `+` appends to a list. Six paths are those of the only group: `rate`, `users`,
+    /// `duration`, `ramp`, `warmup` and `requests`.
+    pub path: String,
+    /// A key under that path, taken as it is: a header's name, for example.
+    pub key: Option<String>,
+    /// The value.
+    pub value: Value,
+    /// What stands before the value where it is shown: `--set model.servers=`, `-R `.
+    pub lead: String,
+}
+
+/// A value as it was given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// As it would stand in the file, on one line. A bare number for a rate is per second.
+    Yaml(String),
+    /// A text that stands for itself: nothing in it is a reference or a template.
+    Text(String),
+}
+
+impl Override {
+    /// The value of a sweep, shown as `path=value`.
+    pub fn swept(path: &str, value: &str) -> Override {
+        Override::led(format!("{path}="), path, value)
+    }
+
+    /// What `--set path=value` says.
+    pub fn set(path: &str, value: &str) -> Override {
+        Override::led(format!("--set {path}="), path, value)
+    }
+
+    /// What a flag says of the value at that path, shown as `flag value`.
+    pub fn flag(flag: &str, path: &str, value: &str) -> Override {
+        Override::led(format!("{flag} "), path, value)
+    }
+
+    /// A text that stands for itself, under a key of the mapping at that path.
+    pub fn text(flag: &str, path: &str, key: &str, text: &str) -> Override {
+        Override {
+            key: Some(key.to_owned()),
+            value: Value::Text(text.to_owned()),
+            ..Override::led(format!("{flag} "), path, "")
+        }
+    }
+
+    fn led(lead: String, path: &str, value: &str) -> Override {
+        Override { path: path.to_owned(), key: None, value: Value::Yaml(value.to_owned()), lead }
+    }
+
+    /// It as it was given: `-R 200`.
+    pub fn shown(&self) -> String {
+        let (Value::Yaml(value) | Value::Text(value)) = &self.value;
+        format!("{}{value}", self.lead)
+    }
+}
 
 /// Overrides as they are shown, with places after those of a file of so many bytes.
 pub(super) fn texts(length: usize, overrides: &[Override]) -> Vec<Overridden> {
     let mut at = length + 1;
     let mut texts = Vec::with_capacity(overrides.len());
-    for Override { path, value } in overrides {
-        let text = format!("{path}={value}");
+    for text in overrides.iter().map(Override::shown) {
         let next = at + text.len() + 1;
         texts.push(Overridden { text, at });
         at = next;
     }
     texts
+}
+
+/// How an override was given, for what is said of it.
+struct Given<'o> {
+    /// Its path.
+    path: &'o str,
+    /// The flag, where the path does not show.
+    name: &'o str,
+    /// The place of the path's first byte, where the path shows.
+    shown: Option<usize>,
+    /// The place of the path, or else of the flag.
+    place: Span,
+}
+
+impl<'o> Given<'o> {
+    fn new(given: &'o Override, at: usize) -> Given<'o> {
+        let lead = given.lead.trim_end();
+        match given.lead.strip_suffix('=').and_then(|lead| lead.strip_suffix(given.path.as_str())) {
+            Some(before) => {
+                let start = at + before.len();
+                let place = Span { start, end: start + given.path.len() };
+                Given { path: &given.path, name: lead, shown: Some(start), place }
+            }
+            None => {
+                let place = Span { start: at, end: at + lead.len() };
+                Given { path: &given.path, name: lead, shown: None, place }
+            }
+        }
+    }
+
+    /// The place of a part of the path, given by its first byte there.
+    fn part(&self, from: usize, length: usize) -> Span {
+        let shown = |at| Span { start: at + from, end: at + from + length };
+        self.shown.map_or(self.place, shown)
+    }
+
+    /// What people call it, in a sentence.
+    fn quoted(&self) -> String {
+        if self.shown.is_some() { format!("'{}'", self.path) } else { self.name.to_owned() }
+    }
+
+    /// Another path as people would give it.
+    fn example(&self, path: &str) -> String {
+        if self.shown.is_some() { path.to_owned() } else { self.assigned(path) }
+    }
+
+    /// Another path and a value as people would give them.
+    fn assigned(&self, path: &str) -> String {
+        format!("{}{path}=...", if self.shown.is_some() { "" } else { "--set " })
+    }
 }
 
 /// Puts the values into the tree; the answer is what is wrong with them. The source has their texts.
@@ -30,29 +143,55 @@ pub(super) fn apply(
     environment: &mut Environment<'_>,
 ) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (Override { path, value }, Overridden { text, at }) in overrides.iter().zip(&source.overridden) {
-        let place = Span { start: *at, end: at + path.len() };
-        if text.chars().any(char::is_control) {
-            problems.push(Problem::new(place, "a value that is put into the file stands on one line"));
-            continue;
-        }
-        match tree::value(value, place.end + 1, environment) {
-            Ok((mut value, broken)) => {
+    for (given, Overridden { at, .. }) in overrides.iter().zip(&source.overridden) {
+        let how = Given::new(given, *at);
+        let from = at + given.lead.len();
+        let value = match &given.value {
+            Value::Text(text) => Ok((tree::literal(text, from), Vec::new())),
+            Value::Yaml(_) if given.shown().chars().any(char::is_control) => {
+                Err(Problem::new(how.place, "a value that is put into the file stands on one line"))
+            }
+            Value::Yaml(text) => tree::value(text, from, environment),
+        };
+        match value {
+            Ok((value, broken)) => {
                 problems.extend(broken);
-                if matches!(path.rsplit('.').next(), Some("rate" | "accept")) {
-                    per_second(&mut value);
-                }
-                let put = match path.as_str() {
-                    "rate" => RATE.put(tree, place, &value),
-                    "users" => USERS.put(tree, place, &value),
-                    _ => put(tree, path, *at, value),
-                };
-                problems.extend(put.err());
+                problems.extend(place(tree, &how, given.key.as_deref(), value).err());
             }
             Err(problem) => problems.push(problem),
         }
     }
     problems
+}
+
+/// Puts a value where it belongs.
+fn place(tree: &mut Tree, how: &Given<'_>, key: Option<&str>, mut value: Tree) -> Result<(), Problem> {
+    if let Some(key) = key {
+        if let Some(holder) = walk(tree, how, how.path)? {
+            if matches!(holder.kind, Kind::Null) {
+                holder.kind = Kind::Mapping(Vec::new());
+            }
+            holder.set(key, how.place, &value);
+        }
+        return Ok(());
+    }
+    if matches!(how.path.rsplit('.').next(), Some("rate" | "accept")) {
+        per_second(&mut value);
+    }
+    match how.path {
+        "rate" => level::RATE.put(tree, how, &value),
+        "users" => level::USERS.put(tree, how, &value),
+        "duration" => lengths::duration(tree, how, value),
+        "ramp" => lengths::ramp(tree, how, value),
+        "warmup" => lengths::warmup(tree, how, value),
+        "requests" => lengths::requests(tree, how, value),
+        _ => {
+            if let Some(old) = walk(tree, how, how.path)? {
+                *old = value;
+            }
+            Ok(())
+        }
+    }
 }
 
 /// A bare number becomes a rate per second.
@@ -66,58 +205,88 @@ fn per_second(value: &mut Tree) {
     }
 }
 
-/// Follows a path whose first byte has the place `at`, and puts the value at its end.
-fn put(root: &mut Tree, path: &str, mut at: usize, value: Tree) -> Result<(), Problem> {
-    let (mut tree, mut rest) = (root, path);
-    loop {
-        let within = path[..path.len() - rest.len()].trim_end_matches('.');
-        let within = if within.is_empty() { "the file" } else { within };
-        let part = rest.split('.').next().unwrap_or_default();
-        let place = Span { start: at, end: at + part.len() };
-        let what = tree.describe();
-        let (child, length) = match &mut tree.kind {
-            Kind::Broken => return Ok(()),
-            Kind::Mapping(entries) => {
-                match longest(entries.iter().map(|(key, _)| Some(key.text.as_str())), rest) {
-                    Some((found, length)) => (&mut entries[found].1, length),
-                    None if part == rest => {
-                        let lines = vec![(0, at)];
-                        let text = rest.to_owned();
-                        let key = Scalar { text, typed: Typed::Text, span: place, lines, template: None };
-                        entries.push((key, value));
-                        return Ok(());
-                    }
-                    None => {
-                        let known: Vec<&str> = entries.iter().map(|(key, _)| key.text.as_str()).collect();
-                        return Err(nothing_there(place, part, within, &known));
-                    }
-                }
-            }
-            Kind::List(items) => {
-                let by_number = part.parse().ok().filter(|number| *number < items.len());
-                let by_name = longest(items.iter().map(name), rest);
-                match by_name.or(by_number.map(|number| (number, part.len()))) {
-                    Some((found, length)) => (&mut items[found], length),
-                    None => {
-                        let numbers: Vec<String> = (0..items.len()).map(|n| n.to_string()).collect();
-                        let named = items.iter().zip(&numbers).map(|(item, n)| name(item).unwrap_or(n));
-                        return Err(nothing_there(place, part, within, &named.collect::<Vec<_>>()));
-                    }
-                }
-            }
-            Kind::Null | Kind::Scalar(_) => {
-                let title = format!("{within} is {what}, and has no parts");
-                let help =
-                    format!("put something else in its place as a whole: {within}='{{ {rest}: ... }}'");
-                return Err(Problem::new(place, title).help(help));
-            }
-        };
-        if length == rest.len() {
-            *child = value;
-            return Ok(());
-        }
-        (tree, rest, at) = (child, &rest[length + 1..], at + length + 1);
+/// Where the rest of a path leads from here; its last key is made if it is not there. None where the file is broken on the
+/// way.
+fn walk<'t>(tree: &'t mut Tree, how: &Given<'_>, rest: &str) -> Result<Option<&'t mut Tree>, Problem> {
+    match child(tree, how, rest)? {
+        Some((found, length)) if length == rest.len() => Ok(Some(found)),
+        Some((found, 0)) => walk(found, how, rest),
+        Some((found, length)) => walk(found, how, &rest[length + 1..]),
+        None => Ok(None),
     }
+}
+
+/// What the first part of a path names, and how many bytes of the path do.
+fn child<'t>(
+    tree: &'t mut Tree,
+    how: &Given<'_>,
+    rest: &str,
+) -> Result<Option<(&'t mut Tree, usize)>, Problem> {
+    let from = how.path.len() - rest.len();
+    let within = match how.path[..from].trim_end_matches('.') {
+        "" => "the file",
+        within => within,
+    };
+    let part = rest.split('.').next().unwrap_or_default();
+    let place = how.part(from, part.len());
+    let what = tree.describe();
+    if matches!(tree.kind, Kind::Null) && rest == APPEND {
+        tree.kind = Kind::List(Vec::new());
+    }
+    match &mut tree.kind {
+        Kind::Broken => Ok(None),
+        Kind::Mapping(entries) => {
+            let known = longest(entries.iter().map(|(key, _)| Some(key.text.as_str())), rest);
+            if let Some((found, length)) = known {
+                return Ok(Some((&mut entries[found].1, length)));
+            }
+            if part != rest && rest.strip_prefix(part) != Some(".+") {
+                let known: Vec<&str> = entries.iter().map(|(key, _)| key.text.as_str()).collect();
+                return Err(nothing_there(place, part, within, &known));
+            }
+            entries.push((tree::key(part, place), Tree { kind: Kind::Null, span: place }));
+            Ok(entries.last_mut().map(|(_, made)| (made, part.len())))
+        }
+        Kind::List(items) => {
+            if rest == APPEND {
+                items.push(Tree { kind: Kind::Null, span: place });
+            }
+            let appended = (rest == APPEND).then(|| (items.len() - 1, rest.len()));
+            // The only group needs no name.
+            let only = within == "users" && items.len() == 1;
+            let only = only && (part == rest || items[0].get(part).is_some());
+            match appended.or(entry(items, rest, part)).or(only.then_some((0, 0))) {
+                Some((found, length)) => Ok(Some((&mut items[found], length))),
+                None => Err(no_entry(items, how, place, part, within)),
+            }
+        }
+        Kind::Null | Kind::Scalar(_) => {
+            let title = format!("{within} is {what}, and has no parts");
+            let help = format!("put something else in its place as a whole: {within}='{{ {rest}: ... }}'");
+            Err(Problem::new(place, title).help(help))
+        }
+    }
+}
+
+/// The part of a path that stands for a new entry of a list.
+const APPEND: &str = "+";
+
+/// The entry of a list with which a path begins, and how many bytes of the path name it.
+fn entry(items: &[Tree], path: &str, part: &str) -> Option<(usize, usize)> {
+    let by_number = part.parse().ok().filter(|number| *number < items.len());
+    longest(items.iter().map(name), path).or(by_number.map(|number| (number, part.len())))
+}
+
+fn no_entry(items: &[Tree], how: &Given<'_>, place: Span, part: &str, within: &str) -> Problem {
+    let numbers: Vec<String> = (0..items.len()).map(|n| n.to_string()).collect();
+    let named: Vec<&str> = items.iter().zip(&numbers).map(|(item, n)| name(item).unwrap_or(n)).collect();
+    if how.shown.is_some() || items.len() < 2 {
+        return nothing_there(place, part, within, &named);
+    }
+    let title = format!("{} applies to the only group of users, and there are several", how.name);
+    let rest = how.path.strip_prefix("users.").unwrap_or(how.path);
+    Problem::new(place, title)
+        .help(format!("say which, for example {}", how.example(&format!("users.{}.{rest}", named[0]))))
 }
 
 /// The number and length of the longest name with which a path begins: names may have dots in them.
@@ -152,127 +321,6 @@ fn nothing_there(place: Span, part: &str, within: &str, known: &[&str]) -> Probl
     }
 }
 
-/// What `rate` and `users` stand for: how many come, in the only group.
-struct Level {
-    /// The path.
-    path: &'static str,
-    /// The group's key, and the key under that.
-    keys: (&'static str, &'static str),
-    /// What the group does, if it has that key.
-    does: &'static str,
-    /// The number that a value is.
-    number: fn(&str) -> Option<f64>,
-}
-
-const RATE: Level = Level {
-    path: "rate",
-    keys: ("arrive", "rate"),
-    does: "arrives",
-    number: |text| match parse_rate(text) {
-        Ok(rate) => Some(rate.0),
-        Err(_) => text.split_once('/')?.0.trim().parse().ok().filter(|zero| *zero == 0.0),
-    },
-};
-
-const USERS: Level = Level {
-    path: "users",
-    keys: ("closed", "count"),
-    does: "is closed",
-    number: |text| parse_count(text).ok().map(|count| count as f64),
-};
-
-/// How a group's users come, and what says how many there are.
-fn way(group: &Tree) -> (&'static str, &'static str) {
-    let ways = [
-        ("arrive", "arrives", "how many arrive is 'rate'"),
-        ("closed", "is closed", "how many users there are is 'users'"),
-        ("at-once", "comes at once", "how many come is 'users.at-once'"),
-        ("work", "does fixed work", "how many users do it is 'users.work.users'"),
-    ];
-    let found = ways.into_iter().find(|(key, ..)| group.get(key).is_some());
-    let unknown = ("", "does neither", "write the path of what is meant, for example users.work.users");
-    let (_, does, instead) = found.unwrap_or(unknown);
-    (does, instead)
-}
-
-impl Level {
-    /// Puts the value where the group says it, and where its phases say the same. Phases that say something else would go
-    /// on without it: that is a mistake.
-    fn put(&self, root: &mut Tree, place: Span, value: &Tree) -> Result<(), Problem> {
-        let group = self.group(root, place)?;
-        let (kind, key) = self.keys;
-        let Some(holder) = group.get(kind) else {
-            let called =
-                name(group).map_or("the only group".to_owned(), |name| format!("the group '{name}'"));
-            let (does, instead) = way(group);
-            let title = format!("'{}' is of a group that {}, and {called} {does}", self.path, self.does);
-            return Err(Problem::new(place, title).other(group.span, "this group").help(instead));
-        };
-        let before = holder.get(key).and_then(|old| self.number(old));
-        let mut same = Vec::new();
-        let phases = match group.get("phases").map(|phases| &phases.kind) {
-            Some(Kind::List(phases)) => &phases[..],
-            _ => &[],
-        };
-        for (at, phase) in phases.iter().enumerate() {
-            for amount in ["from", "to", "at", "by"] {
-                match phase.get(amount).map(|said| (self.number(said), said.span)) {
-                    None | Some((None, _)) => {}
-                    Some((Some(0.0), _)) => {}
-                    Some((said, _)) if said == before && amount != "by" => same.push((at, amount)),
-                    Some((_, span)) => {
-                        let title = format!("'{}' does not reach a phase that says otherwise", self.path);
-                        let problem = Problem::new(place, title).other(span, "here");
-                        let path = format!("users.phases.{at}.{amount}");
-                        return Err(problem.help(format!("write the path of what is meant, for example {path}=..., or leave the value out of the phase")));
-                    }
-                }
-            }
-        }
-        if let Some(holder) = group.get_mut(kind) {
-            holder.set(key, place, value);
-        }
-        if let Some(Kind::List(phases)) = group.get_mut("phases").map(|phases| &mut phases.kind) {
-            same.into_iter().for_each(|(at, amount)| phases[at].set(amount, place, value));
-        }
-        Ok(())
-    }
-
-    fn number(&self, tree: &Tree) -> Option<f64> {
-        match &tree.kind {
-            Kind::Scalar(scalar) => (self.number)(&scalar.text),
-            _ => None,
-        }
-    }
-
-    /// The only group.
-    fn group<'t>(&self, root: &'t mut Tree, place: Span) -> Result<&'t mut Tree, Problem> {
-        let wrong = |title: String| Problem::new(place, title);
-        let none = || wrong(format!("'{}' is of the group under users, and there is none", self.path));
-        let users = root.get_mut("users").ok_or_else(none)?;
-        if !matches!(users.kind, Kind::List(_)) {
-            return Ok(users);
-        }
-        let span = users.span;
-        let Kind::List(groups) = &mut users.kind else { return Err(none()) };
-        let (kind, key) = self.keys;
-        match &mut groups[..] {
-            [one] => Ok(one),
-            several => {
-                // One that it could be about, if there is one.
-                let fits = several.iter().position(|group| group.get(kind).is_some());
-                let numbered = fits.unwrap_or(0).to_string();
-                let name = several.get(fits.unwrap_or(0)).and_then(name).unwrap_or(&numbered);
-                let problem = wrong(format!("'{}' is of the only group, and there are several", self.path));
-                Err(problem.other(span, "here").help(match fits {
-                    Some(_) => format!("say which, for example users.{name}.{kind}.{key}"),
-                    None => format!("and none of them {}: write the path of what is meant", self.does),
-                }))
-            }
-        }
-    }
-}
-
 impl Tree {
     /// The value of a key of a mapping.
     fn get(&self, key: &str) -> Option<&Tree> {
@@ -294,9 +342,7 @@ impl Tree {
         if let Some(old) = self.get_mut(key) {
             *old = value.clone();
         } else if let Kind::Mapping(entries) = &mut self.kind {
-            let (text, lines) = (key.to_owned(), Vec::new());
-            let key = Scalar { text, typed: Typed::Text, span: place, lines, template: None };
-            entries.push((key, value.clone()));
+            entries.push((tree::key(key, place), value.clone()));
         }
     }
 }

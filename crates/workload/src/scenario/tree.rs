@@ -162,6 +162,19 @@ pub(super) fn value(
     Ok((tree, problems.into_iter().map(shifted).collect()))
 }
 
+/// A text that stands for itself, whose first byte has the place `at`.
+pub(super) fn literal(text: &str, at: usize) -> Tree {
+    let span = Span { start: at, end: at + text.len() };
+    let template = text.contains("{{").then(|| text.replace("{{", "\\{{"));
+    let scalar = Scalar { text: text.to_owned(), typed: Typed::Text, span, lines: vec![(0, at)], template };
+    Tree { kind: Kind::Scalar(scalar), span }
+}
+
+/// A key that stands nowhere but in a path, at that place.
+pub(super) fn key(name: &str, place: Span) -> Scalar {
+    Scalar { text: name.to_owned(), typed: Typed::Text, span: place, lines: Vec::new(), template: None }
+}
+
 fn any(source: &Source, environment: &mut Environment<'_>) -> Result<(Tree, Vec<Problem>), Problem> {
     if source.text.len() > LONGEST_FILE {
         let title = format!("the file is longer than {} MiB", LONGEST_FILE >> 20);

@@ -24,10 +24,8 @@ model: { servers: 4, service: 1ms }
 ";
 
 fn overridden(text: &str, overrides: &[(&str, &str)]) -> Result<Scenario, Diagnostics> {
-    let overrides: Vec<Override> = overrides
-        .iter()
-        .map(|(path, value)| Override { path: (*path).to_owned(), value: (*value).to_owned() })
-        .collect();
+    let overrides: Vec<Override> =
+        overrides.iter().map(|(path, value)| Override::swept(path, value)).collect();
     parse_with("a.yaml", text, &Surroundings { read: &read, env: &env }, &overrides)
 }
 
@@ -170,4 +168,88 @@ fn a_level_of_none_is_blamed_where_it_was_put_and_not_the_phases_that_follow_it(
 fn a_file_of_times_has_its_limit() {
     let shown = mistakes(ONE, &[("model.service", "empirical(endless.txt)")]);
     assert!(shown.contains("'endless.txt'") && shown.contains("longer than 256 MiB"), "{shown}");
+}
+
+/// Lengths of the phases of the first group, in seconds, and whether they are warm-up.
+fn lengths(scenario: &Scenario) -> Vec<i64> {
+    let Source::Arrivals { profile, .. } = &scenario.groups[0].source else { panic!() };
+    let mut all: Vec<i64> = profile.phases().map(|phase| phase.length.0 / 1_000_000_000).collect();
+    all.push(scenario.measured_from.0 / 1_000_000_000);
+    all
+}
+
+#[test]
+fn ramp_warm_up_and_duration_are_phases_of_the_only_group() {
+    let bare = "users: { arrive: { rate: 20/s } }\njourney: [{ get: / }]\n";
+    let of = |text: &str, overrides: &[(&str, &str)]| lengths(&scenario(text, overrides));
+    assert_eq!(of(bare, &[("duration", "4s")]), [4, 0]);
+    assert_eq!(of(bare, &[("warmup", "2s"), ("ramp", "3s"), ("duration", "4s")]), [3, 2, 4, 5]);
+    assert_eq!(of(bare, &[("ramp", "0s"), ("warmup", "0s")]), [10, 0]);
+    assert_eq!(of(ONE, &[("ramp", "3s"), ("duration", "4s")]), [3, 4, 3]);
+    assert_eq!(of(ONE, &[("warmup", "2s")]), [5, 2, 10, 7]);
+    assert_eq!(of(ONE, &[("ramp", "0s")]), [10, 0]);
+    let warm = ONE.replace("{ hold: 10s }", "{ hold: 1s, warmup: true }, { hold: 10s }");
+    assert_eq!(of(&warm, &[("warmup", "2s")]), [5, 2, 10, 7]);
+    assert_eq!(of(&warm, &[("warmup", "0")]), [5, 10, 5]);
+    let set = [Override::flag("-R", "rate", "30"), Override::flag("--ramp", "ramp", "2s")];
+    let read = parse_with("a.yaml", bare, &Surroundings { read: &read, env: &env }, &set).unwrap();
+    assert_eq!(rates(&read), [(0.0, 30.0), (30.0, 30.0)]);
+    let copy = &read.redacted;
+    assert!(copy.ends_with("#   -R 30\n#   --ramp 2s\n"), "{copy}");
+}
+
+#[test]
+fn the_only_group_of_a_list_needs_no_name_and_a_list_grows() {
+    let listed = "users: [{ name: a, arrive: { rate: 1/s } }]\njourney: [{ get: /a }, { get: /b }]\n";
+    let read = scenario(
+        listed,
+        &[
+            ("users.think", "2s"),
+            ("users.arrive.process", "constant"),
+            ("journey.+", "{ get: /c }"),
+            ("thresholds.+", "p(99)<100"),
+            ("thresholds.+", "p(50)<10"),
+        ],
+    );
+    assert_eq!(read.groups[0].journey.think().to_string(), "const(2s)");
+    assert_eq!((read.labels.len(), read.thresholds.len()), (3, 2));
+}
+
+#[test]
+fn work_has_requests_users_and_a_limit() {
+    let work = "users: { work: { requests: 10, users: 2 } }\njourney: [{ get: / }]\n";
+    let read = scenario(work, &[("requests", "100"), ("users", "5"), ("duration", "3s")]);
+    let Source::Users { level, requests: Some(100) } = &read.groups[0].source else { panic!() };
+    assert_eq!((level.most(), read.end.0), (5, 3_000_000_000));
+}
+
+#[test]
+fn what_a_flag_says_is_blamed_on_the_flag() {
+    let given = |text: &str, flag: Override| {
+        let around = Surroundings { read: &read, env: &env };
+        match parse_with("a.yaml", text, &around, std::slice::from_ref(&flag)) {
+            Ok(_) => panic!("{} is taken", flag.shown()),
+            Err(shown) => format!("{}\n-----\n{shown}\n", flag.shown()),
+        }
+    };
+    let once = "users: { at-once: 5 }\njourney: [{ get: / }]\n";
+    let ramp = ONE.replace(", { hold: 10s }", ", { ramp: 10s, to: 5/s }");
+    let shown = [
+        given(TEXT, Override::flag("-R", "rate", "30/s")),
+        given(TEXT, Override::flag("--think", "users.think", "2s")),
+        given(ONE, Override::flag("-R", "rate", "0/s")),
+        given(ONE, Override::flag("-u", "users", "30")),
+        given(ONE, Override::flag("-n", "requests", "30")),
+        given(ONE, Override::flag("--think", "users.think", "soon")),
+        given(ONE, Override::flag("-d", "duration", "0s")),
+        given(&ramp, Override::flag("-d", "duration", "5s")),
+        given(once, Override::flag("-d", "duration", "5s")),
+        given(once, Override::flag("--arrivals", "users.arrive.process", "constant")),
+        given(ONE, Override::set("users.arrive.rat", "3")),
+        given(ONE, Override::set("timout", "3s")),
+        given(ONE, Override::set("duration", "soon")),
+        given(ONE, Override::text("-H", "headers", "X Y", "1")),
+    ];
+    let shown = shown.join("\n=====\n");
+    insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(shown) });
 }

@@ -144,7 +144,9 @@ fn extent(file: &written::File, coming: &[Coming], reader: &mut Reader<'_>) -> O
     let at = file.keys.at("users");
     let warm = coming.iter().map(|group| group.warm).max()?;
     let end = coming.iter().filter_map(|group| group.end).max().unwrap_or(LONGEST);
-    if let Some(once) = coming.iter().find(|group| group.end.is_none()).filter(|_| warm > Nanos::ZERO) {
+    if let Some(once) =
+        coming.iter().find(|group| group.source.is_fixed_work()).filter(|_| warm > Nanos::ZERO)
+    {
         let title = "work that begins at the start would lie in another group's warm-up";
         return reader.complain(Problem::new(once.at, title).help("leave warmup out, or run the two apart"));
     }
@@ -162,6 +164,12 @@ fn extent(file: &written::File, coming: &[Coming], reader: &mut Reader<'_>) -> O
 }
 
 impl crate::plan::Source {
+    /// Whether it is over when its work is done.
+    fn is_fixed_work(&self) -> bool {
+        use crate::plan::Source::{AtOnce, Users};
+        matches!(self, AtOnce { .. } | Users { requests: Some(_), .. })
+    }
+
     fn is_closed(&self) -> bool {
         matches!(self, crate::plan::Source::Users { .. })
     }

@@ -150,9 +150,16 @@ fn work(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
         );
     }
     let users = users(count, reader)?;
-    let level = Level::hold(users as u32, LONGEST);
+    let end = match &work.within {
+        Some(within) if within.value <= Nanos::ZERO => {
+            let problem = Problem::new(within.span, "no time for any work");
+            return reader.complain(problem.help("write a time above zero, or leave it out"));
+        }
+        within => within.as_ref().map(|within| within.value),
+    };
+    let level = Level::hold(users as u32, end.unwrap_or(LONGEST));
     let source = Source::Users { level: Arc::new(level), requests: Some(requests.value) };
-    Some(Way { source, warm: Nanos::ZERO, end: None, users })
+    Some(Way { source, warm: Nanos::ZERO, end, users })
 }
 
 /// A number of users or sessions, of which there must be some.

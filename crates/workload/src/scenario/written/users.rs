@@ -73,8 +73,10 @@ mapping! {
     Work, "work", "{ requests: 10000, users: 50 }", requires [requests, users] {
         /// Requests in all.
         requests: Count,
-        /// Users who send them.
+        /// Users that send them.
         users: Count,
+        /// Longest time that it may take. Default: no limit.
+        within: Time,
     }
 }
 
