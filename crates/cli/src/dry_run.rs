@@ -5,11 +5,11 @@
 
 use crate::settings::RunSettings;
 use headway_base::Nanos;
-use headway_workload::content::{Memory, Visit};
+use headway_workload::content::{Memory, RenderContext};
 use headway_workload::journey::{Cursor, Next};
 use headway_workload::plan::{Group, Plan, Source};
 use headway_workload::redact::Redactor;
-use headway_workload::{Arrival, Request, Sending};
+use headway_workload::{Arrival, Request, RequestKey};
 use std::fmt::Write as _;
 
 /// Sessions shown of each group.
@@ -77,7 +77,7 @@ fn session(out: &mut String, settings: &RunSettings, number: usize, arrival: Arr
         if ask.think > Nanos::ZERO && (ordinal > 0 || user.is_some()) {
             let _ = writeln!(out, "  thinks for {}", ask.think);
         }
-        let sending = Sending {
+        let sending = RequestKey {
             session: 0,
             k: arrival.k,
             user: user.map_or(arrival.k, u64::from),
@@ -87,7 +87,7 @@ fn session(out: &mut String, settings: &RunSettings, number: usize, arrival: Arr
             step: ask.step,
             group: number as u16,
         };
-        let visit = Visit { sending: &sending, now_unix_ns: headway_live::clock::unix_now() };
+        let visit = RenderContext { sending: &sending, now_unix_ns: headway_live::clock::unix_now() };
         let label = settings.labels.get(usize::from(ask.step)).map_or("", String::as_str);
         let _ = writeln!(out, "  [{label}]");
         match settings.script.render(&visit, &memory) {

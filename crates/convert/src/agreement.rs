@@ -1,8 +1,8 @@
 //! What a converter prints is a scenario, and the scenario sends what the command or the recording sent.
 
 use super::{Converted, curl, har};
-use headway_workload::client::Sending;
-use headway_workload::content::{Memory, Visit};
+use headway_workload::client::RequestKey;
+use headway_workload::content::{Memory, RenderContext};
 use headway_workload::request::Request;
 use headway_workload::scenario::{Scenario, Surroundings, parse};
 use serde_json::json;
@@ -18,8 +18,11 @@ fn read(converted: &Converted) -> Scenario {
 
 fn requests(scenario: &Scenario) -> Vec<Request> {
     let request = |step: usize| {
-        let sending = Sending { step: step as u16, ..Sending::default() };
-        scenario.script.render(&Visit { sending: &sending, now_unix_ns: 0 }, &Memory::default()).unwrap()
+        let sending = RequestKey { step: step as u16, ..RequestKey::default() };
+        scenario
+            .script
+            .render(&RenderContext { sending: &sending, now_unix_ns: 0 }, &Memory::default())
+            .unwrap()
     };
     (0..scenario.labels.len()).map(request).collect()
 }
@@ -212,8 +215,8 @@ fn a_recording_is_a_scenario() {
         converted.scenario
     );
     // The first step alone can be rendered without what answers gave.
-    let sending = Sending::default();
-    let visit = Visit { sending: &sending, now_unix_ns: 0 };
+    let sending = RequestKey::default();
+    let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
     let first = scenario.script.render(&visit, &Memory::default()).unwrap();
     assert_eq!(serde_json::from_slice::<serde_json::Value>(&first.body).unwrap(), json!({"text": NASTY[0]}));
     assert_eq!(header(&first, "x-text"), Some(NASTY[0]));

@@ -5,9 +5,9 @@
 //! per session of the worker that plays it.
 
 use headway_base::{Nanos, Outcome};
-use headway_workload::content::{Memory, Reader, Reading, Refusal, Script, Visit};
+use headway_workload::content::{Memory, Reader, Reading, Refusal, RenderContext, Script};
 use headway_workload::target::Endpoint;
-use headway_workload::{Request, Sending, Target, Then};
+use headway_workload::{Request, RequestKey, SessionControl, Target};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -55,8 +55,8 @@ impl Requests {
         if !self.script.is_fixed(step, &Memory::default()) {
             return Ok(None);
         }
-        let sending = Sending { step, ..Sending::default() };
-        let visit = Visit { sending: &sending, now_unix_ns: 0 };
+        let sending = RequestKey { step, ..RequestKey::default() };
+        let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
         // Nothing in it can be missing: the answer is never a refusal.
         let Ok(request) = self.script.render(&visit, &Memory::default()) else { return Ok(None) };
         let name = || self.script.steps()[usize::from(step)].name().to_owned();
@@ -91,14 +91,14 @@ impl Requests {
     /// The request of one session's turn, for those that are not the same for everybody.
     fn make(
         &self,
-        sending: &Sending,
+        sending: &RequestKey,
         now_unix_ns: i128,
         memory: &Memory,
     ) -> Result<headway_wire::Request, Refusal> {
-        let request = self.script.render(&Visit { sending, now_unix_ns }, memory)?;
+        let request = self.script.render(&RenderContext { sending, now_unix_ns }, memory)?;
         self.wire(&request).map_err(|error| Refusal {
             outcome: Outcome::Unsent,
-            then: Then::GoOn,
+            then: SessionControl::Continue,
             reason: format!(
                 "step {}: not sent: {error}",
                 self.script.steps()[usize::from(sending.step)].name()
@@ -109,25 +109,25 @@ impl Requests {
 
 /// What one worker's sessions keep.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct SessionStore {
     memories: Vec<Memory>,
 }
 
 /// A request under way: whose it is, and what is read of its answer.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    sending: Sending,
+pub(crate) struct InFlight {
+    sending: RequestKey,
     pub(crate) reader: Reader,
 }
 
-impl Kept {
+impl SessionStore {
     /// Gives the request that is to be sent to `send`, and what is to be done with its answer.
     pub(crate) fn ask<T>(
         &mut self,
         requests: &Requests,
-        sending: &Sending,
+        sending: &RequestKey,
         now_unix_ns: impl FnOnce() -> i128,
-        send: impl FnOnce(&headway_wire::Request, Asked) -> T,
+        send: impl FnOnce(&headway_wire::Request, InFlight) -> T,
     ) -> Result<T, Refusal> {
         let script = requests.script();
         if script.needs_memory() {
@@ -139,7 +139,7 @@ impl Kept {
                 self.memories[slot].clear();
             }
         }
-        let asked = Asked { sending: *sending, reader: script.reader(sending.step) };
+        let asked = InFlight { sending: *sending, reader: script.reader(sending.step) };
         let nothing = Memory::default();
         let memory = self.memories.get(sending.session as usize).unwrap_or(&nothing);
         match &requests.fixed[usize::from(sending.step)] {
@@ -155,22 +155,22 @@ impl Kept {
     pub(crate) fn answer(
         &mut self,
         requests: &Requests,
-        asked: Asked,
+        asked: InFlight,
         now_unix_ns: impl FnOnce() -> i128,
         response: Nanos,
     ) -> Reading {
-        let Asked { sending, reader } = asked;
+        let InFlight { sending, reader } = asked;
         let script = requests.script();
         if !script.needs_memory() {
-            let visit = Visit { sending: &sending, now_unix_ns: 0 };
+            let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
             return script.finish(&visit, reader, &mut Memory::default(), response);
         }
-        let visit = Visit { sending: &sending, now_unix_ns: now_unix_ns() };
+        let visit = RenderContext { sending: &sending, now_unix_ns: now_unix_ns() };
         script.finish(&visit, reader, &mut self.memories[sending.session as usize], response)
     }
 
     /// A request has no answer: what it was to give is not there.
-    pub(crate) fn missed(&mut self, requests: &Requests, asked: &Asked) {
+    pub(crate) fn missed(&mut self, requests: &Requests, asked: &InFlight) {
         if let Some(memory) = self.memories.get_mut(asked.sending.session as usize) {
             requests.script().missed(asked.sending.step, memory);
         }

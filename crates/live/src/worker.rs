@@ -10,13 +10,13 @@ use crate::control::Control;
 use crate::host;
 use crate::outcome::{connect_outcome, lacked};
 use crate::reactor::{Completion, KernelStamp, Reactor, Submitted};
-use crate::requests::{Asked, Kept, Requests};
+use crate::requests::{InFlight, Requests, SessionStore};
 use crate::tls::{Inbound, Session, TlsSetup};
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{Nanos, Outcome, RecordSink, Short};
 use headway_wire::{ClientConnection, Opened, ResetReason, http1};
 use headway_workload::client::ConnectionId;
-use headway_workload::{Action, Client, Event, Sending, Then};
+use headway_workload::{Action, Client, Event, RequestKey, SessionControl};
 use std::io;
 use std::num::NonZeroU64;
 
@@ -58,7 +58,7 @@ struct Connection {
     /// Whether bytes of an answer have come on it.
     begun: bool,
     /// The request under way.
-    asked: Option<Asked>,
+    asked: Option<InFlight>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +75,7 @@ pub(crate) struct Worker<'a, S> {
     reactor: Reactor,
     connections: Vec<Option<Connection>>,
     /// What the sessions keep.
-    kept: Kept,
+    kept: SessionStore,
     /// Spare send buffers; at most one per connection is ever out.
     spare: Vec<Vec<u8>>,
     plain: Vec<u8>,
@@ -100,7 +100,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             client,
             reactor,
             connections: Vec::new(),
-            kept: Kept::default(),
+            kept: SessionStore::default(),
             spare: Vec::new(),
             plain: Vec::new(),
             report: WorkerReport::default(),
@@ -278,7 +278,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     #[inline]
-    fn send_request(&mut self, id: ConnectionId, sending: &Sending, now: Nanos) -> Option<Action> {
+    fn send_request(&mut self, id: ConnectionId, sending: &RequestKey, now: Nanos) -> Option<Action> {
         let connection = self.connections[id as usize].as_mut()?;
         connection.status = 0;
         let clock = &self.shared.clock;
@@ -371,7 +371,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn broken(&mut self, id: ConnectionId, outcome: Outcome, why: &str, now: Nanos) -> Option<Action> {
         self.report.message(outcome, || why.to_owned());
         let status = self.connections[id as usize].as_ref().map_or(0, |c| c.status);
-        let then = Then::GoOn;
+        let then = SessionControl::Continue;
         self.missed(id);
         let event = Event::Done { outcome, status, bytes_received: 0, reusable: false, then };
         self.client.on(id, event, now)

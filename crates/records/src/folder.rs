@@ -7,8 +7,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
+use crate::atomic_file::{PendingFile, folder_of};
 use crate::error::Error;
-use crate::place::{Unplaced, folder_of};
 
 /// The log: an Arrow IPC stream.
 pub const RECORDS: &str = "records.arrow";
@@ -138,11 +138,11 @@ impl RunFolder {
             return Err(Error::Name { name: name.to_string() });
         }
         let path = self.path.join(name);
-        let (unplaced, mut file) = Unplaced::beside(&path)?;
+        let (pending, mut file) = PendingFile::beside(&path)?;
         file.write_all(bytes)
             .and_then(|()| file.sync_data())
             .map_err(|source| Error::io(&path, "write it", source))?;
-        unplaced.place()?;
+        pending.persist()?;
         Ok(path)
     }
 }

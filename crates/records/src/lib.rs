@@ -22,9 +22,9 @@ pub mod schema;
 pub mod spool;
 pub mod writer;
 
+mod atomic_file;
 #[cfg(feature = "parquet")]
 mod export;
-mod place;
 mod runs;
 mod sort;
 mod stream;

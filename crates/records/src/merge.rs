@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use headway_base::{Nanos, Record};
 
+use crate::atomic_file::{PendingFile, folder_of};
 use crate::error::Error;
 use crate::metadata::{self, Metadata};
-use crate::place::{Unplaced, folder_of};
 use crate::reader::LogReader;
 use crate::runs::Runs;
 use crate::sort::{By, Limits, Ordered, Source, survey};
@@ -64,7 +64,7 @@ pub fn merge_as(
     limits: Limits,
     metadata: Option<&Metadata>,
 ) -> Result<Merged, Error> {
-    let (unplaced, file) = Unplaced::beside(out)?;
+    let (pending, file) = PendingFile::beside(out)?;
     let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
     let metadata = metadata.unwrap_or(merge.metadata());
     let mut writer = LogWriter::over(Box::new(file), out, metadata, BATCH_ROWS)?;
@@ -73,7 +73,7 @@ pub fn merge_as(
         writer.append(&rows)?;
     }
     writer.finish()?;
-    unplaced.place()?;
+    pending.persist()?;
     Ok(merge.merged())
 }
 

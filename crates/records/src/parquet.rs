@@ -14,10 +14,10 @@ use ::parquet::schema::types::ColumnPath;
 use arrow_schema::DataType;
 use headway_base::{Nanos, Record};
 
+use crate::atomic_file::{PendingFile, folder_of};
 use crate::error::Error;
 use crate::merge::{First, Merge, Merged};
 use crate::metadata::{self, Metadata};
-use crate::place::{Unplaced, folder_of};
 use crate::reader::LogReader;
 use crate::schema::{self, VERSION};
 use crate::sort::{By, Limits, moved};
@@ -35,7 +35,7 @@ const BATCH_ROWS: usize = 8_192;
 /// # Errors
 /// [`Error::Exists`] if `out` exists; the errors of reading; [`Error::Encode`] and [`Error::Io`] of writing.
 pub fn to_parquet(logs: &[PathBuf], out: &Path, by: Option<By>, limits: Limits) -> Result<Merged, Error> {
-    let (unplaced, file) = Unplaced::beside(out)?;
+    let (pending, file) = PendingFile::beside(out)?;
     let merged = match by {
         Some(by) => {
             let mut merge = Merge::open(logs, by, limits, folder_of(out))?;
@@ -49,7 +49,7 @@ pub fn to_parquet(logs: &[PathBuf], out: &Path, by: Option<By>, limits: Limits) 
         }
         None => append_all(logs, file, out)?,
     };
-    unplaced.place()?;
+    pending.persist()?;
     Ok(merged)
 }
 

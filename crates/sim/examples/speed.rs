@@ -7,7 +7,7 @@
 //! pending. The offered load is 0.8, the mean service 1 ms. Rates are by the time that the thread had a core, where the system tells (Linux), so that neighbours count less.
 
 use headway_base::{Nanos, Phase, Profile, Rate, Record, RecordSink, Start, dist};
-use headway_sim::{Generator, Network, Played, recursion};
+use headway_sim::{Generator, Network, Played, lindley};
 use headway_workload::model::{Discipline, Model, Policy, Station, Ties};
 use headway_workload::plan::Group;
 use headway_workload::{Limits, Plan, Process, Shard};
@@ -147,8 +147,8 @@ fn play(case: &Case, requests: f64) -> Result<(Played, Histogram), Error> {
     let mut histogram = Histogram::new();
     let mut network = Network::new(&model, &plan)?;
     let played = match case.by {
-        By::Recursion => return Ok((recursion::play(&plan, &model, limits, &mut histogram)?, histogram)),
-        By::Through => recursion::play_through(&plan, &mut network, limits, &mut histogram)?,
+        By::Recursion => return Ok((lindley::play(&plan, &model, limits, &mut histogram)?, histogram)),
+        By::Through => lindley::play_through(&plan, &mut network, limits, &mut histogram)?,
         By::Calendar => {
             headway_sim::play(&plan, Shard::WHOLE, limits, &mut network, Generator::default(), &mut histogram)
         }

@@ -1,6 +1,6 @@
 //! The virtual world: the client that loads real targets, on a clock that jumps, against a model.
 //!
-//! The [`World`] does for the client what `live` does with sockets: it carries out its actions and tells it what
+//! The [`Simulation`] does for the client what `live` does with sockets: it carries out its actions and tells it what
 //! happened. What will happen stands in a [`Calendar`]; a [`Target`] says how connections and requests go, the
 //! [`Network`] among them by the parts of a model; the [`Generator`] has defects that can be set. A run of hours takes
 //! seconds, is the same each time, and needs memory for what is pending, not for what has been.
@@ -11,15 +11,15 @@ pub mod balance;
 pub mod calendar;
 pub mod failure;
 pub mod generator;
+pub mod lindley;
 pub mod load;
 pub mod network;
-pub mod recursion;
+pub mod simulation;
 mod steps;
 pub mod target;
-pub mod world;
 
 pub use calendar::Calendar;
 pub use generator::{Generator, RandomPauses};
 pub use network::{Network, Observed};
+pub use simulation::{Played, Simulation, play};
 pub use target::{Answer, Answered, Connect, Target};
-pub use world::{Played, World, play};

@@ -3,7 +3,7 @@
 //! Deliberately absent: service laws and queues, which are the [`Network`](crate::Network)'s.
 
 use headway_base::{Nanos, Outcome};
-use headway_workload::Sending;
+use headway_workload::RequestKey;
 use headway_workload::client::ConnectionId;
 
 /// How an attempt to connect goes.
@@ -66,13 +66,13 @@ pub trait Target {
     }
     /// Request number `n` (from 0, in order of arrival) comes at `now` on that connection; `sending` says which step of which
     /// session it is.
-    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &Sending) -> Answer;
+    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &RequestKey) -> Answer;
     /// When something happens within it next; `Nanos::MAX` for never.
     fn next_at(&self) -> Nanos {
         Nanos::MAX
     }
     /// Lets happen what is due by `now`, up to the first answer that is complete: that answer.
-    fn happen(&mut self, now: Nanos) -> Option<Answered> {
+    fn step(&mut self, now: Nanos) -> Option<Answered> {
         let _ = now;
         None
     }
@@ -87,7 +87,7 @@ impl<T: Target> Target for &mut T {
         (**self).connect(now)
     }
     #[inline]
-    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &Sending) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &RequestKey) -> Answer {
         (**self).request(now, n, on, sending)
     }
     #[inline]
@@ -95,8 +95,8 @@ impl<T: Target> Target for &mut T {
         (**self).next_at()
     }
     #[inline]
-    fn happen(&mut self, now: Nanos) -> Option<Answered> {
-        (**self).happen(now)
+    fn step(&mut self, now: Nanos) -> Option<Answered> {
+        (**self).step(now)
     }
     #[inline]
     fn gone(&mut self, now: Nanos, on: ConnectionId) {

@@ -5,5 +5,5 @@
 
 pub mod target;
 
-pub use headway_sim::{Answer, Connect, Generator, Network, Target, World};
+pub use headway_sim::{Answer, Connect, Generator, Network, Simulation, Target};
 pub use target::Scripted;

@@ -2,7 +2,7 @@
 
 use headway_base::Nanos;
 use headway_sim::{Answer, Connect, Target};
-use headway_workload::Sending;
+use headway_workload::RequestKey;
 use headway_workload::client::ConnectionId;
 
 /// A target that two functions script: of the instant, and of the instant and the number of the request.
@@ -17,7 +17,7 @@ impl<C: FnMut(Nanos) -> Connect, R: FnMut(Nanos, u64) -> Answer> Target for Scri
     fn connect(&mut self, now: Nanos) -> Connect {
         (self.connect)(now)
     }
-    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, _: &Sending) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, _: &RequestKey) -> Answer {
         (self.request)(now, n)
     }
 }

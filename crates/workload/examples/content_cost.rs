@@ -4,10 +4,10 @@
 
 use headway_base::{Nanos, Outcome};
 use headway_workload::content::{
-    AtEnd, Body, BodyCheck, Data, Draft, Expect, Extract, Finder, Memory, Names, Pointer, Script, Step, Take,
-    Template, Visit,
+    AtEnd, Body, BodyCheck, Data, Draft, Expect, Extract, Finder, Memory, Names, Pointer, RenderContext,
+    Script, Step, Take, Template,
 };
-use headway_workload::{Request, Sending};
+use headway_workload::{Request, RequestKey};
 use std::hint::black_box;
 
 type Failure = Box<dyn std::error::Error>;
@@ -61,12 +61,12 @@ fn main() -> Result<(), Failure> {
         ("Connection", b"keep-alive"),
     ];
     let now_unix_ns = 1_704_067_200_123_456_789;
-    let sending = |k| Sending { k, user: k, ordinal: 3, ..Sending::default() };
+    let sending = |k| RequestKey { k, user: k, ordinal: 3, ..RequestKey::default() };
 
     let mut memory = Memory::default();
     let mut draft = Draft::new();
-    let read = |script: &Script, sending: &Sending, memory: &mut Memory| {
-        let visit = Visit { sending, now_unix_ns };
+    let read = |script: &Script, sending: &RequestKey, memory: &mut Memory| {
+        let visit = RenderContext { sending, now_unix_ns };
         let mut reader = script.reader(0);
         reader.head(script, 200, headers.iter().copied());
         if reader.wants_body() {
@@ -78,18 +78,18 @@ fn main() -> Result<(), Failure> {
     read(&script, &sending(0), &mut memory);
 
     time("typical: render", |k| {
-        let visit = Visit { sending: &sending(k), now_unix_ns };
+        let visit = RenderContext { sending: &sending(k), now_unix_ns };
         assert!(script.render_into(&visit, &memory, &mut draft).is_ok());
         black_box(&draft);
     });
     time("typical: render as a request of its own", |k| {
-        black_box(script.render(&Visit { sending: &sending(k), now_unix_ns }, &memory)).ok();
+        black_box(script.render(&RenderContext { sending: &sending(k), now_unix_ns }, &memory)).ok();
     });
     let mut other = memory.clone();
     time("typical: read", |k| read(&script, &sending(k), &mut other));
     time("typical: render and read", |k| {
         let sending = sending(k);
-        let visit = Visit { sending: &sending, now_unix_ns };
+        let visit = RenderContext { sending: &sending, now_unix_ns };
         assert!(script.render_into(&visit, &memory, &mut draft).is_ok());
         black_box(&draft);
         read(&script, &sending, &mut memory);

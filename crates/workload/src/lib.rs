@@ -19,7 +19,7 @@ pub mod target;
 pub mod users;
 
 pub use arrivals::{Arrival, Arrivals, Process};
-pub use client::{Action, Client, Event, Limits, Sending, Then};
+pub use client::{Action, Client, Event, Limits, RequestKey, SessionControl};
 pub use plan::Plan;
 pub use request::Request;
 pub use shard::Shard;

@@ -269,8 +269,8 @@ mod tests {
     use crate::args::{Args, Command};
     use clap::Parser;
     use headway_base::Nanos;
-    use headway_workload::Sending;
-    use headway_workload::content::{Memory, Visit};
+    use headway_workload::RequestKey;
+    use headway_workload::content::{Memory, RenderContext};
     use headway_workload::plan::{Connections, LONGEST, Source};
 
     fn resolve(line: &str) -> Result<RunSettings> {
@@ -281,7 +281,7 @@ mod tests {
 
     /// The one request of a run against a URL, as it goes out.
     fn sent(settings: &RunSettings) -> String {
-        let visit = Visit { sending: &Sending::default(), now_unix_ns: 0 };
+        let visit = RenderContext { sending: &RequestKey::default(), now_unix_ns: 0 };
         let request = settings.script.render(&visit, &Memory::default()).unwrap();
         let bytes = settings.requests().unwrap().wire(&request).unwrap().bytes().to_vec();
         String::from_utf8(bytes).unwrap()

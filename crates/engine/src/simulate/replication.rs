@@ -13,7 +13,7 @@ use super::sink::{Counts, Sink, unless_abandoned};
 use super::times::Times;
 use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
-use headway_sim::{Network, Observed, Played, recursion};
+use headway_sim::{Network, Observed, Played, lindley};
 use headway_stats::steady::{Cut, Prefix};
 use headway_stats::study::WarmUp;
 use headway_stats::summary::Interval;
@@ -108,9 +108,9 @@ impl Replication {
         let mut network = Network::new(&play.model, plan)?;
         let mut sink = Sink::new(plan, stop);
         let suits =
-            generator.is_ideal() && plan.shard == Shard::WHOLE && recursion::goes_through(plan, &network);
-        let by_recursion = suits
-            .then(|| unless_abandoned(|| recursion::play_through(plan, &mut network, *limits, &mut sink)));
+            generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports_network(plan, &network);
+        let by_recursion =
+            suits.then(|| unless_abandoned(|| lindley::play_through(plan, &mut network, *limits, &mut sink)));
         let played = match by_recursion {
             Some(None) => None,
             Some(Some(Ok(played))) => Some(played),

@@ -7,7 +7,7 @@ use crate::{arrivals, bounds, replicate};
 use anyhow::ensure;
 use headway_base::Rate;
 use headway_base::random::Stream;
-use headway_sim::{Network, recursion};
+use headway_sim::{Network, lindley};
 use headway_workload::{Plan, Process};
 
 /// What one replication, or one long run, gave for each row.
@@ -89,9 +89,9 @@ fn plan(setting: &Setting, requests: usize, seed: u64) -> Plan {
 fn latencies(setting: &Setting, way: Way, plan: &Plan, requests: usize) -> anyhow::Result<Vec<u64>> {
     let model = setting.model(way)?;
     let (mut alone, mut through) = (Answers::default(), Answers::default());
-    let seen = if recursion::play(plan, &model, bounds::NONE, &mut alone).is_ok() {
+    let seen = if lindley::play(plan, &model, bounds::NONE, &mut alone).is_ok() {
         alone.all()?
-    } else if recursion::play_through(plan, &mut Network::new(&model, plan)?, bounds::NONE, &mut through)
+    } else if lindley::play_through(plan, &mut Network::new(&model, plan)?, bounds::NONE, &mut through)
         .is_ok()
     {
         through.all()?

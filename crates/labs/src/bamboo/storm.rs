@@ -14,7 +14,7 @@ use headway_workload::model::{
     Backoff, Budget, Cancel, Discipline, Faults, Jitter, Kind, Model, Part, Retry, Station, Timeout,
     UnderWay, When, WhileDown,
 };
-use headway_workload::{Process, Sending};
+use headway_workload::{Process, RequestKey};
 
 /// The system, its load and its trigger.
 #[derive(Clone, Copy, Debug)]
@@ -258,15 +258,15 @@ impl Target for Watched {
     fn connect(&mut self, now: Nanos) -> Connect {
         self.network.connect(now)
     }
-    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &Sending) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &RequestKey) -> Answer {
         self.look(now);
         self.network.request(now, n, on, sending)
     }
     fn next_at(&self) -> Nanos {
         self.network.next_at()
     }
-    fn happen(&mut self, now: Nanos) -> Option<Answered> {
-        self.network.happen(now)
+    fn step(&mut self, now: Nanos) -> Option<Answered> {
+        self.network.step(now)
     }
     fn gone(&mut self, now: Nanos, on: ConnectionId) {
         self.network.gone(now, on);

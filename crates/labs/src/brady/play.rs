@@ -17,7 +17,7 @@ use headway_workload::client::ConnectionId;
 use headway_workload::journey::{Journey, Node};
 use headway_workload::plan::Group;
 use headway_workload::users::{Level, UserPhase};
-use headway_workload::{Plan, Sending, Shard};
+use headway_workload::{Plan, RequestKey, Shard};
 
 /// Users of each test.
 pub const USERS: u32 = 200;
@@ -221,7 +221,7 @@ fn still(stalls: Stalls, seed: u64, item: u64) -> Vec<(Nanos, Nanos)> {
 }
 
 impl Target for Answers {
-    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, _: &Sending) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, _: &RequestKey) -> Answer {
         while self.stalls.get(self.next).is_some_and(|(_, to)| *to <= now) {
             self.next += 1;
         }
@@ -331,12 +331,12 @@ mod tests {
         let mut target = answers("3s", every);
         let ends = [(5, 8), (7, 10), (8, 13), (10, 15), (11, 15), (12, 15), (19, 24)];
         for (at, ends) in ends {
-            let answer = target.request(Nanos::from_secs(at), 0, 0, &Sending::default());
+            let answer = target.request(Nanos::from_secs(at), 0, 0, &RequestKey::default());
             assert_eq!(answer, Answer::ok(Nanos::from_secs(ends - at)), "at {at}");
         }
         let mut long = answers("20s", every);
         assert_eq!(
-            long.request(Nanos::from_secs(9), 0, 0, &Sending::default()),
+            long.request(Nanos::from_secs(9), 0, 0, &RequestKey::default()),
             Answer::ok(Nanos::from_secs(26))
         );
     }

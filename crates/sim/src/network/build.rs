@@ -4,20 +4,20 @@
 //! before, they are together too. So the way from a copy to its targets is a first number and a stride.
 
 use super::accept::Accept;
+use super::calendar_queue::CalendarQueue;
 use super::direct::qualifies;
-use super::due::Due;
-use super::events::{Events, What};
-use super::flight::Flights;
+use super::events::{EventKind, Events};
 use super::in_order::InOrder;
+use super::job::Jobs;
 use super::measured::{Measured, Spent};
 use super::numbers::{Numbers, seed_of_part};
 use super::observe::Little;
 use super::outbox::Outbox;
-use super::part::{Balancing, Desks, Does, Faulty, Line, Part, PartDraws, Way};
+use super::part::{Balancing, EventStations, Faulty, Line, Part, PartDraws, PartKind, Way};
+use super::pending::PendingDepartures;
 use super::series::Series;
-use super::station::{Desk, Rules, Service};
-use super::tickets::Tickets;
-use super::told::Told;
+use super::station::{EventStation, Rules, Service};
+use super::wait_queue::WaitQueue;
 use super::{Network, Tally, Tells};
 use crate::balance::Chooser;
 use crate::failure::{BreakerState, BudgetBucket, FaultClock};
@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 /// Copies of all parts together at most.
 const MOST_NODES: u64 = 1_000_000;
-/// Parts on one way at most: each flight has room for as many.
+/// Parts on one way at most: each job has room for as many.
 const MOST_DEEP: usize = 500;
 
 impl Network {
@@ -62,28 +62,30 @@ impl Network {
             for copy in interrupts.map_or(0..0, |_| 0..part.copies) {
                 let next = interrupts.map_or(Nanos::MAX, |faults| faults.next_change(copy));
                 if next < Nanos::MAX {
-                    events.add(next, What::Change, part.first + copy, 0);
+                    events.add(next, EventKind::Change, part.first + copy, 0);
                 }
             }
         }
         let direct = qualifies(model, &parts);
         let tells = match &parts[0].does {
-            Does::Balancer(first) if first.counts && parts[0].cable.is_none() => Tells::Balancer,
-            Does::Line(line) if line.servers == 1 && parts[0].plain && nodes.len() == 1 => Tells::Server,
+            PartKind::Balancer(first) if first.counts && parts[0].cable.is_none() => Tells::Balancer,
+            PartKind::FifoStation(line) if line.servers == 1 && parts[0].plain && nodes.len() == 1 => {
+                Tells::Server
+            }
             _ => Tells::Nobody,
         };
-        let leads_on = matches!(&parts[0].does, Does::Pass(_) | Does::Balancer(_));
+        let leads_on = matches!(&parts[0].does, PartKind::Forward(_) | PartKind::Balancer(_));
         Ok(Network {
             tallies: vec![Tally::default(); nodes.len()],
             nodes,
-            flights: Flights::new(layout.depth[0]),
+            jobs: Jobs::new(layout.depth[0]),
             parts,
             direct,
             leads_on,
             tells,
             due_at: Nanos::MAX,
             in_order: InOrder::default(),
-            told: Told::new(),
+            pending: PendingDepartures::new(),
             path: Vec::new(),
             now: Nanos::ZERO,
             events,
@@ -202,7 +204,7 @@ impl Layout {
         let n = copies as usize;
         let does = match &asked.kind {
             Kind::Pass(_) => match self.ways(model, id).first() {
-                Some(&way) => Does::Pass(way),
+                Some(&way) => PartKind::Forward(way),
                 None => return Err(wrong(&asked.name, "a part that leads anywhere")),
             },
             Kind::Balancer(_) => self.balancing(model, id)?,
@@ -245,7 +247,7 @@ impl Layout {
         })
     }
 
-    fn balancing(&self, model: &Model, id: PartId) -> Result<Does, UnitError> {
+    fn balancing(&self, model: &Model, id: PartId) -> Result<PartKind, UnitError> {
         let Kind::Balancer(balancer) = &model.parts[id].kind else { return Err(wrong(id, "a balancer")) };
         let ways = self.ways(model, id);
         let weights = balancer
@@ -278,8 +280,8 @@ impl Layout {
             | Policy::OneConnection => true,
         };
         let costs = exchange.is_some_and(|(_, cost)| cost > Nanos::ZERO);
-        Ok(Does::Balancer(Box::new(Balancing {
-            waiting: vec![Tickets::new(1); choosers.len()],
+        Ok(PartKind::Balancer(Box::new(Balancing {
+            waiting: vec![WaitQueue::new(1); choosers.len()],
             ways,
             choosers,
             limit: balancer.queue,
@@ -287,14 +289,14 @@ impl Layout {
             exchange,
             exchanged: 0,
             armed: false,
-            due: Due::default(),
+            due: CalendarQueue::default(),
             counts,
             keeps: costs || balancer.policy == Policy::OneConnection,
             policy: balancer.policy.to_string(),
         })))
     }
 
-    fn station(&self, model: &Model, id: PartId, station: &Station) -> Result<Does, UnitError> {
+    fn station(&self, model: &Model, id: PartId, station: &Station) -> Result<PartKind, UnitError> {
         if station.servers == 0 {
             return Err(wrong(0, "a number of servers: at least 1"));
         }
@@ -305,7 +307,7 @@ impl Layout {
             let stations = vec![new; copies];
             let served = if service.begins_cold() { vec![0; copies] } else { Vec::new() };
             let (stalls, servers) = (station.stalls, station.servers);
-            return Ok(Does::Line(Box::new(Line { service, stations, served, stalls, servers })));
+            return Ok(PartKind::FifoStation(Box::new(Line { service, stations, served, stalls, servers })));
         }
         let word = match &station.discipline {
             Discipline::Fifo => "fifo",
@@ -313,8 +315,8 @@ impl Layout {
             Discipline::Sharing => "sharing",
             Discipline::Priority { .. } => "priority",
         };
-        let desks = vec![Desk::new(&rules); copies];
-        Ok(Does::Desk(Box::new(Desks { service, rules, word, desks })))
+        let stations = vec![EventStation::new(&rules); copies];
+        Ok(PartKind::EventStation(Box::new(EventStations { service, rules, word, stations })))
     }
 }
 
@@ -356,7 +358,7 @@ fn faulty(faults: &Faults, plan: &Plan, part: PartId, copies: u32) -> Faulty {
         clocks,
         weight: if one { i64::from(copies) } else { 1 },
         inside: match faults.under_way {
-            UnderWay::Lost => vec![Tickets::new(1); copies as usize],
+            UnderWay::Lost => vec![WaitQueue::new(1); copies as usize],
             UnderWay::Finish => Vec::new(),
         },
     }

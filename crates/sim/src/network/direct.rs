@@ -1,5 +1,5 @@
 //! The direct way: where every part that a request meets knows at once what becomes of it, the answer is told as the request
-//! comes, without a flight.
+//! comes, without a job.
 //!
 //! So it is where stations are first come first served, balancers keep nobody, cables lead in with one constant delay
 //! whichever way a request takes to a part (so that requests come to each part in the order of time), what is down says so,
@@ -8,17 +8,17 @@
 //! anyway, and the answer with it: the world is told when it comes, and need not write it down once more. So it is where they
 //! enter at a single server, whose answers come in the order of their requests.
 
-use super::due::End;
-use super::flight::{NONE, Verdict};
+use super::calendar_queue::End;
 use super::in_order::Served;
-use super::part::{Does, Part};
-use super::told::{Request, Stay};
+use super::job::{NONE, Verdict};
+use super::part::{Part, PartKind};
+use super::pending::{Request, Stay};
 use super::{LEAST, Network, REJECTION, Tells};
 use crate::target::{Answer, Answered};
 use headway_base::dist::{Dist, Law};
 use headway_base::random::Stream;
 use headway_base::{Nanos, Outcome};
-use headway_workload::Sending;
+use headway_workload::RequestKey;
 use headway_workload::model::{Model, UnderWay, WhileDown};
 
 /// Places for the last requests where there are no connections.
@@ -41,9 +41,9 @@ pub(super) fn qualifies(model: &Model, parts: &[Part]) -> bool {
     for (id, part) in parts.iter().enumerate() {
         let Some(delay) = delays[id] else { continue };
         let does = match &part.does {
-            Does::Pass(_) | Does::Line(_) => true,
-            Does::Balancer(balancing) => !balancing.keeps,
-            Does::Desk(_) => false,
+            PartKind::Forward(_) | PartKind::FifoStation(_) => true,
+            PartKind::Balancer(balancing) => !balancing.keeps,
+            PartKind::EventStation(_) => false,
         };
         let patient = part.retry.is_none()
             && part.hedge.is_none()
@@ -98,11 +98,11 @@ impl Network {
 
     fn first_of_balancer(&mut self, now: Nanos) -> Option<(Nanos, u32)> {
         while self.due_at <= now {
-            let Does::Balancer(balancing) = &mut self.parts[0].does else { return None };
+            let PartKind::Balancer(balancing) = &mut self.parts[0].does else { return None };
             let (at, end) = balancing.let_one_go(now)?;
             self.due_at = balancing.due.next_at();
             if end.on != NONE {
-                self.told.has_ended(end.on);
+                self.pending.has_ended(end.on);
                 return Some((at, end.on));
             }
         }
@@ -120,7 +120,8 @@ impl Network {
     /// Nobody waits at `now` for the answer on that connection any more.
     pub(super) fn forget(&mut self, now: Nanos, on: u32) {
         self.in_order.forget(on);
-        if let (Some(end), Does::Balancer(balancing)) = (self.told.given_up(on, now), &mut self.parts[0].does)
+        if let (Some(end), PartKind::Balancer(balancing)) =
+            (self.pending.given_up(on, now), &mut self.parts[0].does)
         {
             balancing.due.forget(end);
         }
@@ -128,7 +129,7 @@ impl Network {
 
     /// What becomes of a request that comes at `now` on that connection.
     #[inline]
-    pub(super) fn answer(&mut self, now: Nanos, on: u32, sending: &Sending) -> Answer {
+    pub(super) fn answer(&mut self, now: Nanos, on: u32, sending: &RequestKey) -> Answer {
         let (request, verdict) = self.follow(now, on, sending);
         if self.tells == Tells::Server && verdict == Verdict::Ok {
             let Request { came, begins, departs, done, .. } = request;
@@ -136,7 +137,7 @@ impl Network {
             self.due_at = self.due_at.min(done);
             return Answer::Later;
         }
-        self.put_down(on, request);
+        self.record_departure(on, request);
         if request.end != NONE {
             return Answer::Later;
         }
@@ -151,10 +152,10 @@ impl Network {
 
     /// When a request that comes at `now`, without a client and its connections, is answered, and how.
     #[inline]
-    pub(crate) fn answer_at_once(&mut self, now: Nanos, sending: &Sending) -> (Nanos, Outcome, u16) {
+    pub(crate) fn answer_at_once(&mut self, now: Nanos, sending: &RequestKey) -> (Nanos, Outcome, u16) {
         self.now = now;
         let (request, verdict) = self.follow(now, NONE, sending);
-        self.put_down((sending.k % PLACES) as u32, request);
+        self.record_departure((sending.k % PLACES) as u32, request);
         let (outcome, status) = verdict.answer();
         (request.done, outcome, status)
     }
@@ -162,8 +163,8 @@ impl Network {
     /// Follows a request on its way. Its answer comes with an end, and is told then, where that is so and there is a
     /// connection ([`NONE`] for none).
     #[inline(always)]
-    fn follow(&mut self, now: Nanos, on: u32, sending: &Sending) -> (Request, Verdict) {
-        if self.told.is_full() {
+    fn follow(&mut self, now: Nanos, on: u32, sending: &RequestKey) -> (Request, Verdict) {
+        if self.pending.is_full() {
             self.settle_told(now);
         }
         match self.tells {
@@ -174,7 +175,7 @@ impl Network {
 
     /// [`follow`](Network::follow), part by part.
     #[inline(always)]
-    fn follow_on(&mut self, now: Nanos, on: u32, sending: &Sending) -> (Request, Verdict) {
+    fn follow_on(&mut self, now: Nanos, on: u32, sending: &RequestKey) -> (Request, Verdict) {
         let (mut end_of, mut served) = (NONE, None);
         let counted = u64::from(self.measured.counts(now));
         let id = self.numbers.id(sending);
@@ -193,18 +194,18 @@ impl Network {
                 {
                     (verdict, tally.failed) = (Verdict::Refused, tally.failed + counted);
                     let done = at.saturating_add(back(part, group, id));
-                    if node != 0 && matches!(part.does, Does::Pass(_) | Does::Balancer(_)) {
-                        self.told.stay(Stay { node, from: since, to: done });
+                    if node != 0 && matches!(part.does, PartKind::Forward(_) | PartKind::Balancer(_)) {
+                        self.pending.stay(Stay { node, from: since, to: done });
                     }
                     break done;
                 }
             }
             match &mut part.does {
-                Does::Pass(way) => {
+                PartKind::Forward(way) => {
                     self.path.push(Passed { node, since, handed: at, target: NONE });
                     node = way.first + copy * way.stride;
                 }
-                Does::Balancer(balancing) => {
+                PartKind::Balancer(balancing) => {
                     let key = if self.keyed { self.numbers.user(sending) } else { 0 };
                     let mut draws = part.draws.route[group].item(super::numbers::item(id, 0));
                     balancing.let_go(at);
@@ -220,7 +221,7 @@ impl Network {
                     self.path.push(Passed { node, since, handed: at, target: outstanding });
                     node = balancing.node(copy, target);
                 }
-                Does::Line(line) => {
+                PartKind::FifoStation(line) => {
                     let mut draws = self.numbers.demand(sending.group, id, 0);
                     let demand = line.demand(copy as usize, sending.step, &mut draws);
                     let Some((begins, departs)) = line.arrive(copy as usize, at, demand) else {
@@ -230,13 +231,13 @@ impl Network {
                     served = Some((node, number, at, begins, departs));
                     break departs.saturating_add(back(part, group, id));
                 }
-                Does::Desk(_) => break at,
+                PartKind::EventStation(_) => break at,
             }
         };
         while let Some(Passed { node, since, handed, target }) = self.path.pop() {
             let (part, copy) = self.nodes[node as usize];
             let part = &mut self.parts[part as usize];
-            if let Does::Balancer(balancing) = &mut part.does
+            if let PartKind::Balancer(balancing) = &mut part.does
                 && target != NONE
             {
                 let tells = self.tells == Tells::Balancer && node == 0 && on != NONE;
@@ -257,7 +258,7 @@ impl Network {
                 self.tallies[node as usize].failed += counted;
             }
             if node != 0 {
-                self.told.stay(Stay { node, from: since, to: done });
+                self.pending.stay(Stay { node, from: since, to: done });
             }
         }
         let least = if verdict == Verdict::Ok { LEAST } else { REJECTION };
@@ -273,14 +274,14 @@ impl Network {
 
     /// [`follow`](Network::follow), where the way is into a single server with nothing around it, and out.
     #[inline(always)]
-    fn serve(&mut self, now: Nanos, sending: &Sending) -> (Request, Verdict) {
+    fn serve(&mut self, now: Nanos, sending: &RequestKey) -> (Request, Verdict) {
         let counted = u64::from(self.measured.counts(now));
         let mut draws = self.numbers.demand(sending.group, self.numbers.id(sending), 0);
         let (part, tally) = (&mut self.parts[0], &mut self.tallies[0]);
         tally.came += counted;
         self.little.came(now);
         let stay = match &mut part.does {
-            Does::Line(line) => {
+            PartKind::FifoStation(line) => {
                 let demand = line.demand(0, sending.step, &mut draws);
                 line.arrive(0, now, demand)
             }

@@ -16,12 +16,12 @@ const SWEEP_AT: usize = 64;
 /// What happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(super) enum What {
-    /// A flight goes on.
+pub(super) enum EventKind {
+    /// A job goes on.
     Go,
-    /// A flight has taken too long for who waits for it.
+    /// A job has taken too long for who waits for it.
     Late,
-    /// A flight whose attempts take long makes another.
+    /// A job whose attempts take long makes another.
     Hedge,
     /// A station may have finished somebody.
     Check,
@@ -38,12 +38,12 @@ pub(super) enum What {
 pub(super) struct Event {
     pub at: Nanos,
     number: u32,
-    pub what: What,
-    /// Which flight, node, part or entry of a list.
+    pub what: EventKind,
+    /// Which job, node, part or entry of a list.
     pub who: u32,
-    /// The flight's life.
+    /// The job's life.
     pub life: u32,
-    /// How often a flight had waited for attempts.
+    /// How often a job had waited for attempts.
     pub round: u16,
 }
 
@@ -64,7 +64,7 @@ impl Ord for Event {
     }
 }
 
-/// Told one by one, because the heap asks these, and they are one comparison each.
+/// PendingDepartures one by one, because the heap asks these, and they are one comparison each.
 impl PartialOrd for Event {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
@@ -100,12 +100,12 @@ pub(super) struct Events {
 
 impl Events {
     #[inline]
-    pub(super) fn add(&mut self, at: Nanos, what: What, who: u32, life: u32) {
+    pub(super) fn add(&mut self, at: Nanos, what: EventKind, who: u32, life: u32) {
         self.add_in_round(at, what, who, life, 0);
     }
 
     #[inline]
-    pub(super) fn add_in_round(&mut self, at: Nanos, what: What, who: u32, life: u32, round: u16) {
+    pub(super) fn add_in_round(&mut self, at: Nanos, what: EventKind, who: u32, life: u32, round: u16) {
         self.heap.push(Event { at, number: self.next, what, who, life, round });
         self.next = self.next.wrapping_add(1);
     }
@@ -158,7 +158,7 @@ mod tests {
     fn events_come_in_the_order_of_time_and_at_one_instant_as_written() {
         let mut events = Events::default();
         for (at, who) in [(5, 0), (3, 1), (5, 2), (1, 3), (3, 4), (5, 5)] {
-            events.add(Nanos(at), What::Go, who, 0);
+            events.add(Nanos(at), EventKind::Go, who, 0);
         }
         assert_eq!((events.next_at(), events.pop(Nanos(0))), (Nanos(1), None));
         let order: Vec<u32> = std::iter::from_fn(|| events.pop(Nanos(9)).map(|event| event.who)).collect();
@@ -169,7 +169,7 @@ mod tests {
     fn void_entries_are_swept_out() {
         let mut events = Events::default();
         for who in 0..1_000 {
-            events.add(Nanos(1_000), What::Late, who, 0);
+            events.add(Nanos(1_000), EventKind::Late, who, 0);
             if who % 10 != 0 {
                 events.is_void(|event| event.who % 10 == 0);
             }

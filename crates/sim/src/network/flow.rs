@@ -1,18 +1,18 @@
 //! Going in: what a request meets on its way to a server.
 //!
-//! A flight goes step by step, as far as it gets without waiting; no step calls another, so that no model is too deep for
+//! A job goes step by step, as far as it gets without waiting; no step calls another, so that no model is too deep for
 //! the stack, and what fails at once and is made again at once goes round the loop.
 
-use super::events::What;
-use super::flight::{Frame, From, State, Verdict};
+use super::events::EventKind;
+use super::job::{Frame, Origin, State, Verdict};
 use super::numbers::item;
-use super::part::Does;
+use super::part::PartKind;
 use super::station::{Came, Order};
 use super::{Network, REJECTION};
 use headway_base::Nanos;
 use headway_workload::model::{UnderWay, WhileDown};
 
-/// Where a flight is on its way: what it does next.
+/// Where a job is on its way: what it does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     /// Enters a node.
@@ -40,12 +40,12 @@ pub(super) enum Step {
 }
 
 impl Network {
-    /// The flight goes as far as it gets, and then all who can go on because of it.
+    /// The job goes as far as it gets, and then all who can go on because of it.
     #[inline]
-    pub(super) fn drive(&mut self, flight: u32, step: Step) {
-        let mut next = Some((flight, step));
-        while let Some((flight, step)) = next {
-            next = self.step(flight, step);
+    pub(super) fn drive(&mut self, job: u32, step: Step) {
+        let mut next = Some((job, step));
+        while let Some((job, step)) = next {
+            next = self.step(job, step);
         }
         if !self.ready.is_empty() {
             self.settle();
@@ -55,16 +55,16 @@ impl Network {
     /// All who can go on do.
     pub(super) fn settle(&mut self) {
         while let Some((ticket, step)) = self.ready.pop_front() {
-            let mut next = self.flights.lives(ticket.flight, ticket.life).then_some((ticket.flight, step));
-            while let Some((flight, step)) = next {
-                next = self.step(flight, step);
+            let mut next = self.jobs.lives(ticket.job, ticket.life).then_some((ticket.job, step));
+            while let Some((job, step)) = next {
+                next = self.step(job, step);
             }
         }
     }
 
-    /// The flight can go on.
+    /// The job can go on.
     pub(super) fn make_ready(&mut self, f: u32, step: Step) {
-        self.ready.push_back((self.flights.ticket(f), step));
+        self.ready.push_back((self.jobs.ticket(f), step));
     }
 
     #[inline]
@@ -84,19 +84,19 @@ impl Network {
         }
     }
 
-    /// The flight goes on so much later.
+    /// The job goes on so much later.
     #[inline]
     pub(super) fn go(&mut self, f: u32, after: Nanos, state: State, step: Step) {
-        let flight = self.flights.of(f);
-        (flight.state, flight.next) = (state, step);
-        let life = flight.life;
-        self.events.add(self.now.saturating_add(after), What::Go, f, life);
+        let job = self.jobs.of(f);
+        (job.state, job.next) = (state, step);
+        let life = job.life;
+        self.events.add(self.now.saturating_add(after), EventKind::Go, f, life);
     }
 
     #[inline]
     fn enter(&mut self, f: u32, node: u32) -> Option<(u32, Step)> {
-        let frame = Frame::entering(node, self.now, From::Door);
-        self.flights.push(f, frame);
+        let frame = Frame::entering(node, self.now, Origin::Door);
+        self.jobs.push(f, frame);
         let (part, copy) = self.nodes[node as usize];
         let counted = self.counted(f);
         let part = &mut self.parts[part as usize];
@@ -113,7 +113,7 @@ impl Network {
         Some((f, Step::Attempt))
     }
 
-    /// An attempt begins; where somebody may lose patience with it, it is a flight of its own.
+    /// An attempt begins; where somebody may lose patience with it, it is a job of its own.
     fn attempt(&mut self, f: u32) -> Option<(u32, Step)> {
         let (node, part, _) = self.place(f);
         let counted = self.counted(f);
@@ -125,9 +125,9 @@ impl Network {
         if part.hedge.is_none() && part.timeout.is_none() {
             return Some((f, Step::Breaker));
         }
-        let number = self.flights.get(f).attempt;
+        let number = self.jobs.get(f).attempt;
         let hedge = part.hedge;
-        let child = self.split(f, number, From::Attempt);
+        let child = self.split(f, number, Origin::Attempt);
         if let Some(hedge) = hedge {
             self.watch_to_hedge(f, hedge.after);
         }
@@ -140,14 +140,14 @@ impl Network {
         let part = &mut self.parts[part];
         if let Some(breaker) = part.breakers.get_mut(copy) {
             let pass = breaker.allows(self.now);
-            self.flights.top(f).pass = pass;
+            self.jobs.top(f).pass = pass;
             if pass.is_none() {
-                self.flights.of(f).verdict = Verdict::Refused;
+                self.jobs.of(f).verdict = Verdict::Refused;
                 return Some((f, Step::BackToBreaker));
             }
         }
         if let Some(cable) = &part.cable {
-            let (number, group) = self.flights.number(f);
+            let (number, group) = self.jobs.number(f);
             let takes = cable.out.sample_time(&mut part.draws.out[group].item(number));
             if takes > Nanos::ZERO {
                 self.go(f, takes, State::Going, Step::Faults);
@@ -164,25 +164,25 @@ impl Network {
         if !faults.is_up(copy as u32, self.now, &mut part.series) {
             match faults.while_down {
                 WhileDown::Error => {
-                    self.flights.of(f).verdict = Verdict::Refused;
+                    self.jobs.of(f).verdict = Verdict::Refused;
                     return Some((f, Step::Back));
                 }
                 WhileDown::Silence => {
-                    self.flights.of(f).state = State::Silent;
+                    self.jobs.of(f).state = State::Silent;
                     self.fell_silent(f);
                     return None;
                 }
                 WhileDown::Slow(_) => {}
             }
         }
-        let is_station = matches!(part.does, Does::Line(_) | Does::Desk(_));
+        let is_station = matches!(part.does, PartKind::FifoStation(_) | PartKind::EventStation(_));
         if faults.under_way == UnderWay::Lost && !is_station {
-            let number = self.flights.get(f).attempt;
-            let child = self.split(f, number, From::Inside);
-            self.flights.of(f).inside = true;
-            let ticket = self.flights.ticket(f);
+            let number = self.jobs.get(f).attempt;
+            let child = self.split(f, number, Origin::Inside);
+            self.jobs.of(f).inside = true;
+            let ticket = self.jobs.ticket(f);
             if let Some(faults) =
-                &mut self.parts[self.nodes[self.flights.top(f).node as usize].0 as usize].faults
+                &mut self.parts[self.nodes[self.jobs.top(f).node as usize].0 as usize].faults
             {
                 faults.inside[copy].push(0, ticket);
             }
@@ -195,51 +195,51 @@ impl Network {
     fn meet_part(&mut self, f: u32) -> Option<(u32, Step)> {
         let (node, part, copy) = self.place(f);
         match &self.parts[part].does {
-            Does::Pass(way) => Some((f, Step::Enter(way.first + copy as u32 * way.stride))),
-            Does::Balancer(_) => self.choose(f, part, copy),
-            Does::Line(_) => self.line_up(f, part, copy),
-            Does::Desk(_) => self.come_to_desk(f, node, part, copy),
+            PartKind::Forward(way) => Some((f, Step::Enter(way.first + copy as u32 * way.stride))),
+            PartKind::Balancer(_) => self.choose(f, part, copy),
+            PartKind::FifoStation(_) => self.line_up(f, part, copy),
+            PartKind::EventStation(_) => self.come_to_desk(f, node, part, copy),
         }
     }
 
     /// Turned away: the answer takes a little.
     fn turn_away(&mut self, f: u32) -> Option<(u32, Step)> {
-        self.flights.of(f).verdict = Verdict::Refused;
+        self.jobs.of(f).verdict = Verdict::Refused;
         self.go(f, REJECTION, State::Bound, Step::Back);
         None
     }
 
-    /// A balancer hands the flight on, or keeps it until somebody is free.
+    /// A balancer hands the job on, or keeps it until somebody is free.
     #[inline]
     fn choose(&mut self, f: u32, part: usize, copy: usize) -> Option<(u32, Step)> {
         let part_number = part;
         let part = &mut self.parts[part];
-        let Does::Balancer(balancing) = &mut part.does else { return None };
+        let PartKind::Balancer(balancing) = &mut part.does else { return None };
         balancing.keep_up(self.now);
         if let Some(over) = balancing.exchanging(self.now) {
             self.go(f, over - self.now, State::Going, Step::Part);
             return None;
         }
-        let number = item(self.flights.asked(f).id, self.flights.get(f).attempt);
-        let asked = self.flights.asked(f);
+        let number = item(self.jobs.asked(f).id, self.jobs.get(f).attempt);
+        let asked = self.jobs.asked(f);
         let mut draws = part.draws.route[usize::from(asked.group)].item(number);
         let at = balancing.chooser(copy as u32);
         if let Some(target) = balancing.choosers[at].choose(self.now, asked.key, &mut draws) {
             balancing.choosers[at].started(target);
             let node = balancing.node(copy as u32, target);
-            let frame = self.flights.top(f);
+            let frame = self.jobs.top(f);
             (frame.target, frame.handed) = (target, self.now);
             return Some((f, Step::Enter(node)));
         }
         if balancing.limit.is_some_and(|limit| balancing.waiting[at].len() >= limit) {
             return self.turn_away(f);
         }
-        self.flights.of(f).state = State::Queued;
-        balancing.waiting[at].push(0, self.flights.ticket(f));
+        self.jobs.of(f).state = State::Queued;
+        balancing.waiting[at].push(0, self.jobs.ticket(f));
         if let Some((every, _)) = balancing.exchange.filter(|_| !balancing.armed) {
             balancing.armed = true;
             let next = Nanos((balancing.exchanged + 1).saturating_mul(every.0));
-            self.events.add(next, What::Exchange, part_number as u32, 0);
+            self.events.add(next, EventKind::Exchange, part_number as u32, 0);
         }
         None
     }
@@ -248,43 +248,43 @@ impl Network {
     pub(super) fn hand_on(&mut self, part: usize, copy: usize) {
         let part_number = part;
         let part = &mut self.parts[part];
-        let Does::Balancer(balancing) = &mut part.does else { return };
+        let PartKind::Balancer(balancing) = &mut part.does else { return };
         let at = balancing.chooser(copy as u32);
         if let Some(over) = balancing.exchanging(self.now) {
             if !balancing.armed && balancing.waiting[at].len() > 0 {
                 balancing.armed = true;
-                self.events.add(over, What::Exchange, part_number as u32, 0);
+                self.events.add(over, EventKind::Exchange, part_number as u32, 0);
             }
             return;
         }
-        while let Some(ticket) = balancing.waiting[at].first(&self.flights) {
-            let f = ticket.flight;
-            let number = item(self.flights.asked(f).id, self.flights.get(f).attempt);
-            let asked = self.flights.asked(f);
+        while let Some(ticket) = balancing.waiting[at].first(&self.jobs) {
+            let f = ticket.job;
+            let number = item(self.jobs.asked(f).id, self.jobs.get(f).attempt);
+            let asked = self.jobs.asked(f);
             let mut draws = part.draws.route[usize::from(asked.group)].item(number);
             let Some(target) = balancing.choosers[at].choose(self.now, asked.key, &mut draws) else { return };
-            balancing.waiting[at].take_first(&self.flights);
+            balancing.waiting[at].take_first(&self.jobs);
             balancing.choosers[at].started(target);
-            let frame = self.flights.top(f);
+            let frame = self.jobs.top(f);
             (frame.target, frame.handed) = (target, self.now);
             // Where all copies share a chooser, the one who waits may have come to another copy.
             let own = self.nodes[frame.node as usize].1;
-            self.flights.of(f).state = State::Going;
-            self.ready.push_back((self.flights.ticket(f), Step::Enter(balancing.node(own, target))));
+            self.jobs.of(f).state = State::Going;
+            self.ready.push_back((self.jobs.ticket(f), Step::Enter(balancing.node(own, target))));
         }
     }
 
-    /// A station that is first come first served: when the flight leaves is known.
+    /// A station that is first come first served: when the job leaves is known.
     #[inline]
     fn line_up(&mut self, f: u32, part: usize, copy: usize) -> Option<(u32, Step)> {
         let part = &mut self.parts[part];
-        let Does::Line(line) = &mut part.does else { return None };
-        let (asked, attempt) = (self.flights.asked(f), self.flights.get(f).attempt);
+        let PartKind::FifoStation(line) = &mut part.does else { return None };
+        let (asked, attempt) = (self.jobs.asked(f), self.jobs.get(f).attempt);
         let mut draws = self.numbers.demand(asked.group, asked.id, attempt);
         let demand = line.demand(copy, asked.step, &mut draws);
         let Some((begins, departs)) = line.arrive(copy, self.now, demand) else { return self.turn_away(f) };
-        let flight = self.flights.of(f);
-        (flight.at, flight.begins) = (self.now, begins);
+        let job = self.jobs.of(f);
+        (job.at, job.begins) = (self.now, begins);
         self.go(f, departs - self.now, State::Bound, Step::Served);
         None
     }
@@ -292,19 +292,20 @@ impl Network {
     /// A station that acts by events.
     fn come_to_desk(&mut self, f: u32, node: u32, part: usize, copy: usize) -> Option<(u32, Step)> {
         // Who is done at this instant makes room first.
-        if matches!(&self.parts[part].does, Does::Desk(desks) if desks.desks[copy].armed <= self.now) {
+        if matches!(&self.parts[part].does, PartKind::EventStation(stations) if stations.stations[copy].armed <= self.now)
+        {
             self.check_desk(node);
         }
         self.keep_pace(part, copy);
         let part = &mut self.parts[part];
-        let Does::Desk(desks) = &mut part.does else { return None };
-        let (asked, attempt) = (self.flights.asked(f), self.flights.get(f).attempt);
+        let PartKind::EventStation(stations) = &mut part.does else { return None };
+        let (asked, attempt) = (self.jobs.asked(f), self.jobs.get(f).attempt);
         let mut draws = self.numbers.demand(asked.group, asked.id, attempt);
-        let demand = desks.service.demand(asked.step, desks.desks[copy].admitted, &mut draws);
-        let class = if desks.rules.order == Order::Class { desks.rules.class(asked.step) } else { 0 };
-        let flight = self.flights.of(f);
-        (flight.at, flight.left, flight.class) = (self.now, demand.0 as f64, class);
-        if desks.desks[copy].arrive(&desks.rules, &mut self.flights, f, self.now) == Came::Full {
+        let demand = stations.service.demand(asked.step, stations.stations[copy].admitted, &mut draws);
+        let class = if stations.rules.order == Order::Class { stations.rules.class(asked.step) } else { 0 };
+        let job = self.jobs.of(f);
+        (job.at, job.left, job.class) = (self.now, demand.0 as f64, class);
+        if stations.stations[copy].arrive(&stations.rules, &mut self.jobs, f, self.now) == Came::Full {
             return self.turn_away(f);
         }
         self.settle_desk(node);

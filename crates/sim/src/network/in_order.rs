@@ -1,6 +1,6 @@
 //! Answers that come in the order of their requests: those of a single server that is first come first served.
 
-use super::flight::NONE;
+use super::job::NONE;
 use crate::steps::step;
 use headway_base::Nanos;
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@
 //! Deliberately absent: Little's law and the series, which are of the whole run.
 
 use super::Network;
-use super::flight::NONE;
+use super::job::NONE;
 use super::part::Tally;
 use headway_base::Nanos;
 use headway_workload::Plan;
@@ -92,26 +92,26 @@ impl Spent {
 }
 
 impl Network {
-    /// 1 if the request that the flight is of counts, else 0.
+    /// 1 if the request that the job is of counts, else 0.
     #[inline]
     pub(super) fn counted(&self, f: u32) -> u64 {
-        u64::from(self.measured.counts(self.flights.asked(f).came))
+        u64::from(self.measured.counts(self.jobs.asked(f).came))
     }
 
-    /// The server time that a flight took is known, and whether anybody waited for it.
+    /// The server time that a job took is known, and whether anybody waited for it.
     #[inline]
     pub(super) fn is_spent(&mut self, f: u32, for_nobody: bool) {
-        if self.measured.counts(self.flights.asked(f).came) {
-            self.spent.add(self.flights.get(f).busy, for_nobody);
+        if self.measured.counts(self.jobs.asked(f).came) {
+            self.spent.add(self.jobs.get(f).busy, for_nobody);
         }
     }
 
-    /// Whether nobody waits for what comes of a flight.
+    /// Whether nobody waits for what comes of a job.
     pub(super) fn is_for_nobody(&self, mut f: u32) -> bool {
-        while self.flights.get(f).parent != NONE {
-            f = self.flights.get(f).parent;
+        while self.jobs.get(f).parent != NONE {
+            f = self.jobs.get(f).parent;
         }
-        !self.flights.get(f).root || self.flights.asked(f).on == NONE
+        !self.jobs.get(f).root || self.jobs.asked(f).on == NONE
     }
 }
 

@@ -9,11 +9,11 @@
 //!   come first served, by next-free times; cables; parts that are down and say so) the answer is told when the request
 //!   comes. M/M/1 is this, which keeps no more than the last request of each connection, and least connections over many, which
 //!   counts what is outstanding.
-//! - By events: else a request is a flight (`flight`) that goes through the nodes step by step, in (`flow`) and back
-//!   (`answer`). A flight waits for events of the network's own calendar (`events`), for a place at a station or balancer
-//!   (`tickets`), or, where there are time-outs, hedges and parts that lose what is in them, for attempts, which are flights
+//! - By events: else a request is a job (`job`) that goes through the nodes step by step, in (`flow`) and back
+//!   (`answer`). A job waits for events of the network's own calendar (`events`), for a place at a station or balancer
+//!   (`tickets`), or, where there are time-outs, hedges and parts that lose what is in them, for attempts, which are jobs
 //!   of their own (`split`). A station that is first come first served and cannot be interrupted costs one event per
-//!   request here too; the others act by events (`station::desk`).
+//!   request here too; the others act by events (`station::event_station`).
 //!
 //! Both ways draw the same numbers (`numbers`): a model that gains a time-out that never acts gives the same answers.
 //!
@@ -21,8 +21,8 @@
 //!
 //! - Events happen in the order of time, and at one instant in the order in which they were written down. A request that
 //!   comes at an instant comes after what happens then.
-//! - No step of a flight calls another: depth costs no stack.
-//! - Memory is for what is under way. Slots of flights are used again, queues and timers of those who are gone are swept.
+//! - No step of a job calls another: depth costs no stack.
+//! - Memory is for what is under way. Slots of jobs are used again, queues and timers of those who are gone are swept.
 //! - A request costs at most the logarithm of the number of copies and of those under way, and no allocation once the slots
 //!   are there; what it did is added to sums and to windows over time whose number is bounded (`series`).
 //!
@@ -32,26 +32,26 @@
 mod accept;
 mod answer;
 mod build;
-#[cfg(test)]
-mod crowds;
+mod calendar_queue;
 mod direct;
-mod due;
 mod events;
-mod flight;
 mod flow;
 mod in_order;
+mod job;
 mod measured;
 pub(crate) mod numbers;
 mod observe;
 mod outbox;
 mod part;
+mod pending;
 mod series;
+#[cfg(test)]
+mod simultaneous_arrivals_tests;
 mod split;
 mod station;
 #[cfg(test)]
 mod tests;
-mod tickets;
-mod told;
+mod wait_queue;
 
 pub(crate) use build::copies;
 pub use observe::{CopyObserved, MOST_COPIES, Observed, PartObserved, Window};
@@ -61,20 +61,20 @@ use crate::target::{Answer, Answered, Connect, Target};
 use accept::Accept;
 use answer::Release;
 use direct::Passed;
-use events::{Event, Events, What};
-use flight::{Asked, Flights, NONE, Ticket};
+use events::{Event, EventKind, Events};
 use flow::Step;
 use headway_base::Nanos;
-use headway_workload::Sending;
+use headway_workload::RequestKey;
 use headway_workload::client::ConnectionId;
 use in_order::InOrder;
+use job::{Asked, Jobs, NONE, Ticket};
 use measured::{Measured, Spent};
 use numbers::Numbers;
 use observe::Little;
 use outbox::Outbox;
-use part::{Does, Part, Tally};
+use part::{Part, PartKind, Tally};
+use pending::PendingDepartures;
 use std::collections::VecDeque;
-use told::Told;
 
 /// How long it takes to be turned away: what a server needs to say so over a loopback. Users who ask again at once would
 /// otherwise do so a thousand million times a second.
@@ -100,14 +100,14 @@ pub struct Network {
     /// Those of the server where requests enter.
     in_order: InOrder,
     /// What was told before its time.
-    told: Told,
+    pending: PendingDepartures,
     /// Parts on the present request's way, on the direct way.
     path: Vec<Passed>,
     /// What happened last did then.
     now: Nanos,
-    flights: Flights,
+    jobs: Jobs,
     events: Events,
-    /// Flights that can go on.
+    /// Jobs that can go on.
     ready: VecDeque<(Ticket, Step)>,
     /// Answers that the world has not been told.
     outbox: Outbox,
@@ -116,7 +116,7 @@ pub struct Network {
     /// Failed requests that count as outstanding for a while.
     releases: Vec<Release>,
     free_releases: Vec<u32>,
-    /// Flights to be looked at.
+    /// Jobs to be looked at.
     scratch: Vec<u32>,
     numbers: Numbers,
     /// Whether anybody asks who the user is.
@@ -141,10 +141,10 @@ enum Tells {
 }
 
 impl Network {
-    /// Node, part and copy that a flight is at.
+    /// Node, part and copy that a job is at.
     #[inline]
     fn place(&mut self, f: u32) -> (u32, usize, usize) {
-        let node = self.flights.top(f).node;
+        let node = self.jobs.top(f).node;
         let (part, copy) = self.nodes[node as usize];
         (node, part as usize, copy as usize)
     }
@@ -155,23 +155,23 @@ impl Network {
         self.now = event.at;
         let Event { who, life, round, .. } = event;
         match event.what {
-            What::Go => {
-                if self.flights.lives(who, life) {
-                    let next = self.flights.get(who).next;
+            EventKind::Go => {
+                if self.jobs.lives(who, life) {
+                    let next = self.jobs.get(who).next;
                     self.drive(who, next);
                 }
                 return;
             }
-            What::Late if self.flights.lives(who, life) => self.late(who),
-            What::Hedge if self.flights.hedges(Ticket { flight: who, life, round }) => self.hedge(who),
-            What::Late | What::Hedge => self.events.void_came_up(),
-            What::Check => self.check_desk(who),
-            What::Release => {
+            EventKind::Late if self.jobs.lives(who, life) => self.late(who),
+            EventKind::Hedge if self.jobs.hedges(Ticket { job: who, life, round }) => self.hedge(who),
+            EventKind::Late | EventKind::Hedge => self.events.void_came_up(),
+            EventKind::Check => self.check_desk(who),
+            EventKind::Release => {
                 self.free_releases.push(who);
                 self.release(self.releases[who as usize]);
             }
-            What::Change => self.change(who),
-            What::Exchange => self.exchange(who as usize),
+            EventKind::Change => self.change(who),
+            EventKind::Exchange => self.exchange(who as usize),
         }
         self.settle();
     }
@@ -180,7 +180,7 @@ impl Network {
     fn exchange(&mut self, part: usize) {
         let now = self.now;
         let copies = {
-            let Does::Balancer(balancing) = &mut self.parts[part].does else { return };
+            let PartKind::Balancer(balancing) = &mut self.parts[part].does else { return };
             balancing.keep_up(now);
             balancing.armed = false;
             balancing.waiting.len()
@@ -188,13 +188,13 @@ impl Network {
         for copy in 0..copies {
             self.hand_on(part, copy);
         }
-        let Does::Balancer(balancing) = &mut self.parts[part].does else { return };
+        let PartKind::Balancer(balancing) = &mut self.parts[part].does else { return };
         if let Some((every, _)) = balancing.exchange.filter(|_| !balancing.armed)
             && balancing.waiting.iter().any(|waiting| waiting.len() > 0)
         {
             balancing.armed = true;
             let next = Nanos((balancing.exchanged + 1).saturating_mul(every.0));
-            self.events.add(next, What::Exchange, part as u32, 0);
+            self.events.add(next, EventKind::Exchange, part as u32, 0);
         }
     }
 
@@ -214,7 +214,7 @@ impl Target for Network {
     }
 
     #[inline]
-    fn request(&mut self, now: Nanos, _: u64, on: ConnectionId, sending: &Sending) -> Answer {
+    fn request(&mut self, now: Nanos, _: u64, on: ConnectionId, sending: &RequestKey) -> Answer {
         if self.direct {
             self.tell_due(now);
             self.now = now;
@@ -226,19 +226,19 @@ impl Target for Network {
             key: if self.keyed { self.numbers.user(sending) } else { 0 },
             came: now,
             on,
-            flight: NONE,
-            flights: 0,
+            job: NONE,
+            jobs: 0,
             attempts: 0,
             step: sending.step,
             group: sending.group,
         };
-        let flight = self.flights.begin(asked);
+        let job = self.jobs.begin(asked);
         if self.connections.len() <= on as usize {
             self.connections.resize(on as usize + 1, NONE);
         }
-        self.connections[on as usize] = self.flights.get(flight).request;
+        self.connections[on as usize] = self.jobs.get(job).request;
         self.little.came(now);
-        self.drive(flight, Step::Enter(0));
+        self.drive(job, Step::Enter(0));
         Answer::Later
     }
 
@@ -252,7 +252,7 @@ impl Target for Network {
     }
 
     #[inline]
-    fn happen(&mut self, now: Nanos) -> Option<Answered> {
+    fn step(&mut self, now: Nanos) -> Option<Answered> {
         loop {
             if let Some(answered) = self.outbox.take() {
                 return Some(answered);

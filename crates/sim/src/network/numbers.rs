@@ -4,7 +4,7 @@
 //! models, the event-driven network and the recursion see the same draws that way.
 
 use headway_base::random::{Draws, Stream, streams};
-use headway_workload::{Plan, Sending};
+use headway_workload::{Plan, RequestKey};
 
 /// Attempts of a request that have numbers of their own next to each other.
 const ATTEMPTS: u64 = 128;
@@ -43,7 +43,7 @@ impl Numbers {
 
     /// Number of the request within its group.
     #[inline]
-    pub(crate) fn id(&self, sending: &Sending) -> u64 {
+    pub(crate) fn id(&self, sending: &RequestKey) -> u64 {
         let longest = self.groups[usize::from(sending.group)].longest;
         sending.k.wrapping_mul(longest).wrapping_add(u64::from(sending.ordinal))
     }
@@ -57,7 +57,7 @@ impl Numbers {
 
     /// A hash of the user, or of the session where it has none.
     #[inline]
-    pub(crate) fn user(&self, sending: &Sending) -> u64 {
+    pub(crate) fn user(&self, sending: &RequestKey) -> u64 {
         self.groups[usize::from(sending.group)].user.bits(sending.user, 0)
     }
 }

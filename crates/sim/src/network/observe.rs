@@ -1,8 +1,8 @@
 //! What a network has seen: its parts, attempts, work for nobody, and Little's law.
 
 use super::Network;
-use super::flight::State;
-use super::part::Does;
+use super::job::State;
+use super::part::PartKind;
 use super::series::Lane;
 use headway_base::Nanos;
 use std::ops::Range;
@@ -152,28 +152,28 @@ impl Network {
 
     /// Requests and attempts that are in the network.
     pub fn under_way(&self) -> usize {
-        self.flights.under_way()
+        self.jobs.under_way()
     }
 
     /// What is going on counts up to `until`.
     fn close(&mut self, until: Nanos) {
         self.close_told(until);
-        let alive: Vec<u32> = self.flights.all().collect();
+        let alive: Vec<u32> = self.jobs.all().collect();
         for f in alive {
-            let flight = *self.flights.get(f);
-            for frame in self.flights.frames(f).to_vec() {
+            let job = *self.jobs.get(f);
+            for frame in self.jobs.frames(f).to_vec() {
                 let part = &mut self.parts[self.nodes[frame.node as usize].0 as usize];
-                let inside = !matches!(part.does, Does::Line(_) | Does::Desk(_));
-                if frame.from == super::flight::From::Door && inside {
+                let inside = !matches!(part.does, PartKind::FifoStation(_) | PartKind::EventStation(_));
+                if frame.from == super::job::Origin::Door && inside {
                     self.tallies[frame.node as usize].number(self.measured, frame.since, until);
                     part.series.spell(Lane::Number, frame.since, until);
                 }
             }
-            if flight.root {
-                self.little.is_inside(self.flights.asked(f).came, until);
+            if job.root {
+                self.little.is_inside(self.jobs.asked(f).came, until);
             }
-            let in_line = flight.state == State::Bound && flight.next == super::flow::Step::Served;
-            if matches!(flight.state, State::Waiting | State::Served) || in_line {
+            let in_line = job.state == State::Bound && job.next == super::flow::Step::Served;
+            if matches!(job.state, State::Waiting | State::Served) || in_line {
                 self.close_service(f, in_line, until);
             }
             self.is_spent(f, self.is_for_nobody(f));
@@ -188,30 +188,32 @@ impl Network {
                     part.series.spells(Lane::Down, *since, until, faults.weight);
                 }
             }
-            let Does::Desk(desks) = &part.does else { continue };
-            for (copy, desk) in desks.desks.iter().enumerate().filter(|(_, desk)| desk.busy > 0) {
+            let PartKind::EventStation(stations) = &part.does else { continue };
+            for (copy, station) in
+                stations.stations.iter().enumerate().filter(|(_, station)| station.busy > 0)
+            {
                 let tally = &mut self.tallies[part.first as usize + copy];
-                tally.busy(self.measured, desk.since, until, desk.busy);
-                part.series.spells(Lane::Busy, desk.since, until, i64::from(desk.busy));
+                tally.busy(self.measured, station.since, until, station.busy);
+                part.series.spells(Lane::Busy, station.since, until, i64::from(station.busy));
             }
         }
     }
 
-    /// What a flight has done in the station that it is in counts up to `until`.
+    /// What a job has done in the station that it is in counts up to `until`.
     fn close_service(&mut self, f: u32, in_line: bool, until: Nanos) {
-        let flight = *self.flights.get(f);
+        let job = *self.jobs.get(f);
         let (node, part, copy) = self.place(f);
         let (part, tally) = (&mut self.parts[part], &mut self.tallies[node as usize]);
-        tally.number(self.measured, flight.at, until);
-        part.series.spell(Lane::Number, flight.at, until);
-        if in_line && flight.begins < until {
-            tally.busy(self.measured, flight.begins, until, 1);
-            part.series.spell(Lane::Busy, flight.begins, until);
-            self.flights.of(f).busy += until.0 - flight.begins.0;
-        } else if let Does::Desk(desks) = &mut part.does
-            && flight.state == State::Served
+        tally.number(self.measured, job.at, until);
+        part.series.spell(Lane::Number, job.at, until);
+        if in_line && job.begins < until {
+            tally.busy(self.measured, job.begins, until, 1);
+            part.series.spell(Lane::Busy, job.begins, until);
+            self.jobs.of(f).busy += until.0 - job.begins.0;
+        } else if let PartKind::EventStation(stations) = &mut part.does
+            && job.state == State::Served
         {
-            self.flights.of(f).busy += desks.desks[copy].had_by(&desks.rules, &flight, until);
+            self.jobs.of(f).busy += stations.stations[copy].had_by(&stations.rules, &job, until);
         }
     }
 
@@ -232,10 +234,12 @@ impl Network {
             area_ns: sum.area_ns + copy.area_ns,
         });
         let (kind, servers) = match &of.does {
-            Does::Pass(_) => ("pass".to_owned(), None),
-            Does::Balancer(balancing) => (format!("balancer {}", balancing.policy), None),
-            Does::Line(line) => ("station fifo".to_owned(), Some(u64::from(line.servers))),
-            Does::Desk(desks) => (format!("station {}", desks.word), Some(u64::from(desks.rules.servers))),
+            PartKind::Forward(_) => ("pass".to_owned(), None),
+            PartKind::Balancer(balancing) => (format!("balancer {}", balancing.policy), None),
+            PartKind::FifoStation(line) => ("station fifo".to_owned(), Some(u64::from(line.servers))),
+            PartKind::EventStation(stations) => {
+                (format!("station {}", stations.word), Some(u64::from(stations.rules.servers)))
+            }
         };
         let window = |(from, to, sums): (Nanos, Nanos, [i64; 3])| Window {
             from,
@@ -267,7 +271,7 @@ mod tests {
     use headway_base::{Phase, Profile, Rate};
     use headway_workload::model::{Discipline, Model, Station};
     use headway_workload::plan::Group;
-    use headway_workload::{Plan, Process, Sending};
+    use headway_workload::{Plan, Process, RequestKey};
 
     const MS: fn(i64) -> Nanos = Nanos::from_millis;
 
@@ -279,7 +283,7 @@ mod tests {
         let model = Model::station(Station { discipline, ..Station::new(1, law) });
         let mut network = Network::new(&model, &plan).unwrap();
         for k in 0..4u32 {
-            let sending = Sending { k: u64::from(k), ..Sending::default() };
+            let sending = RequestKey { k: u64::from(k), ..RequestKey::default() };
             network.request(MS(i64::from(k)), u64::from(k), k, &sending);
         }
         network.gone(MS(5), 1);
@@ -304,8 +308,8 @@ mod tests {
             if forgotten.direct {
                 forgotten.in_order.answers.pop_back();
             } else {
-                let last = forgotten.flights.all().last().unwrap();
-                forgotten.flights.end(last);
+                let last = forgotten.jobs.all().last().unwrap();
+                forgotten.jobs.end(last);
             }
             // By events, before anybody misses it.
             let upto = if forgotten.direct { 60 } else { 10 };
@@ -319,8 +323,8 @@ mod tests {
             if shifted.direct {
                 shifted.in_order.answers[3].came = MS(2);
             } else {
-                let last = shifted.flights.all().last().unwrap();
-                shifted.flights.asked_mut(last).came = MS(2);
+                let last = shifted.jobs.all().last().unwrap();
+                shifted.jobs.asked_mut(last).came = MS(2);
             }
             assert!((5..60).all(|ms| !holds(&shifted, MS(ms))));
         }

@@ -1,10 +1,10 @@
 //! The parts of a network as they run: what a model says of each, and the state of its copies.
 
-use super::due::{Due, End};
+use super::calendar_queue::{CalendarQueue, End};
 use super::numbers::seed_of_part;
 use super::series::{Lane, Series};
-use super::station::{Desk, Rules, Service};
-use super::tickets::Tickets;
+use super::station::{EventStation, Rules, Service};
+use super::wait_queue::WaitQueue;
 use crate::balance::Chooser;
 use crate::failure::{BreakerState, BudgetBucket, FaultClock};
 use headway_base::Nanos;
@@ -22,7 +22,7 @@ pub(super) struct Part {
     pub copies: u32,
     /// Nothing stands around it.
     pub plain: bool,
-    pub does: Does,
+    pub does: PartKind,
     pub retry: Option<Retry>,
     /// By copy, where retries have a budget.
     pub buckets: Vec<BudgetBucket>,
@@ -36,15 +36,16 @@ pub(super) struct Part {
     pub series: Series,
 }
 
-/// What it does.
+/// What a part does with a request.
 #[derive(Clone, Debug)]
-pub(super) enum Does {
-    Pass(Way),
+pub(super) enum PartKind {
+    /// Hands it on.
+    Forward(Way),
     Balancer(Box<Balancing>),
-    /// First come first served, by next-free times.
-    Line(Box<Line>),
+    /// Serves in FIFO order, by next-free times.
+    FifoStation(Box<Line>),
     /// A station that acts by events.
-    Desk(Box<Desks>),
+    EventStation(Box<EventStations>),
 }
 
 /// Copies of a part that a part leads to.
@@ -73,7 +74,7 @@ pub(super) struct Balancing {
     /// By copy; one for all where all know the same.
     pub choosers: Vec<Chooser>,
     /// Those that nobody can take, by chooser.
-    pub waiting: Vec<Tickets>,
+    pub waiting: Vec<WaitQueue>,
     pub limit: Option<usize>,
     pub hold: Option<Nanos>,
     /// From one exchange to the next, and what it costs.
@@ -83,7 +84,7 @@ pub(super) struct Balancing {
     /// Whether an event of the next one is set.
     pub armed: bool,
     /// What it counts on the direct way.
-    pub due: Due,
+    pub due: CalendarQueue,
     /// Whether a choice depends on what is outstanding, which it therefore counts.
     pub counts: bool,
     /// Whether it may keep a request until somebody is free or an exchange is over.
@@ -182,12 +183,12 @@ impl Line {
 
 /// Stations that act by events.
 #[derive(Clone, Debug)]
-pub(super) struct Desks {
+pub(super) struct EventStations {
     pub service: Service,
     pub rules: Rules,
     pub word: &'static str,
     /// By copy.
-    pub desks: Vec<Desk>,
+    pub stations: Vec<EventStation>,
 }
 
 /// When copies are down.
@@ -201,8 +202,8 @@ pub(super) struct Faulty {
     pub since: Vec<Nanos>,
     /// Copies for each clock.
     pub weight: i64,
-    /// Flights that are in each copy and would be lost, where that is not a station.
-    pub inside: Vec<Tickets>,
+    /// Jobs that are in each copy and would be lost, where that is not a station.
+    pub inside: Vec<WaitQueue>,
 }
 
 impl Faulty {

@@ -6,110 +6,110 @@
 //! only when no other attempt is under way.
 
 use super::Network;
-use super::events::What;
-use super::flight::{Flight, Frame, From, NONE, State, Ticket, Verdict};
+use super::events::EventKind;
 use super::flow::Step;
-use super::part::Does;
+use super::job::{Frame, Job, NONE, Origin, State, Ticket, Verdict};
+use super::part::PartKind;
 use super::series::Lane;
 use headway_base::Nanos;
 use headway_workload::model::{Cancel, UnderWay};
 
 impl Network {
-    /// The flight waits where it is for an attempt: that attempt.
-    pub(super) fn split(&mut self, f: u32, attempt: u32, from: From) -> u32 {
-        let node = self.flights.top(f).node;
-        let flight = self.flights.of(f);
-        if flight.state != State::Split {
-            (flight.state, flight.hedges) = (State::Split, 0);
+    /// The job waits where it is for an attempt: that attempt.
+    pub(super) fn split(&mut self, f: u32, attempt: u32, from: Origin) -> u32 {
+        let node = self.jobs.top(f).node;
+        let job = self.jobs.of(f);
+        if job.state != State::Split {
+            (job.state, job.hedges) = (State::Split, 0);
         }
         let frame = Frame::entering(node, self.now, from);
-        self.flights.attempt(f, attempt, frame)
+        self.jobs.attempt(f, attempt, frame)
     }
 
     /// Sets the time-out of an attempt, if its part has one.
     pub(super) fn watch(&mut self, child: u32) {
         let (_, part, _) = self.place(child);
         if let Some(timeout) = self.parts[part].timeout {
-            let flight = self.flights.of(child);
-            flight.timed = true;
-            let life = flight.life;
-            self.events.add(self.now.saturating_add(timeout.after), What::Late, child, life);
+            let job = self.jobs.of(child);
+            job.timed = true;
+            let life = job.life;
+            self.events.add(self.now.saturating_add(timeout.after), EventKind::Late, child, life);
         }
     }
 
     /// An attempt is over: who waits for it goes on, or nobody does.
     pub(super) fn finish_attempt(&mut self, child: u32) -> Option<(u32, Step)> {
-        let flight = *self.flights.get(child);
-        let from = self.flights.top(child).from;
-        if flight.parent != NONE {
-            self.flights.detach(child);
+        let job = *self.jobs.get(child);
+        let from = self.jobs.top(child).from;
+        if job.parent != NONE {
+            self.jobs.detach(child);
         }
-        if flight.parent == NONE {
+        if job.parent == NONE {
             self.is_spent(child, true);
             self.end(child);
             return None;
         }
         self.end(child);
-        let parent = self.flights.of(flight.parent);
-        parent.busy += flight.busy;
-        // What is drawn from here on is drawn as if one flight had made the attempts.
-        parent.attempt = flight.attempt;
-        self.hear(flight.parent, flight.verdict, from)
+        let parent = self.jobs.of(job.parent);
+        parent.busy += job.busy;
+        // What is drawn from here on is drawn as if one job had made the attempts.
+        parent.attempt = job.attempt;
+        self.hear(job.parent, job.verdict, from)
     }
 
     /// Sets the timer for another attempt.
     pub(super) fn watch_to_hedge(&mut self, f: u32, after: Nanos) {
-        let flight = self.flights.of(f);
-        flight.hedging = true;
-        let (life, round) = (flight.life, flight.round);
-        self.events.add_in_round(self.now.saturating_add(after), What::Hedge, f, life, round);
+        let job = self.jobs.of(f);
+        job.hedging = true;
+        let (life, round) = (job.life, job.round);
+        self.events.add_in_round(self.now.saturating_add(after), EventKind::Hedge, f, life, round);
     }
 
-    /// The flight's slot is free; its timers are void.
+    /// The job's slot is free; its timers are void.
     fn end(&mut self, f: u32) {
-        let Flight { timed, hedging, .. } = *self.flights.get(f);
-        self.flights.end(f);
+        let Job { timed, hedging, .. } = *self.jobs.get(f);
+        self.jobs.end(f);
         for _ in 0..u8::from(timed) + u8::from(hedging) {
             self.timer_is_void();
         }
     }
 
-    /// The flight makes no other attempt in this round.
+    /// The job makes no other attempt in this round.
     fn hedge_no_more(&mut self, f: u32) {
-        if std::mem::take(&mut self.flights.of(f).hedging) {
+        if std::mem::take(&mut self.jobs.of(f).hedging) {
             self.timer_is_void();
         }
     }
 
     fn timer_is_void(&mut self) {
-        let flights = &self.flights;
+        let jobs = &self.jobs;
         self.events.is_void(|event| match event.what {
-            What::Late => flights.lives(event.who, event.life),
-            What::Hedge => flights.hedges(Ticket { flight: event.who, life: event.life, round: event.round }),
+            EventKind::Late => jobs.lives(event.who, event.life),
+            EventKind::Hedge => jobs.hedges(Ticket { job: event.who, life: event.life, round: event.round }),
             _ => true,
         });
     }
 
     /// Who waits hears how an attempt went.
-    fn hear(&mut self, f: u32, verdict: Verdict, from: From) -> Option<(u32, Step)> {
+    fn hear(&mut self, f: u32, verdict: Verdict, from: Origin) -> Option<(u32, Step)> {
         let (node, part, copy) = self.place(f);
-        if from == From::Inside {
+        if from == Origin::Inside {
             self.resume(f, verdict);
             if let Some(faults) = &mut self.parts[part].faults {
-                faults.inside[copy].gone(&self.flights);
+                faults.inside[copy].gone(&self.jobs);
             }
             return Some((f, Step::Back));
         }
         if verdict != Verdict::Ok {
             self.tallies[node as usize].failed += self.counted(f);
-            if self.flights.get(f).child != NONE {
+            if self.jobs.get(f).child != NONE {
                 self.fell_silent(f);
                 return None;
             }
         }
         let cancel = self.parts[part].hedge.map_or(Cancel::Never, |hedge| hedge.cancel);
-        while self.flights.get(f).child != NONE {
-            self.leave_alone(self.flights.get(f).child, cancel);
+        while self.jobs.get(f).child != NONE {
+            self.leave_alone(self.jobs.get(f).child, cancel);
         }
         self.resume(f, verdict);
         Some((f, Step::Tried))
@@ -118,43 +118,43 @@ impl Network {
     /// It waits no more.
     fn resume(&mut self, f: u32, verdict: Verdict) {
         self.hedge_no_more(f);
-        let flight = self.flights.of(f);
-        flight.round = flight.round.wrapping_add(1);
-        (flight.state, flight.verdict, flight.inside) = (State::Bound, verdict, false);
+        let job = self.jobs.of(f);
+        job.round = job.round.wrapping_add(1);
+        (job.state, job.verdict, job.inside) = (State::Bound, verdict, false);
     }
 
     /// An attempt has taken too long.
     pub(super) fn late(&mut self, child: u32) {
-        self.flights.of(child).timed = false;
-        let parent = self.flights.get(child).parent;
+        self.jobs.of(child).timed = false;
+        let parent = self.jobs.get(child).parent;
         if parent == NONE {
             return;
         }
         let (_, part, copy) = self.place(parent);
-        if let Some(pass) = self.flights.bottom(child).pass.take() {
+        if let Some(pass) = self.jobs.bottom(child).pass.take() {
             self.parts[part].breakers[copy].failed(pass, self.now);
         }
         let cancel = self.parts[part].timeout.map_or(Cancel::Never, |timeout| timeout.cancel);
         self.leave_alone(child, cancel);
-        if let Some((f, step)) = self.hear(parent, Verdict::Late, From::Attempt) {
+        if let Some((f, step)) = self.hear(parent, Verdict::Late, Origin::Attempt) {
             self.make_ready(f, step);
         }
     }
 
-    /// The attempts of a flight take long: it makes another.
+    /// The attempts of a job take long: it makes another.
     pub(super) fn hedge(&mut self, f: u32) {
         let (node, part, _) = self.place(f);
-        self.flights.of(f).hedging = false;
+        self.jobs.of(f).hedging = false;
         let Some(hedge) = self.parts[part].hedge else { return };
-        let number = self.flights.next_attempt(f);
+        let number = self.jobs.next_attempt(f);
         let counted = self.counted(f);
         self.tallies[node as usize].came += counted;
         self.made_again.1 += counted;
-        let child = self.split(f, number, From::Attempt);
+        let child = self.split(f, number, Origin::Attempt);
         self.watch(child);
-        let flight = self.flights.of(f);
-        flight.hedges += 1;
-        if u32::from(flight.hedges) < hedge.most {
+        let job = self.jobs.of(f);
+        job.hedges += 1;
+        if u32::from(job.hedges) < hedge.most {
             self.watch_to_hedge(f, hedge.after);
         }
         self.make_ready(child, Step::Breaker);
@@ -162,7 +162,7 @@ impl Network {
 
     /// Nobody waits for that attempt any more.
     fn leave_alone(&mut self, child: u32, cancel: Cancel) {
-        self.flights.detach(child);
+        self.jobs.detach(child);
         if cancel != Cancel::Never {
             self.call_back(child, cancel == Cancel::Always);
         } else if self.is_lost(child) {
@@ -170,7 +170,7 @@ impl Network {
         }
     }
 
-    /// What of a flight waits anywhere is gone. What is served stops if `served` says so; else it is left to itself, and
+    /// What of a job waits anywhere is gone. What is served stops if `served` says so; else it is left to itself, and
     /// whoever sent it there keeps waiting.
     fn call_back(&mut self, f: u32, served: bool) {
         let mut called = std::mem::take(&mut self.scratch);
@@ -178,28 +178,28 @@ impl Network {
         called.push(f);
         let mut seen = 0;
         while let Some(&f) = called.get(seen) {
-            called.extend(self.flights.children(f));
+            called.extend(self.jobs.children(f));
             seen += 1;
         }
         // Those who wait for attempts come before these, so that it is known whether any is left.
         while let Some(f) = called.pop() {
-            let flight = self.flights.get(f);
-            let stays = match flight.state {
-                State::Split => flight.child != NONE,
+            let job = self.jobs.get(f);
+            let stays = match job.state {
+                State::Split => job.child != NONE,
                 State::Going | State::Waiting | State::Queued | State::Silent => false,
                 State::Served => !served,
                 State::Bound | State::Free => true,
             };
             if stays {
-                self.flights.of(f).called = true;
+                self.jobs.of(f).called = true;
                 self.hedge_no_more(f);
                 continue;
             }
-            if flight.parent != NONE {
-                self.flights.detach(f);
+            if job.parent != NONE {
+                self.jobs.detach(f);
             }
-            if self.flights.get(f).state == State::Served {
-                freed.push(self.flights.top(f).node);
+            if self.jobs.get(f).state == State::Served {
+                freed.push(self.jobs.top(f).node);
             }
             self.drop_one(f);
         }
@@ -210,44 +210,44 @@ impl Network {
         }
     }
 
-    /// If a flight will never be answered, and nobody waits for that: it is dropped.
+    /// If a job will never be answered, and nobody waits for that: it is dropped.
     pub(super) fn fell_silent(&mut self, f: u32) {
         let mut top = f;
         loop {
             if !self.is_lost(top) {
                 return;
             }
-            match self.flights.get(top).parent {
+            match self.jobs.get(top).parent {
                 NONE => break,
                 parent => top = parent,
             }
         }
-        if !self.flights.get(top).root || self.flights.asked(top).on == NONE {
+        if !self.jobs.get(top).root || self.jobs.asked(top).on == NONE {
             self.drop_all(top);
         }
     }
 
-    /// Whether nothing will ever come of a flight: it is silent, or waits for attempts that are, and makes no other.
+    /// Whether nothing will ever come of a job: it is silent, or waits for attempts that are, and makes no other.
     fn is_lost(&self, f: u32) -> bool {
-        match self.flights.get(f).state {
+        match self.jobs.get(f).state {
             State::Silent => return true,
             State::Split => {}
             _ => return false,
         }
         let mut asked = vec![f];
         while let Some(f) = asked.pop() {
-            match self.flights.get(f).state {
+            match self.jobs.get(f).state {
                 State::Silent => {}
                 State::Split => {
-                    let frame = self.flights.frames(f).last().copied();
+                    let frame = self.jobs.frames(f).last().copied();
                     let Some(frame) = frame else { return false };
                     let (part, copy) = self.nodes[frame.node as usize];
                     let part = &self.parts[part as usize];
-                    asked.extend(self.flights.children(f));
-                    let more = if self.flights.get(f).inside {
+                    asked.extend(self.jobs.children(f));
+                    let more = if self.jobs.get(f).inside {
                         part.faults.as_ref().is_some_and(|faults| faults.next_change(copy) < Nanos::MAX)
                     } else {
-                        let hedges = u32::from(self.flights.get(f).hedges);
+                        let hedges = u32::from(self.jobs.get(f).hedges);
                         part.timeout.is_some() || part.hedge.is_some_and(|hedge| hedges < hedge.most)
                     };
                     if more {
@@ -260,14 +260,14 @@ impl Network {
         true
     }
 
-    /// A flight is dropped, with all its attempts.
+    /// A job is dropped, with all its attempts.
     fn drop_all(&mut self, f: u32) {
         let mut dropped = std::mem::take(&mut self.scratch);
         dropped.push(f);
         while let Some(f) = dropped.pop() {
-            while self.flights.get(f).child != NONE {
-                let child = self.flights.get(f).child;
-                self.flights.detach(child);
+            while self.jobs.get(f).child != NONE {
+                let child = self.jobs.get(f).child;
+                self.jobs.detach(child);
                 dropped.push(child);
             }
             self.drop_one(f);
@@ -275,18 +275,18 @@ impl Network {
         self.scratch = dropped;
     }
 
-    /// A flight is dropped where it is: whatever counts it does so no more.
+    /// A job is dropped where it is: whatever counts it does so no more.
     fn drop_one(&mut self, f: u32) {
-        let was = *self.flights.get(f);
-        let top = self.flights.top(f).node;
+        let was = *self.jobs.get(f);
+        let top = self.jobs.top(f).node;
         if was.state == State::Served {
             let (part, copy) = self.nodes[top as usize];
-            if let Does::Desk(desks) = &mut self.parts[part as usize].does {
-                desks.desks[copy as usize].stop(&desks.rules, &mut self.flights, f, self.now);
+            if let PartKind::EventStation(stations) = &mut self.parts[part as usize].does {
+                stations.stations[copy as usize].stop(&stations.rules, &mut self.jobs, f, self.now);
             }
         }
         for _ in 0..was.depth {
-            let frame = *self.flights.top(f);
+            let frame = *self.jobs.top(f);
             let (part, copy) = self.nodes[frame.node as usize];
             let (part, copy) = (part as usize, copy as usize);
             self.give_back(f, part, copy, None);
@@ -294,15 +294,17 @@ impl Network {
                 self.parts[part].breakers[copy].called_back(pass);
             }
             let does = &self.parts[part].does;
-            if frame.from == From::Door && !matches!(does, Does::Line(_) | Does::Desk(_)) {
+            if frame.from == Origin::Door
+                && !matches!(does, PartKind::FifoStation(_) | PartKind::EventStation(_))
+            {
                 self.tallies[frame.node as usize].number(self.measured, frame.since, self.now);
                 self.parts[part].series.spell(Lane::Number, frame.since, self.now);
             }
-            self.flights.pop(f);
+            self.jobs.pop(f);
         }
         self.is_spent(f, true);
         if was.root {
-            let came = self.flights.asked(f).came;
+            let came = self.jobs.asked(f).came;
             self.little.left(came, self.now);
         }
         self.end(f);
@@ -310,8 +312,8 @@ impl Network {
         let (part, copy) = (part as usize, copy as usize);
         match was.state {
             State::Waiting => {
-                let Does::Desk(desks) = &mut self.parts[part].does else { return };
-                desks.desks[copy].called_back(&desks.rules, &self.flights, self.now);
+                let PartKind::EventStation(stations) = &mut self.parts[part].does else { return };
+                stations.stations[copy].called_back(&stations.rules, &self.jobs, self.now);
                 self.tallies[top as usize].number(self.measured, was.at, self.now);
                 self.parts[part].series.spell(Lane::Number, was.at, self.now);
                 self.settle_desk(top);
@@ -322,13 +324,13 @@ impl Network {
                 self.settle_desk(top);
             }
             State::Queued => {
-                let Does::Balancer(balancing) = &mut self.parts[part].does else { return };
+                let PartKind::Balancer(balancing) = &mut self.parts[part].does else { return };
                 let at = balancing.chooser(copy as u32);
-                balancing.waiting[at].gone(&self.flights);
+                balancing.waiting[at].gone(&self.jobs);
             }
             State::Split => {
                 if let Some(faults) = self.parts[part].faults.as_mut().filter(|_| was.inside) {
-                    faults.inside[copy].gone(&self.flights);
+                    faults.inside[copy].gone(&self.jobs);
                 }
             }
             _ => {}
@@ -341,11 +343,11 @@ impl Network {
             return;
         };
         let request = std::mem::replace(request, NONE);
-        let asked = self.flights.request(request);
+        let asked = self.jobs.request(request);
         asked.on = NONE;
-        let flight = asked.flight;
-        if self.is_lost(flight) {
-            self.drop_all(flight);
+        let job = asked.job;
+        if self.is_lost(job) {
+            self.drop_all(job);
             self.settle();
         }
     }
@@ -359,37 +361,37 @@ impl Network {
         let up = faults.is_up(copy as u32, self.now, &mut part.series);
         let (next, lost) = (faults.next_change(copy as u32), faults.under_way == UnderWay::Lost);
         if next < Nanos::MAX {
-            self.events.add(next, What::Change, node, 0);
+            self.events.add(next, EventKind::Change, node, 0);
         }
         self.keep_pace(part_number, copy);
         if up || !lost {
             return;
         }
         let Some(faults) = &mut self.parts[part_number].faults else { return };
-        let inside = faults.inside.get_mut(copy).map(|inside| inside.take_all(&self.flights));
+        let inside = faults.inside.get_mut(copy).map(|inside| inside.take_all(&self.jobs));
         for ticket in inside.unwrap_or_default() {
-            while self.flights.get(ticket.flight).child != NONE {
-                let child = self.flights.get(ticket.flight).child;
+            while self.jobs.get(ticket.job).child != NONE {
+                let child = self.jobs.get(ticket.job).child;
                 // What waits here goes with the part; what has been sent on does not know.
-                let waits = matches!(self.flights.get(child).state, State::Queued | State::Going);
-                if waits && self.flights.top(child).node == node {
-                    self.flights.detach(child);
+                let waits = matches!(self.jobs.get(child).state, State::Queued | State::Going);
+                if waits && self.jobs.top(child).node == node {
+                    self.jobs.detach(child);
                     self.drop_one(child);
                 } else {
                     self.leave_alone(child, Cancel::Never);
                 }
             }
-            self.resume(ticket.flight, Verdict::Refused);
-            self.make_ready(ticket.flight, Step::Back);
+            self.resume(ticket.job, Verdict::Refused);
+            self.make_ready(ticket.job, Step::Back);
         }
-        let Does::Desk(desks) = &mut self.parts[part_number].does else { return };
-        let lost = desks.desks[copy].lose(&desks.rules, &mut self.flights, self.now);
+        let PartKind::EventStation(stations) = &mut self.parts[part_number].does else { return };
+        let lost = stations.stations[copy].lose(&stations.rules, &mut self.jobs, self.now);
         for f in lost {
             self.is_spent(f, true);
-            let flight = self.flights.of(f);
-            flight.busy = 0;
-            (flight.state, flight.verdict) = (State::Bound, Verdict::Refused);
-            let at = flight.at;
+            let job = self.jobs.of(f);
+            job.busy = 0;
+            (job.state, job.verdict) = (State::Bound, Verdict::Refused);
+            let at = job.at;
             self.tallies[node as usize].number(self.measured, at, self.now);
             self.parts[part_number].series.spell(Lane::Number, at, self.now);
             self.make_ready(f, Step::Back);

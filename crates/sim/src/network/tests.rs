@@ -2,7 +2,7 @@
 //! dealt with once, what counts it stops counting it, and Little's identity holds to the nanosecond.
 
 use super::*;
-use crate::{Generator, play, recursion};
+use crate::{Generator, lindley, play};
 use headway_base::dist::{self, Dist};
 use headway_base::random::{Draws, Stream};
 use headway_base::sink::Kept;
@@ -228,13 +228,13 @@ fn whatever_a_network_is_made_of_nothing_is_lost_or_counted_twice() {
         // What is served for nobody is still to be finished.
         let mut steps = 0;
         while network.under_way() > 0 && network.next_at() < Nanos::MAX {
-            let answered = network.happen(network.next_at());
+            let answered = network.step(network.next_at());
             assert_eq!(answered, None, "{seed}: nobody waits");
             steps += 1;
             assert!(steps < 2_000_000, "{seed}: {} are under way for ever: {model:#?}", network.under_way());
         }
         for part in &mut network.parts {
-            if let Does::Balancer(balancing) = &mut part.does {
+            if let PartKind::Balancer(balancing) = &mut part.does {
                 balancing.let_go(Nanos::MAX);
             }
         }
@@ -281,9 +281,8 @@ fn check_sums(observed: &Observed, seed: u64) {
 }
 
 fn check_empty(network: &Network, seed: u64, model: &Model) {
-    let flights: Vec<_> =
-        network.flights.all().map(|f| (network.flights.get(f), network.flights.frames(f))).collect();
-    assert!(flights.is_empty(), "{seed}: {flights:#?} {model:#?}");
+    let jobs: Vec<_> = network.jobs.all().map(|f| (network.jobs.get(f), network.jobs.frames(f))).collect();
+    assert!(jobs.is_empty(), "{seed}: {jobs:#?} {model:#?}");
     assert!(network.ready.is_empty() && network.outbox.held() == 0);
     assert!(network.connections.iter().all(|&request| request == NONE), "{seed}");
     let held = network.releases.len() - network.free_releases.len();
@@ -292,18 +291,22 @@ fn check_empty(network: &Network, seed: u64, model: &Model) {
             assert!(faults.inside.iter().all(|inside| inside.len() == 0), "{seed}: {}", part.name);
         }
         match &part.does {
-            Does::Balancer(balancing) => {
+            PartKind::Balancer(balancing) => {
                 let own = balancing.choosers.iter().flat_map(|c| (0..c.targets()).map(|t| c.own(t)));
                 let own: u32 = own.sum();
                 assert!(own as usize <= held, "{seed}: {own} outstanding, {held} held");
                 assert!(balancing.waiting.iter().all(|waiting| waiting.len() == 0), "{seed}");
             }
-            Does::Desk(desks) => {
-                for desk in &desks.desks {
-                    assert_eq!((desk.in_service(), desk.waiting.len(), desk.busy), (0, 0, 0), "{seed}");
+            PartKind::EventStation(stations) => {
+                for station in &stations.stations {
+                    assert_eq!(
+                        (station.in_service(), station.waiting.len(), station.busy),
+                        (0, 0, 0),
+                        "{seed}"
+                    );
                 }
             }
-            Does::Pass(_) | Does::Line(_) => {}
+            PartKind::Forward(_) | PartKind::FifoStation(_) => {}
         }
     }
 }
@@ -383,7 +386,7 @@ fn the_recursion_gives_what_the_calendar_does() {
         let network = Network::new(&model, &plan).unwrap();
         let mut by_recursion = Kept::default();
         let mut alone = network.clone();
-        let Ok(ended) = recursion::play_through(&plan, &mut alone, limits, &mut by_recursion) else {
+        let Ok(ended) = lindley::play_through(&plan, &mut alone, limits, &mut by_recursion) else {
             acted += 1;
             continue;
         };
@@ -463,7 +466,11 @@ fn time_outs_that_never_act_change_no_answer() {
         }
         let interrupted = |model: &Model| {
             let network = Network::new(model, &plan).unwrap();
-            network.parts.iter().map(|part| matches!(part.does, Does::Desk(_))).collect::<Vec<_>>()
+            network
+                .parts
+                .iter()
+                .map(|part| matches!(part.does, PartKind::EventStation(_)))
+                .collect::<Vec<_>>()
         };
         assert_eq!(interrupted(&model), interrupted(&patient), "{seed}");
         let with = run(&patient);
@@ -500,6 +507,6 @@ fn memory_is_for_what_is_under_way() {
         play(&plan, Shard::WHOLE, patient, &mut network, Generator::default(), &mut kept);
         assert!(kept.records.len() > 49_000 && kept.records.iter().all(|r| r.outcome == Outcome::Ok));
         assert!(network.events.held() < 500, "{}", network.events.held());
-        assert!(network.flights.slots() < 500, "{}", network.flights.slots());
+        assert!(network.jobs.slots() < 500, "{}", network.jobs.slots());
     }
 }

@@ -6,7 +6,7 @@ use headway_base::{Nanos, Profile, Rate, Record, RecordSink, Start};
 use headway_sim::{Answer, Generator, Network, Target};
 use headway_workload::model::{Model, Station};
 use headway_workload::plan::Group;
-use headway_workload::{Limits, Plan, Process, Sending, Shard};
+use headway_workload::{Limits, Plan, Process, RequestKey, Shard};
 
 pub const LIMITS: Limits = Limits {
     connections: 10_000,
@@ -82,7 +82,7 @@ pub fn asked_of(network: &mut Network, requests: &[(i64, u16)]) -> Vec<Option<(i
         while network.next_at() <= end {
             // An answer that has come is told at once.
             now = network.next_at().max(now);
-            if let Some(answered) = network.happen(now) {
+            if let Some(answered) = network.step(now) {
                 assert_eq!(answers[answered.on as usize], None);
                 answers[answered.on as usize] = Some((now.0 / 1_000, answered.status));
             }
@@ -91,7 +91,8 @@ pub fn asked_of(network: &mut Network, requests: &[(i64, u16)]) -> Vec<Option<(i
     for (k, &(at, step)) in (0u32..).zip(requests) {
         let now = Nanos::from_millis(at);
         until(network, now, &mut answers);
-        let sending = Sending { session: k, k: u64::from(k), user: u64::from(k), step, ..Sending::default() };
+        let sending =
+            RequestKey { session: k, k: u64::from(k), user: u64::from(k), step, ..RequestKey::default() };
         match network.request(now, u64::from(k), k, &sending) {
             Answer::Comes { done, status, .. } => {
                 answers[k as usize] = Some(((now + done).0 / 1_000, status))

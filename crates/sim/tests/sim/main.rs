@@ -1,6 +1,7 @@
 //! The client against the model, on a virtual clock.
 
 mod common;
+mod lindley;
 mod memory;
 mod models;
 mod network_accounts;
@@ -9,4 +10,3 @@ mod network_disciplines;
 mod network_failures;
 mod network_observed;
 mod queues;
-mod recursion;

@@ -9,7 +9,7 @@ use headway_workload::model::{
     Discipline, Faults, Kind, Model, Part, Policy, Station, Timeout, UnderWay, When, WhileDown,
 };
 use headway_workload::plan::Group;
-use headway_workload::{Limits, Plan, Process, Sending, Shard};
+use headway_workload::{Limits, Plan, Process, RequestKey, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const S: fn(i64) -> Nanos = Nanos::from_secs;
@@ -183,7 +183,12 @@ fn fixed_work_counts_up_to_the_end_of_the_run() {
     let model = Model::station(Station::new(1, law));
     let mut network = network(&model);
     for k in 0..100u32 {
-        network.request(Nanos::ZERO, u64::from(k), k, &Sending { k: u64::from(k), ..Sending::default() });
+        network.request(
+            Nanos::ZERO,
+            u64::from(k),
+            k,
+            &RequestKey { k: u64::from(k), ..RequestKey::default() },
+        );
     }
     let seen = network.observed(MS(250));
     let part = &seen.parts[0];
@@ -200,7 +205,7 @@ fn what_is_left_to_happen_has_happened_when_somebody_looks() {
         let model = Model::station(Station { discipline, ..servers(1, "10ms") });
         for model in [by_events(&model), model] {
             let mut network = network(&model);
-            network.request(Nanos::ZERO, 0, 0, &Sending::default());
+            network.request(Nanos::ZERO, 0, 0, &RequestKey::default());
             network.gone(MS(5), 0);
             let seen = network.observed(MS(50));
             let part = &seen.parts.last().unwrap().all;

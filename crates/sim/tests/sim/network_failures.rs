@@ -3,7 +3,7 @@
 use crate::common::{asked, asked_of, good, law, network, servers};
 use headway_base::Nanos;
 use headway_sim::{Answer, Target};
-use headway_workload::Sending;
+use headway_workload::RequestKey;
 use headway_workload::model::{
     Backoff, Balancer, Breaker, Budget, Cancel, Discipline, Faults, Hedge, Jitter, Kind, Knows, Model, Part,
     Policy, Retry, Station, Ties, Timeout, Trip, UnderWay, When, WhileDown,
@@ -306,18 +306,18 @@ fn a_client_that_is_gone_gets_no_answer_and_its_connection_serves_again() {
     let silent = Part { faults: down(0, 20, WhileDown::Silence), ..station("10ms") };
     let mut network = network(&Model::of(vec![silent]));
     let send = |network: &mut headway_sim::Network, at: i64, k: u64| {
-        let sending = Sending { k, ..Sending::default() };
+        let sending = RequestKey { k, ..RequestKey::default() };
         assert_eq!(network.request(MS(at), k, 0, &sending), Answer::Later);
     };
     send(&mut network, 0, 0);
-    assert_eq!((network.under_way(), network.happen(MS(5))), (1, None));
+    assert_eq!((network.under_way(), network.step(MS(5))), (1, None));
     network.gone(MS(5), 0);
     assert_eq!(network.under_way(), 0);
     send(&mut network, 30, 1);
     network.gone(MS(35), 0);
     send(&mut network, 36, 2);
-    assert_eq!(network.happen(MS(49)), None);
-    assert_eq!(network.happen(MS(50)).map(|answered| (answered.on, answered.status)), Some((0, 200)));
+    assert_eq!(network.step(MS(49)), None);
+    assert_eq!(network.step(MS(50)).map(|answered| (answered.on, answered.status)), Some((0, 200)));
     let observed = network.observed(MS(60));
     assert_eq!((observed.wasted_ns, observed.busy_ns), (10_000_000, 20_000_000));
     // Five of the silent one, ten of the second, fourteen of the third.

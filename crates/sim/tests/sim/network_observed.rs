@@ -41,11 +41,11 @@ fn what_is_going_on_counts_up_to_now() {
             cancel: headway_workload::model::Cancel::Never,
         });
         let mut network = network(&Model::of(vec![events, model.parts[0].clone()]));
-        let sending = |k| headway_workload::Sending { k, ..headway_workload::Sending::default() };
+        let sending = |k| headway_workload::RequestKey { k, ..headway_workload::RequestKey::default() };
         for k in 0..3 {
             headway_sim::Target::request(&mut network, MS(0), k, k as u32, &sending(k));
         }
-        headway_sim::Target::happen(&mut network, MS(15));
+        headway_sim::Target::step(&mut network, MS(15));
         let observed = network.observed(MS(15));
         let busy: Vec<i128> = observed.parts.iter().map(|part| part.all.busy_ns).collect();
         let area: Vec<i128> = observed.parts.iter().map(|part| part.all.area_ns).collect();

@@ -8,7 +8,7 @@ use headway_testkit::{Connect, Generator};
 use headway_workload::journey::{Journey, Node};
 use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
 use headway_workload::users::{Level, UserPhase};
-use headway_workload::{Limits, Process, Shard, Then};
+use headway_workload::{Limits, Process, SessionControl, Shard};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -97,7 +97,12 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 fn reply() -> impl Strategy<Value = Reply> {
-    let then = prop::sample::select(vec![Then::GoOn, Then::GoOn, Then::GoOn, Then::EndSession]);
+    let then = prop::sample::select(vec![
+        SessionControl::Continue,
+        SessionControl::Continue,
+        SessionControl::Continue,
+        SessionControl::EndSession,
+    ]);
     let outcome = prop::sample::select(vec![Outcome::Ok, Outcome::Ok, Outcome::Status, Outcome::Check]);
     let comes = (0i64..50, 0i64..50, outcome, then, 0u8..8, prop::option::of(0i64..60)).prop_map(
         |(first, more, outcome, then, closes, hangs_up)| Reply::Comes {
@@ -109,11 +114,15 @@ fn reply() -> impl Strategy<Value = Reply> {
             hangs_up: hangs_up.map(MS),
         },
     );
-    let not_sent = prop::sample::select(vec![Then::GoOn, Then::EndSession, Then::StopGroup]);
+    let not_sent = prop::sample::select(vec![
+        SessionControl::Continue,
+        SessionControl::EndSession,
+        SessionControl::StopGroup,
+    ]);
     prop_oneof![
         12 => comes,
         1 => not_sent.prop_map(|then| Reply::NotSent(Outcome::Check, then)),
-        1 => Just(Reply::ends(MS(5), Outcome::Ok, Then::StopGroup)),
+        1 => Just(Reply::ends(MS(5), Outcome::Ok, SessionControl::StopGroup)),
         1 => Just(Reply::Silence),
     ]
 }

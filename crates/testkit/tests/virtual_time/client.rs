@@ -3,7 +3,7 @@
 use crate::common::{LIMITS, answers, count, plan, play, total};
 use headway_base::sink::Kept;
 use headway_base::{Nanos, Outcome};
-use headway_testkit::{Answer, Connect, Generator, Scripted, World};
+use headway_testkit::{Answer, Connect, Generator, Scripted, Simulation};
 use headway_workload::{Client, Limits, Process, Shard};
 use proptest::prelude::*;
 
@@ -139,7 +139,7 @@ fn one_interrupt_waits_for_answers_and_two_do_not() {
         let plan = plan(Process::Constant, 100.0, 10, 1);
         let client = Client::new(&plan, Shard::WHOLE, LIMITS, Kept::default());
         let target = answers(move |_, _| Answer::ok(answer));
-        let mut world = World::new(client, target, Generator::default()).interrupted_at(at);
+        let mut world = Simulation::new(client, target, Generator::default()).interrupted_at(at);
         let ended = world.run();
         (std::mem::take(world.finish()), ended)
     };
@@ -224,7 +224,7 @@ proptest! {
                 connect: |_| { tried += 1; connects[tried % connects.len()] },
                 request: |_, n| script[n as usize % script.len()],
             };
-            let mut world = World::new(client, target, generator.clone()).interrupted_at(&at);
+            let mut world = Simulation::new(client, target, generator.clone()).interrupted_at(&at);
             let ended = world.run();
             (std::mem::take(world.finish()), ended)
         };

@@ -11,7 +11,7 @@ use headway_testkit::{Connect, Generator};
 use headway_workload::journey::{Journey, Node, no_think};
 use headway_workload::plan::{Connections, Group, Plan, Source};
 use headway_workload::users::{Level, UserPhase};
-use headway_workload::{Client, Limits, Process, Sending, Then};
+use headway_workload::{Client, Limits, Process, RequestKey, SessionControl};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 const AT_ONCE: fn(Nanos) -> Connect = |_| Connect::After(Nanos::ZERO);
@@ -148,7 +148,7 @@ fn shards_of_users_are_together_the_whole() {
     let level = seconds(&[(2, 0.0, 11.0), (2, 11.0, 11.0), (1, 0.0, 0.0), (2, 4.0, 4.0)]);
     let plan = plan(level, steps(3, "uniform(0s,100ms)"));
     let plan = with(plan, |g| g.pace = Some(law("exp(200ms)")));
-    let answer = |_: Nanos, _: usize, s: &Sending| Reply::ok(MS(1 + (s.k % 7) as i64));
+    let answer = |_: Nanos, _: usize, s: &RequestKey| Reply::ok(MS(1 + (s.k % 7) as i64));
     let rows = |played: &Played| -> Vec<_> {
         let of =
             |r: &Record| (r.k, r.kind as u8, r.step, r.intended, r.started.get(), r.done, r.user, r.repeat);
@@ -201,7 +201,7 @@ fn users_go_on_after_connections_that_fail_and_answers_that_do_not_come() {
         }
     };
     let request =
-        |_: Nanos, n: usize, _: &Sending| if n % 5 == 4 { Reply::Silence } else { Reply::ok(MS(5)) };
+        |_: Nanos, n: usize, _: &RequestKey| if n % 5 == 4 { Reply::Silence } else { Reply::ok(MS(5)) };
     let limits = Limits { timeout: MS(100), connect_timeout: MS(80), ..LIMITS };
     let played = Rig::new(&plan, limits, connect, request).run();
     check(&plan, &limits, &played);
@@ -218,7 +218,7 @@ fn users_go_on_after_connections_that_fail_and_answers_that_do_not_come() {
 #[test]
 fn a_user_who_waits_over_his_next_coming_comes_when_the_answer_does() {
     let plan = plan(seconds(&[(1, 2.0, 2.0), (1, 0.0, 0.0), (4, 2.0, 2.0)]), steps(1, "100ms"));
-    let slow = |now: Nanos, _: usize, _: &Sending| {
+    let slow = |now: Nanos, _: usize, _: &RequestKey| {
         Reply::ok(if MS(900) < now && now < MS(1_000) { MS(3_000) } else { MS(20) })
     };
     let played = play(&plan, LIMITS, slow);
@@ -302,8 +302,8 @@ fn users_start_nothing_after_the_end() {
 #[test]
 fn users_of_a_group_that_stops_begin_no_other_round() {
     let plan = plan(Level::hold(20, Nanos::from_secs(10)), steps(2, "uniform(50ms,150ms)"));
-    let stops = |now: Nanos, _: usize, s: &Sending| match (s.step, now) {
-        (0, now) if now > MS(1_000) => Reply::NotSent(Outcome::Check, Then::StopGroup),
+    let stops = |now: Nanos, _: usize, s: &RequestKey| match (s.step, now) {
+        (0, now) if now > MS(1_000) => Reply::NotSent(Outcome::Check, SessionControl::StopGroup),
         _ => Reply::ok(MS(1)),
     };
     let played = play(&plan, LIMITS, stops);
@@ -315,7 +315,7 @@ fn users_of_a_group_that_stops_begin_no_other_round() {
 }
 
 /// Four servers with exponential service times; requests queue in the order of their coming.
-fn four_servers(law: Dist, seed: u64) -> impl FnMut(Nanos, usize, &Sending) -> Reply {
+fn four_servers(law: Dist, seed: u64) -> impl FnMut(Nanos, usize, &RequestKey) -> Reply {
     let (mut free, draws) = ([Nanos::ZERO; 4], Stream::new(seed, "service of four"));
     move |now, n, _| {
         free.sort_unstable();

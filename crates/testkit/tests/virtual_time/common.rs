@@ -3,7 +3,7 @@
 use headway_base::dist::{self, Dist};
 use headway_base::sink::Kept;
 use headway_base::{Nanos, Outcome, Rate};
-use headway_testkit::{Connect, Generator, Scripted, Target, World};
+use headway_testkit::{Connect, Generator, Scripted, Simulation, Target};
 use headway_workload::{Client, Limits, Plan, Process, Shard};
 
 pub const LIMITS: Limits = Limits {
@@ -21,7 +21,7 @@ pub fn plan(process: Process, rate: f64, seconds: i64, seed: u64) -> Plan {
 /// Plays a plan against a target and keeps everything.
 pub fn play(plan: &Plan, limits: Limits, target: impl Target, generator: Generator) -> Kept {
     let client = Client::new(plan, Shard::WHOLE, limits, Kept::default());
-    let mut world = World::new(client, target, generator);
+    let mut world = Simulation::new(client, target, generator);
     world.run();
     std::mem::take(world.finish())
 }

@@ -8,7 +8,7 @@ use headway_testkit::Connect;
 use headway_workload::journey::{Journey, Node};
 use headway_workload::plan::{Connections, Group, LONGEST, Plan, Source};
 use headway_workload::users::Level;
-use headway_workload::{Limits, Process, Sending, Then};
+use headway_workload::{Limits, Process, RequestKey, SessionControl};
 use std::sync::Arc;
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
@@ -33,7 +33,7 @@ fn requests(played: &Played) -> Vec<Record> {
 }
 
 /// Answers that differ, so that users do not go in step.
-fn answer(_: Nanos, n: usize, _: &Sending) -> Reply {
+fn answer(_: Nanos, n: usize, _: &RequestKey) -> Reply {
     Reply::ok(Nanos::from_micros(4_000 + (n as i64 * 7_919) % 2_000))
 }
 
@@ -123,8 +123,8 @@ fn work_beside_other_groups_ends_when_all_are_done() {
 
 #[test]
 fn work_whose_data_runs_out_stops() {
-    let stops = |_: Nanos, n: usize, _: &Sending| match n {
-        30.. => Reply::NotSent(Outcome::Check, Then::StopGroup),
+    let stops = |_: Nanos, n: usize, _: &RequestKey| match n {
+        30.. => Reply::NotSent(Outcome::Check, SessionControl::StopGroup),
         _ => Reply::ok(MS(5)),
     };
     let played = play(&work(1_000, 4, steps(1, "1ms")), LIMITS, stops);

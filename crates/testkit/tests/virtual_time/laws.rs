@@ -2,7 +2,7 @@
 
 use crate::rig::Played;
 use headway_base::{Due, Kind, Nanos, Outcome, Record, Start};
-use headway_workload::client::{BREATH, GRACE};
+use headway_workload::client::{GRACE, MIN_RETRY_DELAY};
 use headway_workload::journey::{Ask, Cursor, Draws, Journey, Next};
 use headway_workload::plan::{Connections, Group, OnFailure, Plan, Source};
 use headway_workload::users::{Level, Stay};
@@ -157,7 +157,7 @@ impl Of<'_> {
         }
         for (pair, ask) in rows.windows(2).zip(&asks[1..]) {
             // Nobody tries again at once of whom nothing was sent.
-            let breath = if pair[0].sent.is_some() { Nanos::ZERO } else { BREATH };
+            let breath = if pair[0].sent.is_some() { Nanos::ZERO } else { MIN_RETRY_DELAY };
             assert_eq!(pair[1].intended, pair[0].done.saturating_add(ask.think.max(breath)), "{pair:?}");
         }
     }

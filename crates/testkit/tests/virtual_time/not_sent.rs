@@ -11,7 +11,7 @@ use headway_testkit::{Connect, Generator};
 use headway_workload::journey::{Journey, Node};
 use headway_workload::plan::{Group, LONGEST, Plan, Source};
 use headway_workload::users::Level;
-use headway_workload::{Limits, Process, Sending, Then};
+use headway_workload::{Limits, Process, RequestKey, SessionControl};
 use std::sync::Arc;
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
@@ -105,11 +105,11 @@ fn play_without(kind: Workload, every: usize, outcome: Outcome, late: Nanos) -> 
         let fails = tried % every == every / 2;
         if fails { Connect::Fails(late, outcome) } else { Connect::After(Nanos::ZERO) }
     };
-    let answer = |_: Nanos, n: usize, _: &Sending| Reply::Comes {
+    let answer = |_: Nanos, n: usize, _: &RequestKey| Reply::Comes {
         first: MS(2),
         done: MS(2) + Nanos((n as i64 * 7_919) % 2_000_000),
         outcome: Outcome::Ok,
-        then: Then::GoOn,
+        then: SessionControl::Continue,
         reusable: false,
         hangs_up: None,
     };
@@ -202,9 +202,9 @@ fn what_the_target_refuses_was_sent() {
 fn a_step_without_its_value_is_unsent_and_in_no_percentile() {
     for kind in [Workload::Sessions, Workload::Closed] {
         let plan = plan(kind);
-        let answer = |_: Nanos, _: usize, s: &Sending| match (s.step, s.k % 10) {
-            (0, 3) => Reply::ends(MS(4), Outcome::Check, Then::GoOn),
-            (1 | 2, 3) => Reply::NotSent(Outcome::Unsent, Then::GoOn),
+        let answer = |_: Nanos, _: usize, s: &RequestKey| match (s.step, s.k % 10) {
+            (0, 3) => Reply::ends(MS(4), Outcome::Check, SessionControl::Continue),
+            (1 | 2, 3) => Reply::NotSent(Outcome::Unsent, SessionControl::Continue),
             _ => Reply::ok(MS(4)),
         };
         let played = Rig::new(&plan, LIMITS, |_| Connect::After(Nanos::ZERO), answer).run();

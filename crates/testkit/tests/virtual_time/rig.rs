@@ -1,13 +1,13 @@
 //! A world that distrusts the client: it does what it is told only where that makes sense, and fails where it does not.
 //!
-//! Beside what [`headway_testkit::World`] can do, its target answers by the step and session asked for, says that nothing was
+//! Beside what [`headway_testkit::Simulation`] can do, its target answers by the step and session asked for, says that nothing was
 //! sent, ends sessions and groups, and closes idle connections.
 
 use headway_base::sink::Kept;
 use headway_base::{Nanos, Outcome};
 use headway_testkit::{Connect, Generator};
 use headway_workload::client::ConnectionId;
-use headway_workload::{Action, Client, Event, Limits, Plan, Sending, Shard, Then};
+use headway_workload::{Action, Client, Event, Limits, Plan, RequestKey, SessionControl, Shard};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a request goes.
@@ -20,13 +20,13 @@ pub enum Reply {
         /// Until the last.
         done: Nanos,
         outcome: Outcome,
-        then: Then,
+        then: SessionControl,
         reusable: bool,
         /// So long after the answer the target closes the connection, if it then lies idle since.
         hangs_up: Option<Nanos>,
     },
     /// It cannot be made.
-    NotSent(Outcome, Then),
+    NotSent(Outcome, SessionControl),
     /// Nothing ever comes back.
     Silence,
 }
@@ -34,11 +34,11 @@ pub enum Reply {
 impl Reply {
     /// A good answer after that long.
     pub const fn ok(after: Nanos) -> Reply {
-        Reply::ends(after, Outcome::Ok, Then::GoOn)
+        Reply::ends(after, Outcome::Ok, SessionControl::Continue)
     }
 
     /// An answer after that long, of that outcome.
-    pub const fn ends(after: Nanos, outcome: Outcome, then: Then) -> Reply {
+    pub const fn ends(after: Nanos, outcome: Outcome, then: SessionControl) -> Reply {
         Reply::Comes { first: after, done: after, outcome, then, reusable: true, hangs_up: None }
     }
 }
@@ -48,7 +48,7 @@ impl Reply {
 pub struct Played {
     pub kept: Kept,
     /// What was sent: when, on which of the connections in the order of their opening, what.
-    pub sends: Vec<(Nanos, usize, Sending)>,
+    pub sends: Vec<(Nanos, usize, RequestKey)>,
     /// When each connection was opened and closed.
     pub lives: Vec<(Nanos, Nanos)>,
     pub most_open: usize,
@@ -68,7 +68,7 @@ enum Line {
     Closed,
     Opening,
     Idle,
-    Busy(Sending),
+    Busy(RequestKey),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ pub struct Rig<C, R> {
     /// By slot: state, number over the run, uses.
     lines: Vec<(Line, usize, u32)>,
     /// By slot of a session: what was sent last.
-    last: Vec<Option<Sending>>,
+    last: Vec<Option<RequestKey>>,
     interrupts: Vec<Nanos>,
     played: Played,
 }
@@ -98,7 +98,7 @@ pub struct Rig<C, R> {
 impl<C, R> Rig<C, R>
 where
     C: FnMut(Nanos) -> Connect,
-    R: FnMut(Nanos, usize, &Sending) -> Reply,
+    R: FnMut(Nanos, usize, &RequestKey) -> Reply,
 {
     pub fn new(plan: &Plan, limits: Limits, connect: C, request: R) -> Rig<C, R> {
         Rig {
@@ -141,7 +141,7 @@ where
                 self.played.stopped.get_or_insert(self.now);
                 told += 1;
             }
-            let happened = self.happen();
+            let happened = self.step();
             if !happened {
                 self.client.caught_up(self.now);
             }
@@ -198,7 +198,7 @@ where
         }
     }
 
-    fn happen(&mut self) -> bool {
+    fn step(&mut self) -> bool {
         let Some(entry) = self.calendar.first_entry().filter(|e| e.key().0 <= self.now) else { return false };
         let (id, number, uses, happening) = entry.remove();
         let (line, present, used) = self.lines[id as usize];
@@ -221,11 +221,11 @@ where
     }
 
     /// What an answer means for the session and its group.
-    fn note(&mut self, then: Then, sending: &Sending) {
-        if then != Then::GoOn {
+    fn note(&mut self, then: SessionControl, sending: &RequestKey) {
+        if then != SessionControl::Continue {
             self.played.told_to_end.insert((sending.group, sending.k));
         }
-        if then == Then::StopGroup {
+        if then == SessionControl::StopGroup {
             self.played.told_to_stop.entry(sending.group).or_insert(self.now);
         }
     }
@@ -276,7 +276,7 @@ where
         None
     }
 
-    fn send(&mut self, id: ConnectionId, sending: Sending) -> Option<Action> {
+    fn send(&mut self, id: ConnectionId, sending: RequestKey) -> Option<Action> {
         let slot = sending.session as usize;
         let in_flight =
             |line: &(Line, usize, u32)| matches!(line.0, Line::Busy(s) if s.session == sending.session);
@@ -327,7 +327,7 @@ where
 }
 
 /// Plays a plan against a target that connects at once.
-pub fn play(plan: &Plan, limits: Limits, request: impl FnMut(Nanos, usize, &Sending) -> Reply) -> Played {
+pub fn play(plan: &Plan, limits: Limits, request: impl FnMut(Nanos, usize, &RequestKey) -> Reply) -> Played {
     let played = Rig::new(plan, limits, |_| Connect::After(Nanos::ZERO), request).run();
     crate::laws::check(plan, &limits, &played);
     played
@@ -338,7 +338,7 @@ pub fn play_in_parts(
     plan: &Plan,
     parts: u32,
     limits: Limits,
-    request: impl Fn(Nanos, usize, &Sending) -> Reply,
+    request: impl Fn(Nanos, usize, &RequestKey) -> Reply,
 ) -> Vec<Played> {
     (0..parts)
         .map(|i| {

@@ -7,7 +7,7 @@ use headway_base::{Due, Kind, Nanos, Outcome, Phase, Profile, Rate, Record};
 use headway_testkit::{Connect, Generator};
 use headway_workload::journey::{Journey, Node, no_think};
 use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
-use headway_workload::{Limits, Process, Sending, Then};
+use headway_workload::{Limits, Process, RequestKey, SessionControl};
 use std::sync::Arc;
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
@@ -87,9 +87,9 @@ fn a_failure_ends_the_session_only_if_it_is_to() {
     let of = |on_failure| {
         let group = Group { on_failure, ..arrive(Process::Constant, 20.0, 1, steps(4, "10ms")) };
         let plan = plan_of(vec![group], 1);
-        let fails = |_: Nanos, _: usize, s: &Sending| match s.repeat {
-            1 => Reply::ends(MS(5), Outcome::Status, Then::GoOn),
-            2 => Reply::ends(MS(5), Outcome::Check, Then::GoOn),
+        let fails = |_: Nanos, _: usize, s: &RequestKey| match s.repeat {
+            1 => Reply::ends(MS(5), Outcome::Status, SessionControl::Continue),
+            2 => Reply::ends(MS(5), Outcome::Check, SessionControl::Continue),
             _ => Reply::ok(MS(5)),
         };
         session_rows(&play(&plan, LIMITS, fails), 0)
@@ -103,8 +103,8 @@ fn a_failure_ends_the_session_only_if_it_is_to() {
 #[test]
 fn an_answer_can_end_its_session_well() {
     let plan = plan_of(vec![arrive(Process::Constant, 20.0, 1, steps(4, "10ms"))], 1);
-    let ends = |_: Nanos, _: usize, s: &Sending| match (s.repeat, s.k % 2) {
-        (1, 0) => Reply::ends(MS(5), Outcome::Ok, Then::EndSession),
+    let ends = |_: Nanos, _: usize, s: &RequestKey| match (s.repeat, s.k % 2) {
+        (1, 0) => Reply::ends(MS(5), Outcome::Ok, SessionControl::EndSession),
         _ => Reply::ok(MS(5)),
     };
     let wholes = session_rows(&play(&plan, LIMITS, ends), 0);
@@ -117,8 +117,8 @@ fn a_group_that_stops_begins_no_session_finishes_those_that_began_and_stops_no_o
     let group =
         |name: &str| Group { name: name.to_owned(), ..arrive(Process::Constant, 50.0, 2, steps(3, "50ms")) };
     let plan = plan_of(vec![group("a"), group("b")], 2);
-    let stops = |_: Nanos, _: usize, s: &Sending| match (s.group, s.k, s.repeat) {
-        (0, 20, 0) => Reply::NotSent(Outcome::Check, Then::StopGroup),
+    let stops = |_: Nanos, _: usize, s: &RequestKey| match (s.group, s.k, s.repeat) {
+        (0, 20, 0) => Reply::NotSent(Outcome::Check, SessionControl::StopGroup),
         _ => Reply::ok(MS(5)),
     };
     let played = play(&plan, LIMITS, stops);
@@ -135,8 +135,8 @@ fn sessions_that_had_fallen_due_when_their_group_stopped_are_unsent() {
     let journey = steps(2, "0s");
     let group = Group::of(Source::AtOnce { sessions: 1_000 }, journey, Connections::Shared);
     let plan = Plan::of(1, group, Nanos::ZERO, LONGEST);
-    let stops = |_: Nanos, _: usize, s: &Sending| match s.k {
-        9 => Reply::NotSent(Outcome::Check, Then::StopGroup),
+    let stops = |_: Nanos, _: usize, s: &RequestKey| match s.k {
+        9 => Reply::NotSent(Outcome::Check, SessionControl::StopGroup),
         _ => Reply::ok(MS(5)),
     };
     let played = play(&plan, Limits { connections: 2, ..LIMITS }, stops);
@@ -151,8 +151,8 @@ fn sessions_that_had_fallen_due_when_their_group_stopped_are_unsent() {
 #[test]
 fn what_cannot_be_made_is_a_failed_request_that_leaves_its_connection_as_it_was() {
     let plan = plan_of(vec![arrive(Process::Constant, 20.0, 1, steps(3, "10ms"))], 1);
-    let cannot = |_: Nanos, _: usize, s: &Sending| match s.repeat {
-        1 => Reply::NotSent(Outcome::Check, Then::GoOn),
+    let cannot = |_: Nanos, _: usize, s: &RequestKey| match s.repeat {
+        1 => Reply::NotSent(Outcome::Check, SessionControl::Continue),
         _ => Reply::ok(MS(5)),
     };
     let played = play(&plan, LIMITS, cannot);
@@ -168,8 +168,8 @@ fn what_cannot_be_made_is_a_failed_request_that_leaves_its_connection_as_it_was(
 #[test]
 fn a_session_that_is_passed_over_has_not_failed() {
     let plan = plan_of(vec![arrive(Process::Constant, 20.0, 1, steps(3, "10ms"))], 1);
-    let passed_over = |_: Nanos, _: usize, s: &Sending| match s.repeat {
-        1 => Reply::NotSent(Outcome::Unsent, Then::EndSession),
+    let passed_over = |_: Nanos, _: usize, s: &RequestKey| match s.repeat {
+        1 => Reply::NotSent(Outcome::Unsent, SessionControl::EndSession),
         _ => Reply::ok(MS(5)),
     };
     let played = play(&plan, LIMITS, passed_over);
@@ -251,11 +251,11 @@ fn an_idle_connection_of_others_makes_room_for_a_sessions_own() {
 fn a_connection_that_the_target_closes_while_its_session_thinks_is_replaced() {
     let own =
         Group { connections: Connections::PerUser, ..arrive(Process::Constant, 10.0, 1, steps(3, "50ms")) };
-    let hangs_up = |_: Nanos, _: usize, _: &Sending| Reply::Comes {
+    let hangs_up = |_: Nanos, _: usize, _: &RequestKey| Reply::Comes {
         first: MS(1),
         done: MS(2),
         outcome: Outcome::Ok,
-        then: Then::GoOn,
+        then: SessionControl::Continue,
         reusable: true,
         hangs_up: Some(MS(20)),
     };
@@ -274,11 +274,11 @@ fn a_session_that_could_not_connect_at_first_begins_with_what_it_sends_first() {
         tried += 1;
         if tried % 3 == 0 { Connect::Fails(MS(1), Outcome::Refused) } else { Connect::After(MS(1)) }
     };
-    let closes = |_: Nanos, _: usize, _: &Sending| Reply::Comes {
+    let closes = |_: Nanos, _: usize, _: &RequestKey| Reply::Comes {
         first: MS(1),
         done: MS(1),
         outcome: Outcome::Ok,
-        then: Then::GoOn,
+        then: SessionControl::Continue,
         reusable: false,
         hangs_up: None,
     };
@@ -314,11 +314,11 @@ fn lateness_after_a_held_connection_was_closed_is_lag() {
     let plan = plan_of(vec![own], 1);
     let generator = Generator { pauses: vec![(MS(105), MS(150))], ..Generator::default() };
     let limits = Limits { connections: 1, ..LIMITS };
-    let hangs_up = |_: Nanos, _: usize, _: &Sending| Reply::Comes {
+    let hangs_up = |_: Nanos, _: usize, _: &RequestKey| Reply::Comes {
         first: MS(10),
         done: MS(10),
         outcome: Outcome::Ok,
-        then: Then::GoOn,
+        then: SessionControl::Continue,
         reusable: true,
         hangs_up: Some(MS(20)),
     };

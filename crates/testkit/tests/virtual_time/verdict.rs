@@ -5,7 +5,7 @@ use headway_base::sink::Kept;
 use headway_base::{Batch, Nanos, Phase, Profile, Rate};
 use headway_stats::summary::{Finding, LoadVerdict, Pattern, RuleOutcome, Summary};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Workload};
-use headway_testkit::{Answer, Generator, Target, World};
+use headway_testkit::{Answer, Generator, Simulation, Target};
 use headway_workload::plan::Group;
 use headway_workload::{Client, Limits, Plan, Process, Shard};
 
@@ -43,7 +43,7 @@ fn judge_with<T: Target>(
     for source in 0..workers {
         let shard = Shard::new(source, workers).unwrap();
         let client = Client::new(plan, shard, limits, Kept::default());
-        let mut world = World::new(client, target(), generator.clone());
+        let mut world = Simulation::new(client, target(), generator.clone());
         world.run();
         let Kept { starts, records, users, .. } = std::mem::take(world.finish());
         let (source, watermark) = (source as u16, Nanos::MAX);

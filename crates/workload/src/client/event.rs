@@ -26,7 +26,7 @@ pub const NO_SESSION: SessionId = SessionId::MAX;
 
 /// What is to be sent: which step of which session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Sending {
+pub struct RequestKey {
     /// The session's slot, or [`NO_SESSION`].
     pub session: SessionId,
     /// Number of the session, from 0, over the whole plan of its group.
@@ -48,10 +48,10 @@ pub struct Sending {
 
 /// How a session goes on after a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Then {
+pub enum SessionControl {
     /// By its journey.
     #[default]
-    GoOn,
+    Continue,
     /// It is over.
     EndSession,
     /// It is over, and its group begins no other: what all its sessions need has run out.
@@ -64,7 +64,7 @@ pub enum Action {
     /// Open this connection; then tell [`Event::Connected`] or [`Event::ConnectFailed`].
     Open(ConnectionId),
     /// Send that request on this connection; then tell how it went.
-    Send(ConnectionId, Sending),
+    Send(ConnectionId, RequestKey),
     /// Close this connection and forget it: nothing more is to be told of it.
     Close(ConnectionId),
 }
@@ -98,14 +98,14 @@ pub enum Event {
         /// Whether the connection may serve again.
         reusable: bool,
         /// How the session goes on.
-        then: Then,
+        then: SessionControl,
     },
     /// Nothing was sent, because the request could not be made: the connection is as it was.
     NotSent {
         /// How the request ended.
         outcome: Outcome,
         /// How the session goes on.
-        then: Then,
+        then: SessionControl,
     },
     /// An idle connection was closed by the target, or is of no more use.
     Closed,

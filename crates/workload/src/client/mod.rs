@@ -11,24 +11,24 @@
 //!
 //! Deliberately absent: clocks, sockets, bytes, and what a request holds or an answer means beyond its outcome.
 
-mod ends;
 mod event;
-mod flow;
+mod fast_path;
 mod group;
-mod plain;
+mod lifecycle;
 mod pool;
 mod sessions;
+mod shutdown;
 mod stalls;
 
-pub use event::{Action, Event, Limits, NO_SESSION, Sending, SessionId, Then};
-pub use flow::BREATH;
+pub use event::{Action, Event, Limits, NO_SESSION, RequestKey, SessionControl, SessionId};
+pub use lifecycle::MIN_RETRY_DELAY;
 pub use pool::ConnectionId;
 
 use crate::plan::{Connections, Plan};
 use crate::shard::Shard;
-use flow::Sent;
 use group::Group;
 use headway_base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start};
+use lifecycle::Sent;
 use pool::{Phase, Pool};
 use sessions::{NONE, Session, Sessions};
 use stalls::Stalls;
@@ -39,7 +39,7 @@ use std::collections::VecDeque;
 pub const GRACE: Nanos = Nanos::from_millis(10);
 
 /// No instant is before this one.
-const RESTLESS: Nanos = Nanos(i64::MIN);
+const UNKNOWN: Nanos = Nanos(i64::MIN);
 
 /// Plays one shard of a plan. `S` takes what it observes.
 #[derive(Debug)]
@@ -65,9 +65,9 @@ pub struct Client<S> {
     /// A run of never-started arrivals not yet written down.
     run: Option<Record>,
     /// A start that the sink has not been told of: the world may still say that there was nothing to send.
-    untold: Option<Untold>,
-    /// Before this instant there is nothing to look after but arrivals; [`RESTLESS`] where that is not known.
-    calm_until: Nanos,
+    deferred_start: Option<DeferredStart>,
+    /// Before this instant there is nothing to look after but arrivals; [`UNKNOWN`] where that is not known.
+    next_non_arrival: Nanos,
     /// When the next arrival of all groups is due (MAX: there is none), and of which it is: of those due at once that of the
     /// first group.
     next: (Nanos, usize),
@@ -80,11 +80,11 @@ pub struct Client<S> {
 
 /// A start that the sink has not been told of.
 #[derive(Clone, Copy, Debug)]
-struct Untold {
+struct DeferredStart {
     start: Start,
     session: SessionId,
     /// Whether a session, which is one to the sink, began with it.
-    comes: bool,
+    opens_session: bool,
 }
 
 /// Who is to start next.
@@ -121,8 +121,8 @@ impl<S: RecordSink> Client<S> {
             shard: shard.index() as u16,
             sink,
             run: None,
-            untold: None,
-            calm_until: RESTLESS,
+            deferred_start: None,
+            next_non_arrival: UNKNOWN,
             next: (Nanos::MAX, 0),
             notes: false,
             unread: Short::ZERO,
@@ -148,7 +148,7 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     pub fn poll(&mut self, now: Nanos) -> Option<Action> {
         self.tell_start();
-        if now < self.calm_until {
+        if now < self.next_non_arrival {
             if let Some((on, sending)) = self.start_calm(now) {
                 return Some(Action::Send(on, sending));
             }
@@ -163,7 +163,7 @@ impl<S: RecordSink> Client<S> {
 
     /// [`poll`](Client::poll), whatever there is to do.
     fn poll_any(&mut self, now: Nanos) -> Option<Action> {
-        self.calm_until = RESTLESS;
+        self.next_non_arrival = UNKNOWN;
         if let Some(id) = self.pool.pop_expired(now) {
             return Some(self.expire(id, now));
         }
@@ -178,7 +178,7 @@ impl<S: RecordSink> Client<S> {
             }
             let Some((due, who)) = self.next_held() else { return self.wind_down(now) };
             if due > now && !self.stopping {
-                self.note_calm();
+                self.cache_next_event();
                 return None;
             }
             let action = if self.is_too_late(who, now) {
@@ -207,7 +207,7 @@ impl<S: RecordSink> Client<S> {
                 due.saturating_add(self.limits.max_wait).min(self.last_of(who).saturating_add(Nanos(1)))
             }
         };
-        self.next_besides().min(held)
+        self.next_other_event().min(held)
     }
 
     /// When the next session arrives, whether it can start then or not; `Nanos::MAX` for never.
@@ -219,13 +219,13 @@ impl<S: RecordSink> Client<S> {
     /// Before this instant nothing is to be done but at arrivals, unless something happens; before all instants where that is
     /// not known.
     #[inline]
-    pub fn calm_until(&self) -> Nanos {
-        self.calm_until
+    pub fn next_non_arrival(&self) -> Nanos {
+        self.next_non_arrival
     }
 
     /// When a timer, a deadline or the end of patience comes up.
     #[inline]
-    fn next_besides(&self) -> Nanos {
+    fn next_other_event(&self) -> Nanos {
         let timer = self.sessions.next_timer().map_or(Nanos::MAX, |(at, _)| at);
         timer.min(self.give_up_at).min(self.pool.next_deadline())
     }
@@ -275,7 +275,7 @@ impl<S: RecordSink> Client<S> {
             self.tell_start();
         }
         if !matches!(event, Event::FirstByte | Event::Sent(_) | Event::Done { .. }) {
-            self.calm_until = RESTLESS;
+            self.next_non_arrival = UNKNOWN;
         }
         match event {
             Event::FirstByte => {
@@ -318,7 +318,7 @@ impl<S: RecordSink> Client<S> {
                 }
                 let session = self.finish(id, outcome, now);
                 let close = self.close(id, now);
-                self.go_on(session, outcome, Sent::No, Then::GoOn, now);
+                self.go_on(session, outcome, Sent::No, SessionControl::Continue, now);
                 Some(close)
             }
             Event::Closed => {
@@ -359,7 +359,7 @@ impl<S: RecordSink> Client<S> {
         }
         request.status = status;
         request.unread = self.unread;
-        self.end(id, outcome, true, Then::GoOn, now)
+        self.end(id, outcome, true, SessionControl::Continue, now)
     }
 
     /// The answer on this connection is complete, or went wrong.
@@ -369,14 +369,14 @@ impl<S: RecordSink> Client<S> {
         id: ConnectionId,
         outcome: Outcome,
         reusable: bool,
-        then: Then,
+        then: SessionControl,
         now: Nanos,
     ) -> Option<Action> {
-        if reusable && then == Then::GoOn && self.is_plain(id) {
+        if reusable && then == SessionControl::Continue && self.is_plain(id) {
             self.end_plain(id, outcome, now);
             return None;
         }
-        self.calm_until = RESTLESS;
+        self.next_non_arrival = UNKNOWN;
         let session = self.finish(id, outcome, now);
         let close = if reusable { self.set_free(id, session, now) } else { Some(self.close(id, now)) };
         self.go_on(session, outcome, Sent::Yes, then, now).or(close)
@@ -486,14 +486,14 @@ impl<S: RecordSink> Client<S> {
         };
         let session = self.finish(id, outcome, now);
         let close = self.close(id, now);
-        self.go_on(session, outcome, sent, Then::GoOn, now);
+        self.go_on(session, outcome, sent, SessionControl::Continue, now);
         close
     }
 
-    /// If the start of the request on this connection is still untold, nothing reached a socket: it has not begun.
+    /// If the start of the request on this connection is still deferred_start, nothing reached a socket: it has not begun.
     fn take_back(&mut self, id: ConnectionId) {
         let session = self.pool.session(id);
-        if self.untold.take_if(|untold| untold.session == session).is_some() {
+        if self.deferred_start.take_if(|deferred_start| deferred_start.session == session).is_some() {
             let request = self.pool.request_mut(id);
             (request.started, request.wait, request.reused) = (Stamp::NONE, Nanos::ZERO, false);
             self.sessions.of(session).did_not_begin();
@@ -565,9 +565,9 @@ impl<S: RecordSink> Client<S> {
         let record = Record { started: now.into(), wait, ..self.record(id, now, Outcome::Unfinished) };
         let Record { intended, arrived, step, due, .. } = record;
         let start = Start { intended, started: now, wait, arrived, step, due };
-        let comes = self.began(id, now);
+        let opens_session = self.began(id, now);
         self.tell_start();
-        self.untold = Some(Untold { start, session: id, comes });
+        self.deferred_start = Some(DeferredStart { start, session: id, opens_session });
         record
     }
 
@@ -612,9 +612,9 @@ impl<S: RecordSink> Client<S> {
     /// Tells the sink of the last start.
     #[inline]
     fn tell_start(&mut self) {
-        if let Some(Untold { start, comes, .. }) = self.untold.take() {
+        if let Some(DeferredStart { start, opens_session, .. }) = self.deferred_start.take() {
             self.sink.start(start);
-            if comes {
+            if opens_session {
                 self.sink.users(start.started, 1);
             }
         }

@@ -1,7 +1,7 @@
 //! What requests hold and what answers mean: templates and their data, bodies, extraction, checks, cookies.
 //!
 //! A [`Script`] is made once, with everything compiled. A world asks it to [`render`](Script::render) the request of one
-//! [`Visit`], feeds the answer to a [`Reader`] and lets [`finish`](Script::finish) judge it; what the session learnt is
+//! [`RenderContext`], feeds the answer to a [`Reader`] and lets [`finish`](Script::finish) judge it; what the session learnt is
 //! in its [`Memory`]. Rows, identifiers and numbers are a function of the seed and of which request of which session it
 //! is, so that every world sends the same.
 //!
@@ -37,6 +37,6 @@ pub use names::{NameError, Names};
 pub use pointer::{Pointer, PointerError};
 pub use reader::{Reader, Reading};
 pub use render::{Draft, Refusal};
-pub use script::{Script, Visit};
+pub use script::{RenderContext, Script};
 pub use step::{Step, StepError};
 pub use template::{Template, TemplateError};

@@ -8,10 +8,10 @@ use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest};
 use super::finder::{Extract, Place};
 use super::memory::Memory;
 use super::pointer::{Found, said};
-use super::script::{Script, Visit};
+use super::script::{RenderContext, Script};
 use super::shown::{shown, shown_body, shown_header};
 use super::step::Step;
-use crate::client::Then;
+use crate::client::SessionControl;
 use crate::redact::{Place as NamePlace, REDACTED, Redactor};
 use headway_base::{Nanos, Outcome};
 use jsonpath_rust::query::js_path_process;
@@ -55,7 +55,7 @@ pub struct Reading {
     /// How the request ended.
     pub outcome: Outcome,
     /// How its session goes on.
-    pub then: Then,
+    pub then: SessionControl,
     /// What was expected and what came, for people; none where all is well.
     pub reason: Option<String>,
 }
@@ -157,7 +157,13 @@ impl Script {
     /// or its default. Otherwise everything that can be extracted is, whatever the checks say, and the reason is
     /// the first that did not hold: body, headers, extracts, time.
     #[inline]
-    pub fn finish(&self, visit: &Visit<'_>, reader: Reader, memory: &mut Memory, response: Nanos) -> Reading {
+    pub fn finish(
+        &self,
+        visit: &RenderContext<'_>,
+        reader: Reader,
+        memory: &mut Memory,
+        response: Nanos,
+    ) -> Reading {
         let step = &self.steps[usize::from(reader.step)];
         if self.keeps_cookies {
             self.keep_cookies(visit, &reader, memory);
@@ -182,7 +188,7 @@ impl Script {
         }
         let late = step.expect.time.is_some_and(|most| response > most);
         if !reader.wants_body() && step.extracts.is_empty() && step.expect.headers.is_empty() && !late {
-            return Reading { outcome: Outcome::Ok, then: Then::GoOn, reason: None };
+            return Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None };
         }
         let mut judge =
             Judge { script: self, step, visit, reader: &reader, found: None, document: None, reason: None };
@@ -195,7 +201,7 @@ impl Script {
             judge.fail(memory, |_| format!("expected an answer within {most}, got it after {took}"));
         }
         match judge.reason {
-            None => Reading { outcome: Outcome::Ok, then: Then::GoOn, reason: None },
+            None => Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None },
             Some(reason) => self.bad(Outcome::Check, step, &reason),
         }
     }
@@ -214,7 +220,7 @@ impl Script {
         }
     }
 
-    fn keep_cookies(&self, visit: &Visit<'_>, reader: &Reader, memory: &mut Memory) {
+    fn keep_cookies(&self, visit: &RenderContext<'_>, reader: &Reader, memory: &mut Memory) {
         let mut path = None;
         for header in reader.values(SET_COOKIE) {
             let Some(cookie) = SetCookie::parse(header) else { continue };
@@ -229,7 +235,7 @@ impl Script {
     #[cold]
     fn bad(&self, outcome: Outcome, step: &Step, what: &str) -> Reading {
         let reason = self.redactor.hide(&format!("{}: {what}", step.name)).into_owned();
-        Reading { outcome, then: Then::GoOn, reason: Some(reason) }
+        Reading { outcome, then: SessionControl::Continue, reason: Some(reason) }
     }
 }
 
@@ -237,7 +243,7 @@ impl Script {
 struct Judge<'a> {
     script: &'a Script,
     step: &'a Step,
-    visit: &'a Visit<'a>,
+    visit: &'a RenderContext<'a>,
     reader: &'a Reader,
     /// What the step's pointers point to, or why the body is not JSON; looked up once.
     found: Option<Result<Found<'a>, Missing>>,

@@ -5,11 +5,11 @@
 use super::data::{AtEnd, Data};
 use super::encode::Unfit;
 use super::memory::Memory;
-use super::script::{Script, Visit};
+use super::script::{RenderContext, Script};
 use super::shown::{counted, shown, shown_header};
 use super::step::Step;
 use super::values::{Values, Why};
-use crate::client::Then;
+use crate::client::SessionControl;
 use crate::request::Request;
 use headway_base::Outcome;
 use std::ops::Range;
@@ -87,7 +87,7 @@ pub struct Refusal {
     /// How the request ends.
     pub outcome: Outcome,
     /// How its session goes on.
-    pub then: Then,
+    pub then: SessionControl,
     /// Why, for people.
     pub reason: String,
 }
@@ -105,7 +105,7 @@ impl Script {
     ///
     /// # Errors
     /// A [`Refusal`] where a value is missing or cannot stand where it was to go.
-    pub fn render(&self, visit: &Visit<'_>, memory: &Memory) -> Result<Request, Refusal> {
+    pub fn render(&self, visit: &RenderContext<'_>, memory: &Memory) -> Result<Request, Refusal> {
         let mut draft = Draft::new();
         self.render_into(visit, memory, &mut draft)?;
         Ok(draft.request())
@@ -118,7 +118,7 @@ impl Script {
     #[inline]
     pub fn render_into<'s>(
         &'s self,
-        visit: &Visit<'_>,
+        visit: &RenderContext<'_>,
         memory: &Memory,
         draft: &mut Draft<'s>,
     ) -> Result<(), Refusal> {
@@ -149,7 +149,7 @@ impl Script {
         values.body(step, &mut draft.body).map_err(|why| refuse(why, Part::Body))
     }
 
-    fn cookies(&self, jar: &super::cookies::Jar, visit: &Visit<'_>, draft: &mut Draft<'_>) {
+    fn cookies(&self, jar: &super::cookies::Jar, visit: &RenderContext<'_>, draft: &mut Draft<'_>) {
         let path = draft.path().split('?').next().unwrap_or_default();
         let mut values = String::new();
         jar.each(&self.site, path, visit.unix_s(), |name, value| {
@@ -166,7 +166,7 @@ impl Script {
     }
 
     /// The path of a visit's request without its query: what its cookies go by.
-    pub(super) fn path_of(&self, visit: &Visit<'_>, memory: &Memory) -> String {
+    pub(super) fn path_of(&self, visit: &RenderContext<'_>, memory: &Memory) -> String {
         let step = &self.steps[usize::from(visit.sending.step)];
         let mut path = String::new();
         let mut values = Values::new(self, visit, memory);
@@ -179,7 +179,14 @@ impl Script {
     }
 
     #[cold]
-    fn refusal(&self, step: &Step, visit: &Visit<'_>, memory: &Memory, why: Why, part: Part<'_>) -> Refusal {
+    fn refusal(
+        &self,
+        step: &Step,
+        visit: &RenderContext<'_>,
+        memory: &Memory,
+        why: Why,
+        part: Part<'_>,
+    ) -> Refusal {
         let redactor = self.redactor(visit, memory);
         let place = match part {
             Part::Path => "the path".to_owned(),
@@ -187,24 +194,24 @@ impl Script {
             Part::Body => "the body".to_owned(),
         };
         let (then, what) = match why {
-            Why::Unset(name) => (Then::GoOn, self.unset(name, place)),
+            Why::Unset(name) => (SessionControl::Continue, self.unset(name, place)),
             Why::NoRow(set) => self.ran_out(&self.data[usize::from(set)], visit),
             Why::Unfit(Unfit::Control, value) => {
                 let value = shown_header(header_name(part), value.as_bytes(), &redactor);
                 let what =
                     format!("a value of {place} holds a line break or another control character: {value}");
-                (Then::GoOn, what)
+                (SessionControl::Continue, what)
             }
             Why::Unfit(Unfit::NoPath, value) => {
                 let what = format!(
                     "expected a link that begins with a slash, got {}",
                     shown(value.as_bytes(), &redactor)
                 );
-                (Then::GoOn, what)
+                (SessionControl::Continue, what)
             }
             Why::Boundary => {
                 let what = "a value of the body holds the boundary between its parts".to_owned();
-                (Then::GoOn, what)
+                (SessionControl::Continue, what)
             }
         };
         let outcome = Outcome::Unsent;
@@ -226,13 +233,13 @@ impl Script {
         }
     }
 
-    fn ran_out(&self, data: &Data, visit: &Visit<'_>) -> (Then, String) {
+    fn ran_out(&self, data: &Data, visit: &RenderContext<'_>) -> (SessionControl, String) {
         let (name, rows, k) = (data.name(), counted(data.rows(), "row"), visit.sending.k);
         let what = format!("data {name} has {rows}, and session {k} would take one of its own");
         match data.at_end() {
-            AtEnd::Stop => (Then::StopGroup, what),
-            AtEnd::Skip => (Then::EndSession, what),
-            AtEnd::Fail | AtEnd::Wrap => (Then::GoOn, what),
+            AtEnd::Stop => (SessionControl::StopGroup, what),
+            AtEnd::Skip => (SessionControl::EndSession, what),
+            AtEnd::Fail | AtEnd::Wrap => (SessionControl::Continue, what),
         }
     }
 }

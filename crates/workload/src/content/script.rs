@@ -6,7 +6,7 @@ use super::memory::Memory;
 use super::names::Names;
 use super::reader::Reader;
 use super::step::Step;
-use crate::client::Sending;
+use crate::client::RequestKey;
 use crate::redact::{Place, Redactor};
 use crate::request::Request;
 use crate::target::{Endpoint, Target};
@@ -17,14 +17,14 @@ const MAX_BODY: u64 = 64 << 20;
 
 /// Which request of which session, and when: all that values depend on besides the session's memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Visit<'a> {
+pub struct RenderContext<'a> {
     /// Which request.
-    pub sending: &'a Sending,
+    pub sending: &'a RequestKey,
     /// The time of day, nanoseconds since 1970 in UTC.
     pub now_unix_ns: i128,
 }
 
-impl Visit<'_> {
+impl RenderContext<'_> {
     /// Seconds since 1970.
     pub(super) fn unix_s(&self) -> i64 {
         i64::try_from(self.now_unix_ns.div_euclid(1_000_000_000)).unwrap_or(i64::MAX)
@@ -131,7 +131,7 @@ impl Script {
 
     /// What hides secrets, those of this session too: of its row of data, and of what it remembers.
     #[cold]
-    pub fn redactor(&self, visit: &Visit<'_>, memory: &Memory) -> Redactor {
+    pub fn redactor(&self, visit: &RenderContext<'_>, memory: &Memory) -> Redactor {
         let mut redactor = self.redactor.clone();
         if redactor.shows_all() {
             return redactor;
@@ -154,7 +154,7 @@ impl Script {
 
     /// The row of a set that the visit's session takes.
     #[inline]
-    pub(super) fn row(&self, set: u16, visit: &Visit<'_>) -> Option<u64> {
+    pub(super) fn row(&self, set: u16, visit: &RenderContext<'_>) -> Option<u64> {
         let sending = visit.sending;
         let draw = || self.rows.bits(sending.k, u64::from(sending.group) << 16 | u64::from(set));
         self.data[usize::from(set)].row(sending.k, draw)

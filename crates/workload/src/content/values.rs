@@ -4,7 +4,7 @@
 
 use super::encode::{Encoding, Kind, Out, Unfit};
 use super::memory::Memory;
-use super::script::{Script, Visit};
+use super::script::{RenderContext, Script};
 use super::step::Step;
 use super::template::{Piece, Source};
 use jiff::{Timestamp, tz::Offset};
@@ -25,14 +25,14 @@ pub(super) enum Why {
 /// The values of one visit.
 pub(super) struct Values<'a> {
     script: &'a Script,
-    visit: &'a Visit<'a>,
+    visit: &'a RenderContext<'a>,
     memory: &'a Memory,
     /// UUIDs so far: every place has its own.
     uuids: u64,
 }
 
 impl<'a> Values<'a> {
-    pub(super) fn new(script: &'a Script, visit: &'a Visit<'a>, memory: &'a Memory) -> Values<'a> {
+    pub(super) fn new(script: &'a Script, visit: &'a RenderContext<'a>, memory: &'a Memory) -> Values<'a> {
         Values { script, visit, memory, uuids: 0 }
     }
 

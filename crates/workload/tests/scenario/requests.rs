@@ -2,16 +2,16 @@
 
 use crate::common::scenario;
 use headway_base::Nanos;
-use headway_workload::content::{Memory, Visit};
+use headway_workload::content::{Memory, RenderContext};
 use headway_workload::scenario::Scenario;
-use headway_workload::{Request, Sending};
+use headway_workload::{Request, RequestKey};
 
-fn sending(k: u64, step: u16) -> Sending {
-    Sending { k, user: k, step, ..Sending::default() }
+fn sending(k: u64, step: u16) -> RequestKey {
+    RequestKey { k, user: k, step, ..RequestKey::default() }
 }
 
 fn rendered(scenario: &Scenario, k: u64, step: u16) -> Request {
-    let visit = Visit { sending: &sending(k, step), now_unix_ns: 0 };
+    let visit = RenderContext { sending: &sending(k, step), now_unix_ns: 0 };
     scenario.script.render(&visit, &Memory::default()).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
@@ -74,7 +74,7 @@ fn answered(
     reader.head(script, status, headers.iter().map(|(n, v)| (*n, v.as_bytes())));
     reader.chunk(body.as_bytes());
     let sending = sending(0, 0);
-    let visit = Visit { sending: &sending, now_unix_ns: 0 };
+    let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
     format!("{:?}", script.finish(&visit, reader, memory, Nanos::from_millis(50)).outcome)
 }
 
@@ -97,7 +97,7 @@ fn answers_are_checked_and_values_carried_over() {
     let body = r#"{"items": [{"id": 7}, {"id": "x"}], "t": "tok=abc"}"#;
     let mut memory = Memory::default();
     assert_eq!(answered(&read, &mut memory, 200, &good, body), "Ok");
-    let visit = Visit { sending: &sending(0, 1), now_unix_ns: 0 };
+    let visit = RenderContext { sending: &sending(0, 1), now_unix_ns: 0 };
     assert_eq!(read.script.render(&visit, &memory).unwrap().path, "/base/7/x/e1/s1/abc/nothing");
     let mut other =
         |status, headers: &[(&str, &str)], body: &str| answered(&read, &mut memory, status, headers, body);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::client::Sending;
+use crate::client::RequestKey;
 use crate::content::{Expect, Finder, Names, Pointer, StatusSet, Template};
 use serde_json::json;
 
@@ -13,13 +13,13 @@ fn step() -> Step {
 }
 
 fn read(script: &Script, memory: &mut Memory, status: u16, headers: Headers<'_>, body: &str) -> Reading {
-    let sending = Sending::default();
+    let sending = RequestKey::default();
     let mut reader = script.reader(0);
     reader.head(script, status, headers.iter().map(|(name, value)| (*name, value.as_bytes())));
     for piece in body.as_bytes().chunks(7) {
         reader.chunk(piece);
     }
-    let visit = Visit { sending: &sending, now_unix_ns: 1_000_000_000_000 };
+    let visit = RenderContext { sending: &sending, now_unix_ns: 1_000_000_000_000 };
     script.finish(&visit, reader, memory, Nanos::from_millis(5))
 }
 
@@ -305,8 +305,8 @@ fn the_last_head_counts() {
     let mut reader = script.reader(0);
     reader.head(&script, 103, [("Set-Cookie", &b"a=1"[..])].into_iter());
     reader.head(&script, 200, [("Set-Cookie", &b"b=2"[..])].into_iter());
-    let (sending, mut memory) = (Sending::default(), Memory::default());
-    let visit = Visit { sending: &sending, now_unix_ns: 0 };
+    let (sending, mut memory) = (RequestKey::default(), Memory::default());
+    let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
     assert_eq!(script.finish(&visit, reader, &mut memory, Nanos::ZERO).outcome, Outcome::Ok);
     let request = script.render(&visit, &memory).unwrap();
     assert_eq!(request.path, "/dir/page");
@@ -324,8 +324,8 @@ fn cookies_come_back_where_they_belong() {
     let set = [("Set-Cookie", "a=1"), ("Set-Cookie", "b=2; Path=/"), ("Set-Cookie", "c=3; Max-Age=1")];
     assert_eq!(read(&script, &mut memory, 500, &set, "").outcome, Outcome::Status, "kept all the same");
     let sent = |step, now_unix_ns| {
-        let sending = Sending { step, ..Sending::default() };
-        script.render(&Visit { sending: &sending, now_unix_ns }, &memory).unwrap().headers
+        let sending = RequestKey { step, ..RequestKey::default() };
+        script.render(&RenderContext { sending: &sending, now_unix_ns }, &memory).unwrap().headers
     };
     let cookie = |text: &str| vec![("Cookie".to_owned(), text.to_owned())];
     assert_eq!(sent(0, 1_000_000_000_000), cookie("a=1; c=3; b=2"));

@@ -1,5 +1,5 @@
 use super::*;
-use crate::client::Sending;
+use crate::client::RequestKey;
 use crate::content::Template;
 use crate::content::encode::Kind;
 use crate::content::{Body, Data, Names, Part, Take};
@@ -40,8 +40,8 @@ fn with_body(body: Body) -> Step {
     step
 }
 
-fn sending() -> Sending {
-    Sending { k: 12, user: 3, iteration: 4, ordinal: 5, ..Sending::default() }
+fn sending() -> RequestKey {
+    RequestKey { k: 12, user: 3, iteration: 4, ordinal: 5, ..RequestKey::default() }
 }
 
 fn memory() -> Memory {
@@ -52,7 +52,7 @@ fn memory() -> Memory {
 }
 
 fn render(step: Step) -> Result<Request, Refusal> {
-    script(step).render(&Visit { sending: &sending(), now_unix_ns: NOON }, &memory())
+    script(step).render(&RenderContext { sending: &sending(), now_unix_ns: NOON }, &memory())
 }
 
 fn path(text: &str) -> String {
@@ -91,7 +91,7 @@ fn a_link_stands_below_no_base_path() {
     let target = Target::parse("http://127.0.0.1/base").unwrap();
     let of = |text: &str| {
         let script = script(get(text)).with_target(&target);
-        script.render(&Visit { sending: &sending(), now_unix_ns: NOON }, &memory()).unwrap().path
+        script.render(&RenderContext { sending: &sending(), now_unix_ns: NOON }, &memory()).unwrap().path
     };
     assert_eq!((of("/x"), of("{{link}}")), ("/base/x".into(), "/next?page=2&x=%C3%A9".into()));
 }
@@ -141,7 +141,8 @@ fn several_parts_are_one_body() {
     let mut memory = memory();
     memory.set(0, 2, &format!("x\r\n--{boundary}--"), Kind::Text);
     let script = script(with_body(Body::multipart(&parts)));
-    let refused = script.render(&Visit { sending: &sending(), now_unix_ns: NOON }, &memory).unwrap_err();
+    let refused =
+        script.render(&RenderContext { sending: &sending(), now_unix_ns: NOON }, &memory).unwrap_err();
     assert_eq!(refused.reason, "add: a value of the body holds the boundary between its parts");
 }
 
@@ -163,9 +164,9 @@ fn bodies_say_what_they_are_unless_the_step_does() {
 #[test]
 fn what_is_missing_is_refused_and_nothing_is_sent() {
     let refuse = |script: &Script, memory: &Memory| {
-        script.render(&Visit { sending: &sending(), now_unix_ns: NOON }, memory).unwrap_err()
+        script.render(&RenderContext { sending: &sending(), now_unix_ns: NOON }, memory).unwrap_err()
     };
-    let check = Refusal { outcome: Outcome::Unsent, then: Then::GoOn, reason: String::new() };
+    let check = Refusal { outcome: Outcome::Unsent, then: SessionControl::Continue, reason: String::new() };
     assert_eq!(
         refuse(&script(get("/{{id}}")), &Memory::default()),
         Refusal { reason: "list: the path needs {{id}}, which no step extracts".into(), ..check.clone() }
@@ -200,8 +201,8 @@ fn unique_rows_run_out_as_the_scenario_says() {
         let path = Template::parse("/{{data.id}}", &names).unwrap();
         let script = Script::new(vec![Step::new("list", "GET", &path).unwrap()], vec![data], names, &[1]);
         let of = |k| {
-            let sending = Sending { k, ..Sending::default() };
-            script.render(&Visit { sending: &sending, now_unix_ns: NOON }, &Memory::default())
+            let sending = RequestKey { k, ..RequestKey::default() };
+            script.render(&RenderContext { sending: &sending, now_unix_ns: NOON }, &Memory::default())
         };
         assert_eq!(of(1).unwrap().path, "/2");
         of(2).map(|request| request.path).map_err(|refusal| {
@@ -211,9 +212,9 @@ fn unique_rows_run_out_as_the_scenario_says() {
         })
     };
     assert_eq!(refused(AtEnd::Wrap), Ok("/1".to_owned()));
-    assert_eq!(refused(AtEnd::Fail), Err((Outcome::Unsent, Then::GoOn)));
-    assert_eq!(refused(AtEnd::Stop), Err((Outcome::Unsent, Then::StopGroup)));
-    assert_eq!(refused(AtEnd::Skip), Err((Outcome::Unsent, Then::EndSession)));
+    assert_eq!(refused(AtEnd::Fail), Err((Outcome::Unsent, SessionControl::Continue)));
+    assert_eq!(refused(AtEnd::Stop), Err((Outcome::Unsent, SessionControl::StopGroup)));
+    assert_eq!(refused(AtEnd::Skip), Err((Outcome::Unsent, SessionControl::EndSession)));
 }
 
 #[test]
@@ -226,8 +227,9 @@ fn all_steps_of_a_session_see_the_same_row_drawn_evenly() {
     let script =
         Script::new(vec![Step::new("s", "GET", &path).unwrap()], vec![data], names, &[9]).with_seed(3);
     let row = |k, group, ordinal| {
-        let sending = Sending { k, group, ordinal, ..Sending::default() };
-        let request = script.render(&Visit { sending: &sending, now_unix_ns: NOON }, &Memory::default());
+        let sending = RequestKey { k, group, ordinal, ..RequestKey::default() };
+        let request =
+            script.render(&RenderContext { sending: &sending, now_unix_ns: NOON }, &Memory::default());
         request.unwrap().path[1..].parse::<usize>().unwrap()
     };
     let n = 8_000;
@@ -248,8 +250,8 @@ fn uuids_are_random_and_each_place_has_its_own() {
     let script = script(get("/{{uuid}}/{{uuid}}"));
     let mut seen = HashSet::new();
     for (k, group, ordinal) in (0..50).flat_map(|k| [(k, 0, 0), (k, 0, 1), (k, 1, 0)]) {
-        let sending = Sending { k, group, ordinal, ..Sending::default() };
-        let visit = Visit { sending: &sending, now_unix_ns: NOON };
+        let sending = RequestKey { k, group, ordinal, ..RequestKey::default() };
+        let visit = RenderContext { sending: &sending, now_unix_ns: NOON };
         let path = script.render(&visit, &Memory::default()).unwrap().path;
         assert_eq!(path, script.render(&visit, &Memory::default()).unwrap().path, "a function of the seed");
         for uuid in path[1..].split('/') {
@@ -271,8 +273,9 @@ fn seq_is_unique_over_sessions_and_groups() {
     let mut seen = HashSet::new();
     for (group, most) in longest.into_iter().enumerate() {
         for (k, ordinal) in (0..100).flat_map(|k| (0..most as u32).map(move |ordinal| (k, ordinal))) {
-            let sending = Sending { k, ordinal, group: group as u16, ..Sending::default() };
-            let request = script.render(&Visit { sending: &sending, now_unix_ns: 0 }, &Memory::default());
+            let sending = RequestKey { k, ordinal, group: group as u16, ..RequestKey::default() };
+            let request =
+                script.render(&RenderContext { sending: &sending, now_unix_ns: 0 }, &Memory::default());
             assert!(seen.insert(request.unwrap().path));
         }
     }
@@ -284,7 +287,7 @@ fn a_draft_forgets_what_it_held() {
     step.header("X-A", &template("{{id}}")).unwrap();
     let (long, short) = (script(step), script(get("/")));
     let (sending, memory) = (sending(), memory());
-    let visit = Visit { sending: &sending, now_unix_ns: NOON };
+    let visit = RenderContext { sending: &sending, now_unix_ns: NOON };
     let mut draft = Draft::new();
     long.render_into(&visit, &memory, &mut draft).unwrap();
     assert_eq!(
@@ -309,7 +312,7 @@ fn everywhere(body: Body) -> Script {
 fn render_with(script: &Script, value: &str, kind: Kind) -> Result<Request, Refusal> {
     let mut memory = Memory::default();
     memory.set(0, 2, value, kind);
-    script.render(&Visit { sending: &sending(), now_unix_ns: NOON }, &memory)
+    script.render(&RenderContext { sending: &sending(), now_unix_ns: NOON }, &memory)
 }
 
 proptest! {
@@ -342,7 +345,7 @@ proptest! {
         if let Ok(request) = {
             let mut memory = Memory::default();
             memory.set(1, 2, &value, Kind::Text);
-            script(get("{{link}}")).render(&Visit { sending: &sending(), now_unix_ns: NOON }, &memory)
+            script(get("{{link}}")).render(&RenderContext { sending: &sending(), now_unix_ns: NOON }, &memory)
         } {
             prop_assert!(request.path.starts_with('/'));
             prop_assert!(request.path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#'));

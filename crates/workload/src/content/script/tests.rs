@@ -10,8 +10,8 @@ fn script(steps: Vec<Step>, longest: u64) -> Script {
 }
 
 fn rendered(script: &Script, step: u16) -> Request {
-    let sending = Sending { step, ..Sending::default() };
-    script.render(&Visit { sending: &sending, now_unix_ns: 0 }, &Memory::default()).unwrap()
+    let sending = RequestKey { step, ..RequestKey::default() };
+    script.render(&RenderContext { sending: &sending, now_unix_ns: 0 }, &Memory::default()).unwrap()
 }
 
 #[test]
@@ -35,11 +35,11 @@ fn fixed_steps_are_the_same_until_there_are_cookies() {
     let script = script(vec![step("/a"), step("/{{seq}}"), own], 3);
     let mut memory = Memory::default();
     assert_eq!([0, 1, 2].map(|step| script.is_fixed(step, &memory)), [true, false, true]);
-    let sending = Sending::default();
+    let sending = RequestKey::default();
     let mut reader = script.reader(0);
     reader.head(&script, 200, [("Set-Cookie", &b"a=1"[..])].into_iter());
     script.finish(
-        &Visit { sending: &sending, now_unix_ns: 0 },
+        &RenderContext { sending: &sending, now_unix_ns: 0 },
         reader,
         &mut memory,
         headway_base::Nanos::ZERO,
@@ -91,8 +91,8 @@ fn the_secrets_of_a_session_are_hidden() {
     let mut step = step("/");
     step.extract(Extract::new(at, Finder::regex("x", None).unwrap()));
     let script = Script::new(vec![step], vec![data.unwrap()], names, &[1]).with_redactor(known);
-    let sending = Sending { k: 1, ..Sending::default() };
-    let visit = Visit { sending: &sending, now_unix_ns: 0 };
+    let sending = RequestKey { k: 1, ..RequestKey::default() };
+    let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
     let hidden =
         script.redactor(&visit, &memory).hide("ada loveLace1 bob builder-2 t0k-en of-the-file").into_owned();
     assert_eq!(hidden, "ada loveLace1 bob <redacted> <redacted> <redacted>");

@@ -10,24 +10,24 @@
 use super::group::Plain;
 use super::pool::Note;
 use super::sessions::{Session, State};
-use super::{Client, ConnectionId, NO_SESSION, RESTLESS, Sending, SessionId, Untold};
+use super::{Client, ConnectionId, DeferredStart, NO_SESSION, RequestKey, SessionId, UNKNOWN};
 use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
 
 impl<S: RecordSink> Client<S> {
     /// Nothing is to be done now: until when that stays so, arrivals apart.
     #[inline]
-    pub(super) fn note_calm(&mut self) {
+    pub(super) fn cache_next_event(&mut self) {
         let calm = !self.stopping && self.waiting.is_empty() && !self.pool.has_orphans();
-        self.calm_until = if calm { self.next_besides() } else { RESTLESS };
+        self.next_non_arrival = if calm { self.next_other_event() } else { UNKNOWN };
     }
 
     /// Where [`poll`](Client::poll) would say at `now` that the next arrival is sent, and it takes no more than a look at that
     /// arrival to know: what it would say. None: ask there.
     #[inline(always)]
-    pub fn start_calm(&mut self, now: Nanos) -> Option<(ConnectionId, Sending)> {
+    pub fn start_calm(&mut self, now: Nanos) -> Option<(ConnectionId, RequestKey)> {
         self.tell_start();
         let (due, number) = self.next;
-        if due > now || now >= self.calm_until {
+        if due > now || now >= self.next_non_arrival {
             return None;
         }
         let group = &self.groups[number];
@@ -43,7 +43,7 @@ impl<S: RecordSink> Client<S> {
         let (k, intended, group, step) = (arrival.k, arrival.intended, number as u16, plain.step);
         let note = Note { k, intended, started: now, group, step };
         let deadline = now.saturating_add(self.limits.timeout);
-        self.calm_until = self.calm_until.min(deadline);
+        self.next_non_arrival = self.next_non_arrival.min(deadline);
         let start = Start::arrival(intended, now, step);
         let session = if self.notes {
             self.pool.note(on, note, deadline);
@@ -52,14 +52,14 @@ impl<S: RecordSink> Client<S> {
         } else {
             let session = self.begin_plain(&note, plain);
             self.pool.reuse(on, session, self.plain_record(&note), deadline);
-            self.untold = Some(Untold { start, session, comes: false });
+            self.deferred_start = Some(DeferredStart { start, session, opens_session: false });
             session
         };
         if !self.pool.can_start() {
             self.full_since = Some(now);
             self.stalls.clear();
         }
-        Some((on, Sending { session, k, user: k, step, group, ..Sending::default() }))
+        Some((on, RequestKey { session, k, user: k, step, group, ..RequestKey::default() }))
     }
 
     /// The session that a request is.

@@ -4,7 +4,7 @@
 //! That holds where arrivals wait for nobody and the way to a station depends on nobody's answer: open plans before
 //! [`Direct`] models (Kiefer and Wolfowitz 1955: the waits of a queue are a recursion over its arrivals). What the client
 //! would do besides is to lose patience and to keep to its cap: the recursion tells when that might have been
-//! ([`Acted`]), and the caller begins again with the calendar, which is always right.
+//! ([`NeedsEventLoop`]), and the caller begins again with the calendar, which is always right.
 //!
 //! There are two. One ([`play`]) interprets the model by itself and sees nothing of its inside: it is the fastest. The other
 //! ([`play_through`]) asks a [`Network`] that knows its answers at once, balancers that count among them, and has it see all
@@ -19,7 +19,7 @@ mod direct;
 mod presence;
 
 use crate::network::{Network, REJECTION};
-use crate::world::Played;
+use crate::simulation::Played;
 use direct::Direct;
 use headway_base::station::Admission;
 use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
@@ -28,16 +28,16 @@ use headway_workload::client::GRACE;
 use headway_workload::journey::Node;
 use headway_workload::model::Model;
 use headway_workload::plan::{Connections, Source};
-use headway_workload::{Limits, Plan, Sending, Shard};
+use headway_workload::{Limits, Plan, RequestKey, Shard};
 use presence::Presence;
 use std::fmt;
 
 /// The client would have acted, or might have: a time-out, the connection cap, the end of the plan. What the sink was told
 /// is worth nothing then; the calendar has to play.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Acted;
+pub struct NeedsEventLoop;
 
-impl fmt::Display for Acted {
+impl fmt::Display for NeedsEventLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             "the client would have acted, or what it plays is not for a recursion: this takes a calendar",
@@ -45,7 +45,7 @@ impl fmt::Display for Acted {
     }
 }
 
-impl std::error::Error for Acted {}
+impl std::error::Error for NeedsEventLoop {}
 
 /// Whether a plan can be played against a model by recursion, unless the client acts.
 ///
@@ -53,7 +53,7 @@ impl std::error::Error for Acted {}
 /// pauses of the generator and no accept rate; parts are stations that serve who came first, balancers whose choice depends
 /// on nobody's answer (random, round-robin, consistent-hash without a bound) and that know of each other at once or not
 /// at all, and parts that hand on; nothing stands around them.
-pub fn suits(plan: &Plan, model: &Model) -> bool {
+pub fn supports(plan: &Plan, model: &Model) -> bool {
     steps(plan).is_some_and(|steps| Direct::new(plan, model, &steps).is_some())
 }
 
@@ -80,9 +80,9 @@ pub fn play<S: RecordSink>(
     model: &Model,
     limits: Limits,
     sink: &mut S,
-) -> Result<Played, Acted> {
-    let steps = steps(plan).ok_or(Acted)?;
-    let direct = Direct::new(plan, model, &steps).ok_or(Acted)?;
+) -> Result<Played, NeedsEventLoop> {
+    let steps = steps(plan).ok_or(NeedsEventLoop)?;
+    let direct = Direct::new(plan, model, &steps).ok_or(NeedsEventLoop)?;
     let recursion = Recursion::new(plan, limits, sink)?;
     match direct.one() {
         Some(one) => recursion.play(plan, &steps, one),
@@ -93,11 +93,11 @@ pub fn play<S: RecordSink>(
 /// Whether a plan can be played against a network by [`play_through`], unless the client acts. The network may be any whose
 /// answers are known as requests come: balancers that count, constant cables and parts that are down and say so are such
 /// too, patience and discipline beyond first come first served are not.
-pub fn goes_through(plan: &Plan, network: &Network) -> bool {
+pub fn supports_network(plan: &Plan, network: &Network) -> bool {
     steps(plan).is_some() && network.answers_at_once()
 }
 
-/// Plays the whole plan against a network in its first state, which sees what happens inside it; see [`goes_through`].
+/// Plays the whole plan against a network in its first state, which sees what happens inside it; see [`supports_network`].
 ///
 /// # Errors
 /// Where the plan or the network does not suit (the sink has been told nothing then) and where the client would have acted;
@@ -107,8 +107,8 @@ pub fn play_through<S: RecordSink>(
     network: &mut Network,
     limits: Limits,
     sink: &mut S,
-) -> Result<Played, Acted> {
-    let steps = steps(plan).filter(|_| network.answers_at_once()).ok_or(Acted)?;
+) -> Result<Played, NeedsEventLoop> {
+    let steps = steps(plan).filter(|_| network.answers_at_once()).ok_or(NeedsEventLoop)?;
     Recursion::new(plan, limits, sink)?.play(plan, &steps, network)
 }
 
@@ -146,7 +146,10 @@ impl Answers for &mut Network {
 
     #[inline]
     fn arrive(&mut self, now: Nanos, group: usize, step: u16, k: u64) -> (Nanos, Outcome, u16) {
-        self.answer_at_once(now, &Sending { k, user: k, step, group: group as u16, ..Sending::default() })
+        self.answer_at_once(
+            now,
+            &RequestKey { k, user: k, step, group: group as u16, ..RequestKey::default() },
+        )
     }
 }
 
@@ -161,9 +164,9 @@ struct Recursion<'a, S> {
 }
 
 impl<'a, S: RecordSink> Recursion<'a, S> {
-    fn new(plan: &Plan, limits: Limits, sink: &'a mut S) -> Result<Recursion<'a, S>, Acted> {
+    fn new(plan: &Plan, limits: Limits, sink: &'a mut S) -> Result<Recursion<'a, S>, NeedsEventLoop> {
         if limits.connect_timeout <= Nanos::ZERO {
-            return Err(Acted);
+            return Err(NeedsEventLoop);
         }
         Ok(Recursion {
             presence: Presence::new(limits.connections, limits.timeout, peak_rate(plan)),
@@ -176,7 +179,12 @@ impl<'a, S: RecordSink> Recursion<'a, S> {
     }
 
     /// Plays the whole plan, whose groups ask for these steps.
-    fn play(mut self, plan: &Plan, steps: &[u16], mut target: impl Answers) -> Result<Played, Acted> {
+    fn play(
+        mut self,
+        plan: &Plan,
+        steps: &[u16],
+        mut target: impl Answers,
+    ) -> Result<Played, NeedsEventLoop> {
         match (steps, &plan.groups[0].source) {
             (&[step], Source::Arrivals { process, profile }) => {
                 let arrivals = Arrivals::new(plan.group_seed(0), *process, profile.clone(), Shard::WHOLE);
@@ -199,7 +207,7 @@ impl<'a, S: RecordSink> Recursion<'a, S> {
         mut target: impl Answers,
         step: u16,
         mut arrivals: Arrivals,
-    ) -> Result<(), Acted> {
+    ) -> Result<(), NeedsEventLoop> {
         let mut block = Vec::with_capacity(BLOCK);
         loop {
             arrivals.fill(&mut block);
@@ -219,11 +227,11 @@ impl<'a, S: RecordSink> Recursion<'a, S> {
         group: usize,
         step: u16,
         Arrival { k, intended: now }: Arrival,
-    ) -> Result<(), Acted> {
+    ) -> Result<(), NeedsEventLoop> {
         let (done, outcome, status) = target.arrive(now, group, step, k);
         // An answer at the very instant of the time-out may be told after it.
         if now > self.last_start || done - now >= self.timeout || !self.presence.admits(now, done) {
-            return Err(Acted);
+            return Err(NeedsEventLoop);
         }
         self.requests += 1;
         self.ended = self.ended.max(done);

@@ -6,7 +6,7 @@ use crate::common::{LIMITS, law};
 use headway_base::sink::Kept;
 use headway_base::station::Stalls;
 use headway_base::{Nanos, Phase, Profile, Rate, Record, Stamp};
-use headway_sim::recursion::{self, Acted};
+use headway_sim::lindley::{self, NeedsEventLoop};
 use headway_sim::{Generator, Network};
 use headway_workload::journey::{Journey, Node, no_think};
 use headway_workload::model::{
@@ -116,9 +116,9 @@ fn it_gives_the_records_of_the_calendar() {
         for seed in 1..=10 {
             let of = |groups: Vec<Group>| plan(seed, groups);
             for plan in [of(vec![group(Process::Poisson, 100.0, 0)]), of(two())] {
-                assert!(recursion::suits(&plan, &model), "{what}");
+                assert!(lindley::supports(&plan, &model), "{what}");
                 let mut got = Kept::default();
-                let played = recursion::play(&plan, &model, LIMITS, &mut got).unwrap();
+                let played = lindley::play(&plan, &model, LIMITS, &mut got).unwrap();
                 let mut truth = by_calendar(&plan, &model, LIMITS);
                 assert_eq!(got.starts, truth.starts, "{what}, seed {seed}");
                 assert_eq!(got.finished, truth.finished, "{what}, seed {seed}");
@@ -143,13 +143,13 @@ fn it_says_so_where_the_client_would_act() {
     let inside = |at: Nanos| truth.records.iter().filter(|r| r.intended <= at && at < r.done).count();
     let most = truth.records.iter().map(|r| inside(r.intended)).max().unwrap() as u32;
     assert!(longest > Nanos::from_millis(30) && most > 3, "{longest} {most}");
-    let played = |limits: Limits| recursion::play(&plan, &model, limits, &mut Kept::default()).is_ok();
+    let played = |limits: Limits| lindley::play(&plan, &model, limits, &mut Kept::default()).is_ok();
     assert!(played(Limits { timeout: longest + Nanos(1), ..LIMITS }));
     assert!(!played(Limits { timeout: longest, ..LIMITS }));
     assert!(!played(Limits { connections: most - 1, ..LIMITS }));
     assert!(played(Limits { connections: 3 * most, ..LIMITS }));
     let early = Plan { end: Nanos::from_secs(9), ..plan.clone() };
-    assert_eq!(recursion::play(&early, &model, LIMITS, &mut Kept::default()), Err(Acted));
+    assert_eq!(lindley::play(&early, &model, LIMITS, &mut Kept::default()), Err(NeedsEventLoop));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn what_does_not_suit_is_not_played() {
     let open = |groups| plan(1, groups);
     let plain = || group(Process::Poisson, 100.0, 0);
     let model = Model::station(station(1, "exp(8ms)"));
-    assert!(recursion::suits(&open(vec![plain()]), &model));
+    assert!(lindley::supports(&open(vec![plain()]), &model));
 
     let twice = Journey::new(&[Node::Ask { step: 0, repeat: 2, think: None }], no_think()).unwrap();
     let groups = [
@@ -167,9 +167,9 @@ fn what_does_not_suit_is_not_played() {
     ];
     for other in groups {
         let plan = open(vec![plain(), other.clone()]);
-        assert!(!recursion::suits(&plan, &model), "{other:?}");
+        assert!(!lindley::supports(&plan, &model), "{other:?}");
         let mut kept = Kept::default();
-        assert_eq!(recursion::play(&plan, &model, LIMITS, &mut kept), Err(Acted));
+        assert_eq!(lindley::play(&plan, &model, LIMITS, &mut kept), Err(NeedsEventLoop));
         assert!(kept.starts.is_empty() && kept.finished.is_none());
     }
     let stations = [
@@ -184,6 +184,6 @@ fn what_does_not_suit_is_not_played() {
         Some(Timeout { after: Nanos::from_secs(1), cancel: headway_workload::model::Cancel::Never });
     let others = [slow, Model::balanced(counting, 5, station(1, "exp(8ms)")), given_up];
     for model in stations.into_iter().map(Model::station).chain(others) {
-        assert!(!recursion::suits(&open(vec![plain()]), &model), "{model:?}");
+        assert!(!lindley::supports(&open(vec![plain()]), &model), "{model:?}");
     }
 }

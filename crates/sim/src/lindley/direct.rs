@@ -10,7 +10,7 @@ use headway_base::station::{Admission, Station};
 use headway_base::{Nanos, Outcome};
 use headway_workload::arrivals::BLOCK;
 use headway_workload::model::{self, Balancer, Discipline, Kind, Knows, Model, Part, Policy};
-use headway_workload::{Plan, Sending};
+use headway_workload::{Plan, RequestKey};
 
 /// Most copies of a part.
 const MOST_NODES: u64 = 1_000_000;
@@ -18,7 +18,7 @@ const MOST_NODES: u64 = 1_000_000;
 /// Such a model, as it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Direct {
-    parts: Vec<Does>,
+    parts: Vec<PartKind>,
     /// What the demands of each group are drawn from. Each request is a session, so that its number is its session's.
     demands: Vec<Stream>,
     numbers: Numbers,
@@ -57,7 +57,7 @@ impl Drawn {
 
 /// What a part does, for all its copies.
 #[derive(Clone, Debug)]
-enum Does {
+enum PartKind {
     HandOn(Way),
     Choose(Box<Choice>),
     /// One server and nothing else.
@@ -140,16 +140,17 @@ impl Direct {
         }
         let nodes = nodes(model)?;
         let does = |(number, part): (usize, &Part)| match &part.kind {
-            Kind::Pass(to) => Some(Does::HandOn(way(model, *to, 0))),
+            Kind::Pass(to) => Some(PartKind::HandOn(way(model, *to, 0))),
             Kind::Balancer(balancer) => choice(plan, model, number, balancer, nodes[number]),
             Kind::Station(station) => stations(station, steps, nodes[number]),
         };
-        let parts = model.parts.iter().enumerate().map(does).collect::<Option<Vec<Does>>>()?;
+        let parts = model.parts.iter().enumerate().map(does).collect::<Option<Vec<PartKind>>>()?;
         let stream = |group| Stream::new(plan.group_seed(group), streams::SERVICE);
         let demands: Vec<Stream> = (0..steps.len()).map(stream).collect();
-        let mut stations = parts.iter().filter(|does| matches!(does, Does::Serve(_) | Does::Admit(_)));
+        let mut stations =
+            parts.iter().filter(|does| matches!(does, PartKind::Serve(_) | PartKind::Admit(_)));
         let only = match (stations.next(), stations.next(), demands.len()) {
-            (Some(Does::Serve(single)), None, 1) => single.laws.first().cloned(),
+            (Some(PartKind::Serve(single)), None, 1) => single.laws.first().cloned(),
             _ => None,
         };
         Some(Direct { parts, demands, numbers: Numbers::new(plan), only, drawn: Drawn::NONE })
@@ -158,7 +159,7 @@ impl Direct {
     /// The single server that it is, if it is that and there is one group.
     pub(super) fn one(&self) -> Option<One> {
         match (self.parts.first()?, self.demands.as_slice()) {
-            (Does::Serve(Single { laws, free }), &[demands]) => {
+            (PartKind::Serve(Single { laws, free }), &[demands]) => {
                 let (law, free) = (laws.first()?.clone(), *free.first()?);
                 Some(One { law, demands, drawn: Drawn::NONE, free })
             }
@@ -188,16 +189,20 @@ impl Direct {
         let (mut part, mut copy) = (0, 0);
         loop {
             match &mut self.parts[part] {
-                Does::Serve(Single { laws, free }) => {
+                PartKind::Serve(Single { laws, free }) => {
                     let demand = match &self.only {
                         Some(_) => self.drawn.demand(k),
                         None => laws[group].sample_time(&mut demands.item(k)).max(LEAST),
                     };
                     return serve(demand, &mut free[copy], now);
                 }
-                Does::Choose(choice) => {
+                PartKind::Choose(choice) => {
                     let key = if choice.by_user {
-                        self.numbers.user(&Sending { user: k, group: group as u16, ..Sending::default() })
+                        self.numbers.user(&RequestKey {
+                            user: k,
+                            group: group as u16,
+                            ..RequestKey::default()
+                        })
                     } else {
                         0
                     };
@@ -213,14 +218,14 @@ impl Direct {
                     let way = choice.ways[at];
                     (part, copy) = (way.part, copy * way.stride + (target - way.before) as usize);
                 }
-                Does::Admit(line) => {
+                PartKind::Admit(line) => {
                     let (station, served) = &mut line.copies[copy];
                     let demand = line.service.demand(step, *served, &mut demands.item(k));
                     let admission = station.arrive(now, demand);
                     *served += u64::from(admission != Admission::Rejected);
                     return admission;
                 }
-                Does::HandOn(way) => (part, copy) = (way.part, copy * way.stride),
+                PartKind::HandOn(way) => (part, copy) = (way.part, copy * way.stride),
             }
         }
     }
@@ -261,7 +266,7 @@ fn way(model: &Model, part: usize, before: u32) -> Way {
     Way { part, stride: if shared { 0 } else { copies as usize }, before }
 }
 
-fn choice(plan: &Plan, model: &Model, number: usize, balancer: &Balancer, copies: usize) -> Option<Does> {
+fn choice(plan: &Plan, model: &Model, number: usize, balancer: &Balancer, copies: usize) -> Option<PartKind> {
     let by_user = match balancer.policy {
         Policy::Random | Policy::RoundRobin => false,
         Policy::ConsistentHash { bound: None } => true,
@@ -279,7 +284,7 @@ fn choice(plan: &Plan, model: &Model, number: usize, balancer: &Balancer, copies
     }
     let chooser = Chooser::new(balancer, &weights).ok()?;
     let draws = |group| Stream::new(seed_of_part(plan.group_seed(group), number), "route");
-    Some(Does::Choose(Box::new(Choice {
+    Some(PartKind::Choose(Box::new(Choice {
         choosers: vec![chooser; choosers],
         ways,
         draws: (0..plan.groups.len()).map(draws).collect(),
@@ -287,7 +292,7 @@ fn choice(plan: &Plan, model: &Model, number: usize, balancer: &Balancer, copies
     })))
 }
 
-fn stations(station: &model::Station, steps: &[u16], copies: usize) -> Option<Does> {
+fn stations(station: &model::Station, steps: &[u16], copies: usize) -> Option<PartKind> {
     if station.discipline != Discipline::Fifo || !station.speed.is_empty() || station.servers == 0 {
         return None;
     }
@@ -298,9 +303,9 @@ fn stations(station: &model::Station, steps: &[u16], copies: usize) -> Option<Do
             own.map_or(&station.service, |(_, law)| law).clone()
         };
         let laws = steps.iter().map(law).collect();
-        return Some(Does::Serve(Single { laws, free: vec![Nanos(i64::MIN); copies] }));
+        return Some(PartKind::Serve(Single { laws, free: vec![Nanos(i64::MIN); copies] }));
     }
     let service = Service::new(station).ok()?;
     let copies = vec![(Station::new(*servers, *queue, *stalls), 0); copies];
-    Some(Does::Admit(Box::new(Line { service, copies })))
+    Some(PartKind::Admit(Box::new(Line { service, copies })))
 }

@@ -5,7 +5,7 @@
 //! taking one costs a few steps, however many there are. The wheel is built anew when there are many more of them than there
 //! were, or when cells have turned out too long or too short.
 
-use super::flight::NONE;
+use super::job::NONE;
 use dary_heap::QuaternaryHeap;
 use headway_base::Nanos;
 use std::cmp::Reverse;
@@ -31,7 +31,7 @@ pub(super) struct End {
 /// Ends to come, in the order of time; of two at one instant, the one written down first comes first. None is written down
 /// that is due earlier than one that was taken.
 #[derive(Clone, Debug)]
-pub(super) struct Due {
+pub(super) struct CalendarQueue {
     /// The first entry of each cell, of a power of two of them.
     cells: Vec<u32>,
     /// Bit i of word w: whether cell 64 w + i has any.
@@ -65,9 +65,9 @@ struct Entry {
     end: End,
 }
 
-impl Default for Due {
-    fn default() -> Due {
-        Due {
+impl Default for CalendarQueue {
+    fn default() -> CalendarQueue {
+        CalendarQueue {
             cells: vec![NONE; LEAST],
             some: vec![0; LEAST / 64],
             shift: 20,
@@ -85,7 +85,7 @@ impl Default for Due {
     }
 }
 
-impl Due {
+impl CalendarQueue {
     /// Writes one down: its entry.
     #[inline]
     pub(super) fn add(&mut self, at: Nanos, end: End) -> u32 {
@@ -105,7 +105,7 @@ impl Due {
         self.tried += 1;
         self.keep(at, entry);
         if self.tried == TRIAL || self.entries.len() > self.most {
-            self.judge();
+            self.maybe_rebuild();
         }
         entry
     }
@@ -212,7 +212,7 @@ impl Due {
     /// Whether the wheel goes on as it is.
     #[cold]
     #[inline(never)]
-    fn judge(&mut self) {
+    fn maybe_rebuild(&mut self) {
         let slow = self.steps > 2 * self.tried;
         (self.tried, self.steps) = (0, 0);
         if slow || self.entries.len() > self.most {
@@ -275,7 +275,7 @@ mod tests {
     fn it_agrees_with_a_sorted_list() {
         for seed in 0..20 {
             let mut dice = Stream::new(seed, "due").item(0);
-            let (mut due, mut list) = (Due::default(), Vec::<(Nanos, u32)>::new());
+            let (mut due, mut list) = (CalendarQueue::default(), Vec::<(Nanos, u32)>::new());
             let (mut now, mut number, mut built) = (Nanos::ZERO, 0u32, 0);
             for round in 0..60 {
                 let spread = 1u64 << (dice.bits() % 34);
@@ -308,7 +308,7 @@ mod tests {
     fn an_end_costs_a_few_steps() {
         for (there, scale) in [(10, 1e3), (200, 1e6), (30_000, 1e9)] {
             let mut dice = Stream::new(1, "due").item(0);
-            let mut due = Due::default();
+            let mut due = CalendarQueue::default();
             let mut draw = |now: Nanos| now + Nanos((-scale * libm::log(dice.open01())) as i64);
             for number in 0..there {
                 due.add(draw(Nanos::ZERO), end(number));

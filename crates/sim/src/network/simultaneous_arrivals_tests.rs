@@ -113,7 +113,7 @@ fn a_crowd_that_is_called_back() {
         PATIENT,
         |_| Model::of(vec![watched.clone(), fails.clone(), station(servers(1, "1s"))]),
         |n, _, network, statuses| {
-            // The last that is served is for nobody, and its two flights are there until it is done.
+            // The last that is served is for nobody, and its two jobs are there until it is done.
             assert!(network.under_way() <= 2, "{}", network.under_way());
             assert_eq!(late(&statuses), n - 2);
         },

@@ -12,8 +12,8 @@
 //! the speed.
 
 use super::rules::{Order, Rules};
-use crate::network::flight::{Flight, Flights, State, Ticket};
-use crate::network::tickets::Tickets;
+use crate::network::job::{Job, Jobs, State, Ticket};
+use crate::network::wait_queue::WaitQueue;
 use headway_base::Nanos;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -27,8 +27,8 @@ const SWEEP_AT: usize = 64;
 
 /// The state of one copy.
 #[derive(Clone, Debug)]
-pub(crate) struct Desk {
-    pub waiting: Tickets,
+pub(crate) struct EventStation {
+    pub waiting: WaitQueue,
     serving: BinaryHeap<Ends>,
     /// Those in service by class, the last to begin last (preemptive alone).
     by_class: Vec<Vec<Ends>>,
@@ -61,9 +61,9 @@ struct Ends {
 impl Ends {
     /// Whether that service is going on.
     #[inline]
-    fn stands(&self, flights: &Flights) -> bool {
-        let flight = flights.get(self.ticket.flight);
-        flights.stands(self.ticket) && flight.state == State::Served && flight.resumed == self.resumed
+    fn stands(&self, jobs: &Jobs) -> bool {
+        let job = jobs.get(self.ticket.job);
+        jobs.stands(self.ticket) && job.state == State::Served && job.resumed == self.resumed
     }
 }
 
@@ -81,7 +81,7 @@ impl PartialOrd for Ends {
 /// The earliest is the greatest, because the heap has its greatest on top.
 impl Ord for Ends {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.at.total_cmp(&self.at).then_with(|| other.ticket.flight.cmp(&self.ticket.flight))
+        other.at.total_cmp(&self.at).then_with(|| other.ticket.job.cmp(&self.ticket.job))
     }
 }
 
@@ -94,11 +94,11 @@ pub(crate) enum Came {
     Full,
 }
 
-impl Desk {
+impl EventStation {
     /// Nobody in it.
-    pub(crate) fn new(rules: &Rules) -> Desk {
-        Desk {
-            waiting: Tickets::new(rules.classes()),
+    pub(crate) fn new(rules: &Rules) -> EventStation {
+        EventStation {
+            waiting: WaitQueue::new(rules.classes()),
             serving: BinaryHeap::new(),
             by_class: if rules.preemptive { vec![Vec::new(); rules.classes()] } else { Vec::new() },
             in_service: 0,
@@ -150,93 +150,93 @@ impl Desk {
     }
 
     /// Server time that somebody in service has had since it began or was resumed, in ns.
-    fn had(&self, flight: &Flight) -> i64 {
-        libm::round(self.held - flight.held) as i64
+    fn had(&self, job: &Job) -> i64 {
+        libm::round(self.held - job.held) as i64
     }
 
     /// Server time that somebody in service will have had by `now` if nothing happens until then, in ns.
-    pub(crate) fn had_by(&mut self, rules: &Rules, flight: &Flight, now: Nanos) -> i64 {
+    pub(crate) fn had_by(&mut self, rules: &Rules, job: &Job, now: Nanos) -> i64 {
         self.advance(rules, now);
-        self.had(flight)
+        self.had(job)
     }
 
-    /// A flight comes at `now`.
-    pub(crate) fn arrive(&mut self, rules: &Rules, flights: &mut Flights, f: u32, now: Nanos) -> Came {
+    /// A job comes at `now`.
+    pub(crate) fn arrive(&mut self, rules: &Rules, jobs: &mut Jobs, f: u32, now: Nanos) -> Came {
         self.advance(rules, now);
         let full = |waiting: usize| rules.limit.is_some_and(|limit| waiting >= limit);
-        let class = flights.get(f).class;
+        let class = jobs.get(f).class;
         if rules.order == Order::Sharing {
             if self.in_service >= rules.servers && full((self.in_service - rules.servers) as usize) {
                 return Came::Full;
             }
-            self.begin(rules, flights, f);
+            self.begin(rules, jobs, f);
         } else if self.in_service < rules.servers {
-            self.begin(rules, flights, f);
+            self.begin(rules, jobs, f);
         } else if full(self.waiting.len()) {
             return Came::Full;
-        } else if let Some(other) = self.worse_than(rules, flights, class) {
-            let interrupted = flights.of(other);
+        } else if let Some(other) = self.worse_than(rules, jobs, class) {
+            let interrupted = jobs.of(other);
             interrupted.left = interrupted.ends - self.clock;
             interrupted.busy += self.had(interrupted);
             interrupted.state = State::Waiting;
-            let (class, ticket) = (interrupted.class, flights.ticket(other));
+            let (class, ticket) = (interrupted.class, jobs.ticket(other));
             self.in_service -= 1;
             self.waiting.push_front(class, ticket);
-            self.begin(rules, flights, f);
+            self.begin(rules, jobs, f);
         } else {
-            flights.of(f).state = State::Waiting;
-            self.waiting.push(class, flights.ticket(f));
+            jobs.of(f).state = State::Waiting;
+            self.waiting.push(class, jobs.ticket(f));
         }
         self.admitted += 1;
         Came::In
     }
 
     /// Whom of those in service that class interrupts: the last to begin of the highest class above it.
-    fn worse_than(&mut self, rules: &Rules, flights: &Flights, class: u8) -> Option<u32> {
+    fn worse_than(&mut self, rules: &Rules, jobs: &Jobs, class: u8) -> Option<u32> {
         if !rules.preemptive {
             return None;
         }
         for served in self.by_class[usize::from(class) + 1..].iter_mut().rev() {
             while let Some(last) = served.pop() {
-                if last.stands(flights) {
-                    return Some(last.ticket.flight);
+                if last.stands(jobs) {
+                    return Some(last.ticket.job);
                 }
             }
         }
         None
     }
 
-    fn begin(&mut self, rules: &Rules, flights: &mut Flights, f: u32) {
-        let ticket = flights.ticket(f);
-        let flight = flights.of(f);
-        flight.state = State::Served;
-        flight.resumed += 1;
-        (flight.ends, flight.held) = (self.clock + flight.left, self.held);
-        let (ends, class) = (Ends { at: flight.ends, ticket, resumed: flight.resumed }, flight.class);
+    fn begin(&mut self, rules: &Rules, jobs: &mut Jobs, f: u32) {
+        let ticket = jobs.ticket(f);
+        let job = jobs.of(f);
+        job.state = State::Served;
+        job.resumed += 1;
+        (job.ends, job.held) = (self.clock + job.left, self.held);
+        let (ends, class) = (Ends { at: job.ends, ticket, resumed: job.resumed }, job.class);
         self.serving.push(ends);
         self.in_service += 1;
         if rules.preemptive {
             let most = 2 * self.in_service as usize + SWEEP_AT;
             let served = &mut self.by_class[usize::from(class)];
             if served.len() >= most {
-                served.retain(|ends| ends.stands(flights));
+                served.retain(|ends| ends.stands(jobs));
             }
             served.push(ends);
         }
     }
 
     /// Takes somebody who is done by `now`.
-    pub(crate) fn finish(&mut self, rules: &Rules, flights: &mut Flights, now: Nanos) -> Option<u32> {
+    pub(crate) fn finish(&mut self, rules: &Rules, jobs: &mut Jobs, now: Nanos) -> Option<u32> {
         self.advance(rules, now);
-        let first = self.first(flights)?;
+        let first = self.first(jobs)?;
         let rate = self.rate(rules);
         if first.at - self.clock >= DONE * rate {
             return None;
         }
         self.serving.pop();
-        let done = first.ticket.flight;
-        let had = self.had(flights.get(done));
-        flights.of(done).busy += had;
+        let done = first.ticket.job;
+        let had = self.had(jobs.get(done));
+        jobs.of(done).busy += had;
         self.in_service -= 1;
         if self.in_service == 0 {
             self.serving.clear();
@@ -246,21 +246,21 @@ impl Desk {
     }
 
     /// Servers that came free take who waits.
-    pub(crate) fn fill(&mut self, rules: &Rules, flights: &mut Flights) {
+    pub(crate) fn fill(&mut self, rules: &Rules, jobs: &mut Jobs) {
         while self.in_service < rules.servers {
             let next = match rules.order {
-                Order::Last => self.waiting.take_last(flights),
-                Order::First | Order::Class | Order::Sharing => self.waiting.take_first(flights),
+                Order::Last => self.waiting.take_last(jobs),
+                Order::First | Order::Class | Order::Sharing => self.waiting.take_first(jobs),
             };
             let Some(next) = next else { return };
-            self.begin(rules, flights, next.flight);
+            self.begin(rules, jobs, next.job);
         }
     }
 
     /// Who is done first.
-    fn first(&mut self, flights: &Flights) -> Option<Ends> {
+    fn first(&mut self, jobs: &Jobs) -> Option<Ends> {
         while let Some(&first) = self.serving.peek() {
-            if first.stands(flights) {
+            if first.stands(jobs) {
                 return Some(first);
             }
             self.serving.pop();
@@ -269,36 +269,36 @@ impl Desk {
     }
 
     /// When somebody is done next, if nothing changes.
-    pub(crate) fn next(&mut self, rules: &Rules, flights: &Flights) -> Nanos {
-        let Some(first) = self.first(flights) else { return Nanos::MAX };
+    pub(crate) fn next(&mut self, rules: &Rules, jobs: &Jobs) -> Nanos {
+        let Some(first) = self.first(jobs) else { return Nanos::MAX };
         let left = (first.at - self.clock) / self.rate(rules);
         // Shares that are no binary fractions make a little too much of what comes out even.
         self.at.saturating_add(Nanos(libm::ceil(left - ROUNDING).max(1.0) as i64))
     }
 
     /// Takes everybody out at `now`: those in service and those who wait.
-    pub(crate) fn lose(&mut self, rules: &Rules, flights: &mut Flights, now: Nanos) -> Vec<u32> {
+    pub(crate) fn lose(&mut self, rules: &Rules, jobs: &mut Jobs, now: Nanos) -> Vec<u32> {
         self.advance(rules, now);
         let mut lost = Vec::new();
         for ends in std::mem::take(&mut self.serving) {
-            if ends.stands(flights) {
-                let flight = flights.of(ends.ticket.flight);
-                flight.busy += self.had(flight);
-                lost.push(ends.ticket.flight);
+            if ends.stands(jobs) {
+                let job = jobs.of(ends.ticket.job);
+                job.busy += self.had(job);
+                lost.push(ends.ticket.job);
             }
         }
         lost.sort_unstable();
-        lost.extend(self.waiting.take_all(flights).iter().map(|ticket| ticket.flight));
+        lost.extend(self.waiting.take_all(jobs).iter().map(|ticket| ticket.job));
         self.by_class.iter_mut().for_each(Vec::clear);
         self.reset();
         lost
     }
 
-    /// The service of a flight stops at `now`; its server is free.
-    pub(crate) fn stop(&mut self, rules: &Rules, flights: &mut Flights, f: u32, now: Nanos) {
+    /// The service of a job stops at `now`; its server is free.
+    pub(crate) fn stop(&mut self, rules: &Rules, jobs: &mut Jobs, f: u32, now: Nanos) {
         self.advance(rules, now);
-        let flight = flights.of(f);
-        flight.busy += self.had(flight);
+        let job = jobs.of(f);
+        job.busy += self.had(job);
         self.in_service -= 1;
         if self.in_service == 0 {
             self.serving.clear();
@@ -307,8 +307,8 @@ impl Desk {
     }
 
     /// Somebody who waited is gone.
-    pub(crate) fn called_back(&mut self, rules: &Rules, flights: &Flights, now: Nanos) {
+    pub(crate) fn called_back(&mut self, rules: &Rules, jobs: &Jobs, now: Nanos) {
         self.advance(rules, now);
-        self.waiting.gone(flights);
+        self.waiting.gone(jobs);
     }
 }

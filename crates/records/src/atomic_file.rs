@@ -7,32 +7,32 @@ use tempfile::{Builder, NamedTempFile, TempPath};
 
 use crate::error::Error;
 
-/// A file under a passing name beside `path`, which it takes by [`Unplaced::place`]. Dropped before, it is removed.
-pub(crate) struct Unplaced {
+/// A file under a passing name beside `path`, which it takes by [`PendingFile::place`]. Dropped before, it is removed.
+pub(crate) struct PendingFile {
     passing: TempPath,
     path: PathBuf,
 }
 
-impl Unplaced {
+impl PendingFile {
     /// An empty file for `path`, and its handle.
     ///
     /// # Errors
     /// [`Error::Exists`] if `path` exists: better said now than after hours of work.
-    pub(crate) fn beside(path: &Path) -> Result<(Unplaced, File), Error> {
+    pub(crate) fn beside(path: &Path) -> Result<(PendingFile, File), Error> {
         if path.symlink_metadata().is_ok() {
             return Err(Error::Exists { path: path.to_path_buf() });
         }
         let made = readable_by_others(Builder::new().prefix(".unfinished-")).tempfile_in(folder_of(path));
         let (file, passing) =
             made.map(NamedTempFile::into_parts).map_err(|source| Error::io(path, "create it", source))?;
-        Ok((Unplaced { passing, path: path.to_path_buf() }, file))
+        Ok((PendingFile { passing, path: path.to_path_buf() }, file))
     }
 
     /// Gives the file its name. The check on entry was for comfort; this one holds against a race.
     ///
     /// # Errors
     /// [`Error::Exists`] if the name was taken meanwhile.
-    pub(crate) fn place(self) -> Result<(), Error> {
+    pub(crate) fn persist(self) -> Result<(), Error> {
         let path = self.path;
         self.passing
             .persist_noclobber(&path)

@@ -1,9 +1,9 @@
-//! Requests in the network, and flights: what of a request is under way.
+//! Requests in the network, and jobs: what of a request is under way.
 //!
-//! A flight is what goes through the parts, as a stack of frames, one for each part that it has entered. A request is one
-//! flight as long as nobody waits for it with a watch: where a part has a time-out or a hedge (or loses what is in it), the
-//! flight stays there and each attempt is a flight of its own from there on, which may be left to itself. Slots are used
-//! again; what is written down about a flight carries its life, which another flight in the same slot does not have.
+//! A job is what goes through the parts, as a stack of frames, one for each part that it has entered. A request is one
+//! job as long as nobody waits for it with a watch: where a part has a time-out or a hedge (or loses what is in it), the
+//! job stays there and each attempt is a job of its own from there on, which may be left to itself. Slots are used
+//! again; what is written down about a job carries its life, which another job in the same slot does not have.
 
 use super::flow::Step;
 use super::numbers::item;
@@ -11,7 +11,7 @@ use crate::failure::{Attempts, Pass};
 use crate::steps::step;
 use headway_base::{Nanos, Outcome};
 
-/// No flight, no request, no target.
+/// No job, no request, no target.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// How an attempt ended.
@@ -37,7 +37,7 @@ impl Verdict {
     }
 }
 
-/// What a flight is doing.
+/// What a job is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     /// The slot is free.
@@ -58,9 +58,9 @@ pub(super) enum State {
     Silent,
 }
 
-/// From which side of what stands around a part a flight has it on its stack.
+/// From which side of what stands around a part a job has it on its stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum From {
+pub(super) enum Origin {
     /// It came to the part.
     Door,
     /// It is an attempt: it began before the breaker.
@@ -69,7 +69,7 @@ pub(super) enum From {
     Inside,
 }
 
-/// A part that a flight has entered.
+/// A part that a job has entered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     /// When.
@@ -81,20 +81,20 @@ pub(super) struct Frame {
     pub target: u32,
     pub attempts: Attempts,
     pub pass: Option<Pass>,
-    pub from: From,
+    pub from: Origin,
 }
 
 impl Frame {
     /// One that enters a node now.
     #[inline]
-    pub fn entering(node: u32, now: Nanos, from: From) -> Frame {
+    pub fn entering(node: u32, now: Nanos, from: Origin) -> Frame {
         Frame { since: now, handed: now, node, target: NONE, attempts: Attempts::default(), pass: None, from }
     }
 }
 
-/// A flight.
+/// A job.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flight {
+pub(super) struct Job {
     /// Counts those that have had the slot.
     pub life: u32,
     pub request: u32,
@@ -150,28 +150,28 @@ pub(super) struct Asked {
     pub came: Nanos,
     /// The connection that waits for the answer, if any does.
     pub on: u32,
-    /// The flight that is the request itself.
-    pub flight: u32,
-    /// Flights that are of it.
-    pub flights: u32,
+    /// The job that is the request itself.
+    pub job: u32,
+    /// Jobs that are of it.
+    pub jobs: u32,
     /// Attempts so far after the first.
     pub attempts: u32,
     pub step: u16,
     pub group: u16,
 }
 
-/// Something written down about a flight.
+/// Something written down about a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ticket {
-    pub flight: u32,
+    pub job: u32,
     pub life: u32,
     pub round: u16,
 }
 
-/// All flights and requests.
+/// All jobs and requests.
 #[derive(Clone, Debug)]
-pub(super) struct Flights {
-    slots: Vec<Flight>,
+pub(super) struct Jobs {
+    slots: Vec<Job>,
     free: Vec<u32>,
     /// Those of a slot lie together.
     frames: Vec<Frame>,
@@ -181,21 +181,21 @@ pub(super) struct Flights {
     asked_free: Vec<u32>,
 }
 
-impl Flights {
+impl Jobs {
     /// None, in a network in which no way leads through more than `most` parts.
-    pub(super) fn new(most: usize) -> Flights {
+    pub(super) fn new(most: usize) -> Jobs {
         let (slots, free, frames) = (Vec::new(), Vec::new(), Vec::new());
-        Flights { slots, free, frames, most, asked: Vec::new(), asked_free: Vec::new() }
+        Jobs { slots, free, frames, most, asked: Vec::new(), asked_free: Vec::new() }
     }
 
     #[inline]
-    pub(super) fn get(&self, f: u32) -> &Flight {
+    pub(super) fn get(&self, f: u32) -> &Job {
         step();
         &self.slots[f as usize]
     }
 
     #[inline]
-    pub(super) fn of(&mut self, f: u32) -> &mut Flight {
+    pub(super) fn of(&mut self, f: u32) -> &mut Job {
         step();
         &mut self.slots[f as usize]
     }
@@ -215,7 +215,7 @@ impl Flights {
         &mut self.asked[request as usize]
     }
 
-    /// A request comes: its flight.
+    /// A request comes: its job.
     #[inline]
     pub(super) fn begin(&mut self, asked: Asked) -> u32 {
         let request = match self.asked_free.pop() {
@@ -226,26 +226,26 @@ impl Flights {
             }
         };
         self.asked[request as usize] = asked;
-        let flight = self.add(request, NONE, 0);
-        self.of(flight).root = true;
-        self.asked[request as usize].flight = flight;
-        flight
+        let job = self.add(request, NONE, 0);
+        self.of(job).root = true;
+        self.asked[request as usize].job = job;
+        job
     }
 
     /// An attempt that `parent` makes and waits for.
     pub(super) fn attempt(&mut self, parent: u32, attempt: u32, frame: Frame) -> u32 {
         let request = self.get(parent).request;
-        let flight = self.add(request, parent, attempt);
-        let first = std::mem::replace(&mut self.of(parent).child, flight);
-        self.of(flight).sibling = first;
-        self.push(flight, frame);
-        flight
+        let job = self.add(request, parent, attempt);
+        let first = std::mem::replace(&mut self.of(parent).child, job);
+        self.of(job).sibling = first;
+        self.push(job, frame);
+        job
     }
 
     #[inline]
     fn add(&mut self, request: u32, parent: u32, attempt: u32) -> u32 {
-        self.asked[request as usize].flights += 1;
-        let fresh = |life: u32| Flight {
+        self.asked[request as usize].jobs += 1;
+        let fresh = |life: u32| Job {
             life,
             request,
             parent,
@@ -287,7 +287,7 @@ impl Flights {
                     target: NONE,
                     attempts: Attempts::default(),
                     pass: None,
-                    from: From::Door,
+                    from: Origin::Door,
                 };
                 self.frames.resize(self.slots.len() * self.most, frame);
                 (self.slots.len() - 1) as u32
@@ -295,7 +295,7 @@ impl Flights {
         }
     }
 
-    /// Number of the flight's attempt among the items of a stream, and its group.
+    /// Number of the job's attempt among the items of a stream, and its group.
     #[inline]
     pub(super) fn number(&self, f: u32) -> (u64, usize) {
         let asked = self.asked(f);
@@ -309,7 +309,7 @@ impl Flights {
         asked.attempts
     }
 
-    /// The flight is over.
+    /// The job is over.
     #[inline]
     pub(super) fn end(&mut self, f: u32) {
         let slot = &mut self.slots[f as usize];
@@ -318,8 +318,8 @@ impl Flights {
         let request = slot.request;
         self.free.push(f);
         let asked = &mut self.asked[request as usize];
-        asked.flights -= 1;
-        if asked.flights == 0 {
+        asked.jobs -= 1;
+        if asked.jobs == 0 {
             self.asked_free.push(request);
         }
     }
@@ -362,21 +362,21 @@ impl Flights {
     /// What is written down about it.
     #[inline]
     pub(super) fn ticket(&self, f: u32) -> Ticket {
-        let flight = self.get(f);
-        Ticket { flight: f, life: flight.life, round: flight.round }
+        let job = self.get(f);
+        Ticket { job: f, life: job.life, round: job.round }
     }
 
     /// Whether what was written down still holds.
     #[inline]
     pub(super) fn stands(&self, ticket: Ticket) -> bool {
-        let flight = self.get(ticket.flight);
-        flight.life == ticket.life && flight.round == ticket.round
+        let job = self.get(ticket.job);
+        job.life == ticket.life && job.round == ticket.round
     }
 
     /// Whether a timer for another attempt still holds.
     #[inline]
     pub(super) fn hedges(&self, ticket: Ticket) -> bool {
-        self.stands(ticket) && self.get(ticket.flight).hedging
+        self.stands(ticket) && self.get(ticket.job).hedging
     }
 
     /// Whether that life is still going on.
@@ -385,7 +385,7 @@ impl Flights {
         self.get(f).life == life
     }
 
-    /// The attempts that a flight waits for.
+    /// The attempts that a job waits for.
     pub(super) fn children(&self, f: u32) -> impl Iterator<Item = u32> + '_ {
         let first = Some(self.get(f).child).filter(|&c| c != NONE);
         std::iter::successors(first, |&c| Some(self.get(c).sibling).filter(|&c| c != NONE))
@@ -406,7 +406,7 @@ impl Flights {
         (child.parent, child.sibling) = (NONE, NONE);
     }
 
-    /// Every flight there is.
+    /// Every job there is.
     pub(super) fn all(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.slots.len() as u32).filter(|&f| self.get(f).state != State::Free)
     }

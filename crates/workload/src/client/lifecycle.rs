@@ -2,7 +2,7 @@
 
 use super::group::Group;
 use super::sessions::{NONE, Session, State};
-use super::{Action, Client, ConnectionId, Sending, SessionId, Then, Who};
+use super::{Action, Client, ConnectionId, RequestKey, SessionControl, SessionId, Who};
 use crate::journey::Next;
 use crate::plan::{Connections, OnFailure};
 use crate::shard::Shard;
@@ -10,7 +10,7 @@ use headway_base::{Due, Kind, Nanos, Outcome, Record, RecordSink};
 
 /// Least time until the next request of a session after one of which nothing was sent: who finds no connection, or has
 /// nothing to send, and does not think would otherwise try again as fast as the machine goes.
-pub const BREATH: Nanos = Nanos::from_millis(1);
+pub const MIN_RETRY_DELAY: Nanos = Nanos::from_millis(1);
 
 /// Whether a request went out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,8 +20,8 @@ pub(super) enum Sent {
 }
 
 impl Sent {
-    fn breath(self) -> Nanos {
-        if self == Sent::No { BREATH } else { Nanos::ZERO }
+    fn min_delay(self) -> Nanos {
+        if self == Sent::No { MIN_RETRY_DELAY } else { Nanos::ZERO }
     }
 }
 
@@ -153,12 +153,12 @@ impl<S: RecordSink> Client<S> {
     }
 
     /// What the session's present request is, which it is told to send.
-    pub(super) fn sending(&mut self, id: SessionId) -> Sending {
+    pub(super) fn sending(&mut self, id: SessionId) -> RequestKey {
         let session = self.sessions.of(id);
         let closed = self.groups[usize::from(session.group)].is_closed();
         let ordinal = session.sent;
         session.sent += 1;
-        Sending {
+        RequestKey {
             session: id,
             k: session.k,
             user: if closed { u64::from(session.user) } else { session.k },
@@ -206,14 +206,14 @@ impl<S: RecordSink> Client<S> {
         }
         let number = usize::from(session.group);
         let group = &mut self.groups[number];
-        let comes = first && group.has_sessions() && !group.is_closed();
+        let opens_session = first && group.has_sessions() && !group.is_closed();
         if let Some(left) = &mut group.left {
             *left -= 1;
             if *left == 0 {
                 self.dismiss(number, now);
             }
         }
-        comes
+        opens_session
     }
 
     /// A connection that may serve again, after its request: its session's, or everybody's.
@@ -235,22 +235,22 @@ impl<S: RecordSink> Client<S> {
         id: SessionId,
         outcome: Outcome,
         sent: Sent,
-        then: Then,
+        then: SessionControl,
         now: Nanos,
     ) -> Option<Action> {
         let session = self.sessions.of(id);
         let number = usize::from(session.group);
         // That its data has run out, and what that means, the scenario says: no failure.
-        let passed_over = outcome == Outcome::Unsent && then != Then::GoOn;
+        let passed_over = outcome == Outcome::Unsent && then != SessionControl::Continue;
         if outcome != Outcome::Ok && !passed_over && session.failed.is_none() {
             session.failed = Some(outcome);
         }
-        if then == Then::StopGroup && self.groups[number].stopped.is_none() {
+        if then == SessionControl::StopGroup && self.groups[number].stopped.is_none() {
             self.groups[number].stop(now);
             self.note_next();
             self.dismiss(number, now);
         }
-        let ends = then != Then::GoOn
+        let ends = then != SessionControl::Continue
             || (outcome != Outcome::Ok && self.groups[number].on_failure == OnFailure::EndSession);
         if ends {
             return self.session_over(id, Nanos::ZERO, now);
@@ -264,9 +264,9 @@ impl<S: RecordSink> Client<S> {
             }
             Next::Ask(ask) => {
                 (session.step, session.repeat, session.goes_on) = (ask.step, ask.repeat, true);
-                self.think_until(id, now.saturating_add(ask.think.max(sent.breath())), now)
+                self.think_until(id, now.saturating_add(ask.think.max(sent.min_delay())), now)
             }
-            Next::Over(pause) => self.session_over(id, pause.max(sent.breath()), now),
+            Next::Over(pause) => self.session_over(id, pause.max(sent.min_delay()), now),
         }
     }
 

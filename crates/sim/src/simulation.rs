@@ -10,19 +10,19 @@ use crate::generator::{Generator, Pauses};
 use crate::target::{Answer, Answered, Connect, Target};
 use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
 use headway_workload::client::ConnectionId;
-use headway_workload::{Action, Client, Event, Limits, Plan, Sending, Shard, Then};
+use headway_workload::{Action, Client, Event, Limits, Plan, RequestKey, SessionControl, Shard};
 
 /// So often the loop may go round at one instant before it is taken to stand still.
 const MOST_ROUNDS: u32 = 10_000_000;
 
 /// Runs a client against a target until every arrival has ended.
-pub struct World<S, T> {
+pub struct Simulation<S, T> {
     client: Client<S>,
     target: T,
     generator: Generator,
     pauses: Pauses,
     now: Nanos,
-    calendar: Calendar<Happening>,
+    calendar: Calendar<Occurrence>,
     /// How long each connection took to establish, by its slot.
     connects: Vec<Nanos>,
     /// Requests that have come to the target.
@@ -37,7 +37,7 @@ pub struct World<S, T> {
 
 /// What is going to happen to a connection: in eight bytes, since that is what the calendar moves about.
 #[derive(Clone, Copy, Debug)]
-enum Happening {
+enum Occurrence {
     Connected,
     ConnectFailed(Outcome),
     FirstByte,
@@ -50,12 +50,12 @@ enum Happening {
     },
 }
 
-impl<S: RecordSink, T: Target> World<S, T> {
+impl<S: RecordSink, T: Target> Simulation<S, T> {
     /// A world at time zero.
-    pub fn new(client: Client<S>, target: T, generator: Generator) -> World<S, T> {
+    pub fn new(client: Client<S>, target: T, generator: Generator) -> Simulation<S, T> {
         let mut pauses = Pauses::new(&generator);
         let now = pauses.awake(Nanos::ZERO);
-        World {
+        Simulation {
             client,
             target,
             generator,
@@ -71,7 +71,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
     }
 
     /// Ctrl-C at these instants: the first stops, the second cancels.
-    pub fn interrupted_at(mut self, at: &[Nanos]) -> World<S, T> {
+    pub fn interrupted_at(mut self, at: &[Nanos]) -> Simulation<S, T> {
         self.interrupts = at.to_vec();
         self.note_interrupt();
         self
@@ -86,12 +86,12 @@ impl<S: RecordSink, T: Target> World<S, T> {
         let ideal = self.generator.is_ideal();
         loop {
             if ideal {
-                self.run_calm();
+                self.run_fast();
             }
             rounds = if self.now > since { 0 } else { rounds + 1 };
             since = self.now;
             assert!(rounds < MOST_ROUNDS, "the world stands still at {since}");
-            let happened = self.happen();
+            let happened = self.step();
             if !happened {
                 self.client.caught_up(self.now);
             }
@@ -105,7 +105,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
             } else if self.client.is_done() {
                 return self.now;
             } else {
-                let next = self.client.wake_at().min(self.happens_at()).min(self.interrupt_at);
+                let next = self.client.wake_at().min(self.next_at()).min(self.interrupt_at);
                 if happened && next <= self.now {
                     continue;
                 }
@@ -117,23 +117,23 @@ impl<S: RecordSink, T: Target> World<S, T> {
 
     /// The same for as long as there are only arrivals and answers to look after, and time passes only in sleep: what is next
     /// is then one of two, and each round does away with one at least.
-    fn run_calm(&mut self) {
+    fn run_fast(&mut self) {
         loop {
-            let (happens, arrives) = (self.happens_at(), self.client.next_arrival());
+            let (happens, arrives) = (self.next_at(), self.client.next_arrival());
             let next = happens.min(arrives);
-            if next >= self.client.calm_until().min(self.interrupt_at) {
+            if next >= self.client.next_non_arrival().min(self.interrupt_at) {
                 return;
             }
             self.now = self.now.max(next);
             if happens <= self.now {
-                self.happen();
+                self.step();
             }
             self.client.tick(self.now);
             if arrives <= self.now
                 && let Some((id, sending)) = self.client.start_calm(self.now)
             {
                 self.send(id, &sending);
-            } else if (arrives <= self.now || self.client.calm_until() <= self.now)
+            } else if (arrives <= self.now || self.client.next_non_arrival() <= self.now)
                 && let Some(action) = self.client.poll(self.now)
             {
                 self.act(action);
@@ -205,17 +205,17 @@ impl<S: RecordSink, T: Target> World<S, T> {
 
     /// Tells the client of the next thing that has happened by now, if there is one.
     #[inline(always)]
-    fn happen(&mut self) -> bool {
+    fn step(&mut self) -> bool {
         let (within, outside) = (self.target.next_at(), self.calendar.next_at());
         let first = within <= self.now && within < outside;
         let at = within.min(outside);
         if at <= self.now {
             self.client.read_late((self.now - at).into());
         }
-        let answered = match if first { self.target.happen(self.now) } else { None } {
+        let answered = match if first { self.target.step(self.now) } else { None } {
             Some(answered) => answered,
             None => match self.calendar.pop(self.now) {
-                Some((on, Happening::Answered { whole: true, outcome, status, reusable: true })) => {
+                Some((on, Occurrence::Answered { whole: true, outcome, status, reusable: true })) => {
                     Answered { on, outcome, status }
                 }
                 Some((id, happening)) => {
@@ -230,16 +230,16 @@ impl<S: RecordSink, T: Target> World<S, T> {
     }
 
     /// Tells the client what comes less often than whole answers.
-    fn happened(&mut self, id: ConnectionId, happening: Happening) {
+    fn happened(&mut self, id: ConnectionId, happening: Occurrence) {
         let event = match happening {
-            Happening::Connected => Event::Connected { connect: self.connects[id as usize], tls: None },
-            Happening::ConnectFailed(outcome) => Event::ConnectFailed(outcome),
-            Happening::FirstByte => Event::FirstByte,
-            Happening::Answered { whole, outcome, status, reusable } => {
+            Occurrence::Connected => Event::Connected { connect: self.connects[id as usize], tls: None },
+            Occurrence::ConnectFailed(outcome) => Event::ConnectFailed(outcome),
+            Occurrence::FirstByte => Event::FirstByte,
+            Occurrence::Answered { whole, outcome, status, reusable } => {
                 if whole && let Some(action) = self.client.on(id, Event::FirstByte, self.now) {
                     self.act(action);
                 }
-                Event::Done { outcome, status, bytes_received: 0, reusable, then: Then::GoOn }
+                Event::Done { outcome, status, bytes_received: 0, reusable, then: SessionControl::Continue }
             }
         };
         self.tell(id, event);
@@ -247,7 +247,7 @@ impl<S: RecordSink, T: Target> World<S, T> {
 
     /// When something happens next, to a connection or within the target.
     #[inline]
-    fn happens_at(&self) -> Nanos {
+    fn next_at(&self) -> Nanos {
         self.calendar.next_at().min(self.target.next_at())
     }
 
@@ -282,15 +282,15 @@ impl<S: RecordSink, T: Target> World<S, T> {
     }
 
     #[inline(always)]
-    fn send(&mut self, id: ConnectionId, sending: &Sending) {
+    fn send(&mut self, id: ConnectionId, sending: &RequestKey) {
         let answer = self.target.request(self.now, self.requests, id, sending);
         self.requests += 1;
         if let Answer::Comes { first_byte, done, outcome, status, reusable } = answer {
             let whole = first_byte >= done;
             if !whole {
-                self.schedule(id, first_byte, Happening::FirstByte);
+                self.schedule(id, first_byte, Occurrence::FirstByte);
             }
-            self.schedule(id, done, Happening::Answered { whole, outcome, status, reusable });
+            self.schedule(id, done, Occurrence::Answered { whole, outcome, status, reusable });
         }
     }
 
@@ -302,15 +302,15 @@ impl<S: RecordSink, T: Target> World<S, T> {
                     self.connects.resize(slot + 1, Nanos::ZERO);
                 }
                 self.connects[slot] = connect;
-                self.schedule(id, connect, Happening::Connected);
+                self.schedule(id, connect, Occurrence::Connected);
             }
-            Connect::Fails(after, outcome) => self.schedule(id, after, Happening::ConnectFailed(outcome)),
+            Connect::Fails(after, outcome) => self.schedule(id, after, Occurrence::ConnectFailed(outcome)),
             Connect::Silence => {}
         }
     }
 
     #[inline]
-    fn schedule(&mut self, id: ConnectionId, after: Nanos, happening: Happening) {
+    fn schedule(&mut self, id: ConnectionId, after: Nanos, happening: Occurrence) {
         self.calendar.add(self.now.saturating_add(after), id, happening);
     }
 }
@@ -336,7 +336,7 @@ pub fn play<S: RecordSink, T: Target>(
     sink: &mut S,
 ) -> Played {
     let client = Client::new(plan, shard, limits, Lent(sink)).keeping_notes();
-    let mut world = World::new(client, target, generator);
+    let mut world = Simulation::new(client, target, generator);
     let ended = world.run();
     world.finish();
     Played { ended, requests: world.requests(), most_held: world.most_held() }
@@ -374,6 +374,6 @@ mod tests {
 
     #[test]
     fn what_the_calendar_moves_is_small() {
-        assert!(size_of::<Happening>() <= 8, "{}", size_of::<Happening>());
+        assert!(size_of::<Occurrence>() <= 8, "{}", size_of::<Occurrence>());
     }
 }

@@ -8,8 +8,8 @@
 //! over by now is added and the rest is kept: a constant cost per request, and memory for what is under way.
 
 use super::Network;
-use super::flight::NONE;
 use super::in_order::Served;
+use super::job::NONE;
 use super::series::Lane;
 use headway_base::Nanos;
 
@@ -73,7 +73,7 @@ pub(super) struct Stay {
 
 /// All that has been told.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct PendingDepartures {
     /// The last request of each connection.
     pub last: Vec<Request>,
     /// Requests that lost their connections.
@@ -83,9 +83,9 @@ pub(super) struct Told {
     most: usize,
 }
 
-impl Told {
-    pub(super) fn new() -> Told {
-        Told { last: Vec::new(), lost: Vec::new(), stays: Vec::new(), most: SWEEP_AT }
+impl PendingDepartures {
+    pub(super) fn new() -> PendingDepartures {
+        PendingDepartures { last: Vec::new(), lost: Vec::new(), stays: Vec::new(), most: SWEEP_AT }
     }
 
     /// A request was in a part.
@@ -124,14 +124,14 @@ impl Told {
 impl Network {
     /// The answer to a request that came on that connection has been told.
     #[inline]
-    pub(super) fn put_down(&mut self, on: u32, request: Request) {
+    pub(super) fn record_departure(&mut self, on: u32, request: Request) {
         let on = on as usize;
-        if self.told.last.len() <= on {
-            self.told.make_room(on);
+        if self.pending.last.len() <= on {
+            self.pending.make_room(on);
         }
-        let before = std::mem::replace(&mut self.told.last[on], request);
+        let before = std::mem::replace(&mut self.pending.last[on], request);
         if before.done > request.came {
-            self.told.lost.push(before);
+            self.pending.lost.push(before);
         } else if before.is_some() {
             self.add_request(&before, request.came);
         }
@@ -140,8 +140,8 @@ impl Network {
     /// What was told and is over by `now` is added to the sums, but for the last request of each connection.
     #[inline(never)]
     pub(super) fn settle_told(&mut self, now: Nanos) {
-        let mut lost = std::mem::take(&mut self.told.lost);
-        let mut stays = std::mem::take(&mut self.told.stays);
+        let mut lost = std::mem::take(&mut self.pending.lost);
+        let mut stays = std::mem::take(&mut self.pending.stays);
         lost.retain(|request| {
             if request.done <= now {
                 self.add_request(request, now);
@@ -154,13 +154,14 @@ impl Network {
             }
             stay.to > now
         });
-        self.told.most = 2 * (lost.len() + stays.len()) + SWEEP_AT;
-        (self.told.lost, self.told.stays) = (lost, stays);
+        self.pending.most = 2 * (lost.len() + stays.len()) + SWEEP_AT;
+        (self.pending.lost, self.pending.stays) = (lost, stays);
     }
 
     /// What was told counts up to `until`, whether it is over or not.
     pub(super) fn close_told(&mut self, until: Nanos) {
-        let Told { last, lost, stays, .. } = std::mem::replace(&mut self.told, Told::new());
+        let PendingDepartures { last, lost, stays, .. } =
+            std::mem::replace(&mut self.pending, PendingDepartures::new());
         for request in last.iter().filter(|request| request.is_some()).chain(&lost) {
             self.add_request(request, until);
         }

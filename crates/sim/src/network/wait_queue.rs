@@ -1,24 +1,24 @@
 //! Those who wait, in order; who is called back leaves from wherever he stands.
 
-use super::flight::{Flights, Ticket};
+use super::job::{Jobs, Ticket};
 use std::collections::VecDeque;
 
 /// So many void tickets are left lying without a sweep.
 const SWEEP_AT: usize = 64;
 
-/// Queues of tickets, one for each class. Tickets of those who are gone lie until they come up, or are more than the others.
+/// Queues of tickets, one for each class. WaitQueue of those who are gone lie until they come up, or are more than the others.
 #[derive(Clone, Debug)]
-pub(super) struct Tickets {
+pub(super) struct WaitQueue {
     queues: Vec<VecDeque<Ticket>>,
     /// Those that stand.
     waiting: usize,
     void: usize,
 }
 
-impl Tickets {
+impl WaitQueue {
     /// No one, in so many classes.
-    pub(super) fn new(classes: usize) -> Tickets {
-        Tickets { queues: vec![VecDeque::new(); classes.max(1)], waiting: 0, void: 0 }
+    pub(super) fn new(classes: usize) -> WaitQueue {
+        WaitQueue { queues: vec![VecDeque::new(); classes.max(1)], waiting: 0, void: 0 }
     }
 
     /// How many wait.
@@ -42,10 +42,10 @@ impl Tickets {
 
     /// Who came first of the lowest class.
     #[inline]
-    pub(super) fn first(&mut self, flights: &Flights) -> Option<Ticket> {
+    pub(super) fn first(&mut self, jobs: &Jobs) -> Option<Ticket> {
         for queue in &mut self.queues {
             while let Some(&ticket) = queue.front() {
-                if flights.stands(ticket) {
+                if jobs.stands(ticket) {
                     return Some(ticket);
                 }
                 queue.pop_front();
@@ -57,8 +57,8 @@ impl Tickets {
 
     /// Takes who came first of the lowest class.
     #[inline]
-    pub(super) fn take_first(&mut self, flights: &Flights) -> Option<Ticket> {
-        let ticket = self.first(flights)?;
+    pub(super) fn take_first(&mut self, jobs: &Jobs) -> Option<Ticket> {
+        let ticket = self.first(jobs)?;
         let queue = self.queues.iter_mut().find(|queue| !queue.is_empty())?;
         queue.pop_front();
         self.waiting -= 1;
@@ -67,10 +67,10 @@ impl Tickets {
 
     /// Takes who came last.
     #[inline]
-    pub(super) fn take_last(&mut self, flights: &Flights) -> Option<Ticket> {
+    pub(super) fn take_last(&mut self, jobs: &Jobs) -> Option<Ticket> {
         for queue in &mut self.queues {
             while let Some(ticket) = queue.pop_back() {
-                if flights.stands(ticket) {
+                if jobs.stands(ticket) {
                     self.waiting -= 1;
                     return Some(ticket);
                 }
@@ -81,20 +81,20 @@ impl Tickets {
     }
 
     /// Takes everybody, in order of classes and of coming.
-    pub(super) fn take_all(&mut self, flights: &Flights) -> Vec<Ticket> {
+    pub(super) fn take_all(&mut self, jobs: &Jobs) -> Vec<Ticket> {
         let all = self.queues.iter_mut().flat_map(|queue| queue.drain(..));
-        let standing = all.filter(|ticket| flights.stands(*ticket)).collect();
+        let standing = all.filter(|ticket| jobs.stands(*ticket)).collect();
         (self.waiting, self.void) = (0, 0);
         standing
     }
 
     /// Somebody is gone whose ticket stands no more.
     #[inline]
-    pub(super) fn gone(&mut self, flights: &Flights) {
+    pub(super) fn gone(&mut self, jobs: &Jobs) {
         self.waiting -= 1;
         self.void += 1;
         if self.void > SWEEP_AT && self.void > self.waiting {
-            self.queues.iter_mut().for_each(|queue| queue.retain(|ticket| flights.stands(*ticket)));
+            self.queues.iter_mut().for_each(|queue| queue.retain(|ticket| jobs.stands(*ticket)));
             self.void = 0;
         }
     }

@@ -1,10 +1,10 @@
 //! How things end without having begun, or before their time: requests that never start, a run that is stopped, answers
 //! that are given up, connections that nobody needs any more.
 
-use super::flow::Sent;
 use super::group::Group;
+use super::lifecycle::Sent;
 use super::sessions::State;
-use super::{Action, Client, RESTLESS, SessionId, Then, Who};
+use super::{Action, Client, SessionControl, SessionId, UNKNOWN, Who};
 use crate::journey::{Cursor, Next};
 use headway_base::{Due, Nanos, Outcome, Record, RecordSink};
 
@@ -20,7 +20,7 @@ impl<S: RecordSink> Client<S> {
             return;
         }
         self.stopping = true;
-        self.calm_until = RESTLESS;
+        self.next_non_arrival = UNKNOWN;
         (self.last_start, self.last_step) = (now, now);
         self.give_up_at = self.give_up_at.min(now.saturating_add(self.limits.timeout));
         let mut thinking = self.sessions.all_in(State::Thinking);
@@ -124,7 +124,7 @@ impl<S: RecordSink> Client<S> {
                 self.flush_run();
                 let record = Record { wait, ..self.record(id, now, outcome) };
                 self.sink.record(record);
-                self.go_on(id, outcome, Sent::No, Then::GoOn, now)
+                self.go_on(id, outcome, Sent::No, SessionControl::Continue, now)
             }
         }
     }
