@@ -17,7 +17,7 @@ pub struct Generator {
     pub event_cost: Nanos,
     /// It does not run from the first to the second instant of each: a stopped process, a pause for garbage.
     pub pauses: Vec<(Nanos, Nanos)>,
-    /// Pauses that come at random, besides.
+    /// Additional pauses at random times.
     pub random: Option<RandomPauses>,
     /// Sleeps end only on multiples of this; zero for none.
     pub tick: Nanos,

@@ -1,6 +1,6 @@
 //! The virtual world: the client that loads real targets, on a clock that jumps, against a model.
 //!
-//! The [`Simulation`] does for the client what `live` does with sockets: it carries out its actions and tells it what
+//! The [`Simulation`] does for the client what `live` does with sockets: it carries out its actions and reports what
 //! happened. What will happen stands in a [`Calendar`]; a [`Target`] says how connections and requests go, the
 //! [`Network`] among them by the parts of a model; the [`Generator`] has defects that can be set. A run of hours takes
 //! seconds, is the same each time, and needs memory for what is pending, not for what has been.

@@ -1,15 +1,15 @@
-//! Offered load: how much work is asked of stations, before anything is simulated.
+//! Offered load of stations, computed before anything is simulated.
 
 use crate::network::copies;
 use headway_base::Nanos;
 use headway_base::dist::Law;
 use headway_workload::model::{Cancel, Kind, Model, Part, Station};
 
-/// Work asked of each part per time and server, at so many requests per second in all, in the order of the model: at 1 or
+/// Offered load of each part per server, at that total rate in requests per second, in the order of the model: at 1 or
 /// more there is no steady state, unless a full queue turns some away. Balancers are taken to split by weight, and evenly
 /// among copies.
 ///
-/// None for what is no station, and where it cannot be told: behind retries, hedges, breakers, time-outs that call back and
+/// None for parts that are no stations, and where it is unknown: behind retries, hedges, breakers, timeouts that cancel and
 /// parts that fail, which make more or fewer requests of those that come; and where steps take different times on average.
 pub fn offered(model: &Model, rate_per_s: f64) -> Vec<Option<f64>> {
     let Ok(copies) = copies(model) else { return vec![None; model.parts.len()] };
@@ -100,7 +100,7 @@ mod tests {
         assert!(close(&offered(&Model::station(slow), 100.0), &[None]));
     }
 
-    /// Ten routers before one pool, and before a pool each; weights; and nothing told behind retries.
+    /// Ten routers before one pool, and before a pool each; weights; and unknown behind retries.
     #[test]
     fn trees_split_what_comes() {
         let balancer = |to: &[usize]| Kind::Balancer(Balancer::new(Policy::RoundRobin, to));

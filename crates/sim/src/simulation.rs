@@ -1,9 +1,9 @@
-//! The virtual world: one clock, one generator, one target.
+//! A simulation: one clock, one generator, one target.
 //!
 //! The loop is that of an honest live worker: it looks for due arrivals after every event, not only when idle, and
-//! sleeps until the next thing that it knows of. Time passes only in sleep, in the generator's costs and in its pauses.
+//! sleeps until the next event that it knows of. Time passes only in sleep, in the generator's costs and in its pauses.
 //!
-//! Deliberately absent: the bytes of requests and answers, so that records tell none.
+//! Deliberately absent: the bytes of requests and answers, so that records have none.
 
 use crate::calendar::Calendar;
 use crate::generator::{Generator, Pauses};
@@ -27,9 +27,9 @@ pub struct Simulation<S, T> {
     connects: Vec<Nanos>,
     /// Requests that have come to the target.
     requests: u64,
-    /// Interrupts: at the first instant the client is told to stop, at the second to cancel.
+    /// Interrupts: at the first instant the client stops, at the second it cancels.
     interrupts: Vec<Nanos>,
-    /// How many of them have been told.
+    /// How many of them have been delivered.
     interrupted: usize,
     /// When the next is; MAX for never.
     interrupt_at: Nanos,
@@ -326,7 +326,7 @@ pub struct Played {
     pub most_held: usize,
 }
 
-/// Plays `shard` of a plan against a target, to the end. The sink is told of everything, also that it is over.
+/// Plays `shard` of a plan against a target, to the end. The sink gets everything, also the end.
 pub fn play<S: RecordSink, T: Target>(
     plan: &Plan,
     shard: Shard,
@@ -342,7 +342,7 @@ pub fn play<S: RecordSink, T: Target>(
     Played { ended, requests: world.requests(), most_held: world.most_held() }
 }
 
-/// A sink that somebody else keeps.
+/// A sink that the caller keeps.
 struct Lent<'a, S>(&'a mut S);
 
 impl<S: RecordSink> RecordSink for Lent<'_, S> {

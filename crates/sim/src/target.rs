@@ -35,7 +35,7 @@ pub enum Answer {
     },
     /// Nothing ever comes back.
     Silence,
-    /// It is not known yet: [`Target::happen`] tells when it comes.
+    /// It is not known yet: [`Target::step`] returns it when it is due.
     Later,
 }
 

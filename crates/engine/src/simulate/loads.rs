@@ -124,7 +124,7 @@ fn infinite(model: &Model, part: usize, load: Option<f64>, open: bool) -> Option
         let of = |part: &Part| part.timeout.is_some_and(|timeout| how.contains(&timeout.cancel));
         of(own) || of(&model.parts[0])
     };
-    // No service lasts longer than such a time-out.
+    // No service lasts longer than such a timeout.
     if cancels(&[Cancel::Always]) {
         return None;
     }

@@ -3,7 +3,7 @@
 //! of neighbours are about who came after whom.
 //!
 //! What is held is what started after the oldest request that has not ended: as much as is in flight, or comes in while
-//! one of them waits for its time-out.
+//! one of them waits for its timeout.
 
 use headway_base::{Nanos, Outcome, Record, Start};
 use std::collections::VecDeque;

@@ -140,7 +140,7 @@ pub fn study(
     Ok(Studied { study, interrupted })
 }
 
-/// The client's time-out; none where places differ in it.
+/// The client's timeout; none where places differ in it.
 fn timeout(spec: &StudySpec) -> Option<f64> {
     let mut all = spec.places.iter().map(|place| place.play.limits.timeout);
     let first = all.next()?;

@@ -74,7 +74,7 @@ pub enum Variant {
     NoRetries,
     /// They are made again, a tenth of them.
     Budget,
-    /// Those who gave up are called back: what still waits is not served.
+    /// Those who gave up are cancelled: what still waits is not served.
     Cancel,
     /// Few may wait; others are turned away.
     Queue,

@@ -48,7 +48,7 @@ impl Buckets {
         self.begin[bucket] += 1;
     }
 
-    /// The target goes to that place, and who is there to its own.
+    /// Swaps the target with the one at that place.
     #[inline]
     fn swap(&mut self, target: u32, to: u32) {
         let from = self.place[target as usize];

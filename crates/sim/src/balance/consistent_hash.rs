@@ -14,7 +14,7 @@ const MOST_POINTS: f64 = 4_194_304.0;
 /// Chooses the owner of the first point of the ring at or after the hash of the user.
 ///
 /// With a bound b > 1, a target of weight w takes at most ceil(b (m + 1) w / W) of the m + 1 requests outstanding (W: sum of
-/// weights); who finds one full goes on along the ring. The bounds add up to more than m + 1, so that somebody is not full,
+/// weights); a request which finds one full goes on along the ring. The bounds add up to more than m + 1, so that some target is not full,
 /// and 1/(b - 1)^2 steps are the order of what is expected. The ring depends on the number of targets and their weights
 /// alone, not on a seed. One more target of mean weight takes over its share of users and moves no others, as long as each
 /// has all its points.
@@ -94,7 +94,7 @@ impl ConsistentHash {
         let Some(bounds) = &self.bounds else { return self.ring.owners[at] };
         let all = counts.sum() as f64 + 1.0;
         let owners = &self.ring.owners;
-        // Rounding aside somebody is below the bound before the ring is round; if nobody is, it stays with the first.
+        // Apart from rounding, some target is below the bound before the ring is round; otherwise the first is taken.
         for _ in 0..owners.len() {
             let owner = owners[at];
             if f64::from(counts.known(owner)) < libm::ceil(bounds[owner as usize] * all) {

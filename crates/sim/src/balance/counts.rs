@@ -114,7 +114,7 @@ impl Counts {
     }
 }
 
-/// What one more request would make of the load of a target of that weight with so many outstanding.
+/// What one more request would make of the load of a target of that weight with that many outstanding.
 #[inline]
 pub(super) fn load(known: u32, weight: f64) -> f64 {
     (f64::from(known) + 1.0) / weight

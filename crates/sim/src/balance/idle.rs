@@ -6,7 +6,7 @@ use super::counts::Counts;
 /// a target leaves from wherever it stands in O(1).
 #[derive(Clone, Debug)]
 pub(super) struct Idle {
-    /// Who follows and who precedes each target; the entry after the last target's is the list's end, both ways.
+    /// The successor and predecessor of each target; the entry after the last target's is the list's end, both ways.
     links: Vec<Link>,
 }
 

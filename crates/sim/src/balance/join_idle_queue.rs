@@ -5,7 +5,7 @@ use super::idle::Idle;
 use super::random::Random;
 use headway_base::random::Draws;
 
-/// Chooses who reported to be idle the longest ago; if nobody is, anyone, by weight.
+/// Chooses the target that has been idle the longest; if none is idle, any, by weight.
 ///
 /// In the paper a target that becomes idle reports to a balancer drawn at random. Here it reports to the one whose request
 /// it finished, when that one knows of no other: no message is needed but the answer.

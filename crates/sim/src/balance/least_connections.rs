@@ -1,4 +1,4 @@
-//! Least connections: who has the fewest outstanding requests, by weight.
+//! Least connections: the fewest outstanding requests, by weight.
 
 use super::buckets::Buckets;
 use super::counts::{Counts, load};

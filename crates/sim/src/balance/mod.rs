@@ -1,15 +1,15 @@
-//! Balancing policies: who of several targets gets the next request. One file per policy; a [`Chooser`] is a balancer's
+//! Balancing policies: which of several targets gets the next request. One file per policy; a [`Chooser`] is a balancer's
 //! state under one of them.
 //!
-//! A chooser is asked ([`choose`](Chooser::choose)) and told what became of it ([`started`](Chooser::started),
-//! [`ended`](Chooser::ended)). Choosing counts nothing by itself; all that moves on with it is the turn of the policies
-//! that have one. What a chooser knows is up to the caller:
+//! A chooser picks a target ([`choose`](Chooser::choose)) and is notified of the outcome ([`started`](Chooser::started),
+//! [`ended`](Chooser::ended)). Choosing by itself counts nothing; it only advances the turn of policies
+//! that have one. The caller decides what a chooser knows:
 //!
 //! - [`Knows::Own`](headway_workload::model::Knows::Own): one chooser for each copy of the balancer.
 //! - [`Knows::All`](headway_workload::model::Knows::All): one chooser for all copies that lead to the same targets. They have
 //!   turns, latencies and queues of idle targets in common then, too.
-//! - [`Knows::Shared`](headway_workload::model::Knows::Shared): one chooser for each copy, and [`Chooser::exchange`] now and
-//!   then, which tells each the sum of the others' requests as of that instant.
+//! - [`Knows::Shared`](headway_workload::model::Knows::Shared): one chooser for each copy, and [`Chooser::exchange`] at
+//!   intervals, which gives each the sum of the others' requests at that instant.
 //!
 //! A target is idle for a chooser while nothing that the chooser knows of is outstanding there: under `Own`, an idle
 //! target reports to the balancer whose request it was, and to no other.
@@ -17,8 +17,8 @@
 //! No choice costs more than the logarithm of the number of targets, however many requests are outstanding. Copies of a
 //! balancer are best cloned from one chooser: what does not change (weights, rings, tables) is then in memory once.
 //!
-//! Deliberately absent: events, the queue of those that nobody can take, how long a failed request counts (the caller
-//! says `ended` so much later) and the time that an exchange costs.
+//! Deliberately absent: events, the queue of requests that no target can take, how long a failed request counts (the caller
+//! calls `ended` later) and the time that an exchange costs.
 
 mod buckets;
 mod consistent_hash;
@@ -52,7 +52,7 @@ use headway_base::units::UnitError;
 use headway_workload::model::{Balancer, Policy};
 use std::sync::Arc;
 
-/// A balancer's state: what it believes to be outstanding where, and what its policy keeps besides.
+/// A balancer's state: what it believes to be outstanding at each target, and the state of its policy.
 ///
 /// Targets are numbered from 0 in the order of the balancer's branches, and of the copies within each.
 #[derive(Clone, Debug)]
@@ -141,7 +141,7 @@ impl Chooser {
         self.counts.targets()
     }
 
-    /// Who gets the request that comes at `now`. `key` is the hash of its user, and `draws` are its own. None: nobody may
+    /// The target of the request that arrives at `now`. `key` is the hash of its user, and `draws` are its own. None: no target may
     /// have it now ([`Policy::OneConnection`] alone, while all are busy); ask again after [`ended`](Chooser::ended) or
     /// [`exchange`](Chooser::exchange).
     #[inline(always)]
@@ -167,7 +167,7 @@ impl Chooser {
     }
 
     /// One request at `target` is outstanding no more as of `now`; its answer had come after `took`. An answer that never
-    /// came (given up, called back) has none, and teaches no latency.
+    /// came (given up, cancelled) has none, and teaches no latency.
     ///
     /// # Panics
     /// In debug builds, if none of this chooser's requests was outstanding there.
@@ -194,7 +194,7 @@ impl Chooser {
 
     /// All copies of a balancer tell each other what they have outstanding: each knows its own at once from then on, and
     /// the sum of the others' as of now. `common` says which targets are the same for all copies (those of a shared part);
-    /// of the rest each has its own, and nothing is told. Always the same copies exchange, about the same targets.
+    /// of the rest each has its own, and nothing is exchanged. Always the same copies exchange, about the same targets.
     ///
     /// It costs as many steps as there are copies for each target at which anything began or ended since the last exchange,
     /// whatever number of targets there are; and at most as many as copies times targets.

@@ -1,8 +1,8 @@
-//! One connection: one outstanding request each; who comes when all are busy waits, in the balancer and not here.
+//! One connection: one outstanding request per target; when all are busy, requests wait in the balancer and not here.
 
 use super::idle::Idle;
 
-/// Chooses who became idle the longest ago. Weights do not matter.
+/// Chooses the target that has been idle the longest. Weights do not matter.
 #[derive(Clone, Debug)]
 pub(super) struct OneConnection {
     pub(super) idle: Idle,

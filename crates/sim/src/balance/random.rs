@@ -1,4 +1,4 @@
-//! Random: anyone, by weight.
+//! Random: any target, by weight.
 
 use super::draw::below;
 use headway_base::random::Draws;

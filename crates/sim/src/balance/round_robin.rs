@@ -18,7 +18,7 @@ pub(super) enum RoundRobin {
     /// share is right at any time to about a request, and its requests are spread evenly: weights 5, 1, 1 give 0 0 0 1 2
     /// 0 0. A heap gives the earliest in logarithmic time, where the smooth round robin of nginx looks at all targets.
     Weighted {
-        /// When it is due next (bits of a positive number, which are in its order), who, and its requests so far.
+        /// When it is due next (bits of a positive number, which are in its order), which target, and its requests so far.
         due: BinaryHeap<Reverse<(u64, u32, u64)>>,
         weights: Arc<[f64]>,
     },

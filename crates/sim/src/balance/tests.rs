@@ -39,7 +39,7 @@ fn route(seed: u64) -> Stream {
     Stream::new(seed, "route")
 }
 
-/// Requests come and go at random, `load` of them outstanding at most; every so many steps the choosers tell each other.
+/// Requests come and go at random, `load` of them outstanding at most; at intervals the choosers exchange their counts.
 /// Returns all choices.
 fn play(choosers: &mut [Chooser], load: usize, exchange: Option<u64>) -> Vec<Option<u32>> {
     let mut outstanding: Vec<(usize, u32, Nanos)> = Vec::new();
@@ -151,7 +151,7 @@ fn weights_are_honoured() {
     }
 }
 
-/// Each policy's first choices, where they can be told without a draw.
+/// Each policy's first choices, where they follow without a draw.
 #[test]
 fn ties_are_broken_as_asked() {
     let firsts = |policy, n: u64| -> Vec<u32> {

@@ -8,7 +8,7 @@ use headway_workload::model::{Breaker, Trip};
 /// Closed, it counts failures; when they suffice it opens. After its time the next request finds it half open: up to
 /// `probes` at once go through; the first of them that fails opens it anew, and as many successes close it, with nothing
 /// counted. What was let through before the last change of state says nothing of the new one, and is ignored when it ends.
-/// A probe that never ends keeps its place: a breaker before a part that may be silent needs a time-out around it.
+/// A probe that never ends keeps its place: a breaker before a part that may be silent needs a timeout around it.
 #[derive(Clone, Debug)]
 pub struct BreakerState {
     settings: Breaker,
@@ -35,7 +35,7 @@ enum State {
 enum Failures {
     /// So many in a row.
     InARow(u32),
-    /// The last so many requests, as bits in a ring: set for those that failed. Those that have not been are not set.
+    /// The last requests, as bits in a ring: set for failures. Bits of requests that have not come yet are not set.
     Last { ring: Vec<u64>, of: u32, at: u32, failed: u32 },
 }
 
@@ -135,7 +135,7 @@ impl BreakerState {
         }
     }
 
-    /// A request that went through was called back for a reason that says nothing of the part (another answered first).
+    /// A request that went through was cancelled for a reason that says nothing of the part (another answered first).
     pub fn called_back(&mut self, pass: Pass) {
         if let (State::HalfOpen { under_way, .. }, true) = (&mut self.state, pass.0 == self.changes) {
             *under_way -= 1;

@@ -15,7 +15,7 @@ const LEAST: Nanos = Nanos(1);
 /// including, the first of the next.
 ///
 /// A lazy clock changes only when it is asked, and at most once each time: if the instant that was drawn has come, it is in
-/// the other state from now on, and draws the length of that from now. So what is down stays down until somebody asks, and
+/// the other state from now on, and draws the length of that from now. So a part that is down stays down until a request arrives, and
 /// its instants depend on the requests (timelike's faulty node does this).
 #[derive(Clone, Debug)]
 pub struct FaultClock {

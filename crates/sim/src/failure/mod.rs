@@ -1,8 +1,8 @@
-//! What goes wrong and what is done about it, each as a state machine of its own: [`FaultClock`] (when a part is down),
-//! [`Attempts`] and [`BudgetBucket`] (who tries again, and when), [`BreakerState`] (who is not even asked).
+//! Failures and reactions to them, each as a state machine: [`FaultClock`] (when a part is down),
+//! [`Attempts`] and [`BudgetBucket`] (retries, and when), [`BreakerState`] (rejections without an attempt).
 //!
-//! They are told the time and hand out instants; draws come from outside. Deliberately absent: events, what happens to
-//! requests while a part is down, time-outs and hedges, which have no state but their instants.
+//! They take the time as an argument and return instants; draws come from outside. Deliberately absent: events, the fate of
+//! requests while a part is down, timeouts and hedges, which have no state but their instants.
 
 mod breaker;
 mod fault_clock;

@@ -60,7 +60,7 @@ const RETRY: f64 = 1e9;
 /// What a client may spend on retries: a token bucket. Every request puts in a share of a retry, every retry takes one out,
 /// and no more than the reserve is kept, with which it begins.
 ///
-/// Finagle's RetryBudget (com.twitter.finagle.service.RetryBudget) is the model: a share of the requests and a few besides.
+/// Finagle's RetryBudget (com.twitter.finagle.service.RetryBudget) is the model: a share of the requests and a small reserve.
 /// There the few come per second and what was put in is lost after 10 s; here the reserve is the bound of both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BudgetBucket {

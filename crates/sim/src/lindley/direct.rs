@@ -62,7 +62,7 @@ enum PartKind {
     Choose(Box<Choice>),
     /// One server and nothing else.
     Serve(Single),
-    /// Servers with a limit of who may wait, with stalls or with a cold start.
+    /// Servers with a queue limit, with stalls or with a cold start.
     Admit(Box<Line>),
 }
 
@@ -83,7 +83,7 @@ struct Choice {
     ways: Vec<Way>,
     /// By group.
     draws: Vec<Stream>,
-    /// Whether users are told apart.
+    /// Whether the user's key matters.
     by_user: bool,
 }
 
@@ -112,7 +112,7 @@ pub(super) struct One {
     free: Nanos,
 }
 
-/// One who comes at `now` is served by the server that is free at `free`.
+/// A request that arrives at `now` is served by the server that is free at `free`.
 #[inline(always)]
 fn serve(demand: Nanos, free: &mut Nanos, now: Nanos) -> Admission {
     *free = (*free).max(now).saturating_add(demand);
@@ -241,7 +241,7 @@ fn is_bare(part: &Part) -> bool {
         && part.faults.is_none()
 }
 
-/// How many copies of each part there are in all; none where that is not to be told or too many.
+/// How many copies of each part there are in all; none where that is unknown or too many.
 fn nodes(model: &Model) -> Option<Vec<usize>> {
     let mut nodes = vec![0_u64; model.parts.len()];
     *nodes.first_mut()? = u64::from(model.parts.first()?.copies);

@@ -1,17 +1,17 @@
-//! Simulation by recursion: where nothing that comes later can change when an answer comes, each request is played to its
+//! The fast path (Lindley's recursion): where nothing later can change when a response comes, each request is played to its
 //! end as it arrives, with neither client nor calendar.
 //!
-//! That holds where arrivals wait for nobody and the way to a station depends on nobody's answer: open plans before
-//! [`Direct`] models (Kiefer and Wolfowitz 1955: the waits of a queue are a recursion over its arrivals). What the client
-//! would do besides is to lose patience and to keep to its cap: the recursion tells when that might have been
-//! ([`NeedsEventLoop`]), and the caller begins again with the calendar, which is always right.
+//! That holds where arrivals do not wait and routing does not depend on responses: open plans with
+//! [`Direct`] models (Kiefer and Wolfowitz 1955: the waits of a queue are a recursion over its arrivals). The client
+//! could still act in two ways, by a timeout and by its connection cap: the recursion detects when it might have
+//! ([`NeedsEventLoop`]), and the caller starts again with the calendar, which is always right.
 //!
 //! There are two. One ([`play`]) interprets the model by itself and sees nothing of its inside: it is the fastest. The other
-//! ([`play_through`]) asks a [`Network`] that knows its answers at once, balancers that count among them, and has it see all
-//! that it sees otherwise, in half the time of the calendar.
+//! ([`play_through`]) asks a [`Network`] that knows its responses at once, including balancers that count, and which makes all
+//! its usual observations, in half the time of the calendar.
 //!
-//! The records are those of the calendar, but for what is only known there: they come in the order of arrival and not of
-//! completion, and tell nothing of connections.
+//! The records are those of the calendar, with two differences: they come in the order of arrival and not of
+//! completion, and they have no connections.
 //!
 //! Deliberately absent: generators with defects, connections that take time, shards.
 
@@ -32,8 +32,8 @@ use headway_workload::{Limits, Plan, RequestKey, Shard};
 use presence::Presence;
 use std::fmt;
 
-/// The client would have acted, or might have: a time-out, the connection cap, the end of the plan. What the sink was told
-/// is worth nothing then; the calendar has to play.
+/// The client would have acted, or might have: a timeout, the connection cap, the end of the plan. The records in the sink
+/// are invalid then; the calendar has to play.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NeedsEventLoop;
 
@@ -49,10 +49,10 @@ impl std::error::Error for NeedsEventLoop {}
 
 /// Whether a plan can be played against a model by recursion, unless the client acts.
 ///
-/// The plan: all its groups arrive by a process, each arrival is one request, and connections are anybody's. The model: no
-/// pauses of the generator and no accept rate; parts are stations that serve who came first, balancers whose choice depends
-/// on nobody's answer (random, round-robin, consistent-hash without a bound) and that know of each other at once or not
-/// at all, and parts that hand on; nothing stands around them.
+/// The plan: all its groups arrive by a process, each arrival is one request, and connections are shared. The model: no
+/// pauses of the generator and no accept rate; parts are FIFO stations, balancers whose choice does not depend
+/// on responses (random, round-robin, consistent-hash without a bound) and that know of each other at once or not
+/// at all, and parts that hand on; without retries, timeouts, faults or cables.
 pub fn supports(plan: &Plan, model: &Model) -> bool {
     steps(plan).is_some_and(|steps| Direct::new(plan, model, &steps).is_some())
 }
@@ -71,10 +71,10 @@ fn steps(plan: &Plan) -> Option<Vec<u16>> {
     plan.groups.iter().map(step).collect()
 }
 
-/// Plays the whole plan against a model, to the end; the sink is told of everything, also that it is over.
+/// Plays the whole plan against a model, to the end; the sink gets everything, also the end.
 ///
 /// # Errors
-/// Where the plan or the model does not suit (the sink has been told nothing then) and where the client would have acted.
+/// Where the plan or the model is not supported (the sink is untouched then) and where the client would have acted.
 pub fn play<S: RecordSink>(
     plan: &Plan,
     model: &Model,
@@ -100,8 +100,8 @@ pub fn supports_network(plan: &Plan, network: &Network) -> bool {
 /// Plays the whole plan against a network in its first state, which sees what happens inside it; see [`supports_network`].
 ///
 /// # Errors
-/// Where the plan or the network does not suit (the sink has been told nothing then) and where the client would have acted;
-/// the network is worth nothing then either.
+/// Where the plan or the network is not supported (the sink is untouched then) and where the client would have acted;
+/// the network is invalid then too.
 pub fn play_through<S: RecordSink>(
     plan: &Plan,
     network: &mut Network,
@@ -123,16 +123,16 @@ fn peak_rate(plan: &Plan) -> f64 {
     plan.groups.iter().map(peak).sum()
 }
 
-/// What says at once what becomes of a request.
+/// Computes the response to a request as it arrives.
 trait Answers {
-    /// So many requests of the first group, from number `first` on, will come next: their draws can be made at once.
+    /// `count` requests of the first group, from number `first` on, will come next: their draws can be made at once.
     fn prepare(&mut self, first: u64, count: usize);
     /// Request number `k` of a group, of that step, comes at `now`: when it is answered, its outcome and status. Calls come
     /// in the order of time.
     fn arrive(&mut self, now: Nanos, group: usize, step: u16, k: u64) -> (Nanos, Outcome, u16);
 }
 
-/// What those tell that only know when somebody leaves a station, or that it turned him away.
+/// The response of a station, which knows the departure or rejects the request.
 #[inline(always)]
 fn told(now: Nanos, admission: Admission) -> (Nanos, Outcome, u16) {
     match admission {
@@ -229,7 +229,7 @@ impl<'a, S: RecordSink> Recursion<'a, S> {
         Arrival { k, intended: now }: Arrival,
     ) -> Result<(), NeedsEventLoop> {
         let (done, outcome, status) = target.arrive(now, group, step, k);
-        // An answer at the very instant of the time-out may be told after it.
+        // A response at the very instant of the timeout may be delivered after it.
         if now > self.last_start || done - now >= self.timeout || !self.presence.admits(now, done) {
             return Err(NeedsEventLoop);
         }

@@ -1,13 +1,13 @@
-//! How many are in the system, or more: cheaper than knowing it, and enough to say that a cap was not reached.
+//! An upper bound of the number in the system: cheaper than the number itself, and enough to show that a cap was not reached.
 //!
-//! Departures are counted by cells of time. Who leaves in a cell is taken to be there until it is over.
+//! Departures are counted by cells of time. A request that leaves in a cell counts as present to its end.
 
 use headway_base::Nanos;
 
 /// Cells kept: a power of two.
 const CELLS: usize = 4_096;
 
-/// Counts who comes against a cap.
+/// Counts arrivals against a cap.
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     /// A cell is 2^shift nanoseconds long.
@@ -22,7 +22,7 @@ pub(super) struct Presence {
 
 impl Presence {
     /// Nobody, where `cap` may be there at once. The cells reach as far as `longest`, unless at `rate` arrivals per second so
-    /// many would leave within one that the cap could not be told from it.
+    /// many would leave within one that the bound would be useless.
     pub(super) fn new(cap: u32, longest: Nanos, rate: f64) -> Presence {
         let cells = CELLS as i64 - 2;
         let reaching = (longest.0.max(1) as u64).div_ceil(cells as u64).next_power_of_two().ilog2();
@@ -33,7 +33,7 @@ impl Presence {
         Presence { shift: reaching.min(telling), cell: 0, leaving, inside: 0, cap }
     }
 
-    /// One comes at `now` and leaves at `done`. Whether he surely finds the cap not reached. Calls come in the order of time.
+    /// A request arrives at `now` and leaves at `done`. Returns whether the cap was certainly not reached. Calls come in the order of time.
     #[inline]
     pub(super) fn admits(&mut self, now: Nanos, done: Nanos) -> bool {
         let (cell, last) = (now.0 >> self.shift, done.0 >> self.shift);

@@ -84,7 +84,7 @@ impl Network {
     }
 
     /// What a balancer chose for the job is outstanding no more, or will not be when the hold is over; the verdict is
-    /// none for one that was called back.
+    /// none for one that was cancelled.
     pub(super) fn give_back(&mut self, f: u32, part: usize, copy: usize, verdict: Option<Verdict>) {
         let frame = self.jobs.top(f);
         let target = std::mem::replace(&mut frame.target, NONE);
@@ -194,7 +194,7 @@ impl Network {
         if self.jobs.get(f).depth > 0 {
             return Some((f, Step::Back));
         }
-        // Nobody asks and hears in no time, and who is refused not at once.
+        // A response takes time, and a rejection takes more.
         let least = if self.jobs.get(f).verdict == Verdict::Ok { LEAST } else { REJECTION };
         let early = least - (self.now - self.jobs.asked(f).came);
         if early > Nanos::ZERO {
@@ -247,7 +247,7 @@ impl Network {
         }
     }
 
-    /// A station may have finished somebody.
+    /// A station may have finished a request.
     pub(super) fn check_desk(&mut self, node: u32) {
         let (part, copy) = self.nodes[node as usize];
         let (part_number, copy) = (part as usize, copy as usize);
@@ -281,6 +281,6 @@ pub(super) struct Release {
     pub part: u32,
     pub copy: u32,
     pub target: u32,
-    /// How long its answer took; none for one that was called back.
+    /// How long its answer took; none for one that was cancelled.
     pub took: Option<Nanos>,
 }

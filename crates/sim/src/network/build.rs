@@ -114,7 +114,7 @@ pub(crate) fn copies(model: &Model) -> Result<Vec<u32>, UnitError> {
     Layout::new(model).map(|layout| layout.copies)
 }
 
-/// Whether anybody asks who the user is.
+/// Whether any part uses the user's key.
 fn keyed(model: &Model) -> bool {
     let hashes = |part: &Asked| matches!(&part.kind, Kind::Balancer(balancer) if matches!(balancer.policy, Policy::ConsistentHash { .. }));
     model.parts.iter().any(hashes)
@@ -188,7 +188,7 @@ impl Layout {
             if model.parts[part].shared {
                 return Way { first: self.first[part], stride: 0, copies: own, upto };
             }
-            // Groups of copies lie in the order of who leads to them: parts, then branches, then copies.
+            // Groups of copies lie in the order of what leads to them: parts, then branches, then copies.
             let group = |from: PartId| self.copies[from] * own;
             let parts = (0..id).map(|from| {
                 model.parts[from].leads_to().filter(|&to| to == part).count() as u32 * group(from)
@@ -320,7 +320,7 @@ impl Layout {
     }
 }
 
-/// Whether what waits in that station may be called back, lost, or served slower.
+/// Whether what waits in that station may be cancelled, lost, or served slower.
 fn interrupted(model: &Model, id: PartId) -> bool {
     let interrupts = |f: &Faults| f.under_way == UnderWay::Lost || matches!(f.while_down, WhileDown::Slow(_));
     if model.parts[id].faults.as_ref().is_some_and(interrupts) {

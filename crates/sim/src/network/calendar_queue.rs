@@ -1,9 +1,9 @@
-//! When what a balancer counts as outstanding is so no more.
+//! When requests stop counting as outstanding at a balancer.
 //!
 //! Ends are kept in a wheel: a calendar of cells of equal length, each with its ends in order (a calendar queue, Brown 1988),
-//! and a heap of those that lie beyond it. Cells are as long as it is from one end to the next, about: writing one down and
-//! taking one costs a few steps, however many there are. The wheel is built anew when there are many more of them than there
-//! were, or when cells have turned out too long or too short.
+//! and a heap of those beyond it. A cell is about as long as the time from one end to the next: adding and
+//! taking an end costs a few steps, however many there are. The wheel is rebuilt when it holds many more ends than
+//! before, or when its cells have turned out too long or too short.
 
 use super::job::NONE;
 use dary_heap::QuaternaryHeap;

@@ -1,12 +1,12 @@
-//! The direct way: where every part that a request meets knows at once what becomes of it, the answer is told as the request
-//! comes, without a job.
+//! The direct path: where every part that a request meets knows its fate at once, the response is computed when the request
+//! arrives, without a job.
 //!
-//! So it is where stations are first come first served, balancers keep nobody, cables lead in with one constant delay
-//! whichever way a request takes to a part (so that requests come to each part in the order of time), what is down says so,
-//! and nobody loses patience. A balancer that counts its connections hears of the end of one when the next request comes to
-//! it: who is due by then is let go first, in the order of time. The one where requests enter has to write that end down
-//! anyway, and the answer with it: the world is told when it comes, and need not write it down once more. So it is where they
-//! enter at a single server, whose answers come in the order of their requests.
+//! This holds where stations are FIFO, balancers keep no queue, cables lead in with one constant delay
+//! on every way to a part (so that requests reach each part in the order of time), parts that are down answer with an error,
+//! and nothing times out. A balancer that counts its connections learns of the end of one when the next request
+//! arrives: all ends up to that instant are processed first, in the order of time. The balancer where requests enter has to record those ends
+//! anyway, and the response with them: the simulation then gets the response when it is due, and need not store it again. The same holds where requests
+//! enter at a single server, whose responses come in the order of its requests.
 
 use super::calendar_queue::End;
 use super::in_order::Served;
@@ -29,7 +29,7 @@ const PLACES: u64 = 1 << 10;
 pub(super) struct Passed {
     node: u32,
     since: Nanos,
-    /// When a balancer handed on, and to whom, if it counts.
+    /// When a balancer handed on, and to which target, if it counts.
     handed: Nanos,
     target: u32,
 }
@@ -109,7 +109,7 @@ impl Network {
         None
     }
 
-    /// Answers that were to come later and have by `now` wait to be told.
+    /// Responses that are due by `now` move to the outbox.
     #[inline]
     pub(super) fn tell_due(&mut self, now: Nanos) {
         while let Some((at, answered)) = self.first_due(now) {
@@ -160,7 +160,7 @@ impl Network {
         (request.done, outcome, status)
     }
 
-    /// Follows a request on its way. Its answer comes with an end, and is told then, where that is so and there is a
+    /// Follows a request on its way. Its response comes with an end, and is delivered then, where that is so and there is a
     /// connection ([`NONE`] for none).
     #[inline(always)]
     fn follow(&mut self, now: Nanos, on: u32, sending: &RequestKey) -> (Request, Verdict) {

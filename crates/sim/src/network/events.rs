@@ -1,9 +1,9 @@
-//! What is going to happen within the network, in the order of time; of two things due at once, the one written down first
-//! comes first.
+//! Future events within the network, in the order of time; events of the same instant come in the order in which they were
+//! added.
 //!
-//! An entry is 24 bytes in a heap of four ways. Who it is about may be gone when it comes up: whoever takes it checks the
-//! life that it was written for. Timers are often void (most answers come in time): what writes them tells how many are, and
-//! they are swept out when they are more than the others.
+//! An entry is 24 bytes in a 4-ary heap. Its subject may be gone when it is due: the receiver checks the
+//! life that it was written for. Timers are often void (most responses come in time): their writer reports how many are, and
+//! they are swept out when they outnumber the others.
 
 use crate::steps::step;
 use dary_heap::QuaternaryHeap;
@@ -19,11 +19,11 @@ const SWEEP_AT: usize = 64;
 pub(super) enum EventKind {
     /// A job goes on.
     Go,
-    /// A job has taken too long for who waits for it.
+    /// A job has reached its timeout.
     Late,
     /// A job whose attempts take long makes another.
     Hedge,
-    /// A station may have finished somebody.
+    /// A station may have finished a request.
     Check,
     /// A failed request does not count any more.
     Release,
@@ -94,7 +94,7 @@ pub(super) struct Events {
     heap: QuaternaryHeap<Event>,
     /// Number of the next, which decides between those due at once.
     next: u32,
-    /// Entries that are known to be about nobody any more.
+    /// Entries that are known to be void.
     void: usize,
 }
 

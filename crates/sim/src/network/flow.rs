@@ -1,4 +1,4 @@
-//! Going in: what a request meets on its way to a server.
+//! The way in: what a request meets on its way to a server.
 //!
 //! A job goes step by step, as far as it gets without waiting; no step calls another, so that no model is too deep for
 //! the stack, and what fails at once and is made again at once goes round the loop.
@@ -17,7 +17,7 @@ use headway_workload::model::{UnderWay, WhileDown};
 pub(super) enum Step {
     /// Enters a node.
     Enter(u32),
-    /// Makes an attempt: hedges and time-outs.
+    /// Makes an attempt: hedges and timeouts.
     Attempt,
     /// Asks the breaker.
     Breaker,
@@ -40,7 +40,7 @@ pub(super) enum Step {
 }
 
 impl Network {
-    /// The job goes as far as it gets, and then all who can go on because of it.
+    /// Advances the job as far as it gets, and then all jobs that can continue because of it.
     #[inline]
     pub(super) fn drive(&mut self, job: u32, step: Step) {
         let mut next = Some((job, step));
@@ -52,7 +52,7 @@ impl Network {
         }
     }
 
-    /// All who can go on do.
+    /// Advances all jobs that can continue.
     pub(super) fn settle(&mut self) {
         while let Some((ticket, step)) = self.ready.pop_front() {
             let mut next = self.jobs.lives(ticket.job, ticket.life).then_some((ticket.job, step));
@@ -113,7 +113,7 @@ impl Network {
         Some((f, Step::Attempt))
     }
 
-    /// An attempt begins; where somebody may lose patience with it, it is a job of its own.
+    /// An attempt begins; where it may time out, it is a job of its own.
     fn attempt(&mut self, f: u32) -> Option<(u32, Step)> {
         let (node, part, _) = self.place(f);
         let counted = self.counted(f);
@@ -209,7 +209,7 @@ impl Network {
         None
     }
 
-    /// A balancer hands the job on, or keeps it until somebody is free.
+    /// A balancer hands the job on, or keeps it until a target is free.
     #[inline]
     fn choose(&mut self, f: u32, part: usize, copy: usize) -> Option<(u32, Step)> {
         let part_number = part;
@@ -244,7 +244,7 @@ impl Network {
         None
     }
 
-    /// Somebody may be free for those whom a balancer keeps: they go on, the first first.
+    /// A target may be free for jobs that a balancer keeps: they continue, the first first.
     pub(super) fn hand_on(&mut self, part: usize, copy: usize) {
         let part_number = part;
         let part = &mut self.parts[part];
@@ -267,7 +267,7 @@ impl Network {
             balancing.choosers[at].started(target);
             let frame = self.jobs.top(f);
             (frame.target, frame.handed) = (target, self.now);
-            // Where all copies share a chooser, the one who waits may have come to another copy.
+            // Where all copies share a chooser, the waiting job may have come to another copy.
             let own = self.nodes[frame.node as usize].1;
             self.jobs.of(f).state = State::Going;
             self.ready.push_back((self.jobs.ticket(f), Step::Enter(balancing.node(own, target))));

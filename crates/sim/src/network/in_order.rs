@@ -17,7 +17,7 @@ pub(super) struct Served {
     pub departs: Nanos,
     /// When it is answered.
     pub done: Nanos,
-    /// On which connection; [`NONE`] where nobody waits for it any more.
+    /// On which connection; [`NONE`] if it was abandoned.
     pub on: u32,
 }
 

@@ -1,9 +1,9 @@
-//! Requests in the network, and jobs: what of a request is under way.
+//! Requests in the network, and jobs: the active pieces of a request.
 //!
-//! A job is what goes through the parts, as a stack of frames, one for each part that it has entered. A request is one
-//! job as long as nobody waits for it with a watch: where a part has a time-out or a hedge (or loses what is in it), the
-//! job stays there and each attempt is a job of its own from there on, which may be left to itself. Slots are used
-//! again; what is written down about a job carries its life, which another job in the same slot does not have.
+//! A job moves through the parts as a stack of frames, one for each part that it has entered. A request is one
+//! job as long as no part observes it: where a part has a timeout or a hedge (or loses its contents), the
+//! job stays there and each attempt is a job of its own from there on, which may be abandoned. Slots are
+//! reused; a reference to a job carries its life, which another job in the same slot does not have.
 
 use super::flow::Step;
 use super::numbers::item;
@@ -42,9 +42,9 @@ impl Verdict {
 pub(super) enum State {
     /// The slot is free.
     Free,
-    /// On its way in: in a cable, or before another attempt. It can be called back.
+    /// On its way in: in a cable, or before another attempt. It can be cancelled.
     Going,
-    /// On its way back, or in service at a station where nothing is called back.
+    /// On its way back, or in service at a station where nothing is cancelled.
     Bound,
     /// Waits in a station.
     Waiting,
@@ -77,7 +77,7 @@ pub(super) struct Frame {
     /// When a balancer handed it on.
     pub handed: Nanos,
     pub node: u32,
-    /// Whom a balancer chose.
+    /// The target that a balancer chose.
     pub target: u32,
     pub attempts: Attempts,
     pub pass: Option<Pass>,
@@ -98,7 +98,7 @@ pub(super) struct Job {
     /// Counts those that have had the slot.
     pub life: u32,
     pub request: u32,
-    /// Who waits for it; none: nobody, or the client if it is the request itself.
+    /// The job that waits for it; none if it was abandoned, or if the client waits because it is the request itself.
     pub parent: u32,
     /// The first of its attempts, and the next of its parent's.
     pub child: u32,
@@ -121,7 +121,7 @@ pub(super) struct Job {
     pub hedging: bool,
     /// Whether it is among those that are lost when the part that it is in goes down.
     pub inside: bool,
-    /// Whether it has been called back: it makes no attempt any more.
+    /// Whether it has been cancelled: it makes no attempt any more.
     pub called: bool,
     /// Its class.
     pub class: u8,

@@ -77,7 +77,7 @@ impl Tally {
 pub(super) struct Spent {
     /// All of it.
     pub all: i128,
-    /// On what nobody waited for at the end.
+    /// On requests that were abandoned at the end.
     pub for_nobody: i128,
 }
 
@@ -106,7 +106,7 @@ impl Network {
         }
     }
 
-    /// Whether nobody waits for what comes of a job.
+    /// Whether a job was abandoned.
     pub(super) fn is_for_nobody(&self, mut f: u32) -> bool {
         while self.jobs.get(f).parent != NONE {
             f = self.jobs.get(f).parent;

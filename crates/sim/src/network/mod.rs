@@ -3,27 +3,27 @@
 //! # How it works
 //!
 //! [`Network::new`] expands a [`Model`](headway_workload::model::Model) into nodes, one for each copy of each part (`build`), with
-//! numbers in place of pointers. What happens to a request depends on what the model holds:
+//! numbers instead of pointers. There are two paths, by what the model holds:
 //!
-//! - The direct way (`direct`): where every part knows at once what becomes of a request (balancers; stations that are first
-//!   come first served, by next-free times; cables; parts that are down and say so) the answer is told when the request
-//!   comes. M/M/1 is this, which keeps no more than the last request of each connection, and least connections over many, which
-//!   counts what is outstanding.
-//! - By events: else a request is a job (`job`) that goes through the nodes step by step, in (`flow`) and back
+//! - The direct path (`direct`): where every part knows the fate of a request at once (balancers; FIFO stations, by
+//!   next-free times; cables; parts that are down and answer with an error) the response is computed when the request
+//!   arrives. M/M/1 is such a model, which keeps only the last request of each connection; so is least connections over many servers, which
+//!   counts outstanding requests.
+//! - By events: otherwise a request is a job (`job`) that goes through the nodes step by step, in (`flow`) and back
 //!   (`answer`). A job waits for events of the network's own calendar (`events`), for a place at a station or balancer
-//!   (`tickets`), or, where there are time-outs, hedges and parts that lose what is in them, for attempts, which are jobs
-//!   of their own (`split`). A station that is first come first served and cannot be interrupted costs one event per
+//!   (`wait_queue`), or, where there are timeouts, hedges and parts that lose their contents, for attempts, which are jobs
+//!   of their own (`split`). A FIFO station that cannot be interrupted costs one event per
 //!   request here too; the others act by events (`station::event_station`).
 //!
-//! Both ways draw the same numbers (`numbers`): a model that gains a time-out that never acts gives the same answers.
+//! Both paths use the same random numbers (`numbers`): a model with an added timeout that never acts gives the same responses.
 //!
 //! # What holds
 //!
-//! - Events happen in the order of time, and at one instant in the order in which they were written down. A request that
-//!   comes at an instant comes after what happens then.
+//! - Events happen in the order of time, and at one instant in the order in which they were added. A request that
+//!   arrives at an instant comes after the events of that instant.
 //! - No step of a job calls another: depth costs no stack.
-//! - Memory is for what is under way. Slots of jobs are used again, queues and timers of those who are gone are swept.
-//! - A request costs at most the logarithm of the number of copies and of those under way, and no allocation once the slots
+//! - Memory is bounded by the requests in flight. Slots of jobs are reused; void entries of queues and timers are swept.
+//! - A request costs at most the logarithm of the number of copies and of requests in flight, and no allocation once the slots
 //!   are there; what it did is added to sums and to windows over time whose number is bounded (`series`).
 //!
 //! Deliberately absent: policies ([`balance`](crate::balance)), the state of clocks, budgets and breakers
@@ -76,13 +76,13 @@ use part::{Part, PartKind, Tally};
 use pending::PendingDepartures;
 use std::collections::VecDeque;
 
-/// How long it takes to be turned away: what a server needs to say so over a loopback. Users who ask again at once would
-/// otherwise do so a thousand million times a second.
+/// Time of a rejection: what a server needs for it over a loopback. Without it, users that retry at once would
+/// do so a thousand million times a second.
 pub(crate) const REJECTION: Nanos = Nanos::from_micros(10);
 
 /// The modelled target.
 ///
-/// A request is served (200), fails (503: a part that is down, a full queue, an open breaker; 504: a time-out) or is never
+/// A request is served (200), fails (503: a part that is down, a full queue, an open breaker; 504: a timeout) or is never
 /// answered. No answer takes less than a nanosecond, and none of a failure less than 10 us.
 #[derive(Clone, Debug)]
 pub struct Network {
@@ -92,34 +92,34 @@ pub struct Network {
     tallies: Vec<Tally>,
     /// Whether every answer is known as its request comes.
     direct: bool,
-    /// Whether requests enter by a part that serves nobody, in which they are until they leave.
+    /// Whether requests enter by a part that does not serve (a balancer, a forward), in which they are until they leave.
     leads_on: bool,
-    /// On the direct way: which answers are told when they come, and when to look for the next.
+    /// On the direct path: which responses are delivered when they are due, and when the next one is.
     tells: Tells,
     due_at: Nanos,
     /// Those of the server where requests enter.
     in_order: InOrder,
-    /// What was told before its time.
+    /// Responses computed before they are due.
     pending: PendingDepartures,
-    /// Parts on the present request's way, on the direct way.
+    /// Parts on the current request's way, on the direct path.
     path: Vec<Passed>,
-    /// What happened last did then.
+    /// Time of the last event.
     now: Nanos,
     jobs: Jobs,
     events: Events,
     /// Jobs that can go on.
     ready: VecDeque<(Ticket, Step)>,
-    /// Answers that the world has not been told.
+    /// Responses that the simulation has not collected yet.
     outbox: Outbox,
     /// The request that a connection waits for, by events.
     connections: Vec<u32>,
     /// Failed requests that count as outstanding for a while.
     releases: Vec<Release>,
     free_releases: Vec<u32>,
-    /// Jobs to be looked at.
+    /// Scratch space: jobs to be visited.
     scratch: Vec<u32>,
     numbers: Numbers,
-    /// Whether anybody asks who the user is.
+    /// Whether any part uses the user's key.
     keyed: bool,
     accept: Option<Accept>,
     little: Little,
@@ -129,8 +129,8 @@ pub struct Network {
     spent: Spent,
 }
 
-/// Who keeps answers, on the direct way, until they come: who knows their order anyway. Of others the world is told when they
-/// will come, and keeps them.
+/// The part that keeps responses on the direct path until they are due, because it knows their order anyway. Other
+/// responses are given to the simulation at once, with the time when they are due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Tells {
     Nobody,

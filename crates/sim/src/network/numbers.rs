@@ -1,7 +1,7 @@
-//! What is drawn for a request: a function of its number in the plan and of the attempt, never of who came before it.
+//! Random draws of a request: functions of its number in the plan and of the attempt, never of earlier requests.
 //!
-//! Number of a request: that of its session times the longest journey, plus how many of the session came before it. Compared
-//! models, the event-driven network and the recursion see the same draws that way.
+//! Number of a request: the number of its session times the longest journey, plus its position in the session. Compared
+//! models, the event-driven network and the fast path therefore see the same draws.
 
 use headway_base::random::{Draws, Stream, streams};
 use headway_workload::{Plan, RequestKey};

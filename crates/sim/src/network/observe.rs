@@ -1,4 +1,4 @@
-//! What a network has seen: its parts, attempts, work for nobody, and Little's law.
+//! Observations of a network: its parts, attempts, wasted work, and Little's law.
 
 use super::Network;
 use super::job::State;
@@ -7,7 +7,7 @@ use super::series::Lane;
 use headway_base::Nanos;
 use std::ops::Range;
 
-/// Copies of a part that are told one by one, at most.
+/// Copies of a part that are reported one by one, at most.
 pub const MOST_COPIES: usize = 1_000;
 
 /// What happened in a network up to an instant.
@@ -28,7 +28,7 @@ pub struct Observed {
     /// Server time that requests took which came in the measured phase, whenever they were served, in ns. Under sharing that
     /// of each is rounded.
     pub busy_ns: i128,
-    /// What of it went into what nobody waited for any more, in ns.
+    /// Wasted work: server time spent on abandoned requests, in ns.
     pub wasted_ns: i128,
     /// Little's law, over the whole run: integral of the number of requests in the network in ns, from the instants at which
     /// they were counted in and out, and as many as are counted in and not out until now.
@@ -67,7 +67,7 @@ pub struct CopyObserved {
     pub failed: u64,
     /// Busy time of its servers, in ns; one that is held by a request in a stall is busy.
     pub busy_ns: i128,
-    /// Integral of the number in it, in ns: waiting or served; of a part that serves nobody, also further on.
+    /// Integral of the number in it, in ns: waiting or served; for a part that does not serve, also behind it.
     pub area_ns: i128,
 }
 
@@ -126,7 +126,7 @@ impl Little {
 
 impl Network {
     /// What has happened up to `until`, or up to the last thing that did if that was later; what is still to happen before
-    /// `until` does, as if nobody came until then.
+    /// `until` does, as if nothing arrived until then.
     pub fn observed(&self, until: Nanos) -> Observed {
         let until = until.max(self.now);
         let mut still = self.clone();
@@ -330,7 +330,7 @@ mod tests {
         }
     }
 
-    /// The second is served from 10 to 20 ms for nobody (last come first served: from 30 to 40 ms).
+    /// The second is served from 10 to 20 ms as wasted work (LIFO: from 30 to 40 ms).
     #[test]
     fn what_is_observed_early_is_as_much_as_there_has_been() {
         let network = network(Discipline::Fifo);

@@ -1,8 +1,8 @@
-//! Answers that the world has not been told.
+//! Responses that the simulation has not collected yet.
 //!
-//! Thousands may come at one instant, and the world may give up their connections one by one before it has heard them all:
-//! so nobody is searched for. A connection that is given up gets a new age, and what was answered to an older one is passed
-//! over.
+//! Thousands may be ready at one instant, and the simulation may give up their connections one by one before it has collected them all,
+//! so nothing is searched for. A connection that is given up gets a new age, and responses to an older age are
+//! skipped.
 
 use crate::steps::step;
 use crate::target::Answered;
@@ -82,7 +82,7 @@ mod tests {
         Answered { on, outcome: Outcome::Ok, status: 200 }
     }
 
-    /// Six hundred thousand answers of one instant, each told and its connection given up, as the world does: in no time, where a
+    /// Six hundred thousand responses of one instant, each collected and its connection given up, as the simulation does: in no time, where a
     /// search through those that are left would make a hundred thousand million steps. Others are given up unheard.
     #[test]
     fn those_who_are_gone_are_not_searched_for() {

@@ -73,11 +73,11 @@ pub(super) struct Balancing {
     pub ways: Vec<Way>,
     /// By copy; one for all where all know the same.
     pub choosers: Vec<Chooser>,
-    /// Those that nobody can take, by chooser.
+    /// Jobs that no target can take, by chooser.
     pub waiting: Vec<WaitQueue>,
     pub limit: Option<usize>,
     pub hold: Option<Nanos>,
-    /// From one exchange to the next, and what it costs.
+    /// Time from one exchange to the next, and its cost.
     pub exchange: Option<(Nanos, Nanos)>,
     /// Number of the last exchange.
     pub exchanged: i64,
@@ -87,7 +87,7 @@ pub(super) struct Balancing {
     pub due: CalendarQueue,
     /// Whether a choice depends on what is outstanding, which it therefore counts.
     pub counts: bool,
-    /// Whether it may keep a request until somebody is free or an exchange is over.
+    /// Whether it may keep a request until a target is free or an exchange is over.
     pub keeps: bool,
     pub policy: String,
 }

@@ -1,11 +1,10 @@
-//! What the direct way has told and what may not be over yet: a client may lose patience before its answer comes, and the run
-//! may end.
+//! Requests whose departure is already known but still in the future: a client may time out first, and the run may end.
 //!
-//! Nothing is added to a sum before it is over. The last request of each connection is kept: when the next one comes on it, it
-//! is over, and added. (Without a client requests take turns over a thousand places. A single server with nothing around it
-//! keeps its requests itself, in their order: `in_order`.) What has lost its connection or place,
-//! and stays in parts further in, are put down, and when as many again have been put down as were left last time, all that is
-//! over by now is added and the rest is kept: a constant cost per request, and memory for what is under way.
+//! A request is added to the sums only when it is over. The last request of each connection is kept; when the next one starts on
+//! that connection, it is over and is added. (Without a client, requests take turns over a thousand places. A single server on
+//! its own keeps its requests itself, in their order: `in_order`.) Requests that lost their connection or place,
+//! and stays in inner parts, go to lists. When such a list has doubled since the last sweep, everything that is
+//! over is added and the rest is kept: constant cost per request, and memory only for requests in flight.
 
 use super::Network;
 use super::in_order::Served;
@@ -13,17 +12,17 @@ use super::job::NONE;
 use super::series::Lane;
 use headway_base::Nanos;
 
-/// So many are put down before the first look.
+/// Entries before the first sweep.
 const SWEEP_AT: usize = 64;
 
-/// A request whose answer has been told: one cache line.
+/// A request whose response is known: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Request {
     pub came: Nanos,
     /// When it leaves the network; before all instants where there is none.
     pub done: Nanos,
-    /// Until when it is in the part where it entered, if that serves nobody: earlier if it is turned away in no time.
+    /// Until when it is in the part where it entered, if that does not serve: earlier if it is rejected at once.
     pub inside: Nanos,
     /// When it came to the station, when its service began and when it ended.
     pub at: Nanos,
@@ -34,7 +33,7 @@ pub(super) struct Request {
     pub part: u32,
     /// Among the ends that the balancer where it entered waits for, if its answer comes with that end.
     pub end: u32,
-    /// Whether nobody waits for the answer.
+    /// Whether the request was abandoned.
     pub for_nobody: bool,
 }
 
@@ -63,7 +62,7 @@ impl Request {
     }
 }
 
-/// A stay in a part that serves nobody, further in than the one where requests enter.
+/// A stay in a part that does not serve, behind the one where requests enter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stay {
     pub node: u32,
@@ -71,7 +70,7 @@ pub(super) struct Stay {
     pub to: Nanos,
 }
 
-/// All that has been told.
+/// All requests whose departures are known.
 #[derive(Clone, Debug)]
 pub(super) struct PendingDepartures {
     /// The last request of each connection.
@@ -79,7 +78,7 @@ pub(super) struct PendingDepartures {
     /// Requests that lost their connections.
     lost: Vec<Request>,
     stays: Vec<Stay>,
-    /// So many of the last two are put down before they are looked through.
+    /// Entries of the last two lists before the next sweep.
     most: usize,
 }
 
@@ -94,13 +93,13 @@ impl PendingDepartures {
         self.stays.push(stay);
     }
 
-    /// The answer with which an end comes has been told.
+    /// The response with which an end comes has been delivered.
     #[inline]
     pub(super) fn has_ended(&mut self, on: u32) {
         self.last[on as usize].end = NONE;
     }
 
-    /// Nobody waits at `now` for the answer on that connection: the end that it was to come with, if it was.
+    /// The request on that connection is abandoned at `now`. Returns the end that its response was to come with, if any.
     pub(super) fn given_up(&mut self, on: u32, now: Nanos) -> Option<u32> {
         let request = self.last.get_mut(on as usize).filter(|request| request.done > now)?;
         let request = std::mem::replace(request, Request::NONE);
@@ -108,7 +107,7 @@ impl PendingDepartures {
         Some(request.end).filter(|end| *end != NONE)
     }
 
-    /// Whether it is time to look through.
+    /// Whether a sweep is due.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.lost.len() + self.stays.len() >= self.most
@@ -122,7 +121,7 @@ impl PendingDepartures {
 }
 
 impl Network {
-    /// The answer to a request that came on that connection has been told.
+    /// The response to a request on that connection is known.
     #[inline]
     pub(super) fn record_departure(&mut self, on: u32, request: Request) {
         let on = on as usize;
@@ -137,7 +136,7 @@ impl Network {
         }
     }
 
-    /// What was told and is over by `now` is added to the sums, but for the last request of each connection.
+    /// Adds the requests that are over by `now` to the sums, except for the last of each connection.
     #[inline(never)]
     pub(super) fn settle_told(&mut self, now: Nanos) {
         let mut lost = std::mem::take(&mut self.pending.lost);
@@ -158,7 +157,7 @@ impl Network {
         (self.pending.lost, self.pending.stays) = (lost, stays);
     }
 
-    /// What was told counts up to `until`, whether it is over or not.
+    /// Adds all requests up to `until`, whether they are over or not.
     pub(super) fn close_told(&mut self, until: Nanos) {
         let PendingDepartures { last, lost, stays, .. } =
             std::mem::replace(&mut self.pending, PendingDepartures::new());

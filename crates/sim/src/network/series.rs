@@ -1,6 +1,6 @@
-//! What a part did over time, in windows whose number is bounded.
+//! What a part did over time, in a bounded number of windows.
 //!
-//! Everything is told as a spell when it is over: so much of something from one instant to another. It is kept as its two
+//! Every observation is a spell, reported when it is over: an amount from one instant to another. It is kept as its two
 //! edges, each in the window that it lies in, so that a spell costs the same whatever its length. Windows are powers of two
 //! long; when a spell reaches beyond the last, neighbours are merged.
 
@@ -11,7 +11,7 @@ pub(super) const MOST: usize = 512;
 /// A first window is 2^20 ns long, about a millisecond.
 const FIRST: u32 = 20;
 
-/// What is told.
+/// The quantity of a spell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lane {
     /// Requests in the part.

@@ -1,6 +1,6 @@
-//! Thousands who do the same at one instant: what happens to each costs what it does when it is alone. A hundred thousand
-//! make ten thousand million steps if each looks at all the others, which is minutes in place of seconds. So the steps are
-//! counted: four times the crowd takes four times as many, and those of the calendars' heaps (logarithms) besides.
+//! Thousands of simultaneous requests: each must cost what it costs alone. A hundred thousand
+//! would take ten thousand million steps if each visited all the others, which is minutes instead of seconds. So the steps are
+//! counted: four times as many requests may take four times the steps, plus the logarithms of the heaps.
 
 use crate::steps::steps;
 use crate::{Generator, Network, Played};
@@ -15,10 +15,10 @@ use headway_workload::{Limits, Plan, Process, Shard};
 
 /// A crowd, and another four times as large.
 const CROWDS: [u64; 2] = [5_000, 20_000];
-/// At most so many times the steps: 4, times log 20,000 / log 5,000 = 1.16 where all of them are a heap's; the square is 16.
+/// The largest allowed ratio of steps: 4, times log 20,000 / log 5,000 = 1.16 where all of them are a heap's; the square is 16.
 const MOST: f64 = 5.0;
 
-/// So many requests within a second, each on a connection of its own, by clients who wait for it.
+/// `n` requests within a second, each on its own connection, by clients that wait for the response.
 fn play(n: u64, patience: Nanos, model: &Model) -> (Played, Network, Vec<u16>) {
     let second = Nanos::from_secs(1);
     let profile = Profile::new(&[headway_base::Phase::hold(second, Rate(n as f64))]);
@@ -102,7 +102,7 @@ fn a_crowd_whose_station_dies() {
     }
 }
 
-/// All are called back one by one from a part that would lose them.
+/// All are cancelled one by one from a part that would lose them.
 #[test]
 fn a_crowd_that_is_called_back() {
     let balancer = Kind::Balancer(Balancer::new(Policy::Random, &[2]));
@@ -113,14 +113,14 @@ fn a_crowd_that_is_called_back() {
         PATIENT,
         |_| Model::of(vec![watched.clone(), fails.clone(), station(servers(1, "1s"))]),
         |n, _, network, statuses| {
-            // The last that is served is for nobody, and its two jobs are there until it is done.
+            // The last service is wasted work, and its two jobs exist until it is done.
             assert!(network.under_way() <= 2, "{}", network.under_way());
             assert_eq!(late(&statuses), n - 2);
         },
     );
 }
 
-/// All wait in a balancer, and the clients lose patience at once: nobody is served but the first.
+/// All wait in a balancer, and the clients time out at once: only the first is served.
 #[test]
 fn a_crowd_whose_clients_go() {
     let one = Part::new("balancer", Kind::Balancer(Balancer::new(Policy::OneConnection, &[1])));
@@ -131,7 +131,7 @@ fn a_crowd_whose_clients_go() {
     });
 }
 
-/// All are told when they will be served, and lose patience before: what stood in the client's calendar is void.
+/// All departures are known, and the clients time out before: their entries in the calendar are void.
 #[test]
 fn a_crowd_that_does_not_wait_for_what_it_was_told() {
     let model = |_| Model::of(vec![station(servers(1, "100s"))]);
@@ -152,8 +152,8 @@ fn a_crowd_that_is_served_in_time() {
     });
 }
 
-/// All are made twice. Each answer calls its twin back, which waits behind those who came later; half of them are served by then,
-/// for nobody.
+/// All requests are hedged. Each response cancels its twin, which waits behind later requests; half of the twins are served by then,
+/// as wasted work.
 #[test]
 fn a_crowd_that_is_made_twice() {
     let model = |n: u64| {

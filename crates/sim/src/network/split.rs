@@ -1,9 +1,9 @@
-//! Attempts that somebody waits for with a watch: time-outs, hedges, parts that lose what is in them, clients that are gone.
+//! Attempts under observation: timeouts, hedges, parts that lose their contents, and clients that are gone.
 //!
-//! Who is not waited for any more is left to itself, and served for nobody; or called back, and then what waits anywhere is
-//! gone at once, and what is being served stops (`cancel: always`) or is served for nobody: until then it is outstanding for those who sent it there,
-//! whether they wait for an attempt or went along themselves. What is called back makes no attempt any more. A hedged request takes the first good answer, and a failure
-//! only when no other attempt is under way.
+//! An abandoned attempt either keeps running (wasted work) or is cancelled: wherever it waits it is removed
+//! at once; if it is in service, the service stops (`cancel: always`) or runs to its end as wasted work, and until then it counts as outstanding for every
+//! balancer which sent it there. A cancelled job makes no further attempts. A hedged request takes the first good response, and a failure
+//! only when no other attempt is in flight.
 
 use super::Network;
 use super::events::EventKind;
@@ -26,7 +26,7 @@ impl Network {
         self.jobs.attempt(f, attempt, frame)
     }
 
-    /// Sets the time-out of an attempt, if its part has one.
+    /// Sets the timeout of an attempt, if its part has one.
     pub(super) fn watch(&mut self, child: u32) {
         let (_, part, _) = self.place(child);
         if let Some(timeout) = self.parts[part].timeout {
@@ -37,7 +37,7 @@ impl Network {
         }
     }
 
-    /// An attempt is over: who waits for it goes on, or nobody does.
+    /// An attempt is over: the job that waits for it continues, if there is one.
     pub(super) fn finish_attempt(&mut self, child: u32) -> Option<(u32, Step)> {
         let job = *self.jobs.get(child);
         let from = self.jobs.top(child).from;
@@ -171,7 +171,7 @@ impl Network {
     }
 
     /// What of a job waits anywhere is gone. What is served stops if `served` says so; else it is left to itself, and
-    /// whoever sent it there keeps waiting.
+    /// the sender keeps waiting.
     fn call_back(&mut self, f: u32, served: bool) {
         let mut called = std::mem::take(&mut self.scratch);
         let mut freed = Vec::new();
@@ -181,7 +181,7 @@ impl Network {
             called.extend(self.jobs.children(f));
             seen += 1;
         }
-        // Those who wait for attempts come before these, so that it is known whether any is left.
+        // Jobs that wait for attempts come before the attempts, so that it is known whether any is left.
         while let Some(f) = called.pop() {
             let job = self.jobs.get(f);
             let stays = match job.state {
@@ -204,13 +204,13 @@ impl Network {
             self.drop_one(f);
         }
         self.scratch = called;
-        // What was called back with it does not begin service on the servers that came free.
+        // What was cancelled with it does not begin service on the servers that came free.
         for node in freed {
             self.fill_desk(node);
         }
     }
 
-    /// If a job will never be answered, and nobody waits for that: it is dropped.
+    /// Drops a job that will never be answered and was abandoned.
     pub(super) fn fell_silent(&mut self, f: u32) {
         let mut top = f;
         loop {

@@ -28,7 +28,7 @@ impl Dice {
         self.0.bits() % n
     }
 
-    /// Once in so many.
+    /// Once in that many.
     fn once_in<T>(&mut self, n: u64, what: impl FnOnce(&mut Dice) -> T) -> Option<T> {
         (self.below(n) == 0).then(|| what(self))
     }
@@ -179,7 +179,7 @@ fn calm(part: &mut Part) {
     }
 }
 
-/// Users who come, or who are there, with journeys of four requests of two steps.
+/// Users that arrive, or a fixed number of users, with journeys of four requests of two steps.
 fn plan(dice: &mut Dice, seed: u64) -> Plan {
     let ask = |step| Node::Ask { step, repeat: 2, think: None };
     let journey = Journey::new(&[ask(0), ask(1)], law("exp(10ms)")).unwrap();
@@ -225,7 +225,7 @@ fn whatever_a_network_is_made_of_nothing_is_lost_or_counted_twice() {
         assert_eq!((played.requests, observed.requests), (sent.count() as u64, played.requests), "{seed}");
         assert_eq!(observed.area_ns, observed.sum_ns, "{seed}");
 
-        // What is served for nobody is still to be finished.
+        // Wasted work still has to be finished.
         let mut steps = 0;
         while network.under_way() > 0 && network.next_at() < Nanos::MAX {
             let answered = network.step(network.next_at());
@@ -430,8 +430,8 @@ fn check_alike(direct: &Observed, by_events: &Observed, seed: u64) {
     }
 }
 
-/// A time-out that never acts stands around every part that has none: nothing changes. (Where parts say nothing it does: who
-/// is silent is waited for until the time-out, even for nobody.)
+/// A timeout that never acts is added to every part without one: nothing changes. (With silent parts it does: a request
+/// waits there until the timeout, even if it was abandoned.)
 #[test]
 fn time_outs_that_never_act_change_no_answer() {
     let mut failed = 0;
@@ -484,7 +484,7 @@ fn time_outs_that_never_act_change_no_answer() {
     assert!(failed > 5_000, "{failed}");
 }
 
-/// Fifty thousand requests, each with a time-out, a hedge and a retry that never act: what is held is what is under way.
+/// Fifty thousand requests, each with a timeout, a hedge and a retry that never act: what is held is what is under way.
 #[test]
 fn memory_is_for_what_is_under_way() {
     let end = Nanos::from_secs(50);

@@ -1,12 +1,12 @@
-//! Those who wait, in order; who is called back leaves from wherever he stands.
+//! Queues of waiting jobs, in order; a cancelled job leaves from any place.
 
 use super::job::{Jobs, Ticket};
 use std::collections::VecDeque;
 
-/// So many void tickets are left lying without a sweep.
+/// Void tickets that are tolerated without a sweep.
 const SWEEP_AT: usize = 64;
 
-/// Queues of tickets, one for each class. WaitQueue of those who are gone lie until they come up, or are more than the others.
+/// Queues of tickets, one for each class. Void tickets stay until they reach the front, or outnumber the others.
 #[derive(Clone, Debug)]
 pub(super) struct WaitQueue {
     queues: Vec<VecDeque<Ticket>>,
@@ -16,31 +16,31 @@ pub(super) struct WaitQueue {
 }
 
 impl WaitQueue {
-    /// No one, in so many classes.
+    /// An empty queue of that number of classes.
     pub(super) fn new(classes: usize) -> WaitQueue {
         WaitQueue { queues: vec![VecDeque::new(); classes.max(1)], waiting: 0, void: 0 }
     }
 
-    /// How many wait.
+    /// Number of waiting jobs.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.waiting
     }
 
-    /// Somebody comes last.
+    /// Adds a job at the end.
     #[inline]
     pub(super) fn push(&mut self, class: u8, ticket: Ticket) {
         self.waiting += 1;
         self.queues[usize::from(class)].push_back(ticket);
     }
 
-    /// Somebody comes back and is first again.
+    /// Puts a job back at the front.
     pub(super) fn push_front(&mut self, class: u8, ticket: Ticket) {
         self.waiting += 1;
         self.queues[usize::from(class)].push_front(ticket);
     }
 
-    /// Who came first of the lowest class.
+    /// The first of the lowest class.
     #[inline]
     pub(super) fn first(&mut self, jobs: &Jobs) -> Option<Ticket> {
         for queue in &mut self.queues {
@@ -55,7 +55,7 @@ impl WaitQueue {
         None
     }
 
-    /// Takes who came first of the lowest class.
+    /// Takes the first of the lowest class.
     #[inline]
     pub(super) fn take_first(&mut self, jobs: &Jobs) -> Option<Ticket> {
         let ticket = self.first(jobs)?;
@@ -65,7 +65,7 @@ impl WaitQueue {
         Some(ticket)
     }
 
-    /// Takes who came last.
+    /// Takes the last to arrive.
     #[inline]
     pub(super) fn take_last(&mut self, jobs: &Jobs) -> Option<Ticket> {
         for queue in &mut self.queues {
@@ -80,7 +80,7 @@ impl WaitQueue {
         None
     }
 
-    /// Takes everybody, in order of classes and of coming.
+    /// Takes all, in order of classes and arrival.
     pub(super) fn take_all(&mut self, jobs: &Jobs) -> Vec<Ticket> {
         let all = self.queues.iter_mut().flat_map(|queue| queue.drain(..));
         let standing = all.filter(|ticket| jobs.stands(*ticket)).collect();

@@ -21,7 +21,7 @@ fn observed(model: &Model, plan: &Plan, limits: Limits) -> (Observed, Nanos) {
     (network.observed(played.ended), played.ended)
 }
 
-/// The same by events: a time-out that never acts stands before it.
+/// The same by events: a timeout that never acts stands before it.
 fn by_events(model: &Model) -> Model {
     let watch = Timeout { after: S(1_000_000), cancel: headway_workload::model::Cancel::Never };
     let mut parts = vec![Part { timeout: Some(watch), ..Part::new("watch", Kind::Pass(1)) }];
@@ -162,7 +162,7 @@ fn server_time_is_wasted_and_not_demand() {
     assert_eq!(seen(&model(Discipline::Sharing, 1.0, 15), &[(0, 0), (0, 0)]), (20, 20));
 }
 
-/// Served from 0 to 3 ms, interrupted by a higher class, and called back at 6 ms: its 3 ms are wasted.
+/// Served from 0 to 3 ms, interrupted by a higher class, and cancelled at 6 ms: its 3 ms are wasted.
 #[test]
 fn what_is_called_back_after_it_was_interrupted_is_wasted() {
     let discipline = Discipline::Priority { classes: vec![0, 1], preemptive: true };

@@ -139,7 +139,7 @@ fn what_waits_in_a_balancer_that_goes_down_is_gone() {
     assert_eq!((dead.observed(MS(100)).parts[1].all.came, dead.under_way()), (1, 0));
 }
 
-/// The only server is busy with a request that was called back: nobody else is handed to it, whether or not somebody in
+/// The only server is busy with a request that was cancelled: nobody else is handed to it, whether or not somebody in
 /// between watches that request too.
 #[test]
 fn what_is_called_back_is_outstanding_while_it_is_served() {
@@ -154,7 +154,7 @@ fn what_is_called_back_is_outstanding_while_it_is_served() {
         let watched = Part { timeout: cancel, ..balancer.clone() };
         let mut network =
             network(&Model::of(vec![watched, Part { timeout, hedge, retry, ..station("10ms") }]));
-        // The second and third wait in the balancer until they are called back; the fourth until 10 ms.
+        // The second and third wait in the balancer until they are cancelled; the fourth until 10 ms.
         let answers = asked_of(&mut network, &[(0, 0), (1, 0), (5, 0), (8, 0), (20, 0)]);
         let late = |ms: i64| Some((ms * 1_000, 504));
         assert_eq!(answers, [late(4), late(5), late(9), late(12), late(24)]);
@@ -164,7 +164,7 @@ fn what_is_called_back_is_outstanding_while_it_is_served() {
     }
 }
 
-/// A request that was called back is lost where it is served: it is not made again.
+/// A request that was cancelled is lost where it is served: it is not made again.
 #[test]
 fn what_is_called_back_makes_no_attempt() {
     let watched = Part { timeout: Some(Timeout { after: MS(4), cancel: Cancel::Queued }), ..pass() };
@@ -223,7 +223,7 @@ fn who_is_late_is_given_up_and_served_for_nobody_unless_it_is_called_back() {
         let observed = network.observed(MS(100));
         assert_eq!((observed.wasted_ns, observed.busy_ns), (10_000_000, 30_000_000));
     }
-    // Waits behind two, of which the second is called back at 13 ms; it is being served then, and is not stopped.
+    // Waits behind two, of which the second is cancelled at 13 ms; it is being served then, and is not stopped.
     assert_eq!(
         asked(&model(Cancel::Queued, Discipline::Fifo), &[0, 1, 8]),
         [good(&[10])[0], late, Some((20_000, 504))]

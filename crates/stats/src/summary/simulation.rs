@@ -111,7 +111,7 @@ pub struct ModelPart {
     pub failed: u64,
     /// Work asked of it per time and server in the measured phase: 1 or more means no steady state. None where it cannot be told
     /// beforehand: of what is no station, of users who wait for their answers, of steps with laws of their own, and behind
-    /// retries, hedges, breakers, faults and time-outs that call back.
+    /// retries, hedges, breakers, faults and timeouts that call back.
     pub offered: Option<f64>,
     /// What is infinite about its service times, or its waits; none where nothing is known to be.
     pub infinite: Option<Infinite>,

@@ -5,7 +5,7 @@
 //!
 //! Where the world allows it ([`Client::keeping_notes`]), such a request has neither a session nor a record while it is under
 //! way, only a note of what these would hold. They are written out when something happens to it that is more than a
-//! whole answer: a first byte before the last, a time-out, the end of the run.
+//! whole answer: a first byte before the last, a timeout, the end of the run.
 
 use super::group::Plain;
 use super::pool::Note;

@@ -40,7 +40,7 @@ pub struct Model {
 
 /// A part, or several that are alike.
 ///
-/// What stands around it, a request meets in this order: retries, hedging, time-out, breaker, cable, faults, and then the
+/// What stands around it, a request meets in this order: retries, hedging, timeout, breaker, cable, faults, and then the
 /// part itself. Another order takes parts of kind [`Kind::Pass`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Part {

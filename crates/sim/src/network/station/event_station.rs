@@ -1,14 +1,14 @@
-//! A station that acts by events: last come first served, classes, sharing, speeds, and first come first served where
-//! somebody may be called back, lost, or served slower for a while.
+//! A station that acts by events: LIFO, priority classes, processor sharing, speeds, and FIFO where
+//! requests may be cancelled, lost, or served slower for a while.
 //!
-//! All of those in service are served at one rate (a share of a server, or of a load-dependent speed), so that one clock
-//! tells how far each has come: it runs at that rate, and who needs d more when it reads v is done when it reads v + d
+//! All requests in service are served at one rate (a share of a server, or of a load-dependent speed), so one clock
+//! measures the progress of all: it runs at that rate, and a request that needs d more when the clock reads v is done when it reads v + d
 //! (Kleinrock 1967, "Time-shared systems"; the virtual time of processor sharing). A change of the rate changes no entry, and
-//! an arrival or departure costs the logarithm of those in service. The clock starts anew whenever nobody is served; where
+//! an arrival or departure costs the logarithm of the number in service. The clock restarts whenever the station is idle; where
 //! the rate is 1 it counts whole nanoseconds, exactly.
 //!
-//! The clock goes by the station's own time, which stands still in stalls ([`Rules::own`]). A second clock tells how much server
-//! time each of those in service has had: it runs at the servers that are busy over those in service, stalls or not, whatever
+//! The clock follows the station's own time, which stands still in stalls ([`Rules::own`]). A second clock measures the server
+//! time of each request in service: it runs at the busy servers over the number in service, stalls or not, whatever
 //! the speed.
 
 use super::rules::{Order, Rules};
@@ -18,7 +18,7 @@ use headway_base::Nanos;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Who has less left than is served in so many nanoseconds is done: half the grain of time.
+/// A request with less left than is served in this time, in ns, is done: half the grain of time.
 const DONE: f64 = 0.5;
 /// Nanoseconds that rounding of shares may make up.
 const ROUNDING: f64 = 1e-3;
@@ -50,7 +50,7 @@ pub(crate) struct EventStation {
     pub since: Nanos,
 }
 
-/// When somebody in service is done, by the clock.
+/// When a request in service is done, by the clock.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     at: f64,
@@ -149,12 +149,12 @@ impl EventStation {
         (self.in_service, self.clock, self.held) = (0, 0.0, 0.0);
     }
 
-    /// Server time that somebody in service has had since it began or was resumed, in ns.
+    /// Server time that a request in service has had since it began or was resumed, in ns.
     fn had(&self, job: &Job) -> i64 {
         libm::round(self.held - job.held) as i64
     }
 
-    /// Server time that somebody in service will have had by `now` if nothing happens until then, in ns.
+    /// Server time that a request in service will have had by `now` if nothing happens until then, in ns.
     pub(crate) fn had_by(&mut self, rules: &Rules, job: &Job, now: Nanos) -> i64 {
         self.advance(rules, now);
         self.had(job)
@@ -225,7 +225,7 @@ impl EventStation {
         }
     }
 
-    /// Takes somebody who is done by `now`.
+    /// Takes a request that is done by `now`.
     pub(crate) fn finish(&mut self, rules: &Rules, jobs: &mut Jobs, now: Nanos) -> Option<u32> {
         self.advance(rules, now);
         let first = self.first(jobs)?;
@@ -245,7 +245,7 @@ impl EventStation {
         Some(done)
     }
 
-    /// Servers that came free take who waits.
+    /// Free servers take waiting requests.
     pub(crate) fn fill(&mut self, rules: &Rules, jobs: &mut Jobs) {
         while self.in_service < rules.servers {
             let next = match rules.order {
@@ -268,7 +268,7 @@ impl EventStation {
         None
     }
 
-    /// When somebody is done next, if nothing changes.
+    /// When the next request is done, if nothing changes.
     pub(crate) fn next(&mut self, rules: &Rules, jobs: &Jobs) -> Nanos {
         let Some(first) = self.first(jobs) else { return Nanos::MAX };
         let left = (first.at - self.clock) / self.rate(rules);
@@ -276,7 +276,7 @@ impl EventStation {
         self.at.saturating_add(Nanos(libm::ceil(left - ROUNDING).max(1.0) as i64))
     }
 
-    /// Takes everybody out at `now`: those in service and those who wait.
+    /// Takes out all requests at `now`, in service and waiting.
     pub(crate) fn lose(&mut self, rules: &Rules, jobs: &mut Jobs, now: Nanos) -> Vec<u32> {
         self.advance(rules, now);
         let mut lost = Vec::new();
@@ -306,7 +306,7 @@ impl EventStation {
         }
     }
 
-    /// Somebody who waited is gone.
+    /// A waiting request is gone.
     pub(crate) fn called_back(&mut self, rules: &Rules, jobs: &Jobs, now: Nanos) {
         self.advance(rules, now);
         self.waiting.gone(jobs);

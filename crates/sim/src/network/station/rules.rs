@@ -73,7 +73,7 @@ impl Rules {
         usize::from(self.last) + 1
     }
 
-    /// How many servers are busy with so many in service.
+    /// Busy servers at that number in service.
     pub(crate) fn busy(&self, in_service: u32) -> u32 {
         in_service.min(self.servers)
     }
@@ -84,7 +84,7 @@ impl Rules {
         if in_service <= self.servers { 1.0 } else { f64::from(self.servers) / f64::from(in_service) }
     }
 
-    /// How fast each of those in service is served, with so many waiting besides.
+    /// Rate at which each request in service is served, at that number waiting.
     #[inline]
     pub(crate) fn rate(&self, in_service: u32, waiting: usize) -> f64 {
         if in_service == 0 {

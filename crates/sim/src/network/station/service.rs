@@ -6,9 +6,9 @@ use headway_base::random::Draws;
 use headway_base::units::UnitError;
 use headway_workload::model::{Cold, Station};
 
-/// The least time that an answer takes: whoever asks again at once gets on in time.
+/// The least time of a response, so that immediate retries advance in time.
 pub(crate) const LEAST: Nanos = Nanos(1);
-/// The longest service, 146 years: whoever leaves after the end of time began later than any run lasts.
+/// The longest service, 146 years: a service that would end after the end of time begins later than any run lasts.
 const MOST: Nanos = Nanos(i64::MAX / 2);
 
 /// The laws of a station part, the same for all its copies.
@@ -44,7 +44,7 @@ impl Service {
         self.cold.is_some()
     }
 
-    /// What a request of that step needs of one server, alone, of a copy that has served so many.
+    /// Service time of a request of that step at one server, alone, of a copy that has served that many.
     #[inline(always)]
     pub(crate) fn demand(&self, step: u16, served: u64, draws: &mut Draws) -> Nanos {
         let own = self.steps.get(usize::from(step)).and_then(Option::as_ref);

@@ -1,4 +1,4 @@
-//! What stands around a part: faults that come and go, retries that end, time-outs of some time.
+//! What stands around a part: faults that come and go, retries that end, timeouts of some time.
 
 use super::{above_zero, number};
 use crate::model::{

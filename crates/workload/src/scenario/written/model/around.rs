@@ -1,4 +1,4 @@
-//! What may stand around any part, as it is written: cable, faults, retries, time-outs, hedging, breakers.
+//! What may stand around any part, as it is written: cable, faults, retries, timeouts, hedging, breakers.
 
 use crate::model::{Cancel, Jitter, UnderWay};
 use crate::scenario::leaves::{Count, Flag, Law, Plain, Positive, Time, WordOf, word};
