@@ -1,4 +1,4 @@
-//! Named random streams: every draw is a hash of (seed, stream, k, j), so that it does not depend on who draws it, in
+//! Named random streams: every draw is a hash of (seed, stream, k, j), so that it does not depend on which thread draws it, in
 //! which order, or on which machine.
 //!
 //! The hash is two rounds of David Stafford's "mix 13" finaliser (the one of SplitMix64; Steele, Lea and Flood

@@ -140,7 +140,7 @@ impl Kind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Due {
-    /// By the plan: an arrival, or the first request of a session that arrived. Its response time is open: nobody's answer
+    /// By the plan: an arrival, or the first request of a session that arrived. Its response time is open: no response
     /// decided when it began.
     #[default]
     Arrival = 0,
@@ -368,7 +368,7 @@ impl Record {
         }
     }
 
-    /// Its start, as a sink is told of it; none if it never started.
+    /// Its start, as a sink gets it; none if it never started.
     pub fn start(&self) -> Option<Start> {
         let Record { intended, wait, arrived, step, due, .. } = *self;
         Some(Start { intended, started: self.started.get()?, wait, arrived, step, due })

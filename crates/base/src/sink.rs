@@ -1,12 +1,12 @@
 //! Where a source puts what it observed: one sink per worker, made by the caller, a generic parameter.
 //!
 //! A source (live worker, simulator, importer) knows nothing of logs, statistics or progress. It calls the three
-//! methods of [`RecordSink`]; [`Batcher`] turns the calls into batches for whoever takes them on another thread.
+//! methods of [`RecordSink`]; [`Batcher`] turns the calls into batches for another thread.
 
 use crate::record::{Due, Record};
 use crate::time::Nanos;
 
-/// One arrival that started: what the headway statistics need of it, told at the start and not at the end, so that
+/// One arrival that started: what the headway statistics need of it, passed on at the start and not at the end, so that
 /// a request still waiting for its answer counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Start {
@@ -60,7 +60,7 @@ pub struct Batch {
     pub records: Vec<Record>,
     /// Users and sessions that came (positive) or went, in order of time.
     pub users: Vec<(Nanos, i32)>,
-    /// No later batch of this source tells of a start before this instant.
+    /// No later batch of this source has a start before this instant.
     pub watermark: Nanos,
     /// Whether this is the source's last batch.
     pub last: bool,

@@ -137,7 +137,7 @@ pub struct Station {
     bounds: Option<Box<Bounds>>,
 }
 
-/// What a station has besides, if it has any of it.
+/// Optional properties of a station.
 #[derive(Clone, Debug)]
 struct Bounds {
     /// When those now waiting begin service, in the station's own time, in order.
@@ -171,7 +171,7 @@ impl Station {
 }
 
 impl Free {
-    /// The server that is free first serves one who comes at `own`: when that is done.
+    /// The server that is free first serves a request that arrives at `own`: when that is done.
     #[inline(always)]
     fn serve(&mut self, own: Nanos, demand: Nanos) -> Nanos {
         match self {
@@ -187,7 +187,7 @@ impl Free {
         }
     }
 
-    /// When a server is free, for one who comes at `own`.
+    /// When a server is free, for a request that arrives at `own`.
     fn next(&self, own: Nanos) -> Nanos {
         match self {
             Free::One(free) => *free,
@@ -209,7 +209,7 @@ impl Bounds {
         Admission::Departs(self.stalls.map_or(departs, |s| s.instant(departs)))
     }
 
-    /// Whether one who comes at `own`, and begins service when a server is free, finds room where so many may wait; if so, and
+    /// Whether a request that arrives at `own`, and begins service when a server is free, finds room in a queue of that limit; if so, and
     /// it has to wait, it does.
     fn admits(&mut self, own: Nanos, free: Nanos, limit: usize) -> bool {
         while self.waiting.front().is_some_and(|&begins| begins <= own) {

@@ -11,7 +11,7 @@ pub struct Nanos(pub i64);
 impl Nanos {
     /// The plan's zero, or the empty span.
     pub const ZERO: Nanos = Nanos(0);
-    /// The latest instant that can be told; stands for "never".
+    /// The latest instant that can be represented; stands for "never".
     pub const MAX: Nanos = Nanos(i64::MAX);
 
     /// A span of whole microseconds.

@@ -67,7 +67,7 @@ pub fn resolve(endpoint: &Endpoint) -> Result<Vec<Address>, ResolveError> {
 const TRY_FOR: Duration = Duration::from_secs(2);
 
 /// The first of a name's addresses that takes a connection, or the first if none does: a name may lead to an address
-/// that nobody listens at (`localhost` to ::1). An only address is not tried. One run goes to one address.
+/// without a listener (`localhost` to ::1). An only address is not tried. One run goes to one address.
 ///
 /// # Panics
 /// If there is none.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// A handle to a run, shared with whoever may stop it. Clones are the same handle.
+/// A handle to a run, shared with everything that may stop it. Clones are the same handle.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<Shared>,

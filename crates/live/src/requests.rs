@@ -35,7 +35,7 @@ impl Requests {
     /// The requests of that script to that target.
     ///
     /// # Errors
-    /// A step that is the same for everybody and holds what HTTP does not allow. Others are found when they are due.
+    /// A step that is the same for all sessions and holds something that HTTP does not allow. Others are found when they are due.
     pub fn new(target: &Target, script: Arc<Script>) -> Result<Requests, RequestsError> {
         let default_port = if target.tls { 443 } else { 80 };
         let (host, port) = match &target.endpoint {
@@ -88,7 +88,7 @@ impl Requests {
         builder.build()
     }
 
-    /// The request of one session's turn, for those that are not the same for everybody.
+    /// The request of one session's turn, for steps that differ between sessions.
     fn make(
         &self,
         sending: &RequestKey,

@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) control: Control,
 }
 
-/// How long what was just received had lain in the socket. Both ends are wall time, read within a span in which nobody steps
+/// How long what was just received had lain in the socket. Both ends are wall time, read within a span in which nothing steps
 /// that clock but by accident; a step back gives zero.
 #[inline]
 fn unread_since(stamp: KernelStamp) -> Short {
@@ -186,7 +186,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         }
     }
 
-    /// Asleep, for all that a clock shows, is also who waits for a processor.
+    /// By the clock alone, a thread that waits for a processor looks asleep.
     fn note_starved(&mut self) {
         let waited = host::runqueue_wait();
         if let (Some(before), Some(now)) = (self.starved, waited) {
@@ -195,7 +195,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         self.starved = waited;
     }
 
-    /// Does what is due at `now`, at most so many things; returns the clock after the last.
+    /// Performs what is due at `now`, at most `most` actions; returns the clock after the last.
     #[inline]
     fn start_due(&mut self, mut now: Nanos, most: u32) -> Nanos {
         for _ in 0..most {

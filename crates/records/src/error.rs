@@ -102,7 +102,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Wraps what the system said while doing `action` to `path`; a file that exists is told apart.
+    /// Wraps what the system said while doing `action` to `path`; a file that exists is an error of its own.
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Error {
         let path = path.to_path_buf();
         match source.kind() {

@@ -1,6 +1,6 @@
 //! Reads a log, batch by batch, to its last complete batch; a Parquet export by the same calls.
 //!
-//! A log that ends early is no error, because a killed run must stay readable: [`LogReader::ending`] tells. Bytes
+//! A log that ends early is no error, because a killed run must stay readable: see [`LogReader::ending`]. Bytes
 //! that are wrong in themselves are an error that names file and offset.
 
 use std::fs::File;

@@ -5,7 +5,7 @@
 //! has. What is left to the decoder is only what cannot hurt: values within their buffers.
 //!
 //! A stream may end anywhere: a length that points past the end of the file is the mark of a writer that was
-//! killed, and ends the log without being an error. It cannot be told from a damaged length; the bytes left over say
+//! killed, and ends the log without being an error. It looks like a damaged length; the bytes left over say
 //! how much was given up.
 
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ pub enum Ending {
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Words that a dictionary may have. Its keys have 8 bits; more words than these are no use to anyone.
+/// Words that a dictionary may have. Its keys have 8 bits; more words than these are of no use.
 const WORDS_MAX: usize = 256;
 
 pub(crate) trait Bytes: Read + Seek + Send {}
@@ -250,7 +250,7 @@ impl Stream {
 }
 
 /// The message, verified. Its tables may point to one another's parts, so that a few bytes can stand for gigabytes
-/// once each part is copied out; as written by anyone, a message says hardly anything twice.
+/// once each part is copied out; a message normally says hardly anything twice.
 fn parse(metadata: &[u8]) -> Result<Message<'_>, String> {
     let max_apparent_size = metadata.len() * 4 + (16 << 10);
     let options = VerifierOptions { max_apparent_size, ..VerifierOptions::default() };

@@ -36,7 +36,7 @@ pub(crate) trait Medium: Write + Send {
     fn found(&self) -> io::Result<Found>;
 }
 
-/// What stands on the medium, whoever did it.
+/// What stands on the medium, whichever writer did it.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
     pub length: u64,
@@ -210,7 +210,7 @@ impl LogWriter {
         self.disturbed.as_ref().map_or(Ok(()), |what| Err(io::Error::other(what.clone())))
     }
 
-    /// The same without waiting for the device: for files that nobody needs after this process.
+    /// The same without waiting for the device: for files that are not needed after this process.
     pub(crate) fn finish_unsynced(&mut self) -> Result<(), Error> {
         if self.finished {
             return Ok(());
@@ -286,7 +286,7 @@ fn rows_in(path: &Path) -> u64 {
 
 impl Drop for LogWriter {
     fn drop(&mut self) {
-        // Nobody is left to tell of an error; a caller who wants to know calls `finish`.
+        // An error cannot be reported here; a caller that needs it calls `finish`.
         let _ = self.flush();
     }
 }

@@ -1,4 +1,4 @@
-//! The seam between a protocol and whoever owns the socket: a timed, multiplexed client connection without I/O.
+//! The seam between a protocol and the owner of the socket: a timed, multiplexed client connection without I/O.
 //!
 //! The caller writes what [`poll_transmit`](ClientConnection::poll_transmit) gives, and hands over what it read with
 //! [`receive`](ClientConnection::receive), which it calls until it returns none. Input and events are one call, a pull
@@ -54,12 +54,12 @@ pub enum Opened {
     Closed,
 }
 
-/// What a connection tells of the bytes it received.
+/// Events of a connection, from the bytes it received.
 ///
 /// A stream's events come in the order head, chunks, end; a reset may take the place of any of them and is then the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event<'a> {
-    /// The head of the final answer; informational ones (1xx) are not told.
+    /// The head of the final answer; informational ones (1xx) are not reported.
     Head {
         /// Of this stream.
         stream: StreamId,
@@ -90,7 +90,7 @@ pub enum Event<'a> {
         /// Why.
         reason: ResetReason,
     },
-    /// The peer takes no further requests, though no stream was open: it closed, or sent what nobody asked for. Comes at
+    /// The peer takes no further requests, though no stream was open: it closed, or sent unsolicited bytes. Comes at
     /// most once.
     GoAway,
 }
@@ -136,7 +136,7 @@ pub enum ProtocolError {
     /// The trailer after the last chunk is malformed.
     #[error("the trailer after the last chunk is malformed")]
     Trailer,
-    /// The peer switched protocols (101), which nobody asked for.
+    /// The peer switched protocols (101) without being asked to.
     #[error("the peer switched protocols, unasked")]
     Upgrade,
     /// The answer came before its request was sent.

@@ -5,7 +5,7 @@
 //! also holds the server half that the calibrated target speaks.
 //!
 //! Deliberately absent: clocks, sockets, threads, files, TLS, connection pools, retries, redirects, cookies and content
-//! codings. Whoever owns the socket moves the bytes; whoever owns the user's journey reads the answer.
+//! codings. The owner of the socket moves the bytes; the owner of the user's journey reads the response.
 
 pub mod connection;
 pub mod head;

@@ -19,7 +19,7 @@ pub(crate) fn trim(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// The items of a comma-separated list, without white space around them; empty ones are not told.
+/// The items of a comma-separated list, without white space around them; empty ones are left out.
 pub(crate) fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&byte| byte == b',').map(trim).filter(|item| !item.is_empty())
 }

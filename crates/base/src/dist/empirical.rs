@@ -4,7 +4,7 @@ use crate::units::UnitError;
 use std::fmt;
 use std::sync::Arc;
 
-/// A file of times may have so many bytes; whoever reads one for [`super::parse`] reads no more.
+/// Largest size of a file of times, bytes; a caller of [`super::parse`] reads no more.
 pub const MOST_BYTES_OF_TIMES: usize = 256 << 20;
 
 /// The values of a file, each as likely as the others.

@@ -4,7 +4,7 @@
 //! conformance test below iterate that slice. A built distribution is the enum [`Dist`], so that a draw costs no
 //! indirect call. Values are seconds.
 //!
-//! Absent: reading files. The values of an `empirical` come from whoever can open one, through [`Resolve`].
+//! Absent: reading files. The values of an `empirical` come from the caller, through [`Resolve`].
 
 mod constant;
 mod empirical;
@@ -126,7 +126,7 @@ impl Dist {
     }
 
     /// What a reader of its text would take wrong: nothing in most cases. A normal law whose negative draws count as zero
-    /// has a greater mean than it says; told from 5 % on.
+    /// has a greater mean than it says; reported from 5 % on.
     pub fn misleads(&self) -> Option<String> {
         match self {
             Dist::Normal(law) => law.misleads(),

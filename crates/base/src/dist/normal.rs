@@ -12,7 +12,7 @@ pub struct Normal {
     sigma_s: f64,
 }
 
-/// Above this share the mean of the clamped law is told apart from the argument.
+/// Above this share the mean of the clamped law is distinguished from the argument.
 const OFF: f64 = 0.05;
 /// Up to this ratio of standard deviation to mean the clamped mean is within that share: 1.04995 at 0.846.
 const MOST_SD: f64 = 0.84;

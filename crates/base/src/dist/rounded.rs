@@ -12,7 +12,7 @@ pub struct Rounded {
     variance_s2: f64,
 }
 
-/// Moments are sums over so many steps at most.
+/// Moments are sums over at most this number of steps.
 const MOST_STEPS: u32 = 1_000_000;
 /// What may lie beyond them.
 const TAIL: f64 = 1e-12;

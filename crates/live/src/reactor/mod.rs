@@ -5,7 +5,7 @@
 //! triggered, so that a socket costs one `epoll_ctl` in its life; a send is tried at once and usually completes there.
 //!
 //! Sockets take turns: one that fills the whole buffer is read on only after all others that have something, and after
-//! the caller has had its say. And what came in before a send failed is told before the failure: a target that answers
+//! the caller has had its say. And bytes that arrived before a send failed are delivered before the failure: a target that answers
 //! early and closes (413 to a large body) has answered.
 //!
 //! Deliberately absent: what the bytes mean, timers (the caller knows when it wants to be woken), and the clock.
@@ -98,14 +98,14 @@ struct Socket {
     connecting: bool,
     /// What could not be sent at once, and how much of it has been since.
     unsent: Option<(Vec<u8>, usize)>,
-    /// Why sending failed, until all that was received has been told.
+    /// Why sending failed, until all received bytes have been delivered.
     broken: Option<io::Error>,
     /// Epoll has said that the peer has closed or the socket failed, though there may be something to read before that.
     ending: bool,
     stamped: bool,
     /// Whether sends can be watched.
     watchable: bool,
-    /// The send of which the departure is still to be told.
+    /// The send whose departure is still to be reported.
     watch: Option<Watch>,
 }
 
@@ -195,14 +195,14 @@ impl Reactor {
         Ok(epoll::add(&self.epoll, listener.as_fd(), data, epoll::EventFlags::IN)?)
     }
 
-    /// Begins to connect; [`Completion::Connected`] tells how it went.
+    /// Begins to connect; [`Completion::Connected`] reports the result.
     ///
     /// # Errors
     /// It failed at once: no descriptor, no port, no route, or refused.
     pub fn connect(&mut self, token: Token, address: &Address) -> io::Result<()> {
         let fd = socket::open(address)?;
         match socket::connect(&fd, address) {
-            // Also one that stands at once (a Unix socket's) is told of by its first event.
+            // A connection that is established at once (a Unix socket's) is reported by its first event too.
             Ok(()) | Err(Errno::INPROGRESS) => self.insert(token, fd, true),
             Err(error) => Err(error.into()),
         }
@@ -249,7 +249,7 @@ impl Reactor {
         self.send_from(token, bytes, 0)
     }
 
-    /// The same at `now` by wall time, and tells when the first of the bytes left this machine: at once, or later by
+    /// The same at `now` by wall time, and reports when the first of the bytes left this machine: at once, or later by
     /// [`Completion::Departed`]. Not where the system does not tell, or something is still to be sent on this socket.
     pub fn send_watched(
         &mut self,
@@ -286,7 +286,7 @@ impl Reactor {
         Some(socket.watch.take()?.departure(&socket.fd, left))
     }
 
-    /// What a watched send that has not left by `now` has come to; it is not told of any more.
+    /// The state of a watched send that has not left by `now`; it is not reported any more.
     pub fn give_up_watch(&mut self, token: Token, now: KernelStamp) -> Option<Departure> {
         let socket = self.sockets.get_mut(token as usize)?.as_mut()?;
         let watch = socket.watch.take()?;
@@ -319,7 +319,7 @@ impl Reactor {
         }
     }
 
-    /// Whether a send of this socket has neither completed nor been told to have failed.
+    /// Whether a send of this socket has neither completed nor failed yet.
     pub fn is_sending(&self, token: Token) -> bool {
         matches!(self.sockets.get(token as usize), Some(Some(s)) if s.unsent.is_some() || s.broken.is_some())
     }
@@ -332,7 +332,7 @@ impl Reactor {
             Some(Some(s)) if s.unsent.is_none() && s.broken.is_none() && !s.ending)
     }
 
-    /// Closes a socket and forgets it; nothing more is told of it.
+    /// Closes a socket and forgets it; no further completions of it follow.
     pub fn close(&mut self, token: Token) {
         if let Some(slot) = self.sockets.get_mut(token as usize) {
             *slot = None;
@@ -481,7 +481,7 @@ impl Reactor {
         match receive(&socket.fd, buffer, socket.stamped) {
             Err(Errno::INTR) => None,
             Ok(Received { bytes, stamp }) if bytes > 0 => {
-                // A short read has emptied the socket: unless it has ended, the next edge tells of more.
+                // A short read has emptied the socket: unless it has ended, the next edge announces more.
                 if bytes == buffer.len() {
                     self.ready.push_back((data, *flags));
                     *flags = epoll::EventFlags::empty();

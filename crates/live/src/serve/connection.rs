@@ -5,7 +5,7 @@ use headway_base::Nanos;
 use headway_wire::http1;
 use std::collections::VecDeque;
 
-/// What a request will be told.
+/// The response to a request.
 #[derive(Debug)]
 pub(super) enum Reply {
     Ok,

@@ -115,7 +115,7 @@ pub struct Server {
     free: Vec<Token>,
     /// When which answer of which connection leaves.
     departures: BinaryHeap<Reverse<(Nanos, u64, Token)>>,
-    /// Departures so far: keeps those of one instant in order, and tells connections with one token apart.
+    /// Departures so far: keeps those of one instant in order, and distinguishes connections with the same token.
     departed: u64,
     spare: Vec<Vec<u8>>,
     accept_again_at: Option<Nanos>,

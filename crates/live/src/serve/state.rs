@@ -1,10 +1,10 @@
 //! What a target with state holds: the items that were posted, by path, so that reads grow dearer with what was written.
 //!
-//! A path is a collection. POST appends the body as an item; GET (or HEAD) of the collection tells how many it holds
+//! A path is a collection. POST appends the body as an item; GET (or HEAD) of the collection returns how many it holds
 //! and costs a stated time for each; GET and DELETE of `collection/ID` are about one item. A last segment of digits
 //! alone is an ID. Writes take effect when their request has come, a list shows what is held when it is answered.
 //!
-//! Bounded: so many items and so many bytes, bodies under way included; past either the answer is 507. Deliberately
+//! Bounded in items and in bytes, bodies in progress included; past either the answer is 507. Deliberately
 //! absent: PUT and PATCH, queries (passed over), anything that outlives the process.
 
 use headway_base::Nanos;
@@ -41,7 +41,7 @@ pub(super) enum Asked {
     NotAllowed { allow: &'static str },
 }
 
-/// What it will be told.
+/// Its response.
 #[derive(Debug)]
 pub(super) enum Answer {
     List(String),
@@ -124,7 +124,7 @@ impl State {
         }
     }
 
-    /// What the request needs of a server besides its draw of the service law.
+    /// Server time of the request in addition to its draw of the service law.
     pub(super) fn cost(&self, asked: &Asked) -> Nanos {
         let Asked::List(path) = asked else { return Nanos::ZERO };
         let count = self.collections.get(path).map_or(0, BTreeMap::len);

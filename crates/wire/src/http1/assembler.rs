@@ -1,6 +1,6 @@
-//! Collects a head that arrives in pieces until it is complete, and only then lets anyone parse it.
+//! Collects a head that arrives in pieces until it is complete, and only then has it parsed.
 //!
-//! The end of a head is found line by line as it arrives, so that a peer who sends single bytes costs one look at each
+//! The end of a head is found line by line as it arrives, so that a peer that sends single bytes costs one look at each
 //! byte, not one parse of all that came before. Empty lines before the first line are dropped (RFC 9112, 2.2).
 
 use memchr::memchr;

@@ -2,7 +2,7 @@
 //!
 //! Where an answer ends follows RFC 9112, 6.3; whether the connection goes on, 9.3. Common mistakes of servers are read as
 //! curl reads them where that is certain. Two things are stricter, because a load test must not guess: framing that
-//! contradicts itself is an error, and a byte nobody asked for ends the connection.
+//! contradicts itself is an error, and an unsolicited byte ends the connection.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Client {
     is_head: bool,
     /// Bytes of the request under way, until they are handed over.
     to_send: Option<Arc<[u8]>>,
-    /// The head under way if it came in pieces; kept until the call after the one that told of it.
+    /// The current head if it came in pieces; kept until the call after the one that reported it.
     assembler: Assembler,
     /// Number of streams opened so far.
     opened: u64,
@@ -39,17 +39,17 @@ pub struct Client {
 enum State {
     /// No stream is open.
     Idle,
-    /// The head of the answer is due; so many bytes went to informational ones.
+    /// The head of the response is due; the number is the bytes of informational ones before it.
     Head { informational: usize },
     /// So many bytes of the body are due, at least one.
     Length(u64),
     /// Chunks are due.
     Chunked(Chunked),
-    /// The body lasts until the peer closes; so many bytes of it are still allowed.
+    /// The body lasts until the peer closes; the number is the bytes that are still allowed.
     UntilEnd(u64),
-    /// The answer is complete; to be told.
+    /// The response is complete; to be reported.
     Complete,
-    /// The stream failed; to be told.
+    /// The stream failed; to be reported.
     Failed(ResetReason),
     /// Nothing will happen any more.
     Over,
@@ -249,7 +249,7 @@ enum Begun {
     Broken(ResetReason),
 }
 
-/// Whether an answer may begin with these bytes. Asked early, so that a peer who speaks something else is found out by
+/// Whether an answer may begin with these bytes. Asked early, so that a peer which speaks something else is found out by
 /// its first bytes and not by a timeout.
 fn could_begin(bytes: &[u8]) -> bool {
     bytes.iter().zip(START).all(|(byte, expected)| byte == expected)
@@ -291,7 +291,7 @@ impl ClientConnection for Client {
     fn receive<'a, 'b: 'a>(&'a mut self, _now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
         match self.state {
             State::Head { .. } => return self.receive_head(bytes),
-            // The head was told of: it was borrowed until now.
+            // The head was reported: it was borrowed until now.
             _ => self.assembler.release(),
         }
         match self.state {
@@ -332,7 +332,7 @@ impl ClientConnection for Client {
             State::Idle => self.give_up(),
             State::UntilEnd(_) | State::Complete => {
                 let end = self.complete(&[]);
-                // The end was told, and with it that the connection is over.
+                // The end was reported, and with it the end of the connection.
                 self.give_up();
                 end
             }

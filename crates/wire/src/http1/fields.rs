@@ -46,7 +46,7 @@ impl Fields {
     pub(super) fn of(headers: &[httparse::Header<'_>]) -> Fields {
         let mut fields = Fields::default();
         for header in headers {
-            // The length of the name tells most others apart before a byte is compared.
+            // The length of the name excludes most others before a byte is compared.
             let is = |name: &str| header.name.eq_ignore_ascii_case(name);
             match header.name.len() {
                 4 if is("host") => fields.hosts += 1,

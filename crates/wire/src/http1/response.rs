@@ -101,7 +101,7 @@ impl Response {
         self
     }
 
-    /// Sends the body in chunks of so many bytes (at least 1) instead of with its Content-Length. A client of HTTP/1.0,
+    /// Sends the body in chunks of that many bytes (at least 1) instead of with its Content-Length. A client of HTTP/1.0,
     /// which knows no chunks, still gets the length.
     pub fn chunked(mut self, chunk_bytes: u64) -> Response {
         self.chunk = Some(chunk_bytes.max(1));

@@ -12,7 +12,7 @@ use super::response::{Rendered, Response, To};
 use crate::head::Head;
 use crate::limits::{Limit, Limits};
 
-/// What a server connection tells of the bytes it received: request, body chunks, request end; over and over.
+/// Events of a server connection, from the bytes it received: request, body chunks, request end; over and over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerEvent<'a> {
     /// The head of a request.
@@ -49,9 +49,9 @@ pub enum ServerEvent<'a> {
 pub struct Server {
     limits: Limits,
     state: State,
-    /// The head under way if it came in pieces; kept until the call after the one that told of it.
+    /// The current head if it came in pieces; kept until the call after the one that reported it.
     assembler: Assembler,
-    /// Requests told of and not answered yet, oldest first.
+    /// Requests that were reported and not answered yet, oldest first.
     unanswered: VecDeque<To>,
 }
 
@@ -63,7 +63,7 @@ enum State {
     Length(u64),
     /// Its chunks are due.
     Chunked(Chunked),
-    /// It is complete; to be told.
+    /// It is complete; to be reported.
     Complete,
     /// No more requests.
     Over,
@@ -84,7 +84,7 @@ impl Server {
         if let State::Head = self.state {
             return self.receive_head(bytes);
         }
-        // The head was told of: it was borrowed until now.
+        // The head was reported: it was borrowed until now.
         self.assembler.release();
         match self.state {
             State::Complete => return self.complete(),
@@ -155,7 +155,7 @@ impl Server {
         buffer.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
     }
 
-    /// Requests told of and not answered yet.
+    /// Requests that were reported and not answered yet.
     pub fn unanswered(&self) -> usize {
         self.unanswered.len()
     }
@@ -253,7 +253,7 @@ impl Server {
         Some(ServerEvent::RequestEnd)
     }
 
-    /// Ends the connection before a request was told of.
+    /// Ends the connection before a request was reported.
     fn fail_head<'e>(&mut self, status: u16) -> Option<ServerEvent<'e>> {
         self.unanswered.push_back(To { http10: false, is_head: false, keep_alive: false });
         self.over(status)

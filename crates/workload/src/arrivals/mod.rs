@@ -199,7 +199,7 @@ impl Arrivals {
 
     /// The next arrivals in place of those in `block`, a block of them or as many as are left: the same as one after the
     /// other, in less time, since their draws do not wait for each other. Of one shard among several it is the next alone:
-    /// who has a block drawn in the middle of sending is not to walk the others' arrivals for microseconds.
+    /// a worker that draws a block while it is sending must not walk the other shards' arrivals for microseconds.
     #[inline]
     pub fn fill(&mut self, block: &mut Vec<Arrival>) {
         block.clear();
@@ -254,7 +254,7 @@ impl Arrivals {
 impl Iterator for Arrivals {
     type Item = Arrival;
 
-    // Whoever walks a plan does little else: the draw belongs into his loop.
+    // A loop over a plan does little else: the draw belongs into it.
     #[inline(always)]
     fn next(&mut self) -> Option<Arrival> {
         loop {

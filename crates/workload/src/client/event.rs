@@ -35,7 +35,7 @@ pub struct RequestKey {
     pub user: u64,
     /// Which round of the journey of this user, from 0.
     pub iteration: u32,
-    /// How many requests the session was told to send before: 0 means that a new session begins in this slot. Requests
+    /// Number of requests of the session before this one: 0 means that a new session begins in this slot. Requests
     /// that found no connection are not among them.
     pub ordinal: u32,
     /// Which repeat of the step, from 0.
@@ -65,7 +65,7 @@ pub enum Action {
     Open(ConnectionId),
     /// Send that request on this connection; then tell how it went.
     Send(ConnectionId, RequestKey),
-    /// Close this connection and forget it: nothing more is to be told of it.
+    /// Close this connection and forget it: no further events of it may follow.
     Close(ConnectionId),
 }
 

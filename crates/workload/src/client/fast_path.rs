@@ -1,6 +1,6 @@
 //! The short way: requests that are each a session of its own, which arrives, over anybody's connection.
 //!
-//! Nothing here happens otherwise than on the long way; it is found out with fewer questions. As long as nobody waits, no
+//! The results are those of the general path, with fewer checks. As long as no request waits, no
 //! timer or deadline comes up and an idle connection is there, a poll needs to know the next arrival alone.
 //!
 //! Where the world allows it ([`Client::keeping_notes`]), such a request has neither a session nor a record while it is under

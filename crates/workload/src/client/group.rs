@@ -1,4 +1,4 @@
-//! One group of users as a shard plays it: who arrives next, and when users of a closed group come and go.
+//! One group of users within a shard: the next arrival, and when users of a closed group start and stop.
 
 use crate::arrivals::Arrival;
 use crate::journey::{Cursor, Draws, Journey, Next, Node};
@@ -31,7 +31,7 @@ pub(super) struct Group {
     pub plain: Option<Plain>,
 }
 
-/// Requests that are each a session of its own, which arrives, over anybody's connection: whoever knows that needs to ask
+/// Requests that are each a session of its own, which arrives, over a shared connection: with that knowledge the client has to check
 /// neither the journey nor the session.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plain {
@@ -83,13 +83,13 @@ impl Group {
         self.next = self.sessions.next().filter(|next| self.stopped.is_none_or(|at| next.intended <= at));
     }
 
-    /// Nobody begins any more who is due later than `now`; those due have still to be written down.
+    /// No session begins that is intended later than `now`; those due before are still recorded.
     pub(super) fn stop(&mut self, now: Nanos) {
         self.stopped = Some(now);
         self.next = self.next.filter(|next| next.intended <= now);
     }
 
-    /// Whether a session that has made so many requests may make no more.
+    /// Whether a session that has made this number of requests may make no more.
     #[inline]
     pub(super) fn refuses(&self, made: u32) -> bool {
         self.left == Some(0) || (made == 0 && self.stopped.is_some())

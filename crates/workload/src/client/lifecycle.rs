@@ -8,7 +8,7 @@ use crate::plan::{Connections, OnFailure};
 use crate::shard::Shard;
 use headway_base::{Due, Kind, Nanos, Outcome, Record, RecordSink};
 
-/// Least time until the next request of a session after one of which nothing was sent: who finds no connection, or has
+/// Least time until the next request of a session after one of which nothing was sent: a session without a connection, or with
 /// nothing to send, and does not think would otherwise try again as fast as the machine goes.
 pub const MIN_RETRY_DELAY: Nanos = Nanos::from_millis(1);
 
@@ -26,7 +26,7 @@ impl Sent {
 }
 
 impl<S: RecordSink> Client<S> {
-    /// Every user of a closed group of this shard, who will come when the level has room for him.
+    /// Every user of a closed group of this shard starts when the level has room for it.
     pub(super) fn expect_users(&mut self, shard: Shard) {
         for number in 0..self.groups.len() {
             let Some(level) = self.groups[number].level.clone() else { continue };
@@ -38,12 +38,12 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
-    /// The user comes at the beginning of his next stay that ends after `after`, or never again.
+    /// The user starts at the beginning of its next stay that ends after `after`, or never again.
     fn expect_user(&mut self, id: SessionId, after: Nanos) {
         let session = *self.sessions.get(id);
         let group = &self.groups[usize::from(session.group)];
         let stay = group.level.as_ref().and_then(|level| level.stay(session.user, after));
-        // Who is still busy when he is to come again comes as soon as he is not.
+        // A user that is still busy when it is to start again starts as soon as it is not.
         let stay = stay.map(|stay| (stay.from.max(after), stay.to.min(self.last_start)));
         match stay.filter(|(from, _)| *from < self.last_start && !group.is_spent()) {
             Some((from, to)) => {
@@ -152,7 +152,7 @@ impl<S: RecordSink> Client<S> {
         Action::Send(on, sending)
     }
 
-    /// What the session's present request is, which it is told to send.
+    /// The session's current request.
     pub(super) fn sending(&mut self, id: SessionId) -> RequestKey {
         let session = self.sessions.of(id);
         let closed = self.groups[usize::from(session.group)].is_closed();
@@ -216,7 +216,7 @@ impl<S: RecordSink> Client<S> {
         opens_session
     }
 
-    /// A connection that may serve again, after its request: its session's, or everybody's.
+    /// A connection that may serve again, after its request: its session's, or a shared one.
     #[inline]
     pub(super) fn set_free(&mut self, id: ConnectionId, session: SessionId, now: Nanos) -> Option<Action> {
         if self.sessions.get(session).connection == id {
@@ -283,7 +283,7 @@ impl<S: RecordSink> Client<S> {
             self.sessions.wake(id, leaves, State::Leaving);
         } else if !closed && due > self.last_step {
             self.sessions.of(id).failed.get_or_insert(Outcome::Unfinished);
-            // As long as the plan lasts he is there, and thinks; afterwards nobody waits for one who will not ask.
+            // As long as the plan lasts the user is there, and thinks; afterwards a user without a further request is not awaited.
             if now >= self.last_start {
                 return self.depart(id, now);
             }

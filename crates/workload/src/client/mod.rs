@@ -64,7 +64,7 @@ pub struct Client<S> {
     sink: S,
     /// A run of never-started arrivals not yet written down.
     run: Option<Record>,
-    /// A start that the sink has not been told of: the world may still say that there was nothing to send.
+    /// A start that has not been passed to the sink: the caller may still report that there was nothing to send.
     deferred_start: Option<DeferredStart>,
     /// Before this instant there is nothing to look after but arrivals; [`UNKNOWN`] where that is not known.
     next_non_arrival: Nanos,
@@ -73,12 +73,12 @@ pub struct Client<S> {
     next: (Nanos, usize),
     /// Whether a note will do for a request that is a session of its own.
     notes: bool,
-    /// How late the world learned of what it tells.
+    /// How late the caller learned of the current event.
     unread: Short,
     ended: bool,
 }
 
-/// A start that the sink has not been told of.
+/// A start that has not been passed to the sink.
 #[derive(Clone, Copy, Debug)]
 struct DeferredStart {
     start: Start,
@@ -97,9 +97,9 @@ enum Who {
 }
 
 impl<S: RecordSink> Client<S> {
-    /// A client that plays `shard` of the plan within `limits` and tells `sink`.
+    /// A client that plays `shard` of the plan within `limits` and reports to `sink`.
     pub fn new(plan: &Plan, shard: Shard, limits: Limits, sink: S) -> Client<S> {
-        // Users who are turned away at once come again at once: time has to pass in between.
+        // Users that are rejected at once retry at once: time has to pass in between.
         let limits = Limits { max_wait: limits.max_wait.max(Nanos(1)), ..limits };
         let groups: Vec<Group> = (0..plan.groups.len()).map(|g| Group::new(plan, g, shard)).collect();
         let last_start = plan.end().saturating_add(GRACE);
@@ -133,8 +133,8 @@ impl<S: RecordSink> Client<S> {
         client
     }
 
-    /// The same for a world that sends whatever it is told to, so never says [`Event::NotSent`], and keeps nothing for a session:
-    /// a request that is a session of its own may then have none ([`NO_SESSION`]), and is told to the sink as it starts.
+    /// The same for a caller that sends everything, so never reports [`Event::NotSent`], and keeps nothing for a session:
+    /// a request that is a session of its own may then have none ([`NO_SESSION`]), and is passed to the sink as it starts.
     #[must_use]
     pub fn keeping_notes(mut self) -> Client<S> {
         self.notes = true;
@@ -256,7 +256,7 @@ impl<S: RecordSink> Client<S> {
         !own && (group.connections == Connections::PerUser || !self.pool.has_idle())
     }
 
-    /// What is told from now on had happened so long before: the world's own delay, which goes into the records of the requests
+    /// Events reported from now on had happened this long before: the caller's own delay, which goes into the records of the requests
     /// that end by it.
     #[inline]
     pub fn read_late(&mut self, by: Short) {
@@ -401,7 +401,7 @@ impl<S: RecordSink> Client<S> {
         self.next.0 == Nanos::MAX && self.is_deserted()
     }
 
-    /// Whether nobody is there: no session, and no noted request, which would be one.
+    /// Whether there is no session, and no noted request, which would be one.
     #[inline]
     fn is_deserted(&self) -> bool {
         self.sessions.live() == 0 && self.pool.busy() == 0
@@ -471,7 +471,7 @@ impl<S: RecordSink> Client<S> {
         refused || self.stopping || now > self.last_of(who)
     }
 
-    /// Whether somebody's request has fallen due and not started.
+    /// Whether a request has fallen due and not started.
     #[inline]
     fn holds_back(&self, now: Nanos) -> bool {
         !self.waiting.is_empty() || self.next.0 <= now
@@ -526,7 +526,7 @@ impl<S: RecordSink> Client<S> {
         Action::Close(id)
     }
 
-    /// A connection can be had again: unless a request has been waiting for it, nobody was held back.
+    /// A connection can be had again: unless a request has been waiting for it, none was held back.
     #[inline]
     fn came_free(&mut self, now: Nanos) {
         if self.full_since.is_none() {
@@ -540,7 +540,7 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
-    /// After a start: the cap may be reached now, or nobody be held back any more.
+    /// After a start: the cap may be reached now, or no request be held back any more.
     #[inline]
     fn note_full(&mut self, now: Nanos) {
         let before = self.full_since;
@@ -555,7 +555,7 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
-    /// A session's next request starts: its record so far, told to the sink.
+    /// A session's next request starts: its record so far, passed to the sink.
     #[inline]
     fn begin(&mut self, id: SessionId, now: Nanos) -> Record {
         self.flush_run();
@@ -603,7 +603,7 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
-    /// The client has been told all that had happened by `until`.
+    /// The client knows all events up to `until`.
     #[inline]
     pub fn caught_up(&mut self, until: Nanos) {
         self.stalls.settle(until);

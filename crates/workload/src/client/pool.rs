@@ -28,7 +28,7 @@ pub(super) enum Phase {
     Orphan,
 }
 
-/// A request that is a session of its own, as long as nobody asks for more of it: it went out as it started, on a connection
+/// A request that is a session of its own, as long as nothing more is needed of it: it went out as it started, on a connection
 /// that had been used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
@@ -250,18 +250,18 @@ impl Pool {
         slot.deadline = Nanos::MAX;
     }
 
-    /// A connection that was held is nobody's.
+    /// A connection that was held becomes free.
     pub(super) fn orphan(&mut self, id: ConnectionId) {
         self.slot(id).phase = Phase::Orphan;
         self.orphans.push(id);
     }
 
-    /// Whether one may have to be closed because it is nobody's.
+    /// Whether one may have to be closed because no session holds it.
     pub(super) fn has_orphans(&self) -> bool {
         !self.orphans.is_empty()
     }
 
-    /// One that is to be closed because it is nobody's.
+    /// One that is to be closed because no session holds it.
     #[inline]
     pub(super) fn take_orphan(&mut self) -> Option<ConnectionId> {
         while let Some(id) = self.orphans.pop() {

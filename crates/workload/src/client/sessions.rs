@@ -1,6 +1,6 @@
 //! The sessions and users of one shard: what each does at the moment, and when it wants to do something next.
 //!
-//! A user who thinks costs a slot here and an entry in the heap of timers, some 150 bytes together; what requests of his
+//! A thinking user costs a slot here and an entry in the heap of timers, some 150 bytes together; what its requests
 //! hold and what answers meant is kept by whoever sends them.
 
 use super::{ConnectionId, SessionId};
@@ -19,7 +19,7 @@ pub(super) enum State {
     Free,
     /// A user of a closed group is still to come (again).
     Away,
-    /// A user thinks, and will be gone before he has done.
+    /// A user thinks, and will be gone before the end of the think time.
     Leaving,
     /// The next request falls due when the timer comes up.
     Thinking,

@@ -1,5 +1,5 @@
 //! How things end without having begun, or before their time: requests that never start, a run that is stopped, answers
-//! that are given up, connections that nobody needs any more.
+//! that are given up, connections that are not needed any more.
 
 use super::group::Group;
 use super::lifecycle::Sent;
@@ -130,7 +130,7 @@ impl<S: RecordSink> Client<S> {
     }
 
     /// Users of the group who are to make no more requests go at once. Where it is its work that is done, also those who
-    /// wait for a connection: theirs is nobody's request.
+    /// wait for a connection.
     pub(super) fn dismiss(&mut self, number: usize, now: Nanos) {
         let group = &self.groups[number];
         let done = group.left == Some(0);

@@ -1,6 +1,6 @@
 //! JSON pointers (RFC 6901), and finding what many of them point to in one pass over a text.
 //!
-//! No document is built: the parser walks the text, skips what nobody asked for, and hands out the text of what was.
+//! No document is built: the parser walks the text, skips everything that was not asked for, and hands out the text of the rest.
 
 use serde::Deserializer as _;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};

@@ -127,13 +127,13 @@ impl Reader {
         }
     }
 
-    /// Whether it is to be told of the body at all.
+    /// Whether it needs the body at all.
     #[inline]
     pub fn wants_body(&self) -> bool {
         self.keeps_body || self.counts_body
     }
 
-    /// Whether it is to be told of the headers and not only of the status.
+    /// Whether it needs the headers and not only the status.
     #[inline]
     pub fn wants_headers(&self) -> bool {
         self.watches || self.sees_cookies

@@ -15,7 +15,7 @@ use headway_base::random::{Stream, streams};
 /// Bytes of a body that are kept unless the caller says otherwise.
 const MAX_BODY: u64 = 64 << 20;
 
-/// Which request of which session, and when: all that values depend on besides the session's memory.
+/// Which request of which session, and when: all that values depend on, except for the session's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderContext<'a> {
     /// Which request.
@@ -56,7 +56,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// A script of these steps in the order of their numbers, and these data sets in the order in which `names` was told
+    /// A script of these steps in the order of their numbers, and these data sets in the order in which `names` got them
     /// of them; `longest` is the most requests of a session, by group.
     pub fn new(steps: Vec<Step>, data: Vec<Data>, names: Names, longest: &[u64]) -> Script {
         let keeps_cookies = longest.iter().any(|&most| most > 1);
@@ -104,7 +104,7 @@ impl Script {
         self
     }
 
-    /// Keeps at most so many bytes of a body; a longer one, where it matters, is outcome too-large. 64 MiB unless given.
+    /// Keeps at most that many bytes of a body; a longer one, where it matters, is outcome too-large. 64 MiB unless given.
     pub fn with_max_body(mut self, bytes: u64) -> Script {
         self.max_body = bytes;
         self

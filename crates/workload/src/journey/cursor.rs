@@ -52,7 +52,7 @@ pub struct Ask {
 pub enum Next {
     /// A request.
     Ask(Ask),
-    /// Nothing: the journey is over. A user who begins another one thinks for so long before it (pauses after the last
+    /// Nothing: the journey is over. A user that begins another one thinks for this time before it (pauses after the last
     /// request).
     Over(Nanos),
 }

@@ -2,7 +2,7 @@
 //! with a few words of state.
 //!
 //! A journey knows its steps by number only; what a step asks for is [`crate::content`]'s. Its draws are a function of
-//! (seed, session, ordinal), so that the same session takes the same way whoever plays it.
+//! (seed, session, ordinal), so that the same session takes the same way live and simulated.
 //!
 //! Deliberately absent: requests, answers, clocks.
 
@@ -29,7 +29,7 @@ pub enum Node {
     Repeat(u32, Vec<Node>),
     /// One of these ways, with the probability of its weight (above zero) among their sum.
     Choose(Vec<(f64, Vec<Node>)>),
-    /// The user thinks for so long, besides what the next step takes.
+    /// An additional think time before the next step.
     Pause(Dist),
 }
 
@@ -51,7 +51,7 @@ enum Op {
     Choose(Box<[(f64, u16)]>),
     /// Jumps.
     Jump(u16),
-    /// Thinks besides.
+    /// An additional think time.
     Pause { think: u16 },
     /// The journey is over.
     End,

@@ -153,7 +153,7 @@ pub struct Breaker {
     pub trip: Trip,
     /// How long it is open then; above zero.
     pub open: Nanos,
-    /// So many requests at once are let through afterwards, and so many successes close it; at least 1.
+    /// Number of concurrent probe requests afterwards, and of successes that close it; at least 1.
     pub probes: u32,
 }
 

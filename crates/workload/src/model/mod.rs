@@ -97,7 +97,7 @@ impl Model {
         Model { parts, accept: None, pauses: None }
     }
 
-    /// A balancer before so many stations.
+    /// A balancer before that number of stations.
     pub fn balanced(balancer: Policy, copies: u32, station: Station) -> Model {
         let pool = Part { copies, ..Part::new("pool", Kind::Station(station)) };
         Model::of(vec![Part::new("balancer", Kind::Balancer(Balancer::new(balancer, &[1]))), pool])

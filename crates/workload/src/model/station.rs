@@ -12,7 +12,7 @@ pub struct Station {
     pub service: Dist,
     /// Laws of single steps, by number, in place of `service`.
     pub steps: Vec<(u16, Dist)>,
-    /// Who is served next.
+    /// Which request is served next.
     pub discipline: Discipline,
     /// How many may wait, not counting those being served (under sharing: beyond `servers`); further ones are turned away
     /// (503). None: no limit.
@@ -26,17 +26,17 @@ pub struct Station {
     pub speed: Vec<f64>,
 }
 
-/// Who is served next.
+/// Which request is served next.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Discipline {
-    /// Who came first.
+    /// FIFO.
     #[default]
     Fifo,
-    /// Who came last; nobody is interrupted.
+    /// LIFO, not preemptive.
     Lifo,
     /// All at once, each at its share of the servers' speed (processor sharing).
     Sharing,
-    /// Whose class is lowest, and of those who came first.
+    /// The lowest class first, FIFO within a class.
     Priority {
         /// Class of each step, by number; steps beyond the end are of the last class plus one.
         classes: Vec<u8>,

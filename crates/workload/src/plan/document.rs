@@ -42,7 +42,7 @@ pub struct GroupDocument {
     pub journey: Vec<NodeDocument>,
     /// Think time between requests unless a step has its own, as a distribution.
     pub think: String,
-    /// Whether each user has a connection of his own.
+    /// Whether each user has its own connection.
     pub own_connections: bool,
     /// Whether a failed request ends its session.
     pub failure_ends_session: bool,
@@ -103,7 +103,7 @@ pub enum NodeDocument {
     Repeat(u32, Vec<NodeDocument>),
     /// One of these, by weight.
     Choose(Vec<(f64, Vec<NodeDocument>)>),
-    /// Thinking besides.
+    /// An additional think time.
     Pause(String),
 }
 

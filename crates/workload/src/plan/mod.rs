@@ -1,4 +1,4 @@
-//! The plan: who comes when, what they do, and which part of it is measured. One plan serves a live run, a simulation and
+//! The plan: when users arrive, what they do, and which part of it is measured. One plan serves a live run, a simulation and
 //! a listing.
 
 mod document;
@@ -66,7 +66,7 @@ pub enum Source {
         /// How many.
         sessions: u64,
     },
-    /// A number of users who begin their journey again and again: closed.
+    /// A number of users that repeat their journey: closed.
     Users {
         /// How many there are over time.
         level: Arc<Level>,
@@ -81,7 +81,7 @@ pub enum Connections {
     /// Everybody's: the most recently used idle one first.
     #[default]
     Shared,
-    /// Each user's (closed) or session's (arriving) own, kept until he goes.
+    /// Each user (closed) or session (arriving) has its own, kept until its end.
     PerUser,
 }
 

@@ -45,7 +45,7 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// One that knows the list of names, these names besides, and no values yet.
+    /// One that knows the list of names, these additional names, and no values yet.
     pub fn new(names: SecretNames) -> Redactor {
         Redactor { names, ..Redactor::default() }
     }

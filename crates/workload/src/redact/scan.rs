@@ -147,7 +147,7 @@ fn separated(text: &str, at: usize, quoted: bool) -> Option<Range<usize>> {
 /// Headers of one word whose values hold spaces.
 const SPACED: &[&str] = &["authorization", "cookie", "signature", "dpop"];
 
-/// Where the string that begins at `start`, after a quote with so many backslashes before it, ends.
+/// Where the string that begins at `start`, after a quote with that many backslashes before it, ends.
 fn closing(text: &str, start: usize, quote: char, slashes: usize) -> usize {
     let mut before = 0;
     for (i, c) in text[start..].char_indices() {
