@@ -77,6 +77,74 @@ def contract(tmp):
     expect(not wrong, "\n".join(wrong))
 
 
+FORMATS = "terminal json html markdown junit openmetrics hlog csv parquet".split()
+MODELLED = """users: { arrive: { rate: 200/s }, phases: [{ hold: 2s }] }
+journey: [{ get: / }]
+model: { servers: 2, service: exp(1ms) }
+"""
+
+
+def starts(path, format):
+    """Whether the file is of that format, by how it begins and ends."""
+    data = path.read_bytes()
+    if format == "parquet":
+        return data.startswith(b"PAR1") and data.endswith(b"PAR1")
+    begins = {
+        "terminal": "", "json": "{", "html": "<!DOCTYPE html>", "markdown": "<!-- headway report -->", "junit": "<?xml",
+        "openmetrics": "# TYPE headway_run info", "hlog": "#[Histogram log format version 1.3]", "csv": "arrival,",
+    }
+    text = data.decode()
+    holds = {"terminal": "  PATTERN  ", "openmetrics": "\n# EOF\n"}
+    return text.startswith(begins[format]) and holds.get(format, "") in text
+
+
+def all_at_once(tmp, name, formats, *command):
+    """Every format of one command in its own file: as many rows as requests."""
+    places = {format: tmp / f"{name}.{format}" for format in formats}
+    flags = [word for format, place in places.items() for word in ("--output", f"{format}={place}")]
+    ended = headway(*command, *flags, cwd=tmp)
+    expect(ended.code in (0, 97, 98), f"{name}: exit {ended.code}: {ended.err}")
+    for format, place in places.items():
+        expect(place.is_file() and starts(place, format), f"{name}: no {format} in {place}: {ended.err}")
+    json_of = json.loads(places["json"].read_text())
+    rows = places["csv"].read_text().splitlines()
+    equal(len(rows) - 1, sum(json_of["outcomes"].values()), f"{name}: rows of requests")
+    return json_of
+
+
+@check("output: every format at once, of run, sim, audit and report; what cannot be made is refused before anything is sent")
+def every_format(tmp):
+    (tmp / "s.yaml").write_text(MODELLED)
+    with Serve("--service", "exp(1ms)", "--servers", "2", tmp=tmp) as serve:
+        seen = all_at_once(tmp, "run", FORMATS, "run", serve.url, *LOAD, "--seed", "1", "--out", tmp / "run")
+        recorded = json.loads((tmp / "run/summary.json").read_text())
+        equal(seen, recorded, "json of run, against its folder")
+        for flags, said in [
+            (["--no-log", "--output", "hlog=x"], "hlog is made of the records of single requests, and --no-log keeps none"),
+            (["--no-log", "--output", "x.csv"], "csv is made of the records"),
+            (["--output", "jsn=x"], "did you mean json?"),
+            (["--output", "x.doc"], "no format is named"),
+            (["--output", "json=-", "--output", "csv=-"], "both go to standard output"),
+        ]:
+            refused = headway("run", serve.url, *LOAD, *flags, cwd=tmp)
+            equal(refused.code, 2, f"exit of {flags}")
+            contains(refused.err, said, f"stderr of {flags}")
+        expect(not (tmp / "headway-runs").exists(), "a refused run has a folder")
+    simulated = all_at_once(tmp, "sim", FORMATS, "sim", tmp / "s.yaml", "--seed", "1", "--out", tmp / "sim")
+    equal(simulated["source"], "sim", "source")
+    all_at_once(tmp, "report", FORMATS, "report", tmp / "run")
+    of_audit = [format for format in FORMATS if format != "parquet"]
+    all_at_once(tmp, "audit", of_audit, "audit", tmp / "run")
+    refused = headway("audit", tmp / "run", "--output", "x.parquet", cwd=tmp)
+    equal(refused.code, 2, "exit of audit --output x.parquet")
+    contains(refused.err, "an audit keeps no log", "stderr")
+    study = headway("sim", tmp / "s.yaml", "--replications", "2", "--output", "study.md", "--output", "hlog=x", cwd=tmp)
+    equal(study.code, 2, "exit of a study as hlog")
+    piped = headway("report", tmp / "run", "--output", "markdown=-", cwd=tmp)
+    expect(piped.out.startswith("<!-- headway report -->"), f"markdown on stdout: {piped.out[:200]!r}")
+    expect("Arrivals\n" not in piped.out, "the terminal report is printed too")
+
+
 @check("output: --quiet prints nothing at all; progress goes to stderr alone; no colours off a terminal")
 def quiet(tmp):
     with Serve("--service", "const(1ms)", "--servers", "4", tmp=tmp) as serve:

@@ -3,9 +3,10 @@
 use anyhow::{Context as _, Result};
 use headway_base::dist::MOST_BYTES_OF_TIMES;
 use std::fs::{self, File, FileType, Permissions};
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Most bytes that are read of a scenario file.
 pub const MOST_OF_A_SCENARIO: u64 = 16 << 20;
@@ -32,27 +33,78 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
 }
 
-/// Writes a report to the file `path`, which has it complete or not at all: one that is there is replaced when all is written. A
-/// link is followed; a device or a pipe is written to.
+/// Writes a report to the file `path`, which has it complete or not at all.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = || format!("{} cannot be written", path.display());
-    let found = fs::metadata(path);
-    if is_open_for_writing(path) || found.as_ref().is_ok_and(|found| !found.is_file()) {
-        let mut file = File::options().append(true).open(path).with_context(failed)?;
-        return file.write_all(bytes).with_context(failed);
+    let mut file = Replacement::begin(path)?;
+    file.write_all(bytes).with_context(|| failed(path))?;
+    file.finish()
+}
+
+fn failed(path: &Path) -> String {
+    format!("{} cannot be written", path.display())
+}
+
+/// A report being written. A file that is there is replaced when all is written; a link is followed; a device or a pipe is
+/// written to.
+pub struct Replacement {
+    path: PathBuf,
+    file: Unplaced,
+}
+
+enum Unplaced {
+    Device(File),
+    File(NamedTempFile, PathBuf),
+}
+
+impl Replacement {
+    /// Begins to write.
+    ///
+    /// # Errors
+    /// Nothing can be written there.
+    pub fn begin(path: &Path) -> Result<Replacement> {
+        let failed = || failed(path);
+        let found = fs::metadata(path);
+        if is_open_for_writing(path) || found.as_ref().is_ok_and(|found| !found.is_file()) {
+            let file = File::options().append(true).open(path).with_context(failed)?;
+            return Ok(Replacement { path: path.to_owned(), file: Unplaced::Device(file) });
+        }
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let rights = found.map_or_else(|_| Permissions::from_mode(0o666), |found| found.permissions());
+        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let made = tempfile::Builder::new().prefix(".unfinished-").permissions(rights).tempfile_in(folder);
+        Ok(Replacement { path: path.to_owned(), file: Unplaced::File(made.with_context(failed)?, place) })
     }
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let rights = found.map_or_else(|_| Permissions::from_mode(0o666), |found| found.permissions());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let made = tempfile::Builder::new().prefix(".unfinished-").permissions(rights).tempfile_in(folder);
-    let mut file = made.with_context(failed)?;
-    // A disk may report late that it is full: before the file has its name.
-    file.write_all(bytes).and_then(|()| file.as_file().sync_data()).with_context(failed)?;
-    file.persist(&path).with_context(failed)?;
-    Ok(())
+
+    /// Gives the file its name. One that is dropped without leaves nothing behind.
+    ///
+    /// # Errors
+    /// The disk is full, or the name cannot be given.
+    pub fn finish(self) -> Result<()> {
+        let Unplaced::File(file, place) = self.file else { return Ok(()) };
+        // A disk may report late that it is full: before the file has its name.
+        file.as_file().sync_data().with_context(|| failed(&self.path))?;
+        file.persist(place).with_context(|| failed(&self.path))?;
+        Ok(())
+    }
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.file {
+            Unplaced::Device(file) => file.write(bytes),
+            Unplaced::File(file, _) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.file {
+            Unplaced::Device(file) => file.flush(),
+            Unplaced::File(file, _) => file.flush(),
+        }
+    }
 }
 
 /// Whether a path stands for what this process has open: standard output, or what a shell handed over.

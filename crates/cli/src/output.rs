@@ -1,5 +1,9 @@
 //! Where reports go: standard output, files, and how a terminal is treated.
 
+mod requests;
+
+pub use requests::Listening;
+
 use crate::args::Wanted;
 use crate::exit::in_words;
 use crate::files::replace;
@@ -9,7 +13,7 @@ pub use headway_engine::render;
 use headway_records::{Limits, RunFolder};
 use headway_report::html::Html;
 use headway_report::terminal::Terminal;
-use headway_report::{Document, Material, Output as _, Style};
+use headway_report::{Document, Output as _, Style};
 use headway_stats::Summary;
 use headway_stats::study::Study;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -47,8 +51,10 @@ pub fn deliver(shown: Shown<'_>, wanted: &[Wanted], quiet: bool) -> Vec<Result<(
 }
 
 fn write(shown: Shown<'_>, wanted: &Wanted) -> Result<()> {
-    if let ([Material::Log], Some(log)) = (wanted.output.made_of(), shown.log) {
-        return export(log, &wanted.path);
+    match shown.log {
+        Some(log) if wanted.is_of_log() => return export(log, &wanted.path),
+        Some(log) if wanted.is_of_requests() => return requests::of_log(log, wanted),
+        _ => {}
     }
     let style = match wanted.is_printed() {
         true => style(shown.folder, shown.notes),

@@ -4,7 +4,7 @@
 //! `sample_report --document FILE PATH OUTPUT` writes the report of the document of a run or of several simulated runs.
 //! `sample_report --beside PATH SAMPLE OTHER` writes the page of a sample with another sample's response times beside its own.
 //! `sample_report --study PATH SAMPLE` writes the page of a sample of several simulated runs.
-//! `sample_report --golden FOLDER` writes what the terminal shows of every sample, as the snapshot tests compare it.
+//! `sample_report --golden FOLDER` writes what the terminal shows of every sample, and some in Markdown, as the snapshot tests compare it.
 
 #[path = "../tests/samples/mod.rs"]
 mod samples;
@@ -14,6 +14,11 @@ mod studies;
 use headway_report::{Document, Style};
 use std::path::Path;
 
+/// Samples of which the document in Markdown is compared too.
+const RUNS_IN_MARKDOWN: [&str; 6] =
+    ["clean", "saturated", "hostile", "thresholds", "refused", "audit_bunched"];
+const STUDIES_IN_MARKDOWN: [&str; 2] = ["study_sweep", "study_models_demands"];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let style = Style { folder: Some("headway-runs/sample".into()), ..Style::default() };
@@ -22,8 +27,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for (name, make) in samples::ALL {
                 write(&Path::new(folder).join(format!("{name}.txt")), "terminal", Document::Summary(&make()), &style)?;
             }
+            for name in RUNS_IN_MARKDOWN {
+                let path = Path::new(folder).join(format!("{name}.md"));
+                write(&path, "markdown", Document::Summary(&find(name)?), &style)?;
+            }
             for (name, make) in studies::STUDIES {
-                write(&Path::new(folder).join(format!("{name}.txt")), "terminal", Document::Study(&make()), &style)?;
+                let document = make();
+                write(&Path::new(folder).join(format!("{name}.txt")), "terminal", Document::Study(&document), &style)?;
+                if STUDIES_IN_MARKDOWN.contains(name) {
+                    write(&Path::new(folder).join(format!("{name}.md")), "markdown", Document::Study(&document), &style)?;
+                }
             }
             Ok(())
         }

@@ -10,17 +10,24 @@
 
 pub mod beside;
 mod brady;
+mod content;
 pub mod csv;
 pub mod format;
+mod hlog;
 pub mod html;
 pub mod json;
 pub mod junit;
+mod markdown;
+mod openmetrics;
 mod parquet;
+mod requests;
+mod requests_csv;
 pub mod study;
 pub mod terminal;
 pub mod words;
 
 pub use json::{ReadError, parse};
+pub use requests::{Origin, Requests};
 
 use headway_stats::Summary;
 use headway_stats::study::Study;
@@ -48,6 +55,8 @@ pub enum Material {
     Study,
     /// The numbers of a lab; the lab renders them.
     Lab,
+    /// The records of single requests.
+    Requests,
     /// The run's log as it is on disk; its reader writes the file, nothing here does.
     Log,
 }
@@ -59,6 +68,7 @@ impl Material {
             Material::Summary => "run, simulation, audit",
             Material::Study => "study",
             Material::Lab => "lab",
+            Material::Requests => "records of a run or an audit",
             Material::Log => "records of a run",
         }
     }
@@ -99,6 +109,11 @@ pub trait Output: Sync {
         let _ = (study, style);
         None
     }
+    /// What writes single requests in this form; none if it is not made of them.
+    fn requests(&self, origin: Origin) -> Option<Box<dyn Requests>> {
+        let _ = origin;
+        None
+    }
     /// The document in this form; none if it is not made of such documents.
     fn render(&self, document: Document<'_>, style: &Style) -> Option<Vec<u8>> {
         match document {
@@ -115,8 +130,17 @@ impl fmt::Debug for dyn Output {
 }
 
 /// Every output.
-pub const ALL: &[&dyn Output] =
-    &[&terminal::Terminal, &json::Json, &html::Html, &junit::Junit, &parquet::Parquet];
+pub const ALL: &[&dyn Output] = &[
+    &terminal::Terminal,
+    &json::Json,
+    &html::Html,
+    &markdown::Markdown,
+    &junit::Junit,
+    &openmetrics::OpenMetrics,
+    &hlog::Hlog,
+    &requests_csv::RequestsCsv,
+    &parquet::Parquet,
+];
 
 /// The output of that name, if there is one.
 pub fn find(name: &str) -> Option<&'static dyn Output> {

@@ -1,8 +1,10 @@
-//! Every output shows every sample; what the terminal shows is compared with the snapshots in `golden/`.
+//! Every output shows every sample; what the terminal shows, and some documents in Markdown, are compared with the snapshots in
+//! `golden/`.
 //!
 //! After a change that is meant, write the snapshots anew and look at the difference:
 //! `cargo run -p headway-report --example sample_report -- --golden crates/report/tests/golden`
 
+mod formats;
 mod samples;
 
 use headway_report::{ALL, Material, Style, find, of_extension, parse};
@@ -123,6 +125,23 @@ fn every_junit_document_is_well_formed() {
         }
         assert!(open.is_empty(), "{name}: {open:?}");
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{name}");
+    }
+}
+
+#[test]
+fn every_table_of_a_document_has_as_many_cells_in_each_row() {
+    let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+    for (name, make) in samples::ALL {
+        let shown = text("markdown", &make(), &style());
+        let mut before = 0;
+        for line in shown.lines() {
+            let now = if line.starts_with('|') { bars(line) } else { 0 };
+            assert!(before == 0 || now == 0 || now == before, "{name}: {line}");
+            before = now;
+        }
+        // A command stands in a block, where markup is text.
+        let (before, _) = shown.split_once("### Again").unwrap_or((&shown, ""));
+        assert!(!before.contains("<script") && !shown.contains('\x1b'), "{name}");
     }
 }
 
@@ -410,11 +429,11 @@ fn csv_reader(content: &[u8]) -> ::csv::Reader<&[u8]> {
 }
 
 macro_rules! golden {
-    ($($name:ident),+) => { $(
+    ($output:literal, $end:literal: $($name:ident),+) => { $(
         #[test]
         fn $name() {
-            let shown = text("terminal", &samples::$name(), &style());
-            let golden = include_str!(concat!("golden/", stringify!($name), ".txt"));
+            let shown = text($output, &samples::$name(), &style());
+            let golden = include_str!(concat!("golden/", stringify!($name), $end));
             assert_eq!(shown, golden, "not as in tests/golden; this file's head says how to renew it\n{shown}");
         }
     )+ };
@@ -422,8 +441,13 @@ macro_rules! golden {
 
 mod golden {
     use super::{samples, style, text};
-    golden!(clean, constant, saturated, stalled, refused, interrupted, empty, hostile, thresholds, aborted);
-    golden!(sessions, overloaded, closed, fixed_work, at_once, simulated, balanced, overloaded_model);
-    golden!(audit_1830, audit_brady, audit_even, audit_coarse, audit_bunched, audit_sessions, audit_merged);
-    golden!(audit_empty, audit_hostile);
+    golden!("terminal", ".txt": clean, constant, saturated, stalled, refused, interrupted, empty, hostile, thresholds, aborted);
+    golden!("terminal", ".txt": sessions, overloaded, closed, fixed_work, at_once, simulated, balanced, overloaded_model);
+    golden!("terminal", ".txt": audit_1830, audit_brady, audit_even, audit_coarse, audit_bunched, audit_sessions, audit_merged);
+    golden!("terminal", ".txt": audit_empty, audit_hostile);
+}
+
+mod golden_markdown {
+    use super::{samples, style, text};
+    golden!("markdown", ".md": clean, saturated, hostile, thresholds, refused, audit_bunched);
 }

@@ -276,6 +276,20 @@ macro_rules! golden {
     )+ };
 }
 
+#[test]
+fn documents_in_markdown_are_the_snapshots() {
+    for (make, golden) in [
+        (studies::study_sweep as fn() -> Study, include_str!("golden/study_sweep.md")),
+        (studies::study_models_demands, include_str!("golden/study_models_demands.md")),
+    ] {
+        let seen = rendered("markdown", &make(), &style());
+        assert_eq!(
+            seen, golden,
+            "not as in tests/golden; the head of report.rs says how to renew it\n{seen}"
+        );
+    }
+}
+
 mod golden {
     use super::{shown, studies, style};
     golden!(

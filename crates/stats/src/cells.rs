@@ -7,6 +7,7 @@
 //! Quantile = smallest x with F(x) >= p.
 
 use crate::divisor::Divisor;
+use crate::summary::{BUCKET_BOUNDS, ResponseBucket};
 use hdrhistogram::Histogram;
 
 /// A fine histogram of whole numbers, which grows as needed.
@@ -108,6 +109,11 @@ impl Labelled {
         self.n += u64::from(count);
         self.min = self.min.min(x);
         self.max = self.max.max(x);
+    }
+
+    /// How many are up to each bound.
+    pub fn buckets(&self) -> Vec<ResponseBucket> {
+        Digits::cells([&self.digits]).buckets()
     }
 
     /// The smallest x with F(x) >= p in all of them together, if there are `n` values, of which those missing lie beyond.
@@ -244,6 +250,16 @@ impl Cells {
     pub fn up_to(&self, x: u64) -> u64 {
         let i = self.cells.partition_point(|c| c.low <= x);
         i.checked_sub(1).map_or(0, |i| self.cells[i].up_to)
+    }
+
+    /// How many are up to each of [`BUCKET_BOUNDS`], where that grows.
+    pub fn buckets(&self) -> Vec<ResponseBucket> {
+        let mut before = 0;
+        let grown = |&bound: &u64| {
+            let n = self.up_to(bound);
+            (std::mem::replace(&mut before, n) < n).then_some(ResponseBucket { le: bound as f64 / 1e9, n })
+        };
+        BUCKET_BOUNDS.iter().filter_map(grown).collect()
     }
 }
 

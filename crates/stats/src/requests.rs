@@ -302,7 +302,12 @@ impl LabelKept {
             }
         }
         response.lower_bound = bounds.into_iter().map(|name| (name.to_string(), true)).collect();
-        LabelSummary { n: requests, response, outcomes: outcomes(&self.outcomes) }
+        LabelSummary {
+            n: requests,
+            response,
+            outcomes: outcomes(&self.outcomes),
+            buckets: self.observed.buckets(),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::cells::{Cells, Segment};
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_half_width};
 use crate::moments::Sums;
 use crate::steady::Bucket;
-use crate::summary::{CurvePoint, Interval, PowerLaw, Spread};
+use crate::summary::{CurvePoint, Interval, PowerLaw, ResponseBucket, Spread};
 use crate::tail::{no_interval, power_law};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -132,6 +132,11 @@ impl Sample {
     /// Observations without an answer.
     pub fn censored(&self) -> u64 {
         self.censored
+    }
+
+    /// How many are up to each bound.
+    pub fn buckets(&self) -> Vec<ResponseBucket> {
+        self.low.buckets()
     }
 
     pub fn min(&self) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use clap::Args as ClapArgs;
 use headway_base::units::nearest;
-use headway_report::{ALL, Output, find, of_extension};
+use headway_report::{ALL, Material, Output, find, of_extension};
 use std::path::{Path, PathBuf};
 
 /// Reports in files.
@@ -75,6 +75,16 @@ impl Wanted {
     /// Whether it goes to standard output.
     pub fn is_printed(&self) -> bool {
         self.path.as_os_str() == "-"
+    }
+
+    /// Whether it is made of single requests.
+    pub fn is_of_requests(&self) -> bool {
+        self.output.made_of() == [Material::Requests]
+    }
+
+    /// Whether it is the log in another form.
+    pub fn is_of_log(&self) -> bool {
+        self.output.made_of() == [Material::Log]
     }
 
     /// The flag and its value.

@@ -1,8 +1,8 @@
 //! `headway audit`: was this load what it claims to be?
 
-use crate::args::AuditArgs;
+use crate::args::{AuditArgs, Wanted};
 use crate::exit::{self, Failure};
-use crate::output::{self, Shown};
+use crate::output::{self, Listening, Shown};
 use crate::progress::Bar;
 use crate::settings::AuditSettings;
 use anyhow::{Context as _, Result};
@@ -11,8 +11,11 @@ use std::fs;
 pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = AuditSettings::resolve(args, words).map_err(Failure::usage)?;
     let output = &settings.output;
-    let summary = headway_engine::audit::audit(&settings.spec, &mut Bar::new(output.quiet))?;
-    let mut written = Vec::new();
+    let (of_requests, of_summary): (Vec<Wanted>, Vec<Wanted>) =
+        output.reports.wanted().into_iter().partition(Wanted::is_of_requests);
+    let mut listening = Listening::new(Bar::new(output.quiet), &of_requests);
+    let summary = headway_engine::audit::audit(&settings.spec, &mut listening)?;
+    let mut written = listening.finish();
     if let Some(folder) = &output.csv {
         let made = fs::create_dir_all(folder).with_context(|| format!("--csv {}", folder.display()));
         let mut tables = headway_report::csv::files(&summary).into_iter();
@@ -21,7 +24,8 @@ pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
             tables.try_for_each(write).context("--csv")
         }));
     }
+    let quiet = output.quiet || of_requests.iter().any(Wanted::is_printed);
     let shown = Shown::run(&summary, None, None);
-    written.extend(output::deliver(shown, &output.reports.wanted(), output.quiet));
+    written.extend(output::deliver(shown, &of_summary, quiet));
     Ok(if output::complain(written) { exit::FAILED } else { exit::of_audit(&summary, output.strict) })
 }

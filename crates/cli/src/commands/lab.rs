@@ -37,7 +37,8 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
             "--replications {replications}: write a number from 1 to {MOST_REPLICATIONS}"
         )));
     }
-    let subject = Subject { name: "a lab", document: Material::Lab, no_records: Some("a lab keeps none") };
+    let no_records = Some("a lab keeps none");
+    let subject = Subject { name: "a lab", document: Material::Lab, no_records, no_log: no_records };
     reports_fit(&wanted, subject).map_err(Failure::usage)?;
     outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
     let live = match (args.live, lab.live()) {

@@ -6,11 +6,10 @@ use crate::output::{Shown, complain, deliver, render};
 use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use headway_engine::merge::{Error, Shards};
 use headway_engine::run_folder;
-use headway_report::Material;
 
 pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     let wanted = args.output.reports.wanted();
-    let subject = Subject { name: "a run", document: Material::Summary, no_records: None };
+    let subject = Subject::run(None);
     reports_fit(&wanted, subject).map_err(Failure::usage)?;
     let out = Output::folder("--out", args.output.out.as_ref());
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())

@@ -9,7 +9,6 @@ use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use anyhow::{Context as _, Result, anyhow};
 use headway_engine::{Manifest, recompute};
 use headway_records::RunFolder;
-use headway_report::Material;
 use headway_stats::thresholds::{check_steps, judge, of_summary};
 use headway_stats::{Summary, Threshold};
 use std::fs;
@@ -19,7 +18,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let wanted = args.reports.wanted();
     let records = args.run.join(headway_records::folder::RECORDS).is_file() || args.run.is_file();
     let no_records = (!records).then_some("this run kept none");
-    let subject = Subject { name: "a run", document: Material::Summary, no_records };
+    let subject = Subject::run(no_records);
     reports_fit(&wanted, subject).map_err(Failure::usage)?;
     outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
     if args.run.join(headway_report::study::JSON_FILE).is_file() {

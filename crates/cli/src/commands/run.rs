@@ -10,7 +10,6 @@ use crate::settings::{Output, RunSettings, Subject, outputs_fit, reports_fit};
 use headway_engine::{Backend, Observer};
 use headway_live::Control;
 use headway_records::RunFolder;
-use headway_report::Material;
 use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
@@ -25,12 +24,8 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
 /// Plays a run and shows its report, with `notes` below it; returns the exit code.
 pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result<u8, Failure> {
     let wanted = settings.output.reports.wanted();
-    let subject = Subject {
-        name: "a run",
-        document: Material::Summary,
-        no_records: settings.output.no_log.then_some("--no-log keeps none; leave one of the two out"),
-    };
-    reports_fit(&wanted, subject).map_err(Failure::usage)?;
+    let no_records = settings.output.no_log.then_some("--no-log keeps none; leave one of the two out");
+    reports_fit(&wanted, Subject::run(no_records)).map_err(Failure::usage)?;
     let out = Output::folder("--out", settings.output.out.as_ref());
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;

@@ -11,8 +11,8 @@ use headway_engine::Backend;
 use headway_engine::simulate::{Other, Studied, StudySpec, study};
 use headway_live::Control;
 use headway_records::RunFolder;
+use headway_report::Document;
 use headway_report::format::plural;
-use headway_report::{Document, Material};
 use headway_stats::study::Study;
 use std::io::Write as _;
 use std::path::Path;
@@ -47,11 +47,8 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
 /// What reports of a single play can be made of.
 fn of_a_run(settings: &SimSettings) -> Subject<'_> {
     let kept = settings.log;
-    Subject {
-        name: "a simulated run",
-        document: Material::Summary,
-        no_records: (!kept).then_some("this simulation keeps none; add --log, or --out DIR without --no-log"),
-    }
+    let why = "this simulation keeps none; add --log, or --out DIR without --no-log";
+    Subject { name: "a simulated run", ..Subject::run((!kept).then_some(why)) }
 }
 
 /// A recorded run, from its folder or from its summary alone.

@@ -1,7 +1,7 @@
 //! The arguments of an audit, resolved and checked.
 
 use super::{Output, Subject, outputs_fit, reports_fit};
-use crate::args::{self, AuditArgs, AuditOutput, Quantiles, Stamps};
+use crate::args::{self, AuditArgs, AuditOutput, Quantiles, Stamps, Wanted};
 use crate::repeat;
 use anyhow::{Result, bail};
 use headway_base::Nanos;
@@ -31,8 +31,11 @@ impl AuditSettings {
         each_percentile_once(&args.percentiles)?;
         let output = &args.output;
         let wanted = output.reports.wanted();
-        let no_records = Some("an audit has no log of them; --rows FILE writes those that are judged");
-        reports_fit(&wanted, Subject { name: "an audit", document: Material::Summary, no_records })?;
+        let no_log = Some("an audit keeps no log");
+        reports_fit(
+            &wanted,
+            Subject { name: "an audit", document: Material::Summary, no_records: None, no_log },
+        )?;
         let others = [
             Output::file("--rows", output.rows.as_ref()),
             Output::file("--failures", output.failures.as_ref()),
@@ -97,6 +100,7 @@ impl AuditSettings {
                 rows: output.rows.clone(),
                 failures: output.failures.clone(),
                 unreadable: output.unreadable.clone(),
+                requests: wanted.iter().any(Wanted::is_of_requests),
             },
             command: repeat::command_as_it_was(words),
         };

@@ -68,12 +68,28 @@ pub struct Subject<'a> {
     pub document: Material,
     /// Why it has no records of single requests and what to do about that; none if it has them.
     pub no_records: Option<&'a str>,
+    /// The same of a log of them.
+    pub no_log: Option<&'a str>,
 }
 
-impl Subject<'_> {
+impl<'a> Subject<'a> {
+    /// A run, or a simulated one, that keeps its records in a log, or does not for that reason.
+    pub fn run(no_records: Option<&'a str>) -> Subject<'a> {
+        Subject { name: "a run", document: Material::Summary, no_records, no_log: no_records }
+    }
+
+    /// What keeps records from being written in that form.
+    fn lacks(&self, output: &dyn headway_report::Output) -> Option<&'a str> {
+        match output.made_of() {
+            [Material::Requests] => self.no_records,
+            [Material::Log] => self.no_log,
+            _ => None,
+        }
+    }
+
     fn offers(&self, output: &dyn headway_report::Output) -> bool {
         output.made_of().iter().any(|material| match material {
-            Material::Log => self.no_records.is_none(),
+            Material::Requests | Material::Log => self.lacks(output).is_none(),
             document => *document == self.document,
         })
     }
@@ -84,22 +100,17 @@ impl Subject<'_> {
 /// # Errors
 /// The first that cannot be, with what can.
 pub fn reports_fit(wanted: &[Wanted], subject: Subject<'_>) -> Result<()> {
-    let of_log = |output: &dyn headway_report::Output| output.made_of() == [Material::Log];
     for one in wanted {
         let (typed, name) = (one.typed(), one.output.name());
-        if of_log(one.output) && !headway_records::PARQUET {
+        if one.is_of_log() && !headway_records::PARQUET {
             bail!(headway_records::Error::NotBuilt { path: one.path.clone() });
         }
-        match subject.no_records.filter(|_| !subject.offers(one.output)) {
-            Some(why) if of_log(one.output) => {
-                bail!("{typed}: {name} is made of the records of single requests, and {why}")
-            }
-            _ if subject.offers(one.output) => {}
-            _ => {
-                let can: Vec<_> =
-                    headway_report::ALL.iter().copied().filter(|o| subject.offers(*o)).collect();
-                bail!("{typed}: {name} cannot be made of {}; what can is {}", subject.name, names(&can))
-            }
+        if let Some(why) = subject.lacks(one.output) {
+            bail!("{typed}: {name} is made of the records of single requests, and {why}");
+        }
+        if !subject.offers(one.output) {
+            let can: Vec<_> = headway_report::ALL.iter().copied().filter(|o| subject.offers(*o)).collect();
+            bail!("{typed}: {name} cannot be made of {}; what can is {}", subject.name, names(&can));
         }
     }
     match wanted.iter().filter(|one| one.is_printed()).map(Wanted::typed).collect::<Vec<_>>()[..] {

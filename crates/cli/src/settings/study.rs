@@ -145,7 +145,10 @@ fn refuse(args: &SimArgs, parameters: &[Parameter], thresholds: &[Threshold]) ->
         bail!("--log is about a single run, and this is {STUDY}: leave it out, or play one model once");
     }
     let no_records = Some("a study keeps none; play one model once");
-    reports_fit(&args.output.reports.wanted(), Subject { name: STUDY, document: Material::Study, no_records })
+    reports_fit(
+        &args.output.reports.wanted(),
+        Subject { name: STUDY, document: Material::Study, no_records, no_log: no_records },
+    )
 }
 
 /// What varies: the sweeps as they were given, and the models if there are several and nothing is said of them.

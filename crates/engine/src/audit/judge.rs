@@ -12,6 +12,7 @@ use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Kind, Nanos, Outcome, Record};
 use headway_records::spool::InOrder;
+use headway_report::Origin;
 use headway_stats::audit::{AuditSetup, Auditor};
 use headway_stats::summary::Stream;
 use headway_stats::{Facts, Summary};
@@ -96,6 +97,11 @@ pub(super) fn judge<'a>(
     let mut failed = Failed::default();
     let folder = settings.exports.histograms.as_deref();
     let mut histograms = folder.map(|_| Histograms::new(&settings.cells, settings.most_cells, read, chosen));
+    if settings.exports.requests {
+        let unix = facts.started_at.is_some().then(|| i128::from(stretch.zero.0));
+        let labels = read.labels.as_slice().to_vec();
+        watch.requests(Origin { name: facts.name.clone(), labels, zero_unix_ns: unix });
+    }
     watch.judging(read.load().map(|f| f.spooled.len()).sum());
     let mut auditor = Auditor::new(setup);
     thread::scope(|scope| {
@@ -131,6 +137,9 @@ pub(super) fn judge<'a>(
                 auditor.row(record);
                 if let Some(exported) = exported.as_mut().filter(|_| record.kind == Kind::Request) {
                     exported.row(record)?;
+                }
+                if settings.exports.requests {
+                    watch.request(record);
                 }
                 if let Some(histograms) = &mut histograms {
                     histograms.row(record);

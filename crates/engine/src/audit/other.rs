@@ -47,6 +47,7 @@ fn judged(
     settings.exports.failures = None;
     settings.exports.histograms = None;
     settings.exports.rows = None;
+    settings.exports.requests = false;
     let stretch = setup::Stretch::new(&settings, read, stream)?;
     let chosen = judge::count(&settings, read, &stretch, stream)?;
     if chosen.starts.n == 0 {

@@ -67,6 +67,8 @@ pub struct Exports {
     pub failures: Option<PathBuf>,
     /// Every row that cannot be read.
     pub unreadable: Option<PathBuf>,
+    /// Whether the audit's watch is given every judged request.
+    pub requests: bool,
 }
 
 /// Which way rows move.

@@ -1,7 +1,9 @@
 //! How far an audit has come, for whoever watches it.
 
 use super::read::size;
+use headway_base::Record;
 use headway_import::source::Progress;
+use headway_report::Origin;
 use std::path::{Path, PathBuf};
 
 /// What watches an audit. Called on the thread that audits, once a batch.
@@ -14,6 +16,10 @@ pub trait Watch {
     fn reached(&mut self, _position: u64) {}
     /// All are.
     fn done(&mut self) {}
+    /// The judged requests follow, of this origin; only where [`Exports::requests`](super::Exports) asks for them.
+    fn requests(&mut self, _origin: Origin) {}
+    /// A judged request, in the order of starts.
+    fn request(&mut self, _record: &Record) {}
     /// Something was asked for that changes nothing.
     fn note(&mut self, _text: &str) {}
 }

@@ -5,7 +5,7 @@
 use super::markup::{Cell, Column as Head, Markup, cell, number, toned, word};
 use super::tables::dash;
 use super::tiles::Tile;
-use super::{figures, markup, tables};
+use super::{content, figures, markup, run_content, tables};
 use crate::brady::{self, Grid, Table};
 use crate::format::{chosen, count, number as digits, percentile, rate, share_of, size, time};
 use crate::words::audit::COARSE;
@@ -32,7 +32,7 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
         tables::arrivals(page, summary);
     }
     tables::rules(page, summary);
-    tables::outcomes(page, summary);
+    run_content::outcomes(summary).iter().for_each(|part| content::section(page, part));
     failures(page, audit);
 }
 

@@ -1,7 +1,9 @@
 //! The thresholds of a study: where they hold, and each with what it was judged on.
 
-use super::markup::{Cell, Markup, cell, tone_class, word};
-use super::thresholds;
+use super::content::table;
+use super::markup::{Markup, tone_class};
+use crate::content::run::{threshold, threshold_columns};
+use crate::content::{Cell, Column, Row, Table};
 use crate::words::demands::{RULE, any, sentences};
 use crate::words::study::label;
 use headway_stats::study::{Point, Study};
@@ -25,21 +27,19 @@ pub(super) fn study(page: &mut Markup, study: &Study) {
         }
         page.raw("</ul>\n");
     }
-    let row = |(point, threshold): (&Point, &ThresholdResult)| -> Vec<Cell> {
-        std::iter::once(cell(label(study, point))).chain(thresholds::row(threshold)).collect()
+    let all = || study.points.iter().flat_map(|point| point.thresholds.iter().map(move |of| (point, of)));
+    let row = |(point, of): (&Point, &ThresholdResult)| {
+        let cells: Vec<Cell> = std::iter::once(Cell::new(label(study, point))).chain(threshold(of)).collect();
+        Row::from(cells)
     };
-    let judged = || {
-        study.points.iter().flat_map(|point| point.thresholds.iter().map(move |threshold| (point, threshold)))
-    };
-    let rows: Vec<Vec<Cell>> = judged().take(MOST_ROWS).map(row).collect();
+    let rows: Vec<Row> = all().take(MOST_ROWS).map(row).collect();
     if !rows.is_empty() {
-        let left = judged().count() - rows.len();
-        let caption = match left {
+        let caption = match all().count() - rows.len() {
             0 => "Thresholds by point".to_owned(),
             _ => format!("Thresholds by point: the first {MOST_ROWS}; all are in the JSON"),
         };
-        let head: Vec<_> = std::iter::once(word("point")).chain(thresholds::head()).collect();
-        page.table(&caption, &head, &rows);
+        let columns = std::iter::once(Column::word("point", 20)).chain(threshold_columns()).collect();
+        table(page, &Table { caption, columns, rows, most_rows: MOST_ROWS, row: "threshold", headed: true });
     }
     page.raw("</section>\n");
 }

@@ -8,6 +8,7 @@
 
 mod audit;
 mod beside;
+mod content;
 mod demands;
 mod figures;
 mod markup;
@@ -15,10 +16,10 @@ mod model;
 mod run;
 mod study;
 mod tables;
-mod thresholds;
 mod tiles;
 mod verdict;
 
+use crate::content::run as run_content;
 use crate::{Material, Output, Style, words};
 use headway_stats::Summary;
 use headway_stats::study::Study;
@@ -83,7 +84,7 @@ fn page(summary: &Summary, style: &Style) -> Vec<u8> {
     verdict::header(&mut page, summary);
     verdict::verdict(&mut page, summary);
     tiles::key_numbers(&mut page, summary);
-    thresholds::thresholds(&mut page, summary);
+    run_content::thresholds(summary).iter().for_each(|part| content::section(&mut page, part));
     match &summary.audit {
         Some(found) => audit::sections(&mut page, summary, found),
         None => sections(&mut page, summary),
@@ -114,8 +115,9 @@ fn sections(page: &mut Markup, summary: &Summary) {
     figures::headways(page, summary);
     figures::dispersion(page, summary);
     tables::rules(page, summary);
-    tables::outcomes(page, summary);
-    tables::labels(page, summary);
+    for part in [run_content::outcomes(summary), run_content::labels(summary)].iter().flatten() {
+        content::section(page, part);
+    }
     run::generator(page, summary);
 }
 

@@ -1,12 +1,12 @@
 //! What was sent and what came back, every number as a table with its n, and its interval where it has one.
 
+use super::content::{blocks, section};
 use super::markup::{Cell, Markup, cell, number, toned, word};
-use crate::format::{
-    STEPPED, count, instant, number as digits, p_value, plural, rate, share_of, size, time, time_range,
-};
+use crate::content;
+use crate::format::{count, instant, number as digits, p_value, time, time_range};
 use crate::words::{self, Tone};
 use headway_stats::Summary;
-use headway_stats::summary::{Interval, Intervals, RuleResult, Source, Spread, Tail};
+use headway_stats::summary::{Interval, RuleResult, Tail};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
@@ -21,31 +21,10 @@ fn bounded(value: Option<f64>, lower: bool, show: impl Fn(f64) -> String) -> Cel
     }
 }
 
-/// A column of the table of times, and how its numbers are shown.
-struct Block<'a> {
-    title: &'static str,
-    spread: &'a Spread,
-    show: fn(f64) -> String,
-    range: fn(f64, f64) -> String,
-}
-
-/// A statistic's name in the document, its title, its value and its interval.
-type Statistic = (&'static str, &'static str, fn(&Spread) -> Option<f64>, fn(&Intervals) -> Option<Interval>);
-
-const STATISTICS: [Statistic; 8] = [
-    ("mean", "mean", |block| block.mean, |ci| ci.mean),
-    ("min", "min", |block| block.min, |_| None),
-    ("p50", "p50", |block| block.p50, |ci| ci.p50),
-    ("p90", "p90", |block| block.p90, |ci| ci.p90),
-    ("p95", "p95", |block| block.p95, |ci| ci.p95),
-    ("p99", "p99", |block| block.p99, |ci| ci.p99),
-    ("p999", "p99.9", |block| block.p999, |ci| ci.p999),
-    ("max", "max", |block| block.max, |_| None),
-];
-
-/// One table per block would hide what belongs together: blocks are columns, statistics are rows.
+/// Response and service time, and what else has a distribution.
 pub(super) fn times(page: &mut Markup, summary: &Summary) {
-    page.section("times", &format!("Times{}", words::conditional(summary)));
+    let times = content::run::times(summary);
+    page.section(times.id, &times.title);
     if let Some(caveat) = words::caveat(summary) {
         page.element("p", "caveat", caveat);
     }
@@ -59,61 +38,7 @@ pub(super) fn times(page: &mut Markup, summary: &Summary) {
     if let Some(meaning) = words::conditional_meaning(summary) {
         page.element("p", "", meaning);
     }
-    let of_time = |title, spread| Block { title, spread, show: time, range: time_range };
-    let mut blocks = vec![of_time("response", &summary.response)];
-    blocks.extend(words::split(summary).into_iter().flatten().map(|(title, spread)| of_time(title, spread)));
-    blocks.extend([
-        of_time("successes alone", &summary.response_ok),
-        of_time("service", &summary.service),
-        of_time("first byte", &summary.first_byte),
-    ]);
-    // Nothing is sent in a simulation.
-    if summary.source != Source::Sim {
-        blocks.push(Block {
-            title: "answer size",
-            spread: &summary.bytes,
-            show: size,
-            range: |low, high| format!("{} to {}", size(low), size(high)),
-        });
-    }
-    let head: Vec<_> =
-        std::iter::once(word("")).chain(blocks.iter().map(|block| number(block.title))).collect();
-    let row = |title: Cell, of: &dyn Fn(&Block<'_>) -> Cell| -> Vec<Cell> {
-        std::iter::once(title).chain(blocks.iter().map(of)).collect()
-    };
-    let mut rows = Vec::new();
-    for (name, title, value, interval) in STATISTICS {
-        rows.push(row(cell(title), &|block| {
-            let lower = block.spread.lower_bound.contains_key(name);
-            let mark = words::generator_share::mark(block.spread, name);
-            bounded(value(block.spread), lower, |value| (block.show)(value) + mark)
-        }));
-        if blocks.iter().any(|block| interval(&block.spread.ci95).is_some()) {
-            rows.push(row(toned(Tone::Faint, "95 % interval"), &|block| {
-                let mark = if block.spread.stepped.contains_key(name) { "*" } else { "" };
-                let shown = interval(&block.spread.ci95).map(|[low, high]| (block.range)(low, high) + mark);
-                toned(Tone::Faint, shown.unwrap_or_default())
-            }));
-        }
-    }
-    rows.push(row(cell("CoV"), &|block| cell(dash(block.spread.cov, digits))));
-    rows.push(row(cell("without an answer"), &|block| cell(count(block.spread.censored))));
-    rows.push(row(cell("n"), &|block| cell(count(block.spread.n))));
-    page.table("Times and sizes", &head, &rows);
-    if blocks.iter().any(|block| !block.spread.stepped.is_empty()) {
-        page.element("p", "faint", STEPPED);
-    }
-    if let Some(text) = words::generator_share::marked(summary) {
-        page.element("p", "", &format!("* {text}"));
-    }
-    if summary.response.censored > 0 {
-        let text = format!(
-            "{} never got an answer. They count as longer than when they were given up; a number that falls among them \
-             is a lower bound, shown as \"> x\".",
-            plural(summary.response.censored, "request")
-        );
-        page.element("p", "", &text);
-    }
+    blocks(page, &times);
     page.raw("</section>\n");
 }
 
@@ -238,64 +163,6 @@ fn table_of_rules(page: &mut Markup, caption: &str, rules: &[RuleResult]) {
     page.table(caption, &head, &rows);
 }
 
-/// How requests ended.
-pub(super) fn outcomes(page: &mut Markup, summary: &Summary) {
-    let total = words::total(&summary.outcomes);
-    if total == 0 || !words::tells_outcomes(summary) {
-        return;
-    }
-    page.section("outcomes", "Outcomes");
-    let rows: Vec<Vec<Cell>> = words::outcomes(summary)
-        .into_iter()
-        .map(|(name, n)| {
-            let tone = if name == "ok" { Tone::Good } else { Tone::Bad };
-            vec![
-                toned(tone, name),
-                cell(count(n)),
-                cell(share_of(n, total)),
-                cell(words::outcome_meaning(name)),
-            ]
-        })
-        .collect();
-    let caption = format!("How {} ended", plural(total, "request"));
-    page.table(&caption, &[word("outcome"), number("requests"), number("share"), word("meaning")], &rows);
-    page.raw("</section>\n");
-}
-
-/// Response times and arrivals by label.
-pub(super) fn labels(page: &mut Markup, summary: &Summary) {
-    if summary.by_label.is_empty() {
-        return;
-    }
-    page.section("labels", "By label");
-    let rows: Vec<Vec<Cell>> = summary
-        .by_label
-        .iter()
-        .map(|(name, label)| {
-            let response = &label.response;
-            let at = |name: &str, value| bounded(value, response.lower_bound.contains_key(name), time);
-            let total = words::total(&label.outcomes);
-            let failed = total - label.outcomes.get("ok").copied().unwrap_or(0).min(total);
-            let cov = summary.arrivals.by_label.get(name).and_then(|arrivals| arrivals.cov);
-            vec![
-                cell(name),
-                cell(count(label.n)),
-                at("mean", response.mean),
-                at("p50", response.p50),
-                at("p90", response.p90),
-                at("p99", response.p99),
-                at("max", response.max),
-                toned(if failed > 0 { Tone::Bad } else { Tone::Plain }, share_of(failed, total)),
-                cell(dash(cov, digits)),
-            ]
-        })
-        .collect();
-    let head = ["n", "mean", "p50", "p90", "p99", "max", "failed", "CoV of headways"].map(number);
-    let head: Vec<_> = std::iter::once(word("label")).chain(head).collect();
-    page.table("Response time by label", &head, &rows);
-    page.raw("</section>\n");
-}
-
 /// How sessions that arrive fared.
 pub(super) fn sessions(page: &mut Markup, summary: &Summary) {
     let Some(block) = &summary.sessions else { return };
@@ -357,24 +224,5 @@ pub(super) fn users(page: &mut Markup, summary: &Summary) {
         }
         page.raw("</section>\n");
     }
-    if !summary.thread_groups.is_empty() {
-        page.section("groups", "Thread groups");
-        let groups = summary.thread_groups.iter();
-        let rows: Vec<Vec<Cell>> = groups
-            .map(|group| {
-                vec![
-                    cell(&group.name),
-                    cell(count(group.n)),
-                    cell(dash(group.rate, rate)),
-                    cell(dash(group.cov, digits)),
-                ]
-            })
-            .collect();
-        page.table(
-            "Thread groups",
-            &[word("group"), number("n"), number("rate"), number("CoV of headways")],
-            &rows,
-        );
-        page.raw("</section>\n");
-    }
+    content::run::groups(summary).iter().for_each(|groups| section(page, groups));
 }

@@ -10,6 +10,7 @@
 mod audit;
 mod beside;
 mod command;
+mod content;
 mod grid;
 mod layout;
 mod machine;

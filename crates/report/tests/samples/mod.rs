@@ -160,5 +160,5 @@ fn arrivals(n: u64, cov: f64, asked: f64) -> Arrivals {
 
 fn label(n: u64) -> LabelSummary {
     let outcomes = outcomes(&[("ok", n - n / 300), ("status", n / 300)]);
-    LabelSummary { n, response: block(n, 0.003_47, 1.0), outcomes }
+    LabelSummary { n, response: block(n, 0.003_47, 1.0), outcomes, ..LabelSummary::default() }
 }

@@ -167,9 +167,10 @@ impl Analysis {
         summary.curves = Curves { percentiles, headway: summary.curves.headway.take() };
         summary.by_label = match &self.setup.labels[..] {
             [only] => {
+                let answered = Sample::new(&[&r.ok, &r.answered], &[], filled);
                 let (n, response) = (r.outcomes.iter().sum(), summary.response.clone());
-                let label = LabelSummary { n, response, outcomes: summary.outcomes.clone() };
-                BTreeMap::from([(only.clone(), label)])
+                let (outcomes, buckets) = (summary.outcomes.clone(), answered.buckets());
+                BTreeMap::from([(only.clone(), LabelSummary { n, response, outcomes, buckets })])
             }
             labels => labels.iter().cloned().zip(r.labels.iter().map(LabelKept::summary)).collect(),
         };

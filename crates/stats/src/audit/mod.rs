@@ -273,7 +273,9 @@ fn without_ends(summary: &mut Summary) {
     summary.response_ok = Spread::default();
     summary.service = Spread::default();
     summary.curves.percentiles = Default::default();
-    summary.by_label.values_mut().for_each(|label| label.response = Spread::default());
+    for label in summary.by_label.values_mut() {
+        (label.response, label.buckets) = (Spread::default(), Vec::new());
+    }
     for row in &mut summary.series {
         (row.n, row.p50, row.p99, row.max) = (0, None, None, None);
         (row.in_flight, row.waiting) = (None, None);

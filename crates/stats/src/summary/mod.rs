@@ -321,7 +321,44 @@ pub struct LabelSummary {
     pub response: Spread,
     /// Number of requests by how they ended.
     pub outcomes: BTreeMap<String, u64>,
+    /// Answered requests by response time, cumulative; left out of the document where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buckets: Vec<ResponseBucket>,
 }
+
+/// Requests up to a bound, of [`BUCKET_BOUNDS`].
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResponseBucket {
+    /// The bound, in seconds.
+    pub le: f64,
+    /// Answered requests whose response time is at most the bound, to the width of a histogram's cell (0.1 % of the bound; 1 % with
+    /// more than 64 labels). Bounds at which the count does not grow are left out.
+    pub n: u64,
+}
+
+/// Bounds of all buckets, in nanoseconds: 1, 2.5 and 5 in each decade from 100 us to 100 s.
+pub const BUCKET_BOUNDS: [u64; 19] = [
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_500_000_000,
+    5_000_000_000,
+    10_000_000_000,
+    25_000_000_000,
+    50_000_000_000,
+    100_000_000_000,
+];
 
 /// What happened between two instants.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -1,0 +1,185 @@
+//! What a report says, made once from a summary or a study: sections of tables, facts and notes. Terminal, page and Markdown render
+//! them.
+//!
+//! Numbers are formatted here, so that all renderings show the same digits. Deliberately absent: layout, colour and markup (a rendering
+//! maps [`Tone`] to its own), and sentences, which `words` makes.
+
+pub(crate) mod run;
+pub(crate) mod study;
+
+use crate::words::Tone;
+
+/// A part of a report under a heading.
+pub(crate) struct Section {
+    /// Where links lead.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: String,
+    /// What it says, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a section.
+pub(crate) enum Block {
+    /// Numbers in rows and columns.
+    Table(Table),
+    /// A text, after a mark such as `* ` that a cell may refer to.
+    Note(Note),
+}
+
+/// A text below a table.
+pub(crate) struct Note {
+    /// How it is coloured.
+    pub tone: Tone,
+    /// What refers to it; empty where nothing does.
+    pub mark: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+impl Note {
+    /// A note that nothing refers to.
+    pub fn faint(text: impl Into<String>) -> Block {
+        Block::Note(Note { tone: Tone::Faint, mark: "", text: text.into() })
+    }
+}
+
+/// A table. The first cell of a row is its heading.
+pub(crate) struct Table {
+    /// What it is of, for those who do not see it beside its heading.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// Rows that renderings of little room show.
+    pub most_rows: usize,
+    /// What a row is, as in "and 3 more labels".
+    pub row: &'static str,
+    /// Whether its columns need headings also where its section stands among others.
+    pub headed: bool,
+}
+
+/// A row.
+pub(crate) struct Row {
+    /// One for each column.
+    pub cells: Vec<Cell>,
+    /// Whether only renderings with room show it.
+    pub wide: bool,
+}
+
+impl From<Vec<Cell>> for Row {
+    fn from(cells: Vec<Cell>) -> Row {
+        Row { cells, wide: false }
+    }
+}
+
+/// A column.
+#[derive(Clone)]
+pub(crate) struct Column {
+    /// Its heading.
+    pub title: String,
+    /// Whether it holds numbers.
+    pub number: bool,
+    /// How wide it is in 80 columns; 0 if only renderings with room show it.
+    pub width: usize,
+    /// How wide its 95 % intervals are in 80 columns; 0 if it has none.
+    pub intervals: usize,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn word(title: impl Into<String>, width: usize) -> Column {
+        Column { title: title.into(), number: false, width, intervals: 0 }
+    }
+
+    /// A column of numbers.
+    pub fn number(title: impl Into<String>, width: usize) -> Column {
+        Column { title: title.into(), number: true, width, intervals: 0 }
+    }
+}
+
+/// A cell.
+#[derive(Clone, Default)]
+pub(crate) struct Cell {
+    /// What it shows; `-` for what is missing.
+    pub text: String,
+    /// How it is coloured.
+    pub tone: Tone,
+    /// The 95 % interval of its number, empty if it is missing; none where there can be none.
+    pub interval: Option<String>,
+    /// Why its number, or the interval of it, is missing.
+    pub why: Option<Why>,
+}
+
+/// Why a number is missing.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Why {
+    /// Whether the interval alone is missing.
+    pub interval: bool,
+    /// The block of the number: `response`.
+    pub of: &'static str,
+    /// Its name: `p99.9`.
+    pub name: &'static str,
+    /// The reason.
+    pub reason: String,
+}
+
+impl Cell {
+    /// A plain cell.
+    pub fn new(text: impl Into<String>) -> Cell {
+        Cell::toned(Tone::Plain, text)
+    }
+
+    /// A cell in a tone.
+    pub fn toned(tone: Tone, text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), tone, ..Cell::default() }
+    }
+}
+
+impl Cell {
+    /// The interval where it has a column: `-` for one that is missing.
+    pub fn beside(&self) -> &str {
+        match self.interval.as_deref() {
+            Some("") => "-",
+            Some(interval) => interval,
+            None => "",
+        }
+    }
+}
+
+/// Few things by key, in the order in which they came.
+type Keyed<T> = Vec<(String, T)>;
+
+/// Reasons for missing numbers, each said once, with the numbers that it is of.
+#[derive(Default)]
+pub(crate) struct Footnotes(Keyed<Keyed<Vec<&'static str>>>);
+
+impl Footnotes {
+    /// The number, from 1, of the note that says why.
+    pub fn number(&mut self, why: &Why) -> usize {
+        let of = if why.interval { format!("intervals of {}", why.of) } else { why.of.to_owned() };
+        let place = place(&mut self.0, &why.reason);
+        let said = &mut self.0[place].1;
+        let block = self::place(said, &of);
+        said[block].1.push(why.name);
+        place + 1
+    }
+
+    /// The notes, in order: `response p99.9; intervals of service p99.9: the reason`.
+    pub fn texts(&self) -> impl Iterator<Item = String> + '_ {
+        self.0.iter().map(|(reason, said)| {
+            let of: Vec<String> =
+                said.iter().map(|(of, names)| format!("{of} {}", names.join(", "))).collect();
+            format!("{}: {reason}", of.join("; "))
+        })
+    }
+}
+
+/// The place of `key`, which is added if it is not there.
+fn place<T: Default>(all: &mut Keyed<T>, key: &str) -> usize {
+    all.iter().position(|(known, _)| known == key).unwrap_or_else(|| {
+        all.push((key.to_owned(), T::default()));
+        all.len() - 1
+    })
+}

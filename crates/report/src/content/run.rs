@@ -1,0 +1,286 @@
+//! The tables of a run, a simulation or an audit.
+
+use super::{Block, Cell, Column, Note, Row, Section, Table, Why};
+use crate::format::{STEPPED, count, interval_cell, number as digits, plural, rate, share_of, size, time};
+use crate::words::{self, Tone};
+use headway_stats::Summary;
+use headway_stats::summary::{
+    Interval, Intervals, LabelSummary, Source, Spread, ThreadGroup, ThresholdResult,
+};
+
+/// Labels, and groups, that renderings of little room show.
+const MOST_LABELS: usize = 12;
+
+/// A statistic's name in the document, its title, its value and its interval.
+type Statistic = (&'static str, &'static str, fn(&Spread) -> Option<f64>, fn(&Intervals) -> Option<Interval>);
+
+const STATISTICS: [Statistic; 8] = [
+    ("mean", "mean", |block| block.mean, |ci| ci.mean),
+    ("min", "min", |block| block.min, |_| None),
+    ("p50", "p50", |block| block.p50, |ci| ci.p50),
+    ("p90", "p90", |block| block.p90, |ci| ci.p90),
+    ("p95", "p95", |block| block.p95, |ci| ci.p95),
+    ("p99", "p99", |block| block.p99, |ci| ci.p99),
+    ("p999", "p99.9", |block| block.p999, |ci| ci.p999),
+    ("max", "max", |block| block.max, |_| None),
+];
+
+/// A column of the table of times, and how its numbers are shown.
+struct Quantity<'a> {
+    /// Its name in the document; empty where reasons are not told.
+    block: &'static str,
+    spread: &'a Spread,
+    show: fn(f64) -> String,
+    range: fn(Interval, bool) -> String,
+}
+
+/// Response and service time with their intervals, and what else has a distribution.
+pub(crate) fn times(summary: &Summary) -> Section {
+    let of_time = |block, spread| Quantity { block, spread, show: time, range: interval_cell };
+    let mut all = vec![(column("response", 12, 21), of_time("response", &summary.response))];
+    let split = words::split(summary).into_iter().flatten();
+    all.extend(split.map(|(title, spread)| (column(title, 0, 0), of_time("", spread))));
+    all.extend([
+        (column("successes alone", 0, 0), of_time("", &summary.response_ok)),
+        (column("service", 14, 21), of_time("service", &summary.service)),
+        (column("first byte", 0, 0), of_time("", &summary.first_byte)),
+    ]);
+    // Nothing is sent in a simulation.
+    if summary.source != Source::Sim {
+        let range = |[low, high]: Interval, _| format!("{} to {}", size(low), size(high));
+        all.push((
+            column("answer size", 0, 0),
+            Quantity { block: "", spread: &summary.bytes, show: size, range },
+        ));
+    }
+    let (columns, quantities): (Vec<Column>, Vec<Quantity<'_>>) = all.into_iter().unzip();
+    let row = |title: &str, wide: bool, of: &dyn Fn(&Quantity<'_>) -> Cell| Row {
+        cells: std::iter::once(Cell::new(title)).chain(quantities.iter().map(of)).collect(),
+        wide,
+    };
+    let mut rows: Vec<Row> = STATISTICS
+        .iter()
+        .map(|of| row(of.1, of.0 == "min", &|quantity| statistic_of(summary, quantity, of)))
+        .collect();
+    rows.push(row("CoV", true, &|of| Cell::new(of.spread.cov.map_or("-".into(), digits))));
+    rows.push(row("without an answer", true, &|of| Cell::new(count(of.spread.censored))));
+    rows.push(row("n", false, &|of| Cell::new(count(of.spread.n))));
+    let columns = std::iter::once(Column::word("", 9)).chain(columns).collect();
+    let caption = "Times and sizes".to_owned();
+    let mut blocks =
+        vec![Block::Table(Table { caption, columns, rows, most_rows: usize::MAX, row: "row", headed: true })];
+    blocks.extend(notes(summary, quantities.iter().any(|quantity| !quantity.spread.stepped.is_empty())));
+    Section { id: "times", title: format!("Times{}", words::conditional(summary)), blocks }
+}
+
+fn column(title: &str, width: usize, intervals: usize) -> Column {
+    Column { intervals, ..Column::number(title, width) }
+}
+
+fn statistic_of(summary: &Summary, of: &Quantity<'_>, (key, name, value, interval): &Statistic) -> Cell {
+    let spread = of.spread;
+    let lower = spread.lower_bound.contains_key(*key);
+    let why = |interval: bool| {
+        let path = if interval { format!("{}.ci95.{key}", of.block) } else { format!("{}.{key}", of.block) };
+        let reason = match summary.not_computed.get(&path) {
+            Some(reason) => reason.clone(),
+            None if spread.n == 0 => "nothing was observed".into(),
+            None => return None,
+        };
+        (!of.block.is_empty()).then_some(Why { interval, of: of.block, name, reason })
+    };
+    let Some(value) = value(spread) else {
+        return Cell { why: why(false), ..Cell::toned(Tone::Faint, "-") };
+    };
+    let mark = words::generator_share::mark(spread, key);
+    let shown = (of.show)(value);
+    let (tone, text) =
+        if lower { (Tone::Warn, format!("> {shown}{mark}")) } else { (Tone::Plain, shown + mark) };
+    let cell = Cell::toned(tone, text);
+    match interval(&spread.ci95) {
+        _ if matches!(*key, "min" | "max") => cell,
+        Some(ends) => Cell { interval: Some((of.range)(ends, spread.stepped.contains_key(*key))), ..cell },
+        None => Cell { interval: Some(String::new()), why: why(true), ..cell },
+    }
+}
+
+/// What must be known of the numbers of the table.
+fn notes(summary: &Summary, stepped: bool) -> Vec<Block> {
+    let mut notes = Vec::new();
+    if stepped {
+        notes.push(Note::faint(STEPPED));
+    }
+    if let Some(text) = words::generator_share::marked(summary) {
+        notes.push(Block::Note(Note { tone: Tone::Warn, mark: "* ", text }));
+    }
+    if summary.response.censored > 0 {
+        notes.push(Note::faint(format!(
+            "{} never got an answer: they count as longer than when they were given up, hence `>`. response = done - \
+             due; service = done - sent, over requests with an answer begun.",
+            plural(summary.response.censored, "request")
+        )));
+    }
+    notes
+}
+
+/// How requests ended; none where it is not known, or none ended.
+pub(crate) fn outcomes(summary: &Summary) -> Option<Section> {
+    let total = words::total(&summary.outcomes);
+    if total == 0 || !words::tells_outcomes(summary) {
+        return None;
+    }
+    let row = |(name, n): (&str, u64)| {
+        let tone = if name == "ok" { Tone::Good } else { Tone::Bad };
+        vec![
+            Cell::toned(tone, name),
+            Cell::new(count(n)),
+            Cell::new(share_of(n, total)),
+            Cell::toned(Tone::Faint, words::outcome_meaning(name)),
+        ]
+    };
+    let table = Table {
+        caption: format!("How {} ended", plural(total, "request")),
+        columns: vec![
+            Column::word("outcome", 19),
+            Column::number("requests", 14),
+            Column::number("share", 13),
+            Column::word("meaning", 32),
+        ],
+        rows: words::outcomes(summary).into_iter().map(|outcome| row(outcome).into()).collect(),
+        most_rows: usize::MAX,
+        row: "outcome",
+        headed: false,
+    };
+    Some(Section { id: "outcomes", title: "Outcomes".into(), blocks: vec![Block::Table(table)] })
+}
+
+/// Response times by label, the most frequent first; none without labels.
+pub(crate) fn labels(summary: &Summary) -> Option<Section> {
+    let mut labels: Vec<_> = summary.by_label.iter().collect();
+    labels.sort_by_key(|(_, label)| std::cmp::Reverse(label.n));
+    let row = |(name, label): (&String, &LabelSummary)| {
+        let response = &label.response;
+        let at = |key: &str, value: Option<f64>| match value.map(time) {
+            Some(value) if response.lower_bound.contains_key(key) => {
+                Cell::toned(Tone::Warn, format!("> {value}"))
+            }
+            Some(value) => Cell::new(value),
+            None => Cell::toned(Tone::Faint, "-"),
+        };
+        let total = words::total(&label.outcomes);
+        let failed = total - label.outcomes.get("ok").copied().unwrap_or(0).min(total);
+        let cov = summary.arrivals.by_label.get(name).and_then(|arrivals| arrivals.cov);
+        vec![
+            Cell::new(name.as_str()),
+            Cell::new(count(label.n)),
+            at("mean", response.mean),
+            at("p50", response.p50),
+            at("p90", response.p90),
+            at("p99", response.p99),
+            at("max", response.max),
+            Cell::toned(if failed > 0 { Tone::Bad } else { Tone::Plain }, share_of(failed, total)),
+            Cell::new(cov.map_or("-".into(), digits)),
+        ]
+    };
+    if labels.is_empty() {
+        return None;
+    }
+    let titles = [
+        ("n", 12),
+        ("mean", 0),
+        ("p50", 12),
+        ("p90", 0),
+        ("p99", 12),
+        ("max", 0),
+        ("failed", 12),
+        ("CoV of headways", 0),
+    ];
+    let columns = titles.map(|(title, width)| Column::number(title, width));
+    let table = Table {
+        caption: "Response time by label".into(),
+        columns: std::iter::once(Column::word("label", 30)).chain(columns).collect(),
+        rows: labels.into_iter().map(|label| row(label).into()).collect(),
+        most_rows: MOST_LABELS,
+        row: "label",
+        headed: true,
+    };
+    Some(Section {
+        id: "labels",
+        title: "By label (response time)".into(),
+        blocks: vec![Block::Table(table)],
+    })
+}
+
+/// The groups of users that a foreign file names; none without groups.
+pub(crate) fn groups(summary: &Summary) -> Option<Section> {
+    let row = |group: &ThreadGroup| {
+        Row::from(vec![
+            Cell::new(group.name.as_str()),
+            Cell::new(count(group.n)),
+            Cell::new(group.rate.map_or("-".into(), rate)),
+            Cell::new(group.cov.map_or("-".into(), digits)),
+        ])
+    };
+    let table = Table {
+        caption: "Thread groups".into(),
+        columns: vec![
+            Column::word("group", 34),
+            Column::number("n", 14),
+            Column::number("rate", 14),
+            Column::number("CoV of headways", 18),
+        ],
+        rows: summary.thread_groups.iter().map(row).collect(),
+        most_rows: MOST_LABELS,
+        row: "group",
+        headed: true,
+    };
+    let blocks = vec![Block::Table(table)];
+    (!summary.thread_groups.is_empty()).then(|| Section {
+        id: "groups",
+        title: "Thread groups".into(),
+        blocks,
+    })
+}
+
+/// The thresholds, each with what it was judged on; none where there are none.
+pub(crate) fn thresholds(summary: &Summary) -> Option<Section> {
+    if summary.thresholds.is_empty() {
+        return None;
+    }
+    let table = Table {
+        caption: "Thresholds".into(),
+        columns: threshold_columns(),
+        rows: summary.thresholds.iter().map(|of| threshold(of).into()).collect(),
+        most_rows: usize::MAX,
+        row: "threshold",
+        headed: true,
+    };
+    let judged = "Judged on the value; an interval astride the limit says that another run may come out the other way.";
+    let blocks = vec![Block::Table(table), Note::faint(judged)];
+    Some(Section { id: "thresholds", title: "Thresholds".into(), blocks })
+}
+
+/// Titles of what [`threshold`] tells.
+pub(crate) fn threshold_columns() -> Vec<Column> {
+    vec![
+        Column::word("threshold", 20),
+        Column::word("outcome", 12),
+        Column { intervals: 20, ..Column::number("value", 12) },
+        Column::number("demanded", 12),
+        Column::number("n", 12),
+        Column::word("note", 30),
+    ]
+}
+
+/// A threshold and what it was judged on.
+pub(crate) fn threshold(of: &ThresholdResult) -> Vec<Cell> {
+    let (shown, tone) = words::thresholds::outcome(of.outcome);
+    vec![
+        Cell::new(of.text.as_str()),
+        Cell::toned(tone, shown),
+        Cell { interval: Some(words::thresholds::interval(of)), ..Cell::new(words::thresholds::value(of)) },
+        Cell::new(words::thresholds::limit(of)),
+        Cell::new(count(of.n)),
+        Cell::new(of.reason.clone().unwrap_or_default()),
+    ]
+}

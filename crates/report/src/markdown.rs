@@ -1,0 +1,271 @@
+//! The report as a short document in GitHub-flavoured Markdown, as for the comment of a pull request or a wiki: the verdict, its
+//! findings, the key numbers with their intervals and n.
+//!
+//! Text from outside stays text: what could be markup is escaped, and an `@` names nobody. Deliberately absent: charts, and columns that
+//! need the width of a page; the HTML report has them.
+
+use crate::content::{self, Block, Cell, Footnotes, Section, Table};
+use crate::format::{instants, plural, visible};
+use crate::words::{self, Answer, Reason, demands};
+use crate::{Material, Output, Style};
+use headway_stats::Summary;
+use headway_stats::study::Study;
+use headway_stats::summary::LoadVerdict;
+
+/// The document.
+pub struct Markdown;
+
+/// The first line, which is not shown.
+const FIRST: &str = "<!-- headway report -->";
+
+/// Findings and sentences that are shown.
+const MOST_SENTENCES: usize = 24;
+
+impl Output for Markdown {
+    fn name(&self) -> &'static str {
+        "markdown"
+    }
+
+    fn about(&self) -> &'static str {
+        "verdict, findings, key numbers, as for a pull request's comment"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["md", "markdown"]
+    }
+
+    fn made_of(&self) -> &'static [Material] {
+        &[Material::Summary, Material::Study]
+    }
+
+    fn recognises(&self, start: &str) -> bool {
+        start.starts_with(FIRST)
+    }
+
+    fn summary(&self, summary: &Summary, style: &Style) -> Option<Vec<u8>> {
+        let mut page = Page(format!("{FIRST}\n"));
+        top(&mut page, summary);
+        page.findings(&words::reasons(summary));
+        let sections = [
+            content::run::thresholds(summary),
+            Some(content::run::times(summary)),
+            content::run::outcomes(summary),
+        ];
+        for section in sections.iter().flatten() {
+            page.section(section);
+        }
+        if summary.by_label.len() > 1 {
+            content::run::labels(summary).iter().for_each(|section| page.section(section));
+        }
+        page.again(words::repeat(summary, style).as_deref());
+        Some(page.0.into_bytes())
+    }
+
+    fn study(&self, study: &Study, style: &Style) -> Option<Vec<u8>> {
+        let mut page = Page(format!("{FIRST}\n"));
+        let name = if study.name.is_empty() { "unnamed" } else { &study.name };
+        page.heading(2, name);
+        page.paragraph(&words::study::subject(study));
+        for section in [content::study::responses(study), content::study::loads(study)].iter().flatten() {
+            page.section(section);
+        }
+        if demands::any(study) {
+            page.heading(3, "Thresholds");
+            page.list(demands::sentences(study).into_iter().map(|sentence| sentence.text));
+        }
+        let compared = study.differences.iter().filter_map(|by| words::study::difference(study, by));
+        let all = compared.chain(words::study::not_compared(study)).map(|sentence| sentence.text);
+        page.list_under("Models compared, on the same draws", all.collect());
+        page.list_under(
+            "To know",
+            words::study::common(study).into_iter().map(|sentence| sentence.text).collect(),
+        );
+        page.again(style.repeat.as_deref().or(study.command.as_deref()));
+        Some(page.0.into_bytes())
+    }
+}
+
+/// The heading, what was run, and the answers of the verdict.
+fn top(page: &mut Page, summary: &Summary) {
+    let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
+    let foreign = summary.audit.is_some() && summary.verdict.load.is_none();
+    let (load, pattern) = (words::load(summary), words::pattern(summary));
+    page.heading(2, &format!("{}: {name}", if foreign { pattern.word } else { load.word }));
+    if summary.verdict.load == Some(LoadVerdict::Invalid) {
+        page.raw("> **INVALID LOAD.** The percentiles describe another load than the one that was specified: do not plan on them.\n\n");
+    }
+    page.paragraph(&words::subject(summary));
+    page.raw("| question | answer | |\n|---|---|---|\n");
+    if !foreign {
+        page.answer("Sent as specified?", &load);
+    }
+    page.answer("Like independent users?", &pattern);
+    page.answer("Answered?", &words::answers(summary));
+    if let Some(thresholds) = words::thresholds::answer(summary) {
+        page.answer("Within thresholds?", &thresholds);
+    }
+    page.raw("\n");
+    if let Some(text) = words::interruption(summary) {
+        page.paragraph(&text);
+    }
+}
+
+/// The text so far.
+struct Page(String);
+
+impl Page {
+    fn raw(&mut self, markup: &'static str) {
+        self.0.push_str(markup);
+    }
+
+    fn heading(&mut self, level: usize, title: &str) {
+        self.0.push_str(&format!("{} {}\n\n", "#".repeat(level), escaped(title)));
+    }
+
+    fn paragraph(&mut self, text: &str) {
+        self.0.push_str(&format!("{}\n\n", escaped(text)));
+    }
+
+    fn answer(&mut self, question: &'static str, answer: &Answer) {
+        self.0.push_str(&format!("| {question} | **{}** | {} |\n", answer.word, escaped(&answer.meaning)));
+    }
+
+    fn findings(&mut self, reasons: &[Reason]) {
+        let line = |reason: &Reason| {
+            let (word, _) = words::severity(reason.severity);
+            let at =
+                if reason.at.is_empty() { String::new() } else { format!("at {}", instants(&reason.at, 4)) };
+            let evidence = [reason.evidence.as_str(), &at].into_iter().filter(|part| !part.is_empty());
+            let evidence = evidence.map(escaped).collect::<Vec<_>>().join("; ");
+            let evidence = if evidence.is_empty() { evidence } else { format!(" ({evidence})") };
+            let next = reason.next.map_or(String::new(), |next| format!(" **Next:** {}", escaped(next)));
+            format!("- **{word}** {}: {}{evidence}{next}\n", escaped(&reason.id), escaped(&reason.text))
+        };
+        if !reasons.is_empty() {
+            self.heading(3, "Findings");
+            self.0.extend(reasons.iter().take(MOST_SENTENCES).map(line));
+            self.more(reasons.len().saturating_sub(MOST_SENTENCES), "finding");
+        }
+    }
+
+    fn list_under(&mut self, title: &str, texts: Vec<String>) {
+        if !texts.is_empty() {
+            self.heading(3, title);
+            self.list(texts.into_iter());
+        }
+    }
+
+    fn list(&mut self, mut texts: impl Iterator<Item = String>) {
+        self.0.extend(texts.by_ref().take(MOST_SENTENCES).map(|text| format!("- {}\n", escaped(&text))));
+        self.more(texts.count(), "line");
+    }
+
+    /// What a list leaves out, and the end of the list.
+    fn more(&mut self, left: usize, what: &str) {
+        if left > 0 {
+            self.0.push_str(&format!(
+                "- and {} in the HTML report\n",
+                plural(left as u64, &format!("more {what}"))
+            ));
+        }
+        self.raw("\n");
+    }
+
+    fn section(&mut self, section: &Section) {
+        self.heading(3, &section.title);
+        for block in &section.blocks {
+            match block {
+                Block::Table(table) => self.table(table),
+                Block::Note(note) => self.paragraph(&format!("{}{}", note.mark, note.text)),
+            }
+        }
+    }
+
+    /// The columns that fit a narrow page; intervals have columns of their own.
+    fn table(&mut self, table: &Table) {
+        let shown: Vec<usize> = (0..table.columns.len()).filter(|&i| table.columns[i].width > 0).collect();
+        let (mut head, mut line) = (String::from("|"), String::from("|"));
+        for column in shown.iter().map(|&i| &table.columns[i]) {
+            head.push_str(&format!(" {} |", escaped(&column.title)));
+            line.push_str(if column.number { "---:|" } else { "---|" });
+            if column.intervals > 0 {
+                head.push_str(" 95 % interval |");
+                line.push_str("---:|");
+            }
+        }
+        self.0.push_str(&format!("{head}\n{line}\n"));
+        let mut notes = Footnotes::default();
+        for row in table.rows.iter().take(table.most_rows) {
+            self.raw("|");
+            for &i in &shown {
+                self.cell(&row.cells[i], table.columns[i].intervals > 0, &mut notes);
+            }
+            self.raw("\n");
+        }
+        self.raw("\n");
+        let texts: Vec<String> =
+            notes.texts().enumerate().map(|(i, text)| format!("({}) {text}", i + 1)).collect();
+        texts.iter().for_each(|text| self.paragraph(text));
+        let left = table.rows.len().saturating_sub(table.most_rows) as u64;
+        if left > 0 {
+            self.paragraph(&format!(
+                "and {} in the HTML report",
+                plural(left, &format!("more {}", table.row))
+            ));
+        }
+    }
+
+    fn cell(&mut self, cell: &Cell, intervals: bool, notes: &mut Footnotes) {
+        let note = cell.why.as_ref().map(|why| (why.interval, format!(" ({})", notes.number(why))));
+        let of = |interval: bool| note.iter().find(|(of, _)| *of == interval).map_or("", |(_, text)| text);
+        self.0.push_str(&format!(" {}{} |", escaped(&cell.text), of(false)));
+        if intervals {
+            self.0.push_str(&format!(" {}{} |", escaped(cell.beside()), of(true)));
+        }
+    }
+
+    /// The command, in a block that holds any number of backticks.
+    fn again(&mut self, command: Option<&str>) {
+        let Some(command) = command else { return };
+        let command = visible(command);
+        let fence = "`".repeat(3.max(1 + longest_run(&command)));
+        self.0.push_str(&format!("### Again\n\n{fence}\n{command}\n{fence}\n"));
+    }
+}
+
+/// Backticks in a row, at most.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// Text that GitHub shows as it is: no markup, no table cell that ends, nobody who is named by an `@`.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in visible(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '@' => out.push_str("@<!-- -->"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_stays_text() {
+        assert_eq!(
+            escaped("a|b <b> [x](y) `c` *d* _e_ @all #1 ~~f~~ \\\n# g"),
+            "a\\|b &lt;b&gt; \\[x\\](y) \\`c\\` \\*d\\* \\_e\\_ @<!-- -->all \\#1 \\~\\~f\\~\\~ \\\\ \\# g"
+        );
+        let mut page = Page(String::new());
+        page.again(Some("echo ```` x"));
+        assert_eq!(page.0, "### Again\n\n`````\necho ```` x\n`````\n");
+    }
+}
