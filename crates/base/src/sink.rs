@@ -45,6 +45,12 @@ pub trait RecordSink {
     /// It is `now`: no later call to [`start`](RecordSink::start) will tell of an earlier instant. Called often
     /// enough (at least ten times a second while the source lives) for a reader to follow.
     fn tick(&mut self, now: Nanos);
+    /// Whether nothing more is wanted. The simulator asks after each step and stops where it is; a live run is stopped from
+    /// outside, so that requests in flight can end.
+    #[inline]
+    fn has_enough(&self) -> bool {
+        false
+    }
     /// The source is done; nothing follows.
     fn finish(&mut self, now: Nanos);
 }

@@ -67,7 +67,7 @@ impl Replacement {
     pub fn begin(path: &Path) -> Result<Replacement> {
         let failed = || failed(path);
         let found = fs::metadata(path);
-        if is_open_for_writing(path) || found.as_ref().is_ok_and(|found| !found.is_file()) {
+        if headway_live::host::is_open_here(path) || found.as_ref().is_ok_and(|found| !found.is_file()) {
             let file = File::options().append(true).open(path).with_context(failed)?;
             return Ok(Replacement { path: path.to_owned(), file: Unplaced::Device(file) });
         }
@@ -105,11 +105,6 @@ impl Write for Replacement {
             Unplaced::File(file, _) => file.flush(),
         }
     }
-}
-
-/// Whether a path stands for what this process has open: standard output, or what a shell handed over.
-fn is_open_for_writing(path: &Path) -> bool {
-    path.starts_with("/dev") || path.starts_with("/proc")
 }
 
 /// Whether a file may be replaced by a report: it is empty, or a report of this program.

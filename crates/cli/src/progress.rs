@@ -5,8 +5,9 @@ mod audit;
 pub use audit::Bar;
 
 use crate::settings::Load;
-use headway_base::{Nanos, Snapshot};
-use headway_engine::collect::Observer;
+use headway_base::Nanos;
+use headway_base::Snapshot as Standing;
+use headway_engine::{Observer, Snapshot};
 use headway_stats::summary::ThresholdResult;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write, stderr};
@@ -41,7 +42,7 @@ impl Goal {
     }
 
     /// How far a run is, and of how much.
-    fn reached(self, s: &Snapshot) -> Option<(u64, u64)> {
+    fn reached(self, s: &Standing) -> Option<(u64, u64)> {
         let ms = |at: Nanos| (at.0 / 1_000_000).max(0) as u64;
         match self {
             Goal::Until(end) => Some((ms(s.at), ms(end).max(1))),
@@ -55,7 +56,7 @@ impl Progress {
     /// Of a run on its way to that goal.
     pub fn new(goal: Goal) -> Progress {
         let bar = stderr().is_terminal().then(|| {
-            let total = goal.reached(&Snapshot::default()).map(|(_, total)| total);
+            let total = goal.reached(&Standing::default()).map(|(_, total)| total);
             let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{bar:20} {msg}") {
                 bar.set_style(style);
@@ -76,6 +77,7 @@ impl Progress {
 impl Observer for Progress {
     fn snapshot(&mut self, snapshot: &Snapshot) {
         self.seen += 1;
+        let snapshot = &snapshot.now;
         let text = line(snapshot, self.goal);
         match &self.bar {
             Some(bar) => {
@@ -139,7 +141,7 @@ impl Plays {
     }
 }
 
-fn line(s: &Snapshot, goal: Goal) -> String {
+fn line(s: &Standing, goal: Goal) -> String {
     let ms = |t: Option<Nanos>| match t.map(|t| t.as_secs_f64() * 1e3) {
         None => "-".to_owned(),
         Some(ms) if ms < 100.0 => format!("{ms:.2}"),
@@ -167,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_line_fits_a_terminal() {
-        let snapshot = Snapshot {
+        let snapshot = Standing {
             at: Nanos::from_secs(3599),
             started: 10_000_000,
             ended: 9_990_000,
@@ -182,7 +184,7 @@ mod tests {
         assert!(
             text.starts_with("3599/3600 s") && text.contains("123456/s") && text.contains("p99 12345 ms")
         );
-        let few = Snapshot { started: 900, ended: 870, ..snapshot };
+        let few = Standing { started: 900, ended: 870, ..snapshot };
         assert!(line(&few, Goal::Requests(1_000)).starts_with("3599 s  870/1000  "));
     }
 }

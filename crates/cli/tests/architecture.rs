@@ -84,3 +84,42 @@ fn what_a_newcomer_is_sent_to_is_there() {
 fn it_is_short() {
     assert!(architecture().lines().count() <= 150);
 }
+
+/// Words that only a crate for one system has.
+const OF_LINUX: [&str; 8] =
+    ["target_os", "std::os::linux", "libc::", "rustix::", "socket2::", "epoll_", "\"/proc", "\"/sys/"];
+
+/// The code of a Rust file up to its tests.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned()
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let of = |path: PathBuf| match path.is_dir() {
+        true => rust_files(&path),
+        false => Vec::from_iter(path.extension().is_some_and(|end| end == "rs").then_some(path)),
+    };
+    entries.flat_map(of).collect()
+}
+
+#[test]
+fn only_live_knows_the_system() {
+    let names = |path: &Path| -> Vec<String> {
+        let code = code(path);
+        let all = OF_LINUX.iter().filter(|word| code.contains(**word));
+        all.map(|word| format!("{}: {word}", path.display())).collect()
+    };
+    let (mut wrong, mut of_live) = (Vec::new(), 0);
+    for folder in fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path()) {
+        let found: Vec<String> =
+            rust_files(&folder.join("src")).iter().flat_map(|path| names(path)).collect();
+        match folder.ends_with("live") {
+            true => of_live += found.len(),
+            false => wrong.extend(found),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(of_live > 10, "the words are those that are used: {of_live}");
+}

@@ -1,7 +1,11 @@
-//! The collector: one thread that takes the workers' batches, writes the log, keeps the statistics, and says once a
-//! second how things stand. It ends the run when a threshold that may do so is crossed. The workers never wait for it unless it falls hopelessly behind, which shows as lag.
+//! The collector: takes batches, writes the log, keeps the statistics, and shows observers once a second how things stand.
+//!
+//! A live run has it on a thread of its own, where it takes the workers' batches from a [`BatchSource`] and ends the run when a
+//! threshold that may do so is crossed. The workers never wait for it unless it falls hopelessly behind, which shows as lag. A
+//! simulated run hands it each batch directly.
 
-use headway_base::{Batch, Batcher, Nanos, Snapshot};
+use crate::snapshot::{ByLabel, Snapshot};
+use headway_base::{Batch, Batcher, Nanos};
 use headway_live::Control;
 use headway_records::LogWriter;
 use headway_stats::Analysis;
@@ -24,10 +28,18 @@ const EVERY: Nanos = Nanos::from_secs(1);
 /// process loses less than a second of them.
 const FLUSH_EVERY: Nanos = Nanos::from_millis(500);
 
-/// What watches a run: progress, a live view, exporters. Called from the collector's thread.
+/// What watches a run: progress, a live view, exporters. Called on the collector's thread.
 pub trait Observer: Send {
+    /// Whether its snapshots are to hold what ended by label, which costs some time for each request.
+    fn wants_labels(&self) -> bool {
+        false
+    }
+
     /// Once a second while the run lasts; of a simulation, once a second of its virtual time.
     fn snapshot(&mut self, _: &Snapshot) {}
+
+    /// The last snapshot, when everything has ended.
+    fn finished(&mut self, _: &Snapshot) {}
 
     /// Rows of one worker, in its order; all of them come through here.
     fn batch(&mut self, _: &Batch) {}
@@ -36,10 +48,30 @@ pub trait Observer: Send {
     fn aborting(&mut self, _: &ThresholdResult) {}
 }
 
+/// Where a collector takes batches from while a run goes on.
+pub trait BatchSource {
+    /// The next batch; waits for it for at most `wait`.
+    fn next(&mut self, wait: Duration) -> Next;
+
+    /// Takes back a batch that has been collected, so that its memory serves again.
+    fn give_back(&mut self, batch: Batch);
+}
+
+/// What a [`BatchSource`] has.
+#[derive(Debug)]
+pub enum Next {
+    /// A batch.
+    Batch(Batch),
+    /// None yet.
+    Nothing,
+    /// None any more: every worker is done.
+    Ended,
+}
+
 /// Used batches, to be filled again.
 type Spare = Arc<Mutex<Vec<Batch>>>;
 
-/// The workers' end.
+/// The workers' end of a channel.
 #[derive(Debug)]
 pub struct Intake {
     sender: SyncSender<Batch>,
@@ -58,6 +90,34 @@ impl Intake {
     }
 }
 
+/// The collector's end: it has ended when the intake and all of its sinks are gone.
+#[derive(Debug)]
+pub struct Channel {
+    receiver: Receiver<Batch>,
+    spare: Spare,
+}
+
+/// A channel from the workers to the collector.
+pub fn channel() -> (Intake, Channel) {
+    let (sender, receiver) = sync_channel(QUEUE);
+    let spare = Spare::default();
+    (Intake { sender, spare: spare.clone() }, Channel { receiver, spare })
+}
+
+impl BatchSource for Channel {
+    fn next(&mut self, wait: Duration) -> Next {
+        match self.receiver.recv_timeout(wait) {
+            Ok(batch) => Next::Batch(batch),
+            Err(RecvTimeoutError::Timeout) => Next::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Next::Ended,
+        }
+    }
+
+    fn give_back(&mut self, batch: Batch) {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
+    }
+}
+
 /// What the collector leaves behind.
 #[derive(Debug)]
 pub struct Collected {
@@ -71,65 +131,107 @@ pub struct Collected {
     pub rows_lost: u64,
 }
 
-/// The collector, before it runs.
-#[derive(Debug)]
-pub struct Collector {
-    receiver: Receiver<Batch>,
-    spare: Spare,
+/// Takes batches, for as long as a run lasts.
+pub struct Collector<'a, 'b> {
     analysis: Analysis,
     log: Option<LogWriter>,
     log_failure: Option<headway_records::Error>,
+    observers: &'a mut [&'b mut dyn Observer],
+    /// What has ended since the last snapshot, if an observer wants it.
+    by_label: Option<ByLabel>,
+    /// When the next snapshot is due.
+    next: Nanos,
 }
 
-/// A collector that feeds `analysis` and `log`, and the workers' end of it.
-pub fn collector(analysis: Analysis, log: Option<LogWriter>) -> (Intake, Collector) {
-    let (sender, receiver) = sync_channel(QUEUE);
-    let spare = Spare::default();
-    let intake = Intake { sender, spare: spare.clone() };
-    (intake, Collector { receiver, spare, analysis, log, log_failure: None })
-}
+impl<'a, 'b> Collector<'a, 'b> {
+    /// One that feeds `analysis` and `log`; `labels` are those of the steps.
+    pub fn new(
+        analysis: Analysis,
+        log: Option<LogWriter>,
+        labels: &[String],
+        observers: &'a mut [&'b mut dyn Observer],
+    ) -> Collector<'a, 'b> {
+        let wanted = observers.iter().any(|observer| observer.wants_labels());
+        let by_label = wanted.then(|| ByLabel::new(labels));
+        Collector { analysis, log, log_failure: None, observers, by_label, next: EVERY }
+    }
 
-impl Collector {
-    /// Collects until every worker is done (the intake and its sinks are gone). `now` tells the plan's time; a crossed
-    /// threshold stops the run by `control`.
+    /// Takes one batch.
+    pub fn take(&mut self, batch: &Batch) {
+        self.analysis.batch(batch);
+        if let Some(by_label) = &mut self.by_label {
+            batch.records.iter().for_each(|record| by_label.record(record));
+        }
+        let appended = self.log.as_mut().map_or(Ok(()), |log| log.append(&batch.records));
+        self.note(appended);
+        self.observers.iter_mut().for_each(|observer| observer.batch(batch));
+    }
+
+    /// Shows how things stand if that is due; whether it was.
+    pub fn show(&mut self, at: Nanos) -> bool {
+        if at < self.next {
+            return false;
+        }
+        // A plan that begins later has nothing to show yet, and a stopped process has seconds to skip.
+        self.next = Nanos(at.0.max(0) / EVERY.0 * EVERY.0) + EVERY;
+        if !self.observers.is_empty() {
+            let snapshot = self.snapshot(at);
+            self.observers.iter_mut().for_each(|observer| observer.snapshot(&snapshot));
+        }
+        true
+    }
+
+    fn snapshot(&mut self, at: Nanos) -> Snapshot {
+        let by_label = self.by_label.as_mut().map(ByLabel::take).unwrap_or_default();
+        Snapshot { now: self.analysis.snapshot(at), by_label }
+    }
+
+    /// Collects until every worker is done. `now` tells the plan's time; a crossed threshold stops the run by `control`.
     pub fn run(
         mut self,
+        source: &mut impl BatchSource,
         now: impl Fn() -> Nanos,
-        observers: &mut [&mut dyn Observer],
         control: &Control,
     ) -> Collected {
-        headway_live::host::give_way();
-        let (mut next, mut flush) = (EVERY, FLUSH_EVERY);
+        let mut flush = FLUSH_EVERY;
         loop {
-            let wait = (next.min(flush) - now()).max(Nanos::ZERO);
-            match self.receiver.recv_timeout(Duration::from_nanos(wait.0 as u64)) {
-                Ok(batch) => self.take(batch, observers),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+            let wait = (self.next.min(flush) - now()).max(Nanos::ZERO);
+            match source.next(Duration::from_nanos(wait.0 as u64)) {
+                Next::Batch(mut batch) => {
+                    self.take(&batch);
+                    batch.starts.clear();
+                    batch.records.clear();
+                    source.give_back(batch);
+                }
+                Next::Nothing => {}
+                Next::Ended => break,
             }
             let at = now();
-            // A plan that begins later has nothing to show yet, and a stopped process has seconds to skip.
-            let after = |every: Nanos| Nanos(at.0.max(0) / every.0 * every.0) + every;
             if at >= flush {
-                flush = after(FLUSH_EVERY);
+                flush = Nanos(at.0.max(0) / FLUSH_EVERY.0 * FLUSH_EVERY.0) + FLUSH_EVERY;
                 let flushed = self.log.as_mut().map_or(Ok(()), LogWriter::flush);
                 self.note(flushed);
             }
-            if at >= next {
-                next = after(EVERY);
-                let snapshot = self.analysis.snapshot(at);
-                observers.iter_mut().for_each(|observer| observer.snapshot(&snapshot));
-                // A run that has been stopped already needs no other reason to end.
-                if control.asked() == 0
-                    && let Some(crossed) = self.analysis.crossed(at)
-                {
-                    control.stop();
-                    observers.iter_mut().for_each(|observer| observer.aborting(&crossed));
-                }
+            // A run that has been stopped already needs no other reason to end.
+            if self.show(at)
+                && control.asked() == 0
+                && let Some(crossed) = self.analysis.crossed(at)
+            {
+                control.stop();
+                self.observers.iter_mut().for_each(|observer| observer.aborting(&crossed));
             }
         }
+        self.finish(now())
+    }
+
+    /// Closes the log and shows the last snapshot.
+    pub fn finish(mut self, at: Nanos) -> Collected {
         let finished = self.log.as_mut().map_or(Ok(()), LogWriter::finish);
         self.note(finished);
+        if !self.observers.is_empty() {
+            let last = self.snapshot(at);
+            self.observers.iter_mut().for_each(|observer| observer.finished(&last));
+        }
         let (written, lost) = self.log.as_ref().map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
         // The first error tells of its own rows; what is said at the end is the sum.
         if let Some(headway_records::Error::Write { rows_lost, .. }) = &mut self.log_failure {
@@ -143,20 +245,103 @@ impl Collector {
         }
     }
 
-    fn take(&mut self, mut batch: Batch, observers: &mut [&mut dyn Observer]) {
-        self.analysis.batch(&batch);
-        observers.iter_mut().for_each(|observer| observer.batch(&batch));
-        let appended = self.log.as_mut().map_or(Ok(()), |log| log.append(&batch.records));
-        self.note(appended);
-        batch.starts.clear();
-        batch.records.clear();
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
-    }
-
     /// The run goes on without its log: the statistics are still worth having. The first error is told at the end.
     fn note(&mut self, result: Result<(), headway_records::Error>) {
         if let Err(error) = result {
             self.log_failure.get_or_insert(error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis_setup;
+    use headway_base::{Outcome, Phase, Profile, Rate, Record, Stamp, Start};
+    use headway_workload::plan::Group;
+    use headway_workload::{Plan, Process};
+
+    /// Batches that are there from the beginning; no thread, no channel.
+    struct Ready(std::vec::IntoIter<Batch>);
+
+    impl BatchSource for Ready {
+        fn next(&mut self, _: Duration) -> Next {
+            self.0.next().map_or(Next::Ended, Next::Batch)
+        }
+        fn give_back(&mut self, batch: Batch) {
+            assert!(batch.records.is_empty() && batch.starts.is_empty(), "it is emptied before");
+        }
+    }
+
+    #[derive(Default)]
+    struct Seen {
+        ended: Vec<u64>,
+        merged: ByLabel,
+        snapshots: usize,
+        rows: usize,
+    }
+
+    impl Observer for Seen {
+        fn wants_labels(&self) -> bool {
+            true
+        }
+        fn snapshot(&mut self, snapshot: &Snapshot) {
+            self.snapshots += 1;
+            self.ended.push(snapshot.now.ended);
+            self.merged.merge(&snapshot.by_label);
+        }
+        fn finished(&mut self, snapshot: &Snapshot) {
+            self.ended.push(snapshot.now.ended);
+            self.merged.merge(&snapshot.by_label);
+        }
+        fn batch(&mut self, batch: &Batch) {
+            self.rows += batch.records.len();
+        }
+    }
+
+    /// Sixty batches, one every 100 ms, each of ten requests of two steps, one in ten of them failed.
+    fn batches() -> Vec<Batch> {
+        let batch = |b: i64| {
+            let at = Nanos::from_millis(100 * b);
+            let mut batch = Batch { watermark: at, last: b == 59, ..Batch::default() };
+            for i in 0..10 {
+                let due = at + Nanos::from_millis(i);
+                let outcome = if i == 7 { Outcome::Status } else { Outcome::Ok };
+                let done = due + Nanos::from_micros(100 + 37 * b + i);
+                let step = u16::from(i % 3 == 0);
+                batch.starts.push(Start::arrival(due, due, step));
+                let row = Record::never_started((10 * b + i) as u64, due, done, outcome);
+                batch.records.push(Record { started: Stamp::from(due), sent: Stamp::from(due), step, ..row });
+            }
+            batch
+        };
+        (0..60).map(batch).collect()
+    }
+
+    #[test]
+    fn every_observer_sees_every_request_once() {
+        let profile = Profile::new(&[Phase::hold(Nanos::from_secs(6), Rate(100.0))]);
+        let plan = Plan::of(1, Group::open(Process::Constant, profile), Nanos::ZERO, Nanos::from_secs(6));
+        let labels = ["list".to_owned(), "add".to_owned()];
+        let analysis = Analysis::new(analysis_setup(&plan, &labels, 1));
+        let (mut one, mut other) = (Seen::default(), Seen::default());
+        let mut observers: [&mut dyn Observer; 2] = [&mut one, &mut other];
+        let collector = Collector::new(analysis, None, &labels, &mut observers);
+        // Time goes on by 50 ms whenever somebody looks.
+        let clock = std::cell::Cell::new(Nanos::ZERO);
+        let now = || {
+            clock.set(clock.get() + Nanos::from_millis(50));
+            clock.get()
+        };
+        let collected = collector.run(&mut Ready(batches().into_iter()), now, &Control::default());
+        assert_eq!((collected.rows_lost, collected.log_failure.is_none()), (0, true));
+        let mut whole = ByLabel::new(&labels);
+        batches().iter().flat_map(|batch| &batch.records).for_each(|record| whole.record(record));
+        for seen in [&one, &other] {
+            assert_eq!((seen.rows, seen.ended.last()), (600, Some(&600)));
+            assert!(seen.snapshots >= 4 && seen.ended.is_sorted(), "{:?}", seen.ended);
+            assert_eq!(seen.merged, whole);
+        }
+        assert_eq!(whole.labels[0].outcomes[&Outcome::Status], 60);
     }
 }

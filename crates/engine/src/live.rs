@@ -1,6 +1,6 @@
 //! A run over sockets, in real time: resolves the name, runs workers and collector, and returns the result.
 
-use crate::collect::{Observer, collector};
+use crate::collect::{Collector, Observer, channel};
 use crate::spec::{Kept, log_finding};
 use crate::{Error, Manifest, RunResult, RunSpec, analysis_setup};
 use anyhow::{Context as _, anyhow};
@@ -95,7 +95,8 @@ impl Live {
         let log = kept.open(spec, &manifest)?;
         let analysis = Analysis::new(analysis_setup(plan, &spec.labels, threads as usize))
             .judging(spec.thresholds.clone());
-        let (intake, collector) = collector(analysis, log);
+        let collector = Collector::new(analysis, log, &spec.labels, observers);
+        let (intake, mut batches) = channel();
         let config = headway_live::Config {
             plan: plan.clone(),
             address,
@@ -111,7 +112,10 @@ impl Live {
             control: cancel.clone(),
         };
         let (report, collected) = thread::scope(|scope| {
-            let collecting = scope.spawn(|| collector.run(|| clock.now(), observers, cancel));
+            let collecting = scope.spawn(|| {
+                headway_live::host::give_way();
+                collector.run(&mut batches, || clock.now(), cancel)
+            });
             let report = headway_live::run(&config, |worker| intake.sink(worker));
             drop(intake);
             (report, collecting.join())

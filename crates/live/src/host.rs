@@ -92,3 +92,8 @@ mod slice {
         }
     }
 }
+
+/// Whether a path stands for what this process has open: standard output, or what a shell handed over.
+pub fn is_open_here(path: &std::path::Path) -> bool {
+    path.starts_with("/dev") || path.starts_with("/proc")
+}

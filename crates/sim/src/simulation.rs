@@ -77,7 +77,7 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
         self
     }
 
-    /// Plays until done; returns when that was.
+    /// Plays until done, or until the sink has enough; returns when that was.
     ///
     /// # Panics
     /// If the client neither acts nor ends, or time stands still: a world that would hang fails instead.
@@ -100,6 +100,9 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
                 self.interrupt();
             }
             self.client.tick(self.now);
+            if self.client.has_enough() {
+                return self.now;
+            }
             if let Some(action) = self.client.poll(self.now) {
                 self.act(action);
             } else if self.client.is_done() {
@@ -121,7 +124,7 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
         loop {
             let (happens, arrives) = (self.next_at(), self.client.next_arrival());
             let next = happens.min(arrives);
-            if next >= self.client.next_non_arrival().min(self.interrupt_at) {
+            if next >= self.client.next_non_arrival().min(self.interrupt_at) || self.client.has_enough() {
                 return;
             }
             self.now = self.now.max(next);
@@ -324,9 +327,11 @@ pub struct Played {
     pub requests: u64,
     /// Most events that were pending at once: what the run needed memory for.
     pub most_held: usize,
+    /// Whether it was stopped before its end, because the sink had enough: requests in flight have left no record.
+    pub stopped: bool,
 }
 
-/// Plays `shard` of a plan against a target, to the end. The sink gets everything, also the end.
+/// Plays `shard` of a plan against a target, to the end or until the sink has enough. The sink gets everything, also the end.
 pub fn play<S: RecordSink, T: Target>(
     plan: &Plan,
     shard: Shard,
@@ -338,8 +343,15 @@ pub fn play<S: RecordSink, T: Target>(
     let client = Client::new(plan, shard, limits, Lent(sink)).keeping_notes();
     let mut world = Simulation::new(client, target, generator);
     let ended = world.run();
-    world.finish();
-    Played { ended, requests: world.requests(), most_held: world.most_held() }
+    let stopped = !world.client.is_done();
+    let played = Played { ended, requests: world.requests(), most_held: world.most_held(), stopped };
+    if stopped {
+        drop(world);
+        sink.finish(ended);
+    } else {
+        world.finish();
+    }
+    played
 }
 
 /// A sink that the caller keeps.
@@ -361,6 +373,10 @@ impl<S: RecordSink> RecordSink for Lent<'_, S> {
     #[inline]
     fn tick(&mut self, now: Nanos) {
         self.0.tick(now);
+    }
+    #[inline]
+    fn has_enough(&self) -> bool {
+        self.0.has_enough()
     }
     #[inline]
     fn finish(&mut self, now: Nanos) {

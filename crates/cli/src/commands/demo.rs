@@ -1,22 +1,16 @@
 //! `headway demo`: an embedded target, ten seconds of Poisson load, a report, and where to go from there.
 
 use super::run::play;
-use crate::args::DemoArgs;
+use crate::args::{Args, Command, DemoArgs, RunArgs};
 use crate::exit::{self, Failure};
-use crate::settings::{
-    DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT, Lengths, Load, RunSettings,
-};
+use crate::settings::RunSettings;
 use anyhow::anyhow;
+use clap::Parser as _;
 use headway_base::dist;
 use headway_base::{Nanos, Rate};
-use headway_engine::manifest::STEP;
 use headway_live::serve::{Server, Settings};
 use headway_live::{Address, Control};
-use headway_workload::content::Script;
-use headway_workload::redact::Redactor;
-use headway_workload::{Limits, Plan, Process, Request, Target};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::thread;
 
 const MOST: Rate = Rate(1000.0);
@@ -51,46 +45,16 @@ pub(super) fn demo(args: &DemoArgs) -> Result<u8, Failure> {
     Ok(if shown.contains(&code) && !args.output.strict { exit::FINE } else { code })
 }
 
+/// What `headway run` with these flags would do.
 fn settings(args: &DemoArgs, url: &str, seed: u64) -> Result<RunSettings, Failure> {
-    let zero = Nanos::ZERO;
-    let plan = Plan::ramp_and_hold(seed, Process::Poisson, args.rate, zero, zero, HOLD);
-    let target = Target::parse(url)?;
-    let shown_target = target.to_string();
-    let timeout = DEFAULT_TIMEOUT;
-    Ok(RunSettings {
-        name: target.short_name(),
-        script: Arc::new(Script::single(&Request::get(&target.path))),
-        labels: vec![STEP.to_owned()],
-        target,
-        load: Load {
-            plan,
-            headline: format!("{} for {HOLD}, poisson", args.rate),
-            requests: None,
-            assumed: Vec::new(),
-            lengths: Some(Lengths { ramp: zero, warmup: zero, hold: HOLD }),
-        },
-        limits: Limits {
-            connections: headway_live::host::default_connections(),
-            max_wait: timeout,
-            timeout,
-            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
-            drain: timeout,
-        },
-        max_body: DEFAULT_MAX_BODY,
-        scenario: None,
-        shown_target,
-        redactor: Redactor::default(),
-        threads: None,
-        insecure: false,
-        start: None,
-        thresholds: Vec::new(),
-        output: args.output.clone(),
-        words: ["headway", "demo", "-R"]
-            .iter()
-            .map(|w| (*w).to_owned())
-            .chain([args.rate.to_string()])
-            .collect(),
-    })
+    let (rate, hold, seed) = (args.rate.to_string(), HOLD.to_string(), seed.to_string());
+    let flags = ["headway", "run", url, "-R", &rate, "-d", &hold, "--seed", &seed];
+    let Command::Run(run) = Args::try_parse_from(flags)?.command else {
+        unreachable!("these are flags of headway run")
+    };
+    let run = RunArgs { output: args.output.clone(), ..*run };
+    let words = ["headway", "demo", "-R", &rate].map(str::to_owned);
+    RunSettings::resolve(&run, &words).map_err(Failure::usage)
 }
 
 /// What the newcomer is told below the report: the truth it can be held against, and what to try next.

@@ -237,7 +237,7 @@ const OF_A_RUN: [&str; 6] = [
 fn has_a_folder(output: &Output<'_>) -> Result<()> {
     let (typed, path) = (&output.typed, output.path);
     let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
-    if output.form == Form::Folder || is_other || path.starts_with("/dev") || path.starts_with("/proc") {
+    if output.form == Form::Folder || is_other || headway_live::host::is_open_here(path) {
         return Ok(());
     }
     let place = place(path);

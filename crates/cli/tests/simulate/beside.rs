@@ -2,7 +2,8 @@
 
 use super::{args, play, resolved};
 use headway_cli::settings::{Asked, SimSettings, asked};
-use headway_engine::simulate::{Other, study};
+use headway_engine::experiment::study;
+use headway_engine::simulate::Other;
 use headway_stats::Summary;
 use headway_stats::summary::{Against, Beside, Differs};
 use std::fs;

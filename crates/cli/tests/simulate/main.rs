@@ -7,12 +7,12 @@ mod percentiles;
 mod steady;
 
 use clap::Parser as _;
-use headway_base::{Nanos, Snapshot};
+use headway_base::Nanos;
 use headway_cli::args::{Args, Command, SimArgs};
 use headway_cli::exit::in_words;
 use headway_cli::settings::{Asked, SimSettings, asked, simulated};
-use headway_engine::simulate::{Studied, StudySpec, study};
-use headway_engine::{Backend, Control, Observer};
+use headway_engine::experiment::{Studied, StudySpec, study};
+use headway_engine::{Backend, Control, Observer, Snapshot};
 use headway_stats::Summary;
 use headway_stats::study::{Study, WarmUp};
 use std::fs;
@@ -349,7 +349,7 @@ struct StopAt {
 
 impl Observer for StopAt {
     fn snapshot(&mut self, snapshot: &Snapshot) {
-        if snapshot.at >= self.at {
+        if snapshot.now.at >= self.at {
             self.control.stop();
         }
     }

@@ -1,10 +1,10 @@
 //! Runs against a model, in virtual time: a single run with the same client, the same statistics and the same run folder as a
-//! live one, or a study of several plays.
+//! live one, and what the plays of an experiment come to.
 //!
 //! ```text
 //! one run:   records ──> Analysis, log            ──> Summary
 //!                    └──> order ──> course (warm-up) ──┘
-//! a study:   each play: records ──> sink (counts, order ──> course) ──> Replication
+//! experiment: each play: records ──> sink (counts, order ──> course) ──> Replication
 //!            each point: its replications ──> Point; points of several models ──> Difference
 //! ```
 
@@ -12,24 +12,22 @@ mod beside;
 mod course;
 mod demands;
 mod differs;
-mod estimates;
+pub(crate) mod estimates;
 mod inside;
 mod loads;
 mod notes;
 mod order;
 mod period;
-mod point;
+pub(crate) mod point;
 mod pooled;
-mod replication;
+pub(crate) mod replication;
 mod single;
 mod sink;
 mod state;
-mod study;
 mod times;
 
 pub use beside::{Other, Own};
 pub use single::Sim;
-pub use study::{Place, Studied, StudySpec, study};
 
 use headway_sim::{Generator, RandomPauses};
 use headway_workload::model::Model;

@@ -9,7 +9,7 @@ use super::inside::{Seen, looked_at_until, simulation};
 use super::loads::Loads;
 use super::period::Period;
 use super::pooled::Run;
-use super::sink::{Counts, Sink, unless_abandoned};
+use super::sink::{Counts, Sink};
 use super::times::Times;
 use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
@@ -93,7 +93,7 @@ pub fn warm_up(plan: &Plan) -> WarmUp {
 }
 
 impl Replication {
-    /// Plays it. None if it was given up because `stop` holds.
+    /// Plays it. None if it was stopped because `stop` holds.
     ///
     /// # Errors
     /// A model that cannot be.
@@ -109,25 +109,23 @@ impl Replication {
         let mut sink = Sink::new(plan, stop);
         let suits =
             generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports_network(plan, &network);
-        let by_recursion =
-            suits.then(|| unless_abandoned(|| lindley::play_through(plan, &mut network, *limits, &mut sink)));
+        let by_recursion = suits.then(|| lindley::play_through(plan, &mut network, *limits, &mut sink));
         let played = match by_recursion {
-            Some(None) => None,
-            Some(Some(Ok(played))) => Some(played),
+            Some(Ok(played)) => played,
             acted_or_unsuited => {
                 if acted_or_unsuited.is_some() {
                     network = Network::new(&play.model, plan)?;
                     sink = Sink::new(plan, stop);
                 }
-                unless_abandoned(|| {
-                    headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink)
-                })
+                headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut sink)
             }
         };
+        if played.stopped {
+            return Ok(None);
+        }
         let seen = |played: Played| network.observed(looked_at_until(plan, played.ended));
         let period = Period::of(plan, &play.model);
-        let of = |played: Played| Replication::of(plan, period, sink, &seen(played));
-        Ok(played.map(of))
+        Ok(Some(Replication::of(plan, period, sink, &seen(played))))
     }
 
     fn of(plan: &Plan, period: Option<Period>, sink: Sink<'_>, observed: &Observed) -> (Replication, Course) {

@@ -5,14 +5,12 @@ use super::inside::{looked_at_until, simulation};
 use super::loads::Loads;
 use super::order::{How, InOrder};
 use super::period::Period;
-use super::sink::{abandon, unless_abandoned};
 use super::state::{Looked, fastest, why_not};
 use super::{Other, Own, Play};
-use crate::collect::Observer;
+use crate::collect::{Collector, Observer};
 use crate::spec::{Kept, log_finding};
 use crate::{Control, Error, Manifest, RunResult, RunSpec, analysis_setup};
 use headway_base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
-use headway_records::LogWriter;
 use headway_sim::Network;
 use headway_stats::steady::{Cut, Prefix};
 use headway_stats::summary::{ModelPart, Simulation, Source, Steady};
@@ -24,9 +22,6 @@ use std::ops::Range;
 
 /// Rows that are handed to the statistics at once.
 const ROWS: usize = 4_096;
-
-/// Observers are shown how things stand this often, in virtual time.
-const EVERY: Nanos = Nanos::from_secs(1);
 
 /// What a simulated run needs besides its specification.
 #[derive(Clone, Debug)]
@@ -62,29 +57,22 @@ impl Sim {
         let kept = Kept::make(spec)?;
         let log = kept.open(spec, &manifest)?;
         let analysis = Analysis::new(analysis_setup(plan, &spec.labels, 1)).judging(spec.thresholds.clone());
-        let warm_up = InTheCourse::new(plan);
-        let taking = RefCell::new(Taking { analysis, log, failure: None, warm_up, observers, next: EVERY });
-        let to = Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch));
-        let mut sink = Until { to, cancel, now: Nanos::ZERO };
-        let played = unless_abandoned(|| {
-            headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink)
-        });
-        let interrupted = played.is_none();
-        if interrupted {
-            sink.to.finish(sink.now);
-        }
-        let ended = played.map_or(sink.now, |played| played.ended);
-        let until = if interrupted { ended } else { looked_at_until(plan, ended) };
+        let collector = Collector::new(analysis, log, &spec.labels, observers);
+        let taking = RefCell::new(Taking { collector, warm_up: InTheCourse::new(plan) });
+        let mut sink = Until { to: Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch)), cancel };
+        let played = headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink);
         drop(sink);
-        let Taking { analysis, mut log, failure, warm_up, .. } = taking.into_inner();
+        let (ended, interrupted) = (played.ended, played.stopped);
+        let until = if interrupted { ended } else { looked_at_until(plan, ended) };
+        let Taking { collector, warm_up } = taking.into_inner();
         let loads = Loads::of(plan, &play.model);
         let inside = simulation(&network.observed(until), &loads);
         let steady = match interrupted {
             true => Steady { why_not: Some("the simulation was interrupted".into()), ..Steady::default() },
             false => steady(plan, &self.model, &warm_up, &loads, &inside.parts),
         };
-        let finished = log.as_mut().map_or(Ok(()), LogWriter::finish);
-        let mut summary = analysis.finish(Facts {
+        let collected = collector.finish(ended);
+        let mut summary = collected.analysis.finish(Facts {
             source: Source::Sim,
             name: spec.name.clone(),
             seed: Some(plan.seed),
@@ -97,46 +85,28 @@ impl Sim {
         });
         let own = Own { scenario: &spec.name, plan, steps: &spec.labels, limits: &spec.limits };
         summary.beside = self.beside.as_ref().map(|other| other.beside(&own, &summary));
-        let (written, lost) = log.as_ref().map_or((0, 0), |log| (log.rows_written(), log.rows_lost()));
-        // The first error tells of its own rows; what is said at the end is the sum.
-        let mut log_failure = failure.or(finished.err());
-        if let Some(headway_records::Error::Write { rows_lost, .. }) = &mut log_failure {
-            *rows_lost = lost;
+        if let Some(error) = &collected.log_failure {
+            let finding = log_finding(error, collected.rows_lost, collected.rows_written);
+            summary.verdict.findings.push(finding);
         }
-        if let Some(error) = &log_failure {
-            summary.verdict.findings.push(log_finding(error, lost, written));
-        }
-        Ok(kept.close(summary, log_failure, interrupted))
+        Ok(kept.close(summary, collected.log_failure, interrupted))
     }
 }
 
-/// A sink that gives up the play when it is cancelled.
+/// A sink that has enough when the run is cancelled.
 struct Until<'a, S> {
     to: S,
     cancel: &'a Control,
-    now: Nanos,
-}
-
-impl<S> Until<'_, S> {
-    #[inline]
-    fn at(&mut self, now: Nanos) {
-        if self.cancel.asked() > 0 {
-            abandon();
-        }
-        self.now = self.now.max(now);
-    }
 }
 
 impl<S: RecordSink> RecordSink for Until<'_, S> {
     #[inline]
     fn start(&mut self, start: Start) {
-        self.at(start.started);
         self.to.start(start);
     }
 
     #[inline]
     fn record(&mut self, record: Record) {
-        self.at(record.done);
         self.to.record(record);
     }
 
@@ -148,6 +118,11 @@ impl<S: RecordSink> RecordSink for Until<'_, S> {
         self.to.tick(now);
     }
 
+    #[inline]
+    fn has_enough(&self) -> bool {
+        self.cancel.asked() > 0
+    }
+
     fn finish(&mut self, now: Nanos) {
         self.to.finish(now);
     }
@@ -155,13 +130,8 @@ impl<S: RecordSink> RecordSink for Until<'_, S> {
 
 /// Where batches go.
 struct Taking<'a, 'b> {
-    analysis: Analysis,
-    log: Option<LogWriter>,
-    failure: Option<headway_records::Error>,
+    collector: Collector<'a, 'b>,
     warm_up: InTheCourse,
-    observers: &'a mut [&'b mut dyn Observer],
-    /// When observers are next shown how things stand.
-    next: Nanos,
 }
 
 /// The course of the measured phase, from records in the order in which they end.
@@ -247,27 +217,14 @@ fn steady(plan: &Plan, model: &Model, seen: &InTheCourse, loads: &Loads, parts: 
 
 impl Taking<'_, '_> {
     fn take(&mut self, mut batch: Batch) -> Batch {
-        self.analysis.batch(&batch);
+        self.collector.take(&batch);
         self.warm_up.take(&batch);
-        if let Some(Err(error)) = self.log.as_mut().map(|log| log.append(&batch.records)) {
-            self.failure.get_or_insert(error);
+        if !batch.last {
+            self.collector.show(batch.watermark);
         }
-        self.show(&batch);
         batch.starts.clear();
         batch.records.clear();
         batch.users.clear();
         batch
-    }
-
-    fn show(&mut self, batch: &Batch) {
-        if self.observers.is_empty() {
-            return;
-        }
-        self.observers.iter_mut().for_each(|observer| observer.batch(batch));
-        if batch.watermark >= self.next && batch.watermark < Nanos::MAX {
-            self.next = Nanos(batch.watermark.0 / EVERY.0 * EVERY.0) + EVERY;
-            let snapshot = self.analysis.snapshot(batch.watermark);
-            self.observers.iter_mut().for_each(|observer| observer.snapshot(&snapshot));
-        }
     }
 }

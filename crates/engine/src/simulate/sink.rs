@@ -8,12 +8,12 @@ use super::order::InOrder;
 use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
 use headway_workload::Plan;
 use std::ops::Range;
-use std::panic;
 
 /// Takes one run.
 pub struct Sink<'a> {
     measured: Range<Nanos>,
     stop: &'a (dyn Fn() -> bool + Sync),
+    stopped: bool,
     order: InOrder,
     /// Response times of what counts, in the order in which it started.
     pub course: Course,
@@ -46,23 +46,15 @@ pub struct Counts {
     pub last: Nanos,
 }
 
-/// What a play ends with whose result nobody waits for.
-#[derive(Debug)]
-struct Abandoned;
-
-/// Gives up the play whose sink calls this: see [`unless_abandoned`].
-pub fn abandon() -> ! {
-    panic::resume_unwind(Box::new(Abandoned))
-}
-
 impl<'a> Sink<'a> {
-    /// Of a run of that plan, which is given up (see [`unless_abandoned`]) when `stop` holds.
+    /// Of a run of that plan, which is stopped when `stop` holds.
     pub fn new(plan: &Plan, stop: &'a (dyn Fn() -> bool + Sync)) -> Sink<'a> {
         // An arrival may be due at the very end, as the last of evenly spaced ones is.
         let measured = plan.measured_from..plan.end() + Nanos(1);
         Sink {
             measured,
             stop,
+            stopped: false,
             order: InOrder::default(),
             course: Course::default(),
             counts: Counts::default(),
@@ -78,9 +70,7 @@ impl RecordSink for Sink<'_> {
 
     #[inline]
     fn record(&mut self, record: Record) {
-        if (self.stop)() {
-            abandon();
-        }
+        self.stopped = (self.stop)();
         // A session's row stands for requests that have rows of their own.
         if record.kind != Kind::Request {
             return;
@@ -114,16 +104,12 @@ impl RecordSink for Sink<'_> {
 
     fn tick(&mut self, _: Nanos) {}
 
-    fn finish(&mut self, _: Nanos) {}
-}
-
-/// What `play` gives, or nothing if its sink gave it up. Any other panic goes on.
-pub fn unless_abandoned<T>(play: impl FnOnce() -> T) -> Option<T> {
-    match panic::catch_unwind(panic::AssertUnwindSafe(play)) {
-        Ok(result) => Some(result),
-        Err(cause) if cause.is::<Abandoned>() => None,
-        Err(cause) => panic::resume_unwind(cause),
+    #[inline]
+    fn has_enough(&self) -> bool {
+        self.stopped
     }
+
+    fn finish(&mut self, _: Nanos) {}
 }
 
 #[cfg(test)]
@@ -178,12 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_is_given_up_and_a_panic_is_not_swallowed() {
-        let (plan, yes) = (plan(), || true);
-        let played = unless_abandoned(|| Sink::new(&plan, &yes).record(record(5, 20, Outcome::Ok)));
-        assert_eq!(played, None);
-        assert_eq!(unless_abandoned(|| 7), Some(7));
-        let other = panic::catch_unwind(|| unless_abandoned(|| panic::resume_unwind(Box::new("other"))));
-        assert_eq!(other.err().and_then(|cause| cause.downcast::<&str>().ok()).as_deref(), Some(&"other"));
+    fn a_play_that_is_stopped_ends_at_the_next_record() {
+        let plan = plan();
+        let (no, yes) = (|| false, || true);
+        let mut sinks = [Sink::new(&plan, &no), Sink::new(&plan, &yes)];
+        assert!(sinks.iter().all(|sink| !sink.has_enough()));
+        sinks.iter_mut().for_each(|sink| sink.record(record(5, 20, Outcome::Ok)));
+        assert_eq!(sinks.map(|sink| sink.has_enough()), [false, true]);
     }
 }

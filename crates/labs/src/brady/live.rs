@@ -10,13 +10,13 @@ use super::published::{SIZES, T1830, TESTS};
 use super::theory;
 use crate::{Cell, Quantity, Range, Report, Table, TableRow, bounds, replicate};
 use anyhow::anyhow;
-use headway_base::{Nanos, Record, RecordSink, Start};
+use headway_base::{Batch, Nanos, RecordSink as _};
+use headway_engine::{Backend, Control, Live, Observer, RunSpec};
+use headway_live::Address;
 use headway_live::serve::{Server, Settings};
-use headway_live::{Address, Clock, Config, Control, Requests};
 use headway_workload::content::Script;
 use headway_workload::{Request, Target};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// So many times faster than the test of the paper.
@@ -77,52 +77,39 @@ fn run(setting: &Setting, seed: u64) -> anyhow::Result<Lived> {
     let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     let server = Server::bind(&loopback, served, None, stop_target.clone())?;
     let target = Target::parse(&format!("http://{}/", server.address()))?;
-    let script = Arc::new(Script::single(&Request::get(&target.path)));
-    let config = Config {
-        plan: setting.plan(seed)?,
-        address: server.address().clone(),
-        tls: None,
-        requests: Requests::new(&target, script)?,
-        answer_limits: headway_wire::Limits::default(),
-        limits: bounds::limits(USERS, PATIENCE),
-        threads: 1,
-        clock: Clock::starting_in(AHEAD),
-        control: Control::default(),
+    let live = Live {
+        threads: Some(1),
+        start: Some(headway_engine::Start::In(AHEAD)),
+        ..Live::new(target.clone(), Script::single(&Request::get(&target.path)))
     };
-    let done = Mutex::new(Vec::new());
-    let report = thread::scope(|scope| {
+    let spec = RunSpec {
+        limits: bounds::limits(USERS, PATIENCE),
+        ..RunSpec::new("brady", setting.plan(seed)?, USERS)
+    };
+    let mut kept = Kept(Launches::new(setting));
+    let result = thread::scope(|scope| {
         let serving = scope.spawn(|| server.run());
-        let played =
-            headway_live::run(&config, |_| Kept { launches: Some(Launches::new(setting)), done: &done });
+        let backend = Backend::Live(Box::new(live));
+        let played = backend.play(&spec, &Control::default(), &mut [&mut kept]);
         stop_target.stop();
         let served = serving.join();
         served.map_err(|_| anyhow!("the embedded target panicked"))??;
         anyhow::Ok(played?)
     })?;
-    let stalls = report.workers.iter().flat_map(|worker| &worker.stalls);
+    let stalls = result.summary.generator.into_iter().flat_map(|generator| generator.stalls);
+    let seconds = Nanos::from_secs_f64;
     let (from, to) = setting.window;
-    let held_up = stalls.filter(|stall| (from..to).contains(&stall.at)).map(|stall| stall.length).collect();
-    let launches = done.into_inner().unwrap_or_else(PoisonError::into_inner).pop();
-    let launches = launches.ok_or_else(|| anyhow!("the live run left no launches"))?;
-    Ok(Lived { failed: launches.failed(), numbers: launches.numbers(), held_up })
+    let held_up = stalls.filter(|stall| (from..to).contains(&seconds(stall.at_s)));
+    let held_up = held_up.map(|stall| seconds(stall.length_s)).collect();
+    Ok(Lived { failed: kept.0.failed(), numbers: kept.0.numbers(), held_up })
 }
 
-/// The worker's sink: hands its launches over when it is done.
-struct Kept<'a> {
-    launches: Option<Launches>,
-    done: &'a Mutex<Vec<Launches>>,
-}
+/// Keeps the launches of a run.
+struct Kept(Launches);
 
-impl RecordSink for Kept<'_> {
-    fn start(&mut self, _: Start) {}
-    fn record(&mut self, record: Record) {
-        if let Some(launches) = &mut self.launches {
-            launches.record(record);
-        }
-    }
-    fn tick(&mut self, _: Nanos) {}
-    fn finish(&mut self, _: Nanos) {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).extend(self.launches.take());
+impl Observer for Kept {
+    fn batch(&mut self, batch: &Batch) {
+        batch.records.iter().for_each(|record| self.0.record(*record));
     }
 }
 

@@ -71,7 +71,7 @@ fn steps(plan: &Plan) -> Option<Vec<u16>> {
     plan.groups.iter().map(step).collect()
 }
 
-/// Plays the whole plan against a model, to the end; the sink gets everything, also the end.
+/// Plays the whole plan against a model, to the end or until the sink has enough; the sink gets everything, also the end.
 ///
 /// # Errors
 /// Where the plan or the model is not supported (the sink is untouched then) and where the client would have acted.
@@ -160,6 +160,7 @@ struct Recursion<'a, S> {
     last_start: Nanos,
     requests: u64,
     ended: Nanos,
+    stopped: bool,
     sink: &'a mut S,
 }
 
@@ -174,6 +175,7 @@ impl<'a, S: RecordSink> Recursion<'a, S> {
             last_start: plan.end().saturating_add(GRACE),
             requests: 0,
             ended: Nanos::ZERO,
+            stopped: false,
             sink,
         })
     }
@@ -193,12 +195,16 @@ impl<'a, S: RecordSink> Recursion<'a, S> {
             _ => {
                 let whole = Plan { shard: Shard::WHOLE, ..plan.clone() };
                 for (group, arrival) in whole.sessions() {
+                    self.stopped = self.sink.has_enough();
+                    if self.stopped {
+                        break;
+                    }
                     self.request(&mut target, group, steps[group], arrival)?;
                 }
             }
         }
         self.sink.finish(self.ended);
-        Ok(Played { ended: self.ended, requests: self.requests, most_held: 0 })
+        Ok(Played { ended: self.ended, requests: self.requests, most_held: 0, stopped: self.stopped })
     }
 
     /// Plays the arrivals of the only group, in blocks.
@@ -212,6 +218,10 @@ impl<'a, S: RecordSink> Recursion<'a, S> {
         loop {
             arrivals.fill(&mut block);
             let Some(first) = block.first() else { return Ok(()) };
+            self.stopped = self.sink.has_enough();
+            if self.stopped {
+                return Ok(());
+            }
             target.prepare(first.k, block.len());
             for &arrival in &block {
                 self.request(&mut target, 0, step, arrival)?;

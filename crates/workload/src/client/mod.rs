@@ -395,6 +395,12 @@ impl<S: RecordSink> Client<S> {
         self.sink.tick(now);
     }
 
+    /// Whether the sink wants nothing more.
+    #[inline]
+    pub fn has_enough(&self) -> bool {
+        self.sink.has_enough()
+    }
+
     /// Whether every request that fell due has ended.
     #[inline]
     pub fn is_done(&self) -> bool {

@@ -1,14 +1,10 @@
-//! Plays a study: every replication of every point, several at once, on the same draws; what is kept of each point is
-//! of a fixed size.
-//!
-//! Replication r has the same seed at every point, so that points differ by what they are and not by their luck
-//! (common random numbers; Law and Kelton 2000, section 11.2).
+//! A study: every combination of values, each with its replications; points that differ in the model alone are compared.
 
-use super::estimates::of_values;
-use super::point::{Coming, Done};
-use super::replication::{MAX, NUMBERS, Number, OF_WELL, Replication, seed, warm_up};
-use super::{Other, Own, Play};
-use crate::{Error, jobs};
+use super::{Conditions, Conducted, Done, Experiment, Place, conduct};
+use crate::Error;
+use crate::simulate::estimates::of_values;
+use crate::simulate::replication::{MAX, NUMBERS, Number, OF_WELL, warm_up};
+use crate::simulate::{Other, Own, Play};
 use headway_stats::Threshold;
 use headway_stats::steady::{apart, paired};
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, SCHEMA, Study};
@@ -42,13 +38,15 @@ pub struct StudySpec {
     pub beside: Option<Other>,
 }
 
-/// One combination of values.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Place {
-    /// Values of the parameters, in their order.
-    pub values: Vec<String>,
-    /// What is played there.
-    pub play: Play,
+/// All points in one round.
+struct Grid {
+    places: Option<Vec<Place>>,
+}
+
+impl Experiment for Grid {
+    fn next(&mut self, _: &[Option<Done>]) -> Option<Vec<Place>> {
+        self.places.take()
+    }
 }
 
 impl StudySpec {
@@ -79,42 +77,21 @@ pub struct Studied {
 pub fn study(
     spec: &StudySpec,
     stop: &(dyn Fn() -> bool + Sync),
-    mut progress: impl FnMut(),
+    progress: impl FnMut(),
 ) -> Result<Studied, Error> {
-    let (points, r) = (spec.places.len(), spec.replications);
-    let mut coming: BTreeMap<usize, Coming> = BTreeMap::new();
-    let mut done: Vec<Option<Done>> = (0..points).map(|_| None).collect();
-    let mut wrong = None;
-    let once = |job: u64| {
-        let place = &spec.places[(job / r) as usize];
-        Replication::play(&place.play, seed(spec.seed, job % r), stop)
-    };
-    jobs::each(spec.plays(), spec.threads, stop, once, |job, played| {
-        let at = (job / r) as usize;
-        let place = &spec.places[at];
-        match played {
-            Ok(Some((replication, course))) => {
-                let point = coming.entry(at).or_insert_with(|| Coming::new(r, &place.play, &spec.thresholds));
-                point.take(job % r, replication, course);
-                progress();
-            }
-            Ok(None) => {}
-            Err(error) => wrong = wrong.take().or(Some(error)),
+    let r = spec.replications;
+    let conditions =
+        Conditions { seed: spec.seed, replications: r, threads: spec.threads, thresholds: &spec.thresholds };
+    let mut grid = Grid { places: Some(spec.places.clone()) };
+    let Conducted { places, mut done } = conduct(&mut grid, &conditions, stop, progress)?;
+    if let Some(other) = &spec.beside {
+        for (place, done) in places.iter().zip(&mut done) {
+            let Some(Done { point, .. }) = done else { continue };
+            point.beside = Some(other.against(&own(spec, place), point, r));
         }
-        if coming.get(&at).is_some_and(Coming::is_whole) {
-            done[at] = coming.remove(&at).map(|whole| {
-                let mut done = whole.finish(&place.values, &place.play);
-                done.point.beside =
-                    spec.beside.as_ref().map(|other| other.against(&own(spec, place), &done.point, r));
-                done
-            });
-        }
-    });
-    if let Some(error) = wrong {
-        return Err(Error::usage(error));
     }
     let missing: Vec<Vec<String>> =
-        spec.places.iter().zip(&done).filter(|(_, d)| d.is_none()).map(|(p, _)| p.values.clone()).collect();
+        places.iter().zip(&done).filter(|(_, d)| d.is_none()).map(|(p, _)| p.values.clone()).collect();
     let interrupted = !missing.is_empty();
     let done: Vec<Done> = done.into_iter().flatten().collect();
     let (differences, not_compared) = differences(spec, &done);
@@ -277,6 +254,8 @@ fn difference(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulate::point::Coming;
+    use crate::simulate::replication::{Replication, seed};
     use headway_workload::Shard;
     use headway_workload::scenario::{Surroundings, parse};
 
