@@ -45,8 +45,6 @@ pub(crate) struct ArrivalsKept {
     /// Of another tool's log with a grid.
     pub dither: Option<Dither>,
     pub windows: Vec<Windows>,
-    /// Those of the fixed lengths again, with the arrivals as they would have started without the connection cap.
-    pub released_windows: Vec<Windows>,
     /// Counts for the pattern.
     pub scales: Scales,
     /// The longest headways, the longest first.
@@ -154,7 +152,6 @@ impl ArrivalsKept {
         let judged = foreign.as_ref().and_then(|f| f.judged.clone()).unwrap_or(measured.start..measured.end);
         let lengths = lengths(setup.resolution, foreign.is_some());
         let windows: Vec<_> = lengths.iter().map(|&w| Windows::new(w, judged.start, judged.end)).collect();
-        let released_windows = windows.clone();
         let varies = plan.is_some_and(|p| !measured.has_constant_rate(&p.profile));
         let labels = setup.labels.len();
         ArrivalsKept {
@@ -181,7 +178,6 @@ impl ArrivalsKept {
             }),
             dither: foreign.and_then(|f| Dither::new(setup.resolution, f.dither_seed)),
             windows,
-            released_windows,
             // Where the rate varies, from the start of the phase: the cumulative rate has no other zero.
             scales: match varies {
                 true => Scales::new(measured.start, measured.end, Nanos(1), rate),
@@ -344,8 +340,8 @@ impl ArrivalsKept {
             at = pause.0 - 1;
         }
         let expected = self.expected(plan);
-        for windows in &mut self.released_windows {
-            windows.started(at, &expected);
+        for windows in &mut self.windows {
+            windows.released(at, &expected);
         }
     }
 
@@ -363,7 +359,7 @@ impl ArrivalsKept {
             self.segments[segment].intended.push((at - before).max(0) as u64, 1);
         }
         let expected = self.expected(plan);
-        for windows in self.windows.iter_mut().chain(&mut self.released_windows) {
+        for windows in &mut self.windows {
             windows.intended(at, &expected);
         }
     }

@@ -118,7 +118,8 @@ pub(crate) fn arrivals_result(
     block.dispersion.sort_by(|a, b| a.window.total_cmp(&b.window));
     block.dispersion.dedup_by(|a, b| a.window == b.window);
     let rule_windows = results.into_iter().flatten().collect();
-    let released_windows = kept.released_windows.iter().filter_map(|w| w.result(until, &expected)).collect();
+    let released_windows =
+        kept.windows.iter().filter_map(|w| w.result_of_released(until, &expected)).collect();
     if block.dispersion.is_empty() {
         not_computed.insert("arrivals.dispersion".into(), "no window length fits 30 times".into());
     }

@@ -14,16 +14,22 @@ use hdrhistogram::Histogram;
 #[derive(Clone, Debug)]
 pub(crate) struct Fine {
     hist: Histogram<u64>,
+    /// Values of 0, which are most of all lags and waits, are not in the histogram.
+    zeros: u64,
     pub max: u64,
 }
 
 impl Fine {
     pub fn new() -> Fine {
-        Fine { hist: fresh(), max: 0 }
+        Fine { hist: fresh(), zeros: 0, max: 0 }
     }
 
     #[inline]
     pub fn push(&mut self, x: u64, count: u64) {
+        if x == 0 {
+            self.zeros += count;
+            return;
+        }
         // It grows as needed, so recording cannot fail.
         let _ = self.hist.record_n(x, count);
         self.max = self.max.max(x);
@@ -31,6 +37,9 @@ impl Fine {
 
     pub fn cells(&self) -> Cells {
         let mut cells = Cells::default();
+        if self.zeros > 0 {
+            cells.cells.push(Cell { low: 0, high: 0, count: self.zeros, up_to: 0 });
+        }
         cells.add(&self.hist);
         cells.settle()
     }
@@ -372,6 +381,20 @@ mod tests {
         assert_eq!(cells.quantile_of(0.5, 200), Some(100));
         assert_eq!(cells.quantile_of(0.51, 200), None);
         assert_eq!((cells.up_to(0), cells.up_to(30), cells.up_to(1000)), (0, 30, 100));
+    }
+
+    #[test]
+    fn zeros_have_a_cell_like_any_other_value() {
+        let (mut fine, mut hist) = (Fine::new(), fresh::<u64>());
+        for x in [0, 3, 0, 0, 5_000, 0] {
+            fine.push(x, 2);
+            hist.record_n(x, 2).unwrap();
+        }
+        let mut expected = Cells::default();
+        expected.add(&hist);
+        let shown =
+            |cells: Cells| cells.cells.iter().map(|c| (c.low, c.high, c.count, c.up_to)).collect::<Vec<_>>();
+        assert_eq!(shown(fine.cells()), shown(expected.settle()));
     }
 
     #[test]

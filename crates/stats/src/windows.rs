@@ -41,11 +41,13 @@ pub(crate) enum Expected<'a> {
     Varying(&'a Profile),
 }
 
-/// Windows of one length, counting arrivals as started and as intended.
+/// Windows of one length, counting arrivals as started, as they would have started without the connection cap, and as
+/// intended.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     grid: Grid,
     started: Stream,
+    released: Stream,
     intended: Stream,
 }
 
@@ -60,6 +62,11 @@ impl Grid {
     /// The twentieth that a window belongs to.
     fn segment(&self, window: u64) -> usize {
         (window * SEGMENTS as u64 / self.windows.max(1)) as usize
+    }
+
+    /// The first window behind a twentieth.
+    fn end_of(&self, segment: usize) -> u64 {
+        ((segment as u64 + 1) * self.windows).div_ceil(SEGMENTS as u64)
     }
 
     fn expected(&self, window: u64, expected: &Expected) -> f64 {
@@ -79,6 +86,9 @@ struct Stream {
     window: u64,
     edge: i64,
     count: u64,
+    /// The twentieth that it belongs to, and the first window behind that.
+    segment: usize,
+    segment_end: u64,
     segments: [Counts; SEGMENTS],
 }
 
@@ -130,13 +140,25 @@ impl Counts {
 
 impl Stream {
     fn new(grid: &Grid) -> Stream {
-        Stream { window: 0, edge: grid.start + grid.width, count: 0, segments: [Counts::default(); SEGMENTS] }
+        Stream {
+            window: 0,
+            edge: grid.start + grid.width,
+            count: 0,
+            segment: 0,
+            segment_end: grid.end_of(0),
+            segments: [Counts::default(); SEGMENTS],
+        }
     }
 
     #[inline]
     fn push(&mut self, at: i64, grid: &Grid, expected: &Expected) {
         if at >= self.edge {
-            self.close_until(((at - grid.start) / grid.width) as u64, grid, expected);
+            // The next window is the most frequent one, and needs no division.
+            let next = match at - self.edge < grid.width {
+                true => self.window + 1,
+                false => ((at - grid.start) / grid.width) as u64,
+            };
+            self.close_until(next, grid, expected);
         }
         // What comes before the grid (never) or after its end is not counted.
         self.count += 1;
@@ -147,7 +169,11 @@ impl Stream {
         let last = next.min(grid.windows);
         if self.window < last {
             let m = grid.expected(self.window, expected);
-            self.segments[grid.segment(self.window)].add(self.count as f64, m);
+            if self.window >= self.segment_end {
+                self.segment = grid.segment(self.window);
+                self.segment_end = grid.end_of(self.segment);
+            }
+            self.segments[self.segment].add(self.count as f64, m);
             self.skip(self.window + 1, last, grid, expected);
         }
         self.window = next;
@@ -161,8 +187,7 @@ impl Stream {
             let segment = grid.segment(window);
             match expected {
                 Expected::Constant => {
-                    // The first window of the next segment.
-                    let next = ((segment as u64 + 1) * grid.windows).div_ceil(SEGMENTS as u64).min(until);
+                    let next = grid.end_of(segment).min(until);
                     self.segments[segment].add_empty(next - window);
                     window = next;
                 }
@@ -203,7 +228,8 @@ impl Windows {
         let width = width.0.max(1);
         let windows = ((end.0.saturating_sub(start.0)).max(0) / width) as u64;
         let grid = Grid { start: start.0, width, windows };
-        Windows { grid, started: Stream::new(&grid), intended: Stream::new(&grid) }
+        let stream = Stream::new(&grid);
+        Windows { grid, started: stream.clone(), released: stream.clone(), intended: stream }
     }
 
     #[inline]
@@ -212,16 +238,30 @@ impl Windows {
     }
 
     #[inline]
+    pub fn released(&mut self, at: i64, expected: &Expected) {
+        self.released.push(at, &self.grid, expected);
+    }
+
+    #[inline]
     pub fn intended(&mut self, at: i64, expected: &Expected) {
         self.intended.push(at, &self.grid, expected);
     }
 
-    /// The result over the windows that are complete at `until`; none with fewer than 30 that expect an arrival.
+    /// The result of the starts over the windows that are complete at `until`; none with fewer than 30 that expect an arrival.
     pub fn result(&self, until: Nanos, expected: &Expected) -> Option<WindowsResult> {
+        self.result_of(&self.started, until, expected)
+    }
+
+    /// The same of the starts as they would have been without the connection cap.
+    pub fn result_of_released(&self, until: Nanos, expected: &Expected) -> Option<WindowsResult> {
+        self.result_of(&self.released, until, expected)
+    }
+
+    fn result_of(&self, sent: &Stream, until: Nanos, expected: &Expected) -> Option<WindowsResult> {
         let complete = ((until.0 - self.grid.start).max(0) / self.grid.width) as u64;
         let complete = complete.min(self.grid.windows);
         // The grid keeps its segments: only those that are whole count for intervals.
-        let [s, i] = [&self.started, &self.intended].map(|stream| {
+        let [s, i] = [sent, &self.intended].map(|stream| {
             let mut stream = stream.clone();
             if stream.window < complete {
                 stream.close_until(complete, &self.grid, expected);
@@ -238,10 +278,7 @@ impl Windows {
             return None;
         }
         let has_intended = all_i.c > 0.0;
-        let whole = (0..SEGMENTS).filter(|&j| {
-            let ends = ((j as u64 + 1) * self.grid.windows).div_ceil(SEGMENTS as u64);
-            ends <= complete && s[j].windows > 0
-        });
+        let whole = (0..SEGMENTS).filter(|&j| self.grid.end_of(j) <= complete && s[j].windows > 0);
         let part = |t: &Counts, all: &Counts| {
             let level = all.c / all.m;
             t.deviations(level) / (level * all.m / all.windows as f64) / t.windows as f64
