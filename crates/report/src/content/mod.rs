@@ -108,6 +108,8 @@ pub(crate) struct Cell {
     pub tone: Tone,
     /// The 95 % interval of its number, empty if it is missing; none where there can be none.
     pub interval: Option<String>,
+    /// The range of what its number is the mean of, 5 to 95 %; empty where there is none.
+    pub range: String,
     /// Why its number, or the interval of it, is missing.
     pub why: Option<Why>,
 }

@@ -5,7 +5,7 @@ use crate::format::{STEPPED, count, interval_cell, number as digits, plural, rat
 use crate::words::{self, Tone};
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Interval, Intervals, LabelSummary, Source, Spread, ThreadGroup, ThresholdResult,
+    Interval, Intervals, LabelSummary, Source, Spread, Tail, ThreadGroup, ThresholdResult,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -123,6 +123,35 @@ fn notes(summary: &Summary, stepped: bool) -> Vec<Block> {
     notes
 }
 
+/// The generator's lateness, and what held requests back.
+pub(crate) fn lateness(summary: &Summary) -> Table {
+    let row = |title: &str, tail: &Tail| {
+        let values = [("p50", tail.p50), ("p99", tail.p99), ("p999", tail.p999), ("max", tail.max)];
+        let cells = values.map(|(key, value)| bounded(value, tail.lower_bound.contains_key(key)));
+        let row = std::iter::once(Cell::new(title)).chain(cells).chain([Cell::new(count(tail.n))]);
+        Row::from(row.collect::<Vec<Cell>>())
+    };
+    let numbers = ["p50", "p99", "p99.9", "max"].map(|title| Column::number(title, 11));
+    let columns = std::iter::once(Column::word("", 18)).chain(numbers);
+    Table {
+        caption: "Lateness: release lag is the generator's own; blocked is held back by cap, pool or connection set-up".into(),
+        columns: columns.chain([Column::number("n", 14)]).collect(),
+        rows: vec![row("release lag", &summary.lag), row("blocked", &summary.blocked)],
+        most_rows: usize::MAX,
+        row: "row",
+        headed: true,
+    }
+}
+
+/// A time that may be a lower bound, or missing.
+fn bounded(value: Option<f64>, lower: bool) -> Cell {
+    match value.map(time) {
+        Some(value) if lower => Cell::toned(Tone::Warn, format!("> {value}")),
+        Some(value) => Cell::new(value),
+        None => Cell::toned(Tone::Faint, "-"),
+    }
+}
+
 /// How requests ended; none where it is not known, or none ended.
 pub(crate) fn outcomes(summary: &Summary) -> Option<Section> {
     let total = words::total(&summary.outcomes);
@@ -160,13 +189,7 @@ pub(crate) fn labels(summary: &Summary) -> Option<Section> {
     labels.sort_by_key(|(_, label)| std::cmp::Reverse(label.n));
     let row = |(name, label): (&String, &LabelSummary)| {
         let response = &label.response;
-        let at = |key: &str, value: Option<f64>| match value.map(time) {
-            Some(value) if response.lower_bound.contains_key(key) => {
-                Cell::toned(Tone::Warn, format!("> {value}"))
-            }
-            Some(value) => Cell::new(value),
-            None => Cell::toned(Tone::Faint, "-"),
-        };
+        let at = |key: &str, value| bounded(value, response.lower_bound.contains_key(key));
         let total = words::total(&label.outcomes);
         let failed = total - label.outcomes.get("ok").copied().unwrap_or(0).min(total);
         let cov = summary.arrivals.by_label.get(name).and_then(|arrivals| arrivals.cov);

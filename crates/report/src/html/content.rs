@@ -39,19 +39,20 @@ pub(super) fn table(page: &mut Markup, table: &Table) {
             cells.extend((beside && column.intervals > 0).then(|| markup::cell(cell.beside())));
         }
         rows.push(cells);
-        rows.extend((!beside).then(|| beneath(row)).flatten());
+        if !beside {
+            rows.extend(beneath(row, INTERVAL, |cell| cell.interval.clone().unwrap_or_default()));
+            rows.extend(beneath(row, "5 to 95 %", |cell| cell.range.clone()));
+        }
     }
     page.table(&table.caption, &head, &rows);
 }
 
 const INTERVAL: &str = "95 % interval";
 
-/// The intervals of a row, if there are any.
-fn beneath(row: &Row) -> Option<Vec<markup::Cell>> {
-    let interval = |cell: &Cell| cell.interval.clone().unwrap_or_default();
-    let intervals = row.cells.iter().skip(1).map(interval);
-    intervals.clone().any(|interval| !interval.is_empty()).then(|| {
-        let cells = intervals.map(|interval| toned(Tone::Faint, interval));
-        std::iter::once(toned(Tone::Faint, INTERVAL)).chain(cells).collect()
-    })
+/// What stands beneath the numbers of a row, if anything does.
+fn beneath(row: &Row, title: &str, of: impl Fn(&Cell) -> String) -> Option<Vec<markup::Cell>> {
+    let texts: Vec<String> = row.cells.iter().skip(1).map(of).collect();
+    let shown = |text: &String| toned(Tone::Faint, text.clone());
+    let all = || std::iter::once(toned(Tone::Faint, title)).chain(texts.iter().map(shown)).collect();
+    texts.iter().any(|text| !text.is_empty()).then(all)
 }

@@ -1,34 +1,20 @@
 //! The page of several simulated runs: how models differ, latency curves in one plot, the sweep, tables by point.
 
+use super::content::section;
 use super::figures::{details, figure};
-use super::markup::{Cell, Column, Markup, cell, number, toned, word};
-use super::tables::dash;
+use super::markup::{Cell, Column, Markup, cell, number, word};
 use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, demands, footer};
 use crate::Style;
-use crate::format::{STEPPED, count, plural, rate, share, time, time_range, time_within};
+use crate::content::study::{NUMBERS, loads, responses};
+use crate::format::{count, plural, share, time, time_within};
 use crate::study::sweep::{Sweep, sweep};
-use crate::words::Tone;
-use crate::words::study::{
-    common, difference, gain, gains, interval, label, no_load, not_compared, notes, share_cell,
-    share_interval, steady_cell, subject, time_cell,
-};
-use headway_stats::study::{Estimate, Point, Study};
+use crate::words::study::{common, difference, gain, gains, label, not_compared, notes, subject};
+use headway_stats::study::{Point, Study};
 
 /// Curves in one plot, and lines of a sweep; all are in the tables.
 const MOST_LINES: usize = 12;
 /// Rows of a table; all are in the JSON document.
 const MOST_ROWS: usize = 500;
-/// Numbers of the response time, as they are named in the document and to people.
-const NUMBERS: [(&str, &str); 7] = [
-    ("mean", "mean"),
-    ("p50", "p50"),
-    ("p90", "p90"),
-    ("p95", "p95"),
-    ("p99", "p99"),
-    ("p999", "p99.9"),
-    ("max", "max"),
-];
-
 /// The whole page.
 pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
@@ -43,8 +29,9 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     if let Some(sweep) = &sweep {
         swept(&mut page, study, sweep);
     }
-    responses(&mut page, study);
-    loads(&mut page, study);
+    for part in [responses(study), loads(study)].iter().flatten() {
+        section(&mut page, part);
+    }
     demands::study(&mut page, study);
     differences(&mut page, study);
     beside::study(&mut page, study);
@@ -171,119 +158,6 @@ fn swept(page: &mut Markup, study: &Study, sweep: &Sweep) {
     page.raw("</section>\n");
 }
 
-/// Rows that a table shows.
-fn shown(study: &Study) -> impl Iterator<Item = &Point> {
-    study.points.iter().take(MOST_ROWS)
-}
-
-fn of_points(study: &Study, all: &str) -> String {
-    if study.points.len() <= MOST_ROWS {
-        return all.to_owned();
-    }
-    format!(
-        "{all}: the first {MOST_ROWS} of {} points; all are in the JSON",
-        count(study.points.len() as u64)
-    )
-}
-
-fn responses(page: &mut Markup, study: &Study) {
-    if study.points.is_empty() {
-        return;
-    }
-    page.section("responses", "Response times");
-    let ranges = study.points.iter().any(|point| point.response.values().any(|of| of.p05.is_some()));
-    let caption = match ranges {
-        true => "Response times by point; 5 to 95 %: the replications' own range",
-        false => "Response times by point",
-    };
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for point in shown(study) {
-        let estimates = NUMBERS.map(|(name, _)| point.response.get(name));
-        let mut line =
-            |first: Cell, show: &dyn Fn(&Estimate) -> Option<String>, tone: Tone, n: Option<u64>| {
-                let cells: Vec<Option<String>> = estimates.iter().map(|of| of.and_then(show)).collect();
-                if n.is_none() && cells.iter().all(Option::is_none) {
-                    return;
-                }
-                let mut row = vec![first];
-                let empty = || if n.is_some() { "-".to_owned() } else { String::new() };
-                row.extend(cells.into_iter().map(|text| toned(tone, text.unwrap_or_else(empty))));
-                row.push(cell(n.map_or(String::new(), count)));
-                rows.push(row);
-            };
-        line(toned(Tone::Strong, label(study, point)), &|of| Some(time_cell(of)), Tone::Plain, Some(point.n));
-        line(toned(Tone::Faint, "95 % interval"), &interval, Tone::Faint, None);
-        let spread = |of: &Estimate| Some(time_range(of.p05?, of.p95?));
-        line(toned(Tone::Faint, "5 to 95 %"), &spread, Tone::Faint, None);
-    }
-    let head: Vec<Column> = std::iter::once(word("point"))
-        .chain(NUMBERS.map(|(_, name)| number(name)))
-        .chain([number("n")])
-        .collect();
-    page.table(&of_points(study, caption), &head, &rows);
-    if shown(study).flat_map(|point| point.response.values()).any(|of| of.stepped) {
-        page.element("p", "faint", STEPPED);
-    }
-    page.raw("</section>\n");
-}
-
-fn loads(page: &mut Markup, study: &Study) {
-    if study.points.is_empty() {
-        return;
-    }
-    page.section("loads", "Load and outcome");
-    let row = |point: &Point| -> Vec<Cell> {
-        let per_second = |of: Option<Estimate>| cell(dash(of.map(|of| of.mean), rate));
-        let with_interval = |of: Option<&Estimate>| {
-            let interval = share_interval(of);
-            let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };
-            share_cell(of) + &interval
-        };
-        let overloaded = point.load.is_some_and(|load| load >= 1.0);
-        let unsteady = point.found == Some(false);
-        vec![
-            cell(label(study, point)),
-            per_second(point.offered),
-            per_second(point.completed),
-            cell(point.busiest.clone().unwrap_or_default()),
-            toned(
-                if overloaded { Tone::Bad } else { Tone::Plain },
-                dash(point.load, crate::words::model::load_cell),
-            ),
-            cell(with_interval(point.utilisation.as_ref())),
-            toned(
-                if point.failed.mean > 0.0 { Tone::Bad } else { Tone::Plain },
-                with_interval(Some(&point.failed)),
-            ),
-            toned(if unsteady { Tone::Warn } else { Tone::Plain }, steady_cell(point).to_owned()),
-            cell(share(point.cut_share)),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = shown(study).map(row).collect();
-    let head = [
-        word("point"),
-        number("offered"),
-        number("completed"),
-        word("busiest part"),
-        number("its load"),
-        number("its utilisation"),
-        number("failed"),
-        number("steady"),
-        number("left out"),
-    ];
-    page.table(&of_points(study, "Load and outcome by point"), &head, &rows);
-    page.element(
-        "p",
-        "faint",
-        &format!(
-            "Load: work asked of each server per time, of which it can do 1.{} Steady: whether a steady state was found. Left \
-             out: share of a run that is warm-up, on average.",
-            no_load(study)
-        ),
-    );
-    page.raw("</section>\n");
-}
-
 fn differences(page: &mut Markup, study: &Study) {
     if study.differences.is_empty() {
         return;
@@ -299,7 +173,7 @@ fn differences(page: &mut Markup, study: &Study) {
                 Some(interval) => time_within(by.difference.mean, interval),
                 None => time(by.difference.mean),
             };
-            let of = NUMBERS.iter().find(|(id, _)| *id == by.of).map_or(by.of.as_str(), |(_, name)| name);
+            let of = NUMBERS.iter().find(|(id, ..)| *id == by.of).map_or(by.of.as_str(), |(_, name, _)| name);
             vec![
                 cell(name(by.point)),
                 cell(name(by.with)),

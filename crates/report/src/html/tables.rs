@@ -1,12 +1,12 @@
 //! What was sent and what came back, every number as a table with its n, and its interval where it has one.
 
-use super::content::{blocks, section};
+use super::content::{blocks, section, table as content_table};
 use super::markup::{Cell, Markup, cell, number, toned, word};
 use crate::content;
 use crate::format::{count, instant, number as digits, p_value, time, time_range};
 use crate::words::{self, Tone};
 use headway_stats::Summary;
-use headway_stats::summary::{Interval, RuleResult, Tail};
+use headway_stats::summary::{Interval, RuleResult};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn dash(value: Option<f64>, show: fn(f64) -> String) -> String {
@@ -59,12 +59,7 @@ pub(super) fn arrivals(page: &mut Markup, summary: &Summary) {
     let caption = format!("{}: {} and {}", table.title, table.asked, table.sent);
     page.table(&caption, &[word(""), number(table.asked), number(table.sent), word("")], &rows);
     page.element("p", "faint", table.meaning);
-    let head = [word(""), number("p50"), number("p99"), number("p99.9"), number("max"), number("n")];
-    let rows = vec![
-        tail("release lag (the generator's own lateness)", &summary.lag),
-        tail("blocked (held back by cap, pool or connection set-up)", &summary.blocked),
-    ];
-    page.table("Lateness", &head, &rows);
+    content_table(page, &content::run::lateness(summary));
     let mut pairs = vec![
         ("headways", format!("n = {}", count(arrivals.n))),
         (
@@ -106,12 +101,6 @@ pub(super) fn arrivals(page: &mut Markup, summary: &Summary) {
     }
     page.pairs(&pairs);
     page.raw("</section>\n");
-}
-
-fn tail(title: &str, tail: &Tail) -> Vec<Cell> {
-    let values = [("p50", tail.p50), ("p99", tail.p99), ("p999", tail.p999), ("max", tail.max)];
-    let cells = values.map(|(name, value)| bounded(value, tail.lower_bound.contains_key(name), time));
-    std::iter::once(cell(title)).chain(cells).chain([cell(count(tail.n))]).collect()
 }
 
 /// Rule, value, interval, tolerance, outcome.

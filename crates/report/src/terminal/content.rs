@@ -24,7 +24,8 @@ pub(super) fn blocks(page: &mut Page, section: &Section, flag: &str) {
     }
 }
 
-fn table(page: &mut Page, table: &Table, flag: &str) {
+/// A table; `flag` stands before each of its rows.
+pub(super) fn table(page: &mut Page, table: &Table, flag: &str) {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&i| table.columns[i].width > 0).collect();
     let column = |i: usize| &table.columns[i];
     if table.headed {

@@ -1,13 +1,12 @@
 //! What was sent and what came back: arrivals, times, outcomes, labels, sessions, users.
 
-use super::content::{blocks, section};
+use super::content::{blocks, section, table};
 use super::layout::{Align, Page, Span, cell, span};
 use crate::content;
 use crate::format::{count, size, time};
 use crate::words::audit::Fact;
 use crate::words::{self, Tone};
 use headway_stats::Summary;
-use headway_stats::summary::Tail;
 
 fn right(text: impl AsRef<str>, width: usize) -> Span {
     cell(Tone::Plain, text, width, Align::Right)
@@ -27,10 +26,10 @@ fn or_dash(value: Option<f64>, show: fn(f64) -> String) -> String {
 
 /// Asked against sent, then the generator's lateness and what held requests back.
 pub(super) fn arrivals(page: &mut Page, summary: &Summary) {
-    let table = words::table(summary);
-    page.heading(table.title);
-    page.line(&[left("", 18), head(table.asked, 14), head(table.sent, 14)]);
-    for row in table.rows {
+    let asked = words::table(summary);
+    page.heading(asked.title);
+    page.line(&[left("", 18), head(asked.asked, 14), head(asked.sent, 14)]);
+    for row in asked.rows {
         let note = if row.note.is_empty() { String::new() } else { format!("   {}", row.note) };
         page.line(&[
             left(format!("  {}", row.name), 18),
@@ -39,21 +38,10 @@ pub(super) fn arrivals(page: &mut Page, summary: &Summary) {
             span(row.tone, note),
         ]);
     }
-    page.labelled("", Tone::Faint, table.meaning);
+    page.labelled("", Tone::Faint, asked.meaning);
     if summary.lag.n > 0 || summary.blocked.n > 0 {
-        let heads = ["p50", "p99", "p99.9", "max"].map(|name| head(name, 11));
-        page.line(&std::iter::once(left("", 18)).chain(heads).chain([head("n", 14)]).collect::<Vec<_>>());
-        tail(page, "  release lag", &summary.lag);
-        tail(page, "  blocked", &summary.blocked);
+        table(page, &content::run::lateness(summary), "");
     }
-}
-
-fn tail(page: &mut Page, label: &str, tail: &Tail) {
-    let values = [("p50", tail.p50), ("p99", tail.p99), ("p999", tail.p999), ("max", tail.max)];
-    let mut cells = vec![left(label, 18)];
-    cells.extend(values.map(|(name, value)| right(bounded(value, tail.lower_bound.contains_key(name)), 11)));
-    cells.push(right(count(tail.n), 14));
-    page.line(&cells);
 }
 
 /// A time that may be a lower bound, or missing.

@@ -7,13 +7,12 @@ use super::machine;
 use super::rows::Table;
 use super::thresholds::judged;
 use crate::Style;
-use crate::format::{STEPPED, count, plural, rate};
-use crate::words::study::{
-    Sentence, common, difference, label, no_load, not_compared, notes, share_cell, steady_cell, subject,
-    time_cell,
-};
+use crate::content::study::{loads, responses};
+use crate::content::{Block, Section};
+use crate::format::plural;
+use crate::words::study::{Sentence, common, difference, label, not_compared, notes, subject};
 use crate::words::{self, Tone, demands};
-use headway_stats::study::{Estimate, Point, Study};
+use headway_stats::study::{Point, Study};
 use headway_stats::summary::ThresholdResult;
 
 /// Points that are shown before the rest is left to the other outputs.
@@ -28,8 +27,12 @@ pub(crate) fn render(study: &Study, style: &Style) -> Vec<u8> {
     let mut page = Page::new(style.colour);
     let name = if study.name.is_empty() { "unnamed" } else { &study.name };
     page.marked(0, "", Tone::Strong, &format!("{name}: {}", subject(study)));
-    times(&mut page, study);
-    loads(&mut page, study);
+    if study.points.is_empty() {
+        page.heading("No point was played to its end");
+    }
+    for section in [responses(study), loads(study)].iter().flatten() {
+        by_point(&mut page, study, section);
+    }
     let left = study.points.len().saturating_sub(MOST_POINTS);
     if left > 0 {
         page.marked(
@@ -54,64 +57,29 @@ fn shown(study: &Study) -> impl Iterator<Item = &Point> {
     study.points.iter().take(MOST_POINTS)
 }
 
-/// Response times, each with its interval beneath.
-fn times(page: &mut Page, study: &Study) {
-    if study.points.is_empty() {
-        page.heading("No point was played to its end");
-        return;
-    }
-    page.heading("Response times");
-    let mut table = Table::new(study, ["mean", "p50", "p99", "n"]);
-    for point in shown(study) {
-        let estimates = ["mean", "p50", "p99"].map(|name| point.response.get(name));
-        let mut row: Vec<String> = estimates.map(|of| of.map_or("-".into(), time_cell)).into();
-        row.push(count(point.n));
-        table.point(Tone::Strong, point, row);
-        let interval = |of: Option<&Estimate>| of.and_then(words::study::interval).unwrap_or_default();
-        if estimates.iter().any(|of| !interval(*of).is_empty()) {
-            table.beneath(Tone::Faint, estimates.map(interval).into());
+/// A section with a row for each point, intervals beneath their numbers.
+fn by_point(page: &mut Page, study: &Study, section: &Section) {
+    page.heading(&section.title);
+    for block in &section.blocks {
+        match block {
+            Block::Note(note) => page.marked(2, note.mark, note.tone, &note.text),
+            Block::Table(of) => {
+                let narrow = || (1..of.columns.len()).filter(|&i| of.columns[i].width > 0);
+                let mut table = Table::new(study, narrow().map(|i| of.columns[i].title.clone()));
+                for (point, row) in shown(study).zip(&of.rows) {
+                    let texts = narrow().map(|i| row.cells[i].text.clone()).collect();
+                    table.point(row.cells[0].tone, point, texts);
+                    let intervals = narrow().filter(|&i| of.columns[i].intervals > 0);
+                    let intervals = intervals.map(|i| row.cells[i].interval.clone().unwrap_or_default());
+                    let intervals: Vec<String> = intervals.collect();
+                    if intervals.iter().any(|interval| !interval.is_empty()) {
+                        table.beneath(Tone::Faint, intervals);
+                    }
+                }
+                table.print(page);
+            }
         }
     }
-    table.print(page);
-    if shown(study).flat_map(|point| point.response.values()).any(|of| of.stepped) {
-        page.marked(2, "", Tone::Faint, STEPPED);
-    }
-}
-
-/// What was asked for, what was done, and what of it failed.
-fn loads(page: &mut Page, study: &Study) {
-    if study.points.is_empty() {
-        return;
-    }
-    page.heading("Load");
-    let mut table = Table::new(study, ["offered", "completed", "load", "utilisation", "failed", "steady"]);
-    for point in shown(study) {
-        let per_second = |of: Option<Estimate>| of.map_or("-".into(), |of| rate(of.mean));
-        let overloaded = point.load.is_some_and(|load| load >= 1.0);
-        table.point(
-            if overloaded { Tone::Bad } else { Tone::Plain },
-            point,
-            vec![
-                per_second(point.offered),
-                per_second(point.completed),
-                point.load.map_or("-".into(), words::model::load_cell),
-                share_cell(point.utilisation.as_ref()),
-                share_cell(Some(&point.failed)),
-                steady_cell(point).into(),
-            ],
-        );
-    }
-    table.print(page);
-    page.marked(
-        2,
-        "",
-        Tone::Faint,
-        &format!(
-            "load: work asked of each server of the busiest station per time, of which it can do 1; utilisation is that \
-             station's too.{} steady: whether a steady state was found.",
-            no_load(study)
-        ),
-    );
 }
 
 /// Where thresholds hold: of a sweep as a table, of compared models and single points with what each was judged on.
