@@ -67,65 +67,57 @@ pub enum Command {
 #[derive(ClapArgs, Debug, Clone)]
 pub struct LoadArgs {
     /// Arrivals per second, over all threads and connections: 200, 10k, 100/1s, 30/1m [default: 50/s]
-    #[arg(short = 'R', long, short_alias = 'q', aliases = ["qps", "rps"], value_parser = units::parse_rate, value_name = "RATE")]
-    pub rate: Option<Rate>,
+    #[arg(short = 'R', long, short_alias = 'q', aliases = ["qps", "rps"], value_parser = given(units::parse_rate), value_name = "RATE")]
+    pub rate: Option<Given<Rate>>,
     /// How long to hold the rate; ramp and warm-up come before it [default: 10s]
-    #[arg(short = 'd', long, short_alias = 'z', value_parser = units::parse_time, value_name = "TIME")]
-    pub duration: Option<Nanos>,
+    #[arg(short = 'd', long, short_alias = 'z', value_parser = given(units::parse_time), value_name = "TIME")]
+    pub duration: Option<Given<Nanos>>,
     /// Number of requests. With -R: run until this many have been sent. Without: fixed work, as fast as -c users make them
-    #[arg(short = 'n', long, value_parser = units::parse_count, value_name = "N")]
-    pub requests: Option<u64>,
+    #[arg(short = 'n', long, value_parser = given(units::parse_count), value_name = "N")]
+    pub requests: Option<Given<u64>>,
     /// Number of virtual users, each waiting for a response before its next request: a closed workload (instead of -R)
-    #[arg(short = 'u', long, value_parser = units::parse_count, value_name = "N")]
-    pub users: Option<u64>,
+    #[arg(short = 'u', long, value_parser = given(units::parse_count), value_name = "N")]
+    pub users: Option<Given<u64>>,
     /// How long each of the users thinks before each request, as a distribution [default: no time at all]
     #[arg(long, value_name = "DIST", help = think_help())]
     pub think: Option<String>,
     /// Number of requests, all sent at once: fixed work
-    #[arg(long, value_parser = units::parse_count, value_name = "N")]
-    pub at_once: Option<u64>,
+    #[arg(long, value_parser = given(units::parse_count), value_name = "N")]
+    pub at_once: Option<Given<u64>>,
     /// Connection pooling: one shared pool, or one connection per user [default: per-user]
-    #[arg(long, value_parser = parse_pool, value_name = "shared|per-user")]
-    pub pool: Option<Connections>,
+    #[arg(long, value_parser = given(parse_pool), value_name = "shared|per-user")]
+    pub pool: Option<Given<Connections>>,
     /// The arrival process
-    #[arg(long, value_parser = Process::parse, value_name = "PROCESS", help = arrivals_help())]
-    pub arrivals: Option<Process>,
+    #[arg(long, value_parser = given(Process::parse), value_name = "PROCESS", help = arrivals_help())]
+    pub arrivals: Option<Given<Process>>,
     /// Seed of every random draw [default: a new one, printed]
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
     /// Rise linearly to the rate over this time first (sent, not counted)
-    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
-    pub ramp: Option<Nanos>,
+    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub ramp: Option<Given<Nanos>>,
     /// Send at the rate for this time before measuring (sent, not counted)
-    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
-    pub warmup: Option<Nanos>,
+    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub warmup: Option<Given<Nanos>>,
     /// Send only shard i of N of the plan (i from 0): one of N machines
     #[arg(long, value_parser = Shard::parse, default_value = "0/1", value_name = "i/N")]
     pub shard: Shard,
 }
 
-impl LoadArgs {
-    /// The arrival process: Poisson unless another was asked for.
-    pub fn process(&self) -> Process {
-        self.arrivals.unwrap_or(Process::Poisson)
-    }
+/// A value of a flag, and the text that it was given as.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Given<T> {
+    /// As typed.
+    pub text: String,
+    /// What it is.
+    pub value: T,
+}
 
-    /// The flags given that a scenario file says in their place.
-    pub fn said_by_a_scenario(&self) -> Vec<&'static str> {
-        let given = [
-            (self.rate.is_some(), "-R"),
-            (self.duration.is_some(), "-d"),
-            (self.requests.is_some(), "-n"),
-            (self.users.is_some(), "-u"),
-            (self.think.is_some(), "--think"),
-            (self.at_once.is_some(), "--at-once"),
-            (self.pool.is_some(), "--pool"),
-            (self.arrivals.is_some(), "--arrivals"),
-            (self.ramp.is_some(), "--ramp"),
-            (self.warmup.is_some(), "--warmup"),
-        ];
-        given.into_iter().filter_map(|(given, flag)| given.then_some(flag)).collect()
-    }
+/// A parser that keeps the text.
+fn given<T>(
+    parse: impl Fn(&str) -> Result<T, UnitError> + Clone,
+) -> impl Fn(&str) -> Result<Given<T>, UnitError> + Clone {
+    move |text| Ok(Given { text: text.trim().to_owned(), value: parse(text)? })
 }
 
 /// What is demanded of the numbers.
@@ -147,8 +139,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub load: LoadArgs,
     /// Connection cap: most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
-    #[arg(short = 'c', long, value_parser = units::parse_count, value_name = "N")]
-    pub connections: Option<u64>,
+    #[arg(short = 'c', long, value_parser = given(units::parse_count), value_name = "N")]
+    pub connections: Option<Given<u64>>,
     /// Worker threads [default: 1 if the target is this machine, else cores - 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
@@ -171,20 +163,20 @@ pub struct RunArgs {
     #[arg(short = 'k', long)]
     pub insecure: bool,
     /// How long an answer may take, from being sent [default: 30s]
-    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
-    pub timeout: Option<Nanos>,
+    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub timeout: Option<Given<Nanos>>,
     /// How long a connection may take, TLS included [default: 5s]
-    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
-    pub connect_timeout: Option<Nanos>,
+    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub connect_timeout: Option<Given<Nanos>>,
     /// How long an arrival may wait for a connection at the cap before it is shed [default: --timeout]
-    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
-    pub max_wait: Option<Nanos>,
+    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub max_wait: Option<Given<Nanos>>,
     /// How long sessions that have begun may go on after the last phase [default: --timeout]
-    #[arg(long, value_parser = units::parse_time, value_name = "TIME")]
-    pub drain: Option<Nanos>,
+    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    pub drain: Option<Given<Nanos>>,
     /// Largest body of an answer [default: 64MiB]
-    #[arg(long, value_parser = units::parse_size, value_name = "SIZE")]
-    pub max_body: Option<u64>,
+    #[arg(long, value_parser = given(units::parse_size), value_name = "SIZE")]
+    pub max_body: Option<Given<u64>>,
     /// Send nothing: print what would be sent
     #[arg(long)]
     pub dry_run: bool,

@@ -1,8 +1,8 @@
 //! A scenario in the making: what every converter fills, and what becomes of it in YAML.
 
 use super::secrets::{Secrets, is_secret_parameter};
-use super::yaml::{self, Map, Yaml};
 use super::{Converted, Text, json};
+use headway_workload::yaml::{self, Map, Yaml};
 use std::collections::{HashMap, HashSet};
 use url::form_urlencoded;
 

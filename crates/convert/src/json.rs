@@ -5,7 +5,7 @@
 
 use super::Text;
 use super::secrets::{Secrets, is_secret_field};
-use super::yaml::{Map, Yaml};
+use headway_workload::yaml::{Map, Yaml};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::HashSet;
 use std::fmt;

@@ -12,7 +12,6 @@ pub mod har;
 mod json;
 mod secrets;
 mod words;
-pub mod yaml;
 
 /// A scenario, and what whoever asked for it should know.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -17,6 +17,7 @@ pub mod scenario;
 pub mod shard;
 pub mod target;
 pub mod users;
+pub mod yaml;
 
 pub use arrivals::{Arrival, Arrivals, Process};
 pub use client::{Action, Client, Event, Limits, RequestKey, SessionControl};

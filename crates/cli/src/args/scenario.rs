@@ -11,6 +11,9 @@ pub struct ScenarioArgs {
     /// duration, ramp, warmup, requests for the only group of users
     #[arg(long = "set", value_parser = Setting::parse, value_name = "PATH=VALUE")]
     pub sets: Vec<Setting>,
+    /// Print the scenario file that the flags and the file amount to, and stop. Secrets are replaced
+    #[arg(long)]
+    pub print_scenario: bool,
 }
 
 /// `PATH=VALUE`.

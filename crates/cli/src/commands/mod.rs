@@ -28,7 +28,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Demo(args) => demo::demo(&args),
         Command::Run(args) => run::run(&args, words),
         Command::Serve(args) => serve::serve(&args),
-        Command::Plan(args) => plan::plan(&args),
+        Command::Plan(args) => plan::plan(&args, words),
         Command::Audit(args) => audit::audit(&args, words),
         Command::Report(args) => report::report(&args),
         Command::Merge(args) => merge::merge(&args),

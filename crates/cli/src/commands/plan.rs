@@ -2,16 +2,18 @@
 
 use crate::args::PlanArgs;
 use crate::exit::{FINE, Failure};
-use crate::settings::{Load, is_named, read_scenario};
+use crate::settings::planned;
 use anyhow::anyhow;
-use headway_engine::manifest::STEP;
-use headway_workload::Target;
 use headway_workload::journey::{Cursor, Next};
 use headway_workload::plan::Source;
 use std::io::{self, BufWriter, Write};
 
-pub(super) fn plan(args: &PlanArgs) -> Result<u8, Failure> {
-    let (load, labels) = load(args).map_err(Failure::usage)?;
+pub(super) fn plan(args: &PlanArgs, words: &[String]) -> Result<u8, Failure> {
+    let (file, load, labels) = planned(args).map_err(Failure::usage)?;
+    if args.set.print_scenario {
+        crate::output::print(file.document(words).map_err(Failure::usage)?.as_bytes())?;
+        return Ok(FINE);
+    }
     let plan = &load.plan;
     if plan.groups.iter().all(|g| matches!(g.source, Source::Users { .. })) {
         return Err(Failure::usage(anyhow!(
@@ -19,28 +21,11 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8, Failure> {
             load.headline
         )));
     }
-    let _ = writeln!(io::stderr(), "headway: {}, seed {}", load.headline, plan.seed);
+    let _ = writeln!(io::stderr(), "headway: {}, seed {}{}", load.headline, plan.seed, load.remarks());
     match print(plan, &labels, BufWriter::new(io::stdout().lock())) {
         // Whoever reads has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(FINE),
         other => Ok(other.map(|()| FINE)?),
-    }
-}
-
-fn load(args: &PlanArgs) -> anyhow::Result<(Load, Vec<String>)> {
-    match &args.target {
-        Some(path) if is_named(path) => {
-            let scenario = read_scenario(path, &args.set)?;
-            let load = Load::of_scenario(&scenario, &args.load)?;
-            Ok((load, scenario.labels))
-        }
-        target => {
-            if let Some(set) = args.set.sets.first() {
-                anyhow::bail!("--set {}={}: there is no scenario file to put it into", set.path, set.value);
-            }
-            target.as_deref().map(Target::parse).transpose()?;
-            Ok((Load::resolve(&args.load, None)?, vec![STEP.to_owned()]))
-        }
     }
 }
 
@@ -63,6 +48,7 @@ fn print(plan: &headway_workload::Plan, labels: &[String], mut out: impl Write) 
 mod tests {
     use super::*;
     use headway_base::{Nanos, Rate};
+    use headway_engine::manifest::STEP;
     use headway_workload::{Plan, Process, Shard};
 
     fn csv(shard: Shard) -> Vec<String> {

@@ -14,6 +14,11 @@ use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
     let settings = RunSettings::resolve(args, words).map_err(Failure::usage)?;
+    if args.set.print_scenario {
+        let text = settings.file.document(words).map_err(Failure::usage)?;
+        output::print(text.as_bytes())?;
+        return Ok(exit::FINE);
+    }
     if args.dry_run {
         crate::output::print(dry_run::text(&settings).as_bytes())?;
         return Ok(exit::FINE);
@@ -34,20 +39,17 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     let quiet = settings.output.quiet;
     let plan = &settings.load.plan;
     if !quiet {
-        let assumed = match settings.load.assumed.as_slice() {
-            [] => String::new(),
-            some => format!(" (nothing was said, so {})", some.join(" ")),
-        };
         let shard = match plan.shard {
             headway_workload::Shard::WHOLE => String::new(),
             shard => format!(", shard {shard}"),
         };
         let _ = writeln!(
             std::io::stderr(),
-            "headway: {} at {}{shard}, seed {}{assumed}",
+            "headway: {} at {}{shard}, seed {}{}",
             settings.load.headline,
             settings.shown_target,
             plan.seed,
+            settings.load.remarks(),
         );
     }
     let mut progress = (!quiet).then(|| Progress::new(Goal::of(&settings.load)));

@@ -5,7 +5,9 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::Plays;
-use crate::settings::{Asked, Output, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit};
+use crate::settings::{
+    Asked, Output, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit, simulated_scenario,
+};
 use anyhow::{Context as _, anyhow};
 use headway_engine::Backend;
 use headway_engine::experiment::{Studied, StudySpec, study};
@@ -20,6 +22,11 @@ use std::path::Path;
 
 pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     let mut asked = asked(args, words).map_err(Failure::usage)?;
+    if args.set.print_scenario {
+        let text = simulated_scenario(args, words).map_err(Failure::usage)?;
+        output::print(text.as_bytes())?;
+        return Ok(exit::FINE);
+    }
     let beside = args.beside.as_deref().map(beside).transpose().map_err(Failure::usage)?;
     match &mut asked {
         Asked::Run(settings) => settings.beside = beside,
@@ -62,9 +69,10 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     if !settings.output.quiet {
         let _ = writeln!(
             std::io::stderr(),
-            "headway: simulating {}, seed {}",
+            "headway: simulating {}, seed {}{}",
             settings.load.headline,
-            settings.load.plan.seed
+            settings.load.plan.seed,
+            settings.load.remarks()
         );
     }
     let control = Control::default();

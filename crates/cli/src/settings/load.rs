@@ -1,45 +1,35 @@
-//! What the load is, from the flags of `run` and `plan`: an open workload (a rate), a closed one (users), or fixed work (a
-//! number of requests, or of users at once).
+//! What the load of a scenario is: its plan, in words and in numbers.
 
+use super::scenario::File;
 use crate::args::LoadArgs;
-use crate::files::times_in_file;
 use anyhow::{Result, bail};
-use headway_base::dist::{self, Dist};
 use headway_base::{Nanos, Rate};
 use headway_engine::plan_summary;
 use headway_report::format::plural;
 use headway_stats::summary::PlanSummary;
-use headway_workload::journey::{Journey, Node, no_think};
-use headway_workload::plan::{Connections, Group, LONGEST, Source};
-use headway_workload::users::{Level, UserPhase};
-use headway_workload::{Plan, Shard};
-
-/// The rate of a run that names none.
-pub const DEFAULT_RATE: Rate = Rate(50.0);
-/// The length of a run that names none.
-pub const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
-
-/// More arrivals than anybody means: a month at a million a second is 2.6e12.
-const MOST_ARRIVALS: f64 = 1e12;
-/// More users than anybody means.
-const MOST_USERS: u64 = 100_000_000;
+use headway_workload::plan::{Group, LONGEST, Source};
+use headway_workload::scenario::{Override, Scenario};
+use headway_workload::users::Level;
+use headway_workload::{Plan, Process, Shard};
 
 /// The load, resolved.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// Who comes when.
+    /// The plan: when each group of users sends what.
     pub plan: Plan,
     /// What it is, in words: `50/s for 10s, poisson`.
     pub headline: String,
-    /// How many requests the hold was made to last for, or are to be made in all, if that was said.
+    /// The number of requests of work, or for which the hold lasts.
     pub requests: Option<u64>,
-    /// What was taken because nothing was said, in words; empty if all was said.
+    /// Flags whose defaults were taken.
     pub assumed: Vec<String>,
-    /// Lengths of ramp, warm-up and hold, where the load has them.
+    /// Flags that take the place of values of a file, secrets replaced.
+    pub overridden: Vec<String>,
+    /// Lengths of ramp, warm-up and hold, where the load is these.
     pub lengths: Option<Lengths>,
 }
 
-/// Lengths of the phases that the flags make.
+/// Lengths of the phases that flags can make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lengths {
     /// The ramp.
@@ -51,40 +41,58 @@ pub struct Lengths {
 }
 
 impl Load {
-    /// Resolves what the load is; `connections` is what `-c` says, which fixed work takes for its users.
+    /// Resolves the load of a scenario with `-n` and `--shard` applied; returns the scenario as it then is.
     ///
     /// # Errors
-    /// Values that make no plan, or flags that contradict each other; in words for the user.
-    pub fn resolve(args: &LoadArgs, connections: Option<u64>) -> Result<Load> {
-        if args.shard != Shard::WHOLE && args.seed.is_none() {
-            bail!("--shard {} needs --seed: all shards must draw the same plan", args.shard);
-        }
-        let seed = args.seed.unwrap_or_else(super::new_seed);
-        let closed = args.users.is_some() || args.think.is_some();
-        let arrive = args.at_once.is_none() && !closed && (args.rate.is_some() || args.requests.is_none());
-        if args.arrivals.is_some() && !arrive {
+    /// A shard without a seed, or a number of requests that the scenario cannot have; in words for the user.
+    pub(super) fn resolve(file: &mut File, args: &LoadArgs) -> Result<(Load, Scenario)> {
+        let mut scenario = file.scenario(&[])?;
+        if args.shard != Shard::WHOLE && scenario.seed.is_none() {
             bail!(
-                "--arrivals is for users who arrive (-R): with -u, -n and --at-once nobody arrives by a process"
+                "--shard {} needs --seed (or `seed:` in the file): all shards must draw the same plan",
+                args.shard
             );
         }
-        let mut load = match (args.rate, args.at_once, args.requests) {
-            (Some(_), None, _) if closed => bail!(
-                "-R (users who arrive) and -u/--think (users who stay and wait for their answers) are two kinds of load: give \
-                 one of them"
-            ),
-            (_, Some(_), _) if closed || args.rate.is_some() || args.requests.is_some() => {
-                bail!("--at-once is a load of its own: it goes without -R, -n, -u and --think")
-            }
-            (None, Some(sessions), None) => at_once(args, seed, sessions)?,
-            (None, None, Some(n)) => fixed_work(args, seed, n, connections)?,
-            (None, None, None) if closed => users(args, seed)?,
-            _ => open(args, seed)?,
-        };
-        load.plan.shard = args.shard;
-        if load.plan.profile().is_some_and(|p| p.total() > MOST_ARRIVALS) {
-            bail!("{} is more than 1e12 arrivals: lower the rate or the duration", load.headline);
+        let seed = scenario.seed.unwrap_or_else(super::new_seed);
+        let mut requests = None;
+        if let Some(n) = &args.requests {
+            let arrives = scenario.groups.iter().any(Group::arrives);
+            let said = match arrives {
+                true => hold_for(n.value, file, &scenario, seed, args.duration.as_ref().map(|d| d.value))?,
+                false => vec![Override::flag("-n", "requests", &n.text)],
+            };
+            requests = arrives.then_some(n.value);
+            file.push(said);
+            scenario = file.scenario(&[])?;
         }
-        Ok(load)
+        let load = Load {
+            overridden: file.overridden(&scenario),
+            ..Load::of(&scenario, seed, args.shard, requests)
+        };
+        Ok((Load { assumed: file.assumed().to_vec(), ..load }, scenario))
+    }
+
+    /// The load of a scenario with that seed; `requests` is how many its hold lasts for, if that was asked for.
+    pub(super) fn of(scenario: &Scenario, seed: u64, shard: Shard, requests: Option<u64>) -> Load {
+        let plan = scenario.plan(seed, shard);
+        let lengths = lengths(&plan);
+        Load {
+            headline: in_words(&plan, lengths, requests),
+            requests: requests.or_else(|| requests_asked(&plan)),
+            assumed: Vec::new(),
+            overridden: Vec::new(),
+            lengths,
+            plan,
+        }
+    }
+
+    /// What the first line says behind it: defaults that were taken, and what flags changed of the file.
+    pub fn remarks(&self) -> String {
+        let list = |lead: &str, words: &[String]| match words {
+            [] => String::new(),
+            some => format!(" ({lead} {})", some.join(", ")),
+        };
+        list("defaults:", &self.assumed) + &list("in place of the file's values:", &self.overridden)
     }
 
     /// The plan as the summary shows it, without what only a run knows.
@@ -96,178 +104,91 @@ impl Load {
             duration_s: seconds(|l| l.hold),
             warmup_s: seconds(|l| l.warmup),
             ramp_s: seconds(|l| l.ramp),
+            overridden: self.overridden.clone(),
             ..plan_summary(&self.plan)
         }
     }
 }
 
-/// Lengths of ramp and warm-up.
-fn before(args: &LoadArgs) -> (Nanos, Nanos) {
-    (args.ramp.unwrap_or(Nanos::ZERO), args.warmup.unwrap_or(Nanos::ZERO))
-}
-
-/// The hold, and what was assumed for it.
-fn hold(args: &LoadArgs, assumed: &mut Vec<String>) -> Result<Nanos> {
-    let hold = args.duration.unwrap_or_else(|| {
-        assumed.push("-d 10s".to_owned());
-        DEFAULT_DURATION
-    });
-    if hold <= Nanos::ZERO {
-        bail!("-d 0s asks for nothing: write a time above zero");
-    }
-    Ok(hold)
-}
-
-fn open(args: &LoadArgs, seed: u64) -> Result<Load> {
-    let mut assumed = Vec::new();
-    if args.pool.is_some() {
-        bail!("--pool is for -u and -n: arrivals of one request each share the connections");
-    }
-    let rate = args.rate.unwrap_or_else(|| {
-        assumed.push("-R 50/s".to_owned());
-        DEFAULT_RATE
-    });
-    let (ramp, warmup) = before(args);
-    let build = |hold: Nanos| Plan::ramp_and_hold(seed, args.process(), rate, ramp, warmup, hold);
-    let hold = match args.requests {
-        None => hold(args, &mut assumed)?,
-        Some(0) => bail!("-n 0 asks for nothing: write a number from 1 up"),
-        Some(n) => {
-            let hold = hold_of_requests(n, rate, build)?;
-            args.duration.map_or(hold, |d| d.min(hold))
+/// The lengths of a plan of one group that rises from zero, if at all, and then stays at one level.
+fn lengths(plan: &Plan) -> Option<Lengths> {
+    let [group] = &plan.groups[..] else { return None };
+    let phases: Vec<(Nanos, f64, f64)> = match &group.source {
+        Source::Arrivals { profile, .. } => {
+            profile.phases().map(|phase| (phase.length, phase.from.0, phase.to.0)).collect()
         }
+        Source::Users { level, requests: None } => {
+            level.phases().iter().map(|phase| (phase.length, phase.from_users, phase.to_users)).collect()
+        }
+        Source::Users { .. } | Source::AtOnce { .. } => return None,
     };
-    if hold <= Nanos::ZERO {
-        bail!("-d 0s asks for nothing: write a time above zero");
-    }
-    let length = args.requests.map_or_else(|| hold.to_string(), |n| plural(n, "request"));
-    Ok(Load {
-        plan: build(hold),
-        headline: format!("{rate} for {length}, {}", args.process()),
-        requests: args.requests,
-        assumed,
-        lengths: Some(Lengths { ramp, warmup, hold }),
+    let ramp = phases.first().filter(|(_, from, to)| *from == 0.0 && to > from).map_or(Nanos::ZERO, |p| p.0);
+    let holds = &phases[usize::from(ramp > Nanos::ZERO)..];
+    let (_, level, _) = holds.first()?;
+    let kept = holds.iter().all(|(_, from, to)| from == level && to == level);
+    let reached = ramp == Nanos::ZERO || phases[0].2 == *level;
+    (kept && reached && plan.measured_from >= ramp).then(|| Lengths {
+        ramp,
+        warmup: plan.measured_from - ramp,
+        hold: plan.end() - plan.measured_from,
     })
 }
 
-fn users(args: &LoadArgs, seed: u64) -> Result<Load> {
-    let mut assumed = Vec::new();
-    let users = count_of_users(args.users.unwrap_or(1))?;
-    if args.users.is_none() {
-        assumed.push("-u 1".to_owned());
-    }
-    let hold = hold(args, &mut assumed)?;
-    let (ramp, warmup) = before(args);
-    let full = f64::from(users);
-    let phase = |length, from_users| UserPhase { length, from_users, to_users: full };
-    let level = Level::new(&[phase(ramp, 0.0), phase(warmup + hold, full)]);
-    let group = Group { connections: pool(args), ..Group::closed(level, journey(args)?) };
-    Ok(Load {
-        plan: Plan::of(seed, group, ramp + warmup, ramp + warmup + hold),
-        headline: format!("{} for {hold}{}", plural(u64::from(users), "user"), thinking(args)),
-        requests: None,
-        assumed,
-        lengths: Some(Lengths { ramp, warmup, hold }),
-    })
-}
+/// Most requests for which a hold can be made to last.
+const MOST_REQUESTS: u64 = 1_000_000_000;
 
-/// `n` requests, as fast as so many users make them.
-fn fixed_work(args: &LoadArgs, seed: u64, n: u64, connections: Option<u64>) -> Result<Load> {
+/// The flags that make the hold last for exactly `n` requests of the whole plan, or for a shorter time if that is given.
+fn hold_for(
+    n: u64,
+    file: &File,
+    scenario: &Scenario,
+    seed: u64,
+    most: Option<Nanos>,
+) -> Result<Vec<Override>> {
+    let [Group { source: Source::Arrivals { process, profile }, journey, .. }] = &scenario.groups[..] else {
+        bail!(
+            "-n {n} is for one group of users, and the scenario has several: write how long each comes, or how much work it does"
+        );
+    };
+    if !journey.is_single() {
+        bail!("-n {n} counts requests, and the sessions of this scenario make several: write -d TIME");
+    }
     if n == 0 {
         bail!("-n 0 asks for nothing: write a number from 1 up");
     }
-    if args.ramp.is_some() || args.warmup.is_some() {
-        bail!("-n without -R is fixed work, which has no --ramp and no --warmup");
+    if n > MOST_REQUESTS {
+        bail!("-n {n} is more than a billion: give -d TIME instead");
     }
-    let mut assumed = Vec::new();
-    let users = count_of_users(args.users.or(connections).unwrap_or_else(|| {
-        assumed.push(format!("-c {DEFAULT_FIXED_WORK_USERS}"));
-        DEFAULT_FIXED_WORK_USERS
-    }))?;
-    let end = args.duration.unwrap_or(LONGEST);
-    if end <= Nanos::ZERO {
-        bail!("-d 0s asks for nothing: write a time above zero");
+    let rate = profile.phases().last().map_or(0.0, |phase| phase.to.0);
+    if rate <= 0.0 {
+        bail!("-n {n} needs a rate at the end of the phases: it is 0 there");
     }
-    let at_most = args.duration.map_or_else(String::new, |d| format!(", {d} at most"));
-    let source = Source::Users { level: Level::hold(users, end).into(), requests: Some(n) };
-    let group = Group::of(source, journey(args)?, pool(args));
-    Ok(Load {
-        plan: Plan::of(seed, group, Nanos::ZERO, end),
-        headline: format!(
-            "{} by {}{}{at_most}",
-            plural(n, "request"),
-            plural(u64::from(users), "user"),
-            thinking(args)
-        ),
-        requests: Some(n),
-        assumed,
-        lengths: None,
-    })
-}
-
-/// Users of fixed work when nobody says how many; hey's and oha's number.
-const DEFAULT_FIXED_WORK_USERS: u64 = 50;
-
-fn at_once(args: &LoadArgs, seed: u64, sessions: u64) -> Result<Load> {
-    if sessions == 0 {
-        bail!("--at-once 0 asks for nothing: write a number from 1 up");
-    }
-    if args.ramp.is_some() || args.warmup.is_some() || args.duration.is_some() {
-        bail!("--at-once begins with all at zero and ends with the last: it has no --ramp, --warmup or -d");
-    }
-    let connections = args.pool.unwrap_or(Connections::PerUser);
-    let group = Group::of(Source::AtOnce { sessions }, Journey::single(), connections);
-    Ok(Load {
-        plan: Plan::of(seed, group, Nanos::ZERO, LONGEST),
-        headline: format!("{} at once", plural(sessions, "request")),
-        requests: Some(sessions),
-        assumed: Vec::new(),
-        lengths: None,
-    })
-}
-
-fn count_of_users(users: u64) -> Result<u32> {
-    match users {
-        0 => bail!("-u 0 sends nothing: write a number from 1 up"),
-        n if n > MOST_USERS => bail!("-u {n} is more than this machine could ever play: write at most 100m"),
-        n => Ok(n as u32),
-    }
-}
-
-fn pool(args: &LoadArgs) -> Connections {
-    args.pool.unwrap_or(Connections::PerUser)
-}
-
-/// One request again and again, after a think time.
-fn journey(args: &LoadArgs) -> Result<Journey> {
-    let think = think(args)?.unwrap_or_else(no_think);
-    Ok(Journey::new(&[Node::Ask { step: 0, repeat: 1, think: None }], think)?)
-}
-
-fn think(args: &LoadArgs) -> Result<Option<Dist>> {
-    let Some(text) = &args.think else { return Ok(None) };
-    let law = dist::parse(text, &times_in_file).map_err(|e| anyhow::anyhow!("--think: {e}"))?;
-    law.misleads().map_or(Ok(Some(law)), |why| Err(anyhow::anyhow!("--think: {why}")))
-}
-
-fn thinking(args: &LoadArgs) -> String {
-    args.think.as_ref().map_or_else(String::new, |think| format!(", think {think}"))
+    let said = |hold: Nanos| Override {
+        lead: format!("-n {n}: -d "),
+        ..Override::flag("-n", "duration", &hold.to_string())
+    };
+    let lasts = |hold: Nanos| Ok(file.scenario(&[said(hold)])?.plan(seed, Shard::WHOLE));
+    let expected = n as f64 / rate;
+    let hold = match process {
+        Process::PoissonFixedN => Nanos::from_secs_f64(expected),
+        _ => hold_of_requests(n, expected, rate, lasts)?,
+    };
+    let hold = most.map_or(hold, |most| most.min(hold));
+    let seed = scenario.seed.is_none().then(|| Override::flag("--seed", "seed", &seed.to_string()));
+    Ok(seed.into_iter().chain([said(hold)]).collect())
 }
 
 /// How long the hold must be for exactly `n` requests of the whole plan to be due in it.
-fn hold_of_requests(n: u64, rate: Rate, build: impl Fn(Nanos) -> Plan) -> Result<Nanos> {
-    let expected = n as f64 / rate.0;
-    if n as f64 > 1e9 {
-        bail!("-n {n} is more than a billion: give -d TIME instead");
-    }
-    let fixed = build(Nanos::from_secs_f64(expected));
-    if fixed.process() == Some(headway_workload::Process::PoissonFixedN) {
-        return Ok(Nanos::from_secs_f64(expected));
-    }
+fn hold_of_requests(
+    n: u64,
+    expected: f64,
+    rate: f64,
+    lasts: impl Fn(Nanos) -> Result<Plan>,
+) -> Result<Nanos> {
     // Far enough that the n-th arrival is within it; gaps may be bursty, hence the doubling.
-    let mut reach = 1.5 * expected + 100.0 / rate.0;
+    let mut reach = 1.5 * expected + 100.0 / rate;
     loop {
-        let plan = build(Nanos::from_secs_f64(reach));
+        let plan = lasts(Nanos::from_secs_f64(reach))?;
         let from = plan.measured_from;
         let mut due = plan.arrivals_of(Shard::WHOLE).filter(|a| a.intended >= from);
         if let Some(last) = due.nth(n as usize - 1) {
@@ -279,7 +200,12 @@ fn hold_of_requests(n: u64, rate: Rate, build: impl Fn(Nanos) -> Plan) -> Result
 }
 
 /// What a plan is, in words.
-pub(super) fn in_words(plan: &Plan) -> String {
+fn in_words(plan: &Plan, lengths: Option<Lengths>, asked: Option<u64>) -> String {
+    if let [group] = &plan.groups[..]
+        && let Some(words) = simple(group, plan.end(), lengths, asked)
+    {
+        return words;
+    }
     let group = |g: &Group| {
         let what = match &g.source {
             Source::Arrivals { process, profile } => {
@@ -302,8 +228,33 @@ pub(super) fn in_words(plan: &Plan) -> String {
     format!("{}{length}", groups.join("; "))
 }
 
+/// The words for the only group of a plan that flags could have said.
+fn simple(group: &Group, end: Nanos, lengths: Option<Lengths>, asked: Option<u64>) -> Option<String> {
+    if !group.journey.is_single() {
+        return None;
+    }
+    let think = match group.journey.mean_think_s() > 0.0 {
+        true => format!(", think {}", group.journey.think()),
+        false => String::new(),
+    };
+    let users = |level: &Level| plural(u64::from(level.most()), "user");
+    Some(match &group.source {
+        Source::Arrivals { process, profile } => {
+            let (rate, hold) = (profile.phases().last()?.to, lengths?.hold);
+            let length = asked.map_or_else(|| hold.to_string(), |n| plural(n, "request"));
+            format!("{rate} for {length}, {process}")
+        }
+        Source::Users { level, requests: None } => format!("{} for {}{think}", users(level), lengths?.hold),
+        Source::Users { level, requests: Some(n) } => {
+            let most = if end < LONGEST { format!(", {end} at most") } else { String::new() };
+            format!("{} by {}{think}{most}", plural(*n, "request"), users(level))
+        }
+        Source::AtOnce { sessions } => format!("{} at once", plural(*sessions, "request")),
+    })
+}
+
 /// Requests of fixed work, if the plan is that and nothing else.
-pub(super) fn requests_asked(plan: &Plan) -> Option<u64> {
+fn requests_asked(plan: &Plan) -> Option<u64> {
     let of = |g: &Group| match &g.source {
         Source::AtOnce { sessions } => Some((*sessions as f64 * g.journey.mean_asks()).round() as u64),
         Source::Users { requests, .. } => *requests,

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bounds;
+mod flags;
 mod load;
 mod outputs;
 mod scenario;
@@ -9,29 +10,23 @@ mod sim;
 mod study;
 
 pub use audit::AuditSettings;
-pub use bounds::{Bounds, DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
+pub use bounds::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
 pub use load::{Lengths, Load};
 pub use outputs::{Output, Subject, outputs_fit, reports_fit};
-pub use scenario::{is_named, read as read_scenario};
-pub use sim::{Asked, SimSettings, asked, simulated};
+pub use scenario::{File, is_named, planned};
+pub use sim::{Asked, SimSettings, asked, document as simulated_scenario, simulated};
 pub use study::StudySettings;
 
 use crate::args::{OutputArgs, RunArgs};
-use crate::files;
 use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
-use headway_engine::manifest::STEP;
 use headway_engine::{Keep, Live, RunSpec, Start};
 use headway_stats::Threshold;
-use headway_stats::thresholds::check_steps;
 use headway_workload::content::Script;
 use headway_workload::redact::Redactor;
 use headway_workload::target::Endpoint;
-use headway_workload::{Limits, Request, Target};
+use headway_workload::{Limits, Target};
 use std::sync::Arc;
-
-/// Bytes of a body in which secrets are looked for.
-const MOST_LEARNT: usize = 1 << 20;
 
 /// A seed that nobody chose.
 pub fn new_seed() -> u64 {
@@ -75,6 +70,8 @@ pub struct RunSettings {
     pub shown_target: String,
     /// What hides secrets in all that is shown and written.
     pub redactor: Redactor,
+    /// The scenario behind it, for `--print-scenario`.
+    pub file: File,
 }
 
 impl RunSettings {
@@ -83,9 +80,40 @@ impl RunSettings {
     /// # Errors
     /// Whatever the user can mend, in words.
     pub fn resolve(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
-        let settings = match scenario::is_named(&args.target) {
-            true => scenario::settings(args, words)?,
-            false => of_url(args, words)?,
+        let target = match is_named(&args.target) {
+            true => None,
+            false => Some(Target::parse(&args.target)?),
+        };
+        let mut file = scenario::asked(args, target.as_ref())?;
+        let (mut load, mut scenario) = Load::resolve(&mut file, &args.load)?;
+        let Some(target) = target.or(scenario.target.take()) else {
+            bail!(
+                "{}: a run needs `target: http://host:port` (only `headway sim` goes without)",
+                args.target
+            );
+        };
+        let limits = bounds::live(&scenario.settings, &mut load)?;
+        let max_body = scenario.settings.max_body.unwrap_or(DEFAULT_MAX_BODY);
+        let thresholds = scenario::demands(&scenario)?;
+        let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body);
+        let settings = RunSettings {
+            name: if file.is_made() { target.short_name() } else { scenario.name },
+            threads: threads(args.threads, limits.connections)?,
+            thresholds,
+            labels: scenario.labels,
+            script: Arc::new(script),
+            load,
+            limits,
+            max_body,
+            insecure: scenario.settings.insecure.unwrap_or(false),
+            start: args.start_at.as_deref().map(start).transpose()?,
+            output: args.output.clone(),
+            words: hidden(words, &scenario.redactor),
+            scenario: (!file.is_made()).then_some(scenario.redacted),
+            shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
+            redactor: scenario.redactor,
+            target,
+            file,
         };
         // What HTTP does not allow is found now, not when the run begins.
         settings.requests().map_err(|error| anyhow!("{}", settings.redactor.hide(&format!("{error:#}"))))?;
@@ -130,51 +158,9 @@ impl RunSettings {
     }
 }
 
-/// A run against a URL: every request is the same.
-fn of_url(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
-    let target = Target::parse(&args.target)?;
-    if let Some(set) = args.set.sets.first() {
-        bail!("--set {}={}: there is no scenario file to put it into", set.path, set.value);
-    }
-    let mut load = Load::resolve(&args.load, args.connections)?;
-    let limits = Bounds::of_flags(args).resolve(&mut load)?;
-    let labels = vec![STEP.to_owned()];
-    let request = request(args, &target)?;
-    let redactor = redactor(args, &request);
-    Ok(RunSettings {
-        name: target.short_name(),
-        script: Arc::new(Script::single(&request).with_redactor(redactor.clone())),
-        threads: threads(args.threads, limits.connections)?,
-        thresholds: thresholds(args, &labels)?,
-        labels,
-        load,
-        limits,
-        max_body: args.max_body.unwrap_or(DEFAULT_MAX_BODY),
-        insecure: args.insecure,
-        start: args.start_at.as_deref().map(start).transpose()?,
-        output: args.output.clone(),
-        words: words.to_vec(),
-        scenario: None,
-        shown_target: redactor.hide_url(&target.url()).into_owned(),
-        redactor,
-        target,
-    })
-}
-
 /// The words of a command without secrets that were found when it was read.
 fn hidden(words: &[String], redactor: &Redactor) -> Vec<String> {
     words.iter().map(|word| redactor.hide(word).into_owned()).collect()
-}
-
-/// What hides the secrets of a request and of the URL as typed.
-fn redactor(args: &RunArgs, request: &Request) -> Redactor {
-    let mut redactor = args.secrets.redactor();
-    redactor.know_url(&args.target);
-    redactor.know_in(&String::from_utf8_lossy(&request.body[..request.body.len().min(MOST_LEARNT)]));
-    for (name, value) in &request.headers {
-        redactor.know_header(name, value);
-    }
-    redactor
 }
 
 fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
@@ -186,48 +172,6 @@ fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
         Some(t) if t > 1024 => bail!("--threads {t} is too many: write at most 1024"),
         threads => Ok(threads),
     }
-}
-
-fn request(args: &RunArgs, target: &Target) -> Result<Request> {
-    let body = match (&args.body, &args.body_file) {
-        (Some(text), _) => text.clone().into_bytes(),
-        (None, Some(file)) => files::read(file, files::MOST)
-            .with_context(|| format!("--body-file {} cannot be read", file.display()))?,
-        (None, None) => Vec::new(),
-    };
-    let default_method = if body.is_empty() { "GET" } else { "POST" };
-    let method = args.method.clone().unwrap_or_else(|| default_method.to_owned());
-    let mut headers = headers(&args.headers)?;
-    let given = |name: &str| headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
-    if let Some(value) = target.authorization.clone().filter(|_| !given("authorization")) {
-        headers.push(("Authorization".to_owned(), value));
-    }
-    Ok(Request { method, path: target.path.clone(), headers, body })
-}
-
-/// The headers of `-H`.
-fn headers(given: &[String]) -> Result<Vec<(String, String)>> {
-    let mut headers = Vec::with_capacity(given.len() + 1);
-    for header in given {
-        let (name, value) = header.split_once(':').ok_or_else(|| {
-            // All but the name may be a secret, and a single word may be one.
-            let name = header.trim().split_once([' ', '=']).map(|(name, _)| format!(" '{name}...'"));
-            let given = name.unwrap_or_else(|| format!(": a word of {} characters", header.chars().count()));
-            anyhow!("-H{given} is not a header: write 'Name: value'")
-        })?;
-        headers.push((name.trim().to_owned(), value.trim().to_owned()));
-    }
-    Ok(headers)
-}
-
-/// The thresholds, all of them ending the run if any is to.
-fn thresholds(args: &RunArgs, labels: &[String]) -> Result<Vec<Threshold>> {
-    let mut thresholds = args.demands.thresholds.clone();
-    check_steps(&thresholds, labels).map_err(anyhow::Error::msg)?;
-    for threshold in &mut thresholds {
-        threshold.abort_after = args.abort_on_crossed;
-    }
-    Ok(thresholds)
 }
 
 /// Reads `+5s` or an RFC 3339 time.
@@ -284,7 +228,7 @@ mod tests {
         let visit = RenderContext { sending: &RequestKey::default(), now_unix_ns: 0 };
         let request = settings.script.render(&visit, &Memory::default()).unwrap();
         let bytes = settings.requests().unwrap().wire(&request).unwrap().bytes().to_vec();
-        String::from_utf8(bytes).unwrap()
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     fn error(line: &str) -> String {
@@ -360,7 +304,12 @@ mod tests {
         assert!(error("h -u 10 -R 5").contains("two kinds of load"));
         assert!(error("h -u 0").contains("from 1 up"));
         assert!(error("h -u 10 --think exp(1)").contains("a time"));
-        assert!(error("h -u 10 -c 9").contains("-c allows 9"));
+        let few = error("h -u 10 -c 9");
+        assert!(
+            few.contains("no more than 9 connections")
+                && few.contains("| -c 9")
+                && few.contains("--pool shared")
+        );
         assert!(error("h -u 9m").contains("raise ulimit"));
         assert!(error("h -n 10 --warmup 1s").contains("fixed work"));
         assert!(error("h --at-once 10 -n 5").contains("a load of its own"));
@@ -371,7 +320,7 @@ mod tests {
         );
         assert!(error("h -R 0").contains("a rate"));
         assert!(error("h -d 5").contains("a time"));
-        assert!(error("h -d 0s").contains("above zero"));
+        assert!(error("h -d 0s").contains("above zero") && error("h -d 0s").contains("| -d 0s"));
         assert!(error("h -c 0").contains("from 1 up"));
         assert!(error("h -c 9m").contains("ulimit"));
         assert!(error("h -c 2 --threads 3").contains("each needs a connection"));
@@ -414,5 +363,96 @@ mod tests {
         assert!(text.contains("Authorization: Basic bWU6cHc="), "{text}");
         assert!(text.contains("X-A: b") && text.ends_with("\r\n\r\nx=1"), "{text}");
         assert!(error("h -m GE,T").contains("GE,T"));
+    }
+
+    /// What `--print-scenario` prints for a run against a URL or of a file.
+    fn printed(line: &str) -> String {
+        resolve(line).unwrap().file.document(&[]).unwrap()
+    }
+
+    #[test]
+    fn the_printed_scenario_is_the_same_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::write(at("body"), b"\x00\xff{{a}}").unwrap();
+        let full = "target: http://h/base\nusers:\n  - name: a\n    arrive: { rate: 20/s }\n    think: 1s\n    phases: [{ ramp: 2s, \
+                    to: 20/s, warmup: true }, { hold: 3s }]\n  - { name: b, closed: { count: 5 } }\njourney:\n  - { get: \"/x?a=1\", \
+                    name: x, headers: { X-Home: \"${HOME:-none}$${y}\" } }\n  - { post: /y, json: { a: [1, \"1\", true, null, \"{{session}}\"] } }\n";
+        std::fs::write(at("full.yaml"), full).unwrap();
+        let open = "target: http://h\nusers: { arrive: { rate: 9/s } }\njourney: [{ get: / }]\n";
+        std::fs::write(at("open.yaml"), open).unwrap();
+        let lines = [
+            "h".to_owned(),
+            "http://h:81/x?y=%41 -R 33.3333333333 -d 7.123456789s --ramp 1.1s --warmup 700ms".to_owned(),
+            "h -R 10k -d 1s --arrivals gamma(3) --shard 1/3".to_owned(),
+            "h -R 30/1m -d 2m --arrivals ticks(3) -c 7".to_owned(),
+            "h -R 100 -n 250 --warmup 1s".to_owned(),
+            "h -R 100 -n 250 -d 1s --arrivals poisson-fixed-n".to_owned(),
+            "h -u 20 --think uniform(0s,2s) --ramp 2s --warmup 1s -d 5s --pool shared".to_owned(),
+            "h -n 1000 -c 20 -d 5s".to_owned(),
+            "h --at-once 100 --timeout 3s --drain 1s --max-wait 2s --connect-timeout 4s --max-body 512"
+                .to_owned(),
+            "h -m PURGE -H X-A:b${c}{{d}} -H X-A:e -b {\"a\":\"{{b}}${c}\\\"} -k --threshold p(99)<100"
+                .to_owned(),
+            format!("h --body-file {} --threshold failed:rate<1% --abort-on-crossed=10s", at("body")),
+            "unix:/run/a.sock:/x?y -R 5 -d 1s --set connections=50 --set users.phases.0.hold=2s".to_owned(),
+            format!("{} -R 30 -d 2s -n 40 -H Accept:x --arrivals constant", at("open.yaml")),
+            format!("{} --set users.b.closed.count=7 --set users.0.think=exp(2s) -c 99", at("full.yaml")),
+        ];
+        for line in lines {
+            let line = format!("{line} --seed 11");
+            let given = resolve(&line).unwrap();
+            let text = printed(&line);
+            std::fs::write(at("printed.yaml"), &text).unwrap();
+            let shard = if line.contains("--shard") { " --shard 1/3" } else { "" };
+            let again = resolve(&format!("{} --seed 11{shard}", at("printed.yaml"))).unwrap();
+            assert_eq!(again.load.plan, given.load.plan, "{line}\n{text}");
+            if given.load.requests.is_none() || given.load.plan.is_fixed_work() {
+                assert_eq!(again.load.headline, given.load.headline, "{line}\n{text}");
+            }
+            let what = |s: &RunSettings| (s.limits, s.max_body, s.insecure, s.thresholds.clone(), sent(s));
+            assert_eq!(what(&again), what(&given), "{line}\n{text}");
+            assert_eq!(again.labels, given.labels, "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_not_printed_unless_all_is_to_show() {
+        let line = "http://me:p4ss@h/?token=abcd1&x=y -H Authorization:Bearer-e5f6 -b pin=g7h8 --set variables.api_key=i9j0";
+        let text = printed(line);
+        assert!(text.contains("Secrets are replaced by <redacted>") && text.contains("x=y"), "{text}");
+        let secrets = ["p4ss", "abcd1", "e5f6", "g7h8", "i9j0"];
+        assert!(secrets.iter().all(|secret| !text.contains(secret)), "{text}");
+        let all = printed(&format!("{line} --no-redact"));
+        assert!(
+            secrets[1..].iter().all(|secret| all.contains(secret)) && !all.contains("<redacted>"),
+            "{all}"
+        );
+    }
+
+    #[test]
+    fn flags_take_the_place_of_a_files_values_and_the_first_line_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.yaml").display().to_string();
+        std::fs::write(&path, "target: http://h\nusers: { arrive: { rate: 9/s } }\njourney: [{ get: / }]\n")
+            .unwrap();
+        let settings =
+            resolve(&format!("{path} -R 30 -d 2s --set timeout=9s -c 8 -H X-Api-Key:s3cret1")).unwrap();
+        assert_eq!(settings.load.headline, "30/s for 2s, poisson");
+        assert_eq!((settings.limits.timeout, settings.limits.connections), (Nanos::from_secs(9), 8));
+        let said = settings.load.remarks();
+        assert_eq!(
+            said,
+            " (in place of the file's values: -H X-Api-Key: <redacted>, -R 30, -d 2s, -c 8, --set timeout=9s)"
+        );
+        assert_eq!(settings.load.summary().overridden.len(), 5);
+        assert!(error(&format!("{path} -u 5")).contains("-u applies to a group that is closed"));
+        assert!(error(&format!("{path} -b x")).contains("--set journey.0"));
+        assert!(error(&format!("{path} -R 0.000")).contains("a rate"));
+        assert!(error(&format!("{path} --at-once 5")).contains("cannot have both 'arrive' and 'at-once'"));
+        assert!(
+            error("h --set timout=3s").contains("--set timout=3s")
+                && error("h --set timout=3s").contains("timeout?")
+        );
     }
 }

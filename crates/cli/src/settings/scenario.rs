@@ -1,15 +1,18 @@
-//! A run from a scenario file: read, checked, and what flags say on top of it.
+//! The scenario of `run`, `plan` and `sim`: a file, or what flags make of a URL, with the values that take the place of its
+//! own; and the file that both amount to.
 
-use super::{Bounds, DEFAULT_MAX_BODY, Load, RunSettings, start, threads, thresholds};
-use crate::args::{LoadArgs, RunArgs, ScenarioArgs};
+use super::Load;
+use super::flags::{self, Made};
+use crate::args::{PlanArgs, RunArgs, ScenarioArgs};
 use crate::files;
+use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_stats::thresholds::{Threshold, ThresholdError, check_steps};
-use headway_workload::Shard;
+use headway_workload::Target;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::{Override, Scenario, Surroundings};
+use headway_workload::yaml::comment;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Whether a target on the command line is a scenario file and no URL: by its name, or because there is such a file.
 pub fn is_named(text: &str) -> bool {
@@ -17,22 +20,19 @@ pub fn is_named(text: &str) -> bool {
     !text.contains("://") && (yaml || Path::new(text).is_file())
 }
 
-/// Reads a scenario file and what it names, with the values that are put into it.
-///
-/// # Errors
-/// It cannot be read, or has mistakes: each with its place.
-pub fn read(path: &str, set: &ScenarioArgs) -> Result<Scenario> {
-    File::read(path)?.with(set).scenario(&[])
-}
-
-/// A scenario file's text.
+/// A scenario's text, and what takes the place of its values.
 #[derive(Clone, Debug)]
-pub(super) struct File {
+pub struct File {
     path: String,
     text: String,
     redactor: Redactor,
     values: Vec<Override>,
+    /// Defaults of flags that were taken; none where there is a file.
+    assumed: Option<Vec<String>>,
 }
+
+/// Bytes of a body in which secrets are looked for.
+const MOST_LEARNT: usize = 1 << 20;
 
 impl File {
     /// Reads it.
@@ -42,7 +42,13 @@ impl File {
             String::from_utf8(bytes).context("it is not UTF-8 text")
         };
         let text = read().with_context(|| format!("the scenario {path} cannot be read"))?;
-        Ok(File { path: path.to_owned(), text, redactor: Redactor::default(), values: Vec::new() })
+        Ok(File {
+            path: path.to_owned(),
+            text,
+            redactor: Redactor::default(),
+            values: Vec::new(),
+            assumed: None,
+        })
     }
 
     /// With what knows the names of secrets that the user has added.
@@ -50,10 +56,51 @@ impl File {
         File { redactor, ..self }
     }
 
-    /// With values in the place of its own.
-    pub(super) fn with(self, set: &ScenarioArgs) -> File {
-        let values = set.sets.iter().map(|set| Override::set(&set.path, &set.value)).collect();
-        File { values, ..self }
+    /// A scenario that flags make.
+    fn made(made: Made) -> File {
+        let (path, redactor) = ("the flags".to_owned(), Redactor::default());
+        File { path, text: made.text, redactor, values: made.values, assumed: Some(made.assumed) }
+    }
+
+    /// Puts values in the place of its own, after those before.
+    pub(super) fn push(&mut self, values: impl IntoIterator<Item = Override>) {
+        self.values.extend(values);
+    }
+
+    /// Puts the values of `--set` in the place of its own.
+    pub(super) fn set(&mut self, set: &ScenarioArgs) {
+        self.push(set.sets.iter().map(|set| Override::set(&set.path, &set.value)));
+    }
+
+    /// Whether it was made from flags alone.
+    pub(super) fn is_made(&self) -> bool {
+        self.assumed.is_some()
+    }
+
+    /// Flags whose defaults were taken.
+    pub(super) fn assumed(&self) -> &[String] {
+        self.assumed.as_deref().unwrap_or_default()
+    }
+
+    /// What takes the place of values of a file, as given, secrets replaced.
+    pub(super) fn overridden(&self, scenario: &Scenario) -> Vec<String> {
+        let values = if self.is_made() { &[][..] } else { &self.values };
+        values.iter().map(|value| scenario.redactor.hide(&value.shown()).into_owned()).collect()
+    }
+
+    /// The file that this amounts to, with the command behind it in a comment.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn document(&self, words: &[String]) -> Result<String> {
+        let scenario = self.scenario(&[])?;
+        let command = repeat::command_as_it_was(&super::hidden(words, &scenario.redactor));
+        let mut head = String::new();
+        comment(&format!("The scenario of: {command}"), 0, &mut head);
+        if let (false, false) = (self.is_made(), scenario.files.is_empty()) {
+            comment(&format!("Files are named relative to the folder of {}.", self.path), 0, &mut head);
+        }
+        Ok(head + &scenario.document())
     }
 
     /// What it says, with these values in the place of its own.
@@ -77,91 +124,65 @@ impl File {
     }
 }
 
-impl Load {
-    /// The load of a scenario.
-    ///
-    /// # Errors
-    /// Flags that say what the scenario says.
-    pub fn of_scenario(scenario: &Scenario, args: &LoadArgs) -> Result<Load> {
-        let said = args.said_by_a_scenario();
-        if !said.is_empty() {
-            bail!(
-                "{}: the scenario file says what the load is; change it there, or give a URL in its place",
-                said.join(" ")
-            );
+/// What `plan` is given: the load, and the labels of the steps.
+///
+/// # Errors
+/// Whatever the user can mend, in words.
+pub fn planned(args: &PlanArgs) -> Result<(File, Load, Vec<String>)> {
+    let mut file = match args.target.as_deref() {
+        Some(path) if is_named(path) => File::read(path)?,
+        target => {
+            target.map(Target::parse).transpose()?;
+            File::made(flags::bare(&args.load)?)
         }
-        let seed = args.seed.or(scenario.seed);
-        if args.shard != Shard::WHOLE && seed.is_none() {
-            bail!(
-                "--shard {} needs --seed (or `seed:` in the file): all shards must draw the same plan",
-                args.shard
-            );
-        }
-        let plan = scenario.plan(seed.unwrap_or_else(super::new_seed), args.shard);
-        Ok(Load {
-            headline: super::load::in_words(&plan),
-            requests: super::load::requests_asked(&plan),
-            assumed: Vec::new(),
-            lengths: None,
-            plan,
-        })
-    }
-}
-
-/// The settings of a run from the scenario file that `args` names.
-pub(super) fn settings(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
-    let mut scenario =
-        File::read(&args.target)?.hiding(args.secrets.redactor()).with(&args.set).scenario(&[])?;
-    for (given, flag) in [
-        (!args.headers.is_empty(), "-H"),
-        (args.method.is_some(), "-m"),
-        (args.body.is_some(), "-b"),
-        (args.body_file.is_some(), "--body-file"),
-    ] {
-        if given {
-            bail!("{flag}: the steps of the scenario say what is sent");
-        }
-    }
-    let mut load = Load::of_scenario(&scenario, &args.load)?;
-    let Some(target) = scenario.target.take() else {
-        bail!("{}: a run needs `target: http://host:port` (only `headway sim` goes without)", args.target);
     };
-    let said = &scenario.settings;
-    let limits = Bounds::of_flags(args).or(bounds(&scenario)).resolve(&mut load)?;
-    let mut demands = demands(&scenario)?;
-    demands.extend(thresholds(args, &scenario.labels)?);
-    let max_body = args.max_body.or(said.max_body).unwrap_or(DEFAULT_MAX_BODY);
-    let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body);
-    Ok(RunSettings {
-        name: scenario.name.clone(),
-        threads: threads(args.threads, limits.connections)?,
-        thresholds: demands,
-        labels: scenario.labels,
-        script: Arc::new(script),
-        load,
-        limits,
-        max_body,
-        insecure: args.insecure || said.insecure.unwrap_or(false),
-        start: args.start_at.as_deref().map(start).transpose()?,
-        output: args.output.clone(),
-        words: super::hidden(words, &scenario.redactor),
-        scenario: Some(scenario.redacted),
-        shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
-        redactor: scenario.redactor,
-        target,
-    })
+    file.push(flags::load(&args.load));
+    file.set(&args.set);
+    let (load, scenario) = Load::resolve(&mut file, &args.load)?;
+    Ok((file, load, scenario.labels))
 }
 
-/// The bounds that the file sets.
-pub(super) fn bounds(scenario: &Scenario) -> Bounds {
-    let said = &scenario.settings;
-    Bounds {
-        connections: said.connections.map(u64::from),
-        timeout: said.timeout,
-        connect_timeout: said.connect_timeout,
-        max_wait: said.max_wait,
-        drain: said.drain,
+/// The scenario of `run`, from a file or a URL, with its flags.
+pub(super) fn asked(args: &RunArgs, target: Option<&Target>) -> Result<File> {
+    let mut file = match target {
+        None => {
+            let sent = [
+                (args.method.is_some(), "-m"),
+                (args.body.is_some(), "-b"),
+                (args.body_file.is_some(), "--body-file"),
+            ];
+            if let Some((_, flag)) = sent.iter().find(|(given, _)| *given) {
+                bail!("{flag}: the steps of the scenario say what is sent (--set journey.0... changes one)");
+            }
+            let mut file = File::read(&args.target)?.hiding(args.secrets.redactor());
+            for (name, value) in flags::headers(args, None)? {
+                file.push([Override::text(&format!("-H {name}:"), "headers", &name, &value)]);
+            }
+            file
+        }
+        Some(target) => {
+            let body = flags::body(args)?;
+            let headers = flags::headers(args, Some(target))?;
+            let redactor = redactor(args, &headers, &body);
+            File::made(flags::request(args, target, &headers, &body)?).hiding(redactor)
+        }
+    };
+    file.push(flags::load(&args.load));
+    file.push(flags::settings(args));
+    file.push(flags::thresholds(&args.demands, args.abort_on_crossed));
+    file.set(&args.set);
+    Ok(file)
+}
+
+/// What hides the secrets of a request and of the URL as typed.
+fn redactor(args: &RunArgs, headers: &[(String, String)], body: &[u8]) -> Redactor {
+    let mut redactor = args.secrets.redactor();
+    redactor.know_url(&args.target);
+    redactor.know_in(&String::from_utf8_lossy(&body[..body.len().min(MOST_LEARNT)]));
+    for (name, value) in headers {
+        redactor.know_header(name, value);
     }
+    redactor
 }
 
 /// The thresholds that the file demands.

@@ -1,8 +1,8 @@
 //! A simulation of a scenario file, read and checked: one run, or a study of several.
 
-use super::scenario::{File, bounds, demands};
+use super::scenario::{File, demands};
 use super::study::{self, StudySettings};
-use super::{Load, load, new_seed};
+use super::{Load, bounds, flags, new_seed};
 use crate::args::{OutputArgs, SimArgs};
 use crate::repeat;
 use anyhow::{Result, anyhow, bail};
@@ -13,7 +13,7 @@ use headway_engine::{Keep, RunSpec, Sim};
 use headway_stats::thresholds::{Threshold, check_steps};
 use headway_workload::model::{Kind, Model};
 use headway_workload::plan::Source;
-use headway_workload::scenario::Scenario;
+use headway_workload::scenario::{Override, Scenario};
 use headway_workload::{Limits, Plan, Shard};
 
 /// What `headway sim` was asked for.
@@ -77,19 +77,37 @@ impl SimSettings {
     }
 }
 
+/// The scenario file, with what `--set` says.
+fn read(args: &SimArgs) -> Result<File> {
+    let mut file = File::read(&args.scenario)?.hiding(args.secrets.redactor());
+    file.set(&args.set);
+    Ok(file)
+}
+
+/// The file that a simulation's scenario amounts to, with its flags.
+///
+/// # Errors
+/// Whatever the user can mend, in words.
+pub fn document(args: &SimArgs, words: &[String]) -> Result<String> {
+    let mut file = read(args)?;
+    file.push(args.seed.map(|seed| Override::flag("--seed", "seed", &seed.to_string())));
+    file.push(flags::thresholds(&args.demands, None));
+    file.document(words)
+}
+
 /// What `headway sim` was asked for, resolved.
 ///
 /// # Errors
 /// Whatever the user can mend, in words.
 pub fn asked(args: &SimArgs, words: &[String]) -> Result<Asked> {
-    let file = File::read(&args.scenario)?.hiding(args.secrets.redactor()).with(&args.set);
+    let file = read(args)?;
     let several = args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty();
     let first = study::first(&file, args)?;
     modelled(&first, args)?;
     if several || first.models.len() > 1 && args.model.is_none() {
         return Ok(Asked::Study(Box::new(study::resolve(&file, &first, args, words)?)));
     }
-    Ok(Asked::Run(Box::new(run(first, args, words)?)))
+    Ok(Asked::Run(Box::new(run(&file, first, args, words)?)))
 }
 
 /// The settings of a single run of the only model, or of the one that `args` names.
@@ -97,11 +115,11 @@ pub fn asked(args: &SimArgs, words: &[String]) -> Result<Asked> {
 /// # Errors
 /// Whatever the user can mend, in words.
 pub fn simulated(args: &SimArgs, words: &[String]) -> Result<SimSettings> {
-    let file = File::read(&args.scenario)?.hiding(args.secrets.redactor()).with(&args.set);
-    run(file.scenario(&[])?, args, words)
+    let file = read(args)?;
+    run(&file, file.scenario(&[])?, args, words)
 }
 
-fn run(scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettings> {
+fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettings> {
     modelled(&scenario, args)?;
     let mut thresholds = demands(&scenario)?;
     thresholds.extend(args.demands.thresholds.iter().cloned());
@@ -110,9 +128,10 @@ fn run(scenario: Scenario, args: &SimArgs, words: &[String]) -> Result<SimSettin
     thresholds.iter_mut().for_each(|threshold| threshold.abort_after = None);
     let seed = seed(&scenario, args);
     let model = model(&scenario, args.model.as_deref())?.clone();
-    let load = load_of(&scenario, seed);
+    let load =
+        Load { overridden: file.overridden(&scenario), ..Load::of(&scenario, seed, Shard::WHOLE, None) };
     bounded(&load.plan, &model)?;
-    let limits = bounds(&scenario).simulated(&load)?;
+    let limits = bounds::simulated(&scenario.settings);
     Ok(SimSettings {
         name: scenario.name.clone(),
         capped: scenario.settings.connections.is_some(),
@@ -198,26 +217,15 @@ fn least_time(model: &Model, part: usize, deepest: usize) -> f64 {
 
 /// What is to be played of that scenario, against the model of that name or the only one.
 pub(super) fn play(scenario: &Scenario, name: Option<&str>, seed: u64) -> Result<Play> {
-    let load = load_of(scenario, seed);
+    let plan = scenario.plan(seed, Shard::WHOLE);
     let model = model(scenario, name)?.clone();
-    bounded(&load.plan, &model)?;
-    Ok(Play { limits: bounds(scenario).simulated(&load)?, plan: load.plan, model })
+    bounded(&plan, &model)?;
+    Ok(Play { limits: bounds::simulated(&scenario.settings), plan, model })
 }
 
 /// The seed of the first replication.
 pub(super) fn seed(scenario: &Scenario, args: &SimArgs) -> u64 {
     args.seed.or(scenario.seed).unwrap_or_else(new_seed)
-}
-
-fn load_of(scenario: &Scenario, seed: u64) -> Load {
-    let plan = scenario.plan(seed, Shard::WHOLE);
-    Load {
-        headline: load::in_words(&plan),
-        requests: load::requests_asked(&plan),
-        assumed: Vec::new(),
-        lengths: None,
-        plan,
-    }
 }
 
 /// The model of that name, or the only one.

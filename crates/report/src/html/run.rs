@@ -124,6 +124,9 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
             .into_iter()
             .flatten(),
         );
+        if !plan.overridden.is_empty() {
+            pairs.push(("in place of the file's values", plan.overridden.join(", ")));
+        }
         if !plan.steps.is_empty() {
             pairs.push(("steps", plan.steps.join(", ")));
         }

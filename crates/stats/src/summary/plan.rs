@@ -48,6 +48,9 @@ pub struct PlanSummary {
     pub connect_timeout_s: Option<f64>,
     /// `--max-wait`.
     pub max_wait_s: Option<f64>,
+    /// Flags that took the place of values of the scenario file, as given, secrets replaced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overridden: Vec<String>,
 }
 
 /// One phase of the plan.

@@ -141,8 +141,14 @@ mod tests {
             _ => None,
         };
         let span = Span { start: 0, end: text.len() };
-        let scalar =
-            Scalar { text: text.to_owned(), typed: Typed::Text, span, lines: vec![(0, 0)], template: None };
+        let scalar = Scalar {
+            text: text.to_owned(),
+            typed: Typed::Text,
+            span,
+            lines: vec![(0, 0)],
+            template: None,
+            raw: None,
+        };
         let expanded = Environment::new(&get, Redactor::default()).expand(&scalar);
         expanded.map(|e| e.map(|e| e.text)).map_err(|p| p.title)
     }

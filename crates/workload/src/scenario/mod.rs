@@ -8,6 +8,7 @@
 //! model does (`sim`).
 
 mod check;
+mod document;
 mod environment;
 mod leaves;
 mod literals;
@@ -78,6 +79,8 @@ pub struct Scenario {
     /// What hides the values that must not show.
     pub redactor: Redactor,
     source: Arc<Source>,
+    tree: tree::Tree,
+    secrets: Vec<Span>,
 }
 
 /// Settings that a file may have; what is none is left to flags and defaults.
@@ -178,7 +181,8 @@ pub fn parse_hiding(
     };
     match check::file(&file, &source, &environment.redactor, &mut reader) {
         Some(checked) if reader.problems.is_empty() => {
-            Ok(Scenario { files: reader.files, redacted, redactor: environment.redactor, ..checked })
+            let redactor = environment.redactor;
+            Ok(Scenario { files: reader.files, redacted, redactor, tree, secrets, ..checked })
         }
         _ => wrong(reader.problems, &environment),
     }
@@ -188,6 +192,12 @@ impl Scenario {
     /// The plan of that seed, of which this process sends `shard`.
     pub fn plan(&self, seed: u64, shard: Shard) -> Plan {
         Plan { seed, groups: self.groups.clone(), measured_from: self.measured_from, end: self.end, shard }
+    }
+
+    /// The scenario as a file, with what was put into it in its place: secrets are replaced unless the redactor shows all.
+    /// Comments of the file are not kept.
+    pub fn document(&self) -> String {
+        document::of(&self.tree, &self.secrets, &self.redactor)
     }
 
     /// What stands in the target's place in a simulation, if that is one thing.

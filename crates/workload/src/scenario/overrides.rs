@@ -53,6 +53,11 @@ impl Override {
         Override::led(format!("{flag} "), path, value)
     }
 
+    /// A text that stands for itself, shown as `flag text`.
+    pub fn literal(flag: &str, path: &str, text: &str) -> Override {
+        Override { value: Value::Text(text.to_owned()), ..Override::flag(flag, path, "") }
+    }
+
     /// A text that stands for itself, under a key of the mapping at that path.
     pub fn text(flag: &str, path: &str, key: &str, text: &str) -> Override {
         Override {
@@ -240,11 +245,13 @@ fn child<'t>(
             if let Some((found, length)) = known {
                 return Ok(Some((&mut entries[found].1, length)));
             }
-            if part != rest && rest.strip_prefix(part) != Some(".+") {
+            let makes = part == rest || rest.strip_prefix(part) == Some(".+") || OPEN.contains(&part);
+            if !makes {
                 let known: Vec<&str> = entries.iter().map(|(key, _)| key.text.as_str()).collect();
                 return Err(nothing_there(place, part, within, &known));
             }
-            entries.push((tree::key(part, place), Tree { kind: Kind::Null, span: place }));
+            let kind = if OPEN.contains(&part) { Kind::Mapping(Vec::new()) } else { Kind::Null };
+            entries.push((tree::key(part, place), Tree { kind, span: place }));
             Ok(entries.last_mut().map(|(_, made)| (made, part.len())))
         }
         Kind::List(items) => {
@@ -267,6 +274,9 @@ fn child<'t>(
         }
     }
 }
+
+/// Mappings whose keys are anybody's, which are made where they are not there.
+const OPEN: &[&str] = &["headers", "variables"];
 
 /// The part of a path that stands for a new entry of a list.
 const APPEND: &str = "+";

@@ -47,6 +47,8 @@ pub(super) struct Scalar {
     pub lines: Vec<(usize, usize)>,
     /// As a template, where values of the environment stand in it.
     pub template: Option<String>,
+    /// As a file has it, where that is another text: with references to the environment.
+    pub raw: Option<String>,
 }
 
 /// What YAML takes a scalar for.
@@ -166,13 +168,23 @@ pub(super) fn value(
 pub(super) fn literal(text: &str, at: usize) -> Tree {
     let span = Span { start: at, end: at + text.len() };
     let template = text.contains("{{").then(|| text.replace("{{", "\\{{"));
-    let scalar = Scalar { text: text.to_owned(), typed: Typed::Text, span, lines: vec![(0, at)], template };
+    let raw = text.replace("${", "$${").replace("{{", "\\{{");
+    let raw = (raw != text).then_some(raw);
+    let scalar =
+        Scalar { text: text.to_owned(), typed: Typed::Text, span, lines: vec![(0, at)], template, raw };
     Tree { kind: Kind::Scalar(scalar), span }
 }
 
 /// A key that stands nowhere but in a path, at that place.
 pub(super) fn key(name: &str, place: Span) -> Scalar {
-    Scalar { text: name.to_owned(), typed: Typed::Text, span: place, lines: Vec::new(), template: None }
+    Scalar {
+        text: name.to_owned(),
+        typed: Typed::Text,
+        span: place,
+        lines: Vec::new(),
+        template: None,
+        raw: None,
+    }
 }
 
 fn any(source: &Source, environment: &mut Environment<'_>) -> Result<(Tree, Vec<Problem>), Problem> {
@@ -332,14 +344,14 @@ impl Converter<'_, '_> {
     /// A number or truth value: its text is what stands in the file.
     fn plain(&self, typed: Typed, span: Span) -> Kind {
         let text = self.source.text.get(span.start..span.end).unwrap_or_default().to_owned();
-        Kind::Scalar(Scalar { text, typed, span, lines: vec![(0, span.start)], template: None })
+        Kind::Scalar(Scalar { text, typed, span, lines: vec![(0, span.start)], template: None, raw: None })
     }
 
     fn scalar(&self, text: String, typed: Typed, span: Span) -> Scalar {
         let written = self.source.text.get(span.start..span.end).unwrap_or_default();
         let lines = lines(&text, written).unwrap_or_default();
         let lines = lines.into_iter().map(|(begins, at)| (begins, span.start + at)).collect();
-        Scalar { text, typed, span, lines, template: None }
+        Scalar { text, typed, span, lines, template: None, raw: None }
     }
 
     /// The entries of a mapping; none if it is no mapping but a text that YAML takes for one.
@@ -352,7 +364,14 @@ impl Converter<'_, '_> {
                 Raw::Text(text) => self.scalar(text, Typed::Text, at),
                 Raw::Bool(_) | Raw::Number(_) | Raw::Odd => {
                     let text = self.source.text.get(at.start..at.end).unwrap_or_default().to_owned();
-                    Scalar { text, typed: Typed::Text, span: at, lines: vec![(0, at.start)], template: None }
+                    Scalar {
+                        text,
+                        typed: Typed::Text,
+                        span: at,
+                        lines: vec![(0, at.start)],
+                        template: None,
+                        raw: None,
+                    }
                 }
                 Raw::Mapping(_) => {
                     let title = "YAML takes this for a mapping, because it begins with {";
@@ -385,7 +404,7 @@ impl Converter<'_, '_> {
         match self.environment.expand(scalar) {
             Ok(None) => true,
             Ok(Some(expanded)) => {
-                scalar.text = expanded.text;
+                scalar.raw = Some(std::mem::replace(&mut scalar.text, expanded.text));
                 scalar.template = Some(expanded.template);
                 scalar.lines.clear();
                 true

@@ -13,6 +13,7 @@ mod users;
 
 use super::read::Reader;
 use super::source::{Problem, Source, Span};
+use super::tree::{Kind, Tree};
 use super::{Scenario, written};
 use crate::content::{Names, Script};
 use crate::journey::{Journey, Node, no_think};
@@ -95,6 +96,8 @@ pub(super) fn file(
         redacted: String::new(),
         redactor: Redactor::default(),
         source: source.clone(),
+        tree: Tree { kind: Kind::Null, span: Span::default() },
+        secrets: Vec::new(),
     })
 }
 
@@ -133,7 +136,9 @@ fn groups(file: &written::File, connections: Option<u32>, reader: &mut Reader<'_
         let title = format!("{own} users with a connection each, and no more than {cap} connections");
         let problem = Problem::new(group.at, title).other(file.keys.at("connections"), "at most so many");
         reader.problems.push(
-            problem.help(format!("raise connections to {own}, or write connections: shared in the group")),
+            problem.help(format!(
+                "raise connections (-c) to {own}, or let users share them: connections: shared in the group (--pool shared)"
+            )),
         );
     }
     Some(coming)

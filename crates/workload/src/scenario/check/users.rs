@@ -38,6 +38,9 @@ struct Way {
     users: u64,
 }
 
+/// More arrivals than anybody means: a month at a million a second is 2.6e12.
+const MOST_ARRIVALS: f64 = 1e12;
+
 const KINDS: &[&str] = &["arrive", "closed", "at-once", "work"];
 
 pub(super) fn coming(group: &written::Group, listed: bool, reader: &mut Reader<'_>) -> Option<Coming> {
@@ -117,7 +120,13 @@ fn arriving(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     let phases = phases::settle(group, base, phases::Unit::Rate, reader)?;
     let profile: Vec<Phase> =
         phases.pieces.iter().map(|p| Phase::ramp(p.length, Rate(p.from), Rate(p.to))).collect();
-    let source = Source::Arrivals { process, profile: Arc::new(Profile::new(&profile)) };
+    let profile = Profile::new(&profile);
+    if profile.total() > MOST_ARRIVALS {
+        let at = base.map_or(group.keys.at("arrive"), |(_, span)| span);
+        let problem = Problem::new(at, "more than 1e12 sessions would arrive");
+        return reader.complain(problem.help("lower the rate or shorten the phases (-R, -d)"));
+    }
+    let source = Source::Arrivals { process, profile: Arc::new(profile) };
     let Phases { warm, end, .. } = phases;
     Some(Way { source, warm, end: Some(end), users: 0 })
 }

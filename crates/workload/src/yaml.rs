@@ -173,11 +173,21 @@ fn is_plain(text: &str) -> bool {
     /// What YAML 1.1 or 1.2, or some reader of them, takes for something other than text.
     const WORDS: &[&str] =
         &["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '_')
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || " /_.-?=&%+,;@*():".contains(c))
-        && !text.ends_with([' ', ':'])
-        && !text.contains(": ")
-        && !WORDS.contains(&text.to_ascii_lowercase().as_str())
+    is_measure(text)
+        || text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '_')
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || " /_.-?=&%+,;@*():".contains(c))
+            && !text.ends_with([' ', ':'])
+            && !text.contains(": ")
+            && !WORDS.contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// Whether it is a number with a unit, which no reader takes for a number.
+fn is_measure(text: &str) -> bool {
+    const UNITS: &[&str] = &["/s", "/1m", "ns", "us", "ms", "s", "m", "h", "B", "KiB", "MiB", "GiB"];
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let whole = number.starts_with(|c: char| c.is_ascii_digit()) && number.matches('.').count() < 2;
+    whole && UNITS.contains(&unit)
 }
 
 /// A double-quoted scalar on one line.

@@ -1,0 +1,251 @@
+//! Flags as values of a scenario: what `run` and `plan` are given for a URL becomes a scenario of one request, and flags take
+//! the place of its values as of those of a file.
+//!
+//! Deliberately absent: what the values may be. The scenario's checker says so, and names the flag.
+
+use crate::args::{Given, LoadArgs, RunArgs, ThresholdArgs};
+use crate::files;
+use anyhow::{Context as _, Result, anyhow, bail};
+use headway_base::Nanos;
+use headway_engine::manifest::STEP;
+use headway_stats::Threshold;
+use headway_workload::Target;
+use headway_workload::scenario::Override;
+
+/// Methods that are keys of a step.
+const VERBS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+/// What kind of load flags ask for where there is no file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Arrive,
+    Closed,
+    Work,
+    AtOnce,
+}
+
+impl Kind {
+    /// The kind that the flags ask for.
+    ///
+    /// # Errors
+    /// Flags that contradict each other.
+    fn of(args: &LoadArgs) -> Result<Kind> {
+        let closed = args.users.is_some() || args.think.is_some();
+        let kind = match (args.rate.is_some(), args.at_once.is_some(), args.requests.is_some()) {
+            (true, false, _) if closed => bail!(
+                "-R (an open workload) and -u/--think (a closed one, in which users wait for their responses) are two kinds of load: \
+                 give one of them"
+            ),
+            (rate, true, requests) if closed || rate || requests => {
+                bail!("--at-once is a load of its own: it goes without -R, -n, -u and --think")
+            }
+            (_, true, _) => Kind::AtOnce,
+            (false, false, true) => Kind::Work,
+            _ if closed => Kind::Closed,
+            _ => Kind::Arrive,
+        };
+        if args.arrivals.is_some() && kind != Kind::Arrive {
+            bail!(
+                "--arrivals is for users who arrive (-R): with -u, -n and --at-once there is no arrival process"
+            );
+        }
+        if args.pool.is_some() && kind == Kind::Arrive {
+            bail!("--pool is for -u and -n: arrivals of one request each share the connections");
+        }
+        if kind == Kind::Work && (args.ramp.is_some() || args.warmup.is_some()) {
+            bail!("-n without -R is fixed work, which has no --ramp and no --warmup");
+        }
+        if kind == Kind::AtOnce && (args.ramp.is_some() || args.warmup.is_some() || args.duration.is_some()) {
+            bail!(
+                "--at-once begins with all at zero and ends with the last: it has no --ramp, --warmup or -d"
+            );
+        }
+        Ok(kind)
+    }
+
+    /// The group of users, with the defaults for what flags do not say.
+    fn group(self) -> &'static str {
+        match self {
+            Kind::Arrive => "{ arrive: { rate: 50/s }, phases: [{ hold: 10s }] }",
+            Kind::Closed => "{ closed: { count: 1 }, phases: [{ hold: 10s }] }",
+            // hey's and oha's number of users.
+            Kind::Work => "{ work: { requests: 1, users: 50 } }",
+            Kind::AtOnce => "{ at-once: 1 }",
+        }
+    }
+
+    /// Which of the defaults are taken, as the flags that say the same.
+    fn assumed(self, args: &LoadArgs, connections: bool) -> Vec<String> {
+        let none = |given: bool, words: &'static str| (!given).then_some(words);
+        let length = none(args.duration.is_some() || args.requests.is_some(), "-d 10s");
+        let words = match self {
+            Kind::Arrive => [none(args.rate.is_some(), "-R 50/s"), length],
+            Kind::Closed => [none(args.users.is_some(), "-u 1"), length],
+            Kind::Work => [none(args.users.is_some() || connections, "-c 50"), None],
+            Kind::AtOnce => [None, None],
+        };
+        words.into_iter().flatten().map(str::to_owned).collect()
+    }
+}
+
+/// A scenario of one request, made from flags.
+pub(super) struct Made {
+    /// Its text, with defaults for what flags say.
+    pub text: String,
+    /// What takes the place of the defaults.
+    pub values: Vec<Override>,
+    /// Which defaults were taken, as flags.
+    pub assumed: Vec<String>,
+}
+
+/// The load that flags ask for; its request is GET /.
+pub(super) fn bare(args: &LoadArgs) -> Result<Made> {
+    made(args, None, "get")
+}
+
+fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result<Made> {
+    let kind = Kind::of(args)?;
+    let text = format!("users: {}\njourney: [{{ {step}: /, name: {STEP} }}]\n", kind.group());
+    let mut values = Vec::new();
+    if let (Kind::Work, None, Some(users)) = (kind, &args.users, connections) {
+        values.push(Override::flag("-c", "users", &users.text));
+    }
+    Ok(Made { text, values, assumed: kind.assumed(args, connections.is_some()) })
+}
+
+/// The request and the load that flags ask for.
+///
+/// # Errors
+/// Flags that contradict each other.
+pub(super) fn request(
+    args: &RunArgs,
+    target: &Target,
+    headers: &[(String, String)],
+    body: &[u8],
+) -> Result<Made> {
+    let default = if body.is_empty() { "GET" } else { "POST" };
+    let method = args.method.as_deref().unwrap_or(default);
+    let verb = VERBS.contains(&method).then(|| method.to_ascii_lowercase());
+    let mut made = made(&args.load, args.connections.as_ref(), verb.as_deref().unwrap_or("request"))?;
+    let values = &mut made.values;
+    let origin = target.url();
+    let origin = origin.strip_suffix(&target.path).unwrap_or(&origin).trim_end_matches(':');
+    values.push(Override::literal("", "target", origin));
+    match &verb {
+        Some(verb) => values.push(Override::text("", "journey.0", verb, &target.path)),
+        None => {
+            values.push(Override::set("journey.0.request", "{}"));
+            values.push(Override::text("-m", "journey.0.request", "method", method));
+            values.push(Override::text("", "journey.0.request", "path", &target.path));
+        }
+    }
+    for (name, value) in headers {
+        values.push(Override::text(&format!("-H {name}:"), "journey.0.headers", name, value));
+    }
+    match (&args.body, &args.body_file) {
+        (Some(text), _) if !text.is_empty() => values.push(Override::text("-b", "journey.0", "text", text)),
+        (None, Some(file)) if !body.is_empty() => {
+            values.push(Override::text("--body-file", "journey.0", "file", &file.display().to_string()));
+        }
+        _ => {}
+    }
+    Ok(made)
+}
+
+/// The bytes of `-b` or `--body-file`; none where neither is given.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn body(args: &RunArgs) -> Result<Vec<u8>> {
+    match (&args.body, &args.body_file) {
+        (Some(text), _) => Ok(text.clone().into_bytes()),
+        (None, Some(file)) => files::read(file, files::MOST)
+            .with_context(|| format!("--body-file {} cannot be read", file.display())),
+        (None, None) => Ok(Vec::new()),
+    }
+}
+
+/// The headers of `-H`, and credentials of the URL. One that is given twice has both values (RFC 9110, 5.3).
+///
+/// # Errors
+/// One that is none.
+pub(super) fn headers(args: &RunArgs, target: Option<&Target>) -> Result<Vec<(String, String)>> {
+    let mut headers: Vec<(String, String)> = Vec::with_capacity(args.headers.len() + 1);
+    for header in &args.headers {
+        let (name, value) = header.split_once(':').ok_or_else(|| {
+            // All but the name may be a secret, and a single word may be one.
+            let name = header.trim().split_once([' ', '=']).map(|(name, _)| format!(" '{name}...'"));
+            let given = name.unwrap_or_else(|| format!(": a word of {} characters", header.chars().count()));
+            anyhow!("-H{given} is not a header: write 'Name: value'")
+        })?;
+        let (name, value) = (name.trim(), value.trim());
+        match headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            Some((_, known)) => {
+                let comma = if name.eq_ignore_ascii_case("cookie") { "; " } else { ", " };
+                *known = format!("{known}{comma}{value}");
+            }
+            None => headers.push((name.to_owned(), value.to_owned())),
+        }
+    }
+    let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    if let (Some(value), false) = (target.and_then(|target| target.authorization.as_ref()), given) {
+        headers.push(("Authorization".to_owned(), value.clone()));
+    }
+    Ok(headers)
+}
+
+/// What flags say of the load, but for `-n`, which depends on what the load is.
+pub(super) fn load(args: &LoadArgs) -> Vec<Override> {
+    fn said<T>(flag: &str, path: &str, given: &Option<Given<T>>) -> Option<Override> {
+        given.as_ref().map(|given| Override::flag(flag, path, &given.text))
+    }
+    let text = |flag, path, text: Option<&String>| text.map(|text| Override::literal(flag, path, text));
+    let all = [
+        args.seed.map(|seed| Override::flag("--seed", "seed", &seed.to_string())),
+        said("-R", "rate", &args.rate),
+        said("-u", "users", &args.users),
+        said("--at-once", "users.at-once", &args.at_once),
+        text("--think", "users.think", args.think.as_ref()),
+        said("--pool", "users.connections", &args.pool),
+        text("--arrivals", "users.arrive.process", args.arrivals.as_ref().map(|given| &given.text)),
+        said("--ramp", "ramp", &args.ramp),
+        said("--warmup", "warmup", &args.warmup),
+        said("-d", "duration", &args.duration),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// What the flags of `run` say of the whole run.
+pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
+    fn text<T>(given: &Option<Given<T>>) -> Option<&str> {
+        given.as_ref().map(|given| given.text.as_str())
+    }
+    // A bare number is bytes here; in a file the unit must be there.
+    let bytes = text(&args.max_body).map(|size| match size.ends_with(|c: char| c.is_ascii_digit()) {
+        true => format!("{size}B"),
+        false => size.to_owned(),
+    });
+    let all = [
+        ("-c", "connections", text(&args.connections)),
+        ("--timeout", "timeout", text(&args.timeout)),
+        ("--connect-timeout", "connect-timeout", text(&args.connect_timeout)),
+        ("--max-wait", "max-wait", text(&args.max_wait)),
+        ("--drain", "drain", text(&args.drain)),
+        ("--max-body", "max-body", bytes.as_deref()),
+        ("--insecure", "insecure", args.insecure.then_some("true")),
+    ];
+    all.into_iter().filter_map(|(flag, path, text)| Some(Override::flag(flag, path, text?))).collect()
+}
+
+/// The thresholds of flags, all of them ending the run after a delay if any is to.
+pub(super) fn thresholds(args: &ThresholdArgs, abort: Option<Nanos>) -> Vec<Override> {
+    let one = |threshold: &Threshold| match abort {
+        None => Override::literal("--threshold", "thresholds.+", &threshold.text),
+        Some(delay) => {
+            let text = serde_json::Value::from(threshold.text.replace("${", "$${"));
+            let full = format!("{{ threshold: {text}, abort: true, delay: {delay} }}");
+            Override::flag("--threshold", "thresholds.+", &full)
+        }
+    };
+    args.thresholds.iter().map(one).collect()
+}
