@@ -43,7 +43,7 @@ WRONG = [
     (["run", URL, "--seed", "-1"], ["-1", "2^53 - 1"]),
     (["run", URL, "--json", "x", "--junit", "./x"], ["--json x", "--junit ./x", "the same place"]),
     (["run", URL, "--out", "d", "--json", "d/../d/summary.json"], ["--json d/../d/summary.json", "--out d"]),
-    (["run", URL, "--junit", "-"], ["--junit -", "--json"]),
+    (["run", URL, "--junit", "-"], ["--junit -", "json", "standard output"]),
     (["run", URL, "--body-file", "/dev/zero"], ["/dev/zero", "a device"]),
     (["sim", "/dev/zero"], ["/dev/zero", "a device"]),
     (["lab", "--json", "-"], ["--json", "poisson"]),

@@ -297,7 +297,7 @@ pub struct PlanArgs {
 /// `headway report`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct ReportArgs {
-    /// The run folder (or the records.arrow in it)
+    /// The run folder (or the records.arrow in it), or the folder of a study
     #[arg(value_name = "RUN", required = true)]
     pub run: PathBuf,
     /// Compute the summary again from the records, even if one is there

@@ -32,6 +32,11 @@ impl Output for Junit {
         &[Material::Summary]
     }
 
+    /// A CI system reads it from a file.
+    fn prints(&self) -> bool {
+        false
+    }
+
     fn recognises(&self, start: &str) -> bool {
         start.starts_with("<?xml") && start.contains("<testsuites name=\"headway ")
     }

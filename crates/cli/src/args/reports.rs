@@ -17,7 +17,7 @@ pub struct ReportFiles {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
     /// Short for --output junit=FILE
-    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     junit: Option<PathBuf>,
     /// Short for --output parquet=FILE, a new file
     #[arg(long, value_name = "FILE", help_heading = "Output")]

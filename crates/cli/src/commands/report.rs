@@ -9,25 +9,22 @@ use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use anyhow::{Context as _, Result, anyhow};
 use headway_engine::{Manifest, recompute};
 use headway_records::RunFolder;
+use headway_report::{Document, Material};
 use headway_stats::thresholds::{check_steps, judge, of_summary};
 use headway_stats::{Summary, Threshold};
 use std::fs;
 use std::path::Path;
 
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
+    if args.run.join(headway_report::study::JSON_FILE).is_file() {
+        return study(args);
+    }
     let wanted = args.reports.wanted();
     let records = args.run.join(headway_records::folder::RECORDS).is_file() || args.run.is_file();
     let no_records = (!records).then_some("this run kept none");
     let subject = Subject::run(no_records);
     reports_fit(&wanted, subject).map_err(Failure::usage)?;
     outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
-    if args.run.join(headway_report::study::JSON_FILE).is_file() {
-        return Err(Failure::usage(anyhow!(
-            "{} is the folder of a study, of several simulated runs: its report is report.html there, its numbers {}",
-            args.run.display(),
-            headway_report::study::JSON_FILE
-        )));
-    }
     let asked = args.demands.thresholds.as_slice();
     let stored = args.run.join(headway_records::folder::SUMMARY);
     let (summary, folder) = if stored.is_file() && !args.recompute {
@@ -47,6 +44,29 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let shown = Shown { folder: Some(&folder), ..Shown::run(&summary, None, log.as_deref()) };
     let failed = output::complain(output::deliver(shown, &wanted, false));
     Ok(if failed { exit::FAILED } else { exit::of_summary(&summary, args.strict) })
+}
+
+/// A study, rendered again from its document: it keeps no records to compute anything from.
+fn study(args: &ReportArgs) -> Result<u8, Failure> {
+    let of_a_run = [(!args.demands.thresholds.is_empty(), "--threshold"), (args.recompute, "--recompute")];
+    if let Some((_, flag)) = of_a_run.iter().find(|(given, _)| *given) {
+        return Err(Failure::usage(anyhow!(
+            "{flag} is about a single run, and {} is the folder of a study, which keeps no records: leave it out",
+            args.run.display()
+        )));
+    }
+    let wanted = args.reports.wanted();
+    let no_records = Some("a study keeps none");
+    let subject = Subject { name: "a study", document: Material::Study, no_records, no_log: no_records };
+    reports_fit(&wanted, subject).map_err(Failure::usage)?;
+    outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
+    let path = args.run.join(headway_report::study::JSON_FILE);
+    let text = fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let study = headway_report::study::parse(&text)
+        .with_context(|| format!("{} is not a study this version reads", path.display()))?;
+    let shown = Shown { document: Document::Study(&study), log: None, folder: Some(&args.run), notes: &[] };
+    let failed = output::complain(output::deliver(shown, &wanted, false));
+    Ok(if failed { exit::FAILED } else { exit::of_study(&study, args.strict) })
 }
 
 /// The thresholds that the run was given.
