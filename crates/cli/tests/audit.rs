@@ -426,7 +426,7 @@ fn hosts_before_the_names_of_threads_are_generators() {
     let file = written(folder.path(), "hosts.csv", &jmeter(&rows));
     let audit = audited(&[&file]).audit.expect("it is an audit");
     assert_eq!((audit.generators, audit.users), (vec!["north".into(), "south".into()], Some(6)));
-    assert_eq!(audit.cause.as_deref(), Some("same-seed"));
+    assert_eq!(audit.cause, Some(headway_stats::summary::FindingId::SameSeed));
 }
 
 /// Whole seconds in the digits of milliseconds are no ticks of a timer.

@@ -250,7 +250,7 @@ fn name_causes(summary: &mut Summary, report: &RunReport, redactor: &Redactor) {
         let n = summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
         if n > 0 {
             summary.verdict.findings.push(Finding {
-                id: format!("cause-{}", outcome.name()),
+                id: format!("cause-{}", outcome.name()).into(),
                 severity: Severity::Info,
                 text: format!("The first request that ended as {}: {}.", outcome.name(), redactor.hide(text)),
                 n,

@@ -8,7 +8,7 @@ use crate::recompute::{cut_short, recompute};
 use headway_base::record::Due;
 use headway_base::{Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder};
-use headway_stats::summary::{Finding, Generator, LoadVerdict, Severity, Stall};
+use headway_stats::summary::{Finding, FindingId, Generator, LoadVerdict, Severity, Stall};
 use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
 use headway_workload::{Plan, Shard};
@@ -229,7 +229,7 @@ impl Shards {
         let zeros = || self.runs.iter().map(|run| run.manifest.zero_unix_ns);
         let apart = Nanos(zeros().max()? - zeros().min()?);
         (apart > SAME_ZERO).then(|| Finding {
-            id: "shards-apart".to_owned(),
+            id: FindingId::ShardsApart,
             severity: Severity::Warning,
             text: format!(
                 "The shards began {apart} apart by their machines' clocks: their records are laid over each other as those clocks \
@@ -291,7 +291,7 @@ fn incomplete(summary: &mut Summary, n: u64, what: &str) {
         summary.verdict.load = Some(LoadVerdict::Inconclusive);
     }
     let finding = Finding {
-        id: "records-missing".to_owned(),
+        id: FindingId::RecordsMissing,
         severity: Severity::Error,
         text: format!("The run is incomplete: {n} {what}. The numbers are of the records that are there."),
         value: Some(n as f64),

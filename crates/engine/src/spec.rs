@@ -9,7 +9,7 @@ use crate::simulate::Sim;
 use headway_base::Nanos;
 use headway_live::Control;
 use headway_records::{LogWriter, RunFolder};
-use headway_stats::summary::{Finding, PlanSummary, Severity};
+use headway_stats::summary::{Finding, FindingId, PlanSummary, Severity};
 use headway_stats::{Summary, Threshold};
 use headway_workload::{Limits, Plan};
 use std::path::{Path, PathBuf};
@@ -190,7 +190,7 @@ pub fn render(name: &str, summary: &Summary, style: &headway_report::Style) -> V
 /// That the log lacks rows.
 pub(crate) fn log_finding(error: &headway_records::Error, rows_lost: u64, rows_written: u64) -> Finding {
     Finding {
-        id: "log-lost".to_owned(),
+        id: FindingId::LogLost,
         severity: Severity::Warning,
         text: format!(
             "The log has lost {}, and holds {} ({error}); the statistics have all of them.",

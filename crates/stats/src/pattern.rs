@@ -15,7 +15,7 @@ use crate::pattern_stats::{Estimate, Measures};
 use crate::rules::judge;
 use crate::setup::Tolerances;
 use crate::spectrum::CHANCE;
-use crate::summary::{Interval, Limits, Pattern, RuleOutcome, RuleResult, ScaleEnd};
+use crate::summary::{Interval, Limits, Pattern, RuleId, RuleOutcome, RuleResult, ScaleEnd};
 use headway_base::Nanos;
 
 /// Half the width of a 95 % interval in standard errors.
@@ -53,7 +53,7 @@ fn within(low: f64, high: f64) -> Limits {
     Limits { low: Some(low), high: Some(high) }
 }
 
-fn row(rule: &str, estimate: Option<Estimate>, limits: Limits, n: u64) -> RuleResult {
+fn row(rule: RuleId, estimate: Option<Estimate>, limits: Limits, n: u64) -> RuleResult {
     let interval = estimate.map(|e| e.interval());
     let outcome = interval.map_or(RuleOutcome::Undecided, |i| judge(i, limits));
     let value = estimate.map(|e| e.value);
@@ -62,7 +62,7 @@ fn row(rule: &str, estimate: Option<Estimate>, limits: Limits, n: u64) -> RuleRe
         (_, RuleOutcome::Undecided) => Some(format!("the interval lies astride the limit (n = {n})")),
         _ => None,
     };
-    RuleResult { rule: rule.into(), value, interval, limits, outcome, n, reason, ..RuleResult::default() }
+    RuleResult { rule, value, interval, limits, outcome, n, reason, ..RuleResult::default() }
 }
 
 /// The index over one length of window.
@@ -72,7 +72,7 @@ fn counts(rung: &Rung, share: f64, t: &Tolerances) -> RuleResult {
     let n = rung.windows as u64;
     // Of a load that repeats itself, more windows are not more evidence of bunches.
     let estimate = Estimate { value: rung.index, half: half(1.0) };
-    let mut row = row("dispersion", Some(estimate), limits, n);
+    let mut row = row(RuleId::Dispersion, Some(estimate), limits, n);
     row.window = Some(rung.window as f64 / 1e9);
     let low = row.outcome == RuleOutcome::Fail && rung.index < 1.0;
     let by_chance = (low && rung.index > 1.0 - CLEARLY * rung.se(1.0))
@@ -90,11 +90,11 @@ fn line(measures: &Measures, t: &Tolerances) -> RuleResult {
         // Too few arrivals for any line: the other measures cannot be decided either.
         return RuleResult {
             reason: Some("too few arrivals".into()),
-            ..row("line", None, limits, measures.n)
+            ..row(RuleId::Line, None, limits, measures.n)
         };
     };
     let mut row =
-        row("line", Some(Estimate { value: line.amplitude, half: Z95 * line.se }), limits, measures.n);
+        row(RuleId::Line, Some(Estimate { value: line.amplitude, half: Z95 * line.se }), limits, measures.n);
     row.window = Some(line.period / 1e9);
     let may_be_chance = line.p >= CHANCE;
     if may_be_chance {
@@ -139,9 +139,15 @@ fn judged(measures: &Measures, t: &Tolerances) -> Judged {
     let mut law = None;
     let mut cov = None;
     if !measures.coarse {
-        let c = row("cov", measures.cov, within(1.0 - t.pattern_cov, 1.0 + t.pattern_cov), measures.headways);
-        let k = row("ks", measures.ks, Limits { low: None, high: Some(t.pattern_ks) }, measures.headways);
-        let l = row("lag1", measures.lag1, within(-t.pattern_lag1, t.pattern_lag1), measures.n);
+        let c = row(
+            RuleId::Cov,
+            measures.cov,
+            within(1.0 - t.pattern_cov, 1.0 + t.pattern_cov),
+            measures.headways,
+        );
+        let k =
+            row(RuleId::Ks, measures.ks, Limits { low: None, high: Some(t.pattern_ks) }, measures.headways);
+        let l = row(RuleId::Lag1, measures.lag1, within(-t.pattern_lag1, t.pattern_lag1), measures.n);
         cov = fails(&c);
         // More short headways than of independent users: clustered; fewer: kept apart.
         law = fails(&k).map(|_| if measures.more_short { Pattern::Bunched } else { Pattern::Even });
@@ -236,7 +242,8 @@ pub(crate) fn pattern(
 
 /// In words for the document: the line's period, or the time after which the load repeats itself.
 pub(crate) fn period(judged: &Judged) -> Option<String> {
-    let line = judged.rules.iter().find(|row| row.rule == "line" && row.outcome == RuleOutcome::Fail)?;
+    let line =
+        judged.rules.iter().find(|row| row.rule == RuleId::Line && row.outcome == RuleOutcome::Fail)?;
     judged.repeats.or(line.window).map(span)
 }
 

@@ -12,16 +12,16 @@ use crate::departures;
 use crate::intervals::{FEWEST_SEGMENTS, half_width, ratio_half_width, share};
 use crate::requests::{NotSent, Requests};
 use crate::setup::{DepartureBin, PlanLaw, Tolerances, Workload};
-use crate::summary::{Interval, Limits, LoadVerdict, RuleOutcome, RuleResult};
+use crate::summary::{Interval, Limits, LoadVerdict, RuleId, RuleOutcome, RuleResult};
 use crate::users::Loops;
 use crate::windows::WindowsResult;
 use headway_base::Nanos;
 
 /// One row of the table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Rule {
     /// Its name in the document.
-    pub id: &'static str,
+    pub id: RuleId,
     /// The statistic, over the measured phase.
     pub statistic: &'static str,
     /// The workloads that it is for.
@@ -51,56 +51,56 @@ const fn within(distance: f64) -> Limits {
 /// Every rule, in the order of the report.
 pub static RULES: [Rule; 8] = [
     Rule {
-        id: "sent-share",
+        id: RuleId::SentShare,
         statistic: "sent / planned arrivals, less those given up at the connection cap",
         workloads: ARRIVING,
         limits: |t| at_least(1.0 - t.unsent),
         measure: sent_share,
     },
     Rule {
-        id: "requests-sent",
+        id: RuleId::RequestsSent,
         statistic: "sent / due, of requests that are due after a response",
         workloads: &[Workload::Sessions, Workload::Closed],
         limits: |t| at_least(1.0 - t.unsent),
         measure: requests_sent,
     },
     Rule {
-        id: "late-share",
+        id: RuleId::LateShare,
         statistic: "share released more than 1 ms after intended, of those that found a connection",
         workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
         limits: |t| at_most(t.late),
         measure: late_share,
     },
     Rule {
-        id: "departed-late",
+        id: RuleId::DepartedLate,
         statistic: "share that left this machine more than 1 ms after they were written, of those watched",
         workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
         limits: |t| at_most(t.late),
         measure: departed_late,
     },
     Rule {
-        id: "bunching",
+        id: RuleId::Bunching,
         statistic: "CoV^2(started) - CoV^2(intended) of the same arrivals, less their waits at the connection cap",
         workloads: ARRIVING,
         limits: |t| within(t.bunching),
         measure: bunching,
     },
     Rule {
-        id: "dispersion",
+        id: RuleId::Dispersion,
         statistic: "index of dispersion of counts, started - intended, less waits at the connection cap",
         workloads: ARRIVING,
         limits: |t| within(t.dispersion),
         measure: dispersion,
     },
     Rule {
-        id: "users-held",
+        id: RuleId::UsersHeld,
         statistic: "time average of live users / specified",
         workloads: &[Workload::Sessions, Workload::Closed],
         limits: |t| at_least(1.0 - t.users),
         measure: |e| vec![users_held(e)],
     },
     Rule {
-        id: "all-issued",
+        id: RuleId::AllIssued,
         statistic: "requests sent / specified",
         workloads: &[Workload::FixedWork],
         limits: |_| Limits { low: Some(1.0), high: Some(1.0) },
@@ -236,27 +236,27 @@ fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
             _ => "not for this kind of workload".to_string(),
         };
         return vec![RuleResult {
-            rule: rule.id.into(),
+            rule: rule.id.clone(),
             limits,
             reason: Some(reason),
             ..RuleResult::default()
         }];
     }
     // Where sends cannot overlap, evenness is physics and only bunching is held against the generator.
-    if matches!(rule.id, "bunching" | "dispersion") && evidence.is_serialised() {
+    if matches!(rule.id, RuleId::Bunching | RuleId::Dispersion) && evidence.is_serialised() {
         limits.low = None;
     }
     let law = evidence.expectation();
     if law.is_some() {
-        limits = law::limits(rule.id, limits);
+        limits = law::limits(&rule.id, limits);
     }
     let measured = match law {
-        Some(law) => law::measure(rule.id, evidence, law),
+        Some(law) => law::measure(&rule.id, evidence, law),
         None if evidence.is_exact() => exactly(rule, evidence),
         None => (rule.measure)(evidence),
     };
     let results = measured.into_iter().map(|m| RuleResult {
-        rule: rule.id.into(),
+        rule: rule.id.clone(),
         window: m.window,
         value: m.value,
         interval: m.interval,
@@ -293,11 +293,11 @@ fn exactly(rule: &Rule, e: &Evidence) -> Vec<Measurement> {
     let n: u64 = e.segments().iter().map(|s| s.started).sum();
     let released = e.segments().iter().map(|s| s.all).sum();
     match rule.id {
-        "sent-share" => vec![Measurement::exactly(1.0, n)],
-        "late-share" => vec![Measurement::exactly(0.0, released)],
-        "bunching" => vec![Measurement::exactly(0.0, e.arrivals.gaps.n)],
-        "dispersion" if e.arrivals.released_windows.is_empty() => vec![Measurement::exactly(0.0, n)],
-        "dispersion" => {
+        RuleId::SentShare => vec![Measurement::exactly(1.0, n)],
+        RuleId::LateShare => vec![Measurement::exactly(0.0, released)],
+        RuleId::Bunching => vec![Measurement::exactly(0.0, e.arrivals.gaps.n)],
+        RuleId::Dispersion if e.arrivals.released_windows.is_empty() => vec![Measurement::exactly(0.0, n)],
+        RuleId::Dispersion => {
             let row = |w: &WindowsResult| Measurement {
                 window: Some(w.row.window),
                 ..Measurement::exactly(0.0, w.row.windows)

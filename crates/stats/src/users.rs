@@ -11,6 +11,7 @@ use crate::missing::MissingValues;
 use crate::moments::Sums;
 use crate::phase::Measured;
 use crate::replay::Observed;
+use crate::series::Level;
 use crate::sessions::SessionsKept;
 use crate::setup::{Setup, UsersAsked, Workload};
 use crate::summary::Closed;
@@ -198,11 +199,17 @@ impl Loops {
 
     /// Users, or sessions of more than one request, that were there on average in each segment; none where neither was told.
     pub fn there(&self) -> Option<&Levels> {
+        let told = self.level()? == Level::Told;
+        Some(if told { &self.told } else { &self.sessions.active })
+    }
+
+    /// Which of the two [`Loops::there`] is.
+    pub fn level(&self) -> Option<Level> {
         match (self.told.n, self.sessions.rows) {
             (0, 0) => None,
-            (0, _) => self.workload_arrives().then_some(&self.sessions.active),
-            _ if self.asked.is_some() || self.sessions.rows == 0 => Some(&self.told),
-            _ => Some(&self.sessions.active),
+            (0, _) => self.workload_arrives().then_some(Level::Sessions),
+            _ if self.asked.is_some() || self.sessions.rows == 0 => Some(Level::Told),
+            _ => Some(Level::Sessions),
         }
     }
 

@@ -10,7 +10,7 @@ use headway_base::Nanos;
 use headway_import::Clock;
 use headway_report::format::plural;
 use headway_stats::Summary;
-use headway_stats::summary::{Finding, LoadVerdict, OtherReading, Pattern, Severity, Stream};
+use headway_stats::summary::{Finding, FindingId, LoadVerdict, OtherReading, Pattern, Severity, Stream};
 
 /// Adds the findings. Reads the stamps as ends where that is open, for which the rows are sorted and judged once more; takes
 /// what was read out of use.
@@ -102,7 +102,7 @@ fn start_or_end(open: &[String], summary: &Summary, other: Option<&OtherReading>
         "{files} not show whether the stamps are starts or ends; they are read as starts, as JMeter has stamped by default since 2006 \
          (sampleresult.timestamp.start=true). {reading} --stamps start or --stamps end settles it."
     );
-    Finding { id: "start-or-end".into(), severity, text, n: open.len() as u64, ..Finding::default() }
+    Finding { id: FindingId::StartOrEnd, severity, text, n: open.len() as u64, ..Finding::default() }
 }
 
 /// Rows that are left out for their stamps, a finding for each file.
@@ -117,7 +117,7 @@ fn far(read: &Read) -> Vec<Finding> {
         };
         let first = if n == 1 { "its stamp is" } else { "the first of their stamps is" };
         Some(Finding {
-            id: "far-stamps".into(),
+            id: FindingId::FarStamps,
             severity: Severity::Warning,
             text: format!(
                 "{} of {} left out of every number: {first} {when}, more than a day and ten times the length of the test away \

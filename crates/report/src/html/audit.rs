@@ -89,6 +89,9 @@ fn files(page: &mut Markup, audit: &Audit) {
     page.raw("</section>\n");
 }
 
+/// The table of headways.
+const HEADWAYS: &str = "headways-by-label";
+
 /// A measure of the tables: its title, its rows, how its numbers are shown.
 struct Measure<'a> {
     id: &'static str,
@@ -104,12 +107,7 @@ fn by_label(page: &mut Markup, summary: &Summary, audit: &Audit) {
     let tables = &audit.tables;
     let speed = |bytes: f64| format!("{}/s", size(bytes));
     let measures = [
-        Measure {
-            id: "headways-by-label",
-            title: "Headways of requests",
-            rows: &tables.headways,
-            show: time,
-        },
+        Measure { id: HEADWAYS, title: "Headways of requests", rows: &tables.headways, show: time },
         Measure { id: "response", title: "Response time", rows: &tables.response, show: time },
         Measure { id: "first-byte", title: "Time to the first byte", rows: &tables.first_byte, show: time },
         Measure { id: "bytes", title: "Bytes received", rows: &tables.bytes, show: size },
@@ -121,7 +119,7 @@ fn by_label(page: &mut Markup, summary: &Summary, audit: &Audit) {
 }
 
 fn table(page: &mut Markup, summary: &Summary, audit: &Audit, measure: &Measure<'_>) {
-    let headways = std::ptr::eq(measure.rows, audit.tables.headways.as_slice());
+    let headways = measure.id == HEADWAYS;
     page.section(measure.id, measure.title);
     if let Some(caveat) = words::caveat(summary).filter(|_| measure.id == "response") {
         page.element("p", "caveat", caveat);
@@ -138,7 +136,7 @@ fn table(page: &mut Markup, summary: &Summary, audit: &Audit, measure: &Measure<
     let (mut rows, mut marked) = (Vec::new(), false);
     for (i, row) in measure.rows.iter().enumerate() {
         let tone = if i + 1 == measure.rows.len() { Tone::Strong } else { Tone::Plain };
-        let coarse = headways && words::audit::is_coarse_row(audit, row);
+        let coarse = headways && words::audit::is_coarse_row(audit, row, i + 1 == measure.rows.len());
         marked |= coarse;
         let shown = |value: Option<f64>| toned(tone, dash(value, measure.show));
         let error = row.cov_se.map_or(String::new(), |se| format!(" \u{b1} {}", digits(se)));

@@ -81,7 +81,11 @@ fn findings(page: &mut Markup, summary: &Summary) {
         let (word, tone) = words::severity(reason.severity);
         page.raw("<li").attribute("class", &format!("edge-{}", edge(tone))).raw(">\n<p>");
         page.raw("<span").attribute("class", &format!("badge {}", tone_class(tone))).raw(">").text(word);
-        page.raw("</span> <strong>").text(&reason.id).raw("</strong> ").text(&reason.text).raw("</p>\n");
+        page.raw("</span> <strong>")
+            .text(reason.id.as_str())
+            .raw("</strong> ")
+            .text(&reason.text)
+            .raw("</p>\n");
         let at = if reason.at.is_empty() { String::new() } else { format!("at {}", instants(&reason.at, 8)) };
         let parts: Vec<&str> =
             [reason.evidence.as_str(), &at].into_iter().filter(|part| !part.is_empty()).collect();

@@ -4,9 +4,9 @@ use super::layout::{Page, WIDTH, span};
 use super::{command, verdict};
 use crate::Style;
 use crate::format::{chosen, count, instant, plural, share, time};
-use crate::words::{self, Reason, SATURATED, Tone};
+use crate::words::{self, Reason, ReasonId, SATURATED, Tone};
 use headway_stats::Summary;
-use headway_stats::summary::Severity;
+use headway_stats::summary::{FindingId, Severity};
 
 /// Whether the generator could keep up. Nothing where nothing watched it.
 pub(super) fn generator(page: &mut Page, summary: &Summary) {
@@ -81,12 +81,13 @@ fn connections(page: &mut Page, summary: &Summary) {
 }
 
 /// Notes that say what the numbers above have shown already. As warnings they are worth their lines.
-const SHOWN_ABOVE: [&str; 4] = ["errors", "censored", "stall", "same-host"];
+const SHOWN_ABOVE: [FindingId; 4] =
+    [FindingId::Errors, FindingId::Censored, FindingId::Stall, FindingId::SameHost];
 
 /// The reasons that did not stand at the top.
 pub(super) fn warnings(page: &mut Page, reasons: &[Reason]) {
-    let shown =
-        |reason: &&Reason| reason.severity == Severity::Info && SHOWN_ABOVE.contains(&reason.id.as_str());
+    let noted = |id: &ReasonId| matches!(id, ReasonId::Finding(id) if SHOWN_ABOVE.contains(id));
+    let shown = |reason: &&Reason| reason.severity == Severity::Info && noted(&reason.id);
     let mut left = reasons.iter().filter(|reason| !shown(reason)).peekable();
     if left.peek().is_some() {
         page.heading("Also");

@@ -6,7 +6,7 @@
 use super::Tone;
 use super::audit::{self, dash};
 use crate::format::{chosen, count, number, plural, rate, share, share_of, time};
-use headway_stats::summary::{PlanSummary, Source};
+use headway_stats::summary::{PlanSummary, RuleId, Source};
 use headway_stats::{Summary, Workload};
 
 /// Kinds of load, as far as their words differ.
@@ -173,7 +173,7 @@ pub fn asked(summary: &Summary) -> Option<u64> {
 
 /// The count that the share of arrivals sent was taken of.
 fn expected(summary: &Summary) -> Option<u64> {
-    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == "sent-share")?;
+    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == RuleId::SentShare)?;
     let expected = summary.arrivals.started as f64 / rule.value.filter(|&share| share > 0.0)?;
     (expected < 1e15).then(|| expected.round() as u64)
 }
@@ -303,7 +303,7 @@ fn closed(summary: &Summary) -> Vec<Row> {
 
 fn fixed_work(summary: &Summary) -> Vec<Row> {
     let asked = asked(summary);
-    let issued = summary.verdict.rules.iter().find(|rule| rule.rule == "all-issued" && rule.n > 0);
+    let issued = summary.verdict.rules.iter().find(|rule| rule.rule == RuleId::AllIssued && rule.n > 0);
     let issued = issued.map_or(summary.measured.n, |rule| rule.n);
     let share = asked.map_or(String::new(), |asked| format!("{} issued", share_of(issued, asked)));
     let mut rows = vec![row("requests", asked.map_or("-".into(), count), count(issued), share)];
@@ -330,7 +330,7 @@ fn fixed_work(summary: &Summary) -> Vec<Row> {
 fn users(summary: &Summary) -> Option<Row> {
     let closed = summary.closed.as_ref()?;
     let asked = closed.users?;
-    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == "users-held");
+    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == RuleId::UsersHeld);
     let by_rule = rule.and_then(|rule| rule.value).map(|held| held * asked);
     let there = if kind(summary) == Kind::Closed { closed.users_mean.or(by_rule) } else { by_rule };
     let share = there.filter(|_| asked > 0.0).map(|there| format!("{} held", share(there / asked)));

@@ -7,7 +7,9 @@ use super::Tone;
 pub use super::users::closed;
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
 use headway_stats::Summary;
-use headway_stats::summary::{Audit, AuditFile, Column, FailureKind, Offset, Pattern, Stream};
+use headway_stats::summary::{
+    Audit, AuditFile, Column, FailureKind, FindingId, Offset, Pattern, RuleId, Stream,
+};
 use std::collections::BTreeMap;
 
 /// Something to know: `stamps`, `starts (the format stamps starts)`.
@@ -50,10 +52,9 @@ pub fn is_coarse(audit: &Audit) -> bool {
 /// What headways on such stamps are worth.
 pub const OF_THE_CLOCK: &str = "describes the clock, not the users";
 
-/// Whether the stamps are too coarse for the headways of that row.
-pub fn is_coarse_row(audit: &Audit, row: &Column) -> bool {
+/// Whether the stamps are too coarse for the headways of that row, of a label or the total.
+pub fn is_coarse_row(audit: &Audit, row: &Column, total: bool) -> bool {
     let own = row.rate.is_some_and(|rate| rate * audit.resolution.grid_s > COARSE);
-    let total = audit.tables.headways.last().is_some_and(|total| std::ptr::eq(total, row));
     own || (total && is_coarse(audit))
 }
 
@@ -110,7 +111,7 @@ pub(super) fn evidence(summary: &Summary) -> String {
         _ if undecided && !summary.verdict.pattern_rules.is_empty() => String::new(),
         (Some(cov), Some(se)) => {
             // The interval that decides, where the document has it.
-            let rule = summary.verdict.pattern_rules.iter().find(|rule| rule.rule == "cov");
+            let rule = summary.verdict.pattern_rules.iter().find(|rule| rule.rule == RuleId::Cov);
             let own = [cov - Z95 * se, cov + Z95 * se];
             let [low, high] = rule.and_then(|rule| rule.interval).unwrap_or(own);
             format!(" (CoV {}, 95 % interval {} to {})", number(cov), number(low.max(0.0)), number(high))
@@ -119,10 +120,10 @@ pub(super) fn evidence(summary: &Summary) -> String {
         _ => String::new(),
     };
     let off = matches!(summary.verdict.pattern, Pattern::Bunched | Pattern::Even);
-    let cause = match audit.cause.as_deref() {
-        None | Some("") => String::new(),
-        Some("unknown" | "unknown-cause") if off => ". The rows do not say why".into(),
-        Some("unknown" | "unknown-cause") => String::new(),
+    let cause = match &audit.cause {
+        None => String::new(),
+        Some(FindingId::UnknownCause) if off => ". The rows do not say why".into(),
+        Some(FindingId::UnknownCause) => String::new(),
         Some(id) if off => format!(". Likely cause: {}", cause(id)),
         Some(id) => format!(". Note: {}", cause(id)),
     };
@@ -139,21 +140,21 @@ fn other_reading(summary: &Summary) -> String {
 }
 
 /// A cause in a few words; an identifier that this version does not know as it stands.
-pub fn cause(id: &str) -> &str {
+pub fn cause(id: &FindingId) -> &str {
     match id {
-        "same-seed" => "the same seed on two generators",
-        "in-step" => "generators started in step",
-        "saturation" => "saturation: nearly all users wait all the time",
-        "constant-rate" => "a schedule of constant rate",
-        "fixed-think" => "a fixed think time",
-        "fixed-pacing" => "users that each keep a constant rate",
-        "timer-ticks" => "the ticks of a timer",
-        "generator-pauses" => "pauses of the generator",
-        "feedback-loop" => "closed-loop feedback of the target",
-        "few-users" => "too few users",
-        "changing-rate" => "a rate that changes",
-        "interruption" => "an interruption",
-        other => other,
+        FindingId::SameSeed => "the same seed on two generators",
+        FindingId::InStep => "generators started in step",
+        FindingId::Saturation => "saturation: nearly all users wait all the time",
+        FindingId::ConstantRate => "a schedule of constant rate",
+        FindingId::FixedThink => "a fixed think time",
+        FindingId::FixedPacing => "users that each keep a constant rate",
+        FindingId::TimerTicks => "the ticks of a timer",
+        FindingId::GeneratorPauses => "pauses of the generator",
+        FindingId::FeedbackLoop => "closed-loop feedback of the target",
+        FindingId::FewUsers => "too few users",
+        FindingId::ChangingRate => "a rate that changes",
+        FindingId::Interruption => "an interruption",
+        other => other.as_str(),
     }
 }
 
@@ -460,7 +461,7 @@ mod tests {
         let marked = |summary: &Summary| {
             let audit = summary.audit.as_ref().expect("it is one");
             let rows = &audit.tables.headways;
-            [is_coarse_row(audit, &rows[0]), is_coarse_row(audit, &rows[1])]
+            [is_coarse_row(audit, &rows[0], false), is_coarse_row(audit, &rows[1], true)]
         };
         assert_eq!((told(&summary), marked(&summary)), (vec!["headways", "CoV", "KS"], [false, false]));
         summary.audit.as_mut().expect("it is one").resolution.rate_x_q = Some(0.51);

@@ -20,8 +20,8 @@ mod users;
 pub use asked::{Kind, Row, Table, asked, asked_rate, kind, subject, table, unit};
 pub use pattern::pattern;
 pub use reasons::{
-    Reason, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title, rule_value,
-    severity,
+    Reason, ReasonId, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title,
+    rule_value, severity,
 };
 pub use sessions::{conditional, conditional_meaning, sessions, split};
 pub use users::users;
@@ -29,7 +29,7 @@ pub use users::users;
 use crate::format::{count, instant, plural, share_of};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{LoadVerdict, RuleOutcome, Source};
+use headway_stats::summary::{FindingId, LoadVerdict, RuleOutcome, Source};
 use std::collections::BTreeMap;
 
 /// How a statement is to be coloured.
@@ -247,7 +247,7 @@ pub fn interruption(summary: &Summary) -> Option<String> {
         .verdict
         .findings
         .iter()
-        .any(|finding| ["interrupted", "aborted"].contains(&finding.id.as_str()));
+        .any(|finding| matches!(finding.id, FindingId::Interrupted | FindingId::Aborted));
     (summary.measured.interrupted && !told).then(|| {
         format!(
             "Interrupted at {}: the numbers cover what fell due before that, {}.",

@@ -5,7 +5,7 @@
 use super::{Answer, Tone, asked, audit, undecided};
 use crate::format::{count, number, time};
 use headway_stats::Summary;
-use headway_stats::summary::{Pattern, RuleOutcome, RuleResult, ScaleEnd};
+use headway_stats::summary::{FindingId, Pattern, RuleId, RuleOutcome, RuleResult, ScaleEnd};
 
 /// A user has to take so many turns for the load to be that of users who take turns.
 const TURNS: f64 = 3.0;
@@ -78,7 +78,7 @@ fn fewer(summary: &Summary) -> String {
 
 fn is_below(rule: &RuleResult) -> bool {
     let under = rule.value.zip(rule.limits.low).is_some_and(|(value, low)| value < low);
-    rule.rule == "dispersion" && rule.outcome == RuleOutcome::Fail && under
+    rule.rule == RuleId::Dispersion && rule.outcome == RuleOutcome::Fail && under
 }
 
 /// The measure that tells the starts from those of independent users, where it is another than the CoV, which is shown anyway.
@@ -92,27 +92,27 @@ fn because(summary: &Summary) -> String {
         };
     }
     let bunched = verdict.pattern == Pattern::Bunched;
-    let failed = |id: &str| {
+    let failed = |id: RuleId| {
         let fits = |rule: &&RuleResult| {
             let above = rule.value.zip(rule.limits.high).is_some_and(|(value, high)| value > high);
             // A distance and an amplitude have one side only.
             rule.rule == id
                 && rule.outcome == RuleOutcome::Fail
-                && (above == bunched || matches!(id, "ks" | "line"))
+                && (above == bunched || matches!(id, RuleId::Ks | RuleId::Line))
         };
         verdict.pattern_rules.iter().find(fits)
     };
-    if failed("cov").is_some() {
+    if failed(RuleId::Cov).is_some() {
         return String::new();
     }
-    let rule = ["dispersion", "lag1", "ks", "line"].into_iter().find_map(failed);
+    let rule = [RuleId::Dispersion, RuleId::Lag1, RuleId::Ks, RuleId::Line].into_iter().find_map(failed);
     let Some((rule, value)) = rule.and_then(|rule| Some((rule, rule.value?))) else { return String::new() };
     format!(" ({} {})", undecided::measure(rule), number(value))
 }
 
 /// That a few pauses change the pattern.
 fn without_pauses(summary: &Summary) -> String {
-    let finding = summary.verdict.findings.iter().find(|finding| finding.id == "longest-gaps");
+    let finding = summary.verdict.findings.iter().find(|finding| finding.id == FindingId::LongestGaps);
     let Some(finding) = finding.filter(|_| summary.verdict.pattern_otherwise.is_some()) else {
         return String::new();
     };

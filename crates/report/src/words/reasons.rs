@@ -6,13 +6,41 @@ use super::Tone;
 use super::asked::{Kind, kind};
 use crate::format::{chosen, count, number, share, time};
 use headway_stats::Summary;
-use headway_stats::summary::{Finding, Limits, RuleOutcome, RuleResult, Severity, Source, Verdict};
+use headway_stats::summary::{
+    Finding, FindingId, Limits, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Verdict,
+};
+use std::fmt;
+
+/// The tag of a reason: that of a finding, or of a rule that no finding speaks of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ReasonId {
+    /// A finding's.
+    Finding(FindingId),
+    /// A rule's.
+    Rule(RuleId),
+}
+
+impl ReasonId {
+    /// The tag as documents have it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            ReasonId::Finding(id) => id.as_str(),
+            ReasonId::Rule(id) => id.as_str(),
+        }
+    }
+}
+
+impl fmt::Display for ReasonId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
 
 /// A reason of the verdict, or a thing to know: from a finding, or from a rule that no finding speaks of.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reason {
     /// Identifier of the finding or rule.
-    pub id: String,
+    pub id: ReasonId,
     /// How much it matters.
     pub severity: Severity,
     /// Effect and cause.
@@ -29,7 +57,7 @@ pub struct Reason {
 /// its name becomes a reason too, so that no verdict stands without one.
 pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let Verdict { findings, rules, .. } = &summary.verdict;
-    let mut reasons: Vec<Reason> = findings.iter().map(|finding| from_finding(finding, rules)).collect();
+    let mut reasons: Vec<Reason> = findings.iter().map(from_finding).collect();
     let foreign = summary.audit.is_some();
     for rule in rules {
         let open = matches!(rule.outcome, RuleOutcome::Fail | RuleOutcome::Undecided);
@@ -50,14 +78,10 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     reasons
 }
 
-fn from_finding(finding: &Finding, rules: &[RuleResult]) -> Reason {
+fn from_finding(finding: &Finding) -> Reason {
     // The rule behind it knows its unit; a finding's value has the unit that its text names.
-    let mut same = rules.iter().filter(|rule| {
-        rule.value == finding.value
-            && (rule.rule == finding.id || covered(&finding.id).contains(&rule.rule.as_str()))
-    });
-    let evidence = match (same.next(), finding.value) {
-        (Some(rule), Some(_)) => evidence(rule),
+    let evidence = match (&finding.rule, finding.value) {
+        (Some(row), Some(_)) => evidence(&row_of(finding, row)),
         (None, Some(value)) => {
             let mut parts = vec![format!("value {}", number(value))];
             if let Some([low, high]) = finding.interval {
@@ -74,12 +98,25 @@ fn from_finding(finding: &Finding, rules: &[RuleResult]) -> Reason {
         (_, None) => String::new(),
     };
     Reason {
-        id: finding.id.clone(),
+        id: ReasonId::Finding(finding.id.clone()),
         severity: finding.severity,
         text: finding.text.clone(),
         evidence,
         at: finding.at.clone(),
         next: None,
+    }
+}
+
+/// The numbers of a finding as the row of the rule that they are of.
+fn row_of(finding: &Finding, row: &RuleRow) -> RuleResult {
+    RuleResult {
+        rule: row.id.clone(),
+        window: row.window,
+        value: finding.value,
+        interval: finding.interval,
+        limits: row.limits,
+        n: finding.n,
+        ..RuleResult::default()
     }
 }
 
@@ -92,7 +129,7 @@ fn from_rule(rule: &RuleResult) -> Reason {
     let what = if failed { "is outside of what is tolerated" } else { "could not be decided" };
     let reason = rule.reason.as_ref().map_or(String::new(), |reason| format!(" ({reason})"));
     Reason {
-        id: rule.rule.clone(),
+        id: ReasonId::Rule(rule.rule.clone()),
         severity: if failed { Severity::Error } else { Severity::Warning },
         text: format!("The rule on {} {what}{reason}.", rule_title(rule)),
         evidence: evidence(rule),
@@ -102,12 +139,16 @@ fn from_rule(rule: &RuleResult) -> Reason {
 }
 
 /// The rules that a finding speaks of.
-fn covered(finding: &str) -> &'static [&'static str] {
+fn covered(finding: &FindingId) -> &'static [RuleId] {
     match finding {
-        "unsent" | "unsent-steps" => &["sent-share", "requests-sent", "all-issued"],
-        "late" => &["late-share"],
-        "uplink" => &["departed-late"],
-        "bunched" | "smoothed" | "serialised" => &["bunching", "dispersion"],
+        FindingId::Unsent | FindingId::UnsentSteps => {
+            &[RuleId::SentShare, RuleId::RequestsSent, RuleId::AllIssued]
+        }
+        FindingId::Late => &[RuleId::LateShare],
+        FindingId::Uplink => &[RuleId::DepartedLate],
+        FindingId::Bunched | FindingId::Smoothed | FindingId::Serialised => {
+            &[RuleId::Bunching, RuleId::Dispersion]
+        }
         _ => &[],
     }
 }
@@ -115,23 +156,23 @@ fn covered(finding: &str) -> &'static [&'static str] {
 /// Whether some finding tells what a rule has to tell.
 fn told(rule: &RuleResult, findings: &[Finding]) -> bool {
     findings.iter().any(|finding| {
-        finding.id == rule.rule
-            || covered(&finding.id).contains(&rule.rule.as_str())
-            || (finding.id == "short-run" && rule.outcome == RuleOutcome::Undecided)
+        covered(&finding.id).contains(&rule.rule)
+            || (finding.id == FindingId::ShortRun && rule.outcome == RuleOutcome::Undecided)
     })
 }
 
 /// What to do about a finding on another tool's load, whose options are not ours; nothing where its text says so.
-fn next_of_audit(id: &str) -> Option<&'static str> {
+fn next_of_audit(id: &ReasonId) -> Option<&'static str> {
+    use ReasonId::Finding;
     Some(match id {
-        "coarse-stamps" => {
+        Finding(FindingId::CoarseStamps) => {
             "Have the tool write finer stamps (its option stands with the file, where there is one)."
         }
-        "constant-rate" => {
+        Finding(FindingId::ConstantRate) => {
             "To imitate users, have the tool draw its headways at random (Poisson arrivals), or use many users with \
              random think times."
         }
-        "generator-pauses" => {
+        Finding(FindingId::GeneratorPauses) => {
             "Give the generator memory and idle cores, look at its garbage collection, then run again."
         }
         _ => return None,
@@ -140,9 +181,10 @@ fn next_of_audit(id: &str) -> Option<&'static str> {
 
 /// What to do about a finding or a broken rule of a simulation, whose load, generator and target are all in the scenario;
 /// nothing where its text says so. `held_back`: at times requests waited for a connection.
-fn next_of_simulation(id: &str, kind: Kind, held_back: bool) -> Option<&'static str> {
+fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'static str> {
+    use ReasonId::{Finding, Rule};
     Some(match id {
-        "feedback" if held_back => match kind {
+        Finding(FindingId::Feedback) if held_back => match kind {
             Kind::Open | Kind::Sessions => {
                 "Raise `connections:` in the scenario if real users would not share them; else lower the rate to one that the \
                  model sustains."
@@ -152,7 +194,7 @@ fn next_of_simulation(id: &str, kind: Kind, held_back: bool) -> Option<&'static 
                  of the answer."
             }
         },
-        "feedback" => match kind {
+        Finding(FindingId::Feedback) => match kind {
             Kind::Open | Kind::Sessions => {
                 "Lower the rate to one that the model sustains, or change the model: more servers, fewer attempts, time-outs that \
                  call back, shorter faults."
@@ -161,32 +203,36 @@ fn next_of_simulation(id: &str, kind: Kind, held_back: bool) -> Option<&'static 
                 "Ask for fewer users, or change the model: more servers, fewer attempts, shorter faults."
             }
         },
-        "closed-loop" => {
+        Finding(FindingId::ClosedLoop) => {
             "For what users meet who come by themselves, let a rate that the model sustains arrive (`arrive` in the scenario)."
         }
-        "fixed-work" => {
+        Finding(FindingId::FixedWork) => {
             "Compare models by the time taken; for response times let a rate arrive (`arrive` in the scenario)."
         }
-        "unsent" | "sent-share" | "requests-sent" => {
+        Finding(FindingId::Unsent) | Rule(RuleId::SentShare) | Rule(RuleId::RequestsSent) => {
             "Lower the rate, or raise `connections:` or `max-wait:` in the scenario until every arrival starts."
         }
-        "late" | "late-share" => {
+        Finding(FindingId::Late) | Rule(RuleId::LateShare) => {
             "Leave `pauses:` out of the model, or make them shorter, unless it is a generator that stands still that you want to \
              see."
         }
-        "bunched" | "smoothed" | "bunching" | "dispersion" => {
+        Finding(FindingId::Bunched)
+        | Finding(FindingId::Smoothed)
+        | Rule(RuleId::Bunching)
+        | Rule(RuleId::Dispersion) => {
             "Leave `pauses:` out of the model, or raise `connections:` in the scenario, whichever holds requests back."
         }
-        "same-host" => return None,
+        Finding(FindingId::SameHost) => return None,
         _ => return next_step(id, kind),
     })
 }
 
 /// What to do about a finding or a broken rule; nothing where its text says so, or for one that this version does not
 /// know.
-fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
+fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
+    use ReasonId::{Finding, Rule};
     Some(match id {
-        "feedback" => match kind {
+        Finding(FindingId::Feedback) => match kind {
             Kind::Sessions => {
                 "Lower the rate until the requests asked for are sent in time and nothing piles up, or plan by the rate that \
                  was sent. Raise -c if real users would not share connections."
@@ -198,22 +244,22 @@ fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
                 "Raise -c if real users would not share connections; else count the time blocked as a part of the answer."
             }
         },
-        "not-steady" => {
+        Finding(FindingId::NotSteady) => {
             "Warm up for longer or run for longer, and compare percentiles of steady stretches alone."
         }
-        "overloaded" => {
+        Finding(FindingId::Overloaded) => {
             "Ask for less or give it more servers; else read the response times together with the share that failed."
         }
-        "closed-loop" => {
+        Finding(FindingId::ClosedLoop) => {
             "For what users meet who come by themselves, send the same rate as arrivals (-R, or `arrive` in a scenario)."
         }
-        "fixed-work" => {
+        Finding(FindingId::FixedWork) => {
             "Compare targets by the time taken; for response times send a rate (-R, or `arrive` in a scenario)."
         }
-        "unsent" | "sent-share" | "requests-sent" => {
+        Finding(FindingId::Unsent) | Rule(RuleId::SentShare) | Rule(RuleId::RequestsSent) => {
             "Lower the rate, or raise -c, --threads or --max-wait until every arrival starts."
         }
-        "late" | "late-share" => match kind {
+        Finding(FindingId::Late) | Rule(RuleId::LateShare) => match kind {
             Kind::Open | Kind::Sessions => {
                 "Give the generator idle cores (--threads, another machine), or lower the rate."
             }
@@ -221,50 +267,56 @@ fn next_step(id: &str, kind: Kind) -> Option<&'static str> {
                 "Give the generator idle cores (--threads, another machine), or ask for fewer users."
             }
         },
-        "uplink" | "departed-late" => {
+        Finding(FindingId::Uplink) | Rule(RuleId::DepartedLate) => {
             "Send fewer bytes a second, or use a machine with a faster link; `tc -s qdisc` shows what waits in its queue."
         }
-        "bunched" | "bunching" | "dispersion" => {
+        Finding(FindingId::Bunched) | Rule(RuleId::Bunching) | Rule(RuleId::Dispersion) => {
             "Look for stalls of the generator, free its cores, then run again."
         }
-        "smoothed" => {
+        Finding(FindingId::Smoothed) => {
             "Look for what paces requests on the way: a proxy, a rate limiter, too few connections."
         }
-        "users-held" => {
+        Rule(RuleId::UsersHeld) => {
             "Check why users stopped: failures early in their journey, or a cap below the users specified."
         }
-        "all-issued" => "Let the run finish, or ask for fewer requests.",
-        "same-host" => "Put the generator on another machine, or pin both to cores of their own.",
+        Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
+        Finding(FindingId::SameHost) => {
+            "Put the generator on another machine, or pin both to cores of their own."
+        }
         _ => return None,
     })
 }
 
 /// The name of a rule in words.
 pub fn rule_title(rule: &RuleResult) -> String {
-    match (rule.rule.as_str(), rule.window) {
-        ("sent-share", _) => "the share of arrivals that were sent".into(),
-        ("requests-sent", _) => "the share of later requests that were sent".into(),
-        ("late-share", _) => "the share released over 1 ms late".into(),
-        ("departed-late", _) => "the share that left this machine over 1 ms late".into(),
-        ("bunching", _) => "bunching (CoV^2 started - intended)".into(),
-        ("dispersion", Some(window)) => format!("dispersion in windows of {}", time(window)),
-        ("users-held", _) => "the share of users held".into(),
-        ("all-issued", _) => "the share of requests sent".into(),
-        ("cov", _) => "CoV of the headways".into(),
-        ("ks", _) => "distance of the headways from an exponential law".into(),
-        ("lag1", _) => "correlation of successive headways".into(),
-        ("line", Some(period)) => format!("amplitude of the strongest period ({})", time(period)),
-        ("line", None) => "amplitude of the strongest period".into(),
+    match (&rule.rule, rule.window) {
+        (RuleId::SentShare, _) => "the share of arrivals that were sent".into(),
+        (RuleId::RequestsSent, _) => "the share of later requests that were sent".into(),
+        (RuleId::LateShare, _) => "the share released over 1 ms late".into(),
+        (RuleId::DepartedLate, _) => "the share that left this machine over 1 ms late".into(),
+        (RuleId::Bunching, _) => "bunching (CoV^2 started - intended)".into(),
+        (RuleId::Dispersion, Some(window)) => format!("dispersion in windows of {}", time(window)),
+        (RuleId::UsersHeld, _) => "the share of users held".into(),
+        (RuleId::AllIssued, _) => "the share of requests sent".into(),
+        (RuleId::Cov, _) => "CoV of the headways".into(),
+        (RuleId::Ks, _) => "distance of the headways from an exponential law".into(),
+        (RuleId::Lag1, _) => "correlation of successive headways".into(),
+        (RuleId::Line, Some(period)) => format!("amplitude of the strongest period ({})", time(period)),
+        (RuleId::Line, None) => "amplitude of the strongest period".into(),
         (other, _) => format!("'{other}'"),
     }
 }
 
+/// Whether the statistic of a rule is a share.
+fn is_share(rule: &RuleId) -> bool {
+    use RuleId::{AllIssued, DepartedLate, LateShare, RequestsSent, SentShare, UsersHeld};
+    matches!(rule, SentShare | RequestsSent | LateShare | DepartedLate | UsersHeld | AllIssued)
+}
+
 /// Shares read better as percentages; the other statistics have no unit.
 fn rule_number(rule: &RuleResult, x: f64) -> String {
-    match rule.rule.as_str() {
-        "sent-share" | "requests-sent" | "late-share" | "departed-late" | "users-held" | "all-issued" => {
-            share(x)
-        }
+    match &rule.rule {
+        rule if is_share(rule) => share(x),
         _ => number(x),
     }
 }
@@ -294,8 +346,8 @@ pub fn rule_statistic(rule: &RuleResult) -> String {
 
 /// What a rule tolerates: `at most 1 %`, `-0.1 to 0.1`.
 pub fn rule_limits(rule: &RuleResult) -> String {
-    let shown = |x: f64| match rule.rule.as_str() {
-        "sent-share" | "requests-sent" | "late-share" | "departed-late" | "users-held" | "all-issued" => {
+    let shown = |x: f64| match &rule.rule {
+        rule if is_share(rule) => {
             format!("{} %", chosen(x * 100.0))
         }
         _ => chosen(x),
@@ -337,69 +389,62 @@ mod tests {
     const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [&str; 20] = [
-        "target-window",
-        "aborted",
-        "unsent-steps",
-        "interrupted",
-        "off-rate",
-        "serialised",
-        "stall",
-        "saturated",
-        "local-limit",
-        "unaccounted",
-        "disordered",
-        "coarse-stamps",
-        "short-run",
-        "no-steady-state",
-        "heavy-tail",
-        "censored",
-        "errors",
-        "fixed-population",
-        "longest-gaps",
-        "periodic",
+    const SAY_IT_THEMSELVES: [FindingId; 20] = [
+        FindingId::TargetWindow,
+        FindingId::Aborted,
+        FindingId::UnsentSteps,
+        FindingId::Interrupted,
+        FindingId::OffRate,
+        FindingId::Serialised,
+        FindingId::Stall,
+        FindingId::Saturated,
+        FindingId::LocalLimit,
+        FindingId::Unaccounted,
+        FindingId::Disordered,
+        FindingId::CoarseStamps,
+        FindingId::ShortRun,
+        FindingId::NoSteadyState,
+        FindingId::HeavyTail,
+        FindingId::Censored,
+        FindingId::Errors,
+        FindingId::FixedPopulation,
+        FindingId::LongestGaps,
+        FindingId::Periodic,
     ];
 
     #[test]
     fn a_finding_that_does_not_say_what_to_do_has_a_next_step() {
         for kind in KINDS {
             for id in [
-                "unsent",
-                "late",
-                "uplink",
-                "bunched",
-                "smoothed",
-                "feedback",
-                "not-steady",
-                "overloaded",
-                "closed-loop",
-                "fixed-work",
-                "same-host",
+                FindingId::Unsent,
+                FindingId::Late,
+                FindingId::Uplink,
+                FindingId::Bunched,
+                FindingId::Smoothed,
+                FindingId::Feedback,
+                FindingId::NotSteady,
+                FindingId::Overloaded,
+                FindingId::ClosedLoop,
+                FindingId::FixedWork,
+                FindingId::SameHost,
             ] {
-                let next = next_step(id, kind).unwrap_or_else(|| panic!("{id} of {kind:?}"));
+                let next = next_step(&ReasonId::Finding(id.clone()), kind)
+                    .unwrap_or_else(|| panic!("{id} of {kind:?}"));
                 assert!(next.ends_with('.') && next.len() > 20, "{next}");
             }
             for id in SAY_IT_THEMSELVES {
-                assert_eq!(next_step(id, kind), None, "{id}");
+                assert_eq!(next_step(&ReasonId::Finding(id.clone()), kind), None, "{id}");
             }
         }
     }
 
     #[test]
     fn every_rule_has_a_name_and_once_broken_a_next_step() {
-        for id in [
-            "sent-share",
-            "requests-sent",
-            "late-share",
-            "departed-late",
-            "bunching",
-            "dispersion",
-            "users-held",
-            "all-issued",
-        ] {
-            let rule = RuleResult { rule: id.into(), window: Some(0.1), ..RuleResult::default() };
-            assert!(!rule_title(&rule).contains(id) || id == "bunching" || id == "dispersion", "{id}");
-            assert!(KINDS.iter().all(|&kind| next_step(id, kind).is_some()), "{id}");
+        for id in RULES.iter().map(|rule| &rule.id) {
+            let name = id.as_str();
+            let rule = RuleResult { rule: id.clone(), window: Some(0.1), ..RuleResult::default() };
+            assert!(!rule_title(&rule).contains(name) || name == "bunching" || name == "dispersion", "{id}");
+            assert!(KINDS.iter().all(|&kind| next_step(&ReasonId::Rule(id.clone()), kind).is_some()), "{id}");
         }
         let other = RuleResult { rule: "of-a-later-version".into(), ..RuleResult::default() };
         assert_eq!(rule_title(&other), "'of-a-later-version'");
@@ -407,7 +452,7 @@ mod tests {
 
     #[test]
     fn what_to_do_about_feedback_depends_on_who_comes() {
-        let next = KINDS.map(|kind| next_step("feedback", kind));
+        let next = KINDS.map(|kind| next_step(&ReasonId::Finding(FindingId::Feedback), kind));
         assert!(next[0] != next[1] && next[1] != next[2] && next[2] == next[3]);
         // Nobody can lower the rate of users who stay.
         assert!(!next[2].unwrap().contains("rate"));
@@ -417,22 +462,26 @@ mod tests {
     #[test]
     fn a_simulation_is_never_told_to_look_beyond_its_scenario() {
         // No bytes leave a simulation.
-        let rules = RULES.iter().map(|rule| rule.id).filter(|id| *id != "departed-late");
-        let findings = ["unsent", "late", "bunched", "smoothed", "feedback", "closed-loop", "fixed-work"];
-        for id in rules.chain(findings) {
+        let rules = RULES.iter().map(|rule| rule.id.clone()).filter(|id| *id != RuleId::DepartedLate);
+        use FindingId::{Bunched, ClosedLoop, Feedback, FixedWork, Late, Smoothed, Unsent};
+        let findings = [Unsent, Late, Bunched, Smoothed, Feedback, ClosedLoop, FixedWork];
+        for id in rules.map(ReasonId::Rule).chain(findings.map(ReasonId::Finding)) {
             for (kind, held_back) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
                 let next =
-                    next_of_simulation(id, kind, held_back).unwrap_or_else(|| panic!("{id} of {kind:?}"));
+                    next_of_simulation(&id, kind, held_back).unwrap_or_else(|| panic!("{id} of {kind:?}"));
                 for foreign in ["-c", "-R", "--threads", "cores", "machine", "proxy", "--max-wait"] {
                     assert!(!next.contains(foreign), "{id} of {kind:?}: {next}");
                 }
             }
         }
-        assert!(next_of_simulation("late", Kind::Open, true).unwrap().contains("`pauses:`"));
-        let next = |held_back| next_of_simulation("feedback", Kind::Open, held_back).unwrap();
+        assert!(
+            next_of_simulation(&ReasonId::Finding(Late), Kind::Open, true).unwrap().contains("`pauses:`")
+        );
+        let next =
+            |held_back| next_of_simulation(&ReasonId::Finding(Feedback), Kind::Open, held_back).unwrap();
         assert!(next(true).contains("`connections:`") && !next(false).contains("connections"));
         for id in SAY_IT_THEMSELVES {
-            assert_eq!(next_of_simulation(id, Kind::Open, false), None, "{id}");
+            assert_eq!(next_of_simulation(&ReasonId::Finding(id.clone()), Kind::Open, false), None, "{id}");
         }
     }
 

@@ -7,7 +7,7 @@ use super::asked::{Kind, is_at_once, kind};
 use super::audit::{Fact, dash, fact};
 use crate::format::{chosen_time, count, number, plural, share, time};
 use headway_stats::Summary;
-use headway_stats::summary::{Finding, Held, ResponseKind, Sessions, Spread};
+use headway_stats::summary::{Finding, FindingId, Held, ResponseKind, Sessions, Spread};
 
 /// Steps that are named in a sentence before the rest is left to the other outputs.
 const MOST_STEPS: usize = 8;
@@ -23,7 +23,7 @@ pub fn conditional(summary: &Summary) -> &'static str {
 
 /// What that means, where no finding says it.
 pub fn conditional_meaning(summary: &Summary) -> Option<&'static str> {
-    let told = |finding: &Finding| matches!(finding.id.as_str(), "closed-loop" | "fixed-work");
+    let told = |finding: &Finding| matches!(finding.id, FindingId::ClosedLoop | FindingId::FixedWork);
     match summary.response_kind? {
         ResponseKind::Mixed => Some(
             "Open: due by the plan, whatever the target does. The others: due at the answer before them plus think time, and \

@@ -5,7 +5,7 @@
 use super::{asked, audit};
 use crate::format::{count, number, plural, time};
 use headway_stats::Summary;
-use headway_stats::summary::{RuleOutcome, RuleResult};
+use headway_stats::summary::{FindingId, RuleId, RuleOutcome, RuleResult};
 
 /// As a sentence without a capital.
 pub(super) fn why(summary: &Summary) -> String {
@@ -13,8 +13,8 @@ pub(super) fn why(summary: &Summary) -> String {
     let rules = &summary.verdict.pattern_rules;
     let open = |rule: &&RuleResult| rule.outcome == RuleOutcome::Undecided;
     // The counts over longer windows only tell how far the scale reaches.
-    let shortest = rules.iter().find(|rule| rule.rule == "dispersion");
-    let others = rules.iter().filter(|rule| rule.rule != "dispersion");
+    let shortest = rules.iter().find(|rule| rule.rule == RuleId::Dispersion);
+    let others = rules.iter().filter(|rule| rule.rule != RuleId::Dispersion);
     let parts: Vec<String> = others.chain(shortest).filter(open).filter_map(is_open).collect();
     let judged = asked::judged(summary);
     let what = match coarse.and_then(|audit| audit.resolution.rate_x_q) {
@@ -40,11 +40,11 @@ pub(super) fn why(summary: &Summary) -> String {
 
 /// Where the load was not the same throughout, a longer run would not decide either.
 fn unsteady(summary: &Summary) -> Option<&'static str> {
-    let found = |id: &str| summary.verdict.findings.iter().any(|finding| finding.id == id);
+    let found = |id: FindingId| summary.verdict.findings.iter().any(|finding| finding.id == id);
     let audited = summary.audit.is_some();
-    if audited && found("changing-rate") {
+    if audited && found(FindingId::ChangingRate) {
         Some("the rate changes: choose the steady part with --from and --for")
-    } else if audited && found("interruption") {
+    } else if audited && found(FindingId::Interruption) {
         Some("the load is interrupted: choose a part without a gap with --from and --for")
     } else {
         None
@@ -54,13 +54,13 @@ fn unsteady(summary: &Summary) -> Option<&'static str> {
 /// What a rule is of.
 pub(super) fn measure(rule: &RuleResult) -> String {
     let over = |name: &str| rule.window.map_or(name.to_owned(), |w| format!("{name} {}", time(w)));
-    match rule.rule.as_str() {
-        "cov" => "CoV".into(),
-        "ks" => "distance from an exponential law".into(),
-        "lag1" => "correlation of successive headways".into(),
-        "dispersion" => over("index of dispersion over"),
-        "line" => over("amplitude of the period of"),
-        other => other.into(),
+    match &rule.rule {
+        RuleId::Cov => "CoV".into(),
+        RuleId::Ks => "distance from an exponential law".into(),
+        RuleId::Lag1 => "correlation of successive headways".into(),
+        RuleId::Dispersion => over("index of dispersion over"),
+        RuleId::Line => over("amplitude of the period of"),
+        other => other.as_str().into(),
     }
 }
 

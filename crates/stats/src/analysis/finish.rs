@@ -139,9 +139,7 @@ impl Analysis {
 
     /// What counts as users that are there.
     fn users_level(&self) -> Option<Level> {
-        let loops = self.loops.as_ref()?;
-        let there = loops.there()?;
-        Some(if std::ptr::eq(there, &loops.told) { Level::Told } else { Level::Sessions })
+        self.loops.as_ref()?.level()
     }
 
     fn requests_into(&self, summary: &mut Summary, filled: usize, missing: &mut Missing) {

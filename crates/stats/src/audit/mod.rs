@@ -19,7 +19,7 @@ pub use survey::Survey;
 use crate::analysis::Analysis;
 use crate::findings::by_severity;
 use crate::setup::{Facts, Foreign, Setup};
-use crate::summary::{Audit, Finding, RateSummary, Resolution, Severity, Spread, Stream, Summary};
+use crate::summary::{Audit, Finding, FindingId, RateSummary, Resolution, Severity, Spread, Stream, Summary};
 use causes::Evidence;
 use closed::InFlight;
 use counts::Counts;
@@ -288,7 +288,7 @@ fn of_sessions(summary: &mut Summary, requests: u64, sessions: u64, seconds: f64
     let per_second = (seconds > 0.0).then(|| requests as f64 / seconds);
     summary.rate = RateSummary { n: requests, offered: None, started: per_second, ..summary.rate };
     summary.verdict.findings.push(Finding {
-        id: "sessions-judged".into(),
+        id: FindingId::SessionsJudged,
         severity: Severity::Info,
         text: format!(
             "The pattern is that of the starts of {sessions} sessions. The {requests} requests within them follow from each \

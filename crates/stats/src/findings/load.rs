@@ -2,11 +2,11 @@
 
 use super::{Case, of_rule, percent, span};
 use crate::setup::Workload;
-use crate::summary::{Finding, RuleOutcome, RuleResult, Severity};
+use crate::summary::{Finding, RuleId, RuleOutcome, RuleResult, Severity};
 use headway_base::Outcome;
 
 /// Which rules say whether all was sent, by how much they tell.
-const SENT: [&str; 3] = ["sent-share", "requests-sent", "all-issued"];
+const SENT: [RuleId; 3] = [RuleId::SentShare, RuleId::RequestsSent, RuleId::AllIssued];
 
 /// The worst of the rules on what was sent.
 fn sent_rule<'a>(case: &'a Case<'a>) -> Option<&'a RuleResult> {
@@ -16,7 +16,7 @@ fn sent_rule<'a>(case: &'a Case<'a>) -> Option<&'a RuleResult> {
         RuleOutcome::Pass => 2,
         RuleOutcome::NotApplicable => 3,
     };
-    let rules = SENT.iter().flat_map(|&id| case.rules(id));
+    let rules = SENT.iter().flat_map(|id| case.rules(id));
     rules.filter(|rule| rule.outcome != RuleOutcome::NotApplicable).min_by_key(|rule| rank(rule))
 }
 
@@ -41,6 +41,7 @@ pub(super) fn unsent_steps(case: &Case) -> Option<Finding> {
         interval: None,
         limit: None,
         n: case.summary.measured.n,
+        rule: None,
         ..of_rule(
             rule,
             format!(
@@ -97,7 +98,7 @@ pub(super) fn unsent(case: &Case) -> Option<Finding> {
 
 /// Of a load of which only the starts are known: more or fewer than expected.
 pub(super) fn off_rate(case: &Case) -> Option<Finding> {
-    let rule = case.rules("sent-share").next()?;
+    let rule = case.rules(&RuleId::SentShare).next()?;
     let law = case.evidence.expectation()?;
     let (n, expected) = (rule.n, case.evidence.kept.expected_count(law));
     let share = rule.value.filter(|_| rule.outcome == RuleOutcome::Fail)? - 1.0;
@@ -113,7 +114,7 @@ pub(super) fn off_rate(case: &Case) -> Option<Finding> {
 }
 
 pub(super) fn late(case: &Case) -> Option<Finding> {
-    let rule = case.rules("late-share").next()?;
+    let rule = case.rules(&RuleId::LateShare).next()?;
     let late: u64 = case.evidence.kept.segments.iter().map(|s| s.late).sum();
     if late == 0 || matches!(rule.outcome, RuleOutcome::Pass | RuleOutcome::NotApplicable) {
         return None;
@@ -137,7 +138,7 @@ pub(super) fn late(case: &Case) -> Option<Finding> {
 
 /// Requests stayed in the queues of the generator's machine.
 pub(super) fn uplink(case: &Case) -> Option<Finding> {
-    let rule = case.rules("departed-late").next()?;
+    let rule = case.rules(&RuleId::DepartedLate).next()?;
     let departures = case.generator()?.departures.as_ref()?;
     if departures.late == 0 || rule.outcome == RuleOutcome::Pass {
         return None;
@@ -183,7 +184,7 @@ fn worst<'a>(case: &'a Case, above: bool) -> Option<&'a RuleResult> {
             && matches!(r.outcome, RuleOutcome::Fail | RuleOutcome::Undecided)
     };
     let failed = |r: &RuleResult| r.outcome == RuleOutcome::Fail;
-    case.rules("bunching").chain(case.rules("dispersion")).filter(beyond).max_by(|a, b| {
+    case.rules(&RuleId::Bunching).chain(case.rules(&RuleId::Dispersion)).filter(beyond).max_by(|a, b| {
         let size = |r: &RuleResult| r.value.unwrap_or(0.0).abs();
         failed(a).cmp(&failed(b)).then(size(a).total_cmp(&size(b)))
     })
@@ -231,7 +232,7 @@ pub(super) fn smoothed(case: &Case) -> Option<Finding> {
 pub(super) fn serialised(case: &Case) -> Option<Finding> {
     let (evidence, arrivals) = (case.evidence, &case.evidence.arrivals);
     let cost = evidence.send_cost.filter(|_| evidence.is_serialised())?.as_secs_f64();
-    let rule = case.rules("bunching").next().filter(|r| r.value.is_some_and(|v| v < 0.0))?;
+    let rule = case.rules(&RuleId::Bunching).next().filter(|r| r.value.is_some_and(|v| v < 0.0))?;
     let mean = arrivals.gaps.mean()? / 1e9;
     let text = format!(
         "One thread cannot send twice within {} and the mean headway is {}, so about {} of the headways are stretched \

@@ -19,7 +19,8 @@ use crate::phase::Ranges;
 use crate::rules::Evidence;
 use crate::setup::{Facts, Workload};
 use crate::summary::{
-    Finding, Generator, Infinite, RuleOutcome, RuleResult, Severity, Source, Stall, Summary,
+    Finding, FindingId, Generator, Infinite, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source,
+    Stall, Summary,
 };
 use crate::thresholds::simulated::{BOUNDLESS, ENDLESS};
 use headway_base::Outcome;
@@ -51,47 +52,47 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(&str, Find); 33] = [
-    ("aborted", run::aborted),
-    ("interrupted", run::interrupted),
-    ("unsent-steps", load::unsent_steps),
-    ("unsent", load::unsent),
-    ("off-rate", load::off_rate),
-    ("late", load::late),
-    ("uplink", load::uplink),
-    ("target-window", load::target_window),
-    ("bunched", load::bunched),
-    ("smoothed", load::smoothed),
-    ("serialised", load::serialised),
-    ("feedback", loops::feedback),
-    ("no-steady-state", simulated::no_steady_state),
-    ("overloaded", simulated::overloaded),
-    ("heavy-tail", simulated::heavy_tail),
-    ("turned-away", simulated::turned_away),
-    ("not-steady", loops::not_steady),
-    ("stall", run::stall),
-    ("saturated", run::saturated),
-    ("local-limit", run::local_limit),
-    ("unaccounted", run::unaccounted),
-    ("disordered", run::disordered),
-    ("coarse-stamps", pattern::coarse_stamps),
-    ("short-run", run::short_run),
-    ("censored", run::censored),
-    ("errors", run::errors),
-    ("longest-gaps", pattern::longest_gaps),
-    ("periodic", pattern::periodic),
-    ("fixed-population", pattern::fixed_population),
-    ("closed-loop", loops::closed_loop),
-    ("fixed-work", loops::fixed_work),
-    ("in-pause", run::in_pause),
-    ("same-host", run::same_host),
+pub(crate) static ALL: [(FindingId, Find); 33] = [
+    (FindingId::Aborted, run::aborted),
+    (FindingId::Interrupted, run::interrupted),
+    (FindingId::UnsentSteps, load::unsent_steps),
+    (FindingId::Unsent, load::unsent),
+    (FindingId::OffRate, load::off_rate),
+    (FindingId::Late, load::late),
+    (FindingId::Uplink, load::uplink),
+    (FindingId::TargetWindow, load::target_window),
+    (FindingId::Bunched, load::bunched),
+    (FindingId::Smoothed, load::smoothed),
+    (FindingId::Serialised, load::serialised),
+    (FindingId::Feedback, loops::feedback),
+    (FindingId::NoSteadyState, simulated::no_steady_state),
+    (FindingId::Overloaded, simulated::overloaded),
+    (FindingId::HeavyTail, simulated::heavy_tail),
+    (FindingId::TurnedAway, simulated::turned_away),
+    (FindingId::NotSteady, loops::not_steady),
+    (FindingId::Stall, run::stall),
+    (FindingId::Saturated, run::saturated),
+    (FindingId::LocalLimit, run::local_limit),
+    (FindingId::Unaccounted, run::unaccounted),
+    (FindingId::Disordered, run::disordered),
+    (FindingId::CoarseStamps, pattern::coarse_stamps),
+    (FindingId::ShortRun, run::short_run),
+    (FindingId::Censored, run::censored),
+    (FindingId::Errors, run::errors),
+    (FindingId::LongestGaps, pattern::longest_gaps),
+    (FindingId::Periodic, pattern::periodic),
+    (FindingId::FixedPopulation, pattern::fixed_population),
+    (FindingId::ClosedLoop, loops::closed_loop),
+    (FindingId::FixedWork, loops::fixed_work),
+    (FindingId::InPause, run::in_pause),
+    (FindingId::SameHost, run::same_host),
 ];
 
 /// All findings of a run, the most severe first.
 pub(crate) fn find_all(case: &Case) -> Vec<Finding> {
     let mut findings: Vec<Finding> = ALL
         .iter()
-        .filter_map(|(id, find)| find(case).map(|finding| Finding { id: (*id).into(), ..finding }))
+        .filter_map(|(id, find)| find(case).map(|finding| Finding { id: id.clone(), ..finding }))
         .collect();
     by_severity(&mut findings);
     findings
@@ -149,8 +150,8 @@ fn severity(outcome: RuleOutcome) -> Severity {
 }
 
 impl Case<'_> {
-    fn rules<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a RuleResult> {
-        self.summary.verdict.rules.iter().filter(move |r| r.rule == id)
+    fn rules<'a>(&'a self, id: &'a RuleId) -> impl Iterator<Item = &'a RuleResult> {
+        self.summary.verdict.rules.iter().filter(move |r| r.rule == *id)
     }
 
     /// Requests that started.
@@ -236,6 +237,7 @@ fn of_rule(rule: &RuleResult, text: String) -> Finding {
             (_, low, high) => high.or(low),
         },
         n: rule.n,
+        rule: Some(RuleRow { id: rule.rule.clone(), window: rule.window, limits: rule.limits }),
         ..Finding::default()
     }
 }
@@ -257,21 +259,13 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_unique() {
-        let mut ids: Vec<_> = ALL.iter().map(|f| f.0).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), ALL.len());
-    }
-
-    #[test]
     fn every_finding_is_documented() {
         let documented = include_str!("../../../../docs/verdict.md");
         let rows: Vec<&str> =
             documented.lines().filter_map(|row| row.strip_prefix("| `")?.split('|').next()).collect();
-        for (id, _) in ALL {
+        for id in FindingId::ALL {
             let named =
-                rows.iter().any(|row| row.trim_end_matches("` ").split("`, `").any(|name| name == id));
+                rows.iter().any(|row| row.trim_end_matches("` ").split("`, `").any(|name| *id == name));
             assert!(named, "{id} is not in docs/verdict.md");
         }
     }

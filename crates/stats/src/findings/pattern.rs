@@ -3,7 +3,7 @@
 use super::{Case, span};
 use crate::pattern::period;
 use crate::setup::Workload;
-use crate::summary::{Finding, Pattern, RuleOutcome, RuleResult, Severity};
+use crate::summary::{Finding, Pattern, RuleId, RuleOutcome, RuleResult, Severity};
 
 /// Fewer fluctuations over long windows than over short ones; changes nothing.
 pub(super) fn fixed_population(case: &Case) -> Option<Finding> {
@@ -44,7 +44,7 @@ pub(super) fn fixed_population(case: &Case) -> Option<Finding> {
 
 fn line<'a>(case: &Case<'a>) -> Option<&'a RuleResult> {
     let rules = &case.summary.verdict.pattern_rules;
-    rules.iter().find(|row| row.rule == "line" && row.outcome == RuleOutcome::Fail)
+    rules.iter().find(|row| row.rule == RuleId::Line && row.outcome == RuleOutcome::Fail)
 }
 
 /// A line in the spectrum of the counts.

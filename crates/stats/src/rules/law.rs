@@ -7,7 +7,7 @@
 
 use super::{Evidence, Measurement, NOT_DUE, or_no_window};
 use crate::setup::PlanLaw;
-use crate::summary::Limits;
+use crate::summary::{Limits, RuleId};
 
 /// A constant rate expects an index of 0 only of windows that hold many headways: a start that crosses the border of a
 /// window adds up to half its inverse count.
@@ -18,18 +18,18 @@ const LONGEST: f64 = 1.0;
 const LONG_FOR_RENEWAL: f64 = 100.0;
 
 /// As the rule's, but more starts than expected are as wrong as fewer.
-pub(super) fn limits(rule: &str, limits: Limits) -> Limits {
+pub(super) fn limits(rule: &RuleId, limits: Limits) -> Limits {
     match limits.low {
-        Some(low) if rule == "sent-share" => Limits { low: Some(low), high: Some(2.0 - low) },
+        Some(low) if *rule == RuleId::SentShare => Limits { low: Some(low), high: Some(2.0 - low) },
         _ => limits,
     }
 }
 
-pub(super) fn measure(rule: &str, e: &Evidence, law: &PlanLaw) -> Vec<Measurement> {
+pub(super) fn measure(rule: &RuleId, e: &Evidence, law: &PlanLaw) -> Vec<Measurement> {
     match rule {
-        "sent-share" => vec![sent_share(e, law)],
-        "bunching" => vec![bunching(e, law)],
-        "dispersion" => dispersion(e, law),
+        RuleId::SentShare => vec![sent_share(e, law)],
+        RuleId::Bunching => vec![bunching(e, law)],
+        RuleId::Dispersion => dispersion(e, law),
         _ => vec![Measurement::absent(NOT_DUE)],
     }
 }

@@ -3,7 +3,7 @@
 //! Deliberately absent: what a run has as well (headways, dispersion, response times, verdict); it stands where a run's
 //! stands.
 
-use super::{LoadVerdict, Pattern};
+use super::{FindingId, LoadVerdict, Pattern};
 use serde::{Deserialize, Serialize};
 
 /// The audit's block.
@@ -49,7 +49,7 @@ pub struct Audit {
     /// Kinds of failures beyond those.
     pub more_failures: u64,
     /// The cause named for a pattern that is not independent, or `unknown`; none where nothing needs a cause.
-    pub cause: Option<String>,
+    pub cause: Option<FindingId>,
     /// The pattern if the stamps that nothing shows to be starts were ends; none where there are no such.
     pub other_reading: Option<OtherReading>,
 }
@@ -69,7 +69,7 @@ pub struct OtherReading {
     /// Its standard error (delta method).
     pub cov_se: Option<f64>,
     /// The cause named for it.
-    pub cause: Option<String>,
+    pub cause: Option<FindingId>,
 }
 
 /// Kinds of failures that are listed.

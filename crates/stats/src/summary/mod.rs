@@ -20,6 +20,7 @@ mod generator_share;
 mod plan;
 mod sessions;
 mod simulation;
+mod tags;
 mod threshold;
 mod verdict;
 pub mod withhold;
@@ -36,9 +37,11 @@ pub use generator_share::GeneratorShare;
 pub use plan::{PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
+pub use tags::{FindingId, RuleId};
 pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use verdict::{
-    Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, ScaleEnd, Severity, Verdict,
+    Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, RuleRow, ScaleEnd, Severity,
+    Verdict,
 };
 
 use crate::setup::Workload;

@@ -1,6 +1,6 @@
 //! The document's verdict: load, pattern, findings, rules.
 
-use super::Interval;
+use super::{FindingId, Interval, RuleId};
 use serde::{Deserialize, Serialize};
 
 /// Was the load sent as specified, and do its starts look like those of independent users? Never merged into one.
@@ -134,7 +134,7 @@ pub enum Severity {
 #[serde(default)]
 pub struct Finding {
     /// Stable identifier, e.g. `late`.
-    pub id: String,
+    pub id: FindingId,
     /// How much it matters.
     pub severity: Severity,
     /// Effect and cause in one or two plain sentences.
@@ -149,14 +149,29 @@ pub struct Finding {
     pub at: Vec<[f64; 2]>,
     /// Number of observations behind it.
     pub n: u64,
+    /// The row of `rules` that its value, interval and n are of; null for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleRow>,
+}
+
+/// Names a row of the load rules.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RuleRow {
+    /// Which rule.
+    pub id: RuleId,
+    /// Window of the `dispersion` rule, in seconds; null for the others.
+    pub window: Option<f64>,
+    /// The values that it tolerates.
+    pub limits: Limits,
 }
 
 /// One row of the table of load rules.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RuleResult {
-    /// `sent-share`, `requests-sent`, `late-share`, `bunching`, `dispersion`, `users-held` or `all-issued`.
-    pub rule: String,
+    /// Which rule.
+    pub rule: RuleId,
     /// Window of the `dispersion` rule; null for the others.
     pub window: Option<f64>,
     /// The statistic.

@@ -47,12 +47,9 @@ fn shown(columns: &[Column]) -> (Vec<&Column>, usize) {
     (rows, left)
 }
 
-fn is_total(columns: &[Column], row: &Column) -> bool {
-    columns.last().is_some_and(|total| std::ptr::eq(total, row))
-}
-
-fn tone(columns: &[Column], row: &Column) -> Tone {
-    if is_total(columns, row) { Tone::Strong } else { Tone::Plain }
+/// Of the row with that index: the last is the total.
+fn tone(rows: usize, i: usize) -> Tone {
+    if i + 1 == rows { Tone::Strong } else { Tone::Plain }
 }
 
 fn left_out(page: &mut Page, left: usize) {
@@ -88,8 +85,9 @@ fn headways(page: &mut Page, audit: &Audit) {
     let head = words(&["", "n", "rate", "mean", "sd", "CoV", "+- se", "median"]);
     let mut grid = Grid::new(head.chain(percentile_names(audit)).chain(words(&["min", "max"]))).fold(7);
     let mut marked = false;
-    for row in rows {
-        let coarse = words::audit::is_coarse_row(audit, row);
+    let n = rows.len();
+    for (i, row) in rows.into_iter().enumerate() {
+        let coarse = words::audit::is_coarse_row(audit, row, i + 1 == n);
         marked |= coarse;
         let cov = dash(row.cov, number) + if coarse { "*" } else { "" };
         let mut cells = vec![row.label.clone(), count(row.n), dash(row.rate, rate)];
@@ -97,7 +95,7 @@ fn headways(page: &mut Page, audit: &Audit) {
         cells.push(dash(row.median, time));
         cells.extend(percentiles(row, audit, time));
         cells.extend([dash(row.min, time), dash(row.max, time)]);
-        grid.row(tone(columns, row), cells);
+        grid.row(tone(n, i), cells);
     }
     grid.print(page);
     left_out(page, left);
@@ -125,7 +123,8 @@ fn response(page: &mut Page, summary: &Summary, audit: &Audit) {
     let head = words(&["", "n", "failed", "mean", "sd"]).chain(words(spread)).chain(words(&["median"]));
     let fold = 5 + spread.len();
     let mut grid = Grid::new(head.chain(percentile_names(audit)).chain(words(&["min", "max"]))).fold(fold);
-    for row in rows {
+    let n = rows.len();
+    for (i, row) in rows.into_iter().enumerate() {
         let mut cells = vec![row.label.clone(), count(row.n), share_of(row.failed, row.n)];
         cells.extend([dash(row.mean, time), dash(row.sd, time)]);
         match words::audit::shows_vmr(audit) {
@@ -135,7 +134,7 @@ fn response(page: &mut Page, summary: &Summary, audit: &Audit) {
         cells.push(dash(row.median, time));
         cells.extend(percentiles(row, audit, time));
         cells.extend([dash(row.min, time), dash(row.max, time)]);
-        grid.row(tone(columns, row), cells);
+        grid.row(tone(n, i), cells);
     }
     grid.print(page);
     left_out(page, left);

@@ -16,7 +16,7 @@ pub(crate) use evidence::Evidence;
 use super::threads::Think;
 use crate::findings::{percent, span};
 use crate::little::LITTLE;
-use crate::summary::{Finding, Pattern, Severity, Summary, ThreadGroup};
+use crate::summary::{Finding, FindingId, Pattern, Severity, Summary, ThreadGroup};
 use pairs::Kin;
 
 /// A recovered think time that varies less than this (CoV) is fixed.
@@ -55,7 +55,7 @@ const REGULAR_USER: f64 = 0.2;
 const CONSTANT: f64 = 0.5;
 
 /// Findings on the pattern that say why it is so.
-const SAY_WHY: [&str; 3] = ["periodic", "longest-gaps", "fixed-population"];
+const SAY_WHY: [FindingId; 3] = [FindingId::Periodic, FindingId::LongestGaps, FindingId::FixedPopulation];
 
 /// What causes are told from.
 pub(crate) struct Case<'a> {
@@ -69,25 +69,25 @@ pub(crate) struct Case<'a> {
 type Find = fn(&Case) -> Option<Finding>;
 
 /// Every cause, the most specific first.
-pub(crate) static ALL: [(&str, Find); 13] = [
-    ("same-seed", same_seed),
-    ("in-step", in_step),
-    ("changing-rate", changing_rate),
-    ("saturation", saturation),
-    ("constant-rate", constant_rate),
-    ("fixed-think", fixed_think),
-    ("fixed-pacing", fixed_pacing),
-    ("timer-ticks", timer_ticks),
-    ("generator-pauses", generator_pauses),
-    ("feedback-loop", feedback_loop),
-    ("interruption", interruption),
-    ("few-users", few_users),
-    ("unknown-cause", unknown),
+pub(crate) static ALL: [(FindingId, Find); 13] = [
+    (FindingId::SameSeed, same_seed),
+    (FindingId::InStep, in_step),
+    (FindingId::ChangingRate, changing_rate),
+    (FindingId::Saturation, saturation),
+    (FindingId::ConstantRate, constant_rate),
+    (FindingId::FixedThink, fixed_think),
+    (FindingId::FixedPacing, fixed_pacing),
+    (FindingId::TimerTicks, timer_ticks),
+    (FindingId::GeneratorPauses, generator_pauses),
+    (FindingId::FeedbackLoop, feedback_loop),
+    (FindingId::Interruption, interruption),
+    (FindingId::FewUsers, few_users),
+    (FindingId::UnknownCause, unknown),
 ];
 
 /// The cause, as a finding; none where nothing needs one.
 pub(crate) fn name(case: &Case) -> Option<Finding> {
-    ALL.iter().find_map(|(id, find)| find(case).map(|finding| Finding { id: (*id).into(), ..finding }))
+    ALL.iter().find_map(|(id, find)| find(case).map(|finding| Finding { id: id.clone(), ..finding }))
 }
 
 impl Case<'_> {
@@ -557,7 +557,7 @@ fn unknown(case: &Case) -> Option<Finding> {
         _ => return None,
     };
     // Another finding says why.
-    if case.summary.verdict.findings.iter().any(|finding| SAY_WHY.contains(&&*finding.id)) {
+    if case.summary.verdict.findings.iter().any(|finding| SAY_WHY.contains(&finding.id)) {
         return None;
     }
     let waiting = case.summary.closed.as_ref().and_then(|c| c.rort).filter(|&r| r > LITTLE);

@@ -28,7 +28,7 @@ fn confusion(seeds: u64) -> Vec<(Maker, Vec<u64>)> {
             let summary = audited(maker, seed);
             let cause = summary.audit.and_then(|a| a.cause).unwrap_or("none".into());
             let column =
-                names.iter().position(|n| **n == cause).unwrap_or_else(|| panic!("{cause} is not listed"));
+                names.iter().position(|n| cause == *n).unwrap_or_else(|| panic!("{cause} is not listed"));
             counts[column] += 1;
         }
         counts
