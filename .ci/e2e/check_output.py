@@ -12,7 +12,7 @@ from harness import HEADWAY, Serve, all_ended, check, code_of, contains, environ
 
 LOAD = ["-R", "200", "-d", "1s"]
 SPREAD = "n mean sd cov min p50 p90 p95 p99 p999 max ci95".split()
-# Of the contract of headway.summary/1: block: keys that it must have.
+# Of the contract of headway.summary/2: block: keys that it must have.
 CONTRACT = {
     "": "schema units source name seed plan verdict arrivals rate lag blocked response response_ok service first_byte "
         "bytes outcomes by_label closed thread_groups series curves generator not_computed".split(),
@@ -38,13 +38,13 @@ def block(document, path):
     return document
 
 
-@check("output: --json - is one document on stdout, schema headway.summary/1, with every block of the contract")
+@check("output: --json - is one document on stdout, schema headway.summary/2, with every block of the contract")
 def contract(tmp):
     with Serve("--service", "exp(1ms)", "--servers", "2", tmp=tmp) as serve:
         ended = run(serve.url, *LOAD, "--json", "-", tmp=tmp)
     document = json.loads(ended.out)
     equal(document, ended.summary, "stdout, against summary.json")
-    equal(document["schema"], "headway.summary/1", "schema")
+    equal(document["schema"], "headway.summary/2", "schema")
     equal(document["units"], {"time": "s", "rate": "1/s", "size": "B"}, "units")
     equal(document["source"], "live", "source")
     wrong = [

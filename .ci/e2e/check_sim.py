@@ -82,7 +82,7 @@ model: { servers: 1, service: const(10ms) }
 """
     closed = sim(text, "--no-log", tmp=tmp, name="closed").exits(0).summary
     expect(math.isclose(closed["response"]["mean"], 0.08, rel_tol=1e-3), f"closed: mean {closed['response']['mean']} s")
-    expect(math.isclose(closed["rate"]["completed"], 100, rel_tol=1e-3), f"closed: rate {closed['rate']}")
+    expect(math.isclose(closed["rate"]["throughput"], 100, rel_tol=1e-3), f"closed: rate {closed['rate']}")
 
 
 @check("sim: thresholds exit 99, JUnit and --json; a queue limit with users who never think ends; stalls and a cold target show")

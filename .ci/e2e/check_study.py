@@ -42,7 +42,7 @@ def sweep(tmp):
     ask = ["--sweep", "rate=20..80/20", "--replications", "5"]
     first, ended = study(ONE_SERVER, *ask, "--threads", "1", tmp=tmp)
     ended.exits(0)
-    equal((first["schema"], first["seed"], first["replications"], first["warmup"]), ("headway.study/1", 7, 5, "phases"), "head")
+    equal((first["schema"], first["seed"], first["replications"], first["warmup"]), ("headway.study/2", 7, 5, "phases"), "head")
     equal(first["parameters"], [{"name": "rate", "values": ["20", "40", "60", "80"]}], "parameters")
     equal([p["values"] for p in first["points"]], [["20"], ["40"], ["60"], ["80"]], "points")
     for point in first["points"]:
@@ -89,7 +89,7 @@ def models(tmp):
         low, high = point["response"]["mean"]["p05"], point["response"]["mean"]["p95"]
         expect(low < point["response"]["mean"]["mean"] < high, f"range of the replications: {point['response']['mean']}")
     alone = json.loads(headway("sim", "study.yaml", "--model", "slower", "--json", "-", cwd=tmp).exits(0).out)
-    equal((alone["schema"], alone["source"]), ("headway.summary/1", "sim"), "one model, once")
+    equal((alone["schema"], alone["source"]), ("headway.summary/2", "sim"), "one model, once")
     both, _ = study(TWO_MODELS, "--sweep", "rate=100,150", tmp=tmp, name="both")
     equal([p["values"] for p in both["points"]], [list(v) for v in itertools.product(["100", "150"], ["together", "slower"])], "points of two parameters")
     equal({(d["point"], d["with"]) for d in both["differences"]}, {(1, 0), (3, 2)}, "what is compared at each rate")
@@ -110,7 +110,7 @@ def thresholds(tmp):
             limit, outcome = judged["limit"], judged["outcome"]
             expect((outcome == "passed") == (high is not None and high < limit), f"passed means wholly below: {judged}")
             expect((outcome == "crossed") == (low is not None and low >= limit), f"crossed means wholly above: {judged}")
-    reason = document["points"][3]["thresholds"][0]["reason"]
+    reason = document["points"][3]["thresholds"][0]["reason"]["text"]
     contains(reason, "no steady state: target is asked for 1.20 times", "why it is not judged")
     told = "p(99)<130 holds up to rate 50, fails at rate 80, is not judged at rate 120 (no steady state)."
     contains(flat(ended.out), told, "terminal")
@@ -148,7 +148,7 @@ def unsteady(tmp):
     ended = sim(over, *ask, tmp=tmp, name="over").exits(99)
     first, second = ended.summary["thresholds"]
     equal((first["outcome"], first["interval"], second["outcome"]), ("not-judged", None, "passed"), "outcomes")
-    contains(first["reason"], "there is no steady state", "reason")
+    contains(first["reason"]["text"], "there is no steady state", "reason")
     sim(ONE_SERVER, *ask[:2], tmp=tmp, name="calm").exits(0)
     # Judged anew on the recorded run, it is not judged either.
     (tmp / "run.yaml").write_text(over)
@@ -243,7 +243,7 @@ def growing(tmp):
     contains(notes, "no steady state", "notes")
     contains(notes, "1.2", "notes")
     # It does 100/s, some of it for users who have given up.
-    expect(60 < growing["completed"]["mean"] < 105, f"a server of 100/s completes {growing['completed']}")
+    expect(60 < growing["goodput"]["mean"] < 105, f"a server of 100/s completes {growing['goodput']}")
     short, _ = study(ONE_SERVER.replace("hold: 200s", "hold: 2s"), "--sweep", "rate=80,90", tmp=tmp, name="short")
     contains(" ".join(short["points"][1]["notes"]), "relaxation", "notes of a short run")
 

@@ -95,7 +95,7 @@ def not_judged(tmp):
     summary = ended.summary
     equal(summary["verdict"]["load"], "INVALID", "verdict.load")
     equal(outcomes(summary), ["not-judged", "not-judged"], "outcomes")
-    expect(all("INVALID" in t["reason"] and t["value"] is not None for t in summary["thresholds"]), "values and reasons")
+    expect(all("INVALID" in t["reason"]["text"] and t["value"] is not None for t in summary["thresholds"]), "values and reasons")
     ended.exits(98)
     found = cases(tmp / "j.xml")
     equal([found[t][0] for t in ("med<500", "p(99)<1us")], ["skipped", "skipped"], "in the JUnit file")

@@ -416,7 +416,7 @@ def generators_share(tmp):
         )
         if ended.summary["verdict"]["load"] != "INVALID" and low < 0.012 <= high:
             expect(threshold["outcome"] == "not-judged" and ended.code == 99, f"{threshold}, exit {ended.code}")
-            expect("the generator's own delays move" in threshold["reason"], threshold["reason"])
+            expect("the generator's own delays move" in threshold["reason"]["text"], threshold["reason"]["text"])
         return both
 
     sound, hindered = p99("undisturbed", nothing), p99("stopped 18 ms every 2 s", pulses(0.018, 2))

@@ -203,8 +203,8 @@ mod tests {
             fs::write(&path, bytes).unwrap();
             is_a_report(&path).unwrap()
         };
-        let summary = headway_stats::Summary { schema: "headway.summary/1".into(), ..Default::default() };
-        let study = headway_stats::study::Study { schema: "headway.study/1".into(), ..Default::default() };
+        let summary = headway_stats::Summary { schema: "headway.summary/2".into(), ..Default::default() };
+        let study = headway_stats::study::Study { schema: "headway.study/2".into(), ..Default::default() };
         let style = headway_report::Style::default();
         let documents = [Document::Summary(&summary), Document::Study(&study)];
         for output in headway_report::ALL.iter().filter(|output| output.name() != "terminal") {

@@ -96,7 +96,7 @@ pub fn study_folder(study: &Study, scenario: &str, folder: &RunFolder) -> Vec<Re
     let style = Style::default();
     let page = Html.study(study, &style).unwrap_or_default();
     let files = [
-        (headway_report::study::JSON_FILE, headway_report::json::document(study)),
+        (headway_report::study::JSON_FILE, headway_report::json::of_study(study)),
         (headway_records::folder::SCENARIO, scenario.as_bytes().to_owned()),
         (headway_records::folder::REPORT, page),
     ];

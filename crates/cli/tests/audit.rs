@@ -50,13 +50,14 @@ fn what_was_asked_for_in_vain_is_said() {
     let text = format!("timeStamp,elapsed,label,responseCode,threadName,success\n{rows}");
     let file = written(folder.path(), "a.csv", &text);
     let summary = audited(&[&file, "--by-threads", "1,3,70", "--counts-per", "1h"]);
-    let said = |path: &str| summary.not_computed.get(path).cloned().unwrap_or_default();
+    let said =
+        |path: &str| headway_report::words::why::missing(&summary.not_computed, path).unwrap_or_default();
     assert!(
         said("thread_groups").starts_with("--by-threads 70: there are 3 users"),
         "{}",
         said("thread_groups")
     );
-    assert!(said("audit.counts").starts_with("--counts-per 3600s: not one"), "{}", said("audit.counts"));
+    assert!(said("audit.counts").starts_with("--counts-per 60 min: not one"), "{}", said("audit.counts"));
     assert!(!summary.not_computed.contains_key("outcomes"));
     let summary = audited(&[&file]);
     assert!(!summary.not_computed.contains_key("thread_groups"));
@@ -68,7 +69,7 @@ fn starts_alone_tell_nothing_of_how_requests_ended() {
     let rows = |rest: &str| -> String { (0..60).map(|i: i64| format!("{}.5{rest}\n", 13 * i)).collect() };
     let starts = written(folder.path(), "starts.csv", &format!("at\n{}", rows("")));
     let summary = audited(&[&starts, "--columns", "start:s=at"]);
-    assert_eq!(summary.not_computed["outcomes"], "the file does not tell how requests ended");
+    assert_eq!(summary.not_computed["outcomes"].why, headway_stats::summary::Why::OutcomesNotTold);
     let statuses = written(folder.path(), "statuses.csv", &format!("at,code\n{}", rows(",200")));
     let summary = audited(&[&statuses, "--columns", "start:s=at,status=code"]);
     assert!(!summary.not_computed.contains_key("outcomes"));

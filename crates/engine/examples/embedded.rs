@@ -6,7 +6,7 @@
 use headway_engine::serve::{Server, Settings};
 use headway_engine::{
     Address, Backend, Control, Live, Nanos, Observer, Plan, Process, Rate, Request, RunSpec, Script,
-    Snapshot, Summary, Target, dist,
+    Snapshot, Summary, Target, dist, sentence,
 };
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -66,7 +66,7 @@ fn print(summary: &Summary) {
     let p99 = summary.response.p99.map_or("none".to_owned(), ms);
     let interval = match summary.response.ci95.p99 {
         Some([low, high]) => format!("95 % confidence interval {} to {}", ms(low), ms(high)),
-        None => format!("no interval: {}", summary.not_computed["response.ci95.p99"]),
+        None => format!("no interval: {}", sentence(&summary.not_computed["response.ci95.p99"])),
     };
     println!("p99: {p99} ({interval}), n {}", summary.response.n);
     for threshold in &summary.thresholds {

@@ -8,6 +8,7 @@
 //! Absent: what was asked of both, which the caller knows and puts into `Against::differs`; and the words, which are in
 //! [`crate::words::beside`].
 
+use crate::words::why::{unsteady, why};
 use headway_stats::Summary;
 use headway_stats::study::Point;
 use headway_stats::summary::{Compared, Interval, Recorded, Side, Spread};
@@ -21,7 +22,7 @@ pub fn recorded(name: impl Into<String>, summary: &Summary) -> Recorded {
     let reasons = NUMBERS.iter().filter(|of| value(response, of).1.is_none()).map(|of| {
         let path = format!("response.ci95.{of}");
         let reason = summary.not_computed.get(&path).or_else(|| summary.not_computed.get("response"));
-        ((*of).to_owned(), reason.map_or(UNTOLD, String::as_str).to_owned())
+        ((*of).to_owned(), reason.map_or_else(|| UNTOLD.to_owned(), why))
     });
     Recorded {
         name: name.into(),
@@ -65,12 +66,12 @@ pub fn of_point(run: &Recorded, point: &Point, replications: u64) -> Vec<Compare
 
 /// Why a number of a point has none.
 fn no_interval(point: &Point, of: &str, replications: u64, lower_bound: bool) -> String {
-    if let Some(why) = point.not_computed.get(&format!("response.{of}.ci95")) {
-        return why.clone();
+    if let Some(stated) = point.not_computed.get(&format!("response.{of}.ci95")) {
+        return why(stated);
     }
     match (&point.why_not, replications) {
         _ if lower_bound => "some of it got no answer, so that it is a lower bound".into(),
-        (Some(why), 0 | 1) => format!("no steady state: {why}"),
+        (Some(reason), 0 | 1) => format!("no steady state: {}", unsteady(reason)),
         (None, 0 | 1) => "one run of this length is too short for one; --replications gives one".into(),
         _ => "the replications do not tell one".into(),
     }
@@ -148,6 +149,7 @@ mod tests {
     use crate::words::beside::{ratio_cell, value_cell, word};
     use headway_stats::study::Estimate;
     use headway_stats::summary::Intervals;
+    use headway_stats::summary::Stated;
 
     /// A p99 with an interval of so many percent to either side.
     fn of(p99: f64, percent: f64) -> Summary {
@@ -187,7 +189,7 @@ mod tests {
         let whole = of(0.1, 1.0);
         let mut unsteady = of(0.1, 1.0);
         unsteady.response.ci95.p99 = None;
-        unsteady.not_computed.insert("response.ci95.p99".into(), "no steady state".into());
+        unsteady.not_computed.insert("response.ci95.p99".into(), Stated::other("no steady state"));
         let told = p99(&whole, &unsteady);
         assert_eq!((told.ratio, told.agree, word(&told)), (Some(1.0), None, "not told"));
         assert_eq!(told.why_not.as_deref(), Some("the simulated one has no interval (no steady state)"));
@@ -212,7 +214,7 @@ mod tests {
         let mut point = Point { response: [("p99".to_owned(), estimate)].into(), ..Point::default() };
         let why = |point: &Point, r| of_point(&run, point, r).pop().unwrap().simulated.no_interval.unwrap();
         assert!(why(&point, 1).contains("--replications"));
-        point.why_not = Some("the plan varies".into());
+        point.why_not = Some(Stated::other("the plan varies"));
         assert_eq!(why(&point, 1), "no steady state: the plan varies");
         point.response.get_mut("p99").unwrap().ci95 = Some([0.099, 0.101]);
         let told = of_point(&run, &point, 5);

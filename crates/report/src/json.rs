@@ -1,13 +1,15 @@
-//! The contract itself: `"schema": "headway.summary/1"`, pretty-printed, and the way back.
+//! The contract itself: `"schema": "headway.summary/2"`, pretty-printed, and the way back.
 //!
 //! Keys stand in the order in which the summary declares them (maps are sorted), so that two documents of the same
 //! run are the same bytes. Deliberately absent: any number that the summary does not hold.
 
-use crate::{Material, Output, Style};
+use crate::{Material, Output, Style, texts, v1};
 use headway_stats::Summary;
 use headway_stats::study::Study;
 use headway_stats::summary::SCHEMA;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use thiserror::Error;
 
 /// The JSON document.
@@ -35,12 +37,17 @@ impl Output for Json {
     }
 
     fn summary(&self, summary: &Summary, _: &Style) -> Option<Vec<u8>> {
-        Some(document(summary))
+        Some(document(&texts::of_summary(summary)))
     }
 
     fn study(&self, study: &Study, _: &Style) -> Option<Vec<u8>> {
-        Some(document(study))
+        Some(of_study(study))
     }
+}
+
+/// The document of a study.
+pub fn of_study(study: &Study) -> Vec<u8> {
+    document(&texts::of_study(study))
 }
 
 /// A document as every JSON output has it.
@@ -73,11 +80,25 @@ pub enum ReadError {
 /// # Errors
 /// Not JSON, numbers where texts belong, or another schema.
 pub fn parse(bytes: &[u8]) -> Result<Summary, ReadError> {
-    // The schema is looked at first: a document of another kind should not be told about its third field.
-    let value: serde_json::Value = serde_json::from_slice(bytes)?;
-    let found = value.get("schema").and_then(|schema| schema.as_str()).unwrap_or("");
-    if found != SCHEMA {
-        return Err(ReadError::Schema { found: found.to_owned(), read: SCHEMA });
+    read(bytes, SCHEMA, v1::SUMMARY, v1::summary)
+}
+
+/// Reads a document of the schema `current`, or of `old`, which `translate` turns into one of the current schema.
+pub(crate) fn read<T: DeserializeOwned>(
+    bytes: &[u8],
+    current: &'static str,
+    old: &str,
+    translate: fn(&mut Value),
+) -> Result<T, ReadError> {
+    // The schema is looked at first: the error for a document of another kind should not be about its third field.
+    let mut value: Value = serde_json::from_slice(bytes)?;
+    let found = value.get("schema").and_then(Value::as_str).unwrap_or("").to_owned();
+    if found == old {
+        translate(&mut value);
+        return Ok(serde_json::from_value(value)?);
+    }
+    if found != current {
+        return Err(ReadError::Schema { found, read: current });
     }
     // From the text and not from the value, because only then do errors name a line.
     Ok(serde_json::from_slice(bytes)?)
@@ -101,8 +122,8 @@ mod tests {
         let error = |text: &str| parse(text.as_bytes()).unwrap_err().to_string();
         assert!(error("{").contains("line 1"), "{}", error("{"));
         assert!(error("{}").contains("schema is ''"), "{}", error("{}"));
-        assert!(error(r#"{"schema": "headway.summary/2"}"#).contains("headway.summary/2"));
-        let wrong = "{\"schema\": \"headway.summary/1\",\n\"name\": 5}";
+        assert!(error(r#"{"schema": "headway.summary/3"}"#).contains("headway.summary/3"));
+        let wrong = "{\"schema\": \"headway.summary/2\",\n\"name\": 5}";
         assert!(error(wrong).contains("line 2"), "{}", error(wrong));
     }
 }

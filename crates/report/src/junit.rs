@@ -5,6 +5,7 @@
 //! load (whose broken rules are the failures). Deliberately absent: the numbers beyond what was judged; JSON has those.
 
 use crate::format::{hidden, visible};
+use crate::words::why::why;
 use crate::words::{self, thresholds};
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
@@ -117,7 +118,7 @@ fn rule(rule: &RuleResult) -> Case {
         RuleOutcome::Undecided | RuleOutcome::NotApplicable => Came::Skipped,
     };
     let (word, _) = words::rule_outcome(rule.outcome);
-    let reason = rule.reason.as_ref().map_or(String::new(), |reason| format!(" ({reason})"));
+    let reason = rule.reason.as_ref().map_or(String::new(), |reason| format!(" ({})", why(reason)));
     let text = format!(
         "{word}{reason}: {}; tolerated: {}; n = {}",
         words::rule_value(rule),

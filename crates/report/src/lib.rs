@@ -24,6 +24,8 @@ mod requests;
 mod requests_csv;
 pub mod study;
 pub mod terminal;
+mod texts;
+mod v1;
 pub mod words;
 
 pub use json::{ReadError, parse};

@@ -139,7 +139,11 @@ impl Page {
             let evidence = evidence.map(escaped).collect::<Vec<_>>().join("; ");
             let evidence = if evidence.is_empty() { evidence } else { format!(" ({evidence})") };
             let next = reason.next.map_or(String::new(), |next| format!(" **Next:** {}", escaped(next)));
-            format!("- **{word}** {}: {}{evidence}{next}\n", escaped(&reason.id), escaped(&reason.text))
+            format!(
+                "- **{word}** {}: {}{evidence}{next}\n",
+                escaped(reason.id.as_str()),
+                escaped(&reason.text)
+            )
         };
         if !reasons.is_empty() {
             self.heading(3, "Findings");

@@ -138,8 +138,8 @@ fn run(text: &mut Text, summary: &Summary) {
     for (of, value) in [
         ("offered", rate.offered),
         ("sent", rate.started),
-        ("throughput", rate.completed),
-        ("goodput", rate.good_within),
+        ("throughput", rate.throughput),
+        ("goodput", rate.goodput),
     ] {
         text.maybe(&[("of", of)], value);
     }

@@ -4,7 +4,8 @@
 
 pub(crate) mod sweep;
 
-use crate::ReadError;
+use crate::json::read;
+use crate::{ReadError, v1};
 use headway_stats::study::{SCHEMA, Study};
 
 /// File name of the JSON document in a folder.
@@ -15,10 +16,5 @@ pub const JSON_FILE: &str = "study.json";
 /// # Errors
 /// Not JSON, numbers where texts belong, or another schema.
 pub fn parse(bytes: &[u8]) -> Result<Study, ReadError> {
-    let value: serde_json::Value = serde_json::from_slice(bytes)?;
-    let found = value.get("schema").and_then(|schema| schema.as_str()).unwrap_or("");
-    if found != SCHEMA {
-        return Err(ReadError::Schema { found: found.to_owned(), read: SCHEMA });
-    }
-    Ok(serde_json::from_slice(bytes)?)
+    read(bytes, SCHEMA, v1::STUDY, v1::study)
 }

@@ -53,8 +53,8 @@ fn json_reads_back_equal_and_other_documents_are_refused() {
     for (name, make) in STUDIES {
         assert_eq!(parse(&json(&make())).expect(name), make(), "{name}");
     }
-    let error = parse(br#"{"schema": "headway.summary/1"}"#).expect_err("another schema").to_string();
-    assert_eq!(error, "the document's schema is 'headway.summary/1'; this version reads 'headway.study/1'");
+    let error = parse(br#"{"schema": "headway.summary/2"}"#).expect_err("another schema").to_string();
+    assert_eq!(error, "the document's schema is 'headway.summary/2'; this version reads 'headway.study/2'");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::headway_curve::curve;
 use crate::ks;
 use crate::moments::{Moments, Sums};
 use crate::setup::PlanLaw;
-use crate::summary::{Arrivals, HeadwayCurve, Intended, KsPair, LabelArrivals};
+use crate::summary::{Arrivals, HeadwayCurve, Intended, KsPair, LabelArrivals, NotComputed, Why};
 use crate::windows::WindowsResult;
 use headway_base::Nanos;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub(crate) fn arrivals_result(
     plan: Option<&PlanLaw>,
     labels: &[String],
     until: Nanos,
-    not_computed: &mut BTreeMap<String, String>,
+    not_computed: &mut NotComputed,
 ) -> ArrivalsResult {
     let (mut gaps, mut intended, mut released_gaps) = (Moments::default(), Sums::default(), Sums::default());
     for segment in &kept.segments {
@@ -68,7 +68,7 @@ pub(crate) fn arrivals_result(
     let rescaled = kept.rescaled.as_ref().map(|r| r.moments.moments());
     let mut block = headways(kept, &gaps, &cells, started);
     if gaps.n == 0 {
-        not_computed.insert("arrivals".into(), format!("no headways ({started} arrivals started)"));
+        not_computed.insert("arrivals".into(), Why::NoHeadways { started }.into());
     }
     if kept.compares && kept.planned {
         block.intended = Some(Intended {
@@ -121,7 +121,7 @@ pub(crate) fn arrivals_result(
     let released_windows =
         kept.windows.iter().filter_map(|w| w.result_of_released(until, &expected)).collect();
     if block.dispersion.is_empty() {
-        not_computed.insert("arrivals.dispersion".into(), "no window length fits 30 times".into());
+        not_computed.insert("arrivals.dispersion".into(), Why::NoWindow.into());
     }
     block.by_label = by_label(kept, &block, labels);
     let on_grid = (kept.grid > Nanos(1) && rescaled.is_none()).then_some(kept.grid);
@@ -129,11 +129,10 @@ pub(crate) fn arrivals_result(
     if coarse {
         // Both would describe the clock, or the dither, and look like a law that they know nothing of.
         let q = grid / NS;
-        let reason =
-            format!("the stamps are too coarse: {q} s for a mean headway of {:.3e} s", gaps.mean / NS);
+        let reason = Why::CoarseStamps { grid_s: q, headway_s: Some(gaps.mean / NS) };
         (block.ks, curve) = (KsPair::default(), None);
         for path in ["arrivals.ks.plan", "arrivals.ks.exponential", "curves.headway"] {
-            not_computed.insert(path.into(), reason.clone());
+            not_computed.insert(path.into(), reason.clone().into());
         }
     }
     ArrivalsResult {
@@ -216,25 +215,25 @@ fn distances(
     scale: f64,
     mean: f64,
     plan: Option<&PlanLaw>,
-    not_computed: &mut BTreeMap<String, String>,
+    not_computed: &mut NotComputed,
 ) -> KsPair {
     let mut pair =
         KsPair { exponential: ks::against_fitted_exponential(cells, scale, mean), ..KsPair::default() };
     let reason = match plan {
-        None => "there is no plan",
+        None => Why::NoPlan,
         // Every clock differs from a metronome: the distance from one point is near 1/2 or 1, and says nothing.
-        Some(plan) if plan.gap_cov == 0.0 => "the plan's gaps are all equal",
-        Some(PlanLaw { gap_cdf: None, .. }) => "the plan's gaps have no common law",
+        Some(plan) if plan.gap_cov == 0.0 => Why::EqualHeadways,
+        Some(PlanLaw { gap_cdf: None, .. }) => Why::NoCommonLaw,
         Some(PlanLaw { gap_cdf: Some(cdf), .. }) => {
             pair.plan = ks::against_known(cells, scale, cdf);
-            "no headways"
+            Why::NoHeadways { started: 0 }
         }
     };
     if pair.plan.is_none() {
         not_computed.insert("arrivals.ks.plan".into(), reason.into());
     }
     if pair.exponential.is_none() {
-        not_computed.insert("arrivals.ks.exponential".into(), "fewer than 2 headways".into());
+        not_computed.insert("arrivals.ks.exponential".into(), Why::OneHeadway.into());
     }
     pair
 }

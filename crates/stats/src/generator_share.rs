@@ -5,7 +5,7 @@
 use crate::cells::{Cells, Segment};
 use crate::moments::Sums;
 use crate::setup::{Setup, Workload};
-use crate::summary::{GeneratorShare, Interval, Spread};
+use crate::summary::{GeneratorShare, Interval, Spread, Why};
 use crate::thresholds::Aggregate;
 
 /// Largest share of requests of which it may not be known how long their answers lay unread.
@@ -42,17 +42,11 @@ impl Least {
 }
 
 /// Why no such ends are given of a run; none if they are.
-pub(crate) fn why_not(setup: &Setup, n: u64, unknown: u64) -> Option<&'static str> {
+pub(crate) fn why_not(setup: &Setup, n: u64, unknown: u64) -> Option<Why> {
     match () {
-        () if setup.workload != Workload::Open => Some(
-            "due times follow from earlier responses, so the generator's delays add up and no bound on them is known",
-        ),
-        () if setup.sharded => {
-            Some("other shards send to the same target, and their delays are not known here")
-        }
-        () if unknown as f64 > UNKNOWN * n as f64 => Some(
-            "it is not known how long answers lay unread: the system stamps only what is received over TCP",
-        ),
+        () if setup.workload != Workload::Open => Some(Why::DueFollows),
+        () if setup.sharded => Some(Why::OtherShards),
+        () if unknown as f64 > UNKNOWN * n as f64 => Some(Why::UnreadUnknown),
         () => None,
     }
 }

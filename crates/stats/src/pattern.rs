@@ -15,7 +15,7 @@ use crate::pattern_stats::{Estimate, Measures};
 use crate::rules::judge;
 use crate::setup::Tolerances;
 use crate::spectrum::CHANCE;
-use crate::summary::{Interval, Limits, Pattern, RuleId, RuleOutcome, RuleResult, ScaleEnd};
+use crate::summary::{Interval, Limits, Pattern, RuleId, RuleOutcome, RuleResult, ScaleEnd, Why};
 use headway_base::Nanos;
 
 /// Half the width of a 95 % interval in standard errors.
@@ -58,10 +58,11 @@ fn row(rule: RuleId, estimate: Option<Estimate>, limits: Limits, n: u64) -> Rule
     let outcome = interval.map_or(RuleOutcome::Undecided, |i| judge(i, limits));
     let value = estimate.map(|e| e.value);
     let reason = match (interval, outcome) {
-        (None, _) => Some(format!("too few headways (n = {n})")),
-        (_, RuleOutcome::Undecided) => Some(format!("the interval lies astride the limit (n = {n})")),
+        (None, _) => Some(Why::FewHeadways { n, needed: None }),
+        (_, RuleOutcome::Undecided) => Some(Why::AstrideLimit { n }),
         _ => None,
     };
+    let reason = reason.map(Why::into);
     RuleResult { rule, value, interval, limits, outcome, n, reason, ..RuleResult::default() }
 }
 
@@ -89,7 +90,7 @@ fn line(measures: &Measures, t: &Tolerances) -> RuleResult {
     let Some(line) = measures.line else {
         // Too few arrivals for any line: the other measures cannot be decided either.
         return RuleResult {
-            reason: Some("too few arrivals".into()),
+            reason: Some(Why::FewArrivals { n: None }.into()),
             ..row(RuleId::Line, None, limits, measures.n)
         };
     };
@@ -99,8 +100,7 @@ fn line(measures: &Measures, t: &Tolerances) -> RuleResult {
     let may_be_chance = line.p >= CHANCE;
     if may_be_chance {
         row.outcome = RuleOutcome::Pass;
-        row.reason =
-            Some(format!("as strong by chance in {:.0} % of loads without a period", 100.0 * line.p));
+        row.reason = Some(Why::ByChance { p: line.p }.into());
     }
     row
 }

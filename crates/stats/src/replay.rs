@@ -25,9 +25,8 @@
 //! that shares its time among all has a longer tail than this tells), and the effect of a higher concurrency than was seen.
 
 use crate::cells::Fine;
-use crate::findings::percent;
 use crate::moments::Sums;
-use crate::summary::Estimated;
+use crate::summary::{Estimated, Why};
 use headway_base::random::{Stream, streams};
 use headway_base::special::exponential;
 use headway_base::{Nanos, Record};
@@ -52,8 +51,6 @@ const NEAR: f64 = 32.0;
 const BUSY: f64 = 0.99;
 /// Share of the requests' time that went into waiting, from which on there was a queue.
 const WAITED: f64 = 0.1;
-/// How the reason begins for which there is no estimate of a target that was busy all the time.
-pub(crate) const PILES_UP: &str = "as many arrivals as the loop got answers would pile up without end";
 /// Unit of a kept span, as a power of two in nanoseconds: 256 ns, up to 18 minutes.
 const UNIT: u32 = 8;
 
@@ -86,18 +83,18 @@ impl Observed {
     }
 
     /// The replay over a stretch of time, or why there is none.
-    pub fn estimate(mut self, range: Range<Nanos>, seed: u64) -> Result<Estimated, String> {
+    pub fn estimate(mut self, range: Range<Nanos>, seed: u64) -> Result<Estimated, Why> {
         let n = self.sent.len();
         if self.overflow {
-            return Err(format!("more than {MOST} requests, which are more than are kept for it"));
+            return Err(Why::ManyRequests { most: MOST as u64 });
         }
         if n < FEWEST {
-            return Err(format!("fewer than {FEWEST} requests were sent (n = {n})"));
+            return Err(Why::FewRequests { needed: FEWEST as u64, n: n as u64 });
         }
         let length = (range.end - range.start).as_secs_f64();
         let rate = n as f64 / length;
         if !(rate > 0.0 && rate.is_finite()) {
-            return Err("the measured phase has no length".into());
+            return Err(Why::NoLength);
         }
         let requests = self.by_sent();
         let seconds = |of: &[Service]| of.iter().map(|s| s.took as f64).sum::<f64>() / 1e9;
@@ -111,11 +108,7 @@ impl Observed {
         let served = seconds(&services);
         let busy = served / (length * lanes as f64);
         if busy >= BUSY && served < (1.0 - WAITED) * there {
-            return Err(format!(
-                "{PILES_UP}: the target was busy for {} of the time at {rate:.1} requests per second, so no percentile of \
-                 such arrivals exists",
-                percent(busy.min(1.0))
-            ));
+            return Err(Why::WouldPileUp { busy: busy.min(1.0), rate });
         }
         let near = (NEAR / rate * 1e9) as i64;
         let (cells, sums) = replay(&services, lanes, rate, near, &range, seed);

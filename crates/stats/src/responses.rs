@@ -17,10 +17,9 @@ use crate::cells::{Cells, Segment};
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_half_width};
 use crate::moments::Sums;
 use crate::steady::Bucket;
-use crate::summary::{CurvePoint, Interval, PowerLaw, ResponseBucket, Spread};
-use crate::tail::{no_interval, power_law};
+use crate::summary::{CurvePoint, Interval, NotComputed, PowerLaw, ResponseBucket, Spread, Why};
+use crate::tail::power_law;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 /// Observations of one quantity, by segment; nothing is allocated for segments without any.
 #[derive(Debug, Default)]
@@ -180,31 +179,31 @@ impl Sample {
     }
 
     /// The interval of a quantile in the unit of the histogram, and whether it is stepped; or why there is none.
-    pub fn interval(&self, p: f64) -> Result<(Interval, bool), String> {
+    pub fn interval(&self, p: f64) -> Result<(Interval, bool), Why> {
         let n = self.n();
         let beyond = n as f64 * p.min(1.0 - p);
         if beyond < BEYOND - 1e-6 {
-            return Err(format!("fewer than {BEYOND} observations on one side (n = {n})"));
+            return Err(Why::OneSide { needed: BEYOND, n });
         }
         self.too_few()?;
         if self.quantile(p).is_none_or(|q| q.lower_bound) {
-            return Err("lies among requests that were given up".into());
+            return Err(Why::GivenUp);
         }
         let cells: Vec<u64> = self.low.iter().map(|c| c.low).collect();
         let [low, high] = astride(p, &cells, None, |&cell| self.share_up_to(cell));
         let [first, last] = [low, high].map(|i| self.low.iter().nth(i).copied());
         let (Some(first), Some(last)) = (first, last) else {
-            return Err(format!("beyond the largest observation (n = {n})"));
+            return Err(Why::BeyondLargest { n });
         };
         // All of the sample lies up to the last cell, whatever p: reached only for want of a larger observation.
         let before_last = cells.len().checked_sub(2).map_or(0, |i| self.low.up_to(cells[i]));
         if high + 1 == cells.len() && before_last as f64 >= p * n as f64 {
-            return Err(format!("its upper end lies beyond the largest observation (n = {n})"));
+            return Err(Why::EndBeyondLargest { n });
         }
         if self.censored > 0 {
             let share = (last.up_to as f64 / n as f64).min(1.0);
             if self.high(share).is_none_or(|q| q > 1.01 * last.high as f64) {
-                return Err("its upper end lies among requests that were given up".into());
+                return Err(Why::EndGivenUp);
             }
         }
         let (min, max) = (self.min.unwrap_or(0), self.max.unwrap_or(u64::MAX));
@@ -214,36 +213,34 @@ impl Sample {
     }
 
     /// Why there can be no interval from segments.
-    fn too_few(&self) -> Result<(), String> {
+    fn too_few(&self) -> Result<(), Why> {
         let filled = self.by_segment[..self.filled].iter().filter(|s| s.n() > 0).count();
         if filled < FEWEST_SEGMENTS {
-            return Err(format!(
-                "{filled} of {SEGMENTS} segments of the measured phase hold observations, {FEWEST_SEGMENTS} are needed"
-            ));
+            return Err(Why::Segments { filled, of: SEGMENTS, needed: FEWEST_SEGMENTS });
         }
         if self.n() < 30 {
-            return Err(format!("fewer than 30 observations (n = {})", self.n()));
+            return Err(Why::FewObservations { n: self.n() });
         }
         Ok(())
     }
 
-    pub fn mean_interval(&self, mean: f64) -> Result<Interval, String> {
+    pub fn mean_interval(&self, mean: f64) -> Result<Interval, Why> {
         self.too_few()?;
         if let Some(tail) = self.tail() {
-            return Err(no_interval(&tail));
+            return Err(Why::power_law(&tail));
         }
         let segments: Vec<_> = self.sums[..self.filled].iter().map(|s| (s.total(), s.n as f64)).collect();
-        let half = ratio_half_width(&segments).ok_or("too few segments hold observations")?;
+        let half = ratio_half_width(&segments).ok_or(Why::EmptySegments)?;
         // No time and no size is negative.
         Ok([(mean - half).max(0.0), mean + half])
     }
 
     /// The block of the document. `unit` is how many of the histogram's whole numbers make one of the document's; what cannot
     /// be computed is noted under `path`.
-    pub fn spread(&self, unit: f64, path: &str, not_computed: &mut BTreeMap<String, String>) -> Spread {
+    pub fn spread(&self, unit: f64, path: &str, not_computed: &mut NotComputed) -> Spread {
         let n = self.n();
         if n == 0 {
-            not_computed.insert(path.into(), "no observations".into());
+            not_computed.insert(path.into(), Why::NoObservations.into());
             return Spread::default();
         }
         let mut all = Sums::default();
@@ -261,7 +258,7 @@ impl Sample {
             ..Spread::default()
         };
         if n < 2 {
-            not_computed.insert(format!("{path}.sd"), "one observation".into());
+            not_computed.insert(format!("{path}.sd"), Why::OneObservation.into());
         }
         if self.censored > 0 {
             spread.lower_bound.insert("mean".into(), true);
@@ -269,10 +266,10 @@ impl Sample {
         if self.max_censored.is_some() && self.max_censored == self.max {
             spread.lower_bound.insert("max".into(), true);
         }
-        let mut note = |name: &str, interval: Result<Interval, String>| match interval {
+        let mut note = |name: &str, interval: Result<Interval, Why>| match interval {
             Ok([low, high]) => Some([low / unit, high / unit]),
             Err(reason) => {
-                not_computed.insert(format!("{path}.ci95.{name}"), reason);
+                not_computed.insert(format!("{path}.ci95.{name}"), reason.into());
                 None
             }
         };

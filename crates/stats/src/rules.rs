@@ -12,7 +12,7 @@ use crate::departures;
 use crate::intervals::{FEWEST_SEGMENTS, half_width, ratio_half_width, share};
 use crate::requests::{NotSent, Requests};
 use crate::setup::{DepartureBin, PlanLaw, Tolerances, Workload};
-use crate::summary::{Interval, Limits, LoadVerdict, RuleId, RuleOutcome, RuleResult};
+use crate::summary::{Interval, Limits, LoadVerdict, RuleId, RuleOutcome, RuleResult, Why};
 use crate::users::Loops;
 use crate::windows::WindowsResult;
 use headway_base::Nanos;
@@ -30,9 +30,6 @@ pub struct Rule {
     pub limits: fn(&Tolerances) -> Limits,
     measure: fn(&Evidence) -> Vec<Measurement>,
 }
-
-/// Why what rests on recorded instants of being due cannot be told.
-pub(crate) const NOT_DUE: &str = "the file does not tell when requests were due";
 
 const ARRIVING: &[Workload] = &[Workload::Open, Workload::Sessions];
 
@@ -180,14 +177,14 @@ struct Measurement {
     value: Option<f64>,
     interval: Option<Interval>,
     n: u64,
-    reason: Option<String>,
+    reason: Option<Why>,
     /// The statistic cannot be had from this run at all.
     absent: bool,
 }
 
 impl Measurement {
-    fn absent(reason: &str) -> Measurement {
-        Measurement { reason: Some(reason.into()), absent: true, ..Measurement::default() }
+    fn absent(reason: Why) -> Measurement {
+        Measurement { reason: Some(reason), absent: true, ..Measurement::default() }
     }
 
     /// What is known without an error.
@@ -195,20 +192,16 @@ impl Measurement {
         Measurement { value: Some(value), interval: Some([value, value]), n, ..Measurement::default() }
     }
 
-    fn of_share(segments: &[(u64, u64)], nothing: &str) -> Measurement {
+    fn of_share(segments: &[(u64, u64)], nothing: Why) -> Measurement {
         let n = segments.iter().map(|s| s.1).sum();
         let hits: u64 = segments.iter().map(|s| s.0).sum();
         let Some((value, interval)) = share(segments) else {
             let value = (n > 0).then(|| hits as f64 / n as f64);
-            let reason = if n == 0 { nothing.into() } else { too_few(n) };
+            let reason = if n == 0 { nothing } else { Why::FewArrivals { n: Some(n) } };
             return Measurement { value, n, reason: Some(reason), ..Measurement::default() };
         };
         Measurement { value: Some(value), interval: Some(interval), n, ..Measurement::default() }
     }
-}
-
-fn too_few(n: u64) -> String {
-    format!("too few arrivals for an interval (n = {n})")
 }
 
 /// Whether the value is shown to lie inside the limits, outside, or neither.
@@ -232,13 +225,13 @@ fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
     let mut limits = (rule.limits)(evidence.tolerances);
     if !rule.workloads.contains(&evidence.workload()) {
         let reason = match evidence.workload() {
-            Workload::Foreign => "there is no plan".to_string(),
-            _ => "not for this kind of workload".to_string(),
+            Workload::Foreign => Why::NoPlan,
+            _ => Why::OtherWorkload,
         };
         return vec![RuleResult {
             rule: rule.id.clone(),
             limits,
-            reason: Some(reason),
+            reason: Some(reason.into()),
             ..RuleResult::default()
         }];
     }
@@ -267,10 +260,10 @@ fn apply_one(rule: &Rule, evidence: &Evidence) -> Vec<RuleResult> {
             None => RuleOutcome::Undecided,
         },
         n: m.n,
-        reason: m.reason.or_else(|| {
+        reason: m.reason.map(Why::into).or_else(|| {
             let interval = m.interval?;
             let astride = judge(interval, limits) == RuleOutcome::Undecided;
-            astride.then(|| format!("the interval lies astride the limit (n = {})", m.n))
+            astride.then(|| Why::AstrideLimit { n: m.n }.into())
         }),
     });
     results.collect()
@@ -316,7 +309,7 @@ fn sent_share(e: &Evidence) -> Vec<Measurement> {
         (sent, if excused { all } else { all + given_up })
     };
     let shares: Vec<_> = segments.map(of).collect();
-    vec![Measurement::of_share(&shares, "nothing was due in the measured phase")]
+    vec![Measurement::of_share(&shares, Why::NothingDue)]
 }
 
 /// Of the requests that `sent_share` does not speak of.
@@ -325,9 +318,9 @@ fn requests_sent(e: &Evidence) -> Vec<Measurement> {
     let segments = e.segments().iter().zip(&e.requests.others_not_sent);
     let shares: Vec<_> = segments.map(|(s, not_sent)| not_sent.share_of(s.all - judged(s))).collect();
     if shares.iter().all(|share| share.1 == 0) {
-        return vec![Measurement::absent("no request was due after a response")];
+        return vec![Measurement::absent(Why::NothingDueAfter)];
     }
-    vec![Measurement::of_share(&shares, "")]
+    vec![Measurement::of_share(&shares, Why::NothingDueAfter)]
 }
 
 /// Requests that found a connection, below which their lateness tells nothing of those that waited for one.
@@ -338,17 +331,17 @@ fn late_share(e: &Evidence) -> Vec<Measurement> {
     let (found, waited) =
         e.segments().iter().fold((0, 0), |sum, s| (sum.0 + s.all - s.waited, sum.1 + s.waited));
     if found < FEWEST_FOUND && waited > found {
-        return vec![Measurement::absent("nearly all requests waited at the connection cap")];
+        return vec![Measurement::absent(Why::AllWaited)];
     }
-    vec![Measurement::of_share(&segments, "no arrival found a connection without waiting")]
+    vec![Measurement::of_share(&segments, Why::NoneFound)]
 }
 
 fn departed_late(e: &Evidence) -> Vec<Measurement> {
     let segments = departures::by_segment(e.departures, &e.kept.measured, e.tolerances.late_after);
     if segments.iter().all(|segment| segment.1 == 0) {
-        return vec![Measurement::absent("the system does not tell when requests leave this machine")];
+        return vec![Measurement::absent(Why::DeparturesNotTold)];
     }
-    vec![Measurement::of_share(&segments, "no request was watched")]
+    vec![Measurement::of_share(&segments, Why::NoneWatched)]
 }
 
 /// Fewest headways per segment whose CoV is worth comparing.
@@ -365,7 +358,7 @@ fn bunching(e: &Evidence) -> Vec<Measurement> {
     let needed = FEWEST_PER_SEGMENT * e.filled.max(FEWEST_SEGMENTS) as u64;
     let half = if n < needed { None } else { half_width(&differences) };
     let Some((value, half)) = value.zip(half) else {
-        let reason = format!("too few headways for an interval (n = {n}, needed {needed})");
+        let reason = Why::FewHeadways { n, needed: Some(needed) };
         return vec![Measurement { value, n, reason: Some(reason), ..Measurement::default() }];
     };
     let interval = Some([value - half, value + half]);
@@ -379,8 +372,7 @@ fn dispersion(e: &Evidence) -> Vec<Measurement> {
         let (value, n) = (result.difference(), result.row.windows);
         let interval = result.difference_half.map(|half| [value - half, value + half]);
         let window = Some(result.row.window);
-        let reason =
-            interval.is_none().then(|| format!("too few segments for an interval (n = {n} windows)"));
+        let reason = interval.is_none().then_some(Why::FewSegments { windows: Some(n), filled: None });
         rows.push(Measurement { window, value: Some(value), interval, n, reason, absent: false });
     }
     or_no_window(rows, e)
@@ -388,7 +380,7 @@ fn dispersion(e: &Evidence) -> Vec<Measurement> {
 
 fn or_no_window(mut rows: Vec<Measurement>, e: &Evidence) -> Vec<Measurement> {
     if rows.is_empty() {
-        let reason = "no window length fits 30 times into the measured phase".to_string();
+        let reason = Why::NoWindow;
         rows.push(Measurement {
             reason: Some(reason),
             n: e.arrivals.block.started,
@@ -400,25 +392,25 @@ fn or_no_window(mut rows: Vec<Measurement>, e: &Evidence) -> Vec<Measurement> {
 
 fn users_held(e: &Evidence) -> Measurement {
     let Some(held) = e.loops.and_then(Loops::users_held) else {
-        return Measurement::absent("no number of users was asked for");
+        return Measurement::absent(Why::UsersNotAsked);
     };
     // Segments are equally long.
     let filled = &held[..e.filled];
     let (there, asked) = filled.iter().fold((0.0, 0.0), |sum, s| (sum.0 + s.0, sum.1 + s.1));
     let n = e.arrivals.block.started;
     if asked <= 0.0 {
-        let reason = "no users are asked for within the complete segments".to_string();
+        let reason = Why::NoUsersAsked;
         return Measurement { n, reason: Some(reason), ..Measurement::default() };
     }
     let value = there / asked;
     let interval = ratio_half_width(filled).map(|half| [value - half, value + half]);
-    let reason = interval.is_none().then(|| format!("too few segments for an interval ({})", e.filled));
+    let reason = interval.is_none().then_some(Why::FewSegments { windows: None, filled: Some(e.filled) });
     Measurement { value: Some(value), interval, n, reason, ..Measurement::default() }
 }
 
 fn all_issued(e: &Evidence) -> Measurement {
     let Some((asked, loops)) = e.requests_asked.zip(e.loops) else {
-        return Measurement::absent("the number of requests asked for is not known");
+        return Measurement::absent(Why::WorkNotKnown);
     };
     let n = loops.issued;
     let value = if asked == n { 1.0 } else { n as f64 / asked as f64 };

@@ -12,9 +12,9 @@ use crate::moments::Sums;
 use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
 use crate::setup::{SessionAsked, Setup, Workload};
-use crate::summary::{Held, Sessions};
+use crate::summary::{Held, NotComputed, Sessions, Why};
 use headway_base::{Due, Nanos, Outcome, Record};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 #[derive(Debug)]
 pub(crate) struct SessionsKept {
@@ -217,18 +217,18 @@ impl SessionsKept {
         labels: &[String],
         until: Nanos,
         filled: usize,
-        unasked: Option<&str>,
-        missing: &mut BTreeMap<String, String>,
+        unasked: Option<Why>,
+        missing: &mut NotComputed,
     ) -> Sessions {
         let duration = Sample::new(&[&self.ended], &[&self.under_way], filled);
         let share = self.sent_share().filter(|_| unasked.is_none());
         if share.is_none() {
-            let reason = unasked.unwrap_or("the number of requests of a session is not known");
-            missing.insert("sessions.requests_asked".into(), reason.into());
+            let reason = unasked.unwrap_or(Why::RequestsNotKnown);
+            missing.insert("sessions.requests_offered".into(), reason.into());
         }
         let tracked = self.active.n > 0;
         if !tracked {
-            missing.insert("sessions.active_mean".into(), "no session of more than one request ended".into());
+            missing.insert("sessions.active_mean".into(), Why::NoSessions.into());
         }
         // Fixed work drains from when the last of it was due.
         let from = if self.until_done { self.last_due } else { until };
@@ -244,7 +244,7 @@ impl SessionsKept {
             failed: self.failed,
             unfinished: self.unfinished,
             duration: duration.spread(1e9, "sessions.duration", missing),
-            requests_asked: share.map(|s| s.1),
+            requests_offered: share.map(|s| s.1),
             requests_sent: self.sent,
             sent_share: share.map(|s| s.0),
             active_mean: self.active.mean_until(until, filled).filter(|_| tracked),

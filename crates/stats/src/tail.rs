@@ -151,12 +151,3 @@ pub fn power_law(cells: &[Bucket], segments: &[Vec<Bucket>]) -> Option<PowerLaw>
         && tail.index_at_the_end(fit) < FINITE;
     found.then(|| PowerLaw { index: fit.index, ci95, from: tail.low[fit.first].exp(), n: fit.n as u64 })
 }
-
-/// Why the mean of observations that follow such a law has no interval.
-pub(crate) fn no_interval(law: &PowerLaw) -> String {
-    let [low, high] = law.ci95;
-    format!(
-        "the largest follow a power law of index {:.2} (95 % CI {low:.2} to {high:.2}), whose variance is infinite",
-        law.index
-    )
-}

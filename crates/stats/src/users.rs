@@ -14,9 +14,8 @@ use crate::replay::Observed;
 use crate::series::Level;
 use crate::sessions::SessionsKept;
 use crate::setup::{Setup, UsersAsked, Workload};
-use crate::summary::Closed;
+use crate::summary::{Closed, NotComputed, Why};
 use headway_base::{Due, Nanos, Outcome, Record};
-use std::collections::BTreeMap;
 
 /// Users with larger numbers are not followed one by one: 32 MB a group.
 const MOST_USERS: usize = 4_000_000;
@@ -224,7 +223,7 @@ impl Loops {
         until: Nanos,
         filled: usize,
         seed: u64,
-        missing: &mut BTreeMap<String, String>,
+        missing: &mut NotComputed,
     ) -> Closed {
         const NS: f64 = 1e9;
         let Cycle { n, thinking, response, rate } = *cycle;
@@ -235,19 +234,17 @@ impl Loops {
             response,
             users,
             users_mean: self.there().and_then(|there| there.mean_until(until, filled)),
-            think_asked: self.think_asked,
+            think_specified: self.think_asked,
             in_flight_max: (self.under_way.n > 0).then(|| self.under_way.highest()),
             all_waiting: users
                 .and_then(|users| self.under_way.share_at_least(NEARLY_ALL * users, phase.start, phase.end)),
             ..Closed::default()
         };
         if users.is_none() {
-            let reason = "no number of users was asked for";
-            missing.insert("closed.users".into(), reason.into());
+            missing.insert("closed.users".into(), Why::UsersNotAsked.into());
         }
         if closed.users_mean.is_none() {
-            let reason = "the records do not tell when users came and went";
-            missing.insert("closed.users_mean".into(), reason.into());
+            missing.insert("closed.users_mean".into(), Why::UsersNotTold.into());
         }
         match self.recovered() {
             Ok(()) => {
@@ -258,60 +255,50 @@ impl Loops {
                 closed.think_max = Some(self.think_max as f64 / NS);
             }
             Err(reason) => {
-                missing.insert("closed.think_recovered".into(), reason);
+                missing.insert("closed.think_recovered".into(), reason.into());
             }
         }
         closed.think = closed.think_recovered.or(self.think_asked.map(|z| z * thinking));
         if closed.think.is_none() {
-            missing.insert("closed.think".into(), "no think time is known".into());
+            missing.insert("closed.think".into(), Why::NoThinkTime.into());
         }
         let rate = rate.filter(|_| n >= little::FEWEST);
         if rate.is_none() {
-            missing.insert(
-                "closed.n_little".into(),
-                format!("fewer than {} requests (n = {n})", little::FEWEST),
-            );
+            missing.insert("closed.n_little".into(), Why::FewRequests { needed: little::FEWEST, n }.into());
         }
         let think = closed.think;
         little::fill(&mut closed, rate, think);
         let estimated = match self.observed.take() {
             Some(observed) => observed.estimate(phase, seed),
             None => Err(match self.workload {
-                Workload::FixedWork => FIXED_WORK.into(),
-                _ => "only of closed workloads: what arrives is not kept away by a loop".into(),
+                Workload::FixedWork => Why::FixedWork,
+                _ => Why::OnlyClosed,
             }),
         };
         match estimated {
             Ok(estimated) => closed.estimated = Some(estimated),
             Err(reason) => {
-                missing.insert("closed.estimated".into(), reason);
+                missing.insert("closed.estimated".into(), reason.into());
             }
         }
         closed
     }
 
     /// Whether think times could be recovered, or why not.
-    fn recovered(&self) -> Result<(), String> {
+    fn recovered(&self) -> Result<(), Why> {
         let (overlap, follow) = (self.overlap, self.follow);
         if overlap as f64 > OVERLAPPING * follow as f64 {
-            return Err(format!(
-                "users do not wait for their answers: {overlap} of {follow} requests were due before the one before had ended"
-            ));
+            return Err(Why::NotWaiting { overlap, of: follow });
         }
         if self.asked.as_ref().is_some_and(UsersAsked::falls) {
-            return Err(
-                "users leave and come back: the time between two requests need not be thinking".into()
-            );
+            return Err(Why::UsersLeave);
         }
         if self.beyond > 0 {
-            return Err(format!("more than {MOST_USERS} users are not followed one by one"));
+            return Err(Why::ManyUsers { most: MOST_USERS as u64 });
         }
         if self.think.n == 0 {
-            return Err("no user of a closed group sent a second request".into());
+            return Err(Why::NoSecondRequest);
         }
         Ok(())
     }
 }
-
-/// Why there is no interval, and nothing else that needs a steady state.
-pub(crate) const FIXED_WORK: &str = "fixed work is one transient";

@@ -384,11 +384,11 @@ mod tests {
                 .map(|error| error.to_string())
                 .unwrap_or_default()
         };
-        fs::write(at("report"), "{\n  \"schema\": \"headway.summary/1\",").unwrap();
+        fs::write(at("report"), "{\n  \"schema\": \"headway.summary/2\",").unwrap();
         fs::write(at("mine"), "mine").unwrap();
         fs::create_dir(at("run")).unwrap();
         for name in OF_A_RUN {
-            fs::write(at("run").join(name), "{\n  \"schema\": \"headway.summary/1\",").unwrap();
+            fs::write(at("run").join(name), "{\n  \"schema\": \"headway.summary/2\",").unwrap();
         }
         for name in OF_A_RUN {
             assert!(said("--json", &at("run").join(name)).contains("belongs to a run folder"), "{name}");

@@ -57,7 +57,7 @@ fn each_point_of_a_sweep_is_held_to_its_thresholds() {
         (p99.n, p99.decided, p99.unit),
         (study.points[1].n, Some(true), headway_stats::summary::ThresholdUnit::Seconds)
     );
-    let why = study.points[3].thresholds[0].reason.as_deref().unwrap();
+    let why = headway_report::words::why::why(study.points[3].thresholds[0].reason.as_ref().unwrap());
     assert!(why.starts_with("no steady state: target is asked for 1.20 times"), "{why}");
     assert_eq!(exit::of_study(&study, false), exit::FINE, "a sweep is meant to cross");
 }
@@ -96,7 +96,10 @@ fn a_single_replication_is_judged_by_the_intervals_within_it() {
     let expected = [Passed, Crossed, Passed, Passed, Passed, Inconclusive];
     assert_eq!(outcomes(&study.points[0]), expected);
     let count = &study.points[0].thresholds[5];
-    assert!(count.reason.as_ref().unwrap().contains("--replications") && count.value.is_some(), "{count:?}");
+    assert!(
+        count.reason == Some(headway_stats::summary::Why::SingleRun.into()) && count.value.is_some(),
+        "{count:?}"
+    );
 }
 
 /// What a file demands for its live runs as well is said not to be judged.
@@ -161,11 +164,15 @@ fn a_single_run_without_a_steady_state_judges_only_what_does_not_hang_on_it() {
     assert_eq!(judged(&over)[0], NotJudged);
     assert_eq!(judged(&over)[2], Passed);
     let p99 = &over.thresholds[0];
-    assert!(p99.reason.as_ref().unwrap().contains("asked for more than it can do") && p99.interval.is_none());
+    assert!(p99.reason == Some(headway_stats::summary::Why::Overloaded.into()) && p99.interval.is_none());
     assert_eq!(exit::of_summary(&over, false), exit::CROSSED);
     let ramp = LOAD.replace("[ { hold: 20s } ]", "[ { ramp: 20s, to: 60/s }, { hold: 20s } ]");
     let ramp = single(&format!("{ramp}{ONE}"), &demands);
-    assert!(ramp.thresholds[0].reason.as_ref().unwrap().contains("the rate of the plan varies"));
+    let reason = &ramp.thresholds[0].reason.as_ref().unwrap().why;
+    let headway_stats::summary::Why::NotSteady { because: Some(because) } = reason else {
+        panic!("{reason:?}")
+    };
+    assert!(matches!(because.why, headway_stats::summary::Unsteady::PlanVaries { .. }), "{because:?}");
 }
 
 /// Ten users over one server without room to wait.

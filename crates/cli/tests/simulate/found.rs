@@ -68,7 +68,10 @@ fn text((_, rate, seconds, model): Row, seed: u64) -> String {
 }
 
 /// Of all seeds, those of single runs without a steady state, those whose threshold is not judged, and what speaks against one.
-fn missed(row: Row, seeds: u64) -> (u64, u64, Vec<String>) {
+fn missed(
+    row: Row,
+    seeds: u64,
+) -> (u64, u64, Vec<headway_stats::summary::Stated<headway_stats::summary::Unsteady>>) {
     let (mut missed, mut not_judged, mut why) = (0, 0, Vec::new());
     for seed in 1..=seeds {
         let summary = single(&text(row, seed), &["--threshold", "p(50)<1h"]);
@@ -110,7 +113,7 @@ fn a_steady_state_is_found_where_there_is_one() {
     for row in STEADY {
         let (of_200, not_judged, why) = missed(row, 200);
         let of_20 = missed_by_studies(row, 20);
-        let first = why.first().cloned().unwrap_or_default();
+        let first = why.first().map(headway_report::words::why::unsteady).unwrap_or_default();
         println!(
             "{}: missed in {of_200} of 200 runs ({not_judged} not judged), {of_20} of 20 studies; {first}",
             row.0

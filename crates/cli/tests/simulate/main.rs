@@ -226,7 +226,7 @@ fn fixed_work_counts_whole_and_ends_with_its_last_answer() {
     let point = &study.points[0];
     assert_eq!((study.warmup, point.n, point.cut_share), (WarmUp::Nothing, 6_000, 0.0));
     // A server that is never idle: 100 a second, give or take 1/sqrt(2000) each.
-    let completed = point.completed.unwrap().mean;
+    let completed = point.goodput.unwrap().mean;
     assert!((completed / 100.0 - 1.0).abs() < 4.0 / (3.0 * 2_000f64).sqrt(), "{completed}");
     assert!(point.utilisation.unwrap().mean > 0.99 && point.load.is_none() && point.notes.is_empty());
 }

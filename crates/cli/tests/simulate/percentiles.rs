@@ -66,8 +66,8 @@ fn the_largest_is_that_of_all_replications() {
     assert!((max.mean - 0.1348).abs() < 5.0 * 0.0128 && max.mean > p999.mean, "{max:?}");
     assert!(max.ci95.is_none() && max.p95.unwrap() <= max.mean && max.p05.unwrap() < max.mean);
     assert_eq!(outcomes(&study), [Passed, Crossed, Crossed]);
-    let why = study.points[0].thresholds[0].reason.as_deref();
-    assert_eq!(why, Some("judged on the largest of all replications; longer runs may go beyond it"));
+    let why = study.points[0].thresholds[0].reason.clone();
+    assert_eq!(why, Some(headway_stats::summary::Why::Extreme { largest: true }.into()));
 }
 
 /// 400,000 requests: no interval of p99.999 (four lie beyond), and p50 alone is above the limit.
@@ -78,7 +78,8 @@ fn a_percentile_is_at_least_what_smaller_ones_are() {
     assert_eq!(outcomes(&study), [Crossed, Passed, Inconclusive]);
     let first = &study.points[0].thresholds[0];
     assert!(
-        first.interval.is_none() && first.reason.as_deref().unwrap().starts_with("it is at least "),
+        first.interval.is_none()
+            && matches!(first.reason.as_ref().unwrap().why, headway_stats::summary::Why::AtLeast { .. }),
         "{first:?}"
     );
     // p99.9 is 69.1 ms, and the largest percentile that has an interval.

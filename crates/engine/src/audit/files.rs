@@ -9,7 +9,7 @@ use crate::Error;
 use headway_base::Nanos;
 use headway_import::{Clock, Facts, Finished, Outcomes, Stamps};
 use headway_stats::Summary;
-use headway_stats::summary::{AuditFile, Stream, UnreadableRow};
+use headway_stats::summary::{AuditFile, Stream, UnreadableRow, Why};
 use jiff::tz::TimeZone;
 use std::path::Path;
 
@@ -82,7 +82,7 @@ pub(super) fn into_summary(
     audit.offsets = offsets;
     audit.unrecorded = unrecorded(read);
     if read.load().any(|f| f.requests.rows > 0 && f.facts.outcomes == Outcomes::None) {
-        summary.not_computed.insert("outcomes".into(), headway_report::words::NOT_TOLD.into());
+        summary.not_computed.insert("outcomes".into(), Why::OutcomesNotTold.into());
     }
     Ok(())
 }

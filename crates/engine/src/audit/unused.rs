@@ -6,6 +6,7 @@ use super::AuditSpec;
 use super::read::Read;
 use super::watch::Watch;
 use headway_stats::Summary;
+use headway_stats::summary::Why;
 
 /// The format whose lines `--log-format` describes.
 const ACCESS_LOG: &str = "access-log";
@@ -13,29 +14,20 @@ const ACCESS_LOG: &str = "access-log";
 /// Notes in the document what it lacks or holds otherwise than asked for.
 pub(super) fn into_summary(summary: &mut Summary, settings: &AuditSpec) {
     let users = summary.audit.as_ref().and_then(|audit| audit.users).unwrap_or(0);
-    if let Some(reason) = sizes(&settings.by_threads, users) {
-        let noted = summary.not_computed.entry("thread_groups".into()).or_default();
-        *noted = if noted.is_empty() { reason } else { format!("{noted}; {reason}") };
+    let too_large: Vec<u64> = settings.by_threads.iter().copied().filter(|&size| size > users).collect();
+    if !too_large.is_empty() {
+        let left_out = match summary.not_computed.get("thread_groups").map(|stated| &stated.why) {
+            Some(Why::Groups { left_out, .. }) => *left_out,
+            _ => 0,
+        };
+        let groups = Why::Groups { left_out, too_large, users };
+        summary.not_computed.insert("thread_groups".into(), groups.into());
     }
     let counts = summary.audit.as_ref().is_some_and(|audit| audit.counts.is_some());
     if let Some(interval) = settings.count_interval.filter(|_| !counts) {
-        let reason = format!("--counts-per {interval}: not one such interval fits into what is judged");
-        summary.not_computed.entry("audit.counts".into()).or_insert(reason);
+        let reason = Why::NoInterval { interval_s: interval.as_secs_f64() };
+        summary.not_computed.entry("audit.counts".into()).or_insert(reason.into());
     }
-}
-
-/// Why some of the groups of users are not of the sizes asked for.
-fn sizes(asked: &[u64], users: u64) -> Option<String> {
-    let large: Vec<String> = asked.iter().filter(|&&size| size > users).map(u64::to_string).collect();
-    if large.is_empty() {
-        return None;
-    }
-    let large = large.join(",");
-    Some(match users {
-        0 => format!("--by-threads {large}: the files name no users"),
-        1 => format!("--by-threads {large}: there is 1 user, who stands for these groups"),
-        _ => format!("--by-threads {large}: there are {users} users, who stand for these groups"),
-    })
 }
 
 /// Notes that `--log-format` describes none of the files, if so.
@@ -47,21 +39,5 @@ pub(super) fn note_log_format(settings: &AuditSpec, read: &Read, watch: &mut dyn
             settings.names(),
             formats.join(", ")
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_that_no_group_has() {
-        assert_eq!(sizes(&[1, 5, 200], 200), None);
-        assert_eq!(
-            sizes(&[1, 500, 900], 200).unwrap(),
-            "--by-threads 500,900: there are 200 users, who stand for these groups"
-        );
-        assert!(sizes(&[2], 1).unwrap().contains("1 user,"));
-        assert!(sizes(&[1], 0).unwrap().contains("name no users"));
     }
 }

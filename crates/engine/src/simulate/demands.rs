@@ -11,7 +11,7 @@ use super::sink::Counts;
 use super::times::Times;
 use headway_stats::Threshold;
 use headway_stats::intervals::clopper_pearson;
-use headway_stats::summary::{Infinite, Interval, ThresholdResult};
+use headway_stats::summary::{Infinite, Interval, Stated, ThresholdResult, Unsteady, Why};
 use headway_stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
 
 /// What a threshold speaks of in one run; none where there was nothing to observe. `mean` is that of the response time; intervals
@@ -83,8 +83,8 @@ pub struct Runs<'a> {
     pub runs: &'a [&'a Replication],
     /// Numbers of those that have any.
     pub numbers: &'a [&'a Numbers],
-    /// Why there is no steady state, in words.
-    pub unsteady: Option<String>,
+    /// Why there is no steady state.
+    pub unsteady: Option<Stated<Unsteady>>,
     /// Whether service times are too skewed for an interval of the mean of a single run.
     pub skewed: bool,
     /// What leaves the mean response time without an interval, if anything does.
@@ -126,7 +126,7 @@ fn result(threshold: &Threshold, i: usize, of: &Runs<'_>) -> ThresholdResult {
             result.interval = result.interval.map(|own| wider(own, threshold.aggregate, of.runs));
         }
     }
-    judge_runs(&mut result, against(threshold, of).as_deref());
+    judge_runs(&mut result, against(threshold, of));
     result
 }
 
@@ -157,13 +157,13 @@ fn of_extreme(result: &mut ThresholdResult, aggregate: Aggregate, all: &[Number]
 }
 
 /// Why the threshold is not to be judged.
-fn against(threshold: &Threshold, of: &Runs<'_>) -> Option<String> {
+fn against(threshold: &Threshold, of: &Runs<'_>) -> Option<Why> {
     if let Some(why) = of.unsteady.as_ref().filter(|_| hangs_on_length(threshold.metric, threshold.aggregate))
     {
-        return Some(format!("no steady state: {why}"));
+        return Some(Why::NotSteady { because: Some(Box::new(why.clone())) });
     }
     let what = of.no_mean.filter(|_| threshold.aggregate == Aggregate::Mean)?;
-    Some(what.against_the_mean().to_owned())
+    Some(what.against_the_mean())
 }
 
 /// Never narrower than the exact limits of independent requests: runs without a failure do not prove that there are none.

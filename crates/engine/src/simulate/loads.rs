@@ -207,6 +207,8 @@ fn relaxation(model: &Model, part: usize, load: f64, gap_cov: f64) -> Option<f64
     let queue = Mmc { rate: load * f64::from(servers) / mean_service, mean_service, servers };
     let cov = station.service.cov();
     let from: Vec<&Part> = parts.iter().filter(|other| other.leads_to().any(|to| to == part)).collect();
+    // Where a single part leads to it: whether that is the one that the arrivals come to.
+    let first = parts.first().is_some_and(|first| first.leads_to().any(|to| to == part));
     let time = match &from[..] {
         [] => relaxation_time(queue, gap_cov, cov),
         [Part { kind: Kind::Balancer(balancer), copies, .. }] => {
@@ -215,7 +217,7 @@ fn relaxation(model: &Model, part: usize, load: f64, gap_cov: f64) -> Option<f64
             match balancer.policy {
                 Policy::Random | Policy::ConsistentHash { bound: None } => relaxation_time(queue, 1.0, cov),
                 // The gap between two turns is the sum of n.
-                Policy::RoundRobin if alone && std::ptr::eq(from[0], &parts[0]) => {
+                Policy::RoundRobin if alone && first => {
                     relaxation_time(queue, gap_cov / f64::from(n).sqrt(), cov)
                 }
                 // Who is idle gets the next: the copies are as good as one queue before all of their servers.

@@ -5,9 +5,10 @@ use super::inside::Seen;
 use super::loads::Loads;
 use super::state::beginning;
 use headway_report::format::{plural, share, time, times_what};
+use headway_report::words::why;
 use headway_stats::steady::{Cut, Length};
 use headway_stats::study::{Point, WarmUp};
-use headway_stats::summary::Infinite;
+use headway_stats::summary::{Infinite, Stated, Unsteady};
 
 /// So much of the requests being left out as warm-up is worth a word.
 const MUCH: f64 = 0.25;
@@ -85,7 +86,7 @@ pub fn refused(loads: &Loads, seen: &[&Seen], grows: bool) -> Option<(f64, f64)>
 }
 
 fn unsteady(about: &About<'_>) -> Option<String> {
-    let why = about.point.why_not.as_ref().filter(|_| about.point.found == Some(false))?;
+    let why = about.point.why_not.as_ref().filter(|_| about.point.found == Some(false)).map(why::unsteady)?;
     let overloaded = about.loads.busiest().is_some_and(|(_, load)| load >= 1.0);
     if about.planned {
         return Some(format!(
@@ -161,8 +162,8 @@ fn short(about: &About<'_>) -> Option<String> {
         return None;
     }
     if let Some(beginning) = beginning(about.loads, about.kept_s) {
-        let told = about.point.why_not.as_ref() == Some(&beginning);
-        return (!told).then(|| format!("Besides, {beginning}."));
+        let told = matches!(&about.point.why_not, Some(Stated { why: Unsteady::Beginning { .. }, .. }));
+        return (!told).then(|| format!("Besides, {}.", why::unsteady(&beginning.into())));
     }
     let relaxation = about.loads.relaxation_s?;
     match Length::of(relaxation, about.kept_s) {

@@ -19,8 +19,7 @@ use super::state::{Looked, fastest, once, why_not};
 use crate::analysis_setup;
 use headway_stats::steady::{Cut, Length, Prefix};
 use headway_stats::study::{Estimate, Point, WarmUp};
-use headway_stats::summary::withhold::TOO_SKEWED;
-use headway_stats::summary::{Finding, Infinite};
+use headway_stats::summary::{Finding, Infinite, Unsteady, Why};
 use headway_stats::{Growth, Refusals, Threshold, Workload};
 use std::collections::BTreeMap;
 
@@ -35,7 +34,7 @@ pub struct Coming {
     missing: u64,
     warm_up: WarmUp,
     /// What is planned to happen once, if anything; nothing is left out then.
-    planned: Option<String>,
+    planned: Option<Unsteady>,
     /// What the model repeats, if it does.
     period: Option<Period>,
     /// What is left out of each, once that is known.
@@ -180,13 +179,13 @@ impl Coming {
             response: estimates(&NUMBERS, &told, &percentiles, worth),
             response_ok: estimates(&OF_WELL, &well, &of_well, worth),
             offered: rate(|r| r.counts.n),
-            completed: rate(|r| r.counts.completed),
+            goodput: rate(|r| r.counts.completed),
             failed: of_values(runs().map(Replication::failed).collect()).unwrap_or_default(),
             utilisation: busiest.and_then(|part| of_values(utilisation(part).collect())),
             load: self.loads.busiest().map(|(_, load)| load),
             busiest: busiest.and_then(|part| Some(play.model.parts.get(part)?.name.clone())),
             found: told_of.then_some(speaks_against.is_none()),
-            why_not: speaks_against,
+            why_not: speaks_against.map(Unsteady::into),
             steady: runs().filter(|r| r.steady == Some(true)).count() as u64,
             little_holds: seen.iter().filter(|seen| seen.little).count() as u64,
             cut_share,
@@ -202,15 +201,16 @@ impl Coming {
             // Work has no variance either, and so its share of the time.
             point.utilisation = point.utilisation.map(|of| Estimate { ci95: None, ..of });
         }
-        let too_skewed = (self.loads.skewed && runs().count() == 1).then_some(TOO_SKEWED);
+        let too_skewed = (self.loads.skewed && runs().count() == 1).then_some(Why::TooSkewed);
         if let Some(why) = no_mean.map(|(_, what)| what.against_the_mean()).or(too_skewed) {
             for (block, of) in [("response", &mut point.response), ("response_ok", &mut point.response_ok)] {
                 let Some(mean) = of.get_mut("mean") else { continue };
                 mean.ci95 = None;
-                point.not_computed.insert(format!("{block}.mean.ci95"), why.to_owned());
+                point.not_computed.insert(format!("{block}.mean.ci95"), why.clone().into());
             }
         }
-        let planned = self.planned.is_some() && point.why_not == self.planned;
+        let against = point.why_not.as_ref().map(|stated| &stated.why);
+        let planned = against.is_some() && against == self.planned.as_ref();
         let about = About {
             point: &point,
             loads: &self.loads,

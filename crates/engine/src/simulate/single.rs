@@ -13,7 +13,7 @@ use crate::{Control, Error, Manifest, RunResult, RunSpec, analysis_setup};
 use headway_base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
 use headway_sim::Network;
 use headway_stats::steady::{Cut, Prefix};
-use headway_stats::summary::{ModelPart, Simulation, Source, Steady};
+use headway_stats::summary::{ModelPart, Simulation, Source, Steady, Unsteady};
 use headway_stats::{Analysis, Facts, Growth};
 use headway_workload::Plan;
 use headway_workload::model::Model;
@@ -68,7 +68,7 @@ impl Sim {
         let loads = Loads::of(plan, &play.model);
         let inside = simulation(&network.observed(until), &loads);
         let steady = match interrupted {
-            true => Steady { why_not: Some("the simulation was interrupted".into()), ..Steady::default() },
+            true => Steady { why_not: Some(Unsteady::Interrupted.into()), ..Steady::default() },
             false => steady(plan, &self.model, &warm_up, &loads, &inside.parts),
         };
         let collected = collector.finish(ended);
@@ -195,12 +195,12 @@ fn steady(plan: &Plan, model: &Model, seen: &InTheCourse, loads: &Loads, parts: 
         _ => course.n(),
     };
     if plan.is_fixed_work() || looked_at == 0 {
-        return Steady { n: looked_at, why_not, ..Steady::default() };
+        return Steady { n: looked_at, why_not: why_not.map(Unsteady::into), ..Steady::default() };
     }
     Steady {
         n: looked_at,
         found,
-        why_not,
+        why_not: why_not.map(Unsteady::into),
         cut: prefix.observations,
         cut_s,
         mean: if found { course.mean_after(prefix.observations) } else { None },

@@ -1,13 +1,13 @@
-//! What speaks against a steady state, in words that follow "no steady state:".
+//! What speaks against a steady state.
 //!
 //! MSER alone finds one in any run that goes on as it began, also in one that only grows, or whose requests are all given up
 //! after the same time. So it is asked last.
 
 use super::loads::Loads;
 use headway_base::{Nanos, Profile};
-use headway_report::format::{count, number, share, time, times_what};
 use headway_stats::Growth;
 use headway_stats::steady::{Cut, Length, most_correlated};
+use headway_stats::summary::{Disturbance, PlanPart, Unsteady};
 use headway_workload::Plan;
 use headway_workload::model::{Kind, Model, When, WhileDown};
 use headway_workload::plan::Source;
@@ -45,60 +45,41 @@ pub struct Looked<'a> {
 }
 
 /// What speaks against a steady state, what is gravest first; none where nothing does.
-pub fn why_not(of: &Looked<'_>) -> Option<String> {
+pub fn why_not(of: &Looked<'_>) -> Option<Unsteady> {
     let name = |part: usize| of.model.parts.get(part).map_or("a part", |part| part.name.as_str());
-    let grew = of.growing.map(|(part, Growth { per_second, interval: [low, high] })| {
-        let [per_second, low, high] = [per_second, low, high].map(number);
-        format!("requests in {} grew by {per_second} per second (95 % interval {low} to {high})", name(part))
-    });
+    let growth = of.growing.map(|(part, growth)| growth.of_part(name(part)));
     if of.plan.is_fixed_work() {
-        return Some("fixed work has no steady state".into());
+        return Some(Unsteady::FixedWork);
     }
     if let Some((part, load)) = of.loads.busiest().filter(|(_, load)| *load >= 1.0) {
-        let asked = format!("{} is asked for {} it can do", name(part), times_what(load));
-        return Some(grew.map_or(asked.clone(), |grew| format!("{asked}, and {grew}")));
+        let load = Some(load).filter(|load| load.is_finite());
+        return Some(Unsteady::Overload { part: name(part).to_owned(), load, growth });
     }
     let once = once(of.plan, of.model);
     if once.is_some() {
         return once;
     }
-    if grew.is_some() {
-        return grew;
+    if let Some(growth) = growth {
+        return Some(Unsteady::Growth { growth });
     }
-    let censored = of.censored as f64 / of.n.max(1) as f64;
-    if censored > CENSORED {
-        return Some(format!(
-            "{} of the requests got no answer, so that their response times are not known",
-            share(censored)
-        ));
+    let share = of.censored as f64 / of.n.max(1) as f64;
+    if share > CENSORED {
+        return Some(Unsteady::Unanswered { share });
     }
     match of.cut {
-        Cut::TooFew => return Some("of fewer than 100 response times it cannot be told".into()),
-        Cut::NotFound(_) => {
-            return Some(format!(
-                "by MSER no cut within the first half of the {} response times leaves the rest steady",
-                count(of.n)
-            ));
-        }
+        Cut::TooFew => return Some(Unsteady::TooFew),
+        Cut::NotFound(_) => return Some(Unsteady::NoCut { n: of.n }),
         Cut::Found(_) => {}
     }
     let beginning = beginning(of.loads, of.kept_s);
     if beginning.is_some() {
         return beginning;
     }
-    if let Some(period) = of.period.map(Nanos::as_secs_f64).filter(|s| of.kept_s < PERIODS * s) {
-        return Some(format!(
-            "what is left of a run lasts {}, less than {PERIODS:.0} whole periods of the model ({})",
-            time(of.kept_s),
-            time(period)
-        ));
+    if let Some(period_s) = of.period.map(Nanos::as_secs_f64).filter(|s| of.kept_s < PERIODS * s) {
+        return Some(Unsteady::FewPeriods { kept_s: of.kept_s, needed: PERIODS, period_s });
     }
-    of.lag1.filter(|&(lag1, segments)| lag1 > most_correlated(segments)).map(|(lag1, _)| {
-        format!(
-            "neighbouring batches of what is left have a correlation of {}: it drifts, or is too short",
-            number(lag1)
-        )
-    })
+    let correlated = of.lag1.filter(|&(lag1, segments)| lag1 > most_correlated(segments));
+    correlated.map(|(lag1, _)| Unsteady::Correlated { lag1 })
 }
 
 /// The part that is shown to grow by most per second.
@@ -108,48 +89,44 @@ pub fn fastest(growths: impl Iterator<Item = Option<Growth>>) -> Option<(usize, 
 }
 
 /// That what is left of a run, so many seconds, is too short for its slowest part to forget how it began.
-pub fn beginning(loads: &Loads, kept_s: f64) -> Option<String> {
-    let relaxation = loads.relaxation_s?;
-    let Length::TooShort { times } = Length::of(relaxation, kept_s) else { return None };
-    Some(format!(
-        "what is left of a run lasts {}, {} relaxation times of its slowest part ({}), and below {:.0} it is a beginning",
-        time(kept_s),
-        number(times),
-        time(relaxation),
-        Length::FORGOTTEN
-    ))
+pub fn beginning(loads: &Loads, kept_s: f64) -> Option<Unsteady> {
+    let relaxation_s = loads.relaxation_s?;
+    let Length::TooShort { times } = Length::of(relaxation_s, kept_s) else { return None };
+    Some(Unsteady::Beginning { kept_s, times, relaxation_s, forgotten: Length::FORGOTTEN })
 }
 
 /// What is planned to happen once within the measured phase, so that numbers hang on how long that is: a rate that rises, a part
 /// that goes down. Such a run begins and ends, and nothing of it is a warm-up that could be left out.
-pub fn once(plan: &Plan, model: &Model) -> Option<String> {
+pub fn once(plan: &Plan, model: &Model) -> Option<Unsteady> {
     if let Some(what) = varies(plan) {
-        return Some(format!("the {what} of the plan varies within the measured phase"));
+        return Some(Unsteady::PlanVaries { what });
     }
     model.parts.iter().find_map(|part| {
         let faults = part.faults.as_ref().and_then(|faults| match (&faults.when, faults.while_down) {
-            (&When::Once { at, length }, WhileDown::Slow(_)) => Some((at, at.saturating_add(length), "slow")),
-            (&When::Once { at, length }, _) => Some((at, at.saturating_add(length), "down")),
+            (&When::Once { at, length }, WhileDown::Slow(_)) => {
+                Some((at, at.saturating_add(length), Disturbance::Slow))
+            }
+            (&When::Once { at, length }, _) => Some((at, at.saturating_add(length), Disturbance::Down)),
             (When::Alternating { .. }, _) => None,
         });
         let stall = match &part.kind {
             Kind::Station(station) => station.stalls.and_then(|stalls| stalls.only()),
             _ => None,
         };
-        let stall = stall.map(|(from, to)| (from, to, "stalled"));
+        let stall = stall.map(|(from, to)| (from, to, Disturbance::Stalled));
         let all = faults.into_iter().chain(stall);
         let (from, _, is) =
             all.into_iter().find(|(from, to, _)| *from < plan.end() && *to > plan.measured_from)?;
-        Some(format!("{} is {is} once, from {} on", part.name, time(from.as_secs_f64())))
+        Some(Unsteady::Once { part: part.name.clone(), is, from_s: from.as_secs_f64() })
     })
 }
 
 /// What of the plan is not the same throughout the measured phase.
-fn varies(plan: &Plan) -> Option<&'static str> {
+fn varies(plan: &Plan) -> Option<PlanPart> {
     let measured = plan.measured_from..plan.end();
     plan.groups.iter().find_map(|group| match &group.source {
-        Source::Arrivals { profile, .. } => rate_varies(profile, &measured).then_some("rate"),
-        Source::Users { level, .. } => users_vary(level, &measured).then_some("number of users"),
+        Source::Arrivals { profile, .. } => rate_varies(profile, &measured).then_some(PlanPart::Rate),
+        Source::Users { level, .. } => users_vary(level, &measured).then_some(PlanPart::Users),
         Source::AtOnce { .. } => None,
     })
 }

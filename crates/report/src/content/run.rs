@@ -82,8 +82,8 @@ fn statistic_of(summary: &Summary, of: &Quantity<'_>, (key, name, value, interva
     let lower = spread.lower_bound.contains_key(*key);
     let why = |interval: bool| {
         let path = if interval { format!("{}.ci95.{key}", of.block) } else { format!("{}.{key}", of.block) };
-        let reason = match summary.not_computed.get(&path) {
-            Some(reason) => reason.clone(),
+        let reason = match words::why::missing(&summary.not_computed, &path) {
+            Some(reason) => reason,
             None if spread.n == 0 => "nothing was observed".into(),
             None => return None,
         };
@@ -304,6 +304,6 @@ pub(crate) fn threshold(of: &ThresholdResult) -> Vec<Cell> {
         Cell { interval: Some(words::thresholds::interval(of)), ..Cell::new(words::thresholds::value(of)) },
         Cell::new(words::thresholds::limit(of)),
         Cell::new(count(of.n)),
-        Cell::new(of.reason.clone().unwrap_or_default()),
+        Cell::new(of.reason.as_ref().map(words::why::why).unwrap_or_default()),
     ]
 }

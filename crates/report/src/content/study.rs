@@ -67,7 +67,7 @@ pub(crate) fn loads(study: &Study) -> Option<Section> {
         vec![
             Cell::toned(tone(overloaded, Tone::Bad), label(study, point)),
             per_second(point.offered),
-            per_second(point.completed),
+            per_second(point.goodput),
             Cell::new(point.busiest.clone().unwrap_or_default()),
             Cell::toned(tone(overloaded, Tone::Bad), load),
             of_share(point.utilisation.as_ref()),

@@ -160,8 +160,11 @@ pub(super) fn not_computed(page: &mut Markup, summary: &Summary) {
         return;
     }
     page.section("missing", "Numbers that could not be computed");
-    let rows: Vec<Vec<Cell>> =
-        summary.not_computed.iter().map(|(path, reason)| vec![cell(path), cell(reason)]).collect();
+    let rows: Vec<Vec<Cell>> = summary
+        .not_computed
+        .iter()
+        .map(|(path, reason)| vec![cell(path), cell(words::why::why(reason))])
+        .collect();
     page.table("Paths in the JSON document, and why", &[word("number"), word("reason")], &rows);
     page.raw("</section>\n");
 }

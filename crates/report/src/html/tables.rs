@@ -136,7 +136,7 @@ fn table_of_rules(page: &mut Markup, caption: &str, rules: &[RuleResult]) {
                 cell(words::rule_limits(rule)),
                 toned(tone, outcome),
                 cell(count(rule.n)),
-                toned(Tone::Faint, rule.reason.clone().unwrap_or_default()),
+                toned(Tone::Faint, rule.reason.as_ref().map(words::why::why).unwrap_or_default()),
             ]
         })
         .collect();

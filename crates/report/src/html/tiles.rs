@@ -73,7 +73,7 @@ fn sessions(summary: &Summary) -> Vec<Tile> {
     let due = block.map_or("-".into(), |block| count(block.started));
     let of = block.map_or(String::new(), |block| format!("started, of {} due", count(block.n)));
     let sent = block.and_then(|block| block.sent_share);
-    let asked = block.and_then(|block| block.requests_asked.filter(|&asked| asked < 1e15));
+    let asked = block.and_then(|block| block.requests_offered.filter(|&asked| asked < 1e15));
     let asked = asked.map_or(String::new(), |asked| format!("of {} asked for", count(asked.round() as u64)));
     vec![
         ("Sessions", due, of),

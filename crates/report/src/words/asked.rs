@@ -130,7 +130,7 @@ fn requests_each(summary: &Summary) -> Option<String> {
     let sessions = summary.sessions.as_ref().filter(|sessions| sessions.n > 0)?;
     // Think times leave requests beyond the end, unfinished sessions answers: the larger of both counts is nearer.
     let made = if has_users(summary) { 0.0 } else { summary.measured.n as f64 };
-    let each = sessions.requests_asked.unwrap_or(0.0).max(made) / sessions.n as f64;
+    let each = sessions.requests_offered.unwrap_or(0.0).max(made) / sessions.n as f64;
     (each > 0.0).then(|| format!("{} each", requests_of(each)))
 }
 
@@ -251,7 +251,7 @@ fn row(name: &'static str, asked: String, sent: String, note: String) -> Row {
 }
 
 fn completed(summary: &Summary) -> String {
-    summary.rate.completed.map_or(String::new(), |done| format!("{} completed", rate(done)))
+    summary.rate.throughput.map_or(String::new(), |done| format!("{} completed", rate(done)))
 }
 
 fn arrivals(summary: &Summary) -> Vec<Row> {
@@ -263,10 +263,10 @@ fn arrivals(summary: &Summary) -> Vec<Row> {
         row("rate", dash(asked_rate(summary), rate), dash(sent, rate), completed(summary)),
     ];
     // What is asked of a model may be more than it can do, and it answers all of it in the end.
-    if let Some(good) = summary.rate.good_within.filter(|_| summary.source == Source::Sim) {
+    if let Some(good) = summary.rate.goodput.filter(|_| summary.source == Source::Sim) {
         rows[1].note = summary
             .rate
-            .completed
+            .throughput
             .map_or(String::new(), |done| format!("{} completed in the end", rate(done)));
         rows.push(row("good answers", "-".into(), rate(good), "complete within the phase".into()));
     }
@@ -280,7 +280,7 @@ fn sessions(summary: &Summary) -> Vec<Row> {
         rows.push(row("sessions", count(sessions.n), count(sessions.started), started));
         let (asked, sent) = (asked_rate(summary), summary.arrivals.rate);
         rows.push(row("session rate", dash(asked, rate), dash(sent, rate), String::new()));
-        let asked = sessions.requests_asked;
+        let asked = sessions.requests_offered;
         let share = sessions.sent_share.map_or(String::new(), |sent| format!("{} sent in time", share(sent)));
         rows.push(row("requests", dash(asked, whole), count(sessions.requests_sent), share));
     }
@@ -386,7 +386,7 @@ mod tests {
         sessions.plan.as_mut().unwrap().think = Some("exp(1s)".into());
         assert_eq!(said(&sessions), "sessions at 20.0/s, poisson, thinking exp(1s)");
         sessions.plan.as_mut().unwrap().think = None;
-        sessions.sessions = Some(Sessions { n: 100, requests_asked: Some(1_100.0), ..Sessions::default() });
+        sessions.sessions = Some(Sessions { n: 100, requests_offered: Some(1_100.0), ..Sessions::default() });
         assert_eq!(said(&sessions), "sessions at 20.0/s, poisson, 11 requests each");
         // Think times beyond the end leave fewer asked for than were made.
         sessions.measured.n = 1_237;
@@ -406,14 +406,14 @@ mod tests {
     fn what_a_model_answers_within_the_phase_is_told_apart_from_what_it_answers_in_the_end() {
         let mut summary = of(Workload::Open, PlanSummary::default());
         summary.source = Source::Sim;
-        (summary.rate.completed, summary.rate.good_within) = (Some(120.0), Some(100.0));
+        (summary.rate.throughput, summary.rate.goodput) = (Some(120.0), Some(100.0));
         let rows = table(&summary).rows;
         assert_eq!((rows[1].name, &*rows[1].note), ("rate", "120/s completed in the end"));
         assert_eq!(
             (rows[2].name, &*rows[2].sent, &*rows[2].note),
             ("good answers", "100/s", "complete within the phase")
         );
-        summary.rate.good_within = None;
+        summary.rate.goodput = None;
         assert_eq!(table(&summary).rows[1].note, "120/s completed");
     }
 
@@ -441,7 +441,7 @@ mod tests {
         summary.sessions = Some(Sessions {
             n: 100,
             started: 99,
-            requests_asked: Some(1_100.0),
+            requests_offered: Some(1_100.0),
             requests_sent: 1_045,
             sent_share: Some(0.95),
             ..Sessions::default()

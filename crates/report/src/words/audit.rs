@@ -382,12 +382,12 @@ fn is_headline(path: &str) -> bool {
 
 /// Why numbers that a reader of an audit looks for are missing: each reason once, with what it keeps from being known.
 pub fn missing(summary: &Summary) -> Vec<(String, String)> {
-    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (path, reason) in summary.not_computed.iter().filter(|(path, _)| is_headline(path)) {
-        by_reason.entry(reason).or_default().push(path);
+        by_reason.entry(super::why::why(reason)).or_default().push(path);
     }
     let mut missing: Vec<(String, String)> =
-        by_reason.into_iter().map(|(reason, paths)| (paths.join(", "), reason.to_owned())).collect();
+        by_reason.into_iter().map(|(reason, paths)| (paths.join(", "), reason)).collect();
     missing.sort();
     missing
 }
@@ -407,7 +407,7 @@ mod tests {
             ("lag.p99", "no observations"),
             ("verdict.load", "no plan"),
         ] {
-            summary.not_computed.insert(path.into(), reason.into());
+            summary.not_computed.insert(path.into(), headway_stats::summary::Stated::other(reason));
         }
         let said = |paths: &str, reason: &str| (paths.to_owned(), reason.to_owned());
         assert_eq!(

@@ -8,7 +8,7 @@ use super::{Tone, thresholds};
 use crate::format::plural;
 use crate::study::sweep::{Line, Sweep, sweep};
 use headway_stats::study::Study;
-use headway_stats::summary::ThresholdOutcome;
+use headway_stats::summary::{ThresholdOutcome, Why};
 
 /// More changes along a parameter, or more names, are counted and not listed.
 const MOST_RUNS: usize = 5;
@@ -78,7 +78,8 @@ fn along(study: &Study, sweep: &Sweep, line: &Line, i: usize) -> Option<(Tone, S
     let mut runs: Vec<Run> = Vec::new();
     for (value, point) in sweep.values.iter().zip(&line.points) {
         let Some(threshold) = point.and_then(|at| study.points.get(at)?.thresholds.get(i)) else { continue };
-        let unsteady = threshold.reason.as_ref().is_some_and(|why| why.starts_with("no steady state"));
+        let unsteady =
+            threshold.reason.as_ref().is_some_and(|stated| matches!(stated.why, Why::NotSteady { .. }));
         match runs.last_mut().filter(|run| run.outcome == threshold.outcome) {
             Some(run) => {
                 run.values.push(value);
@@ -155,7 +156,7 @@ mod tests {
         let judged = |outcome| ThresholdResult {
             text: "p(99)<50".into(),
             outcome,
-            reason: (outcome == NotJudged).then(|| "no steady state: it drifts".into()),
+            reason: (outcome == NotJudged).then(|| Why::NotSteady { because: None }.into()),
             ..ThresholdResult::default()
         };
         let words = |of: &[&str]| of.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();

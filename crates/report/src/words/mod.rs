@@ -7,6 +7,7 @@ mod asked;
 pub mod audit;
 pub mod beside;
 pub mod demands;
+pub mod findings;
 pub mod generator_share;
 pub mod model;
 mod pattern;
@@ -16,6 +17,7 @@ pub mod study;
 pub mod thresholds;
 mod undecided;
 mod users;
+pub mod why;
 
 pub use asked::{Kind, Row, Table, asked, asked_rate, kind, subject, table, unit};
 pub use pattern::pattern;
@@ -358,7 +360,7 @@ mod tests {
         summary.audit = Some(headway_stats::summary::Audit { unrecorded, ..Default::default() });
         assert_eq!((answers(&summary).word, answers(&summary).tone), ("no failure recorded", Tone::Plain));
         assert!(answers(&summary).meaning.ends_with("; requests that got no answer are not in the file"));
-        summary.not_computed.insert("outcomes".into(), NOT_TOLD.into());
+        summary.not_computed.insert("outcomes".into(), headway_stats::summary::Why::OutcomesNotTold.into());
         assert_eq!((answers(&summary).word, &*answers(&summary).meaning), ("n/a", NOT_TOLD));
         summary.outcomes.insert("status".into(), 1);
         assert_eq!(answers(&summary).word, "some failed");

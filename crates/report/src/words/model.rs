@@ -15,10 +15,12 @@ pub const COLUMNS: &str = "load: work asked of each server per time, of which it
 /// Everything but the parts.
 pub fn model(summary: &Summary) -> Vec<Fact> {
     let Some(simulation) = &summary.simulation else { return Vec::new() };
-    let withheld = summary.not_computed.get("simulation.steady.ci95").map(String::as_str);
+    let withheld = super::why::missing(&summary.not_computed, "simulation.steady.ci95");
     let mut facts = vec![steady(simulation)];
     let of = &simulation.steady;
-    facts.extend(of.mean.filter(|_| of.found).map(|mean| fact("mean", mean_after(mean, of, withheld))));
+    facts.extend(
+        of.mean.filter(|_| of.found).map(|mean| fact("mean", mean_after(mean, of, withheld.as_deref()))),
+    );
     facts.extend(of.relaxation_s.zip(of.relaxations).filter(|(each, _)| each.is_finite()).map(
         |(each, relaxations)| {
             let text = format!(
@@ -63,7 +65,7 @@ pub(super) fn patience(after_s: f64) -> String {
 /// Whether there is a steady state, and from when on.
 pub fn steady(simulation: &Simulation) -> Fact {
     let Steady { n, found, cut, cut_s, .. } = simulation.steady;
-    let why_not = simulation.steady.why_not.as_deref();
+    let why_not = simulation.steady.why_not.as_ref().map(super::why::unsteady);
     let of = plural(n, "response time");
     let (tone, text) = match (found, overloaded(simulation)) {
         (true, _) if simulation.steady.period_s.is_some() => {
@@ -239,7 +241,10 @@ mod tests {
         assert!(text(&summary).contains("MSER's warm-up") && text(&summary).contains("whole measured phase"));
         summary.simulation.as_mut().unwrap().steady.ci95 = None;
         assert!(text(&summary).ends_with("no interval: too few batches for one"));
-        summary.not_computed.insert("simulation.steady.ci95".into(), "the mean is infinite".into());
+        summary.not_computed.insert(
+            "simulation.steady.ci95".into(),
+            headway_stats::summary::Stated::other("the mean is infinite"),
+        );
         assert!(text(&summary).ends_with("no interval: the mean is infinite"));
     }
 

@@ -100,7 +100,7 @@ fn from_finding(finding: &Finding) -> Reason {
     Reason {
         id: ReasonId::Finding(finding.id.clone()),
         severity: finding.severity,
-        text: finding.text.clone(),
+        text: super::findings::text(finding),
         evidence,
         at: finding.at.clone(),
         next: None,
@@ -127,7 +127,8 @@ fn evidence(rule: &RuleResult) -> String {
 fn from_rule(rule: &RuleResult) -> Reason {
     let failed = rule.outcome == RuleOutcome::Fail;
     let what = if failed { "is outside of what is tolerated" } else { "could not be decided" };
-    let reason = rule.reason.as_ref().map_or(String::new(), |reason| format!(" ({reason})"));
+    let reason =
+        rule.reason.as_ref().map_or(String::new(), |reason| format!(" ({})", super::why::why(reason)));
     Reason {
         id: ReasonId::Rule(rule.rule.clone()),
         severity: if failed { Severity::Error } else { Severity::Warning },

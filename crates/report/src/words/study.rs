@@ -3,6 +3,7 @@
 //! Every sentence is computed from the document: that one model is faster is only said where the whole interval says so.
 
 use super::Tone;
+use super::why::unsteady;
 use crate::format::{count, interval_cell, number, plural, share, time, time_within, times_what};
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
 use headway_stats::summary::Interval;
@@ -260,7 +261,7 @@ pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
             format!("There is no steady state: {busiest} is asked for {} it can do.", times_what(load));
         all.push(say(Tone::Warn, text));
     } else if let Some(why) = point.why_not.as_ref().filter(|_| silent && point.found == Some(false)) {
-        all.push(say(Tone::Warn, format!("No steady state was found: {why}.")));
+        all.push(say(Tone::Warn, format!("No steady state was found: {}.", unsteady(why))));
     }
     if point.little_holds < study.replications {
         let broken = study.replications - point.little_holds;
@@ -392,7 +393,8 @@ mod tests {
         let of = study();
         let mut point = of.points[0].clone();
         assert_eq!(notes(&of, &point), []);
-        (point.found, point.why_not, point.little_holds) = (Some(false), Some("it drifts".into()), 19);
+        (point.found, point.why_not, point.little_holds) =
+            (Some(false), Some(headway_stats::summary::Stated::other("it drifts")), 19);
         let texts: Vec<String> = notes(&of, &point).into_iter().map(|note| note.text).collect();
         assert_eq!(texts[0], "No steady state was found: it drifts.");
         assert!(texts[1].starts_with("BROKEN: in 1 replication Little's identity"), "{texts:?}");

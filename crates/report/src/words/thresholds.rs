@@ -75,7 +75,7 @@ pub fn evidence(threshold: &ThresholdResult) -> String {
     }
     text = format!("{text}; n = {}", count(threshold.n));
     match &threshold.reason {
-        Some(reason) => format!("{text}; {reason}"),
+        Some(reason) => format!("{text}; {}", super::why::why(reason)),
         None => text,
     }
 }

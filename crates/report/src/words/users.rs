@@ -87,7 +87,7 @@ fn think(closed: &Closed) -> Option<Fact> {
     if let (Some(low), Some(high)) = (closed.think_min, closed.think_max) {
         text.push_str(&format!(", {} to {}", time(low), time(high)));
     }
-    let asked = closed.think_asked.map(|asked| format!("asked: {}", time(asked)));
+    let asked = closed.think_specified.map(|asked| format!("asked: {}", time(asked)));
     let recovered = (closed.think_n > 0)
         .then(|| format!("recovered from {} of requests", plural(closed.think_n, "pair")));
     let how: Vec<String> = recovered.into_iter().chain(asked).collect();
@@ -154,7 +154,7 @@ fn hidden(summary: &Summary, closed: &Closed) -> Option<Fact> {
     match &closed.estimated {
         Some(estimated) => Some(fact("estimated", open(summary, estimated))),
         None if kind(summary) == Kind::Closed => {
-            let reason = summary.not_computed.get("closed.estimated")?;
+            let reason = super::why::missing(&summary.not_computed, "closed.estimated")?;
             Some(fact("estimated", format!("not: {reason}")))
         }
         None => None,
@@ -229,7 +229,9 @@ mod tests {
         summary.closed = Some(Closed::default());
         let told = |summary: &Summary| users(summary).into_iter().find(|fact| fact.name == "estimated");
         assert_eq!(told(&summary), None);
-        summary.not_computed.insert("closed.estimated".into(), "too few requests".into());
+        summary
+            .not_computed
+            .insert("closed.estimated".into(), headway_stats::summary::Stated::other("too few requests"));
         assert_eq!(told(&summary).unwrap().text, "not: too few requests");
         let estimated = Estimated { n: 90, rate: 19.1, p99: Some(1.58), ..Estimated::default() };
         summary.closed = Some(Closed { estimated: Some(estimated), ..Closed::default() });

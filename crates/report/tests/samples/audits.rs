@@ -6,8 +6,8 @@ use super::parts::{block, curves, dispersion, outcomes, series};
 use headway_stats::Summary;
 use headway_stats::summary::{
     Audit, AuditFile, Closed, Column, CountBin, CountCurve, Dispersion, Finding, HeadwayCurve, Ks, Measured,
-    Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stream, Supported, Tables, ThreadGroup,
-    Verdict,
+    Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stated, Stream, Supported, Tables,
+    ThreadGroup, Verdict, Why,
 };
 use serde::Deserialize;
 
@@ -104,7 +104,7 @@ pub(super) fn foreign(name: &str, n: u64, rate: f64, cov: f64, audit: Audit) -> 
             n,
             offered: None,
             started: Some(rate),
-            completed: Some(rate),
+            throughput: Some(rate),
             ..RateSummary::default()
         },
         response: block(n, 0.0527, 2.9),
@@ -112,7 +112,7 @@ pub(super) fn foreign(name: &str, n: u64, rate: f64, cov: f64, audit: Audit) -> 
         series: series(60, rate, |_| 1.0),
         curves,
         audit: Some(audit),
-        not_computed: [("verdict.load".into(), "there is no plan to compare with".into())].into(),
+        not_computed: [("verdict.load".into(), Why::NothingToCompare.into())].into(),
         ..Summary::default()
     }
 }
@@ -256,8 +256,8 @@ pub fn audit_even() -> Summary {
     )];
     let few = "fewer than 10 observations lie beyond it";
     summary.response.p999 = None;
-    summary.not_computed.insert("response.p999".into(), few.into());
-    summary.not_computed.insert("closed".into(), "the rows name no users".into());
+    summary.not_computed.insert("response.p999".into(), Stated::other(few));
+    summary.not_computed.insert("closed".into(), Why::UsersNotNamed.into());
     summary
 }
 
@@ -293,9 +293,9 @@ pub fn audit_coarse() -> Summary {
         4_002,
     )];
     let coarse = "rate x resolution is 66.7, above 0.5";
-    summary.not_computed.insert("arrivals.cov".into(), coarse.into());
-    summary.not_computed.insert("arrivals.lag1".into(), coarse.into());
-    summary.not_computed.insert("arrivals.dispersion".into(), "no window length fits 30 times".into());
+    summary.not_computed.insert("arrivals.cov".into(), Stated::other(coarse));
+    summary.not_computed.insert("arrivals.lag1".into(), Stated::other(coarse));
+    summary.not_computed.insert("arrivals.dispersion".into(), Why::NoWindow.into());
     summary
 }
 

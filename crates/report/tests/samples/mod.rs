@@ -16,7 +16,8 @@ pub use runs::{
 
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Against, Arrivals, Beside, Differs, Intended, Ks, KsPair, LabelSummary, SCHEMA, Stall, ThresholdResult,
+    Against, Arrivals, Beside, Differs, Intended, Ks, KsPair, LabelSummary, SCHEMA, Stall, Stated,
+    ThresholdResult,
 };
 use parts::{block, dispersion, generator, outcomes, tail};
 
@@ -95,7 +96,7 @@ pub fn hostile() -> Summary {
         finding.n = u64::MAX;
     }
     for rule in &mut summary.verdict.rules {
-        rule.reason = Some(attack.into());
+        rule.reason = Some(Stated::other(attack));
         rule.value = Some(f64::MAX);
         rule.interval = Some([f64::MIN, f64::MAX]);
     }
@@ -104,7 +105,7 @@ pub fn hostile() -> Summary {
         value: Some(f64::MAX),
         interval: Some([f64::MIN, f64::MAX]),
         limit: 1e-300,
-        reason: Some(attack.into()),
+        reason: Some(Stated::other(attack)),
         n: u64::MAX,
         ..ThresholdResult::default()
     }];
@@ -118,7 +119,7 @@ pub fn hostile() -> Summary {
     summary.arrivals.cov = Some(1e300);
     summary.arrivals.started = u64::MAX;
     summary.rate.started = Some(f64::MAX);
-    summary.not_computed.insert(attack.into(), attack.into());
+    summary.not_computed.insert(attack.into(), Stated::other(attack));
     let mut machine = generator(0.964);
     machine.waiting = Some(attack.into());
     machine.stalls = vec![Stall { at_s: 24.1, length_s: 1e300, worker: 0, cause: Some(attack.into()) }];

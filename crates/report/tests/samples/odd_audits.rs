@@ -6,7 +6,7 @@ use super::parts::{outcomes, plan, rule};
 use headway_stats::Summary;
 use headway_stats::summary::{
     Audit, AuditFile, Closed, CountBin, CountCurve, Finding, HeadwayBin, HeadwayCurve, LoadVerdict, Offset,
-    RuleOutcome, SCHEMA, Severity, Source, ThreadGroup, UnreadableRow,
+    RuleOutcome, SCHEMA, Severity, Source, Stated, ThreadGroup, UnreadableRow, Why,
 };
 
 /// Two JMeter generators whose clocks cannot be compared, many labels, rows that nobody can read, and a plan to hold
@@ -85,8 +85,11 @@ pub fn audit_empty() -> Summary {
         schema: SCHEMA.into(),
         source: Source::Import,
         audit: Some(Audit::default()),
-        not_computed: [("arrivals".into(), reason.into()), ("response".into(), "no observations".into())]
-            .into(),
+        not_computed: [
+            ("arrivals".into(), Stated::other(reason)),
+            ("response".into(), Why::NoObservations.into()),
+        ]
+        .into(),
         ..Summary::default()
     }
 }
@@ -163,6 +166,6 @@ pub fn audit_hostile() -> Summary {
         Some(HeadwayCurve { n: u64::MAX, law: attack.into(), unit_s: -1.0, bins: Vec::new(), tail: bin });
     summary.arrivals.cov = Some(f64::MAX);
     summary.arrivals.cov_se = Some(f64::MAX);
-    summary.not_computed.insert(format!("arrivals.{attack}"), attack.repeat(9));
+    summary.not_computed.insert(format!("arrivals.{attack}"), Stated::other(attack.repeat(9)));
     summary
 }

@@ -2,7 +2,7 @@
 
 use super::parts::generator;
 use headway_stats::Summary;
-use headway_stats::summary::{Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome};
+use headway_stats::summary::{Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome, Why};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::{LazyLock, Mutex};
@@ -95,7 +95,7 @@ pub fn aborted() -> Summary {
         (ThresholdOutcome::Crossed, Some(LoadVerdict::Inconclusive))
     );
     crossed.ended_run_at = Some(1.0);
-    crossed.reason = Some("crossed after 1 s, which ended the run".into());
+    crossed.reason = Some(Why::EndedRun { at_s: 1.0, recovered: false }.into());
     summary.verdict.findings.push(Finding {
         id: "aborted".into(),
         severity: Severity::Error,

@@ -2,6 +2,7 @@
 //! interrupted, a hostile one. Plausible, not computed.
 
 use headway_stats::study::{Difference, Estimate, Parameter, Point, SCHEMA, Study, WarmUp};
+use headway_stats::summary::{Unsteady, Why};
 
 /// A name and the study it makes.
 pub type Sample = (&'static str, fn() -> Study);
@@ -51,7 +52,7 @@ fn point(values: &[&str], mean: f64, load: f64) -> Point {
         n: 200_000,
         response,
         offered: Some(estimate(rate)),
-        completed: Some(estimate(rate.min(1_250.0))),
+        goodput: Some(estimate(rate.min(1_250.0))),
         failed: Estimate { ci95: Some([0.0, 0.0]), p05: Some(0.0), p95: Some(0.0), ..Estimate::default() },
         utilisation: Some(estimate(load.min(0.98))),
         load: Some(load),
@@ -172,10 +173,11 @@ pub fn study_demands() -> Study {
         let mut second = blank("failed: rate<1%");
         (second.value, second.interval, second.n) =
             (Some(point.failed.mean), point.failed.ci95.or(Some([0.0, 0.0001])), point.n);
-        let why = "no steady state: dynos is asked for 1.28 times what it can do";
+        let overload = Unsteady::Overload { part: "dynos".into(), load: Some(1.28), growth: None };
+        let why = Why::NotSteady { because: Some(Box::new(overload.into())) };
         point.thresholds = vec![first, second];
         for result in &mut point.thresholds {
-            headway_stats::thresholds::judge_runs(result, over.then_some(why));
+            headway_stats::thresholds::judge_runs(result, over.then(|| why.clone()));
         }
     }
     study.not_judged = vec!["bytes: avg<1KiB is not judged: a study keeps no sizes.".into()];

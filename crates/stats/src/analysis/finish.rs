@@ -14,15 +14,16 @@ use crate::rules::{self, Evidence};
 use crate::series::Level;
 use crate::setup::{Facts, Workload};
 use crate::summary::{
-    self, Curves, LabelSummary, LimitedBy, PercentileCurves, RateSummary, SeriesRow, Summary, Tail,
+    self, Curves, LabelSummary, LimitedBy, NotComputed, PercentileCurves, RateSummary, SeriesRow, Summary,
+    Tail, Why,
 };
 use crate::thresholds::kept::Sight;
-use crate::users::{Cycle, FIXED_WORK};
+use crate::users::Cycle;
 use headway_base::{Due, Nanos, Outcome};
 use std::collections::BTreeMap;
 
 /// Why something is null, by its path in the document.
-type Missing = BTreeMap<String, String>;
+type Missing = NotComputed;
 
 impl Analysis {
     /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
@@ -63,14 +64,14 @@ impl Analysis {
         self.rates_into(&mut summary, until);
         self.loops_into(&mut summary, &facts, until, filled, &mut missing);
         if !self.arrivals.compares {
-            missing.insert("rate.offered".into(), rules::NOT_DUE.into());
+            missing.insert("rate.offered".into(), Why::DueNotTold.into());
         }
         summary.not_computed = missing;
         self.verdict_into(&mut summary, &facts, &arrivals, filled);
         if self.is_fixed_work() {
             let of_interval = |path: &str| path.contains(".ci95.") || path.ends_with(".interval");
             let reasons = summary.not_computed.iter_mut().filter(|(path, _)| of_interval(path));
-            reasons.for_each(|(_, reason)| *reason = FIXED_WORK.into());
+            reasons.for_each(|(_, reason)| *reason = Why::FixedWork.into());
         }
         if facts.source == summary::Source::Sim {
             summary.take_back_sizes();
@@ -157,9 +158,9 @@ impl Analysis {
             summary.response_open = Some(open.spread(NS, "response_open", missing));
             summary.response_session = Some(session.spread(NS, "response_session", missing));
         }
-        let nothing = if self.arrivals.compares { "no observations" } else { rules::NOT_DUE };
-        summary.lag = tail(&self.arrivals.lag, "lag", nothing, missing);
-        summary.blocked = tail(&r.blocked, "blocked", nothing, missing);
+        let nothing = || if self.arrivals.compares { Why::NoObservations } else { Why::DueNotTold };
+        summary.lag = tail(&self.arrivals.lag, "lag", nothing(), missing);
+        summary.blocked = tail(&r.blocked, "blocked", nothing(), missing);
         summary.outcomes = outcomes(&r.outcomes);
         let percentiles = PercentileCurves { response: response.curve(NS), service: service.curve(NS) };
         summary.curves = Curves { percentiles, headway: summary.curves.headway.take() };
@@ -194,7 +195,7 @@ impl Analysis {
     fn rates_into(&self, summary: &mut Summary, until: Nanos) {
         let seconds = (until - self.measured.start).as_secs_f64();
         let per_second = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
-        let good_within = self.loops.as_ref().and_then(|loops| per_second(loops.good_within));
+        let goodput = self.loops.as_ref().and_then(|loops| per_second(loops.good_within));
         if let (Workload::Sessions, Some(loops)) = (self.setup.workload, &self.loops) {
             // By when requests started and ended: those of a session are counted to the phase wherever they fall.
             summary.rate = RateSummary {
@@ -205,8 +206,8 @@ impl Analysis {
                     .map(|(_, asked)| asked / seconds)
                     .filter(|r| r.is_finite()),
                 started: per_second(loops.started_within),
-                completed: per_second(loops.completed_within),
-                good_within,
+                throughput: per_second(loops.completed_within),
+                goodput,
             };
             return;
         }
@@ -217,8 +218,8 @@ impl Analysis {
             // Where instants of being due are copies of the starts, nothing is known of what was offered.
             offered: per_second(summary.measured.n).filter(|_| self.arrivals.compares),
             started: per_second(started - self.requests.all_not_sent().started.min(started)),
-            completed: per_second(answered.map(|(_, &n)| n).sum()),
-            good_within,
+            throughput: per_second(answered.map(|(_, &n)| n).sum()),
+            goodput,
         };
     }
 
@@ -245,10 +246,8 @@ impl Analysis {
         summary.closed = Some(loops.closed(&cycle, until, filled, seed, missing));
         if workload == Workload::Sessions || loops.sessions.rows > 0 {
             let unasked = match facts.interrupted_at {
-                _ if fixed_work => Some("fixed work has no time in which its requests are asked for"),
-                Some(_) => {
-                    Some("the run was cut short, and what its sessions would have sent by then is not known")
-                }
+                _ if fixed_work => Some(Why::NoTimeAsked),
+                Some(_) => Some(Why::CutShort),
                 None => None,
             };
             let labels = &self.setup.labels;
@@ -256,16 +255,15 @@ impl Analysis {
             if workload == Workload::Sessions {
                 let seconds = (until - self.measured.start).as_secs_f64();
                 summary.rate.offered =
-                    block.requests_asked.filter(|_| seconds > 0.0).map(|asked| asked / seconds);
-                if let Some(reason) = missing.get("sessions.requests_asked").cloned() {
+                    block.requests_offered.filter(|_| seconds > 0.0).map(|asked| asked / seconds);
+                if let Some(reason) = missing.get("sessions.requests_offered").cloned() {
                     missing.insert("rate.offered".into(), reason);
                 }
             }
             summary.sessions = Some(block);
         }
         if loops.there().is_none() {
-            let reason = "the records do not tell when users came and went";
-            missing.insert("series.users".into(), reason.into());
+            missing.insert("series.users".into(), Why::UsersNotTold.into());
         }
     }
 
@@ -309,8 +307,8 @@ impl Analysis {
         summary.verdict.limited_by = self.limited_by(facts, summary.measured.n);
         if summary.verdict.load.is_none() {
             let reason = match self.setup.workload {
-                Workload::Foreign => "there is no plan to compare with",
-                _ => "no rule applies to this kind of workload",
+                Workload::Foreign => Why::NothingToCompare,
+                _ => Why::NoRule,
             };
             summary.not_computed.insert("verdict.load".into(), reason.into());
         }
@@ -352,11 +350,11 @@ impl Analysis {
         let skewed = facts.simulation.as_ref().is_some_and(|simulation| simulation.steady.skewed);
         summary.verdict.findings = findings;
         if let Some(reason) = unsteady {
-            summary.withhold_intervals(reason, false);
-            summary.unjudge(reason);
+            summary.withhold_intervals(&reason, false);
+            summary.unjudge(&reason);
         } else if let Some(reason) = no_mean {
-            summary.withhold_intervals(reason, true);
-            summary.unjudge(reason);
+            summary.withhold_intervals(&reason, true);
+            summary.unjudge(&reason);
         }
         if length.is_some() || skewed {
             summary.withhold_of_single_run(length, skewed);
@@ -364,7 +362,7 @@ impl Analysis {
     }
 }
 
-fn tail(kept: &Fine, path: &str, nothing: &str, missing: &mut Missing) -> Tail {
+fn tail(kept: &Fine, path: &str, nothing: Why, missing: &mut Missing) -> Tail {
     let cells = kept.cells();
     let quantile = |p| cells.quantile(p).map(|x| x.min(kept.max) as f64 / 1e9);
     if cells.n() == 0 {

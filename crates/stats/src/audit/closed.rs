@@ -6,10 +6,10 @@
 use super::threads::Threads;
 use crate::little;
 use crate::moments::Sums;
-use crate::summary::{Closed, Pages};
+use crate::summary::{Closed, NotComputed, Pages, Why};
 use headway_base::{Nanos, Record};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 /// "All" users wait when this share of them does.
 const NEARLY_ALL: f64 = 0.95;
@@ -138,7 +138,7 @@ impl InFlight {
         &self,
         threads: Option<&Threads>,
         rate: Option<f64>,
-        not_computed: &mut BTreeMap<String, String>,
+        not_computed: &mut NotComputed,
     ) -> Closed {
         let response = self.response.mean().map(|r| r / 1e9);
         let seconds = rate.map(|rate| self.response.n as f64 / rate);
@@ -155,12 +155,12 @@ impl InFlight {
             ..Closed::default()
         };
         let Some(threads) = threads else {
-            not_computed.insert("closed.users".into(), "the file does not name users".into());
+            not_computed.insert("closed.users".into(), Why::UsersNotNamed.into());
             return closed;
         };
         if let Err(reason) = threads.one_at_a_time() {
             for path in ["closed.users", "closed.think"] {
-                not_computed.insert(path.into(), reason.clone());
+                not_computed.insert(path.into(), reason.clone().into());
             }
             return closed;
         }
@@ -170,13 +170,12 @@ impl InFlight {
         if self.response.mean().is_some_and(|r| r >= 2.0 * threads.grid() as f64) {
             closed.all_waiting = self.share_at_least(NEARLY_ALL * users);
         } else {
-            let reason = "a response takes less than two steps of the stamps' grid".to_owned();
-            not_computed.insert("closed.all_waiting".into(), reason);
+            not_computed.insert("closed.all_waiting".into(), Why::ShortResponses.into());
         }
         let rate = rate.filter(|_| self.response.n >= little::FEWEST);
         if rate.is_none() {
-            let reason = format!("fewer than {} requests (n = {})", little::FEWEST, self.response.n);
-            not_computed.insert("closed.n_little".into(), reason);
+            let reason = Why::FewRequests { needed: little::FEWEST, n: self.response.n };
+            not_computed.insert("closed.n_little".into(), reason.into());
         }
         match threads.think() {
             Ok(think) => {
@@ -185,7 +184,7 @@ impl InFlight {
                 (closed.think_min, closed.think_max) = (think.min, think.max);
             }
             Err(reason) => {
-                not_computed.insert("closed.think".into(), reason);
+                not_computed.insert("closed.think".into(), reason.into());
             }
         }
         let think = closed.think;
@@ -241,7 +240,7 @@ mod tests {
         assert_eq!(flight.most(), 2);
         assert_eq!(flight.share_at_least(1.0), Some(0.8));
         assert_eq!(flight.share_at_least(2.0), Some(0.2));
-        let mut not_computed = BTreeMap::new();
+        let mut not_computed = NotComputed::new();
         let closed = flight.closed(None, Some(0.4), &mut not_computed);
         assert_eq!((closed.n, closed.response, closed.in_flight_max), (4, Some(25.25), Some(2)));
         assert!(closed.users.is_none() && not_computed.contains_key("closed.users"));

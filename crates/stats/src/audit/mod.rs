@@ -19,7 +19,9 @@ pub use survey::Survey;
 use crate::analysis::Analysis;
 use crate::findings::by_severity;
 use crate::setup::{Facts, Foreign, Setup};
-use crate::summary::{Audit, Finding, FindingId, RateSummary, Resolution, Severity, Spread, Stream, Summary};
+use crate::summary::{
+    Audit, Finding, FindingId, RateSummary, Resolution, Severity, Spread, Stream, Summary, Why,
+};
 use causes::Evidence;
 use closed::InFlight;
 use counts::Counts;
@@ -231,8 +233,9 @@ impl Auditor {
             let left_out;
             (summary.thread_groups, left_out) = threads.groups();
             if left_out > 0 {
-                let reason = format!("{left_out} more groups were asked for than are told");
-                summary.not_computed.insert("thread_groups".into(), reason);
+                let users = block.users.unwrap_or(0);
+                let reason = Why::Groups { left_out, too_large: Vec::new(), users };
+                summary.not_computed.insert("thread_groups".into(), reason.into());
             }
         }
         if self.ends {
@@ -267,7 +270,7 @@ fn without_ends(summary: &mut Summary) {
     let of = |path: &str| PARTS.contains(&path.split('.').next().unwrap_or_default());
     summary.not_computed.retain(|path, _| !of(path));
     for path in PARTS {
-        summary.not_computed.insert(path.into(), "the file does not tell when requests ended".into());
+        summary.not_computed.insert(path.into(), Why::EndsNotTold.into());
     }
     summary.response = Spread::default();
     summary.response_ok = Spread::default();

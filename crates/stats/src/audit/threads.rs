@@ -7,7 +7,7 @@
 use super::AuditSetup;
 use super::extent::Extent;
 use crate::moments::Gathered;
-use crate::summary::ThreadGroup;
+use crate::summary::{ThreadGroup, Why};
 use headway_base::{Nanos, Record};
 
 /// Most groups of users.
@@ -183,23 +183,21 @@ impl Threads {
     }
 
     /// Whether users wait for their answers, as users of a closed load do; else what they do instead.
-    pub fn one_at_a_time(&self) -> Result<(), String> {
+    pub fn one_at_a_time(&self) -> Result<(), Why> {
         let (overlap, follow) = (self.overlap, self.follow);
         if overlap as f64 <= OVERLAPPING * follow as f64 {
             return Ok(());
         }
-        Err(format!(
-            "users have several requests at once: {overlap} of {follow} started before their user's last one had ended"
-        ))
+        Err(Why::SeveralAtOnce { overlap, of: follow })
     }
 
     /// The recovered think times, or why there are none.
-    pub fn think(&self) -> Result<Think, String> {
+    pub fn think(&self) -> Result<Think, Why> {
         self.one_at_a_time()?;
         let think = self.think.moments();
         let n = think.n;
         if n == 0 {
-            return Err("no user sent a second request".into());
+            return Err(Why::NoSecondRequest);
         }
         const NS: f64 = 1e9;
         Ok(Think {

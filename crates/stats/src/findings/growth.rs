@@ -8,7 +8,7 @@
 
 use super::simulated::times;
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width};
-use crate::summary::{Interval, ModelPart};
+use crate::summary::{Grows, Interval, ModelPart};
 
 /// Last periods that are looked at, at most.
 const MOST_PERIODS: u32 = 1_000;
@@ -65,6 +65,11 @@ impl Growth {
     pub fn told(&self) -> String {
         let [low, high] = self.interval.map(times);
         format!("{} per second (95 % interval {low} to {high})", times(self.per_second))
+    }
+
+    /// The same of a part with that name.
+    pub fn of_part(&self, part: &str) -> Grows {
+        Grows { part: part.to_owned(), per_second: self.per_second, ci95: self.interval }
     }
 
     /// Whether it is shown to grow.

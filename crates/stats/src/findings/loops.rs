@@ -4,9 +4,8 @@ use super::growth::Growth;
 use super::simulated::{is_overloaded, no_steady_state};
 use super::{Case, percent, span};
 use crate::intervals::SEGMENTS;
-use crate::replay::PILES_UP;
 use crate::setup::Workload;
-use crate::summary::{Finding, Severity};
+use crate::summary::{Finding, Severity, Stated, Why};
 use crate::trend::{Trend, mser};
 use headway_base::Outcome;
 
@@ -28,7 +27,7 @@ fn not_sent(case: &Case) -> Option<Finding> {
     let sessions = case.summary.sessions.as_ref()?;
     // What the generator did not send is no feedback: see `unsent`.
     let not_sent = case.evidence.loops.map_or(0, |loops| loops.sessions.not_sent);
-    let asked = sessions.requests_asked? - not_sent as f64;
+    let asked = sessions.requests_offered? - not_sent as f64;
     let share = sessions.sent_share.filter(|_| asked > 0.0).map(|_| sessions.requests_sent as f64 / asked)?;
     let least = 1.0 - case.evidence.tolerances.feedback;
     (share < least).then(|| Finding {
@@ -201,7 +200,11 @@ pub(super) fn closed_loop(case: &Case) -> Option<Finding> {
     let closed = case.summary.closed.as_ref().filter(|_| case.evidence.workload == Workload::Closed)?;
     let estimate = closed.estimated.as_ref().and_then(|e| Some((e.p99?, e.rate, case.summary.response.p99?)));
     let no_estimate = || match case.summary.not_computed.get("closed.estimated") {
-        Some(reason) if reason.starts_with(PILES_UP) => format!(" No estimate of it: {reason}."),
+        Some(Stated { why: Why::WouldPileUp { busy, rate }, .. }) => format!(
+            " No estimate of it: as many arrivals as the loop got answers would pile up without end: the target was busy for {} \
+             of the time at {rate:.1} requests per second, so no percentile of such arrivals exists.",
+            percent(*busy)
+        ),
         _ => String::new(),
     };
     let estimate = estimate.map_or_else(no_estimate, |(open, rate, seen)| {

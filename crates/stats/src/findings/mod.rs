@@ -19,10 +19,9 @@ use crate::phase::Ranges;
 use crate::rules::Evidence;
 use crate::setup::{Facts, Workload};
 use crate::summary::{
-    Finding, FindingId, Generator, Infinite, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source,
-    Stall, Summary,
+    Finding, FindingId, Generator, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Stall,
+    Summary, Why,
 };
-use crate::thresholds::simulated::{BOUNDLESS, ENDLESS};
 use headway_base::Outcome;
 
 /// All that findings are made from.
@@ -104,7 +103,7 @@ pub(crate) fn by_severity(findings: &mut [Finding]) {
 }
 
 /// Why no interval of a simulated run's response times means anything: there is no steady state that it could be of.
-pub(crate) fn unsteady(case: &Case) -> Option<&'static str> {
+pub(crate) fn unsteady(case: &Case) -> Option<Why> {
     simulated::unsteady(case)
 }
 
@@ -114,9 +113,8 @@ pub(crate) fn length_for_intervals(case: &Case) -> Option<(f64, f64)> {
 }
 
 /// Why no interval of a mean response time means anything: the mean that it should hold is infinite, or the variance is.
-pub(crate) fn no_mean(case: &Case) -> Option<&'static str> {
-    let (_, what) = simulated::boundless(case)?;
-    Some(if what == Infinite::MeanWait { ENDLESS } else { BOUNDLESS })
+pub(crate) fn no_mean(case: &Case) -> Option<Why> {
+    simulated::boundless(case).map(|(_, what)| what.against_the_mean())
 }
 
 /// Numbers are written with all their digits below this.
@@ -260,13 +258,14 @@ mod tests {
 
     #[test]
     fn every_finding_is_documented() {
-        let documented = include_str!("../../../../docs/verdict.md");
-        let rows: Vec<&str> =
-            documented.lines().filter_map(|row| row.strip_prefix("| `")?.split('|').next()).collect();
+        let documented =
+            [include_str!("../../../../docs/verdict.md"), include_str!("../../../../docs/causes.md")];
+        let lines = documented.iter().flat_map(|text| text.lines());
+        let rows: Vec<&str> = lines.filter_map(|row| row.strip_prefix("| `")?.split('|').next()).collect();
         for id in FindingId::ALL {
             let named =
                 rows.iter().any(|row| row.trim_end_matches("` ").split("`, `").any(|name| *id == name));
-            assert!(named, "{id} is not in docs/verdict.md");
+            assert!(named, "{id} is in neither docs/verdict.md nor docs/causes.md");
         }
     }
 }

@@ -6,8 +6,7 @@ use super::refusals::Refusals;
 use super::{Case, PLAIN, percent, span};
 use crate::setup::Workload;
 use crate::steady::Length;
-use crate::summary::{Finding, Infinite, ModelPart, Severity, Simulation, Steady};
-use crate::thresholds::simulated::{NOT_FOUND, OVERLOADED, PILES_UP};
+use crate::summary::{Evidence, Finding, Infinite, ModelPart, Severity, Simulation, Steady, Why};
 
 /// How well the mean of a single queue should be known: within 10 %.
 const WELL_KNOWN: f64 = 0.1;
@@ -45,17 +44,17 @@ pub(super) fn is_overloaded(case: &Case) -> bool {
 }
 
 /// Why no interval means anything.
-pub(super) fn unsteady(case: &Case) -> Option<&'static str> {
+pub(super) fn unsteady(case: &Case) -> Option<Why> {
     let simulation = case.facts.simulation.as_ref()?;
     if is_overloaded(case) {
-        return Some(OVERLOADED);
+        return Some(Why::Overloaded);
     }
     let piles_up = || filling_up(case).is_some();
     match case.evidence.workload {
         Workload::FixedWork => None,
-        _ if piles_up() => Some(PILES_UP),
+        _ if piles_up() => Some(Why::PilesUp),
         _ => (simulation.steady.n > 0 && !simulation.steady.found && !sheds(case, simulation))
-            .then_some(NOT_FOUND),
+            .then(|| Why::NotSteady { because: simulation.steady.why_not.clone().map(Box::new) }),
     }
 }
 
@@ -226,6 +225,12 @@ struct Load<'a> {
 }
 
 impl Load<'_> {
+    /// How many times what it can do it is asked for; none for infinitely many.
+    fn told(&self) -> Option<f64> {
+        let infinite = self.part.infinite == Some(Infinite::MeanService);
+        Some(self.offered).filter(|offered| offered.is_finite() && !infinite)
+    }
+
     /// Whether requests fail instead of piling up.
     fn sheds(&self) -> bool {
         self.part.failed > 0 && self.growth.is_some_and(|growth| !growth.shown())
@@ -271,30 +276,20 @@ fn asked_for(worst: &Load, all: usize) -> String {
 
 fn overload(worst: &Load, all: usize) -> Finding {
     let (value, interval) = worst.growth.map(|growth| (growth.per_second, growth.interval)).unzip();
+    let evidence = Evidence::FillsUp {
+        part: worst.part.name.clone(),
+        load: worst.told(),
+        parts: all,
+        growth: worst.growth.map(|growth| growth.of_part(&worst.part.name)),
+    };
     Finding {
         severity: Severity::Warning,
-        text: format!(
-            "There is no steady state: {} {} Response times tell how long the run was; ask for less, or give it more servers.",
-            asked_for(worst, all),
-            worst.growth.map_or_else(
-                || "How fast the number of requests in it grows is not known from so few windows.".into(),
-                |growth| grew(&growth)
-            )
-        ),
+        evidence: vec![evidence],
         value,
         interval,
         limit: value.map(|_| 0.0),
         n: worst.part.requests,
         ..Finding::default()
-    }
-}
-
-fn grew(growth: &Growth) -> String {
-    let told = growth.told();
-    if growth.shown() {
-        format!("The number of requests in it grew by {told}.")
-    } else {
-        format!("In this run it is not shown that the number of requests in it grew: {told}.")
     }
 }
 
@@ -304,20 +299,15 @@ fn not_found(case: &Case, simulation: &Simulation) -> Finding {
     let fastest = growing
         .filter(|(_, growth)| growth.shown())
         .max_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second));
-    let what = fastest.map_or_else(
-        || "No part of the model is shown to fill up.".to_owned(),
-        |(part, growth)| format!("The number of requests in {} grew by {}.", part.name, growth.told()),
-    );
+    let evidence = Evidence::NoSteadyState {
+        why: steady.why_not.clone(),
+        n: steady.n,
+        fastest: fastest.as_ref().map(|(part, growth)| growth.of_part(&part.name)),
+    };
     let (value, interval) = fastest.map(|(_, growth)| (growth.per_second, growth.interval)).unzip();
     Finding {
         severity: Severity::Warning,
-        text: format!(
-            "No steady state was found: {}. {what} Run for longer, or ask for less.",
-            steady.why_not.clone().unwrap_or_else(|| format!(
-                "by MSER no cut within the first half of the {} response times leaves the rest steady",
-                steady.n
-            ))
-        ),
+        evidence: vec![evidence],
         value,
         interval,
         limit: value.map(|_| 0.0),

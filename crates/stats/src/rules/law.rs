@@ -5,9 +5,9 @@
 //! the standard error of the CoV, that of the index), so a short file is undecided and not wrong. Sources: the variance of
 //! the number of renewals, cov^2 times its mean, Cox (1962), "Renewal Theory", section 4.5.
 
-use super::{Evidence, Measurement, NOT_DUE, or_no_window};
+use super::{Evidence, Measurement, or_no_window};
 use crate::setup::PlanLaw;
-use crate::summary::{Limits, RuleId};
+use crate::summary::{Limits, RuleId, Why};
 
 /// A constant rate expects an index of 0 only of windows that hold many headways: a start that crosses the border of a
 /// window adds up to half its inverse count.
@@ -30,7 +30,7 @@ pub(super) fn measure(rule: &RuleId, e: &Evidence, law: &PlanLaw) -> Vec<Measure
         RuleId::SentShare => vec![sent_share(e, law)],
         RuleId::Bunching => vec![bunching(e, law)],
         RuleId::Dispersion => dispersion(e, law),
-        _ => vec![Measurement::absent(NOT_DUE)],
+        _ => vec![Measurement::absent(Why::DueNotTold)],
     }
 }
 
@@ -38,7 +38,7 @@ fn sent_share(e: &Evidence, law: &PlanLaw) -> Measurement {
     let n = e.arrivals.block.started;
     let expected = e.kept.expected_count(law);
     if expected < 1.0 {
-        let reason = format!("less than one start is expected (n = {n})");
+        let reason = Why::NoneExpected { n };
         return Measurement { n, reason: Some(reason), ..Measurement::default() };
     }
     let value = n as f64 / expected;
@@ -59,8 +59,8 @@ fn bunching(e: &Evidence, law: &PlanLaw) -> Measurement {
         Some(value) if !e.arrivals.coarse => value,
         _ => {
             let reason = match e.arrivals.coarse {
-                true => "the stamps are too coarse for headways".to_owned(),
-                false => format!("too few headways for an interval (n = {n})"),
+                true => Why::CoarseStamps { grid_s: e.kept.grid.as_secs_f64(), headway_s: None },
+                false => Why::FewHeadways { n, needed: None },
             };
             return Measurement { n, reason: Some(reason), ..Measurement::default() };
         }
@@ -104,7 +104,7 @@ fn dispersion(e: &Evidence, law: &PlanLaw) -> Vec<Measurement> {
         let fails = row.interval.is_some_and(|[low, high]| low > tolerance || high < -tolerance);
         if blunt && !fails {
             row.absent = true;
-            row.reason = Some(format!("too few windows to tell a difference of {tolerance} (n = {})", row.n));
+            row.reason = Some(Why::FewWindows { difference: tolerance, n: row.n });
         }
     }
     or_no_window(rows, e)

@@ -1,14 +1,14 @@
-//! The document that several simulated runs end in: `"schema": "headway.study/1"`. Models and values of parameters, each played
+//! The document that several simulated runs end in: `"schema": "headway.study/2"`. Models and values of parameters, each played
 //! so often, with intervals over the replications, and models compared on the same draws.
 //!
 //! Plain data, as the summary of a single run: times in seconds, rates per second.
 
-use crate::summary::{Against, Interval, Recorded, ThresholdResult, Units};
+use crate::summary::{Against, Interval, NotComputed, Recorded, Stated, ThresholdResult, Units, Unsteady};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Name and version of the document's shape.
-pub const SCHEMA: &str = "headway.study/1";
+pub const SCHEMA: &str = "headway.study/2";
 
 /// The parameter that chooses among the models.
 pub const MODEL: &str = "model";
@@ -97,7 +97,7 @@ pub struct Point {
     /// Requests per second that were asked for.
     pub offered: Option<Estimate>,
     /// Complete good answers per second.
-    pub completed: Option<Estimate>,
+    pub goodput: Option<Estimate>,
     /// Share of requests that did not end well.
     pub failed: Estimate,
     /// Share of the servers' time spent serving, of the part of the model that is asked for most.
@@ -109,8 +109,8 @@ pub struct Point {
     /// Whether a steady state was found, of all replications together: by MSER in their average, if nothing else speaks against
     /// one. None where there is none to be found, or too little to tell.
     pub found: Option<bool>,
-    /// What speaks against one, in words; none where one was found.
-    pub why_not: Option<String>,
+    /// What speaks against one; none where one was found.
+    pub why_not: Option<Stated<Unsteady>>,
     /// Replications in which, each looked at alone, MSER finds one.
     pub steady: u64,
     /// Mean share of the run that was left out as warm-up.
@@ -123,7 +123,7 @@ pub struct Point {
     /// What was demanded of it, judged by intervals over the replications.
     pub thresholds: Vec<ThresholdResult>,
     /// Why an interval is not there, by its place: `response.mean.ci95`.
-    pub not_computed: BTreeMap<String, String>,
+    pub not_computed: NotComputed,
     /// What is to be said about it, in words.
     pub notes: Vec<String>,
     /// How it compares to the recorded run; none where none was named.

@@ -22,7 +22,7 @@ pub struct Closed {
     /// Mean think time Z: as recovered from the records, else as asked for.
     pub think: Option<f64>,
     /// Mean think time asked for; none where it is not known.
-    pub think_asked: Option<f64>,
+    pub think_specified: Option<f64>,
     /// Mean of the recovered think times: from the end of a user's request to when his next one was due (in an audit, when it
     /// started).
     pub think_recovered: Option<f64>,

@@ -1,4 +1,4 @@
-//! The document that a run, a simulation or an audit ends in: `"schema": "headway.summary/1"`.
+//! The document that a run, a simulation or an audit ends in: `"schema": "headway.summary/2"`.
 //!
 //! Plain data, serialised and deserialised as it stands; every report is a function of it. Times are in seconds,
 //! rates per second, sizes in bytes ([`Units`] says so in the document itself). A number that could not be computed
@@ -15,6 +15,7 @@ mod arrivals;
 mod audit;
 mod beside;
 mod closed;
+mod evidence;
 mod generator;
 mod generator_share;
 mod plan;
@@ -23,6 +24,7 @@ mod simulation;
 mod tags;
 mod threshold;
 mod verdict;
+mod why;
 pub mod withhold;
 
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
@@ -32,6 +34,7 @@ pub use audit::{
 };
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, Pages, Supported, ThreadGroup};
+pub use evidence::Evidence;
 pub use generator::{Departures, Generator, Stall, WorkerTime};
 pub use generator_share::GeneratorShare;
 pub use plan::{PlanPhase, PlanSummary};
@@ -44,12 +47,17 @@ pub use verdict::{
     Verdict,
 };
 
+pub use why::{Disturbance, Grows, PlanPart, Reason, Stated, Unsteady, Why};
+
 use crate::setup::Workload;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The name and version of the document's shape.
-pub const SCHEMA: &str = "headway.summary/1";
+pub const SCHEMA: &str = "headway.summary/2";
+
+/// Why numbers are null, by their paths in the document.
+pub type NotComputed = BTreeMap<String, Stated<Why>>;
 
 /// Lower and upper end of a 95 % confidence interval, in the unit of the value it belongs to.
 pub type Interval = [f64; 2];
@@ -87,7 +95,7 @@ pub struct Summary {
     pub measured: Measured,
     /// Headways and dispersion of the arrivals as they started.
     pub arrivals: Arrivals,
-    /// Offered, started and completed requests per second.
+    /// Offered, started and completed requests per second, and goodput.
     pub rate: RateSummary,
     /// Release lag of the arrivals that found a connection: the generator's own lateness.
     pub lag: Tail,
@@ -133,8 +141,8 @@ pub struct Summary {
     pub beside: Option<Beside>,
     /// How the generator itself fared; none where nothing watched it.
     pub generator: Option<Generator>,
-    /// Why a number is null: its path in this document, and the reason in words.
-    pub not_computed: BTreeMap<String, String>,
+    /// Why a number is null: its path in this document, and the reason.
+    pub not_computed: NotComputed,
 }
 
 /// Units of the document's numbers; constant within a schema version.
@@ -213,9 +221,9 @@ pub struct RateSummary {
     pub started: Option<f64>,
     /// Complete answers to them, per second, also those that came after the phase; where sessions arrive, those that came within
     /// it.
-    pub completed: Option<f64>,
+    pub throughput: Option<f64>,
     /// Good answers that were complete within the measured phase, whenever their requests were due, per second.
-    pub good_within: Option<f64>,
+    pub goodput: Option<f64>,
 }
 
 /// The tail of a span of time.

@@ -25,10 +25,10 @@ pub struct Sessions {
     /// Requests that the sessions due would make within the measured phase if every answer were instant: those that they made
     /// and that would then have been due within it, and what sessions that were cut short still had to make. None where what a
     /// session is to do is not known.
-    pub requests_asked: Option<f64>,
+    pub requests_offered: Option<f64>,
     /// Requests that started before the end of the measured phase, of sessions due within.
     pub requests_sent: u64,
-    /// `requests_sent` over `requests_asked`.
+    /// `requests_sent` over `requests_offered`.
     pub sent_share: Option<f64>,
     /// Sessions under way on average over the measured phase.
     pub active_mean: Option<f64>,

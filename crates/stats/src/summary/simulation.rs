@@ -1,6 +1,6 @@
 //! What a simulation can tell besides: whether it reached a steady state, and how the parts of the model fared.
 
-use super::Interval;
+use super::{Interval, Stated, Unsteady, Why};
 use serde::{Deserialize, Serialize};
 
 /// A simulated run, seen from inside.
@@ -31,7 +31,7 @@ pub struct Steady {
     /// speaks against one.
     pub found: bool,
     /// What does, in words that follow "none found:"; none where one was found.
-    pub why_not: Option<String>,
+    pub why_not: Option<Stated<Unsteady>>,
     /// Requests that belong to the warm-up, by MSER; left out of `mean`.
     pub cut: u64,
     /// When the last of them was due.
@@ -84,12 +84,9 @@ impl Infinite {
         self != Infinite::MeanService
     }
 
-    /// Why the mean response time then has none, in words.
-    pub fn against_the_mean(self) -> &'static str {
-        match self {
-            Infinite::MeanWait => "the mean is infinite: that of a run depends on its longest services",
-            _ => "the service times have too heavy a tail for an interval of the mean",
-        }
+    /// Why the mean response time then has none.
+    pub fn against_the_mean(self) -> Why {
+        if self == Infinite::MeanWait { Why::MeanInfinite } else { Why::HeavyTail }
     }
 }
 

@@ -157,8 +157,9 @@ mod tests {
     #[test]
     fn every_tag_is_read_as_it_is_written() {
         let all: Vec<&str> = FindingId::ALL.iter().map(FindingId::as_str).collect();
-        assert!(FindingId::ALL.iter().all(|id| FindingId::from(id.as_str()) == *id));
-        assert!(RuleId::ALL.iter().all(|id| RuleId::from(id.as_str()) == *id));
+        let findings: Vec<FindingId> = FindingId::ALL.iter().map(|id| id.as_str().into()).collect();
+        let rules: Vec<RuleId> = RuleId::ALL.iter().map(|id| id.as_str().into()).collect();
+        assert!(findings == FindingId::ALL && rules == RuleId::ALL);
         assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
         let other = FindingId::from("of-a-later-version");
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The document's thresholds: what was demanded of the numbers, and whether it held.
 
-use super::Interval;
+use super::{Interval, Stated, Why};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub struct ThresholdResult {
     /// What follows.
     pub outcome: ThresholdOutcome,
     /// Why it was not judged, or what else to know about the outcome.
-    pub reason: Option<String>,
+    pub reason: Option<Stated<Why>>,
     /// Seconds since the plan's zero at which it was crossed and ended the run; null where it did not.
     pub ended_run_at: Option<f64>,
     /// Number of observations behind the value.

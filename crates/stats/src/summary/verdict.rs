@@ -1,6 +1,6 @@
 //! The document's verdict: load, pattern, findings, rules.
 
-use super::{FindingId, Interval, RuleId};
+use super::{Evidence, FindingId, Interval, RuleId, Stated, Why};
 use serde::{Deserialize, Serialize};
 
 /// Was the load sent as specified, and do its starts look like those of independent users? Never merged into one.
@@ -137,8 +137,11 @@ pub struct Finding {
     pub id: FindingId,
     /// How much it matters.
     pub severity: Severity,
-    /// Effect and cause in one or two plain sentences.
+    /// Effect and cause in plain sentences: written by the report from `evidence`, and read where there is none.
     pub text: String,
+    /// What the sentences are made from, in their order.
+    #[serde(deserialize_with = "super::evidence::read", skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
     /// Size of the effect, in the unit that the text names.
     pub value: Option<f64>,
     /// 95 % interval of the value.
@@ -185,7 +188,7 @@ pub struct RuleResult {
     /// Number of observations behind the value.
     pub n: u64,
     /// Why it is undecided or does not apply; null otherwise.
-    pub reason: Option<String>,
+    pub reason: Option<Stated<Why>>,
 }
 
 /// A range of tolerated values; an open end is null.

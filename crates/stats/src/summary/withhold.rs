@@ -2,14 +2,9 @@
 //!
 //! Deliberately absent: when that is; findings know.
 
-use super::{Interval, Intervals, Summary, ThresholdOutcome};
-use crate::findings::span;
+use super::{Interval, Intervals, NotComputed, Summary, ThresholdOutcome, Why};
 use crate::steady::Length;
 use crate::thresholds::{is_time, percentile};
-use std::collections::BTreeMap;
-
-/// Why the mean of a single run, or of a study's single replication, has no interval.
-pub const TOO_SKEWED: &str = "the service times are too skewed for an interval of the mean of a single run; several runs (--replications) have one";
 
 impl Summary {
     /// Takes back the 95 % intervals of times that a single simulated run cannot have: those for which a run of that length is too
@@ -18,17 +13,11 @@ impl Summary {
     pub(crate) fn withhold_of_single_run(&mut self, length: Option<(f64, f64)>, skewed: bool) {
         let why = |quantile: Option<f64>| {
             if skewed && quantile.is_none() {
-                return Some(TOO_SKEWED.to_owned());
+                return Some(Why::TooSkewed);
             }
             let (length, trusted) = length?;
             let needs = trusted * quantile.map_or(1.0, Length::longer_for);
-            (length < needs).then(|| {
-                format!(
-                    "a single run that lasts {} after its warm-up is too short for it; {} are enough, or several runs",
-                    span(length),
-                    span(needs)
-                )
-            })
+            (length < needs).then_some(Why::ShortRun { length_s: length, needed_s: needs })
         };
         self.withhold(why);
         let Summary { not_computed, thresholds, .. } = self;
@@ -45,12 +34,12 @@ impl Summary {
     }
 
     /// Takes the 95 % intervals of times back (all, or those of means alone) and says why in `not_computed`.
-    pub(crate) fn withhold_intervals(&mut self, reason: &str, of_means_alone: bool) {
-        self.withhold(|quantile| (quantile.is_none() || !of_means_alone).then(|| reason.to_owned()));
+    pub(crate) fn withhold_intervals(&mut self, reason: &Why, of_means_alone: bool) {
+        self.withhold(|quantile| (quantile.is_none() || !of_means_alone).then(|| reason.clone()));
     }
 
     /// Takes back each interval against which `why` has a reason: that of a quantile, or of a mean.
-    fn withhold(&mut self, why: impl Fn(Option<f64>) -> Option<String>) {
+    fn withhold(&mut self, why: impl Fn(Option<f64>) -> Option<Why>) {
         let Summary { not_computed, simulation, by_label, .. } = self;
         let blocks = [
             ("response", Some(&mut self.response)),
@@ -62,7 +51,7 @@ impl Summary {
         ];
         // A single label's are those of all, and it says nothing of what it lacks.
         let labels = by_label.values_mut().map(|label| ("", Some(&mut label.response)));
-        let mut unsaid = BTreeMap::new();
+        let mut unsaid = NotComputed::new();
         for (block, spread) in blocks.into_iter().chain(labels) {
             let Some(spread) = spread else { continue };
             let Intervals { mean, p50, p90, p95, p99, p999 } = &mut spread.ci95;
@@ -88,13 +77,8 @@ impl Summary {
     }
 }
 
-fn take(
-    interval: &mut Option<Interval>,
-    path: &str,
-    reason: &str,
-    not_computed: &mut BTreeMap<String, String>,
-) {
+fn take(interval: &mut Option<Interval>, path: &str, reason: &Why, not_computed: &mut NotComputed) {
     if interval.take().is_some() {
-        not_computed.insert(path.into(), reason.into());
+        not_computed.insert(path.into(), reason.clone().into());
     }
 }

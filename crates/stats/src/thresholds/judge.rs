@@ -3,49 +3,44 @@
 //! Judged on the value, as in k6. A value that is a lower bound passes only where the bound alone suffices (`> x` with the
 //! bound above x): requests that were given up or refused must not make a system look fast.
 
-use crate::findings::span;
-use crate::summary::{LoadVerdict, Operator, ThresholdOutcome, ThresholdResult};
+use crate::summary::{LoadVerdict, Operator, ThresholdOutcome, ThresholdResult, Why};
 
 /// Sets outcome, reason and `decided` of a result from its numbers, for a load with this verdict.
 pub fn judge(result: &mut ThresholdResult, load: Option<LoadVerdict>) {
     let limit = result.limit;
     result.decided = result.interval.map(|[low, high]| !(low..=high).contains(&limit));
-    (result.outcome, result.reason) = outcome(result, load);
+    let reason;
+    (result.outcome, reason) = outcome(result, load);
+    result.reason = reason.map(Why::into);
 }
 
-fn outcome(result: &ThresholdResult, load: Option<LoadVerdict>) -> (ThresholdOutcome, Option<String>) {
+fn outcome(result: &ThresholdResult, load: Option<LoadVerdict>) -> (ThresholdOutcome, Option<Why>) {
     use ThresholdOutcome::{Crossed, NotJudged, Passed};
     if load == Some(LoadVerdict::Invalid) {
-        return (NotJudged, Some("the load was INVALID: the value belongs to another load".into()));
+        return (NotJudged, Some(Why::InvalidLoad));
     }
     let Some(value) = result.value else {
         return match result.ended_run_at {
             Some(_) => (Crossed, None),
-            None => (NotJudged, Some("there was nothing to judge: no observations".into())),
+            None => (NotJudged, Some(Why::NoObservations)),
         };
     };
     let holds = result.operator.holds(value, result.limit);
     if let Some(at) = result.ended_run_at {
-        let later = if holds { "; answers that came later brought the value back" } else { "" };
-        return (Crossed, Some(format!("crossed after {}, which ended the run{later}", span(at))));
+        return (Crossed, Some(Why::EndedRun { at_s: at, recovered: holds }));
     }
     if result.lower_bound && !proven(result.operator, value, result.limit) {
-        let why = holds.then(|| {
-            "the value is a lower bound: users without an answer waited longer, so it is not shown that the limit holds"
-                .to_owned()
-        });
+        let why = holds.then_some(Why::BoundHolds);
         return (Crossed, why);
     }
     if let Some([low, high]) = result.generator_share
         && result.operator.holds(low, result.limit) != holds
     {
-        let ends = format!("{} and {}", span(low), span(high));
-        let why = format!("the generator's own delays move {} between {ends}", result.aggregate);
+        let why = Why::OwnDelays { aggregate: result.aggregate.clone(), between_s: [low, high] };
         return (NotJudged, Some(why));
     }
     let astride = result.decided == Some(false);
-    let why = astride
-        .then(|| "the interval lies astride the limit: another run may come out the other way".to_owned());
+    let why = astride.then_some(Why::Astride);
     (if holds { Passed } else { Crossed }, why)
 }
 
@@ -101,7 +96,7 @@ mod tests {
             seen.interval = Some([0.95, 1.05]);
             let seen = judged(seen);
             assert_eq!((seen.outcome, seen.decided), (expected, Some(false)));
-            assert!(seen.reason.unwrap().contains("astride"));
+            assert_eq!(seen.reason, Some(Why::Astride.into()));
         }
         let mut clear = result("<", 1.0, Some(0.9));
         clear.interval = Some([0.85, 0.95]);
@@ -126,8 +121,8 @@ mod tests {
             seen.generator_share = Some([0.85, 1.0]);
             let seen = judged(seen);
             assert_eq!(seen.outcome, expected, "{operator} {limit}");
-            let why = "the generator's own delays move p(99) between 850 ms and 1 s";
-            assert_eq!(seen.reason.as_deref(), (expected == NotJudged).then_some(why));
+            let why = Why::OwnDelays { aggregate: "p(99)".into(), between_s: [0.85, 1.0] };
+            assert_eq!(seen.reason, (expected == NotJudged).then(|| why.into()));
         }
         // What ended the run, and what is known to be more than it says, stays crossed.
         let mut ended = result("<", 0.9, Some(1.0));
@@ -163,12 +158,12 @@ mod tests {
         let mut invalid = result("<", 1.0, Some(0.5));
         judge(&mut invalid, Some(LoadVerdict::Invalid));
         assert_eq!(invalid.outcome, NotJudged);
-        assert!(invalid.reason.as_ref().unwrap().contains("INVALID"));
+        assert_eq!(invalid.reason, Some(Why::InvalidLoad.into()));
         // Judged again under another verdict, nothing of the first is left.
         assert_eq!(judged(invalid).outcome, Passed);
         let nothing = judged(result("<", 1.0, None));
         assert_eq!(nothing.outcome, NotJudged);
-        assert!(nothing.reason.unwrap().contains("no observations"));
+        assert_eq!(nothing.reason, Some(Why::NoObservations.into()));
         for load in [None, Some(LoadVerdict::Inconclusive)] {
             let mut seen = result("<", 1.0, Some(2.0));
             judge(&mut seen, load);
@@ -182,6 +177,6 @@ mod tests {
         ended.ended_run_at = Some(3.0);
         let ended = judged(ended);
         assert_eq!(ended.outcome, Crossed);
-        assert!(ended.reason.unwrap().contains("brought the value back"));
+        assert!(matches!(ended.reason.unwrap().why, Why::EndedRun { recovered: true, .. }));
     }
 }

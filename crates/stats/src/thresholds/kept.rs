@@ -12,7 +12,7 @@ use crate::delays::Ended;
 use crate::intervals;
 use crate::requests::Requests;
 use crate::responses::Sample;
-use crate::summary::{Interval, LoadVerdict, ThresholdOutcome, ThresholdResult};
+use crate::summary::{Interval, LoadVerdict, NotComputed, ThresholdOutcome, ThresholdResult, Why};
 use headway_base::{Nanos, Record};
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ struct Statistic {
     value: Option<f64>,
     lower_bound: bool,
     /// None where the aggregate has none at all.
-    interval: Option<Result<Interval, String>>,
+    interval: Option<Result<Interval, Why>>,
     /// Without and with the generator's own delays, where that is known.
     generator_share: Option<Interval>,
     n: u64,
@@ -142,13 +142,13 @@ impl Thresholds {
         sight: &Sight,
         load: Option<LoadVerdict>,
         cut_short: bool,
-        not_computed: &mut BTreeMap<String, String>,
+        not_computed: &mut NotComputed,
     ) -> Vec<ThresholdResult> {
         let mut samples = Samples::new();
         let of = |(i, threshold)| {
             let (mut result, missing) = self.measure(threshold, sight, &mut samples);
             if let Some(reason) = missing {
-                not_computed.insert(format!("thresholds.{i}.interval"), reason);
+                not_computed.insert(format!("thresholds.{i}.interval"), reason.into());
             }
             let ended = self.ended.filter(|&(ended, _)| cut_short && ended == i);
             result.sessions_over = self.over.of(i);
@@ -165,7 +165,7 @@ impl Thresholds {
         threshold: &Threshold,
         sight: &Sight,
         samples: &mut Samples,
-    ) -> (ThresholdResult, Option<String>) {
+    ) -> (ThresholdResult, Option<Why>) {
         let statistic = self.statistic(threshold, sight, samples);
         let mut result = threshold.blank();
         result.value = statistic.value;
@@ -296,7 +296,7 @@ fn failed(r: &Requests, aggregate: Aggregate, filled: usize) -> Statistic {
     }
     let segments: Vec<(u64, u64)> = (0..filled).map(|segment| r.failures(segment)).collect();
     let interval = intervals::share(&segments).map(|(_, interval)| interval);
-    let few = || format!("{filled} of {} segments of the measured phase are complete", intervals::SEGMENTS);
+    let few = || Why::Incomplete { filled, of: intervals::SEGMENTS };
     Statistic {
         value: Some(failures as f64 / n as f64),
         lower_bound: false,

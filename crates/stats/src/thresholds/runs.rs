@@ -4,37 +4,38 @@
 //! interval says how far chance goes: what lies wholly within the limit passes, what lies wholly beyond it is crossed, and of
 //! the rest more replications would tell. Deliberately absent: where the interval comes from.
 
-use crate::findings::span;
-use crate::summary::{Interval, Operator, ThresholdOutcome, ThresholdResult};
+use crate::summary::{Interval, Operator, ThresholdOutcome, ThresholdResult, Why};
 
 /// Sets outcome, reason and `decided` of a result from its interval; `against` says why it is not to be judged at all.
 /// The interval of a lower bound, which ends nowhere, and of what is not judged are taken back. The smallest and the largest are judged
 /// on their value; a percentile without an interval on what it is at least.
-pub fn judge_runs(result: &mut ThresholdResult, against: Option<&str>) {
-    (result.outcome, result.reason) = outcome(result, against);
-    if result.lower_bound || against.is_some() {
+pub fn judge_runs(result: &mut ThresholdResult, against: Option<Why>) {
+    let held = against.is_some();
+    let reason;
+    (result.outcome, reason) = outcome(result, against);
+    result.reason = reason.map(Why::into);
+    if result.lower_bound || held {
         result.interval = None;
     }
-    if against.is_some() {
+    if held {
         result.at_least = None;
     }
     let decided = matches!(result.outcome, ThresholdOutcome::Passed | ThresholdOutcome::Crossed);
     result.decided = result.interval.map(|_| decided);
 }
 
-fn outcome(result: &ThresholdResult, against: Option<&str>) -> (ThresholdOutcome, Option<String>) {
+fn outcome(result: &ThresholdResult, against: Option<Why>) -> (ThresholdOutcome, Option<Why>) {
     use ThresholdOutcome::{Crossed, Inconclusive, NotJudged, Passed};
     if let Some(why) = against {
-        return (NotJudged, Some(why.to_owned()));
+        return (NotJudged, Some(why));
     }
     let Some(value) = result.value else {
-        return (NotJudged, Some("there was nothing to judge: no observations".into()));
+        return (NotJudged, Some(Why::NoObservations));
     };
     let ThresholdResult { operator, limit, lower_bound, .. } = *result;
     if is_extreme(result) && !lower_bound {
         // A fact of the requests that were played, as in a single run.
-        let of = if result.aggregate == "max" { "largest" } else { "smallest" };
-        let why = format!("judged on the {of} of all replications; longer runs may go beyond it");
+        let why = Why::Extreme { largest: result.aggregate == "max" };
         return if operator.holds(value, limit) { (Passed, Some(why)) } else { (Crossed, Some(why)) };
     }
     let range = match (result.interval, result.at_least) {
@@ -45,43 +46,26 @@ fn outcome(result: &ThresholdResult, against: Option<&str>) -> (ThresholdOutcome
     };
     let Some(range) = range else {
         let why = match lower_bound {
-            true => NOT_KNOWN,
-            false if metric_has_none(result) => {
-                "a single run has no interval of this number: play several (--replications)"
-            }
-            false => {
-                "too few requests lie beyond this percentile for an interval: more or longer replications would tell"
-            }
+            true => Why::BoundUnknown,
+            false if metric_has_none(result) => Why::SingleRun,
+            false => Why::FewBeyond,
         };
-        return (Inconclusive, Some(why.into()));
+        return (Inconclusive, Some(why));
     };
     let bounded = range[1] == f64::INFINITY;
-    let told = || {
-        bounded.then(|| {
-            format!(
-                "it is at least {}, by the lower end of its own interval or of a smaller percentile's",
-                span(range[0])
-            )
-        })
-    };
+    let told = || bounded.then_some(Why::AtLeast { value: range[0] });
     if holds_throughout(operator, range, limit) {
         (Passed, told())
     } else if holds_throughout(opposite(operator), range, limit) {
         (Crossed, told())
     } else if lower_bound {
-        (Inconclusive, Some(NOT_KNOWN.into()))
+        (Inconclusive, Some(Why::BoundUnknown))
     } else if bounded {
-        let why = "too few requests lie beyond this percentile for an interval: more or longer replications would tell";
-        (Inconclusive, Some(why.into()))
+        (Inconclusive, Some(Why::FewBeyond))
     } else {
-        let why = "the interval holds the limit: more or longer replications would tell";
-        (Inconclusive, Some(why.into()))
+        (Inconclusive, Some(Why::IntervalHoldsLimit))
     }
 }
-
-/// Why nothing follows from a lower bound below the limit.
-const NOT_KNOWN: &str =
-    "the value is a lower bound: users without an answer waited longer, and how long is not known";
 
 fn is_extreme(result: &ThresholdResult) -> bool {
     result.aggregate == "max" || result.aggregate == "min"
@@ -176,13 +160,13 @@ mod tests {
     fn without_an_interval_a_value_or_a_steady_state_nothing_is_decided() {
         let one = judged(Operator::Below, None, false);
         assert_eq!((one.outcome, one.decided), (Inconclusive, None));
-        assert!(one.reason.unwrap().contains("--replications"));
+        assert_eq!(one.reason, Some(Why::SingleRun.into()));
         let mut nothing = ThresholdResult::default();
         judge_runs(&mut nothing, None);
         assert_eq!(nothing.outcome, NotJudged);
         let mut unsteady = judged(Operator::Below, Some([0.1, 0.2]), false);
-        judge_runs(&mut unsteady, Some("no steady state: it drifts"));
+        judge_runs(&mut unsteady, Some(Why::PilesUp));
         assert_eq!((unsteady.outcome, unsteady.decided, unsteady.interval), (NotJudged, None, None));
-        assert_eq!(unsteady.reason.as_deref(), Some("no steady state: it drifts"));
+        assert_eq!(unsteady.reason, Some(Why::PilesUp.into()));
     }
 }

@@ -5,23 +5,7 @@
 //! Deliberately absent: when there is no steady state; findings know.
 
 use super::{Aggregate, Metric};
-use crate::summary::{Infinite, Source, Spread, Summary, ThresholdOutcome, ThresholdResult};
-
-/// Why there are no sizes.
-const NO_SIZES: &str = "nothing is sent in a simulation, and so nothing has a size";
-
-/// Why there is no steady state, and why a mean has no interval.
-pub(crate) const OVERLOADED: &str =
-    "there is no steady state: a part of the model is asked for more than it can do";
-pub(crate) const PILES_UP: &str = "there is no steady state: requests pile up throughout the measured phase";
-pub(crate) const NOT_FOUND: &str = "no steady state was found";
-pub(crate) const ENDLESS: &str = "the mean that it should hold is infinite";
-pub(crate) const BOUNDLESS: &str = "the service times have too heavy a tail for an interval of the mean";
-
-/// Whether this is a reason against intervals of means alone.
-pub(crate) fn is_of_means(reason: &str) -> bool {
-    [ENDLESS, BOUNDLESS].contains(&reason)
-}
+use crate::summary::{Source, Spread, Stated, Summary, ThresholdOutcome, ThresholdResult, Why};
 
 /// Whether a number would be another in a longer run, where there is no steady state.
 pub fn hangs_on_length(metric: Metric, aggregate: Aggregate) -> bool {
@@ -33,14 +17,14 @@ impl Summary {
     pub(crate) fn take_back_sizes(&mut self) {
         self.bytes = Spread::default();
         self.not_computed.retain(|path, _| !path.starts_with("bytes"));
-        self.not_computed.insert("bytes".into(), NO_SIZES.into());
+        self.not_computed.insert("bytes".into(), Why::NoSizes.into());
         for (i, result) in self.thresholds.iter_mut().enumerate() {
             if metric(result) != Some(Metric::Bytes) {
                 continue;
             }
             (result.value, result.interval, result.n) = (None, None, 0);
             (result.decided, result.lower_bound) = (None, false);
-            (result.outcome, result.reason) = (ThresholdOutcome::NotJudged, Some(NO_SIZES.into()));
+            (result.outcome, result.reason) = (ThresholdOutcome::NotJudged, Some(Why::NoSizes.into()));
             self.not_computed.remove(&format!("thresholds.{i}.interval"));
         }
     }
@@ -48,40 +32,30 @@ impl Summary {
     /// Takes back the judgement of thresholds that hang on a steady state, where this is the document of a simulation that
     /// found none. For thresholds that were judged anew on a document: a fresh one comes without them.
     pub fn hold_thresholds_to_a_steady_state(&mut self) {
-        let reasons = [OVERLOADED, PILES_UP, NOT_FOUND, ENDLESS, BOUNDLESS];
-        let told = |(path, reason): (&String, &String)| {
-            let of_times = path.contains(".ci95");
-            reasons.iter().copied().find(|known| of_times && *known == reason.as_str())
-        };
         if self.source != Source::Sim {
             return;
         }
-        if let Some(reason) = self.not_computed.iter().find_map(told) {
-            self.unjudge(reason);
+        let of_times = |(path, _): &(&String, &Stated<Why>)| path.contains(".ci95");
+        let mut reasons = self.not_computed.iter().filter(of_times).map(|(_, stated)| &stated.why);
+        if let Some(reason) = reasons.find(|why| why.is_against_a_steady_state()).cloned() {
+            self.unjudge(&reason);
         }
     }
 
     /// Takes back the judgement of the thresholds that this reason speaks against, and their intervals.
-    pub(crate) fn unjudge(&mut self, reason: &str) {
-        let Summary { thresholds, not_computed, simulation, .. } = self;
-        let of_means_alone = is_of_means(reason);
-        let why = simulation.as_ref().and_then(|simulation| simulation.steady.why_not.as_ref());
-        let why = match (reason, why) {
-            (NOT_FOUND, Some(why)) => format!("{reason}: {why}"),
-            (ENDLESS, _) => Infinite::MeanWait.against_the_mean().to_owned(),
-            (BOUNDLESS, _) => Infinite::WaitVariance.against_the_mean().to_owned(),
-            _ => reason.to_owned(),
-        };
+    pub(crate) fn unjudge(&mut self, reason: &Why) {
+        let Summary { thresholds, not_computed, .. } = self;
+        let of_means_alone = reason.is_of_means();
         for (i, result) in thresholds.iter_mut().enumerate() {
             let held = if of_means_alone { is_mean_time(result) } else { hangs(result) };
             if !held || result.outcome == ThresholdOutcome::NotJudged {
                 continue;
             }
             result.outcome = ThresholdOutcome::NotJudged;
-            result.reason = Some(why.clone());
+            result.reason = Some(reason.clone().into());
             result.decided = None;
             if result.interval.take().is_some() {
-                not_computed.insert(format!("thresholds.{i}.interval"), reason.to_owned());
+                not_computed.insert(format!("thresholds.{i}.interval"), reason.clone().into());
             }
         }
     }
@@ -116,15 +90,16 @@ pub(crate) fn percentile(aggregate: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::{Simulation, Steady};
     use crate::thresholds::of_summary;
     use ThresholdOutcome::{Crossed, NotJudged, Passed};
 
+    fn not_found() -> Why {
+        Why::NotSteady { because: Some(Box::new(Stated::other("it drifts"))) }
+    }
+
     /// A document of a simulation whose intervals were taken back for that reason.
-    fn judged(source: Source, reason: Option<&str>) -> Vec<ThresholdResult> {
+    fn judged(source: Source, reason: Option<Why>) -> Vec<ThresholdResult> {
         let mut summary = Summary { source, ..Summary::default() };
-        let steady = Steady { why_not: Some("it drifts".into()), ..Steady::default() };
-        summary.simulation = Some(Simulation { steady, ..Simulation::default() });
         summary.response =
             crate::summary::Spread { n: 9, mean: Some(0.2), p99: Some(1.0), ..Default::default() };
         summary.response.ci95.p99 = Some([0.9, 1.1]);
@@ -145,14 +120,14 @@ mod tests {
     fn sizes_are_not_judged() {
         let mut summary = Summary { source: Source::Sim, ..Summary::default() };
         summary.bytes = Spread { n: 9, mean: Some(0.0), max: Some(0.0), ..Spread::default() };
-        summary.not_computed.insert("thresholds.0.interval".into(), "too few".into());
+        summary.not_computed.insert("thresholds.0.interval".into(), Why::NoObservations.into());
         let of = |text: &str| of_summary(&text.parse().unwrap(), &summary).unwrap();
         summary.thresholds = vec![of("bytes: avg<1KiB"), of("count>=0")];
         assert_eq!(summary.thresholds[0].outcome, Passed);
         summary.take_back_sizes();
         let [of_sizes, other] = &summary.thresholds[..] else { unreachable!() };
         assert_eq!((of_sizes.outcome, of_sizes.value, of_sizes.n), (NotJudged, None, 0));
-        assert!(of_sizes.reason.as_ref().is_some_and(|reason| reason.contains("nothing has a size")));
+        assert!(of_sizes.reason == Some(Why::NoSizes.into()));
         assert_eq!((other.outcome, summary.bytes.n), (Passed, 0));
         assert_eq!(summary.not_computed.keys().collect::<Vec<_>>(), ["bytes"]);
     }
@@ -163,17 +138,17 @@ mod tests {
             |source, reason| judged(source, reason).iter().map(|result| result.outcome).collect::<Vec<_>>();
         let plain = [Passed, Crossed, Passed, Passed, Passed, Passed];
         assert_eq!(outcomes(Source::Sim, None), plain);
-        assert_eq!(outcomes(Source::Live, Some(NOT_FOUND)), plain);
-        assert_eq!(outcomes(Source::Sim, Some("too few segments")), plain);
+        assert_eq!(outcomes(Source::Live, Some(not_found())), plain);
+        assert_eq!(outcomes(Source::Sim, Some(Why::EmptySegments)), plain);
         let own = [NotJudged, NotJudged, NotJudged, Passed, Passed, Passed];
-        assert_eq!(outcomes(Source::Sim, Some(NOT_FOUND)), own);
-        assert_eq!(outcomes(Source::Sim, Some(OVERLOADED)), own);
-        for reason in [ENDLESS, BOUNDLESS] {
-            let of_mean = outcomes(Source::Sim, Some(reason));
-            assert_eq!(of_mean, [Passed, NotJudged, Passed, Passed, Passed, Passed], "{reason}");
+        assert_eq!(outcomes(Source::Sim, Some(not_found())), own);
+        assert_eq!(outcomes(Source::Sim, Some(Why::Overloaded)), own);
+        for reason in [Why::MeanInfinite, Why::HeavyTail] {
+            let of_mean = outcomes(Source::Sim, Some(reason.clone()));
+            assert_eq!(of_mean, [Passed, NotJudged, Passed, Passed, Passed, Passed], "{reason:?}");
         }
-        let p99 = &judged(Source::Sim, Some(NOT_FOUND))[0];
+        let p99 = &judged(Source::Sim, Some(not_found()))[0];
         assert_eq!((p99.value, p99.interval, p99.decided), (Some(1.0), None, None));
-        assert_eq!(p99.reason.as_deref(), Some("no steady state was found: it drifts"));
+        assert_eq!(p99.reason, Some(not_found().into()));
     }
 }

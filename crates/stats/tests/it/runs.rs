@@ -35,7 +35,7 @@ fn the_document_survives_a_round_trip() {
     assert_eq!(value["verdict"]["load"], "VALID");
     assert_eq!(value["source"], "live");
     assert!(value["response"]["ci95"]["p999"].is_null());
-    assert!(value["not_computed"]["response.ci95.p999"].is_string());
+    assert!(value["not_computed"]["response.ci95.p999"]["why"].is_string());
 }
 
 #[test]
@@ -121,7 +121,10 @@ fn an_interrupted_run_uses_the_segments_that_were_complete() {
     assert!(finding(&summary, "interrupted").unwrap().text.contains("6 of 20"), "{summary:#?}");
     let summary = cut(9.0);
     assert!(summary.response.ci95.mean.is_none());
-    assert!(summary.not_computed["response.ci95.mean"].contains("4 of 20"));
+    assert!(matches!(
+        summary.not_computed["response.ci95.mean"].why,
+        headway_stats::summary::Why::Segments { filled: 4, of: 20, .. }
+    ));
     assert!(summary.response.p90.is_some());
 }
 
@@ -142,7 +145,7 @@ fn requests_without_an_answer_make_lower_bounds() {
     assert_eq!(response.lower_bound.get("mean"), Some(&true));
     assert_eq!(response.lower_bound.get("p95"), None);
     assert!(response.ci95.p99.is_none() && response.ci95.p95.is_some());
-    assert!(summary.not_computed["response.ci95.p99"].contains("given up"));
+    assert_eq!(summary.not_computed["response.ci95.p99"].why, headway_stats::summary::Why::GivenUp);
     assert!(summary.response_ok.lower_bound.is_empty() && summary.response_ok.p99 < Some(0.1));
     assert!(finding(&summary, "censored").unwrap().text.contains("p99"));
     assert!(summary.curves.percentiles.response.iter().any(|p| p.lower_bound));

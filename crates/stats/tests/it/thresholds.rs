@@ -89,7 +89,11 @@ fn any_percentile_is_that_of_its_requests_and_has_an_interval() {
     assert!((value(11) / 2e-6 - 1.0).abs() < 0.001);
     // Why an interval is missing is told where there could be one.
     let few = judge(&world, &["p(99.99)<1", "max<1"]);
-    assert!(few.not_computed["thresholds.0.interval"].contains("fewer than 20"), "{:?}", few.not_computed);
+    assert!(
+        matches!(few.not_computed["thresholds.0.interval"].why, headway_stats::summary::Why::OneSide { .. }),
+        "{:?}",
+        few.not_computed
+    );
     assert!(!few.not_computed.contains_key("thresholds.1.interval"));
 }
 
@@ -119,7 +123,11 @@ fn an_invalid_load_is_no_base_for_a_judgement() {
     for threshold in &summary.thresholds {
         assert_eq!(threshold.outcome, ThresholdOutcome::NotJudged);
         assert!(
-            threshold.value.is_some() && threshold.reason.as_ref().is_some_and(|r| r.contains("INVALID"))
+            threshold.value.is_some()
+                && threshold
+                    .reason
+                    .as_ref()
+                    .is_some_and(|r| r.why == headway_stats::summary::Why::InvalidLoad)
         );
     }
 }

@@ -29,7 +29,10 @@ fn told() -> Told {
 fn users_rate_and_times_obey_littles_law() {
     let summary = told().live(setup(1), &[]);
     let closed = summary.closed.as_ref().unwrap();
-    assert_eq!((closed.users, closed.users_mean, closed.think_asked), (Some(20.0), Some(20.0), Some(0.05)));
+    assert_eq!(
+        (closed.users, closed.users_mean, closed.think_specified),
+        (Some(20.0), Some(20.0), Some(0.05))
+    );
     let (think, n) = (closed.think_recovered.unwrap(), closed.think_n as f64);
     assert!((think - 0.05).abs() < 4.0 * 0.05 / n.sqrt(), "{think}");
     // N = X (Z + R) up to what is cut off at the borders of the phase.
@@ -60,7 +63,7 @@ fn a_closed_load_is_judged_by_its_users_and_not_by_a_plan() {
     // The pattern needs no plan: a single queue behind twenty thinking users hardly bunches their starts.
     assert_ne!(summary.verdict.pattern, Pattern::NotApplicable);
     assert!(summary.arrivals.cov.is_some() && summary.arrivals.intended.is_none());
-    assert!(summary.not_computed["arrivals.ks.plan"].contains("no plan"));
+    assert_eq!(summary.not_computed["arrivals.ks.plan"].why, headway_stats::summary::Why::NoPlan);
     let note = finding(&summary, "closed-loop").unwrap();
     assert!(
         note.text.contains("conditional on the loop") && note.text.contains("Estimated"),

@@ -45,7 +45,7 @@ fn below_capacity_nothing_is_withheld() {
     let block = summary.sessions.as_ref().unwrap();
     assert_eq!((block.n, block.n, block.failed + block.unfinished), (block.started, block.ok, 0));
     assert!((block.sent_share.unwrap() - 1.0).abs() < 0.002, "{block:?}");
-    assert_eq!(block.requests_asked, Some(block.n as f64 * 11.0));
+    assert_eq!(block.requests_offered, Some(block.n as f64 * 11.0));
     assert!(block.active_at_end.unwrap() < 30 && block.drain.unwrap() < 2.0);
     // Eleven times 13.2 ms.
     assert!((block.duration.mean.unwrap() / 0.145 - 1.0).abs() < 0.1, "{:?}", block.duration);
@@ -182,7 +182,7 @@ fn of_a_run_cut_short_it_is_not_told_what_was_asked() {
     let summary = told.cut_short(setup(36.0, 1), at);
     let block = summary.sessions.as_ref().unwrap();
     assert_eq!((block.sent_share, summary.rate.offered), (None, None));
-    assert!(summary.not_computed["sessions.requests_asked"].contains("cut short"));
+    assert_eq!(summary.not_computed["sessions.requests_offered"].why, headway_stats::summary::Why::CutShort);
     assert!(summary.not_computed.contains_key("rate.offered"));
     // Sixty seconds of the hold were complete, which are ten segments.
     assert!(finding(&summary, "feedback").is_none() && block.active_mean.is_some());
@@ -241,7 +241,7 @@ fn sessions_that_end_early_by_themselves_withhold_nothing() {
         };
         let summary = told.live(setup(), &[]);
         let block = summary.sessions.as_ref().unwrap();
-        assert_eq!(block.requests_asked, Some(summary.measured.n as f64), "{block:?}");
+        assert_eq!(block.requests_offered, Some(summary.measured.n as f64), "{block:?}");
         assert!(block.sent_share.unwrap() <= 1.0 && block.sent_share.unwrap() > 0.99, "{block:?}");
         assert!(finding(&summary, "feedback").is_none(), "{:?}", finding(&summary, "feedback"));
         assert_eq!(told.logged(setup(), &[]).sessions, summary.sessions);
@@ -292,5 +292,5 @@ fn sessions_that_fill_an_empty_phase_are_no_backlog() {
         (record.repeat, record.done) = last[&record.k];
     }
     let cut = told.live(setup(), &[]).sessions.unwrap();
-    assert!(cut.unfinished > 600 && cut.requests_asked == Some(cut.requests_sent as f64), "{cut:?}");
+    assert!(cut.unfinished > 600 && cut.requests_offered == Some(cut.requests_sent as f64), "{cut:?}");
 }

@@ -35,15 +35,15 @@ fn near(value: Option<f64>, published: f64) {
 
 fn common(summary: &Summary) {
     let block = summary.sessions.as_ref().unwrap();
-    assert_eq!((block.n, block.ok, block.requests_sent, block.requests_asked), (1000, 1000, 11_000, None));
+    assert_eq!((block.n, block.ok, block.requests_sent, block.requests_offered), (1000, 1000, 11_000, None));
     near(block.drain, 21.97);
-    near(summary.rate.completed, 500.8);
+    near(summary.rate.throughput, 500.8);
     assert_eq!(summary.measured.to_s, block.drain.unwrap());
     assert_eq!(rule(summary, "all-issued").value, Some(1.0));
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:#?}", summary.verdict.rules);
     assert!(summary.response.ci95.mean.is_none());
-    assert_eq!(summary.not_computed["response.ci95.mean"], "fixed work is one transient");
-    assert_eq!(summary.not_computed["closed.estimated"], "fixed work is one transient");
+    assert_eq!(summary.not_computed["response.ci95.mean"].why, headway_stats::summary::Why::FixedWork);
+    assert_eq!(summary.not_computed["closed.estimated"].why, headway_stats::summary::Why::FixedWork);
     assert!(finding(summary, "fixed-work").unwrap().text.contains("one transient"));
     assert!(finding(summary, "not-steady").is_none());
 }
@@ -92,7 +92,7 @@ fn work_left_undone_is_invalid_and_the_log_tells_the_same() {
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
     let whole = told(200);
     let one = whole.live(setup(1), &["p(99)<1s"]);
-    assert_eq!(one.not_computed["thresholds.0.interval"], "fixed work is one transient");
+    assert_eq!(one.not_computed["thresholds.0.interval"].why, headway_stats::summary::Why::FixedWork);
     assert_eq!(whole.live(setup(4), &["p(99)<1s"]), one);
     assert_eq!(whole.logged(setup(1), &["p(99)<1s"]), one);
     let unknown = whole.live(Setup { requests_asked: None, ..setup(1) }, &[]);

@@ -1,0 +1,322 @@
+//! Why something is not there, as a sentence without a capital: a number, an interval, a decision, a steady state.
+//!
+//! One sentence for each [`Why`]; documents that other versions wrote bring their own for those that this one does not know.
+
+use crate::format::{chosen, chosen_time, count, number, plural, share, time, times_what};
+use headway_stats::summary::{Disturbance, Grows, NotComputed, PlanPart, Stated, Unsteady, Why};
+
+/// The sentence for the number at that path; none where its document has no reason.
+pub fn missing(not_computed: &NotComputed, path: &str) -> Option<String> {
+    not_computed.get(path).map(why)
+}
+
+/// The sentence.
+pub fn why(stated: &Stated<Why>) -> String {
+    match &stated.why {
+        Why::Other => stated.text.clone(),
+        known => number_missing(known)
+            .or_else(|| by_file(known))
+            .or_else(|| by_users(known))
+            .or_else(|| by_rule(known))
+            .or_else(|| of_simulation(known))
+            .unwrap_or_else(|| threshold(known)),
+    }
+}
+
+fn number_missing(why: &Why) -> Option<String> {
+    Some(match *why {
+        Why::NoObservations => "no observations".into(),
+        Why::OneObservation => "one observation".into(),
+        Why::OneSide { needed, n } => {
+            format!("fewer than {} observations on one side (n = {})", chosen(needed), count(n))
+        }
+        Why::Segments { filled, of, needed } => {
+            format!("{filled} of {of} segments of the measured phase hold observations, {needed} are needed")
+        }
+        Why::Incomplete { filled, of } => {
+            format!("{filled} of {of} segments of the measured phase are complete")
+        }
+        Why::EmptySegments => "too few segments hold observations".into(),
+        Why::FewObservations { n } => format!("fewer than 30 observations (n = {n})"),
+        Why::GivenUp => "lies among requests that were given up".into(),
+        Why::BeyondLargest { n } => format!("beyond the largest observation (n = {})", count(n)),
+        Why::EndBeyondLargest { n } => {
+            format!("its upper end lies beyond the largest observation (n = {})", count(n))
+        }
+        Why::EndGivenUp => "its upper end lies among requests that were given up".into(),
+        Why::PowerLaw { index, ci95: [low, high] } => format!(
+            "the largest follow a power law of index {index:.2} (95 % CI {low:.2} to {high:.2}), whose variance is infinite"
+        ),
+        Why::NoHeadways { started } => format!("no headways ({} arrivals started)", count(started)),
+        Why::OneHeadway => "fewer than 2 headways".into(),
+        Why::FewHeadways { n, needed } => {
+            let needed = needed.map_or(String::new(), |needed| format!(", needed {}", count(needed)));
+            format!("too few headways for an interval (n = {}{needed})", count(n))
+        }
+        Why::CoarseStamps { grid_s, headway_s: Some(mean) } => {
+            format!("the stamps are too coarse: {} for a mean headway of {}", chosen_time(grid_s), time(mean))
+        }
+        Why::CoarseStamps { headway_s: None, .. } => "the stamps are too coarse for headways".into(),
+        Why::NoWindow => "no window length fits 30 times into the measured phase".into(),
+        Why::NoPlan => "there is no plan".into(),
+        Why::EqualHeadways => "the plan's headways are all equal".into(),
+        Why::NoCommonLaw => "the plan's headways have no common law".into(),
+        Why::DueFollows => {
+            "due times follow from earlier responses, so the generator's delays add up and no bound on them is known".into()
+        }
+        Why::OtherShards => "other shards send to the same target, and their delays are not known here".into(),
+        Why::UnreadUnknown => {
+            "it is not known how long responses lay unread: the system stamps only what is received over TCP".into()
+        }
+        _ => return None,
+    })
+}
+
+fn by_file(why: &Why) -> Option<String> {
+    Some(match why {
+        Why::DueNotTold => "the file does not tell when requests were due".into(),
+        Why::EndsNotTold => "the file does not tell when requests ended".into(),
+        Why::OutcomesNotTold => super::NOT_TOLD.into(),
+        Why::UsersNotNamed => "the file does not name users".into(),
+        Why::SeveralAtOnce { overlap, of } => format!(
+            "users have several requests at once: {} of {} started before their user's last one had ended",
+            count(*overlap),
+            count(*of)
+        ),
+        Why::ShortResponses => "a response takes less than two steps of the stamps' grid".into(),
+        Why::Groups { left_out, too_large, users } => groups(*left_out, too_large, *users),
+        Why::NoInterval { interval_s } => {
+            format!(
+                "--counts-per {}: not one such interval fits into what is judged",
+                chosen_time(*interval_s)
+            )
+        }
+        _ => return None,
+    })
+}
+
+/// Groups of users that were asked for (`--by-threads`) and are not told.
+fn groups(left_out: usize, too_large: &[u64], users: u64) -> String {
+    let more = (left_out > 0).then(|| format!("{left_out} more groups were asked for than are told"));
+    let sizes = too_large.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let large = (!too_large.is_empty()).then(|| match users {
+        0 => format!("--by-threads {sizes}: the files name no users"),
+        1 => format!("--by-threads {sizes}: there is 1 user, which stands for these groups"),
+        _ => format!("--by-threads {sizes}: there are {users} users, which stand for these groups"),
+    });
+    more.into_iter().chain(large).collect::<Vec<_>>().join("; ")
+}
+
+fn by_users(why: &Why) -> Option<String> {
+    Some(match *why {
+        Why::NotWaiting { overlap, of } => format!(
+            "users do not wait for their responses: {} of {} requests were due before the one before had ended",
+            count(overlap),
+            count(of)
+        ),
+        Why::UsersLeave => {
+            "users leave and come back: the time between two requests need not be think time".into()
+        }
+        Why::ManyUsers { most } => format!("more than {} users are not followed one by one", count(most)),
+        Why::NoSecondRequest => "no user sent a second request".into(),
+        Why::UsersNotAsked => "no number of users was asked for".into(),
+        Why::UsersNotTold => "the records do not tell when users came and went".into(),
+        Why::NoThinkTime => "no think time is known".into(),
+        Why::FewRequests { needed, n } => format!("fewer than {} requests (n = {})", count(needed), count(n)),
+        Why::ManyRequests { most } => {
+            format!("more than {} requests, which are more than are kept for it", count(most))
+        }
+        Why::NoLength => "the measured phase has no length".into(),
+        Why::WouldPileUp { busy, rate } => format!(
+            "as many arrivals as the closed workload got responses would pile up without end: the target was busy for {} of the \
+             time at {rate:.1} requests per second, so no percentile of such arrivals exists",
+            share(busy)
+        ),
+        Why::OnlyClosed => "only of closed workloads: arrivals do not depend on responses".into(),
+        Why::FixedWork => "fixed work is one transient".into(),
+        Why::RequestsNotKnown => "the number of requests of a session is not known".into(),
+        Why::NoSessions => "no session of more than one request ended".into(),
+        Why::NoTimeAsked => "fixed work has no time in which its requests are asked for".into(),
+        Why::CutShort => {
+            "the run was cut short, and what its sessions would have sent by then is not known".into()
+        }
+        _ => return None,
+    })
+}
+
+fn by_rule(why: &Why) -> Option<String> {
+    Some(match *why {
+        Why::OtherWorkload => "not for this kind of workload".into(),
+        Why::NoRule => "no rule applies to this kind of workload".into(),
+        Why::NothingToCompare => "there is no plan to compare with".into(),
+        Why::AstrideLimit { n } => format!("the interval lies astride the limit (n = {})", count(n)),
+        Why::FewArrivals { n } => {
+            let n = n.map_or(String::new(), |n| format!(" for an interval (n = {})", count(n)));
+            format!("too few arrivals{n}")
+        }
+        Why::FewSegments { windows, filled } => {
+            let of = windows.map(|n| format!("n = {}", plural(n, "window")));
+            let of = of.or(filled.map(|n| n.to_string())).unwrap_or_default();
+            format!("too few segments for an interval ({of})")
+        }
+        Why::FewWindows { difference, n } => {
+            format!("too few windows to tell a difference of {} (n = {})", chosen(difference), count(n))
+        }
+        Why::NoneExpected { n } => format!("less than one start is expected (n = {})", count(n)),
+        Why::ByChance { p } => format!("as strong by chance in {:.0} % of loads without a period", 100.0 * p),
+        Why::NothingDue => "nothing was due in the measured phase".into(),
+        Why::NothingDueAfter => "no request was due after a response".into(),
+        Why::AllWaited => "nearly all requests waited at the connection cap".into(),
+        Why::NoneFound => "no arrival found a connection without waiting".into(),
+        Why::DeparturesNotTold => "the system does not tell when requests leave this machine".into(),
+        Why::NoneWatched => "no request was watched".into(),
+        Why::NoUsersAsked => "no users are asked for within the complete segments".into(),
+        Why::WorkNotKnown => "the number of requests asked for is not known".into(),
+        _ => return None,
+    })
+}
+
+fn of_simulation(why: &Why) -> Option<String> {
+    Some(match why {
+        Why::NoSizes => "nothing is sent in a simulation, and so nothing has a size".into(),
+        Why::Overloaded => "there is no steady state: a part of the model is asked for more than it can do".into(),
+        Why::PilesUp => "there is no steady state: requests pile up throughout the measured phase".into(),
+        Why::NotSteady { because: None } => "no steady state was found".into(),
+        Why::NotSteady { because: Some(because) } => format!("no steady state: {}", unsteady(because)),
+        Why::MeanInfinite => "the mean is infinite: that of a run depends on its longest services".into(),
+        Why::HeavyTail => "the service times have too heavy a tail for an interval of the mean".into(),
+        Why::TooSkewed => {
+            "the service times are too skewed for an interval of the mean of a single run; several runs (--replications) have one"
+                .into()
+        }
+        Why::ShortRun { length_s, needed_s } => format!(
+            "a single run that lasts {} after its warm-up is too short for it; {} are enough, or several runs",
+            time(*length_s),
+            time(*needed_s)
+        ),
+        _ => return None,
+    })
+}
+
+fn threshold(why: &Why) -> String {
+    match why {
+        Why::InvalidLoad => "the load was INVALID: the value belongs to another load".into(),
+        Why::EndedRun { at_s, recovered } => {
+            let later = if *recovered { "; responses that came later brought the value back" } else { "" };
+            format!("crossed after {}, which ended the run{later}", time(*at_s))
+        }
+        Why::BoundHolds => {
+            "the value is a lower bound: users without a response waited longer, so it is not shown that the limit holds".into()
+        }
+        Why::BoundUnknown => {
+            "the value is a lower bound: users without a response waited longer, and how long is not known".into()
+        }
+        Why::OwnDelays { aggregate, between_s: [low, high] } => {
+            format!("the generator's own delays move {aggregate} between {} and {}", time(*low), time(*high))
+        }
+        Why::Astride => "the interval lies astride the limit: another run may come out the other way".into(),
+        Why::IntervalHoldsLimit => {
+            "the interval holds the limit: more or longer replications would tell".into()
+        }
+        Why::Extreme { largest } => format!(
+            "judged on the {} of all replications; longer runs may go beyond it",
+            if *largest { "largest" } else { "smallest" }
+        ),
+        Why::SingleRun => "a single run has no interval of this number: play several (--replications)".into(),
+        Why::FewBeyond => {
+            "too few requests lie beyond this percentile for an interval: more or longer replications would tell".into()
+        }
+        Why::AtLeast { value } => format!(
+            "it is at least {}, by the lower end of its own interval or of a smaller percentile's",
+            time(*value)
+        ),
+        _ => "not known".into(),
+    }
+}
+
+/// What speaks against a steady state, to follow "no steady state: ".
+pub fn unsteady(stated: &Stated<Unsteady>) -> String {
+    match &stated.why {
+        Unsteady::Other => stated.text.clone(),
+        Unsteady::FixedWork => "fixed work has no steady state".into(),
+        Unsteady::Interrupted => "the simulation was interrupted".into(),
+        Unsteady::Overload { part, load, growth } => {
+            let asked =
+                format!("{part} is asked for {} it can do", times_what(load.unwrap_or(f64::INFINITY)));
+            growth.as_ref().map_or(asked.clone(), |growth| format!("{asked}, and {}", grew(growth)))
+        }
+        Unsteady::Growth { growth } => grew(growth),
+        Unsteady::PlanVaries { what } => {
+            let what = match what {
+                PlanPart::Rate => "rate",
+                PlanPart::Users => "number of users",
+            };
+            format!("the {what} of the plan varies within the measured phase")
+        }
+        Unsteady::Once { part, is, from_s } => {
+            let is = match is {
+                Disturbance::Slow => "slow",
+                Disturbance::Down => "down",
+                Disturbance::Stalled => "stalled",
+            };
+            format!("{part} is {is} once, from {} on", time(*from_s))
+        }
+        Unsteady::Unanswered { share: of } => {
+            format!(
+                "{} of the requests got no response, so that their response times are not known",
+                share(*of)
+            )
+        }
+        Unsteady::TooFew => "of fewer than 100 response times it cannot be told".into(),
+        Unsteady::NoCut { n } => format!(
+            "by MSER no cut within the first half of the {} response times leaves the rest steady",
+            count(*n)
+        ),
+        Unsteady::Beginning { kept_s, times, relaxation_s, forgotten } => format!(
+            "what is left of a run lasts {}, {} relaxation times of its slowest part ({}), and below {} it is a beginning",
+            time(*kept_s),
+            number(*times),
+            time(*relaxation_s),
+            chosen(*forgotten)
+        ),
+        Unsteady::FewPeriods { kept_s, needed, period_s } => format!(
+            "what is left of a run lasts {}, less than {} whole periods of the model ({})",
+            time(*kept_s),
+            chosen(*needed),
+            time(*period_s)
+        ),
+        Unsteady::Correlated { lag1 } => format!(
+            "neighbouring batches of what is left have a correlation of {}: it drifts, or is too short",
+            number(*lag1)
+        ),
+    }
+}
+
+fn grew(Grows { part, per_second, ci95: [low, high] }: &Grows) -> String {
+    let [per_second, low, high] = [*per_second, *low, *high].map(number);
+    format!("requests in {part} grew by {per_second} per second (95 % interval {low} to {high})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_version_wrote_is_told_as_it_wrote_it() {
+        let stated = Stated { why: Why::Other, text: "it rained".into() };
+        assert_eq!(why(&stated), "it rained");
+        assert_eq!(why(&Why::NotSteady { because: None }.into()), "no steady state was found");
+        let because = Stated { why: Unsteady::Other, text: "it drifts".into() };
+        let nested = Why::NotSteady { because: Some(Box::new(because)) };
+        assert_eq!(why(&nested.into()), "no steady state: it drifts");
+    }
+
+    #[test]
+    fn numbers_are_in_the_sentence() {
+        let short = Why::ShortRun { length_s: 2.0, needed_s: 100.0 };
+        assert!(why(&short.into()).contains("lasts 2.00 s"));
+        let few = Why::Groups { left_out: 2, too_large: vec![7, 9], users: 3 };
+        let told = "2 more groups were asked for than are told; --by-threads 7,9: there are 3 users, which stand for these groups";
+        assert_eq!(why(&few.into()), told);
+    }
+}

@@ -1,0 +1,373 @@
+//! Why something is not there: a number, an interval, a decision, a steady state. Types with stable tags and their numbers.
+//!
+//! Deliberately absent: the sentences. The report makes them, and writes them into the document beside the tag.
+
+use super::{Interval, PowerLaw};
+use serde::{Deserialize, Serialize};
+
+/// A reason and, in documents, its sentence.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Stated<T> {
+    /// The reason.
+    #[serde(flatten)]
+    pub why: T,
+    /// The reason as a sentence without a capital: written by the report, and kept when read only where the reason is one that this
+    /// version does not know.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
+
+impl<T> From<T> for Stated<T> {
+    fn from(why: T) -> Stated<T> {
+        Stated { why, text: String::new() }
+    }
+}
+
+/// Reasons of which some are of other versions.
+pub trait Reason {
+    /// The reason that this version does not know.
+    const OTHER: Self;
+    /// Whether it is that one.
+    fn is_other(&self) -> bool;
+}
+
+impl<T: Reason> Stated<T> {
+    /// A reason that this version does not know, by its sentence.
+    pub fn other(text: impl Into<String>) -> Stated<T> {
+        Stated { why: T::OTHER, text: text.into() }
+    }
+}
+
+impl<'de, T: Reason + Deserialize<'de>> Deserialize<'de> for Stated<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Stated<T>, D::Error> {
+        /// As a document has it: with a reason that is known, or with any text.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written<T> {
+            Known(T),
+            Other {
+                #[serde(default)]
+                text: String,
+            },
+        }
+        /// Of a tag that is known as other the text is all there is.
+        #[derive(Deserialize)]
+        struct Both<T> {
+            #[serde(flatten)]
+            why: Written<T>,
+            #[serde(default)]
+            text: String,
+        }
+        let Both { why, text } = Both::<T>::deserialize(deserializer)?;
+        Ok(match why {
+            Written::Known(why) if !why.is_other() => Stated { why, text: String::new() },
+            Written::Known(_) => Stated { why: T::OTHER, text },
+            Written::Other { text: own } => {
+                Stated { why: T::OTHER, text: if text.is_empty() { own } else { text } }
+            }
+        })
+    }
+}
+
+/// Why a number, an interval or a decision is not there.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "fields are the numbers of the sentence: n of observations, seconds by `_s`, shares of one"
+)]
+pub enum Why {
+    /// There are no observations.
+    NoObservations,
+    /// There is a single one.
+    OneObservation,
+    /// Fewer than `needed` observations on one side of a percentile.
+    OneSide { needed: f64, n: u64 },
+    /// Too few segments of the measured phase hold observations.
+    Segments { filled: usize, of: usize, needed: usize },
+    /// Too few segments of the measured phase are complete.
+    Incomplete { filled: usize, of: usize },
+    /// Too few segments hold observations for the variance between them.
+    EmptySegments,
+    /// Fewer than 30 observations.
+    FewObservations { n: u64 },
+    /// It lies among requests that were given up.
+    GivenUp,
+    /// It lies beyond the largest observation.
+    BeyondLargest { n: u64 },
+    /// Its upper end lies beyond the largest observation.
+    EndBeyondLargest { n: u64 },
+    /// Its upper end lies among requests that were given up.
+    EndGivenUp,
+    /// The largest follow a power law, whose variance is infinite.
+    PowerLaw { index: f64, ci95: Interval },
+    /// No headways.
+    NoHeadways { started: u64 },
+    /// Fewer than two headways.
+    OneHeadway,
+    /// Too few headways; `needed` where a number is.
+    FewHeadways { n: u64, needed: Option<u64> },
+    /// The stamps are too coarse for headways.
+    CoarseStamps { grid_s: f64, headway_s: Option<f64> },
+    /// No window length fits 30 times.
+    NoWindow,
+    /// There is no plan.
+    NoPlan,
+    /// The headways of the plan are all equal.
+    EqualHeadways,
+    /// The headways of the plan have no common law.
+    NoCommonLaw,
+    /// The file does not tell when requests were due.
+    DueNotTold,
+    /// The file does not tell when requests ended.
+    EndsNotTold,
+    /// The file does not tell how requests ended.
+    OutcomesNotTold,
+    /// The file does not name users.
+    UsersNotNamed,
+    /// Users have several requests at once.
+    SeveralAtOnce { overlap: u64, of: u64 },
+    /// Users do not wait for their responses.
+    NotWaiting { overlap: u64, of: u64 },
+    /// Users leave and come back.
+    UsersLeave,
+    /// More users than are followed one by one.
+    ManyUsers { most: u64 },
+    /// No user sent a second request.
+    NoSecondRequest,
+    /// Nobody asked for a number of users.
+    UsersNotAsked,
+    /// The records do not tell when users came and went.
+    UsersNotTold,
+    /// No think time is known.
+    NoThinkTime,
+    /// A response takes less than two steps of the stamps' grid.
+    ShortResponses,
+    /// Fewer than so many requests.
+    FewRequests { needed: u64, n: u64 },
+    /// More requests than are kept.
+    ManyRequests { most: u64 },
+    /// The measured phase has no length.
+    NoLength,
+    /// As many arrivals as the closed workload got responses would pile up: the target was busy for that share of the time.
+    WouldPileUp { busy: f64, rate: f64 },
+    /// Only of closed workloads.
+    OnlyClosed,
+    /// Fixed work has no steady state.
+    FixedWork,
+    /// The number of requests of a session is not known.
+    RequestsNotKnown,
+    /// Groups of users: more than are told, of a size above the number of users.
+    Groups { left_out: usize, too_large: Vec<u64>, users: u64 },
+    /// No interval of the length asked for fits.
+    NoInterval { interval_s: f64 },
+    /// Due times follow from earlier responses.
+    DueFollows,
+    /// The delays of other shards are not known.
+    OtherShards,
+    /// How long responses lay unread is not known.
+    UnreadUnknown,
+    /// Nothing is sent in a simulation.
+    NoSizes,
+    /// A rule is not for this kind of workload.
+    OtherWorkload,
+    /// No rule is for this kind of workload.
+    NoRule,
+    /// There is no plan to compare with.
+    NothingToCompare,
+    /// The interval lies astride the limit.
+    AstrideLimit { n: u64 },
+    /// Too few arrivals for an interval.
+    FewArrivals { n: Option<u64> },
+    /// Too few segments for an interval: of a number of windows, or so many segments.
+    FewSegments { windows: Option<u64>, filled: Option<usize> },
+    /// Too few windows to tell a difference.
+    FewWindows { difference: f64, n: u64 },
+    /// Less than one start is expected.
+    NoneExpected { n: u64 },
+    /// As strong by chance in that share of loads.
+    ByChance { p: f64 },
+    /// Nothing was due in the measured phase.
+    NothingDue,
+    /// No request was due after a response.
+    NothingDueAfter,
+    /// Nearly all requests waited at the connection cap.
+    AllWaited,
+    /// No arrival found a connection without waiting.
+    NoneFound,
+    /// The system does not tell when requests leave the machine.
+    DeparturesNotTold,
+    /// No request was watched.
+    NoneWatched,
+    /// No users are asked for within the segments that are complete.
+    NoUsersAsked,
+    /// The number of requests asked for is not known.
+    WorkNotKnown,
+    /// No session of more than one request ended.
+    NoSessions,
+    /// Fixed work has no time in which its requests are asked for.
+    NoTimeAsked,
+    /// The run was cut short, so what its sessions would have sent is not known.
+    CutShort,
+    /// A part of the model is asked for more than it can do: there is no steady state.
+    Overloaded,
+    /// Requests pile up throughout the measured phase: there is no steady state.
+    PilesUp,
+    /// No steady state was found.
+    NotSteady { because: Option<Box<Stated<Unsteady>>> },
+    /// The mean that it should hold is infinite.
+    MeanInfinite,
+    /// The service times have too heavy a tail for an interval of the mean.
+    HeavyTail,
+    /// The service times are too skewed for an interval of the mean of a single run.
+    TooSkewed,
+    /// A single run is too short for it.
+    ShortRun { length_s: f64, needed_s: f64 },
+    /// The load was INVALID.
+    InvalidLoad,
+    /// Crossed during the run, which it ended; `recovered` where later responses brought the value back.
+    EndedRun { at_s: f64, recovered: bool },
+    /// A lower bound on the right side of the limit: it is not shown that the limit holds.
+    BoundHolds,
+    /// A lower bound: how far the value goes is not known.
+    BoundUnknown,
+    /// The generator's own delays decide on which side of the limit the number lies.
+    OwnDelays { aggregate: String, between_s: Interval },
+    /// The interval holds the limit: another run may come out the other way.
+    Astride,
+    /// The interval over replications holds the limit.
+    IntervalHoldsLimit,
+    /// Judged on the largest, or the smallest, of all replications.
+    Extreme { largest: bool },
+    /// A single run has no interval of this number.
+    SingleRun,
+    /// Too few requests lie beyond the percentile for an interval.
+    FewBeyond,
+    /// It is at least so many seconds.
+    AtLeast { value: f64 },
+    /// A reason of another version: its text is all there is.
+    Other,
+}
+
+impl Reason for Why {
+    const OTHER: Why = Why::Other;
+
+    fn is_other(&self) -> bool {
+        matches!(self, Why::Other)
+    }
+}
+
+impl Why {
+    /// That observations follow such a law.
+    pub fn power_law(law: &PowerLaw) -> Why {
+        Why::PowerLaw { index: law.index, ci95: law.ci95 }
+    }
+
+    /// Whether a simulation gives it for all that depends on a steady state, or on a mean.
+    pub fn is_against_a_steady_state(&self) -> bool {
+        use Why::{HeavyTail, MeanInfinite, NotSteady, Overloaded, PilesUp};
+        matches!(self, Overloaded | PilesUp | NotSteady { .. } | MeanInfinite | HeavyTail)
+    }
+
+    /// Whether this is a reason against intervals of means alone.
+    pub fn is_of_means(&self) -> bool {
+        matches!(self, Why::MeanInfinite | Why::HeavyTail)
+    }
+}
+
+/// What speaks against a steady state of a simulation.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "fields are the numbers of the sentence: seconds by `_s`, shares of one")]
+pub enum Unsteady {
+    /// Fixed work has none.
+    FixedWork,
+    /// The simulation was interrupted.
+    Interrupted,
+    /// A part is asked for that many times what it can do (null: infinitely many), and the number in some part grows.
+    Overload { part: String, load: Option<f64>, growth: Option<Grows> },
+    /// The number of requests in a part grows.
+    Growth { growth: Grows },
+    /// The plan varies within the measured phase.
+    PlanVaries { what: PlanPart },
+    /// A part is down, slow or stalled once.
+    Once { part: String, is: Disturbance, from_s: f64 },
+    /// That share of the requests got no response.
+    Unanswered { share: f64 },
+    /// Too few response times.
+    TooFew,
+    /// MSER finds none.
+    NoCut { n: u64 },
+    /// What is left of a run is short against the relaxation time of the slowest part.
+    Beginning { kept_s: f64, times: f64, relaxation_s: f64, forgotten: f64 },
+    /// What is left holds less than `needed` periods of the model.
+    FewPeriods { kept_s: f64, needed: f64, period_s: f64 },
+    /// Neighbouring batches are correlated.
+    Correlated { lag1: f64 },
+    /// A reason of another version: its text is all there is.
+    Other,
+}
+
+impl Reason for Unsteady {
+    const OTHER: Unsteady = Unsteady::Other;
+
+    fn is_other(&self) -> bool {
+        matches!(self, Unsteady::Other)
+    }
+}
+
+/// How fast the number of requests in a part grows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Grows {
+    /// Name of the part.
+    pub part: String,
+    /// Per second.
+    pub per_second: f64,
+    /// Its 95 % interval.
+    pub ci95: Interval,
+}
+
+/// What of a plan varies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanPart {
+    /// The rate.
+    Rate,
+    /// The number of users.
+    Users,
+}
+
+/// What happens to a part once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disturbance {
+    /// It is slow.
+    Slow,
+    /// It is down.
+    Down,
+    /// It is stalled.
+    Stalled,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_read_back_without_its_sentence_and_another_version_s_with_it() {
+        let read = |text: &str| serde_json::from_str::<Stated<Why>>(text).unwrap();
+        let stated = Stated { why: Why::FewObservations { n: 7 }, text: "too few".into() };
+        let written = serde_json::to_string(&stated).unwrap();
+        assert_eq!(written, r#"{"why":"few-observations","n":7,"text":"too few"}"#);
+        assert_eq!(read(&written), Why::FewObservations { n: 7 }.into());
+        for unknown in [
+            r#"{"why":"of-a-later-version","x":1,"text":"it rained"}"#,
+            r#"{"why":"other","text":"it rained"}"#,
+        ] {
+            assert_eq!(read(unknown), Stated { why: Why::Other, text: "it rained".into() });
+        }
+        let nested = Why::NotSteady { because: Some(Box::new(Unsteady::Correlated { lag1: 0.5 }.into())) };
+        let written = serde_json::to_string(&Stated::from(nested.clone())).unwrap();
+        assert_eq!(read(&written), nested.into(), "{written}");
+    }
+}
