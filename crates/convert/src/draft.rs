@@ -11,7 +11,7 @@ use url::form_urlencoded;
 pub struct Draft {
     /// What it was made from, and what is to be known: the head of the file, a paragraph each.
     pub notes: Vec<String>,
-    /// What was left out, besides: for the head of the file and for standard error.
+    /// What was left out: for the head of the file and for standard error.
     pub warnings: Vec<String>,
     /// Where to: `http://host`, `unix:/path`.
     pub target: String,
@@ -68,7 +68,7 @@ pub struct Part {
     pub name: String,
     /// Text, or the name of a file.
     pub content: PartContent,
-    /// Name of the file as the server is told.
+    /// Name of the file as it is sent to the server.
     pub filename: Option<String>,
     /// Media type.
     pub kind: Option<String>,
@@ -249,7 +249,7 @@ fn count_are(n: usize) -> String {
     if n == 1 { "1 step is".to_owned() } else { format!("{n} steps are") }
 }
 
-/// A load that harms nobody, to begin with.
+/// A harmless load, to begin with.
 fn users() -> Yaml {
     let mut arrive = Map::new();
     arrive.push("process", Yaml::text("poisson"));

@@ -13,7 +13,7 @@ mod json;
 mod secrets;
 mod words;
 
-/// A scenario, and what whoever asked for it should know.
+/// A scenario, and remarks for its user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Converted {
     /// The scenario file.

@@ -17,7 +17,7 @@ const HEAD: usize = 64 << 10;
 const BLOCK: usize = 1 << 18;
 /// No row is longer than this.
 const LONGEST_ROW: usize = 64 << 20;
-/// Rows from which is told whether ambiguous stamps are starts or ends.
+/// Rows which decide whether ambiguous stamps are starts or ends.
 const ROWS_TO_DECIDE: usize = 100_000;
 const SECOND: Nanos = Nanos::from_secs(1);
 /// So many stamps are not all whole seconds by chance.

@@ -29,7 +29,7 @@ pub trait Format: Sync {
 
 /// Reads one file of one format, block by block.
 pub trait Reader: Send {
-    /// Reads as many complete rows as there are at the beginning of `bytes` and tells how many bytes it took; the rest
+    /// Reads as many complete rows as there are at the beginning of `bytes` and returns how many bytes it took; the rest
     /// comes again in front of what follows. With `last` nothing follows: it takes everything, and an incomplete row is
     /// unreadable. It takes nothing only if `bytes` holds no complete row. A byte order mark is already gone.
     ///
@@ -55,7 +55,7 @@ pub enum Stamps {
     Ambiguous,
 }
 
-/// Which requests a file tells the outcome of.
+/// Which requests a file has the outcome of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outcomes {
     /// All.
@@ -100,7 +100,7 @@ pub struct Facts {
     pub ends: bool,
     /// Whether `bytes_received` is known.
     pub bytes: bool,
-    /// Which requests it tells the outcome of.
+    /// Which requests it has the outcome of.
     pub outcomes: Outcomes,
     /// What else this file cannot tell, a sentence each: `Users have no numbers in it.`
     pub missing: Vec<String>,

@@ -5,17 +5,17 @@ use headway_base::Record;
 use std::fmt;
 use std::sync::Arc;
 
-/// Labels that are told apart; their numbers fill a record's `step`.
+/// Labels that are distinguished; their numbers fill a record's `step`.
 pub const MOST_LABELS: u16 = u16::MAX;
-/// Users of a file that are told apart: some 300 MB of names.
+/// Users of a file that are distinguished: some 300 MB of names.
 pub const MOST_USERS: u32 = 2_000_000;
-/// Generators that are told apart; their numbers fill a record's `shard`.
+/// Generators that are distinguished; their numbers fill a record's `shard`.
 pub const MOST_GENERATORS: u16 = u16::MAX;
 /// What all further labels are called.
 pub const OTHER_LABELS: &str = "(other labels)";
 /// What all further users are called.
 pub const OTHER_USERS: &str = "(other users)";
-/// Messages of failures that are told apart, and bytes of one that are kept.
+/// Messages of failures that are distinguished, and bytes of one that are kept.
 pub const MOST_MESSAGES: u32 = 20_000;
 const LONGEST_MESSAGE: usize = 1_000;
 /// What all further messages are called.
@@ -160,7 +160,7 @@ impl Rows {
         self.tables.generators.index_within(generator, u32::from(MOST_GENERATORS), OTHER_GENERATORS) as u16
     }
 
-    /// What is not told apart because there were too many names, a sentence each.
+    /// What is not distinguished because there were too many names, a sentence each.
     pub(crate) fn lumped(&self) -> impl Iterator<Item = String> {
         let Tables { labels, users, generators, .. } = &self.tables;
         let limits = [

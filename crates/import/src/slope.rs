@@ -1,4 +1,4 @@
-//! The regression by which starts and ends are told: of the time between two stamps of a thread on the times that the first
+//! The regression which separates starts from ends: of the time between two stamps of a thread on the times that the first
 //! and the second request took.
 //!
 //! If the stamps are starts the slope on the second is 0, whether the thread thinks after each answer (the slope on the first

@@ -25,7 +25,7 @@ pub(crate) fn span(nanos: i64) -> Option<Nanos> {
     (0..=LONGEST.0).contains(&nanos).then_some(Nanos(nanos))
 }
 
-/// The instant, so many nanoseconds since 1970, if it is possible.
+/// The instant of that number of nanoseconds since 1970, if it is possible.
 #[inline]
 pub(crate) fn unix(nanos: i64) -> Option<Nanos> {
     (EARLIEST..LATEST).contains(&nanos).then_some(Nanos(nanos))

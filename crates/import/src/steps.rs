@@ -2,13 +2,13 @@
 //!
 //! Rows are written when requests are over, so a start lies before an earlier row's by no more than its own request took.
 //! Where many rows in a row start much earlier than that, the clock had been set back. A clock that was set ahead
-//! cannot be told from a pause, and is left to whoever judges the headways.
+//! cannot be distinguished from a pause, and is left to whoever judges the headways.
 
 use headway_base::{Kind, Nanos, Record};
 
 /// Rows in a row that show a step; a few may be late for other reasons.
 const ROWS: u32 = 20;
-/// Smallest step that is told: clocks are disciplined by milliseconds all the time.
+/// Smallest step that is reported: clocks are disciplined by milliseconds all the time.
 const LEAST: Nanos = Nanos::from_secs(2);
 /// A file with more steps than this is not in the order of time, which is another matter.
 const MOST: usize = 10;

@@ -1,4 +1,4 @@
-//! Plans of single requests at one rate: until an instant, or so many.
+//! Plans of single requests at one rate: until an instant, or a number of them.
 
 use headway_base::{Nanos, Phase, Profile, Rate};
 use headway_workload::plan::Group;
@@ -10,7 +10,7 @@ pub fn until(process: Process, rate: Rate, end: Nanos, seed: u64) -> Plan {
     Plan::of(seed, group, Nanos::ZERO, end)
 }
 
-/// The first so many requests by that process at that rate, and those that are due at the same instant as the last.
+/// The first `n` requests by that process at that rate, and those that are due at the same instant as the last.
 pub fn first(process: Process, rate: Rate, requests: usize, seed: u64) -> Plan {
     // Twice as long as so many take on average is long enough for any number that is worth playing; so is more for few.
     let ample = Nanos::from_secs_f64((2.0 * requests as f64 + 100.0) / rate.0);

@@ -1,4 +1,4 @@
-//! What a sample of latencies is told by: the least, three quantiles, the greatest and the mean.
+//! The numbers of a sample of latencies: minimum, three quantiles, maximum and mean.
 //!
 //! Quantiles lie between observations: p is at h = p(n - 1), linear from one to the next (type 7 of Hyndman and Fan 1996, as
 //! R, NumPy and Incanter have it). Nothing is sorted: the few observations that are needed are put in their places.

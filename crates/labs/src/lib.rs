@@ -33,7 +33,7 @@ pub trait Lab: Sync {
     fn name(&self) -> &'static str;
     /// One line for help texts, with the source.
     fn about(&self) -> &'static str;
-    /// How often it is done unless somebody says otherwise: less than a minute of computing.
+    /// How often it is done by default: less than a minute of computing.
     fn replications(&self) -> u64;
     /// Does it `replications` times.
     ///

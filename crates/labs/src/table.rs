@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Table {
     /// What it shows.
     pub title: String,
-    /// What its rows are told by: `users/s`, `first k users`.
+    /// The key of its rows: `users/s`, `first k users`.
     pub key: &'static str,
     /// Where its published numbers come from, in a word or two.
     pub source: &'static str,
@@ -87,7 +87,7 @@ fn place(row: &TableRow, quantity: &Quantity) -> String {
 }
 
 impl Quantity {
-    /// A quantity of that name, shown with so many places.
+    /// A quantity of that name, shown with that number of decimals.
     pub const fn new(name: &'static str, places: usize) -> Quantity {
         Quantity { name, places }
     }

@@ -45,7 +45,7 @@ pub fn single() -> String {
         .to_owned()
 }
 
-/// To so many places, and never a negative zero.
+/// With that number of decimals, and never a negative zero.
 pub fn rounded(x: f64, places: usize) -> String {
     let text = format!("{x:.places$}");
     match text.strip_prefix('-') {

@@ -6,7 +6,7 @@
 //! 2.x           USER scenario user START|END start end     REQUEST scenario user groups name start end status message ...
 //! ```
 //!
-//! Files of 2.x say `2.0` whatever their version, so layouts are told apart row by row: a request's status stands behind
+//! Files of 2.x say `2.0` whatever their version, so layouts are distinguished row by row: a request's status stands behind
 //! two stamps (in 2.0 and 2.1 behind four), a user's event before one or two.
 
 use super::gatling::{self, BETWEEN, ERRORS, GROUPS};

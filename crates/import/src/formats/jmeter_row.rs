@@ -69,7 +69,7 @@ pub(super) struct Samples {
     k: u64,
     /// Stamp of the last sample of each thread that is no transaction.
     last: Vec<i64>,
-    /// Whether any row tells how its request ended.
+    /// Whether any row has the outcome of its request.
     told: bool,
     /// The message being put together.
     said: Vec<u8>,

@@ -125,7 +125,7 @@ pub(super) struct Samples {
     sessions: bool,
     dropped: u64,
     unconnected: u64,
-    /// Whether any row tells how its request ended.
+    /// Whether any row has the outcome of its request.
     told: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The rows: who gives the requests to the servers, as a model, and what is known of it by formula.
+//! The rows: what balances the requests over the servers, as a model, and its formulas.
 
 use super::published::{self, Figures};
 use crate::latencies::{MEAN, MEDIAN, NUMBERS, P95, P99};
@@ -137,7 +137,7 @@ impl Setting {
         Mmc { rate: self.rate, mean_service: self.service_s, servers: self.servers }
     }
 
-    /// One of so many equal stations of one server between which requests choose at random.
+    /// One of a number of equal stations of one server between which requests choose at random.
     fn one_of(&self, stations: u32) -> Mmc {
         Mmc::random_split(self.rate, self.service_s, stations)
     }

@@ -1,4 +1,4 @@
-//! timelike's five ways to balance 10,000 requests over 250 servers (Kingsbury 2013), and what he left open: how far one run
+//! timelike's five ways to balance 10,000 requests over 250 servers (Kingsbury 2013), and what the publication left open: how far one run
 //! of 10,000 is from another, how far all of them are from the steady state, and what ties do.
 //!
 //! Every row plays the same arrivals and the same demands, and differences are taken replication by replication.
@@ -24,7 +24,7 @@ pub struct Balancers;
 /// The experiment, to be listed.
 pub const BALANCERS: Balancers = Balancers;
 
-/// Numbers of which differences are told: those that are not extremes.
+/// Numbers whose differences are shown: those that are not extremes.
 const COMPARED: [usize; 4] = [MEDIAN, P95, P99, MEAN];
 
 /// Rows that are compared on the same requests: the first less the second.

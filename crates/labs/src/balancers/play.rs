@@ -84,7 +84,7 @@ fn plan(setting: &Setting, requests: usize, seed: u64) -> Plan {
     arrivals::first(Process::Poisson, Rate(setting.rate), requests, seed)
 }
 
-/// The latencies of the first so many requests, in order of arrival, in nanoseconds: by a recursion where that can be, which
+/// The latencies of the first `n` requests, in order of arrival, in nanoseconds: by a recursion where that can be, which
 /// gives the same and takes a fraction of the time.
 fn latencies(setting: &Setting, way: Way, plan: &Plan, requests: usize) -> anyhow::Result<Vec<u64>> {
     let model = setting.model(way)?;
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// One server that nobody waits for: latencies are demands. All but the warm-up are counted, in order.
+    /// One server without waiting: latencies are service times. All but the warm-up are counted, in order.
     #[test]
     fn extremes_are_those_of_windows() {
         let setting = Setting {

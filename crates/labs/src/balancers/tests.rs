@@ -7,7 +7,7 @@ use crate::latencies::NUMBERS;
 use crate::replicate;
 use std::time::Instant;
 
-/// A share of the normal law of 90 % is so many standard deviations wide.
+/// Width of 90 % of the normal law, in standard deviations.
 const NINETY: f64 = 3.29;
 
 fn replications(setting: &Setting, seed: u64, n: u64) -> All {
@@ -98,7 +98,7 @@ fn the_steady_state_is_that_of_theory_and_of_the_independent_simulation() {
     }
 }
 
-/// Where nobody ever waits every row has the same latencies: those of its demands.
+/// Where no request ever waits every row has the same latencies: its service times.
 #[test]
 fn rows_have_the_same_arrivals_and_demands() {
     let idle = Setting { rate: 1e-3, requests: 300, ..PUBLISHED };

@@ -102,7 +102,7 @@ pub const WAYS: [Way; 5] = [Way::OneRouter, Way::Routers, Way::Groups, Way::Bloc
 /// How many numbers a way has at a load.
 pub const NUMBERS: usize = 6;
 /// Share of the time that a dyno is down; share of the requests that succeed; quantiles of their response times in ms; share
-/// of the work that is for nobody. Shares in percent.
+/// of the wasted work. Shares in percent.
 pub const DOWN: usize = 0;
 pub const OK: usize = 1;
 pub const P50: usize = 2;
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!((numbers[OK], numbers[P50], numbers[P99], numbers[P999]), (80.0, 120.0, 190.0, 190.0));
     }
 
-    /// Where nothing fails and nobody waits, ways differ in nothing.
+    /// Where nothing fails and no request waits, the arrangements do not differ.
     #[test]
     fn ways_have_the_same_arrivals_and_demands() {
         let calm = Setting { up_s: 1e9, loads: [poisson(0.001); LOADS], ..SMALL };
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// Who is never up serves nobody.
+    /// A dyno that is never up serves no request.
     #[test]
     fn what_is_down_serves_nobody() {
         let down = Setting { up_s: 1e-6, down_s: 1e6, loads: [poisson(0.01); LOADS], ..SMALL };

@@ -10,7 +10,7 @@ pub const NUMBERS: usize = 9;
 /// Its replications.
 pub const REPLICATIONS: f64 = 60.0;
 
-/// A share of 90 % of the normal law is so many standard deviations wide.
+/// Width of 90 % of the normal law, in standard deviations.
 const NINETY: f64 = 3.29;
 
 /// What it gave for a row.

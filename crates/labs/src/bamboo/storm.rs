@@ -1,5 +1,5 @@
 //! A failure that outlives its cause (Bronson, Aghayev, Charapko and Zhu 2021, "Metastable failures in distributed systems"):
-//! clients who give up and ask again, in front of a queue without limit, after the servers were slow for a while.
+//! clients that give up and ask again, in front of a queue without limit, after the servers were slow for a while.
 //!
 //! Deliberately absent: what is to be said about it (`storm_notes`).
 
@@ -74,7 +74,7 @@ pub enum Variant {
     NoRetries,
     /// They are made again, a tenth of them.
     Budget,
-    /// Those who gave up are cancelled: what still waits is not served.
+    /// Abandoned requests are cancelled: those still waiting are not served.
     Cancel,
     /// Few may wait; others are turned away.
     Queue,
@@ -100,7 +100,7 @@ pub struct Numbers {
     pub goodput: [f64; 4],
     /// Attempts for each request, 300 s after it.
     pub attempts: f64,
-    /// Share of the work then that is for nobody, and of the servers' time that is spent working.
+    /// Share of the wasted work then, and of the servers' time that is spent working.
     pub wasted: f64,
     pub busy: f64,
     /// Seconds after the trigger from which on requests are answered again; none: not while it was watched.

@@ -1,4 +1,4 @@
-//! timelike's later suites: who gives the requests to the dynos, as models, and what a replication of one gives.
+//! timelike's later suites: what balances the requests over the dynos, as models, and what a replication of one gives.
 
 use super::published::{self, Figures, NUMBERS};
 use super::system::{self, even, random};
@@ -24,7 +24,7 @@ pub struct Setting {
     pub routers: u32,
     /// Requests of a replication,
     pub requests: usize,
-    /// so many milliseconds apart on average, before rounding.
+    /// this number of milliseconds apart on average, before rounding.
     pub gap_ms: f64,
     /// The same for a single dyno.
     pub one_requests: usize,
@@ -56,7 +56,7 @@ pub enum Way {
     Even { ties: Ties, faulty: bool, hold: bool },
     /// The same over faulty dynos, failures held, with retries around it.
     Retried { ties: Ties },
-    /// At random to so many routers by connections, all over one pool; each counts its own connections alone.
+    /// At random to a number of routers by connections, all over one pool; each counts its own connections alone.
     Bamboo { routers: u32, ties: Ties },
     /// At random to routers by connections that are faulty themselves and make requests again, over faulty dynos: one pool, or
     /// dynos of its own for each; `retried` says whether there are retries around all of it too.

@@ -95,7 +95,7 @@ pub fn even(ties: Ties, hold: bool, to: PartId) -> Kind {
     Kind::Balancer(Balancer { hold: hold.then_some(HOLD), ..Balancer::new(policy, &[to]) })
 }
 
-/// One that takes anyone.
+/// One that chooses at random.
 pub fn random(to: PartId) -> Kind {
     Kind::Balancer(Balancer::new(Policy::Random, &[to]))
 }

@@ -1,4 +1,4 @@
-//! The calm test live: the same users, so many times faster, against a target on this machine's loopback whose response times
+//! The calm test live: the same users, faster by a factor, against a target on this machine's loopback whose response times
 //! are independent; beside them the simulation of the same.
 //!
 //! Test 1830 at its own pace would take 22 minutes. CoV has no unit: a test in which everything goes faster has the same,

@@ -1,8 +1,8 @@
-//! Brady's users (2012, figures 12 and 15 to 17): do users who think, launch and wait make Poisson arrivals, and what makes
+//! Brady's users (2012, figures 12 and 15 to 17): do users that think, launch and wait make Poisson arrivals, and what makes
 //! them bunch? 200 users of the client core in virtual time, against targets and generators of known defects.
 //!
-//! The CoV of headways by thread group (the first k users) tells: below 1 for few users, near 1 for many who are independent,
-//! above 1 for users whom something holds up together. See docs/labs.md for how each model is made.
+//! The CoV of headways by thread group (the first k users) is the measure: below 1 for few users, near 1 for many who are independent,
+//! above 1 for users which something delays together. See docs/labs.md for how each model is made.
 
 mod cases;
 mod live;

@@ -150,7 +150,7 @@ fn growth(models: &[(&str, &Observed)]) -> Option<String> {
     })
 }
 
-/// What stalls do to users who think for a fixed time and to users who do not.
+/// What stalls do to users who think for a fixed time and to users that do not.
 fn think(cases: &[&Observed]) -> Option<String> {
     let mut said = Vec::new();
     for three in cases.chunks_exact(3) {

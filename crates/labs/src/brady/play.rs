@@ -68,7 +68,7 @@ impl Setting {
         Setting::faster(test, 1.0)
     }
 
-    /// The same so many times faster.
+    /// The same, faster by that factor.
     ///
     /// # Errors
     /// A law that cannot be.
@@ -106,7 +106,7 @@ impl Setting {
         Setting { stalls, ..self }
     }
 
-    /// With pauses of the generator: so many a second of the time between them, each so long.
+    /// With pauses of the generator: their rate per second of the time between them, and their length.
     pub fn paused(self, per_s: f64, length_ms: i64) -> Setting {
         let (gap, length) = (Nanos::from_secs_f64(1.0 / per_s), Nanos::from_millis(length_ms));
         Setting { pauses: Stalls::Random { gap, length }, ..self }
@@ -195,7 +195,7 @@ impl Answers {
 const STALLS: u64 = 0;
 const PAUSES: u64 = 1;
 
-/// From when to when somebody stands still in the longest run, in order; none touches the next.
+/// From when to when generator or target stands still in the longest run, in order; none touches the next.
 fn still(stalls: Stalls, seed: u64, item: u64) -> Vec<(Nanos, Nanos)> {
     let (mut all, mut at) = (Vec::new(), Nanos::ZERO);
     let mut draws = Stream::new(seed, streams::PAUSE).item(item);
@@ -239,7 +239,7 @@ impl Target for Answers {
     }
 }
 
-/// The sink: who launched when, and response times.
+/// The sink: launches by user, and response times.
 pub struct Launches {
     window: (Nanos, Nanos),
     stamp: Nanos,
@@ -353,7 +353,7 @@ mod tests {
         assert!(still(Stalls::None, 3, STALLS).is_empty());
     }
 
-    /// 200 users who think 6.25 s and are answered at once: each launches every 6.25 s, half a second after the one before.
+    /// 200 users that think 6.25 s and are answered at once: each launches every 6.25 s, half a second after the one before.
     #[test]
     fn users_come_up_the_ramp_and_launch_after_thinking() {
         let setting = Setting::instant(&TESTS[T1830]).unwrap().fixed_think().unwrap();

@@ -4,7 +4,7 @@
 //! The response times' standard deviations of tests 1900 to 2030 are not printed in the figures at hand: they are those of
 //! an independent simulation that was fitted to the same tables. CoV by thread group hardly depends on them.
 
-/// One of the seven tests: 200 users, who think uniformly between 0 and twice a mean.
+/// One of the seven tests: 200 users that think uniformly between 0 and twice a mean.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
     /// Its name: the time of day at which it began.

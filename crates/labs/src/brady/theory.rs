@@ -1,4 +1,4 @@
-//! The CoV of headways of k independent users, exactly, for users who begin anew after each request.
+//! The CoV of headways of k independent users, exactly, for users that begin anew after each request.
 //!
 //! A user's launches are a renewal process: think time Z plus response time R lie between two. Of k of them together a
 //! headway exceeds t if one user's own gap does and the residual gaps of the others do (Palm 1943; Khintchine 1960):
@@ -14,7 +14,7 @@ use headway_base::special::normal_pdf;
 
 /// Steps of the integral over time.
 const STEPS: usize = 2_000;
-/// The integral over the lognormal law goes so many standard deviations of the logarithm to either side, in steps of:
+/// The integral over the lognormal law extends this number of standard deviations of the logarithm to either side, in steps of:
 const SIDES: f64 = 9.0;
 const STEP: f64 = 0.05;
 
@@ -117,7 +117,7 @@ mod tests {
         assert!((coarse * coarse - fine * fine - 1.0 / 6.0).abs() < 1e-5, "{coarse} {fine}");
     }
 
-    /// However slow the answers, users who do not know of each other come nearer to 1 from below as they become more.
+    /// However slow the answers, users that do not know of each other come nearer to 1 from below as they become more.
     #[test]
     fn many_users_come_near_one() {
         for users in [Users::new(1.0, 0.253, 0.536, 0.0), Users::new(6.25, 0.053, 0.155, 0.0)] {

@@ -11,7 +11,7 @@ use headway_workload::plan::{Connections, Group, LONGEST, Source};
 use headway_workload::users::Level;
 use headway_workload::{Plan, Shard};
 
-/// Plays so many requests of so many users; response times and requests per second. The first request of each user is left
+/// Plays a number of requests of a number of users; response times and requests per second. The first request of each user is left
 /// out: they all came at once.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ impl RecordSink for Loops {
 /// Requests per second, mean and p99 in milliseconds, exactly.
 ///
 /// Who comes back finds N - 1 others and all workers busy once N exceeds their number c: N - c services at the rate of all
-/// workers come before his own. His response time is Erlang(N - c) plus exponential.
+/// workers come before its own. Its response time is Erlang(N - c) plus exponential.
 pub fn theory(users: u32) -> [f64; 3] {
     let rate = f64::from(users.min(SERVERS)) / SERVICE_S;
     let mean = f64::from(users) / rate;

@@ -20,7 +20,7 @@ pub struct Fixed {
     pub active: [f64; 7],
 }
 
-/// Plays it once. A user is active from the first byte that he sends to the last answer.
+/// Plays it once. A user is active from the first byte that it sends to the last response.
 ///
 /// # Errors
 /// A rate of zero.

@@ -1,8 +1,8 @@
-//! O'Hara's question: fixed work or a fixed rate? The same system, 4 workers of exp(8 ms), under a thousand users who
-//! come at once, under closed loops, under users who arrive at a rate, and through a stop; in virtual time, by the client
+//! O'Hara's question: fixed work or a fixed rate? The same system, 4 workers of exp(8 ms), under a thousand users that
+//! come at once, under closed loops, under users that arrive at a rate, and through a stop; in virtual time, by the client
 //! core. Published are the figures of an independent simulation.
 //!
-//! Response times are from the request's first byte on, as most tools take them; what users waited before it is told beside
+//! Response times are from the request's first byte on, as most tools take them; the wait before it is shown beside
 //! them as blocked. See docs/labs.md for the definitions.
 
 mod closed;

@@ -1,6 +1,6 @@
 //! The open test: users arrive at a rate that rises over 30 s and is held for 120 s, whatever the system does.
 //!
-//! Counted are the requests of users who arrive in the hold. The numbers that are compared are those of requests answered
+//! Counted are the requests of users that arrive in the hold. The numbers that are compared are those of requests answered
 //! within the hold, as a tool has them that stops there; beside them stand those of all, each session to its end.
 
 use super::system::{REQUESTS, Times, session, system};
@@ -40,7 +40,7 @@ impl Open {
     }
 }
 
-/// Plays so many users per second once.
+/// Plays that rate of users, per second, once.
 ///
 /// # Errors
 /// None: the system is sound.

@@ -1,7 +1,7 @@
 //! The reference figures: an independent simulation of the same system, written from the same definitions. Numbers only.
 //! Times in milliseconds unless said.
 
-/// How a thousand users who all come at once are fed.
+/// How a thousand users that all come at once are fed.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed {
     pub name: &'static str,

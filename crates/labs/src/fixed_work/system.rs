@@ -35,7 +35,7 @@ fn service() -> Result<Dist, UnitError> {
     dist::parse(&format!("exp({SERVICE_S}s)"), &|_| Err("a lab has no files".to_owned()))
 }
 
-/// The system, with what it has besides, for requests of that plan.
+/// The system, with its optional parts, for requests of that plan.
 ///
 /// # Errors
 /// A rate of zero.

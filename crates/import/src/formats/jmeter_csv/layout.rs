@@ -192,7 +192,7 @@ mod tests {
             ("why,141994,118,5,5,25,0", [15, 9, 10, 13, 0]),
             (",141994,118,5,5,25,0,3", [16, 9, 10, 13, 15]),
             ("\"a,\nb\",141994,118,5,5,null,25,0,3", [17, 9, 10, 14, 16]),
-            // Which of the two numbers is the latency cannot be told.
+            // Which of the two numbers is the latency is not known.
             ("141994,118,25", [11, 8, 0, 0, 0]),
         ] {
             let line = format!("{HEAD},{tail}\n");

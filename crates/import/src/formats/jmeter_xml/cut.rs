@@ -131,7 +131,7 @@ fn tag(bytes: &[u8], last: bool) -> Option<(usize, Tag)> {
 }
 
 /// Where, after the first byte, the next thing of the top level may begin: JMeter begins a line with it, and indents what
-/// is inside. The end if nothing does; none if that cannot be told yet.
+/// is inside. The end if nothing does; none if that is not known yet.
 fn next_at_the_top(bytes: &[u8], last: bool) -> Option<usize> {
     const LONGEST_NAME: usize = b"/testResults".len();
     for feed in memmem::find_iter(bytes, b"\n<") {

@@ -175,7 +175,7 @@ fn is_sample(name: &str) -> bool {
     matches!(name, "httpSample" | "sample")
 }
 
-/// What is used of a sample's attributes, unescaped; empty where it is not there and need not be told apart.
+/// What is used of a sample's attributes, unescaped; empty where it is not there and need not be distinguished.
 #[derive(Default)]
 struct Attributes<'a> {
     t: Cow<'a, str>,
