@@ -251,21 +251,25 @@ def mistakes(tmp):
     equal(sorted(set(re.findall(r"bad\.yaml:(\d)", err))), ["2", "3"], f"lines with mistakes in {err}")
 
 
-@check("scenario: flags that a file leaves open apply, those that it answers are refused by name")
+@check("scenario: flags take the place of a file's values and are named in the first line; those about a step are refused")
 def flags(tmp):
     text = "target: ${TARGET}\nseed: 4\nusers: { arrive: { rate: 50/s }, phases: [ { hold: 500ms } ] }\njourney: [ { get: / } ]\n"
     with Serve("--service", "const(100us)", tmp=tmp) as serve:
         env = {"TARGET": serve.url}
         ended = run_file(text, "--seed", "9", "-c", "3", "--timeout", "5s", tmp=tmp, env=env)
-        for arguments, part in [
-            (["-R", "5"], "-R"), (["-u", "5", "--think", "1s"], "-u --think"), (["-d", "5s"], "-d"), (["-n", "5"], "-n"),
-            (["-H", "A: b"], "-H"), (["-m", "PUT"], "-m"), (["-b", "x"], "-b"), (["--at-once", "5"], "--at-once"),
-            (["--arrivals", "constant"], "--arrivals"), (["--ramp", "1s"], "--ramp"), (["--warmup", "1s"], "--warmup"),
-            (["--pool", "shared"], "--pool"),
+        for arguments, parts in [
+            (["-u", "5"], ["-u applies to a group that is closed"]), (["-m", "PUT"], ["-m: the steps"]), (["-b", "x"], ["-b: the steps"]),
+            (["--at-once", "5"], ["| --at-once 5", "cannot have both 'arrive' and 'at-once'"]),
+            (["--set", "timout=3s"], ["| --set timout=3s", "did you mean timeout?"]),
         ]:
             refused = run_file(text, *arguments, tmp=tmp, name="refused", env=env).exits(2)
-            contains(refused.err, f"headway: {part}: ", "message")
-            expect(not refused.folder.exists(), f"{part} has left a folder")
+            for part in parts:
+                contains(refused.err, part, "message")
+            expect(not refused.folder.exists(), f"{arguments} has left a folder")
+        given = ["-R", "90", "-n", "20", "--arrivals", "constant", "--ramp", "100ms", "-H", "A: b", "--set", "timeout=4s"]
+        other = run_file(text, *given, tmp=tmp, name="other", env=env)
+        contains(other.err, "in place of the file's values: -H A: b, -R 90, --arrivals constant, --ramp 100ms, --set timeout=4s, -n 20", "first line")
+        equal((other.plan["asked"]["timeout_s"], other.plan["asked"]["ramp_s"]), (4.0, 0.1), "--set and --ramp in plan.json")
         no_seed = run_file(text.replace("seed: 4\n", ""), "--shard", "0/2", tmp=tmp, name="refused", env=env).exits(2)
         contains(no_seed.err, "--seed", "message")
         no_target = run_file(text.replace("target: ${TARGET}\n", ""), tmp=tmp, name="refused").exits(2)

@@ -12,7 +12,7 @@ WRONG = [
     (["run", URL, "-n", "10", "--arrivals", "constant"], ["--arrivals", "-R"]),
     (["run", URL, "-u", "0"], ["-u 0", "from 1 up"]),
     (["run", URL, "-u", "5", "-R", "5"], ["-R", "-u", "one of them"]),
-    (["run", URL, "-u", "5", "--think", "5"], ["'5'", "exp(10ms)"]),
+    (["run", URL, "-u", "5", "--think", "5"], ["--think 5", "5s or 5ms"]),
     (["run", URL, "-u", "5", "--think", "expo(5s)"], ["'expo(5s)'", "did you mean exp?"]),
     (["run", URL, "-u", "5", "--arrivals", "poisson"], ["--arrivals", "-u"]),
     (["run", URL, "-u", "5", "--pool", "shard"], ["shard", "shared"]),

@@ -88,6 +88,16 @@ impl File {
         values.iter().map(|value| scenario.redactor.hide(&value.shown()).into_owned()).collect()
     }
 
+    /// A message without the values of `-H`, any of which may be a secret.
+    fn without_headers(&self, message: &str) -> String {
+        let mut redactor = self.redactor.clone();
+        for value in self.values.iter().filter(|value| value.lead.starts_with("-H ")) {
+            let shown = value.shown();
+            shown[value.lead.len()..].split(char::is_control).for_each(|part| redactor.know(part));
+        }
+        redactor.hide(message).into_owned()
+    }
+
     /// The file that this amounts to, with the command behind it in a comment.
     ///
     /// # Errors
@@ -120,7 +130,7 @@ impl File {
             &values,
             self.redactor.clone(),
         )
-        .map_err(|mistakes| anyhow!("{mistakes}"))
+        .map_err(|mistakes| anyhow!("{}", self.without_headers(&mistakes.to_string())))
     }
 }
 
