@@ -7,9 +7,7 @@
 
 pub mod args;
 pub mod commands;
-pub mod dry_run;
 pub mod exit;
-pub mod files;
 pub mod interrupt;
 pub mod output;
 pub mod progress;

@@ -6,9 +6,9 @@ pub use requests::Listening;
 
 use crate::args::Wanted;
 use crate::exit::in_words;
-use crate::files::replace;
 use anyhow::{Context as _, Result};
 pub use headway_engine::audit::write_new;
+use headway_engine::files::replace;
 pub use headway_engine::render;
 use headway_records::{Limits, RunFolder};
 use headway_report::html::Html;

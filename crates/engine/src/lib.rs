@@ -6,8 +6,10 @@
 pub mod analysis_setup;
 pub mod audit;
 pub mod collect;
+pub mod dry_run;
 pub mod error;
 pub mod experiment;
+pub mod files;
 pub mod jobs;
 pub mod live;
 pub mod manifest;

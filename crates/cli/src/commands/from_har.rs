@@ -3,9 +3,9 @@
 use super::converted;
 use crate::args::FromHarArgs;
 use crate::exit::Failure;
-use crate::files;
 use anyhow::Context as _;
 use headway_convert::har::{self, Choices};
+use headway_engine::files;
 
 pub(super) fn from_har(args: &FromHarArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();

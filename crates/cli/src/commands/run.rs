@@ -1,13 +1,12 @@
 //! `headway run`: load against a real system, and the report.
 
 use crate::args::RunArgs;
-use crate::dry_run;
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::{Goal, Progress};
 use crate::settings::{Output, RunSettings, Subject, outputs_fit, reports_fit};
-use headway_engine::{Backend, Observer};
+use headway_engine::{Backend, Observer, dry_run};
 use headway_live::Control;
 use headway_records::RunFolder;
 use std::io::Write as _;
@@ -20,7 +19,9 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
         return Ok(exit::FINE);
     }
     if args.dry_run {
-        crate::output::print(dry_run::text(&settings).as_bytes())?;
+        crate::output::print(
+            dry_run::text(&settings.load.headline, &settings.spec(), &settings.live()).as_bytes(),
+        )?;
         return Ok(exit::FINE);
     }
     play(&settings, &[])

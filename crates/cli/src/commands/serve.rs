@@ -2,11 +2,11 @@
 
 use crate::args::ServeArgs;
 use crate::exit::{FINE, Failure};
-use crate::files::times_in_file;
 use crate::interrupt;
 use crate::settings::{Output, listen_address, new_seed, outputs_fit};
 use anyhow::Context as _;
 use headway_base::dist;
+use headway_engine::files::times_in_file;
 use headway_live::Control;
 use headway_live::serve::{ArrivalsLog, ServeReport, Server, Settings, StateSettings};
 use std::fs::File;

@@ -1,10 +1,10 @@
 //! Reports of single requests: from the log of a run, and from an audit as it goes over its rows.
 
 use crate::args::Wanted;
-use crate::files::Replacement;
 use anyhow::{Context as _, Result, anyhow};
 use headway_base::Record;
 use headway_engine::audit::Watch;
+use headway_engine::files::Replacement;
 use headway_records::{By, Limits, Merge, metadata};
 use headway_report::{Origin, Requests};
 use std::io::{self, BufWriter, Write};

@@ -4,9 +4,9 @@
 //! Deliberately absent: what the values may be. The scenario's checker says so, and names the flag.
 
 use crate::args::{Given, LoadArgs, RunArgs, ThresholdArgs};
-use crate::files;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
+use headway_engine::files;
 use headway_engine::manifest::STEP;
 use headway_stats::Threshold;
 use headway_workload::Target;

@@ -4,8 +4,8 @@
 //! the writing, and a folder of results that nobody named, which gets a name of its own.
 
 use crate::args::{Wanted, names};
-use crate::files::is_a_report;
 use anyhow::{Result, bail};
+use headway_engine::files::is_a_report;
 use headway_report::Material;
 use std::fs;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};

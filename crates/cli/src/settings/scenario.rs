@@ -4,9 +4,9 @@
 use super::Load;
 use super::flags::{self, Made};
 use crate::args::{PlanArgs, RunArgs, ScenarioArgs};
-use crate::files;
 use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
+use headway_engine::files;
 use headway_stats::thresholds::{Threshold, ThresholdError, check_steps};
 use headway_workload::Target;
 use headway_workload::redact::Redactor;

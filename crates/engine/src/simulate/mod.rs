@@ -9,6 +9,7 @@
 //! ```
 
 mod beside;
+mod bounded;
 mod course;
 mod demands;
 mod differs;
@@ -27,6 +28,7 @@ mod state;
 mod times;
 
 pub use beside::{Other, Own};
+pub use bounded::bounded;
 pub use single::Sim;
 
 use headway_sim::{Generator, RandomPauses};

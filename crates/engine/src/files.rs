@@ -153,7 +153,6 @@ pub fn times_in_file(path: &str) -> Result<Vec<f64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exit::in_words;
     use headway_report::Document;
     use std::os::unix::fs::symlink;
 
@@ -189,7 +188,7 @@ mod tests {
         assert_eq!(io::read_to_string(reading).unwrap(), "old", "it is replaced and not written over");
         replace(&at("other"), b"one").unwrap();
         replace(Path::new("/dev/null"), b"one").unwrap();
-        let full = in_words(&replace(Path::new("/dev/full"), b"one").unwrap_err());
+        let full = format!("{:#}", replace(Path::new("/dev/full"), b"one").unwrap_err());
         assert!(full.contains("/dev/full cannot be written") && full.contains("No space left"), "{full}");
         assert!(replace(&at("none/x"), b"one").is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
