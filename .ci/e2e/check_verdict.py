@@ -45,7 +45,7 @@ def stopped(tmp):
                 wrong.append(f"{what}: not among generator.stalls")
             # It is counted against the target's times unless said otherwise: those due meanwhile waited for us.
             if not summary["lag"]["max"] > 0.3:
-                wrong.append(f"{what}: largest release lag is {summary['lag']['max']} s")
+                wrong.append(f"{what}: largest send lag is {summary['lag']['max']} s")
             if not any(f["id"] in STOOD_STILL and f["severity"] in ("warning", "error") for f in findings):
                 wrong.append(f"{what}: nothing graver than a note, verdict {summary['verdict']['load']}: {finding_ids(summary)}")
     expect(not wrong, "\n".join(wrong))

@@ -184,7 +184,7 @@ pub struct Snapshot {
     pub response_p50: Option<Nanos>,
     /// 99th percentile of the same.
     pub response_p99: Option<Nanos>,
-    /// Largest release lag within the last second, of arrivals that found a connection.
+    /// Largest send lag within the last second, of arrivals that found a connection.
     pub lag_max: Option<Nanos>,
 }
 

@@ -134,9 +134,9 @@ pub(crate) fn lateness(summary: &Summary) -> Table {
     let numbers = ["p50", "p99", "p99.9", "max"].map(|title| Column::number(title, 11));
     let columns = std::iter::once(Column::word("", 18)).chain(numbers);
     Table {
-        caption: "Lateness: release lag is the generator's own; blocked is held back by cap, pool or connection set-up".into(),
+        caption: "Lateness: send lag is the generator's own; blocked is held back by cap, pool or connection set-up".into(),
         columns: columns.chain([Column::number("n", 14)]).collect(),
-        rows: vec![row("release lag", &summary.lag), row("blocked", &summary.blocked)],
+        rows: vec![row("send lag", &summary.lag), row("blocked", &summary.blocked)],
         most_rows: usize::MAX,
         row: "row",
         headed: true,

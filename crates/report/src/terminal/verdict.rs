@@ -21,7 +21,7 @@ pub(super) fn render(page: &mut Page, summary: &Summary) -> Vec<Reason> {
     }
     answer(page, "LOAD", &words::load(summary));
     answer(page, "PATTERN", &words::pattern(summary));
-    answer(page, "ANSWERS", &words::answers(summary));
+    answer(page, "OUTCOME", &words::answers(summary));
     if let Some(thresholds) = words::thresholds::answer(summary) {
         answer(page, "LIMITS", &thresholds);
     }

@@ -231,7 +231,7 @@ pub fn table(summary: &Summary) -> Table {
     rows.push(cov(summary));
     Table {
         title: if kind == Kind::Open { "Arrivals" } else { "Load" },
-        asked: if summary.audit.is_some() { "expected" } else { "asked" },
+        asked: if summary.audit.is_some() { "expected" } else { "planned" },
         sent: match kind {
             Kind::Open | Kind::Sessions => "sent",
             Kind::Closed | Kind::FixedWork => "actual",
@@ -239,9 +239,9 @@ pub fn table(summary: &Summary) -> Table {
         rows,
         meaning: match kind {
             Kind::Sessions => {
-                "(of the arrivals of sessions: 1 = independent, 0 = a metronome, above 1 = bunched)"
+                "(of the arrivals of sessions: 1 = independent, 0 = evenly paced, above 1 = bunched)"
             }
-            _ => "(1 = independent users, 0 = a metronome, above 1 = bunched)",
+            _ => "(1 = independent users, 0 = evenly paced, above 1 = bunched)",
         },
     }
 }

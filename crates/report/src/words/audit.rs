@@ -335,7 +335,7 @@ pub fn starts(summary: &Summary) -> Vec<Fact> {
             (Some(se), None) => format!(" +- {}", number(se)),
             _ => String::new(),
         };
-        let means = "1 = independent users, 0 = a metronome";
+        let means = "1 = independent users, 0 = evenly paced";
         facts.push(if coarse {
             warning("CoV", format!("{}{errors}; {OF_THE_CLOCK} ({means})", number(cov)))
         } else {

@@ -55,7 +55,7 @@ fn top(page: &mut Page, summary: &Summary) {
     if summary.verdict.load.is_some() || summary.plan.is_some() {
         verdict::answer(page, "LOAD", &words::load(summary));
     }
-    verdict::answer(page, "ANSWERS", &words::answers(summary));
+    verdict::answer(page, "OUTCOME", &words::answers(summary));
     page.blank();
     page.marked(0, "", Tone::Plain, &words::subject(summary));
 }
