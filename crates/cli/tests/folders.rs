@@ -77,8 +77,10 @@ fn a_study_and_an_audit_are_read_as_documents() {
     assert_eq!((study.points.len(), study.replications), (2, 4));
     let audit = headway_report::parse(&fs::read(written_by_0_1_0("audit.json")).unwrap()).unwrap();
     assert_eq!(audit.measured.n, 1_000);
-    // The folder of a study has no single run: the message names its report.
-    assert_eq!(headway(&["report"], &[&written_by_0_1_0("study")]).0, 2);
+    // Its folder is shown again, as a document of the current schema.
+    let (code, seen) = headway(&["report"], &[&written_by_0_1_0("study")]);
+    assert_eq!((code, &seen["schema"]), (0, &headway_stats::study::SCHEMA.into()));
+    assert!(seen["points"][0]["goodput"]["mean"].is_number(), "{seen}");
 }
 
 #[test]
