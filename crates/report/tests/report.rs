@@ -57,6 +57,16 @@ fn names_and_endings_are_unique_and_described() {
 }
 
 #[test]
+fn flags_in_place_of_a_file_s_values_are_named() {
+    let mut summary = samples::clean();
+    assert!(!text("terminal", &summary, &style()).contains("overridden"));
+    let plan = summary.plan.as_mut().expect("a run has a plan");
+    plan.overridden = vec!["-R 30".to_owned(), "--set timeout=9s".to_owned()];
+    let shown = text("terminal", &summary, &style());
+    assert!(shown.contains("overridden  -R 30, --set timeout=9s, in place of the file's values"), "{shown}");
+}
+
+#[test]
 fn every_output_shows_every_sample_and_always_alike() {
     let full = Style {
         colour: true,

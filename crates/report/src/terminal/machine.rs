@@ -118,6 +118,10 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
     if let Some(command) = command {
         to_repeat(page, &command);
     }
+    let overridden = summary.plan.as_ref().map(|plan| plan.overridden.join(", "));
+    if let Some(overridden) = overridden.filter(|all| !all.is_empty()) {
+        page.labelled("overridden", Tone::Plain, &format!("{overridden}, in place of the file's values"));
+    }
     if let Some(folder) = &style.folder {
         page.labelled("folder", Tone::Plain, folder);
     }
