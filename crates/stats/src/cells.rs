@@ -186,7 +186,8 @@ impl Cells {
     /// Puts the cells of several histograms together. The cells of all histograms of three digits have the same
     /// borders, so equal ones merge by their end.
     fn settle(mut self) -> Cells {
-        self.cells.sort_unstable_by_key(|c| c.high);
+        // Each histogram's cells are in order already: a stable sort merges such runs.
+        self.cells.sort_by_key(|c| c.high);
         self.cells.dedup_by(|next, kept| {
             let same = next.high == kept.high;
             kept.count += if same { next.count } else { 0 };
