@@ -166,5 +166,5 @@ def swept(tmp):
     headway("sim", "closed.yaml", "--sweep", "users=1,2", cwd=tmp).exits(0)
     equal(sorted(p.name for p in tmp.iterdir()), ["closed.yaml", "open.yaml"], "files after studies without --out")
     text = flat(headway("sim", "--help", cwd=tmp).exits(0).out)
-    for part in ("empty [default: none, or with --log headway-runs/<time>-<name>]", "the document of a study, as JSON", "where the only group stays"):
+    for part in ("empty [default: none, or with --log headway-runs/<time>-<name>]", "json: every number, as a stable and versioned document", "where the only group stays"):
         contains(text, part, "--help")

@@ -23,7 +23,7 @@ CONTRACT = {
     "arrivals.ks": ["plan", "exponential"],
     "arrivals.ks.plan": ["d", "p"],
     "arrivals.ks.exponential": ["d", "p"],
-    "rate": "offered started completed".split(),
+    "rate": "offered started throughput".split(),
     "lag": "n p50 p99 p999 max".split(),
     "blocked": "n p50 p99 p999 max".split(),
     "response": SPREAD, "response_ok": SPREAD, "service": SPREAD, "first_byte": SPREAD, "bytes": SPREAD,
