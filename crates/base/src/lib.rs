@@ -17,7 +17,7 @@ pub mod time;
 pub mod units;
 
 pub use profile::{Phase, Profile};
-pub use record::{Due, Kind, Outcome, Record, Short, Stamp};
+pub use record::{Kind, Outcome, Record, Short, Stamp, Trigger};
 pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};
 pub use time::{Nanos, Rate};
 

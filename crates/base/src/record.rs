@@ -139,7 +139,7 @@ impl Kind {
 /// How a request came to be due.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(u8)]
-pub enum Due {
+pub enum Trigger {
     /// By the plan: an arrival, or the first request of a session that arrived. Its response time is open: no response
     /// decided when it began.
     #[default]
@@ -150,22 +150,22 @@ pub enum Due {
     User,
 }
 
-impl Due {
+impl Trigger {
     /// Every way, in the order of their codes.
-    pub const ALL: [Due; 3] = [Due::Arrival, Due::Step, Due::User];
+    pub const ALL: [Trigger; 3] = [Trigger::Arrival, Trigger::Step, Trigger::User];
 
     /// The word used in logs.
     pub const fn name(self) -> &'static str {
         match self {
-            Due::Arrival => "arrival",
-            Due::Step => "step",
-            Due::User => "user",
+            Trigger::Arrival => "arrival",
+            Trigger::Step => "step",
+            Trigger::User => "user",
         }
     }
 
     /// The way of that name, if there is one.
-    pub fn from_name(name: &str) -> Option<Due> {
-        Due::ALL.into_iter().find(|d| d.name() == name)
+    pub fn from_name(name: &str) -> Option<Trigger> {
+        Trigger::ALL.into_iter().find(|d| d.name() == name)
     }
 }
 
@@ -327,7 +327,7 @@ pub struct Record {
     /// What the row stands for.
     pub kind: Kind,
     /// How it came to be due.
-    pub due: Due,
+    pub due: Trigger,
     /// Whether it went over a connection that an earlier request had used.
     pub reused: bool,
     /// How long the last bytes of the answer lay in the socket before the generator read them: part of the response time, and
@@ -362,7 +362,7 @@ impl Record {
             status: 0,
             outcome,
             kind: Kind::Request,
-            due: Due::Arrival,
+            due: Trigger::Arrival,
             reused: false,
             unread: Short::ZERO,
         }

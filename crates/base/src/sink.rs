@@ -3,7 +3,7 @@
 //! A source (live worker, simulator, importer) knows nothing of logs, statistics or progress. It calls the three
 //! methods of [`RecordSink`]; [`Batcher`] turns the calls into batches for another thread.
 
-use crate::record::{Due, Record};
+use crate::record::{Record, Trigger};
 use crate::time::Nanos;
 
 /// One arrival that started: what the headway statistics need of it, passed on at the start and not at the end, so that
@@ -21,13 +21,13 @@ pub struct Start {
     /// Index of its step.
     pub step: u16,
     /// How it came to be due.
-    pub due: Due,
+    pub due: Trigger,
 }
 
 impl Start {
     /// An arrival of the plan that found a connection without waiting.
     pub const fn arrival(intended: Nanos, started: Nanos, step: u16) -> Start {
-        Start { intended, started, wait: Nanos::ZERO, arrived: intended, step, due: Due::Arrival }
+        Start { intended, started, wait: Nanos::ZERO, arrived: intended, step, due: Trigger::Arrival }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::manifest::Manifest;
 use crate::recompute::{cut_short, recompute};
-use headway_base::record::Due;
+use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder};
 use headway_stats::summary::{Finding, FindingId, Generator, LoadVerdict, Severity, Stall};
@@ -366,7 +366,7 @@ impl Run {
         for row in rows {
             let row = row.map_err(unreadable)?;
             let group = usize::from(row.group);
-            let is_arrival = row.kind == Kind::Request && row.due == Due::Arrival && row.attempt == 0;
+            let is_arrival = row.kind == Kind::Request && row.due == Trigger::Arrival && row.attempt == 0;
             if !is_arrival || !arrives.get(group).is_some_and(|arrives| *arrives) {
                 continue;
             }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use headway_base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
+use headway_base::{Kind, Nanos, Outcome, Record, Short, Stamp, Trigger};
 
 use crate::metadata::{self, Metadata};
 
@@ -196,7 +196,7 @@ pub static ALL: [&'static dyn Column; 26] = [
          closed user's loop",
         &DUES,
         |row| row.due as i8,
-        |row, at| row.due = Due::ALL[at],
+        |row, at| row.due = Trigger::ALL[at],
     ),
     &nullable::<Int64Type, _, _>(
         "arrived_ns",
@@ -229,7 +229,7 @@ const OUTCOMES: [&str; 16] = {
     names
 };
 
-const DUES: [&str; 3] = [Due::ALL[0].name(), Due::ALL[1].name(), Due::ALL[2].name()];
+const DUES: [&str; 3] = [Trigger::ALL[0].name(), Trigger::ALL[1].name(), Trigger::ALL[2].name()];
 
 const KINDS: [&str; 3] = [Kind::ALL[0].name(), Kind::ALL[1].name(), Kind::ALL[2].name()];
 

@@ -17,9 +17,9 @@ use crate::series::{Level, Recent, Series};
 use crate::setup::{Foreign, Setup, Workload};
 use crate::summary::ThresholdResult;
 use crate::thresholds::Threshold;
-use crate::thresholds::kept::{Sight, Thresholds};
+use crate::thresholds::measure::{MetricsView, Thresholds};
 use crate::users::Loops;
-use headway_base::{Batch, Due, Kind, Nanos, Record, Snapshot, Start};
+use headway_base::{Batch, Kind, Nanos, Record, Snapshot, Start, Trigger};
 
 /// A source that has told nothing for this long may still hold an older `intended` than the others (a long wait for a
 /// connection), but is no longer waited for. Bounds the memory of the merges by `intended` and `released`.
@@ -199,7 +199,7 @@ impl Analysis {
     fn take_session(&mut self, record: &Record) {
         self.thresholds.session(record, self.measured.segment(record.arrived).is_some());
         // A round of a closed user's journey is no session that arrived.
-        let arrived = self.loops.as_mut().filter(|_| record.due != Due::User);
+        let arrived = self.loops.as_mut().filter(|_| record.due != Trigger::User);
         if let Some(loops) = arrived {
             loops.sessions.session(record);
             if let Some(from) = record.sent.get().or(record.started.get()) {
@@ -241,7 +241,7 @@ impl Analysis {
             return None;
         }
         // No interval decides here, and none is computed: they cost the most.
-        let sight = Sight::new(&self.requests, &self.arrivals, 0, 0.0).with_ends(self.delays.is_some());
+        let sight = MetricsView::new(&self.requests, &self.arrivals, 0, 0.0).with_ends(self.delays.is_some());
         self.thresholds.crossed(&sight, now, now - self.measured.start)
     }
 }

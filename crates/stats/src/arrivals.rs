@@ -14,7 +14,7 @@ use crate::phase::{Measured, Ranges};
 use crate::scales::Scales;
 use crate::setup::{Foreign, PlanLaw, Setup, Workload};
 use crate::windows::{Expected, Windows, lengths};
-use headway_base::{Due, Nanos, Start};
+use headway_base::{Nanos, Start, Trigger};
 
 /// One unit of the rescaled-gap histogram is this share of a mean headway: cells are then at most 1/1000 of a gap
 /// wide, as those of the plain one.
@@ -203,13 +203,13 @@ impl ArrivalsKept {
 
     /// Whether a start belongs to the judged stream.
     #[inline]
-    pub fn judges(&self, due: Due) -> bool {
-        !self.only_arrivals || due == Due::Arrival
+    pub fn judges(&self, due: Trigger) -> bool {
+        !self.only_arrivals || due == Trigger::Arrival
     }
 
     /// Whether it has its place among the instants that the plan intended.
     #[inline]
-    pub fn intends(&self, due: Due) -> bool {
+    pub fn intends(&self, due: Trigger) -> bool {
         self.planned && self.judges(due)
     }
 

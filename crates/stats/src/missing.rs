@@ -4,7 +4,7 @@
 //! after its requests, so that its end is no help); a count for each pair of steps. Deliberately absent: whether the value was that
 //! step's to give, which only the scenario tells.
 
-use headway_base::{Due, Outcome, Record};
+use headway_base::{Outcome, Record, Trigger};
 use std::collections::{BTreeMap, HashMap};
 
 /// From this number of failures on, the older half is forgotten.
@@ -24,7 +24,7 @@ pub(crate) struct MissingValues {
 }
 
 fn key(record: &Record) -> Key {
-    let user = record.due == Due::User;
+    let user = record.due == Trigger::User;
     (record.group, user, if user { u64::from(record.user) } else { record.k })
 }
 

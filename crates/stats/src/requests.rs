@@ -11,7 +11,7 @@ use crate::moments::Sums;
 use crate::phase::Ranges;
 use crate::responses::{Sample, Strata};
 use crate::summary::{LabelSummary, ResponseKind, Spread};
-use headway_base::{Due, Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::BTreeMap;
 
 /// What is kept of the requests that ended and were due in the measured phase.
@@ -41,7 +41,7 @@ pub(crate) struct Requests {
     pub arrivals_given_up: [u64; SEGMENTS],
     unsent_at_cap: [u64; SEGMENTS],
     /// Requests by how they came to be due.
-    pub dues: [u64; Due::ALL.len()],
+    pub dues: [u64; Trigger::ALL.len()],
     /// Response times by that, where there may be several ways.
     split: Option<Box<Split>>,
     /// Response times without what the generator may have added: of successes, and of all others.
@@ -109,7 +109,7 @@ impl Requests {
             given_up: 0,
             arrivals_given_up: [0; SEGMENTS],
             unsent_at_cap: [0; SEGMENTS],
-            dues: [0; Due::ALL.len()],
+            dues: [0; Trigger::ALL.len()],
             split: None,
             least: [None, None],
             bytes_sent: 0,
@@ -140,7 +140,7 @@ impl Requests {
         }
         if record.is_not_sent() {
             let kept =
-                if record.due == Due::Arrival { &mut self.not_sent } else { &mut self.others_not_sent };
+                if record.due == Trigger::Arrival { &mut self.not_sent } else { &mut self.others_not_sent };
             kept[segment].n += u64::from(count);
             kept[segment].started += if record.started.is_some() { u64::from(count) } else { 0 };
             self.lacked += if outcome == Outcome::LocalLimit { u64::from(count) } else { 0 };
@@ -158,7 +158,7 @@ impl Requests {
         };
         strata.push(segment, response, count);
         if let Some(split) = &mut self.split {
-            let side = if record.due == Due::Arrival { &mut split.open } else { &mut split.session };
+            let side = if record.due == Trigger::Arrival { &mut split.open } else { &mut split.session };
             side[usize::from(!outcome.answered())].push(segment, response, count);
         }
         if self.compares {
@@ -174,7 +174,8 @@ impl Requests {
         }
         if record.is_given_up_at_cap() {
             self.given_up += u64::from(count);
-            self.arrivals_given_up[segment] += if record.due == Due::Arrival { u64::from(count) } else { 0 };
+            self.arrivals_given_up[segment] +=
+                if record.due == Trigger::Arrival { u64::from(count) } else { 0 };
         }
         if outcome == Outcome::Unsent {
             self.unsent_at_cap[segment] += u64::from(count);

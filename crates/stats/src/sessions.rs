@@ -13,7 +13,7 @@ use crate::phase::Measured;
 use crate::responses::{Sample, Strata};
 use crate::setup::{SessionAsked, Setup, Workload};
 use crate::summary::{Held, NotComputed, Sessions, Why};
-use headway_base::{Due, Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::HashMap;
 
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl SessionsKept {
             earlier(&mut self.first_response, step, record.done);
             self.last_done = self.last_done.max(record.done);
         }
-        if record.due == Due::User || self.measured.segment(record.arrived).is_none() {
+        if record.due == Trigger::User || self.measured.segment(record.arrived).is_none() {
             return;
         }
         let count = u64::from(record.count);
@@ -129,7 +129,7 @@ impl SessionsKept {
         }
         self.sent += u64::from(started.is_some_and(|at| at < self.measured.end));
         self.ask(record);
-        if record.due == Due::Arrival {
+        if record.due == Trigger::Arrival {
             self.due += count;
             self.started += u64::from(started.is_some());
             self.last_due = self.last_due.max(record.arrived);
@@ -143,7 +143,7 @@ impl SessionsKept {
     fn ask(&mut self, record: &Record) {
         let count = u64::from(record.count);
         let lone = self.per_session.get(usize::from(record.group)).is_none_or(|all| all.requests <= 1.0);
-        if lone || (record.due == Due::Arrival && !record.started.is_some()) {
+        if lone || (record.due == Trigger::Arrival && !record.started.is_some()) {
             self.asked += count;
             // A session that never began made no request that would tell. One of which a value was missing goes on.
             let over = record.outcome == Outcome::Unsent && record.done >= self.measured.end;

@@ -15,7 +15,7 @@ use crate::series::Level;
 use crate::sessions::SessionsKept;
 use crate::setup::{Setup, UsersAsked, Workload};
 use crate::summary::{Closed, NotComputed, Why};
-use headway_base::{Due, Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record, Trigger};
 
 /// Users with larger numbers are not followed one by one: 32 MB a group.
 const MOST_USERS: usize = 4_000_000;
@@ -115,7 +115,7 @@ impl Loops {
         // A user whose request is given up at the cap makes it again.
         let issued = match record.started.is_some() {
             true => !record.is_not_sent(),
-            false => record.outcome == Outcome::Shed && record.due != Due::User,
+            false => record.outcome == Outcome::Shed && record.due != Trigger::User,
         };
         self.issued += if issued { u64::from(record.count) } else { 0 };
         let open = self.workload == Workload::Open;
@@ -133,7 +133,7 @@ impl Loops {
         let completed = record.outcome.answered() && self.is_within(record.done);
         self.completed_within += u64::from(completed);
         self.sessions.request(record);
-        if record.due == Due::User {
+        if record.due == Trigger::User {
             self.of_user(record);
         }
         let measured = self.measured.segment(record.arrived).is_some();

@@ -6,12 +6,13 @@ use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::progress::Plays;
 use crate::settings::{
-    Asked, Output, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit, simulated_scenario,
+    Output, SimCommand, SimSettings, StudySettings, Subject, asked, outputs_fit, reports_fit,
+    simulated_scenario,
 };
 use anyhow::{Context as _, anyhow};
 use headway_engine::Backend;
 use headway_engine::experiment::{Studied, StudySpec, study};
-use headway_engine::simulate::Other;
+use headway_engine::simulate::RecordedRun;
 use headway_live::Control;
 use headway_records::RunFolder;
 use headway_report::Document;
@@ -29,12 +30,12 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     }
     let beside = args.beside.as_deref().map(beside).transpose().map_err(Failure::usage)?;
     match &mut asked {
-        Asked::Run(settings) => settings.beside = beside,
-        Asked::Study(settings) => settings.spec.beside = beside,
+        SimCommand::Run(settings) => settings.beside = beside,
+        SimCommand::Study(settings) => settings.spec.beside = beside,
     }
     let output = &args.output;
     let wanted = output.reports.wanted();
-    if let Asked::Run(settings) = &asked {
+    if let SimCommand::Run(settings) = &asked {
         reports_fit(&wanted, of_a_run(settings)).map_err(Failure::usage)?;
     }
     let out = Output::folder("--out", output.out.as_ref());
@@ -47,8 +48,8 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
         )));
     }
     match asked {
-        Asked::Run(settings) => run(&settings),
-        Asked::Study(settings) => several(&settings),
+        SimCommand::Run(settings) => run(&settings),
+        SimCommand::Study(settings) => several(&settings),
     }
 }
 
@@ -60,9 +61,9 @@ fn of_a_run(settings: &SimSettings) -> Subject<'_> {
 }
 
 /// A recorded run, from its folder or from its summary alone.
-fn beside(path: &Path) -> anyhow::Result<Other> {
+fn beside(path: &Path) -> anyhow::Result<RecordedRun> {
     let summary = super::report::summary_of(path).with_context(|| format!("--beside {}", path.display()))?;
-    Ok(Other::new(path, &summary))
+    Ok(RecordedRun::new(path, &summary))
 }
 
 fn run(settings: &SimSettings) -> Result<u8, Failure> {

@@ -14,7 +14,7 @@ pub use bounds::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
 pub use load::{Lengths, Load};
 pub use outputs::{Output, Subject, outputs_fit, reports_fit};
 pub use scenario::{File, is_named, planned};
-pub use sim::{Asked, SimSettings, asked, document as simulated_scenario, simulated};
+pub use sim::{SimCommand, SimSettings, asked, document as simulated_scenario, simulated};
 pub use study::StudySettings;
 
 use crate::args::{OutputArgs, RunArgs};

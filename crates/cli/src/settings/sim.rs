@@ -7,7 +7,7 @@ use crate::args::{OutputArgs, SimArgs};
 use crate::repeat;
 use anyhow::{Result, anyhow, bail};
 use headway_base::units::nearest;
-use headway_engine::simulate::{Other, Play, bounded};
+use headway_engine::simulate::{Play, RecordedRun, bounded};
 use headway_engine::{Keep, RunSpec, Sim};
 use headway_stats::thresholds::{Threshold, check_steps};
 use headway_workload::model::Model;
@@ -16,7 +16,7 @@ use headway_workload::{Limits, Shard};
 
 /// What `headway sim` was asked for.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum SimCommand {
     /// One model, once.
     Run(Box<SimSettings>),
     /// Several models, values or replications.
@@ -45,7 +45,7 @@ pub struct SimSettings {
     /// Whether the records of single requests are to be kept, in a folder of their own if none is named.
     pub log: bool,
     /// A recorded run that is shown beside.
-    pub beside: Option<Other>,
+    pub beside: Option<RecordedRun>,
     /// What becomes of the results.
     pub output: OutputArgs,
     /// The command line, secrets replaced.
@@ -97,15 +97,15 @@ pub fn document(args: &SimArgs, words: &[String]) -> Result<String> {
 ///
 /// # Errors
 /// Whatever the user can mend, in words.
-pub fn asked(args: &SimArgs, words: &[String]) -> Result<Asked> {
+pub fn asked(args: &SimArgs, words: &[String]) -> Result<SimCommand> {
     let file = read(args)?;
     let several = args.replications.is_some_and(|r| r != 1) || !args.sweeps.is_empty();
     let first = study::first(&file, args)?;
     modelled(&first, args)?;
     if several || first.models.len() > 1 && args.model.is_none() {
-        return Ok(Asked::Study(Box::new(study::resolve(&file, &first, args, words)?)));
+        return Ok(SimCommand::Study(Box::new(study::resolve(&file, &first, args, words)?)));
     }
-    Ok(Asked::Run(Box::new(run(&file, first, args, words)?)))
+    Ok(SimCommand::Run(Box::new(run(&file, first, args, words)?)))
 }
 
 /// The settings of a single run of the only model, or of the one that `args` names.

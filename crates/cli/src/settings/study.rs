@@ -7,7 +7,7 @@ use crate::args::{MOST_POINTS, OutputArgs, SimArgs, Sweep};
 use crate::repeat;
 use anyhow::{Context as _, Result, bail};
 use headway_base::units::echoed;
-use headway_engine::experiment::{Place, StudySpec};
+use headway_engine::experiment::{StudySpec, SweepPoint};
 use headway_engine::jobs;
 use headway_report::Material;
 use headway_stats::Threshold;
@@ -84,7 +84,7 @@ pub(super) fn resolve(
     }
     let seed = seed(first, args);
     let at = |index: usize| place(file, &parameters, index, args.model.as_deref(), seed);
-    let places: Vec<Place> = (0..points).map(at).collect::<Result<_>>()?;
+    let places: Vec<SweepPoint> = (0..points).map(at).collect::<Result<_>>()?;
     makes_a_difference(&parameters, &places)?;
     // The file itself, without the first values, unless it is nothing without them.
     let scenario = file.scenario(&[]).map_or_else(|_| first.redacted.clone(), |own| own.redacted);
@@ -187,7 +187,7 @@ fn place(
     index: usize,
     named: Option<&str>,
     seed: u64,
-) -> Result<Place> {
+) -> Result<SweepPoint> {
     let mut rest = index;
     let mut values: Vec<String> = Vec::with_capacity(parameters.len());
     for parameter in parameters.iter().rev() {
@@ -202,11 +202,11 @@ fn place(
     let named = all().find(|(p, _)| p.name == MODEL).map(|(_, text)| text.as_str()).or(named);
     let played = file.scenario(&replaced).and_then(|scenario| play(&scenario, named, seed));
     let play = if replaced.is_empty() { played? } else { played.with_context(swept)? };
-    Ok(Place { values, play })
+    Ok(SweepPoint { values, play })
 }
 
 /// Values that change nothing of what is played are a mistake: phases that say their own rate, for example.
-fn makes_a_difference(parameters: &[Parameter], places: &[Place]) -> Result<()> {
+fn makes_a_difference(parameters: &[Parameter], places: &[SweepPoint]) -> Result<()> {
     let mut apart = places.len();
     for parameter in parameters {
         apart /= parameter.values.len();

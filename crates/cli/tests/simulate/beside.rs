@@ -1,9 +1,9 @@
 //! Simulated runs beside a recorded one.
 
 use super::{args, play, resolved};
-use headway_cli::settings::{Asked, SimSettings, asked};
+use headway_cli::settings::{SimCommand, SimSettings, asked};
 use headway_engine::experiment::study;
-use headway_engine::simulate::Other;
+use headway_engine::simulate::RecordedRun;
 use headway_stats::Summary;
 use headway_stats::summary::{Against, Beside, Differs};
 use std::fs;
@@ -13,7 +13,7 @@ const TEXT: &str = "name: shop\nseed: 7\nusers: { arrive: { rate: 60/s }, phases
     journey: [ { get: / } ]\nmodel: { servers: 2, service: exp(10ms) }\n";
 
 /// A simulation of that text, its results in a folder of that name, beside another if there is one.
-fn run(folder: &Path, name: &str, text: &str, beside: Option<Other>) -> Summary {
+fn run(folder: &Path, name: &str, text: &str, beside: Option<RecordedRun>) -> Summary {
     let (file, out) = (folder.join(format!("{name}.yaml")), folder.join(name));
     fs::write(&file, text).unwrap();
     let words = ["headway", "sim", file.to_str().unwrap(), "--no-log", "--out", out.to_str().unwrap()];
@@ -33,7 +33,7 @@ fn told(beside: &Beside) -> Vec<String> {
 fn the_same_run_agrees_and_another_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let first = run(folder.path(), "first", TEXT, None);
-    let other = || Other::new(&folder.path().join("first"), &first);
+    let other = || RecordedRun::new(&folder.path().join("first"), &first);
     let same = run(folder.path(), "same", &TEXT.replace("seed: 7", "seed: 8"), Some(other())).beside.unwrap();
     assert_eq!(told(&same), Vec::<String>::new());
     assert_eq!(same.run.name, "first");
@@ -57,7 +57,7 @@ fn the_same_run_agrees_and_another_is_named() {
     // Of a summary alone less is known, and what is known is compared.
     let file = folder.path().join("kept.json");
     fs::copy(folder.path().join("first").join(headway_records::folder::SUMMARY), &file).unwrap();
-    let less = run(folder.path(), "less", &text, Some(Other::new(&file, &first))).beside.unwrap();
+    let less = run(folder.path(), "less", &text, Some(RecordedRun::new(&file, &first))).beside.unwrap();
     assert_eq!(told(&less), named[1..]);
 }
 
@@ -67,8 +67,8 @@ fn each_point_of_a_study_is_compared() {
     let first = run(folder.path(), "first", TEXT, None);
     let file = folder.path().join("first.yaml");
     let words = ["headway", "sim", file.to_str().unwrap(), "--sweep", "rate=60,90", "--replications", "5"];
-    let Ok(Asked::Study(mut settings)) = asked(&args(&words), &[]) else { unreachable!() };
-    settings.spec.beside = Some(Other::new(&folder.path().join("first"), &first));
+    let Ok(SimCommand::Study(mut settings)) = asked(&args(&words), &[]) else { unreachable!() };
+    settings.spec.beside = Some(RecordedRun::new(&folder.path().join("first"), &first));
     let study = study(&settings.spec, &|| false, || {}).unwrap().study;
     assert_eq!(study.beside.as_ref().map(|run| run.name.as_str()), Some("first"));
     let against: Vec<&Against> = study.points.iter().filter_map(|point| point.beside.as_ref()).collect();
@@ -81,7 +81,7 @@ fn each_point_of_a_study_is_compared() {
 fn what_is_not_known_of_the_other_run_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let foreign = Summary { name: "results.jtl".into(), ..Summary::default() };
-    let other = Other::new(&folder.path().join("audit.json"), &foreign);
+    let other = RecordedRun::new(&folder.path().join("audit.json"), &foreign);
     let beside = run(folder.path(), "sim", TEXT, Some(other)).beside.unwrap();
     assert!(
         beside.run.notes[0].contains("What was asked of audit.json is not known"),
@@ -92,7 +92,8 @@ fn what_is_not_known_of_the_other_run_is_said() {
     // A plan that cannot be read is no reason to do without what the summary tells.
     fs::write(folder.path().join(headway_records::folder::PLAN), "{}").unwrap();
     let asked = run(folder.path(), "again", TEXT, None);
-    let beside = run(folder.path(), "third", TEXT, Some(Other::new(folder.path(), &asked))).beside.unwrap();
+    let beside =
+        run(folder.path(), "third", TEXT, Some(RecordedRun::new(folder.path(), &asked))).beside.unwrap();
     assert!(beside.run.notes[0].contains("Its plan cannot be read"), "{:?}", beside.run.notes);
     assert_eq!(told(&beside), Vec::<String>::new());
 }

@@ -2,7 +2,7 @@
 
 use super::{LOAD, ONE, ask, play, played};
 use headway_cli::exit;
-use headway_cli::settings::Asked;
+use headway_cli::settings::SimCommand;
 use headway_stats::Summary;
 use headway_stats::study::{Point, Study};
 use headway_stats::summary::ThresholdOutcome::{self, Crossed, Inconclusive, NotJudged, Passed};
@@ -18,8 +18,8 @@ fn outcomes(point: &Point) -> Vec<ThresholdOutcome> {
 
 pub(super) fn single(text: &str, flags: &[&str]) -> Summary {
     match ask(text, flags).unwrap_or_else(|error| panic!("{error:#}")) {
-        Asked::Run(settings) => play(&settings),
-        Asked::Study(_) => panic!("{flags:?} ask for a study"),
+        SimCommand::Run(settings) => play(&settings),
+        SimCommand::Study(_) => panic!("{flags:?} ask for a study"),
     }
 }
 

@@ -10,7 +10,7 @@ use clap::Parser as _;
 use headway_base::Nanos;
 use headway_cli::args::{Args, Command, SimArgs};
 use headway_cli::exit::in_words;
-use headway_cli::settings::{Asked, SimSettings, asked, simulated};
+use headway_cli::settings::{SimCommand, SimSettings, asked, simulated};
 use headway_engine::experiment::{Studied, StudySpec, study};
 use headway_engine::{Backend, Control, Observer, Snapshot};
 use headway_stats::Summary;
@@ -28,7 +28,7 @@ const THREE: &str = "models:
 ";
 
 /// What `headway sim` of a file of that text with these flags is asked for.
-fn ask(text: &str, flags: &[&str]) -> anyhow::Result<Asked> {
+fn ask(text: &str, flags: &[&str]) -> anyhow::Result<SimCommand> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("s.yaml");
     fs::write(&path, text)?;
@@ -54,8 +54,8 @@ fn play(settings: &SimSettings) -> Summary {
 
 fn settings(text: &str, flags: &[&str]) -> StudySpec {
     match ask(text, flags).unwrap_or_else(|error| panic!("{error:#}")) {
-        Asked::Study(settings) => settings.spec,
-        Asked::Run(_) => panic!("{flags:?} ask for a single run"),
+        SimCommand::Study(settings) => settings.spec,
+        SimCommand::Run(_) => panic!("{flags:?} ask for a single run"),
     }
 }
 
@@ -82,8 +82,8 @@ fn points_are_all_combinations_the_last_parameter_fastest_and_models_last() {
     // A model of its own is swept, and the others stay as they are.
     let inner = settings(&format!("{LOAD}{THREE}"), &["--sweep", "models.slow.servers=2,3"]);
     assert_eq!(inner.places.len(), 6);
-    assert!(matches!(ask(&format!("{LOAD}{THREE}"), &["--model", "slow"]), Ok(Asked::Run(_))));
-    assert!(matches!(ask(&format!("{LOAD}{ONE}"), &["--replications", "1"]), Ok(Asked::Run(_))));
+    assert!(matches!(ask(&format!("{LOAD}{THREE}"), &["--model", "slow"]), Ok(SimCommand::Run(_))));
+    assert!(matches!(ask(&format!("{LOAD}{ONE}"), &["--replications", "1"]), Ok(SimCommand::Run(_))));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::demands::single;
 use super::{LOAD, ask, played};
-use headway_cli::settings::Asked;
+use headway_cli::settings::SimCommand;
 use headway_stats::Summary;
 use headway_stats::summary::ThresholdOutcome::{Crossed, NotJudged, Passed};
 
@@ -143,7 +143,7 @@ fn an_infinite_variance_leaves_the_mean_without_an_interval() {
 fn a_share_is_never_known_better_than_by_independent_requests() {
     let model = "model: { servers: 1, service: exp(5ms), queue: 20, cold: { factor: 10, requests: 300 } }\n";
     let text = format!("{}{model}", load());
-    assert!(matches!(ask(&text, &["--sweep", "rate=80"]), Ok(Asked::Study(_))));
+    assert!(matches!(ask(&text, &["--sweep", "rate=80"]), Ok(SimCommand::Study(_))));
     let study = played(&text, &["--sweep", "rate=80", "--threshold", "failed: rate<50%"]);
     let told = &study.points[0].thresholds[0];
     let (share, n) = (told.value.unwrap(), told.n as f64);

@@ -2,7 +2,7 @@
 //! and those that could not be read (`--unreadable`).
 
 use super::files::instant_in;
-use super::read::Read;
+use super::first_pass::Read;
 use anyhow::{Context as _, Result, anyhow};
 use headway_base::{Nanos, Outcome, Record};
 use headway_import::BadRow;

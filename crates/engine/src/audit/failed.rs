@@ -1,6 +1,6 @@
 //! Failures by outcome, status and message: how many, the first and the last.
 
-use super::read::Read;
+use super::first_pass::Read;
 use headway_base::{Nanos, Outcome, Record};
 use headway_stats::summary::{Audit, FailureKind, MOST_FAILURES};
 use std::cmp::Reverse;

@@ -1,8 +1,8 @@
 //! What the report tells of the files, and what else of an audit only its caller knows.
 
 use super::Dispersion;
-use super::judge::Chosen;
-use super::read::Read;
+use super::first_pass::Read;
+use super::second_pass::Chosen;
 use super::setup::Stretch;
 use super::{AuditSpec, offsets};
 use crate::Error;

@@ -4,8 +4,8 @@
 
 use super::export::seconds;
 use super::export::write_new;
-use super::judge::Chosen;
-use super::read::Read;
+use super::first_pass::Read;
+use super::second_pass::Chosen;
 use anyhow::{Context as _, Result};
 use headway_base::{Kind, Nanos, Record};
 use headway_report::csv::quoted;

@@ -16,13 +16,13 @@
 mod export;
 mod failed;
 mod files;
+mod first_pass;
 mod histograms;
 mod input;
-mod judge;
 mod offsets;
 mod other;
 mod outliers;
-mod read;
+mod second_pass;
 mod setup;
 mod spec;
 mod unused;
@@ -43,18 +43,18 @@ use headway_stats::summary::Stream;
 /// # Errors
 /// A file that cannot be read or audited (exit 2, naming it), a selection that selects nothing, a full disk.
 pub fn audit(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Summary, Error> {
-    let mut read = read::read_all(settings, watch)?;
+    let mut read = first_pass::read_all(settings, watch)?;
     unused::note_log_format(settings, &read, watch);
     let stream = stream(settings, &read)?;
     let stretch = setup::Stretch::new(settings, &read, stream)?;
     settings.pages_are_known(&read)?;
-    let chosen = judge::count(settings, &read, &stretch, stream)?;
+    let chosen = second_pass::count(settings, &read, &stretch, stream)?;
     if chosen.starts.n == 0 {
         return Err(Error::usage(nothing_chosen(settings, &read, stream)));
     }
     let setup = setup::setup(settings, &read, &stretch, stream, &chosen);
     let facts = setup::facts(settings, &read, &stretch);
-    let mut summary = judge::judge(settings, &read, &stretch, &chosen, setup, facts, watch)?;
+    let mut summary = second_pass::judge(settings, &read, &stretch, &chosen, setup, facts, watch)?;
     files::into_summary(&mut summary, settings, &read, &stretch, stream, &chosen)?;
     unused::into_summary(&mut summary, settings);
     other::into_summary(&mut summary, settings, &mut read, stream, watch)?;
@@ -62,7 +62,7 @@ pub fn audit(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Summary, Err
 }
 
 /// Sessions where a file shows any, because requests of one session depend on each other; else requests.
-fn stream(settings: &AuditSpec, read: &read::Read) -> Result<Stream, Error> {
+fn stream(settings: &AuditSpec, read: &first_pass::Read) -> Result<Stream, Error> {
     let has_sessions = read.load().any(|f| f.sessions.rows > 0);
     match settings.stream {
         Some(Stream::Sessions) if !has_sessions => Err(Error::usage(anyhow!(
@@ -74,7 +74,7 @@ fn stream(settings: &AuditSpec, read: &read::Read) -> Result<Stream, Error> {
     }
 }
 
-fn nothing_chosen(settings: &AuditSpec, read: &read::Read, stream: Stream) -> anyhow::Error {
+fn nothing_chosen(settings: &AuditSpec, read: &first_pass::Read, stream: Stream) -> anyhow::Error {
     let what = match stream {
         Stream::Requests => "request",
         Stream::Sessions => "session",

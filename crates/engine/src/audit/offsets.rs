@@ -8,7 +8,7 @@
 //!
 //! Deliberately absent: drift, and moving rows by what was found.
 
-use super::read::{FileRead, Read};
+use super::first_pass::{FileRead, Read};
 use anyhow::Result;
 use headway_base::{Kind, Nanos, Record};
 use headway_import::Clock;

@@ -2,9 +2,9 @@
 //! stamps far from all others.
 
 use super::files::instant;
-use super::read::Read;
+use super::first_pass::Read;
 use super::watch::Watch;
-use super::{AuditSpec, judge, setup};
+use super::{AuditSpec, second_pass, setup};
 use crate::Error;
 use headway_base::Nanos;
 use headway_import::Clock;
@@ -49,13 +49,13 @@ fn judged(
     settings.exports.rows = None;
     settings.exports.requests = false;
     let stretch = setup::Stretch::new(&settings, read, stream)?;
-    let chosen = judge::count(&settings, read, &stretch, stream)?;
+    let chosen = second_pass::count(&settings, read, &stretch, stream)?;
     if chosen.starts.n == 0 {
         return Ok(None);
     }
     let setup = setup::setup(&settings, read, &stretch, stream, &chosen);
     let facts = setup::facts(&settings, read, &stretch);
-    let other = judge::judge(&settings, read, &stretch, &chosen, setup, facts, watch)?;
+    let other = second_pass::judge(&settings, read, &stretch, &chosen, setup, facts, watch)?;
     Ok(Some(OtherReading {
         stamps: "end".into(),
         load: other.verdict.load,
@@ -107,7 +107,7 @@ fn start_or_end(open: &[String], summary: &Summary, other: Option<&OtherReading>
 
 /// Rows that are left out for their stamps, a finding for each file.
 fn far(read: &Read) -> Vec<Finding> {
-    let of_file = |file: &super::read::FileRead| {
+    let of_file = |file: &super::first_pass::FileRead| {
         let (n, at) = file.far?;
         let when = match file.facts.clock {
             Clock::Relative => format!("{:.0} s after the tool's zero", at.as_secs_f64()),

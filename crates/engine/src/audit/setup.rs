@@ -3,8 +3,8 @@
 use super::AuditSpec;
 use super::Expect;
 use super::files::instant;
-use super::judge::Chosen;
-use super::read::{FileRead, Read, Starts};
+use super::first_pass::{FileRead, Read, Starts};
+use super::second_pass::Chosen;
 use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Nanos, Phase, Profile};

@@ -1,6 +1,6 @@
 //! The specification of an audit.
 
-use super::read::Read;
+use super::first_pass::Read;
 use crate::Error;
 use anyhow::anyhow;
 use headway_base::{Nanos, Rate};

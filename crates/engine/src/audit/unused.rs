@@ -3,7 +3,7 @@
 //! Deliberately absent: what is wrong in itself, which the settings refuse.
 
 use super::AuditSpec;
-use super::read::Read;
+use super::first_pass::Read;
 use super::watch::Watch;
 use headway_stats::Summary;
 use headway_stats::summary::Why;

@@ -1,6 +1,6 @@
 //! How far an audit has come, for whoever watches it.
 
-use super::read::size;
+use super::first_pass::size;
 use headway_base::Record;
 use headway_import::source::Progress;
 use headway_report::Origin;

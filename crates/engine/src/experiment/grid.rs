@@ -1,10 +1,10 @@
 //! A study: every combination of values, each with its replications; points that differ in the model alone are compared.
 
-use super::{Conditions, Conducted, Done, Experiment, Place, conduct};
+use super::{Conditions, Conducted, Experiment, PointResult, SweepPoint, conduct};
 use crate::Error;
 use crate::simulate::estimates::of_values;
 use crate::simulate::replication::{MAX, NUMBERS, Number, OF_WELL, warm_up};
-use crate::simulate::{Other, Own, Play};
+use crate::simulate::{Play, RecordedRun, SimulatedRun};
 use headway_stats::Threshold;
 use headway_stats::steady::{apart, paired};
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, SCHEMA, Study};
@@ -25,7 +25,7 @@ pub struct StudySpec {
     /// What varies.
     pub parameters: Vec<Parameter>,
     /// One for each combination of values, the last parameter fastest; at least one.
-    pub places: Vec<Place>,
+    pub places: Vec<SweepPoint>,
     /// How many plays go on at once.
     pub threads: usize,
     /// Thresholds of the numbers of each point.
@@ -35,16 +35,16 @@ pub struct StudySpec {
     /// Labels of the steps.
     pub labels: Vec<String>,
     /// A recorded run that is shown beside.
-    pub beside: Option<Other>,
+    pub beside: Option<RecordedRun>,
 }
 
 /// All points in one round.
 struct Grid {
-    places: Option<Vec<Place>>,
+    places: Option<Vec<SweepPoint>>,
 }
 
 impl Experiment for Grid {
-    fn next(&mut self, _: &[Option<Done>]) -> Option<Vec<Place>> {
+    fn next(&mut self, _: &[Option<PointResult>]) -> Option<Vec<SweepPoint>> {
         self.places.take()
     }
 }
@@ -86,14 +86,14 @@ pub fn study(
     let Conducted { places, mut done } = conduct(&mut grid, &conditions, stop, progress)?;
     if let Some(other) = &spec.beside {
         for (place, done) in places.iter().zip(&mut done) {
-            let Some(Done { point, .. }) = done else { continue };
+            let Some(PointResult { point, .. }) = done else { continue };
             point.beside = Some(other.against(&own(spec, place), point, r));
         }
     }
     let missing: Vec<Vec<String>> =
         places.iter().zip(&done).filter(|(_, d)| d.is_none()).map(|(p, _)| p.values.clone()).collect();
     let interrupted = !missing.is_empty();
-    let done: Vec<Done> = done.into_iter().flatten().collect();
+    let done: Vec<PointResult> = done.into_iter().flatten().collect();
     let (differences, not_compared) = differences(spec, &done);
     let mut study = Study {
         schema: SCHEMA.to_owned(),
@@ -125,13 +125,13 @@ fn timeout(spec: &StudySpec) -> Option<f64> {
 }
 
 /// What is played at that place, to be compared with a recorded run.
-fn own<'a>(spec: &'a StudySpec, place: &'a Place) -> Own<'a> {
+fn own<'a>(spec: &'a StudySpec, place: &'a SweepPoint) -> SimulatedRun<'a> {
     let Play { plan, limits, .. } = &place.play;
-    Own { scenario: &spec.name, plan, steps: &spec.labels, limits }
+    SimulatedRun { scenario: &spec.name, plan, steps: &spec.labels, limits }
 }
 
 /// Points that differ in the model alone, each against the first model's, and what of them is not told, in words.
-fn differences(spec: &StudySpec, done: &[Done]) -> (Vec<Difference>, Vec<String>) {
+fn differences(spec: &StudySpec, done: &[PointResult]) -> (Vec<Difference>, Vec<String>) {
     let (mut all, mut untold) = (Vec::new(), Vec::new());
     let Some(model) = spec.model_parameter() else { return (all, untold) };
     let first = &spec.parameters[model].values[0];
@@ -212,7 +212,7 @@ struct Told<'a> {
 const FAILED: f64 = 0.01;
 
 /// The numbers that two points are compared by: of all requests, or, where it hangs on who failed, of those that ended well.
-fn told<'a>(pair: [&'a Done; 2]) -> Vec<Told<'a>> {
+fn told<'a>(pair: [&'a PointResult; 2]) -> Vec<Told<'a>> {
     let [a, b] = pair.map(|d| d.point.failed);
     let apart = |[low, high]: [f64; 2], x: f64| x < low || x > high;
     let differ = a.mean != b.mean
@@ -254,7 +254,7 @@ fn difference(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::point::Coming;
+    use crate::simulate::point::PointBuilder;
     use crate::simulate::replication::{Replication, seed};
     use headway_workload::Shard;
     use headway_workload::scenario::{Surroundings, parse};
@@ -275,7 +275,7 @@ mod tests {
             seed: 7,
             replications: 23,
             parameters: Vec::new(),
-            places: vec![Place { values: Vec::new(), play }],
+            places: vec![SweepPoint { values: Vec::new(), play }],
             threads: 2,
             thresholds: vec!["p(97)<60".parse().unwrap(), "failed: rate<1%".parse().unwrap()],
             not_judged: Vec::new(),
@@ -290,7 +290,7 @@ mod tests {
         let studied = study(&spec, &|| false, || {}).unwrap();
         assert!(!studied.interrupted && studied.study.command.is_none());
         let place = &spec.places[0];
-        let mut point = Coming::new(23, &place.play, &spec.thresholds);
+        let mut point = PointBuilder::new(23, &place.play, &spec.thresholds);
         for r in (0..23).rev() {
             let played = Replication::play(&place.play, seed(spec.seed, r), &|| false);
             let (replication, course) = played.unwrap().unwrap();

@@ -6,11 +6,11 @@
 
 mod grid;
 
-pub use crate::simulate::point::Done;
+pub use crate::simulate::point::PointResult;
 pub use grid::{Studied, StudySpec, study};
 
 use crate::simulate::Play;
-use crate::simulate::point::Coming;
+use crate::simulate::point::PointBuilder;
 use crate::simulate::replication::{Replication, seed};
 use crate::{Error, jobs};
 use headway_stats::Threshold;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// One combination of values.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Place {
+pub struct SweepPoint {
     /// Values of the parameters, in their order.
     pub values: Vec<String>,
     /// What is played there.
@@ -29,7 +29,7 @@ pub struct Place {
 pub trait Experiment {
     /// The points to play next; none: the experiment is over. `done` holds what all points so far came to, in their order;
     /// nothing for one that was stopped before its replications had ended, after which no more points are asked for.
-    fn next(&mut self, done: &[Option<Done>]) -> Option<Vec<Place>>;
+    fn next(&mut self, done: &[Option<PointResult>]) -> Option<Vec<SweepPoint>>;
 }
 
 /// How each point is played.
@@ -48,9 +48,9 @@ pub struct Conditions<'a> {
 /// What an experiment came to.
 pub struct Conducted {
     /// The points that were asked for, in order.
-    pub places: Vec<Place>,
+    pub places: Vec<SweepPoint>,
     /// What each came to; nothing for those that were stopped.
-    pub done: Vec<Option<Done>>,
+    pub done: Vec<Option<PointResult>>,
 }
 
 /// Plays an experiment to its end, or until `stop` holds: it is asked often. `progress` is called for every play that has ended.
@@ -75,14 +75,14 @@ pub fn conduct(
 
 /// Plays these points.
 fn round(
-    places: &[Place],
+    places: &[SweepPoint],
     conditions: &Conditions<'_>,
     stop: &(dyn Fn() -> bool + Sync),
     progress: &mut impl FnMut(),
-) -> Result<Vec<Option<Done>>, Error> {
+) -> Result<Vec<Option<PointResult>>, Error> {
     let r = conditions.replications;
-    let mut coming: BTreeMap<usize, Coming> = BTreeMap::new();
-    let mut done: Vec<Option<Done>> = places.iter().map(|_| None).collect();
+    let mut coming: BTreeMap<usize, PointBuilder> = BTreeMap::new();
+    let mut done: Vec<Option<PointResult>> = places.iter().map(|_| None).collect();
     let mut wrong = None;
     let once = |job: u64| {
         let place = &places[(job / r) as usize];
@@ -93,14 +93,14 @@ fn round(
         let place = &places[at];
         match played {
             Ok(Some((replication, course))) => {
-                let new = || Coming::new(r, &place.play, conditions.thresholds);
+                let new = || PointBuilder::new(r, &place.play, conditions.thresholds);
                 coming.entry(at).or_insert_with(new).take(job % r, replication, course);
                 progress();
             }
             Ok(None) => {}
             Err(error) => wrong = wrong.take().or(Some(error)),
         }
-        if coming.get(&at).is_some_and(Coming::is_whole) {
+        if coming.get(&at).is_some_and(PointBuilder::is_whole) {
             done[at] = coming.remove(&at).map(|whole| whole.finish(&place.values, &place.play));
         }
     });
@@ -125,8 +125,8 @@ mod tests {
     }
 
     impl Experiment for Doubling {
-        fn next(&mut self, done: &[Option<Done>]) -> Option<Vec<Place>> {
-            let busy = |done: &Done| done.point.utilisation.map_or(0.0, |share| share.mean);
+        fn next(&mut self, done: &[Option<PointResult>]) -> Option<Vec<SweepPoint>> {
+            let busy = |done: &PointResult| done.point.utilisation.map_or(0.0, |share| share.mean);
             if done.last().is_some_and(|last| last.as_ref().is_none_or(|last| busy(last) > 0.8)) {
                 return None;
             }
@@ -134,7 +134,7 @@ mod tests {
             let profile = Profile::new(&[Phase::hold(Nanos::from_secs(40), Rate(self.rate))]);
             let group = Group::open(Process::Poisson, profile);
             let plan = Plan::of(7, group, Nanos::ZERO, Nanos::from_secs(40));
-            Some(vec![Place {
+            Some(vec![SweepPoint {
                 values: vec![self.rate.to_string()],
                 play: Play { plan, ..self.play.clone() },
             }])

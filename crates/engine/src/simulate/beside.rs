@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// A recorded run.
 #[derive(Clone, Debug)]
-pub struct Other {
+pub struct RecordedRun {
     run: Recorded,
     /// Name of its scenario, if its folder holds one.
     scenario: Option<String>,
@@ -28,7 +28,7 @@ pub struct Other {
 
 /// What is simulated.
 #[derive(Clone, Copy, Debug)]
-pub struct Own<'a> {
+pub struct SimulatedRun<'a> {
     /// Name of the scenario.
     pub scenario: &'a str,
     /// Who comes when.
@@ -39,9 +39,9 @@ pub struct Own<'a> {
     pub limits: &'a Limits,
 }
 
-impl Other {
+impl RecordedRun {
     /// The run with that summary; `path` is its folder, or the summary itself.
-    pub fn new(path: &Path, summary: &Summary) -> Other {
+    pub fn new(path: &Path, summary: &Summary) -> RecordedRun {
         let of_folder = path.file_name().is_some_and(|name| name == headway_records::folder::SUMMARY);
         let path = if of_folder { path.parent().unwrap_or(path) } else { path };
         let name = path.file_name().map_or(summary.name.clone(), |name| name.to_string_lossy().into_owned());
@@ -60,7 +60,7 @@ impl Other {
         }
         let reached =
             summary.generator.as_ref().and_then(|generator| generator.cap_hits).filter(|&hits| hits > 0);
-        Other {
+        RecordedRun {
             held: summary.plan.as_ref().and_then(|plan| plan.connections).zip(reached),
             scenario: path.join(headway_records::folder::SCENARIO).is_file().then(|| summary.name.clone()),
             asked: summary.plan.clone(),
@@ -70,13 +70,13 @@ impl Other {
     }
 
     /// How a single run compares.
-    pub fn beside(&self, own: &Own<'_>, summary: &Summary) -> Beside {
+    pub fn beside(&self, own: &SimulatedRun<'_>, summary: &Summary) -> Beside {
         let compared = of_run(&self.run, summary);
         Beside { run: self.run.clone(), against: Against { differs: self.differs(own), compared } }
     }
 
     /// How a point of a study compares.
-    pub fn against(&self, own: &Own<'_>, point: &Point, replications: u64) -> Against {
+    pub fn against(&self, own: &SimulatedRun<'_>, point: &Point, replications: u64) -> Against {
         Against { differs: self.differs(own), compared: of_point(&self.run, point, replications) }
     }
 
@@ -85,7 +85,7 @@ impl Other {
         study.beside = Some(self.run.clone());
     }
 
-    fn differs(&self, own: &Own<'_>) -> Vec<Differs> {
+    fn differs(&self, own: &SimulatedRun<'_>) -> Vec<Differs> {
         let mut all = Vec::new();
         if let Some(scenario) = self.scenario.as_ref().filter(|name| *name != own.scenario) {
             let (recorded, simulated) = (scenario.clone(), own.scenario.to_owned());

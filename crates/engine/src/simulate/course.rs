@@ -6,11 +6,11 @@
 //! exact values, which tells how values lie within a bucket.
 //!
 //! Times without an answer are censored at the time they were given up, and told apart from the others all along: see
-//! [`Times`].
+//! [`CensoredHistogram`].
 
 use super::order::{Ended, How};
 use super::period::Period;
-use super::times::Times;
+use super::times::CensoredHistogram;
 use headway_base::Nanos;
 use headway_stats::intervals::share;
 use headway_stats::steady::{
@@ -30,7 +30,7 @@ const FEWEST_SEGMENTS: usize = 10;
 
 /// The course of one run.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct OutputSeries {
     batches: Batches,
     /// When the last request of each full batch was due.
     due: Vec<Nanos>,
@@ -49,7 +49,7 @@ struct Values {
 #[derive(Clone, Debug)]
 struct Counted {
     length: u64,
-    parts: Vec<Times>,
+    parts: Vec<CensoredHistogram>,
 }
 
 /// A time in nanoseconds, its last two bits being how the request ended.
@@ -80,28 +80,28 @@ impl Value {
 /// Some of a run.
 #[derive(Clone, Debug)]
 struct Part {
-    times: Times,
+    times: CensoredHistogram,
     exact: Vec<Value>,
 }
 
 /// What is left of a run without its warm-up.
 #[derive(Clone, Debug)]
-pub struct After {
+pub struct Trimmed {
     /// All that is left.
-    pub all: Times,
+    pub all: CensoredHistogram,
     /// Exact values of some of it.
     exact: Vec<Value>,
     /// The same in parts of about equal size, in order; none where they were not asked for.
     segments: Vec<Part>,
 }
 
-impl Default for Course {
-    fn default() -> Course {
-        Course { batches: Batches::new(), due: Vec::new(), values: Values::default() }
+impl Default for OutputSeries {
+    fn default() -> OutputSeries {
+        OutputSeries { batches: Batches::new(), due: Vec::new(), values: Values::default() }
     }
 }
 
-impl Course {
+impl OutputSeries {
     /// The next request, in the order in which they started.
     #[inline]
     pub fn push(&mut self, ended: Ended) {
@@ -124,7 +124,7 @@ impl Course {
 
     /// Where its warm-up ends, by MSER; of a model that repeats itself by its whole periods.
     pub fn cut(&self, period: Option<Period>) -> Cut {
-        Course::cut_of([self], period)
+        OutputSeries::cut_of([self], period)
     }
 
     /// Mean after that cut, with its interval by batch means; none where there is no steady state, or too little after it.
@@ -133,8 +133,8 @@ impl Course {
     }
 
     /// Where the warm-up of several runs of one model ends, one point for all.
-    pub fn cut_of<'a>(runs: impl IntoIterator<Item = &'a Course>, period: Option<Period>) -> Cut {
-        let runs: Vec<&Course> = runs.into_iter().collect();
+    pub fn cut_of<'a>(runs: impl IntoIterator<Item = &'a OutputSeries>, period: Option<Period>) -> Cut {
+        let runs: Vec<&OutputSeries> = runs.into_iter().collect();
         if period.is_none() {
             return mser_of_runs(&runs.iter().map(|run| run.batches.clone()).collect::<Vec<_>>());
         }
@@ -167,7 +167,7 @@ impl Course {
     }
 
     /// What comes after the first `cut` requests; in parts too if `parts` is set, without which there are no intervals.
-    pub fn after(&self, cut: u64, parts: bool) -> After {
+    pub fn after(&self, cut: u64, parts: bool) -> Trimmed {
         let most = if parts { SEGMENTS } else { 0 };
         let Values { exact, counted } = &self.values;
         let n = self.n();
@@ -175,7 +175,7 @@ impl Course {
             None => {
                 let left = exact.of(cut.min(n)..n);
                 let of = |part: &[Value]| {
-                    let mut times = Times::default();
+                    let mut times = CensoredHistogram::default();
                     part.iter().for_each(|value| times.push(value.ns(), value.how()));
                     times
                 };
@@ -183,7 +183,7 @@ impl Course {
                     times: of(&left[range.clone()]),
                     exact: left[range].to_vec(),
                 };
-                After { all: of(left), exact: left.to_vec(), segments: segments(left.len(), most, part) }
+                Trimmed { all: of(left), exact: left.to_vec(), segments: segments(left.len(), most, part) }
             }
             Some(Counted { length, parts }) => {
                 let first = (cut.div_ceil(*length) as usize).min(parts.len());
@@ -196,7 +196,7 @@ impl Course {
                     exact: exact.of(places(range)).to_vec(),
                 };
                 let kept = exact.of(places(0..left.len())).to_vec();
-                After { all: merged(left), exact: kept, segments: segments(left.len(), most, part) }
+                Trimmed { all: merged(left), exact: kept, segments: segments(left.len(), most, part) }
             }
         }
     }
@@ -235,7 +235,7 @@ impl Counted {
                     halve(&mut self.parts);
                     self.length *= 2;
                 }
-                let mut part = Times::default();
+                let mut part = CensoredHistogram::default();
                 part.push(value.ns(), value.how());
                 self.parts.push(part);
             }
@@ -250,15 +250,15 @@ fn segments(n: usize, most: usize, of: impl Fn(Range<usize>) -> Part) -> Vec<Par
 }
 
 /// Merges neighbours.
-fn halve(parts: &mut Vec<Times>) {
+fn halve(parts: &mut Vec<CensoredHistogram>) {
     for i in 0..parts.len() / 2 {
         parts[i] = merged(&parts[2 * i..2 * i + 2]);
     }
     parts.truncate(parts.len() / 2);
 }
 
-fn merged(parts: &[Times]) -> Times {
-    let mut all = Times::default();
+fn merged(parts: &[CensoredHistogram]) -> CensoredHistogram {
+    let mut all = CensoredHistogram::default();
     parts.iter().for_each(|part| all.merge(part));
     all
 }
@@ -270,12 +270,12 @@ impl Part {
 }
 
 /// The times counted up, with the exact values that are known; of the requests that ended well alone if `of_well` is set.
-fn shares(times: &Times, exact: &[Value], of_well: bool) -> Shares {
+fn shares(times: &CensoredHistogram, exact: &[Value], of_well: bool) -> Shares {
     let kept = exact.iter().filter(|value| !of_well || value.how() == How::Well).map(|value| value.ns());
     if of_well { Shares::of(times.well(), kept) } else { Shares::of(&times.all(), kept) }
 }
 
-impl After {
+impl Trimmed {
     /// Share of the requests that did not end well, and its 95 % interval by the parts of the run.
     pub fn failed(&self) -> Option<(f64, Interval)> {
         let parts = self.segments.iter().map(|Part { times, .. }| (times.n() - times.well().n(), times.n()));
@@ -284,7 +284,7 @@ impl After {
 
     /// The 95 % interval about `middle` of a mean that `of` tells of each part of the run, by how it differs among them
     /// (Student's t); none where one of them cannot tell it.
-    pub fn interval(&self, middle: f64, of: impl Fn(&Times) -> Option<f64>) -> Option<Interval> {
+    pub fn interval(&self, middle: f64, of: impl Fn(&CensoredHistogram) -> Option<f64>) -> Option<Interval> {
         let values: Vec<f64> = self.segments.iter().map(|part| of(&part.times)).collect::<Option<_>>()?;
         if values.len() < FEWEST_SEGMENTS {
             return None;
@@ -315,8 +315,8 @@ mod tests {
     use headway_base::random::Stream;
     use headway_stats::steady::pooled;
 
-    fn course(values: impl IntoIterator<Item = u64>) -> Course {
-        let mut course = Course::default();
+    fn course(values: impl IntoIterator<Item = u64>) -> OutputSeries {
+        let mut course = OutputSeries::default();
         for (k, ns) in values.into_iter().enumerate() {
             let due = Nanos(k as i64 * 1_000);
             course.push(Ended { due, arrived: due, response: Nanos(ns as i64), how: How::Well });

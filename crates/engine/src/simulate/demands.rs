@@ -3,23 +3,23 @@
 //! A study keeps response times, how requests ended and whether they started, of all steps together; thresholds on anything
 //! else are not among those that come here (`settings::study`).
 
-use super::course::After;
+use super::course::Trimmed;
 use super::estimates::of_values;
-use super::pooled::Together;
+use super::pooled::PooledSample;
 use super::replication::{Number, Numbers, Replication};
 use super::sink::Counts;
-use super::times::Times;
+use super::times::CensoredHistogram;
 use headway_stats::Threshold;
 use headway_stats::intervals::clopper_pearson;
 use headway_stats::summary::{Infinite, Interval, Stated, ThresholdResult, Unsteady, Why};
 use headway_stats::thresholds::{Aggregate, Metric, hangs_on_length, judge_runs};
 
 /// What a threshold speaks of in one run; none where there was nothing to observe. `mean` is that of the response time; intervals
-/// of means and shares are those within the run, if `intervals` is set; those of percentiles are [`Together`]'s.
+/// of means and shares are those within the run, if `intervals` is set; those of percentiles are [`PooledSample`]'s.
 pub fn demanded(
     threshold: &Threshold,
     run: &Replication,
-    after: &After,
+    after: &Trimmed,
     mean: Number,
     intervals: bool,
 ) -> Option<Number> {
@@ -53,7 +53,7 @@ pub fn demanded(
 }
 
 /// That number of the requests that ended well, in seconds.
-fn of_well(aggregate: Aggregate, times: &Times) -> Option<f64> {
+fn of_well(aggregate: Aggregate, times: &CensoredHistogram) -> Option<f64> {
     let well = times.well();
     let ns = match aggregate {
         Aggregate::Percentile(percentile) => well.quantile(percentile / 100.0)? as f64,
@@ -90,7 +90,7 @@ pub struct Runs<'a> {
     /// What leaves the mean response time without an interval, if anything does.
     pub no_mean: Option<Infinite>,
     /// The response times of all of them.
-    pub together: &'a Together,
+    pub together: &'a PooledSample,
 }
 
 /// The thresholds of a point, judged by their intervals over its runs, of a single one by those within it.
@@ -135,7 +135,7 @@ const BOUNDS: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// A percentile of all requests together. Where it has no interval, or is a lower bound, what bounds it is the lower end of the
 /// largest percentile below it that has one.
-fn of_percentile(result: &mut ThresholdResult, p: f64, together: &Together) {
+fn of_percentile(result: &mut ThresholdResult, p: f64, together: &PooledSample) {
     let of_well = result.metric == Metric::ResponseOk.name();
     let Some(told) = together.percentile(p, of_well) else { return };
     (result.value, result.lower_bound) = (Some(told.value), told.lower_bound);

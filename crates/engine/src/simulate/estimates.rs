@@ -1,7 +1,7 @@
 //! Numbers over the replications of a point, and the curve of its response times.
 
 use super::replication::Number;
-use super::times::Times;
+use super::times::CensoredHistogram;
 use headway_stats::steady::Replications;
 use headway_stats::study::Estimate;
 
@@ -48,7 +48,7 @@ pub fn largest(numbers: &[Number]) -> Option<Estimate> {
 
 /// The response time, in seconds, that a share of the requests does not exceed: as far out as ten lie beyond, and as it is
 /// known.
-pub fn curve(times: &Times) -> Vec<(f64, f64)> {
+pub fn curve(times: &CensoredHistogram) -> Vec<(f64, f64)> {
     let furthest = 1.0 - BEYOND / times.n().max(1) as f64;
     let even = (0..POINTS).map(|i| 0.9 * f64::from(i) / f64::from(POINTS));
     let tail = (0..).map(|i| 1.0 - 0.1 * libm::exp10(-f64::from(i) / f64::from(POINTS_PER_TENTH)));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_curve_rises_and_ends_where_ten_lie_beyond() {
-        let mut times = Times::default();
+        let mut times = CensoredHistogram::default();
         (1..=100_000u64).for_each(|us| times.push(us * 1_000, How::Well));
         let points = curve(&times);
         assert!(points.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1));
@@ -100,7 +100,7 @@ mod tests {
         for (p, x) in points.iter().filter(|(p, _)| *p > 0.01) {
             assert!((x / (p * 0.1) - 1.0).abs() < 0.005, "{p} {x}");
         }
-        assert!(curve(&Times::default()).is_empty());
+        assert!(curve(&CensoredHistogram::default()).is_empty());
         (0..25_000).for_each(|_| times.push(30_000_000_000, How::Censored));
         let (p, last) = *curve(&times).last().unwrap();
         assert!((0.75..=0.8).contains(&p) && last < 0.1, "cut where no answers come: {p} {last}");

@@ -24,10 +24,10 @@ mod pooled;
 pub(crate) mod replication;
 mod single;
 mod sink;
-mod state;
+mod steady_state;
 mod times;
 
-pub use beside::{Other, Own};
+pub use beside::{RecordedRun, SimulatedRun};
 pub use bounded::bounded;
 pub use single::Sim;
 

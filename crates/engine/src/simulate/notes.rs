@@ -3,7 +3,7 @@
 use super::estimates::of_values;
 use super::inside::Seen;
 use super::loads::Loads;
-use super::state::beginning;
+use super::steady_state::beginning;
 use headway_report::format::{plural, share, time, times_what};
 use headway_report::words::why;
 use headway_stats::steady::{Cut, Length};

@@ -6,16 +6,16 @@
 //! twenty have are held.
 
 use super::Play;
-use super::course::Course;
+use super::course::OutputSeries;
 use super::demands::{Runs, judged};
 use super::estimates::{curve, estimate, largest, of_values};
 use super::inside::Seen;
 use super::loads::Loads;
 use super::notes::{About, notes, refused};
 use super::period::Period;
-use super::pooled::{Percentile, Together};
+use super::pooled::{Percentile, PooledSample};
 use super::replication::{MAX, NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
-use super::state::{Looked, fastest, once, why_not};
+use super::steady_state::{SteadyEvidence, fastest, once, why_not};
 use crate::analysis_setup;
 use headway_stats::steady::{Cut, Length, Prefix};
 use headway_stats::study::{Estimate, Point, WarmUp};
@@ -28,7 +28,7 @@ const LOOKED_AT: u64 = 20;
 
 /// A point while its replications come in.
 #[derive(Debug)]
-pub struct Coming {
+pub struct PointBuilder {
     /// By number.
     replications: Vec<Option<(Replication, Option<Numbers>)>>,
     missing: u64,
@@ -40,17 +40,17 @@ pub struct Coming {
     /// What is left out of each, once that is known.
     cut: Option<Cut>,
     /// Those for which it is not known yet.
-    waiting: Vec<(u64, Course)>,
+    waiting: Vec<(u64, OutputSeries)>,
     /// Of the ones that are looked at, how many are still to come.
     unseen: u64,
-    together: Together,
+    together: PooledSample,
     loads: Loads,
     thresholds: Vec<Threshold>,
 }
 
 /// A point with its numbers run by run.
 #[derive(Debug)]
-pub struct Done {
+pub struct PointResult {
     /// The point.
     pub point: Point,
     /// In the order of [`NUMBERS`], by replication; empty where one of them has none.
@@ -61,13 +61,13 @@ pub struct Done {
     pub no_mean: Option<Infinite>,
 }
 
-impl Coming {
+impl PointBuilder {
     /// None yet of so many, which are held to these thresholds.
-    pub fn new(replications: u64, play: &Play, thresholds: &[Threshold]) -> Coming {
+    pub fn new(replications: u64, play: &Play, thresholds: &[Threshold]) -> PointBuilder {
         let warm_up = warm_up(&play.plan);
         let nothing = Cut::Found(Prefix { batches: 0, observations: 0, share: 0.0 });
         let planned = once(&play.plan, &play.model).filter(|_| warm_up != WarmUp::Nothing);
-        Coming {
+        PointBuilder {
             replications: (0..replications).map(|_| None).collect(),
             missing: replications,
             warm_up,
@@ -76,14 +76,14 @@ impl Coming {
             period: Period::of(&play.plan, &play.model),
             waiting: Vec::new(),
             unseen: replications.min(LOOKED_AT),
-            together: Together::default(),
+            together: PooledSample::default(),
             loads: Loads::of(&play.plan, &play.model),
             thresholds: thresholds.to_vec(),
         }
     }
 
     /// Takes replication number `r`.
-    pub fn take(&mut self, r: u64, replication: Replication, course: Course) {
+    pub fn take(&mut self, r: u64, replication: Replication, course: OutputSeries) {
         self.missing -= 1;
         self.replications[r as usize] = Some((replication, None));
         if r < LOOKED_AT {
@@ -94,7 +94,7 @@ impl Coming {
             let looked_at = self.waiting.iter().filter(|(r, _)| *r < LOOKED_AT);
             self.cut = Some(match self.warm_up {
                 WarmUp::Nothing => Cut::TooFew,
-                _ => Course::cut_of(looked_at.map(|(_, course)| course), self.period),
+                _ => OutputSeries::cut_of(looked_at.map(|(_, course)| course), self.period),
             });
         }
         let Some(cut) = self.cut else { return };
@@ -115,7 +115,7 @@ impl Coming {
     }
 
     /// The point of these values, at which that was played.
-    pub fn finish(self, values: &[String], play: &Play) -> Done {
+    pub fn finish(self, values: &[String], play: &Play) -> PointResult {
         let left_out = match self.cut {
             Some(Cut::Found(prefix)) => prefix.observations,
             _ => 0,
@@ -148,7 +148,7 @@ impl Coming {
             WarmUp::Mser => measured_s * (1.0 - cut_share),
             WarmUp::Phases | WarmUp::Nothing => measured_s,
         };
-        let looked = Looked {
+        let looked = SteadyEvidence {
             plan: &play.plan,
             model: &play.model,
             loads: &self.loads,
@@ -163,7 +163,7 @@ impl Coming {
         let grows = looked.growing.is_some();
         // Where what is too much is turned away, the rest may be steady.
         let speaks_against = match refused(&self.loads, &seen, grows) {
-            Some(_) => why_not(&Looked { loads: &Loads::default(), ..looked }),
+            Some(_) => why_not(&SteadyEvidence { loads: &Loads::default(), ..looked }),
             None => why_not(&looked),
         };
         let worth = match speaks_against {
@@ -246,7 +246,7 @@ impl Coming {
             Some(told) => told.as_numbers(of),
             None => of.clone(),
         };
-        Done {
+        PointResult {
             point,
             values: std::array::from_fn(|i| whole(&told[i], &percentiles[i])),
             well: std::array::from_fn(|i| whole(&well[i], &of_well[i])),
@@ -255,7 +255,7 @@ impl Coming {
     }
 }
 
-impl Done {
+impl PointResult {
     /// A number of the response time, of the requests that ended well alone if `of_well` is set.
     pub fn estimate(&self, of: &str, of_well: bool) -> Option<&Estimate> {
         if of_well { self.point.response_ok.get(of) } else { self.point.response.get(of) }

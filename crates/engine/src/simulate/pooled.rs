@@ -1,9 +1,9 @@
 //! Percentiles of a point: of the requests of all its replications together, with intervals by how these differ; of a single one by
 //! how its parts do.
 
-use super::course::After;
+use super::course::Trimmed;
 use super::replication::Number;
-use super::times::Times;
+use super::times::CensoredHistogram;
 use headway_stats::steady::{ByRuns, MOST_SAMPLED, Shares, pooled};
 
 /// Most exact values that are kept of a point, whatever the number of its replications.
@@ -13,8 +13,8 @@ const LEAST_EXACT: usize = 256;
 
 /// The response times of all replications.
 #[derive(Clone, Debug, Default)]
-pub struct Together {
-    times: Times,
+pub struct PooledSample {
+    times: CensoredHistogram,
     /// By number; none where a replication had none, or has not come. Of a single replication, its parts.
     runs: Vec<Option<Run>>,
 }
@@ -29,7 +29,7 @@ pub struct Run {
 
 impl Run {
     /// What is left of one of so many replications.
-    pub fn of(after: &After, replications: u64) -> Run {
+    pub fn of(after: &Trimmed, replications: u64) -> Run {
         let most = (MOST_EXACT as u64 / replications.max(1)) as usize;
         let most = most.clamp(LEAST_EXACT, MOST_SAMPLED);
         let failed = after.all.well().n() < after.all.n();
@@ -37,7 +37,7 @@ impl Run {
     }
 
     /// The parts of a single one; none where there are too few for an interval.
-    fn parts(after: &After) -> Vec<Run> {
+    fn parts(after: &Trimmed) -> Vec<Run> {
         let failed = after.all.well().n() < after.all.n();
         let well = after.segments(true).filter(|_| failed).map(Some).chain(std::iter::repeat(None));
         after.segments(false).zip(well).map(|(all, well)| Run { all, well }).collect()
@@ -79,9 +79,9 @@ impl Percentile {
     }
 }
 
-impl Together {
+impl PooledSample {
     /// Takes what is left of replication number `r` of so many.
-    pub fn take(&mut self, r: u64, replications: u64, after: &After, run: Run) {
+    pub fn take(&mut self, r: u64, replications: u64, after: &Trimmed, run: Run) {
         self.times.merge(&after.all);
         if replications == 1 {
             self.runs = Run::parts(after).into_iter().map(Some).collect();
@@ -96,7 +96,7 @@ impl Together {
     }
 
     /// All of them.
-    pub fn times(&self) -> &Times {
+    pub fn times(&self) -> &CensoredHistogram {
         &self.times
     }
 
@@ -128,16 +128,16 @@ impl Together {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::course::Course;
+    use crate::simulate::course::OutputSeries;
     use crate::simulate::order::{Ended, How};
     use headway_base::Nanos;
 
     /// Ten replications of 100 requests of 1 to 100 ms; in one of them the last two were given up.
     #[test]
     fn percentiles_are_those_of_all_requests() {
-        let mut together = Together::default();
+        let mut together = PooledSample::default();
         for r in 0..10 {
-            let mut course = Course::default();
+            let mut course = OutputSeries::default();
             let how = |ms: u64| if r == 3 && ms > 98 { How::Censored } else { How::Well };
             (1..=100).for_each(|ms| {
                 let (due, response) = (Nanos(ms as i64), Nanos(((ms + r) * 1_000_000 + r * 90_000) as i64));
@@ -154,7 +154,7 @@ mod tests {
         assert!(of_well.value <= median.value && !of_well.lower_bound && of_well.by_runs.is_some());
         let far = together.percentile(0.999, false).unwrap();
         assert!(far.by_runs.is_none(), "one request lies beyond");
-        assert_eq!(Together::default().percentile(0.5, false), None);
+        assert_eq!(PooledSample::default().percentile(0.5, false), None);
         assert_eq!(together.times().n(), 1_000);
     }
 }

@@ -3,14 +3,14 @@
 //! It is played by recursion where that is the same and can be had, in half the time.
 
 use super::Play;
-use super::course::{After, Course};
+use super::course::{OutputSeries, Trimmed};
 use super::demands::demanded;
 use super::inside::{Seen, looked_at_until, simulation};
 use super::loads::Loads;
 use super::period::Period;
 use super::pooled::Run;
 use super::sink::{Counts, Sink};
-use super::times::Times;
+use super::times::CensoredHistogram;
 use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_sim::{Network, Observed, Played, lindley};
@@ -101,7 +101,7 @@ impl Replication {
         what: &Play,
         seed: u64,
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> anyhow::Result<Option<(Replication, Course)>> {
+    ) -> anyhow::Result<Option<(Replication, OutputSeries)>> {
         let play = Play { plan: Plan { seed, ..what.plan.clone() }, ..what.clone() };
         let generator = play.generator()?;
         let Play { plan, limits, .. } = &play;
@@ -128,7 +128,12 @@ impl Replication {
         Ok(Some(Replication::of(plan, period, sink, &seen(played))))
     }
 
-    fn of(plan: &Plan, period: Option<Period>, sink: Sink<'_>, observed: &Observed) -> (Replication, Course) {
+    fn of(
+        plan: &Plan,
+        period: Option<Period>,
+        sink: Sink<'_>,
+        observed: &Observed,
+    ) -> (Replication, OutputSeries) {
         let Sink { course, counts, .. } = sink;
         let end = if plan.is_fixed_work() { counts.last.min(plan.end()) } else { plan.end() };
         let steady = match course.cut(period) {
@@ -169,13 +174,13 @@ impl Replication {
 /// where nothing is. Intervals of means within the run are told of a single one, and none without a steady state; what the
 /// thresholds speak of is told of this `run`.
 pub fn numbers(
-    course: &Course,
+    course: &OutputSeries,
     left_out: &Cut,
     period: Option<Period>,
     replications: u64,
     thresholds: &[Threshold],
     run: &Replication,
-) -> Option<(Numbers, After, Run)> {
+) -> Option<(Numbers, Trimmed, Run)> {
     let nothing = Prefix { batches: 0, observations: 0, share: 0.0 };
     let prefix = match left_out {
         Cut::Found(prefix) => *prefix,
@@ -209,10 +214,10 @@ pub fn numbers(
 }
 
 /// The same of the requests that ended well.
-fn of_well(after: &After, exact: &Run, intervals: bool) -> Option<[Number; OF_WELL.len()]> {
+fn of_well(after: &Trimmed, exact: &Run, intervals: bool) -> Option<[Number; OF_WELL.len()]> {
     let mut all = [Number { value: 0.0, interval: None, lower_bound: false }; OF_WELL.len()];
     for (number, (_, share)) in all.iter_mut().zip(OF_WELL) {
-        let mean = |times: &Times| times.well().mean().map(|ns| ns / 1e9);
+        let mean = |times: &CensoredHistogram| times.well().mean().map(|ns| ns / 1e9);
         number.value = match share {
             Some(p) => exact.percentile(p, true)?,
             None => mean(&after.all)?,

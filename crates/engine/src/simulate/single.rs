@@ -1,12 +1,12 @@
 //! A single simulated run: the same client, the same statistics and the same run folder as a live one.
 
-use super::course::Course;
+use super::course::OutputSeries;
 use super::inside::{looked_at_until, simulation};
 use super::loads::Loads;
 use super::order::{How, InOrder};
 use super::period::Period;
-use super::state::{Looked, fastest, why_not};
-use super::{Other, Own, Play};
+use super::steady_state::{SteadyEvidence, fastest, why_not};
+use super::{Play, RecordedRun, SimulatedRun};
 use crate::collect::{Collector, Observer};
 use crate::spec::{Kept, log_finding};
 use crate::{Control, Error, Manifest, RunResult, RunSpec, analysis_setup};
@@ -35,7 +35,7 @@ pub struct Sim {
     /// Whether the connection cap was asked for: a simulated generator has none of its own, and then shows none.
     pub capped: bool,
     /// A recorded run that the result is shown beside.
-    pub beside: Option<Other>,
+    pub beside: Option<RecordedRun>,
 }
 
 impl Sim {
@@ -91,7 +91,7 @@ impl Sim {
             simulation: Some(Simulation { steady, ..inside }),
             ..Facts::default()
         });
-        let own = Own { scenario: &spec.name, plan, steps: &spec.labels, limits: &spec.limits };
+        let own = SimulatedRun { scenario: &spec.name, plan, steps: &spec.labels, limits: &spec.limits };
         summary.beside = self.beside.as_ref().map(|other| other.beside(&own, &summary));
         if let Some(error) = &collected.log_failure {
             let finding = log_finding(error, collected.rows_lost, collected.rows_written);
@@ -177,7 +177,7 @@ fn beside_statistics<'a, 'b, T>(
 struct InTheCourse {
     measured: Range<Nanos>,
     order: InOrder,
-    course: Course,
+    course: OutputSeries,
     /// Of the response times, those that are censored.
     censored: u64,
 }
@@ -186,7 +186,7 @@ impl InTheCourse {
     fn new(plan: &Plan) -> InTheCourse {
         // An arrival may be due at the very end, as the last of evenly spaced ones is.
         let measured = plan.measured_from..plan.end() + Nanos(1);
-        InTheCourse { measured, order: InOrder::default(), course: Course::default(), censored: 0 }
+        InTheCourse { measured, order: InOrder::default(), course: OutputSeries::default(), censored: 0 }
     }
 
     fn take(&mut self, batch: &Batch) {
@@ -216,7 +216,7 @@ fn steady(plan: &Plan, model: &Model, seen: &InTheCourse, loads: &Loads, parts: 
     let cut_s = course.due_in(prefix.observations).map_or(0.0, Nanos::as_secs_f64);
     let (from, to) = (plan.measured_from.as_secs_f64(), plan.end().as_secs_f64());
     let kept = if matches!(cut, Cut::Found(_)) { cut_s.max(from) } else { from };
-    let why_not = why_not(&Looked {
+    let why_not = why_not(&SteadyEvidence {
         plan,
         model,
         loads,

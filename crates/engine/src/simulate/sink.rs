@@ -3,7 +3,7 @@
 //!
 //! What counts is what the plan's measured phase says, as in every other report.
 
-use super::course::Course;
+use super::course::OutputSeries;
 use super::order::InOrder;
 use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
 use headway_workload::Plan;
@@ -16,7 +16,7 @@ pub struct Sink<'a> {
     stopped: bool,
     order: InOrder,
     /// Response times of what counts, in the order in which it started.
-    pub course: Course,
+    pub course: OutputSeries,
     /// Counts.
     pub counts: Counts,
 }
@@ -56,7 +56,7 @@ impl<'a> Sink<'a> {
             stop,
             stopped: false,
             order: InOrder::default(),
-            course: Course::default(),
+            course: OutputSeries::default(),
             counts: Counts::default(),
         }
     }

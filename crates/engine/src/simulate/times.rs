@@ -17,13 +17,13 @@ const CENSORED_MEAN: f64 = 0.01;
 
 /// Times in nanoseconds.
 #[derive(Clone, Debug, Default)]
-pub struct Times {
+pub struct CensoredHistogram {
     well: Histogram,
     answered: Option<Histogram>,
     censored: Option<Histogram>,
 }
 
-impl Times {
+impl CensoredHistogram {
     /// One more.
     #[inline]
     pub fn push(&mut self, ns: u64, how: How) {
@@ -35,7 +35,7 @@ impl Times {
     }
 
     /// Adds those of another.
-    pub fn merge(&mut self, other: &Times) {
+    pub fn merge(&mut self, other: &CensoredHistogram) {
         self.well.merge(&other.well);
         for (mine, theirs) in [(&mut self.answered, &other.answered), (&mut self.censored, &other.censored)] {
             if let Some(theirs) = theirs {
@@ -95,7 +95,7 @@ impl Times {
         with(self.observed(), self.censored.as_ref())
     }
 
-    /// See [`Times::quantiles`].
+    /// See [`CensoredHistogram::quantiles`].
     pub fn quantiles_of(&self, shares: &[f64]) -> Vec<Option<(f64, bool)>> {
         let (observed, all) = (self.observed(), self.all());
         let is_lower_bound = |p: f64, low: f64| {
@@ -126,7 +126,7 @@ mod tests {
     /// 90 times of 1 to 90 us with an answer, 10 given up after 30 s.
     #[test]
     fn a_quantile_among_censored_times_is_a_lower_bound() {
-        let mut times = Times::default();
+        let mut times = CensoredHistogram::default();
         (1..=90).for_each(|us| times.push(us * 1_000, if us % 2 == 0 { How::Well } else { How::Answered }));
         (0..10).for_each(|_| times.push(30_000_000_000, How::Censored));
         let [p50, p90, p99] = times.quantiles([0.5, 0.9, 0.99]).map(Option::unwrap);
@@ -137,11 +137,11 @@ mod tests {
         assert_eq!(times.min(), Some((1e-6, false)));
         assert_eq!((times.n(), times.censored(), times.well().n()), (100, 10, 45));
         // Given up early, they might have come late: the median could be anything from 45 to 55.
-        let mut early = Times::default();
+        let mut early = CensoredHistogram::default();
         (1..=90).for_each(|us| early.push(us * 1_000, How::Well));
         (0..10).for_each(|_| early.push(1, How::Censored));
         assert!(early.quantiles([0.5])[0].unwrap().1);
         assert_eq!((early.max(), early.min()), (Some((90e-6, false)), Some((1e-9, true))));
-        assert_eq!(Times::default().quantiles([0.5]), [None]);
+        assert_eq!(CensoredHistogram::default().quantiles([0.5]), [None]);
     }
 }

@@ -3,7 +3,7 @@
 use super::published::{Feed, SECONDS};
 use super::system::{POST, Times, ms, session, system};
 use crate::bounds::{self, ENDLESS, UNLIMITED};
-use headway_base::{Due, Kind, Nanos, Record, RecordSink, Start};
+use headway_base::{Kind, Nanos, Record, RecordSink, Start, Trigger};
 use headway_sim::Generator;
 use headway_workload::plan::{Connections, Group, LONGEST, Source};
 use headway_workload::{Plan, Shard};
@@ -59,7 +59,7 @@ impl RecordSink for Work {
         }
         let stay = &mut self.stays[user];
         *stay = (stay.0.min(sent), stay.1.max(record.done));
-        if record.due == Due::Arrival {
+        if record.due == Trigger::Arrival {
             self.blocked.push(record.blocked());
         }
         if record.step == POST {

@@ -5,7 +5,7 @@
 //! Numbers are written and read as eight bytes whatever they take, and what is too much is overwritten or masked: without
 //! a branch per number that is several times as fast as an encoding of seven bits a byte.
 
-use headway_base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
+use headway_base::{Kind, Nanos, Outcome, Record, Short, Stamp, Trigger};
 
 /// Numbers in a row.
 const NUMBERS: usize = 22;
@@ -131,7 +131,7 @@ pub(super) fn take(bytes: &[u8], before: Nanos) -> Option<(Record, usize)> {
         k,
         intended,
         arrived: from(intended, arrived),
-        due: Due::ALL.get((header >> DUE) as usize & 3).copied()?,
+        due: Trigger::ALL.get((header >> DUE) as usize & 3).copied()?,
         started: if has(NEVER_STARTED) { Stamp::NONE } else { at.into() },
         sent: stamp(SENT, at, sent),
         first_byte: stamp(FIRST_BYTE, at, first_byte),
@@ -197,7 +197,7 @@ mod tests {
             group: u16::MAX,
             status: u16::MAX,
             kind: Kind::Attempt,
-            due: Due::User,
+            due: Trigger::User,
             arrived: Nanos::ZERO,
             reused: true,
             ..Record::never_started(0, far, far, Outcome::Unsent)

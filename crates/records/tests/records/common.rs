@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use headway_base::{Due, Kind, Nanos, Outcome, Record, Short, Stamp};
+use headway_base::{Kind, Nanos, Outcome, Record, Short, Stamp, Trigger};
 use headway_records::{Ending, Error, LogReader, LogWriter, Metadata};
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
         0..Outcome::ALL.len(),
         0..Kind::ALL.len(),
         any::<bool>(),
-        0..Due::ALL.len(),
+        0..Trigger::ALL.len(),
     );
     (stamps, spans, keys, small, rest).prop_map(|(stamps, spans, keys, small, rest)| Record {
         k: keys.0,
@@ -51,7 +51,7 @@ pub fn any_row() -> impl Strategy<Value = Record> {
         group: small.4,
         outcome: Outcome::ALL[rest.2],
         kind: Kind::ALL[rest.3],
-        due: Due::ALL[rest.5],
+        due: Trigger::ALL[rest.5],
         reused: rest.4,
         unread: Short::from(spans.2),
     })

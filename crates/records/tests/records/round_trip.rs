@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
-use headway_base::{Due, Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record, Trigger};
 use headway_records::{Ending, Error, LogReader, LogWriter, Metadata, metadata, schema};
 use proptest::prelude::*;
 
@@ -143,7 +143,7 @@ fn missing_columns_read_as_none_where_they_may_be_missing() {
 
 #[test]
 fn rows_of_older_logs_arrived_when_they_were_due() {
-    let step = Record { due: Due::Step, arrived: Nanos(7), ..plain_row(3) };
+    let step = Record { due: Trigger::Step, arrived: Nanos(7), ..plain_row(3) };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records.arrow");
     write(&path, &Metadata::new(), &[&[step, plain_row(4)]]);

@@ -5,7 +5,7 @@ use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
 use crate::cells::Fine;
 use crate::delays::Ended;
 use crate::departures;
-use crate::findings::{Case, find_all, length_for_intervals, no_mean, unsteady};
+use crate::findings::{FindingContext, find_all, length_for_intervals, no_mean, unsteady};
 use crate::generator_share::{self, shares};
 use crate::pattern::{Judged, pattern};
 use crate::requests::{LabelKept, outcomes};
@@ -17,9 +17,9 @@ use crate::summary::{
     self, Curves, LabelSummary, LimitedBy, NotComputed, PercentileCurves, RateSummary, SeriesRow, Summary,
     Tail, Why,
 };
-use crate::thresholds::kept::Sight;
+use crate::thresholds::measure::MetricsView;
 use crate::users::Cycle;
-use headway_base::{Due, Nanos, Outcome};
+use headway_base::{Nanos, Outcome, Trigger};
 use std::collections::BTreeMap;
 
 /// Why something is null, by its path in the document.
@@ -238,7 +238,7 @@ impl Analysis {
         let n: u64 = dues.iter().sum();
         let cycle = Cycle {
             n,
-            thinking: (n - dues[Due::Arrival as usize]) as f64 / n.max(1) as f64,
+            thinking: (n - dues[Trigger::Arrival as usize]) as f64 / n.max(1) as f64,
             response: summary.response.mean,
             rate: summary.rate.started,
         };
@@ -314,7 +314,7 @@ impl Analysis {
         }
         let seconds = summary.measured.to_s - summary.measured.from_s;
         let ends = summary.response.generator_share.is_some();
-        let sight = Sight::new(&self.requests, &self.arrivals, filled, seconds).with_ends(ends);
+        let sight = MetricsView::new(&self.requests, &self.arrivals, filled, seconds).with_ends(ends);
         let (load, cut_short) = (summary.verdict.load, summary.measured.interrupted);
         summary.thresholds = self.thresholds.results(&sight, load, cut_short, &mut summary.not_computed);
         let mut judged = pattern(&self.arrivals, arrivals, tolerances, send_cost);
@@ -330,7 +330,7 @@ impl Analysis {
         verdict.pattern_otherwise = judged.without.as_ref().map(|(pattern, _)| *pattern);
         verdict.pattern_repeats_s = judged.repeats;
         verdict.starts_each_second = self.arrivals.scales.seconds.each();
-        let case = Case {
+        let case = FindingContext {
             evidence: &evidence,
             facts,
             summary,

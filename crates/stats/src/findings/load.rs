@@ -1,6 +1,6 @@
 //! Findings on how the load left: what was not sent, what was late, bunched or smoothed, and why.
 
-use super::{Case, of_rule, percent, span};
+use super::{FindingContext, of_rule, percent, span};
 use crate::setup::Workload;
 use crate::summary::{Finding, RuleId, RuleOutcome, RuleResult, Severity};
 use headway_base::Outcome;
@@ -9,7 +9,7 @@ use headway_base::Outcome;
 const SENT: [RuleId; 3] = [RuleId::SentShare, RuleId::RequestsSent, RuleId::AllIssued];
 
 /// The worst of the rules on what was sent.
-fn sent_rule<'a>(case: &'a Case<'a>) -> Option<&'a RuleResult> {
+fn sent_rule<'a>(case: &'a FindingContext<'a>) -> Option<&'a RuleResult> {
     let rank = |rule: &RuleResult| match rule.outcome {
         RuleOutcome::Fail => 0,
         RuleOutcome::Undecided => 1,
@@ -21,7 +21,7 @@ fn sent_rule<'a>(case: &'a Case<'a>) -> Option<&'a RuleResult> {
 }
 
 /// Requests that were not sent because a step before them in their session had failed.
-pub(super) fn unsent_steps(case: &Case) -> Option<Finding> {
+pub(super) fn unsent_steps(case: &FindingContext) -> Option<Finding> {
     let missing = &case.evidence.loops?.missing;
     let rule = sent_rule(case).filter(|_| missing.n() > 0)?;
     let mut pairs: Vec<_> = missing.after.iter().collect();
@@ -55,7 +55,7 @@ pub(super) fn unsent_steps(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn unsent(case: &Case) -> Option<Finding> {
+pub(super) fn unsent(case: &FindingContext) -> Option<Finding> {
     let rule = sent_rule(case)?;
     let requests = case.evidence.requests;
     let after_failures = case.evidence.loops.map_or(0, |loops| loops.missing.n());
@@ -97,7 +97,7 @@ pub(super) fn unsent(case: &Case) -> Option<Finding> {
 }
 
 /// Of a load of which only the starts are known: more or fewer than expected.
-pub(super) fn off_rate(case: &Case) -> Option<Finding> {
+pub(super) fn off_rate(case: &FindingContext) -> Option<Finding> {
     let rule = case.rules(&RuleId::SentShare).next()?;
     let law = case.evidence.expectation()?;
     let (n, expected) = (rule.n, case.evidence.kept.expected_count(law));
@@ -113,7 +113,7 @@ pub(super) fn off_rate(case: &Case) -> Option<Finding> {
     Some(Finding { limit, ..of_rule(rule, text) })
 }
 
-pub(super) fn late(case: &Case) -> Option<Finding> {
+pub(super) fn late(case: &FindingContext) -> Option<Finding> {
     let rule = case.rules(&RuleId::LateShare).next()?;
     let late: u64 = case.evidence.kept.segments.iter().map(|s| s.late).sum();
     if late == 0 || matches!(rule.outcome, RuleOutcome::Pass | RuleOutcome::NotApplicable) {
@@ -137,7 +137,7 @@ pub(super) fn late(case: &Case) -> Option<Finding> {
 }
 
 /// Requests stayed in the queues of the generator's machine.
-pub(super) fn uplink(case: &Case) -> Option<Finding> {
+pub(super) fn uplink(case: &FindingContext) -> Option<Finding> {
     let rule = case.rules(&RuleId::DepartedLate).next()?;
     let departures = case.generator()?.departures.as_ref()?;
     if departures.late == 0 || rule.outcome == RuleOutcome::Pass {
@@ -157,7 +157,7 @@ pub(super) fn uplink(case: &Case) -> Option<Finding> {
 }
 
 /// Requests waited until the target had room for them.
-pub(super) fn target_window(case: &Case) -> Option<Finding> {
+pub(super) fn target_window(case: &FindingContext) -> Option<Finding> {
     let departures = case.generator()?.departures.as_ref()?;
     let share = departures.by_target as f64 / departures.n as f64;
     (share > case.evidence.tolerances.late).then(|| Finding {
@@ -176,7 +176,7 @@ pub(super) fn target_window(case: &Case) -> Option<Finding> {
 }
 
 /// The worse of the two rules on the pattern of starts, on one side.
-fn worst<'a>(case: &'a Case, above: bool) -> Option<&'a RuleResult> {
+fn worst<'a>(case: &'a FindingContext, above: bool) -> Option<&'a RuleResult> {
     let sign = if above { 1.0 } else { -1.0 };
     let beyond = |r: &&RuleResult| {
         let limit = if above { r.limits.high } else { r.limits.low.map(|l| -l) };
@@ -190,7 +190,7 @@ fn worst<'a>(case: &'a Case, above: bool) -> Option<&'a RuleResult> {
     })
 }
 
-fn what(case: &Case, rule: &RuleResult) -> String {
+fn what(case: &FindingContext, rule: &RuleResult) -> String {
     let whose = if case.is_foreign() { "what was expected" } else { "the plan's" };
     let value = rule.value.unwrap_or(0.0);
     match rule.window {
@@ -201,7 +201,7 @@ fn what(case: &Case, rule: &RuleResult) -> String {
     }
 }
 
-pub(super) fn bunched(case: &Case) -> Option<Finding> {
+pub(super) fn bunched(case: &FindingContext) -> Option<Finding> {
     let rule = worst(case, true)?;
     let (cause, at) = (case.own_cause(), case.evidence.kept.late.seconds());
     let whose = if case.is_foreign() { "expected load" } else { "plan" };
@@ -210,7 +210,7 @@ pub(super) fn bunched(case: &Case) -> Option<Finding> {
     Some(Finding { at, ..of_rule(rule, text) })
 }
 
-pub(super) fn smoothed(case: &Case) -> Option<Finding> {
+pub(super) fn smoothed(case: &FindingContext) -> Option<Finding> {
     let rule = worst(case, false)?;
     if case.is_simulated() {
         let why = "what the model's `pauses` or its `connections:` hold back leaves together or spaced out";
@@ -229,7 +229,7 @@ pub(super) fn smoothed(case: &Case) -> Option<Finding> {
     Some(of_rule(rule, text))
 }
 
-pub(super) fn serialised(case: &Case) -> Option<Finding> {
+pub(super) fn serialised(case: &FindingContext) -> Option<Finding> {
     let (evidence, arrivals) = (case.evidence, &case.evidence.arrivals);
     let cost = evidence.send_cost.filter(|_| evidence.is_serialised())?.as_secs_f64();
     let rule = case.rules(&RuleId::Bunching).next().filter(|r| r.value.is_some_and(|v| v < 0.0))?;

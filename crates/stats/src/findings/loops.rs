@@ -2,7 +2,7 @@
 
 use super::growth::Growth;
 use super::simulated::{is_overloaded, no_steady_state};
-use super::{Case, percent, span};
+use super::{FindingContext, percent, span};
 use crate::intervals::SEGMENTS;
 use crate::setup::Workload;
 use crate::summary::{Finding, Severity, Stated, Why};
@@ -10,7 +10,7 @@ use crate::trend::{Trend, mser};
 use headway_base::Outcome;
 
 /// The load did not follow the plan alone: what could not be sent in time, what piled up, what waited for a connection.
-pub(super) fn feedback(case: &Case) -> Option<Finding> {
+pub(super) fn feedback(case: &FindingContext) -> Option<Finding> {
     let parts = [not_sent(case), held_back(case), piling_up(case)];
     let mut parts = parts.into_iter().flatten();
     let first = parts.next()?;
@@ -23,7 +23,7 @@ pub(super) fn feedback(case: &Case) -> Option<Finding> {
 }
 
 /// Sessions that waited for answers so long that their requests did not fit into the phase.
-fn not_sent(case: &Case) -> Option<Finding> {
+fn not_sent(case: &FindingContext) -> Option<Finding> {
     let sessions = case.summary.sessions.as_ref()?;
     // What the generator did not send is no feedback: see `unsent`.
     let not_sent = case.evidence.loops.map_or(0, |loops| loops.sessions.not_sent);
@@ -46,7 +46,7 @@ fn not_sent(case: &Case) -> Option<Finding> {
 }
 
 /// Sessions, or open requests, of which there are ever more.
-fn piling_up(case: &Case) -> Option<Finding> {
+fn piling_up(case: &FindingContext) -> Option<Finding> {
     if case.is_simulated() {
         return filling_up(case);
     }
@@ -74,7 +74,7 @@ fn piling_up(case: &Case) -> Option<Finding> {
 
 /// The same of a simulation: told as the growth of its parts is, and not where a part that is asked for too much is the cause,
 /// which another finding names.
-pub(super) fn filling_up(case: &Case) -> Option<Finding> {
+pub(super) fn filling_up(case: &FindingContext) -> Option<Finding> {
     if is_overloaded(case) {
         return None;
     }
@@ -111,7 +111,7 @@ pub(super) fn filling_up(case: &Case) -> Option<Finding> {
 }
 
 /// What in the model may make requests pile up that the plan's rate alone does not.
-fn own_load(case: &Case) -> String {
+fn own_load(case: &FindingContext) -> String {
     let Some(simulation) = &case.facts.simulation else { return String::new() };
     let attempts = simulation.attempts_per_request.filter(|&attempts| attempts > 1.0);
     let wasted = simulation.wasted.filter(|&wasted| wasted > 0.0);
@@ -137,7 +137,7 @@ fn own_load(case: &Case) -> String {
 }
 
 /// Response times or requests in flight that change through the measured phase.
-pub(super) fn not_steady(case: &Case) -> Option<Finding> {
+pub(super) fn not_steady(case: &FindingContext) -> Option<Finding> {
     // Where there is no steady state at all, nothing need be said of this one.
     let said = || no_steady_state(case).is_some() || (case.is_simulated() && filling_up(case).is_some());
     if !case.could_be_steady() || said() {
@@ -166,7 +166,7 @@ pub(super) fn not_steady(case: &Case) -> Option<Finding> {
 }
 
 /// Where a steady stretch of what moved, the response times or the requests under way, seems to begin.
-fn remedy(case: &Case, of_response: bool, rising: bool) -> String {
+fn remedy(case: &FindingContext, of_response: bool, rising: bool) -> String {
     let (from, to) = (case.summary.measured.from_s, case.summary.measured.to_s);
     let mut rows = case.rows.clone();
     if !of_response || rows.len() < SEGMENTS {
@@ -196,7 +196,7 @@ fn remedy(case: &Case, of_response: bool, rising: bool) -> String {
 }
 
 /// What the response times of a closed workload are.
-pub(super) fn closed_loop(case: &Case) -> Option<Finding> {
+pub(super) fn closed_loop(case: &FindingContext) -> Option<Finding> {
     let closed = case.summary.closed.as_ref().filter(|_| case.evidence.workload == Workload::Closed)?;
     let estimate = closed.estimated.as_ref().and_then(|e| Some((e.p99?, e.rate, case.summary.response.p99?)));
     let no_estimate = || match case.summary.not_computed.get("closed.estimated") {
@@ -228,7 +228,7 @@ pub(super) fn closed_loop(case: &Case) -> Option<Finding> {
 }
 
 /// What the response times of fixed work are.
-pub(super) fn fixed_work(case: &Case) -> Option<Finding> {
+pub(super) fn fixed_work(case: &FindingContext) -> Option<Finding> {
     if case.evidence.workload != Workload::FixedWork {
         return None;
     }
@@ -247,7 +247,7 @@ pub(super) fn fixed_work(case: &Case) -> Option<Finding> {
     })
 }
 
-impl Case<'_> {
+impl FindingContext<'_> {
     /// Whether the same was asked of the target throughout the measured phase.
     fn could_be_steady(&self) -> bool {
         let evidence = self.evidence;
@@ -300,7 +300,7 @@ impl Case<'_> {
 }
 
 /// Arrivals that found no free connection: the load then followed the pace at which these came free.
-fn held_back(case: &Case) -> Option<Finding> {
+fn held_back(case: &FindingContext) -> Option<Finding> {
     let kept = case.evidence.kept;
     let waited: u64 = kept.segments.iter().map(|s| s.waited).sum();
     let n = case.released();
@@ -341,7 +341,7 @@ fn held_back(case: &Case) -> Option<Finding> {
 }
 
 /// How many times as long service took in the segments with waiting as in those without, if at least twice.
-fn slowdown(case: &Case) -> Option<f64> {
+fn slowdown(case: &FindingContext) -> Option<f64> {
     let mean = |with: bool| {
         let segments = case.evidence.kept.segments.iter().zip(&case.service);
         let (n, sum) = segments

@@ -1,6 +1,6 @@
 //! What a reader must know about the run: effect, when, and cause, in words a performance engineer respects.
 //!
-//! One function per finding, all listed in [`ALL`]; each sees the same [`Case`] and says at most one thing. [`load`] holds
+//! One function per finding, all listed in [`ALL`]; each sees the same [`FindingContext`] and says at most one thing. [`load`] holds
 //! those on how the load left, [`loops`] those on what answers did to it, [`pattern`] those on the pattern of its starts,
 //! [`simulated`] those that only a simulation can have ([`refusals`] one of them), [`run`] the rest.
 //! Deliberately absent: the verdict itself (`rules`, `pattern`), and what only an audit can tell (`audit`).
@@ -25,7 +25,7 @@ use crate::summary::{
 use headway_base::Outcome;
 
 /// All that findings are made from.
-pub(crate) struct Case<'a> {
+pub(crate) struct FindingContext<'a> {
     pub evidence: &'a Evidence<'a>,
     pub facts: &'a Facts,
     /// The document so far: everything but the findings.
@@ -48,7 +48,7 @@ pub(crate) struct Case<'a> {
     pub unaccounted: u64,
 }
 
-type Find = fn(&Case) -> Option<Finding>;
+type Find = fn(&FindingContext) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
 pub(crate) static ALL: [(FindingId, Find); 33] = [
@@ -88,7 +88,7 @@ pub(crate) static ALL: [(FindingId, Find); 33] = [
 ];
 
 /// All findings of a run, the most severe first.
-pub(crate) fn find_all(case: &Case) -> Vec<Finding> {
+pub(crate) fn find_all(case: &FindingContext) -> Vec<Finding> {
     let mut findings: Vec<Finding> = ALL
         .iter()
         .filter_map(|(id, find)| find(case).map(|finding| Finding { id: id.clone(), ..finding }))
@@ -103,17 +103,17 @@ pub(crate) fn by_severity(findings: &mut [Finding]) {
 }
 
 /// Why no interval of a simulated run's response times means anything: there is no steady state that it could be of.
-pub(crate) fn unsteady(case: &Case) -> Option<Why> {
+pub(crate) fn unsteady(case: &FindingContext) -> Option<Why> {
     simulated::unsteady(case)
 }
 
 /// How long a simulated run lasts after its warm-up, and how long it should for intervals, in seconds; none where that is not known.
-pub(crate) fn length_for_intervals(case: &Case) -> Option<(f64, f64)> {
+pub(crate) fn length_for_intervals(case: &FindingContext) -> Option<(f64, f64)> {
     simulated::length_for_intervals(case)
 }
 
 /// Why no interval of a mean response time means anything: the mean that it should hold is infinite, or the variance is.
-pub(crate) fn no_mean(case: &Case) -> Option<Why> {
+pub(crate) fn no_mean(case: &FindingContext) -> Option<Why> {
     simulated::boundless(case).map(|(_, what)| what.against_the_mean())
 }
 
@@ -147,7 +147,7 @@ fn severity(outcome: RuleOutcome) -> Severity {
     if outcome == RuleOutcome::Fail { Severity::Error } else { Severity::Warning }
 }
 
-impl Case<'_> {
+impl FindingContext<'_> {
     fn rules<'a>(&'a self, id: &'a RuleId) -> impl Iterator<Item = &'a RuleResult> {
         self.summary.verdict.rules.iter().filter(move |r| r.rule == *id)
     }

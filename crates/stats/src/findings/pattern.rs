@@ -1,12 +1,12 @@
 //! Findings on the pattern of the starts, whatever load was asked for.
 
-use super::{Case, span};
+use super::{FindingContext, span};
 use crate::pattern::period;
 use crate::setup::Workload;
 use crate::summary::{Finding, Pattern, RuleId, RuleOutcome, RuleResult, Severity};
 
 /// Fewer fluctuations over long windows than over short ones; changes nothing.
-pub(super) fn fixed_population(case: &Case) -> Option<Finding> {
+pub(super) fn fixed_population(case: &FindingContext) -> Option<Finding> {
     let independent = case.judged.pattern == Pattern::Independent;
     let (below, interval) = case.judged.below.filter(|_| independent)?;
     let scale = case.judged.scale?;
@@ -42,13 +42,13 @@ pub(super) fn fixed_population(case: &Case) -> Option<Finding> {
     })
 }
 
-fn line<'a>(case: &Case<'a>) -> Option<&'a RuleResult> {
+fn line<'a>(case: &FindingContext<'a>) -> Option<&'a RuleResult> {
     let rules = &case.summary.verdict.pattern_rules;
     rules.iter().find(|row| row.rule == RuleId::Line && row.outcome == RuleOutcome::Fail)
 }
 
 /// A line in the spectrum of the counts.
-pub(super) fn periodic(case: &Case) -> Option<Finding> {
+pub(super) fn periodic(case: &FindingContext) -> Option<Finding> {
     let (line, period) = (line(case)?, period(case.judged)?);
     let amplitude = line.value?;
     let text = match case.judged.repeats {
@@ -75,7 +75,7 @@ pub(super) fn periodic(case: &Case) -> Option<Finding> {
 }
 
 /// A few pauses that change the pattern.
-pub(super) fn longest_gaps(case: &Case) -> Option<Finding> {
+pub(super) fn longest_gaps(case: &FindingContext) -> Option<Finding> {
     let (otherwise, at) = case.judged.without.as_ref()?;
     let longest = at.iter().map(|[from, to]| to - from).fold(0.0, f64::max);
     let (is, other) = (case.judged.pattern.word(), otherwise.word());
@@ -103,7 +103,7 @@ pub(super) fn longest_gaps(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn coarse_stamps(case: &Case) -> Option<Finding> {
+pub(super) fn coarse_stamps(case: &FindingContext) -> Option<Finding> {
     let arrivals = case.evidence.arrivals;
     let mean = arrivals.gaps.mean().filter(|_| arrivals.coarse)?;
     let grid = case.evidence.kept.grid.as_secs_f64();

@@ -1,13 +1,13 @@
 //! Findings on the run around the load: cut short, stalled, saturated, failed, unanswered.
 
 use super::simulated::too_short;
-use super::{Case, longest, percent, span};
+use super::{FindingContext, longest, percent, span};
 use crate::intervals::SEGMENTS;
 use crate::phase::Ranges;
 use crate::summary::{Finding, RuleOutcome, RuleResult, Severity};
 use headway_base::Outcome;
 
-pub(super) fn aborted(case: &Case) -> Option<Finding> {
+pub(super) fn aborted(case: &FindingContext) -> Option<Finding> {
     let threshold = case.summary.thresholds.iter().find(|t| t.ended_run_at.is_some())?;
     let at = threshold.ended_run_at?;
     let measured = &case.summary.measured;
@@ -29,7 +29,7 @@ pub(super) fn aborted(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn interrupted(case: &Case) -> Option<Finding> {
+pub(super) fn interrupted(case: &FindingContext) -> Option<Finding> {
     if case.summary.measured.aborted {
         return None;
     }
@@ -50,7 +50,7 @@ pub(super) fn interrupted(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn stall(case: &Case) -> Option<Finding> {
+pub(super) fn stall(case: &FindingContext) -> Option<Finding> {
     let stalls = case.stalls();
     let worst = longest(&stalls)?;
     let mut at = Ranges::default();
@@ -78,7 +78,7 @@ pub(super) fn stall(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn saturated(case: &Case) -> Option<Finding> {
+pub(super) fn saturated(case: &FindingContext) -> Option<Finding> {
     let (workers, most) = case.saturated_workers();
     let all = case.generator()?.workers.len();
     (workers > 0).then(|| Finding {
@@ -109,7 +109,7 @@ const LACKS: [(&str, &str, &str); 6] = [
     ("permission", "permission to connect", "look for a local firewall rule or a sandbox"),
 ];
 
-pub(super) fn local_limit(case: &Case) -> Option<Finding> {
+pub(super) fn local_limit(case: &FindingContext) -> Option<Finding> {
     let hits = case.count(Outcome::LocalLimit);
     let lacked = case.generator().map(|generator| &generator.lacked);
     let named = |&&(what, ..): &&(&str, _, _)| lacked.is_some_and(|lacked| lacked.contains_key(what));
@@ -139,7 +139,7 @@ pub(super) fn local_limit(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn unaccounted(case: &Case) -> Option<Finding> {
+pub(super) fn unaccounted(case: &FindingContext) -> Option<Finding> {
     let missing = case.unaccounted;
     (missing > 0 && !case.is_foreign()).then(|| Finding {
         severity: Severity::Warning,
@@ -153,7 +153,7 @@ pub(super) fn unaccounted(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn disordered(case: &Case) -> Option<Finding> {
+pub(super) fn disordered(case: &FindingContext) -> Option<Finding> {
     let n = case.evidence.kept.disordered;
     (n > 0).then(|| Finding {
         severity: Severity::Warning,
@@ -167,7 +167,7 @@ pub(super) fn disordered(case: &Case) -> Option<Finding> {
 }
 
 /// Too short to decide the rules, or, simulated, to say much about a steady state.
-pub(super) fn short_run(case: &Case) -> Option<Finding> {
+pub(super) fn short_run(case: &FindingContext) -> Option<Finding> {
     match (undecided(case), too_short(case)) {
         (Some(rules), Some(model)) => {
             Some(Finding { text: format!("{} {}", rules.text, model.text), ..model })
@@ -176,7 +176,7 @@ pub(super) fn short_run(case: &Case) -> Option<Finding> {
     }
 }
 
-fn undecided(case: &Case) -> Option<Finding> {
+fn undecided(case: &FindingContext) -> Option<Finding> {
     let undecided: Vec<&RuleResult> =
         case.summary.verdict.rules.iter().filter(|r| r.outcome == RuleOutcome::Undecided).collect();
     if undecided.is_empty() {
@@ -201,7 +201,7 @@ fn undecided(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn censored(case: &Case) -> Option<Finding> {
+pub(super) fn censored(case: &FindingContext) -> Option<Finding> {
     let response = &case.summary.response;
     if response.censored == 0 {
         return None;
@@ -224,7 +224,7 @@ pub(super) fn censored(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn errors(case: &Case) -> Option<Finding> {
+pub(super) fn errors(case: &FindingContext) -> Option<Finding> {
     // What was not sent has findings of its own.
     let not_sent = |outcome: Outcome| match outcome {
         Outcome::Unsent => case.count(outcome),
@@ -263,7 +263,7 @@ pub(super) fn errors(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn in_pause(case: &Case) -> Option<Finding> {
+pub(super) fn in_pause(case: &FindingContext) -> Option<Finding> {
     let n = case.evidence.kept.in_pause();
     (n > 0 && !case.is_foreign()).then(|| Finding {
         severity: Severity::Info,
@@ -274,7 +274,7 @@ pub(super) fn in_pause(case: &Case) -> Option<Finding> {
     })
 }
 
-pub(super) fn same_host(case: &Case) -> Option<Finding> {
+pub(super) fn same_host(case: &FindingContext) -> Option<Finding> {
     case.generator()?.same_host_as_target.filter(|&same| same).map(|_| Finding {
         severity: Severity::Info,
         text: "Generator and target share this machine and compete for its processors: response times include that."

@@ -3,7 +3,7 @@
 use super::growth::Growth;
 use super::loops::filling_up;
 use super::refusals::Refusals;
-use super::{Case, PLAIN, percent, span};
+use super::{FindingContext, PLAIN, percent, span};
 use crate::setup::Workload;
 use crate::steady::Length;
 use crate::summary::{Evidence, Finding, Infinite, ModelPart, Severity, Simulation, Steady, Why};
@@ -20,7 +20,7 @@ const Z_SQUARED: f64 = 3.841_458_820_694_124;
 const FOR_A_MEAN: f64 = Z_SQUARED / (WELL_KNOWN * WELL_KNOWN);
 
 /// There is no steady state: a part is asked for more than it can do, or MSER finds none.
-pub(super) fn no_steady_state(case: &Case) -> Option<Finding> {
+pub(super) fn no_steady_state(case: &FindingContext) -> Option<Finding> {
     let simulation = case.facts.simulation.as_ref()?;
     let over = overloaded_parts(case, simulation);
     let filling: Vec<&Load> = over.iter().filter(|load| !load.sheds()).collect();
@@ -38,13 +38,13 @@ pub(super) fn no_steady_state(case: &Case) -> Option<Finding> {
 }
 
 /// Whether a part is asked for more than it can do, and fills up.
-pub(super) fn is_overloaded(case: &Case) -> bool {
+pub(super) fn is_overloaded(case: &FindingContext) -> bool {
     let simulation = case.facts.simulation.as_ref();
     simulation.is_some_and(|simulation| overloaded_parts(case, simulation).iter().any(|load| !load.sheds()))
 }
 
 /// Why no interval means anything.
-pub(super) fn unsteady(case: &Case) -> Option<Why> {
+pub(super) fn unsteady(case: &FindingContext) -> Option<Why> {
     let simulation = case.facts.simulation.as_ref()?;
     if is_overloaded(case) {
         return Some(Why::Overloaded);
@@ -58,12 +58,12 @@ pub(super) fn unsteady(case: &Case) -> Option<Why> {
     }
 }
 
-fn sheds(case: &Case, simulation: &Simulation) -> bool {
+fn sheds(case: &FindingContext, simulation: &Simulation) -> bool {
     overloaded_parts(case, simulation).iter().any(Load::sheds)
 }
 
 /// The part that leaves a mean response time without an interval, and why: an infinite mean before an infinite variance.
-pub(super) fn boundless<'a>(case: &Case<'a>) -> Option<(&'a ModelPart, Infinite)> {
+pub(super) fn boundless<'a>(case: &FindingContext<'a>) -> Option<(&'a ModelPart, Infinite)> {
     let simulation = case.facts.simulation.as_ref()?;
     let parts = simulation.parts.iter().filter_map(|part| Some((part, part.infinite?)));
     let mut all: Vec<_> = parts.filter(|(_, what)| what.leaves_no_interval()).collect();
@@ -73,7 +73,7 @@ pub(super) fn boundless<'a>(case: &Case<'a>) -> Option<(&'a ModelPart, Infinite)
 
 /// Service times so spread that the mean response time of a steady state is infinite, or has no interval; of measured times, a tail
 /// that says so.
-pub(super) fn heavy_tail(case: &Case) -> Option<Finding> {
+pub(super) fn heavy_tail(case: &FindingContext) -> Option<Finding> {
     let Some((part, what)) = boundless(case) else { return measured_tail(case) };
     let name = &part.name;
     let text = match what {
@@ -97,7 +97,7 @@ pub(super) fn heavy_tail(case: &Case) -> Option<Finding> {
 }
 
 /// A power law among the measured response times.
-fn measured_tail(case: &Case) -> Option<Finding> {
+fn measured_tail(case: &FindingContext) -> Option<Finding> {
     let response = &case.summary.response;
     let tail = response.tail.as_ref()?;
     let [low, high] = tail.ci95;
@@ -121,7 +121,7 @@ fn measured_tail(case: &Case) -> Option<Finding> {
 }
 
 /// Users who do not think are turned away at once, again and again: most of what was simulated are refusals.
-pub(super) fn turned_away(case: &Case) -> Option<Finding> {
+pub(super) fn turned_away(case: &FindingContext) -> Option<Finding> {
     let simulation = case.facts.simulation.as_ref()?;
     let closed = case.summary.closed.as_ref();
     let closed =
@@ -136,7 +136,7 @@ pub(super) fn turned_away(case: &Case) -> Option<Finding> {
 }
 
 /// A part is asked for more than it can do and does not fill up, because it turns requests away.
-pub(super) fn overloaded(case: &Case) -> Option<Finding> {
+pub(super) fn overloaded(case: &FindingContext) -> Option<Finding> {
     let simulation = case.facts.simulation.as_ref()?;
     let over = overloaded_parts(case, simulation);
     let shedding: Vec<&Load> = over.iter().filter(|load| load.sheds()).collect();
@@ -158,7 +158,7 @@ pub(super) fn overloaded(case: &Case) -> Option<Finding> {
 }
 
 /// The run is short against the time in which its slowest station forgets how it began.
-pub(super) fn too_short(case: &Case) -> Option<Finding> {
+pub(super) fn too_short(case: &FindingContext) -> Option<Finding> {
     let simulation = case.facts.simulation.as_ref()?;
     let Steady { n, cut, relaxation_s, .. } = simulation.steady;
     // No part that is asked for too much ever forgets.
@@ -203,7 +203,7 @@ pub(super) fn too_short(case: &Case) -> Option<Finding> {
 }
 
 /// How long the measured phase lasts after its warm-up, in seconds; none of fixed work, which has no steady state to be long for.
-fn kept(case: &Case) -> Option<f64> {
+fn kept(case: &FindingContext) -> Option<f64> {
     let Steady { found, cut_s, .. } = case.facts.simulation.as_ref()?.steady;
     let measured = &case.summary.measured;
     let from = if found { cut_s.max(measured.from_s) } else { measured.from_s };
@@ -212,7 +212,7 @@ fn kept(case: &Case) -> Option<f64> {
 }
 
 /// How long a simulated run lasts after its warm-up, and how long it should for intervals; none where that is not known.
-pub(super) fn length_for_intervals(case: &Case) -> Option<(f64, f64)> {
+pub(super) fn length_for_intervals(case: &FindingContext) -> Option<(f64, f64)> {
     let trusted = case.facts.simulation.as_ref()?.steady.trusted_s?;
     Some((kept(case)?, trusted))
 }
@@ -237,7 +237,7 @@ impl Load<'_> {
     }
 }
 
-fn overloaded_parts<'a>(case: &Case, simulation: &'a Simulation) -> Vec<Load<'a>> {
+fn overloaded_parts<'a>(case: &FindingContext, simulation: &'a Simulation) -> Vec<Load<'a>> {
     let loads = simulation.parts.iter().filter_map(|part| {
         let offered = part.offered.filter(|&offered| offered >= 1.0)?;
         Some(Load { part, offered, growth: growth(case, part) })
@@ -245,7 +245,7 @@ fn overloaded_parts<'a>(case: &Case, simulation: &'a Simulation) -> Vec<Load<'a>
     loads.collect()
 }
 
-fn growth(case: &Case, part: &ModelPart) -> Option<Growth> {
+fn growth(case: &FindingContext, part: &ModelPart) -> Option<Growth> {
     let measured = &case.summary.measured;
     let period = case.facts.simulation.as_ref().and_then(|simulation| simulation.steady.period_s);
     Growth::of(part, measured.from_s, measured.to_s, period)
@@ -293,7 +293,7 @@ fn overload(worst: &Load, all: usize) -> Finding {
     }
 }
 
-fn not_found(case: &Case, simulation: &Simulation) -> Finding {
+fn not_found(case: &FindingContext, simulation: &Simulation) -> Finding {
     let steady = &simulation.steady;
     let growing = simulation.parts.iter().filter_map(|part| Some((part, growth(case, part)?)));
     let fastest = growing

@@ -1,7 +1,7 @@
 //! Thresholds judged on a document alone, where a run kept no records: only numbers that the document holds.
 
-use super::judge::judge;
-use super::kept::CENSORED_MEAN;
+use super::evaluate::judge;
+use super::measure::CENSORED_MEAN;
 use super::{Aggregate, Metric, Threshold};
 use crate::summary::{Interval, Spread, Summary, Tail, ThresholdResult};
 

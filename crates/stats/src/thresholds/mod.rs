@@ -10,15 +10,15 @@
 //! Deliberately absent: stopping a run (whoever plays it does), exit codes, and formats of reports.
 
 mod document;
-mod judge;
-pub(crate) mod kept;
+mod evaluate;
+pub(crate) mod measure;
 mod parse;
 mod runs;
 mod sessions;
 pub(crate) mod simulated;
 
 pub use document::of_summary;
-pub use judge::judge;
+pub use evaluate::judge;
 pub use parse::ThresholdError;
 pub use runs::judge_runs;
 pub use simulated::hangs_on_length;

@@ -6,7 +6,7 @@
 
 use super::{Aggregate, Metric, Threshold};
 use crate::summary::{Operator, SessionsOver, ThresholdUnit};
-use headway_base::{Due, Nanos, Outcome, Record};
+use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::HashMap;
 
 /// Most sessions that are followed at once, and most thresholds.
@@ -54,7 +54,7 @@ struct State {
 
 fn key(record: &Record) -> Key {
     match record.due {
-        Due::User => Key::User(record.group, record.user),
+        Trigger::User => Key::User(record.group, record.user),
         _ => Key::Session(record.group, record.k),
     }
 }
@@ -176,7 +176,7 @@ mod tests {
                 arrived,
                 step: i as u16,
                 started: (arrived + Nanos(i)).into(),
-                due: if i == 0 { Due::Arrival } else { Due::Step },
+                due: if i == 0 { Trigger::Arrival } else { Trigger::Step },
                 ..Record::never_started(
                     k,
                     arrived + Nanos(i),
@@ -214,7 +214,7 @@ mod tests {
         for k in 0..1_000 {
             let due = Nanos::from_secs(k as i64);
             let request = Record::never_started(k, due, due + Nanos::from_millis(200), Outcome::Ok);
-            bounds.request(&Record { due: Due::User, user: 3, started: due.into(), ..request });
+            bounds.request(&Record { due: Trigger::User, user: 3, started: due.into(), ..request });
             // Neither do sessions that never began.
             bounds.request(&Record { outcome: Outcome::Shed, ..request });
         }

@@ -1,7 +1,7 @@
 //! What holds of every run, whatever the plan, the target and the generator did.
 
 use crate::rig::Played;
-use headway_base::{Due, Kind, Nanos, Outcome, Record, Start};
+use headway_base::{Kind, Nanos, Outcome, Record, Start, Trigger};
 use headway_workload::client::{GRACE, MIN_RETRY_DELAY};
 use headway_workload::journey::{Ask, Cursor, Draws, Journey, Next};
 use headway_workload::plan::{Connections, Group, OnFailure, Plan, Source};
@@ -83,7 +83,7 @@ fn check_rows(plan: &Plan, limits: &Limits, played: &Played) {
             [Some(row.intended), row.started.get(), row.sent.get(), row.first_byte.get(), Some(row.done)];
         assert!(stamps.into_iter().flatten().is_sorted(), "stamps in order: {row:?}");
         assert!(row.wait >= Nanos::ZERO && row.lag().is_none_or(|lag| lag >= Nanos::ZERO), "{row:?}");
-        let drain = if row.due == Due::Step { limits.drain } else { Nanos::ZERO };
+        let drain = if row.due == Trigger::Step { limits.drain } else { Nanos::ZERO };
         let last = (plan.end + GRACE + drain).min(played.stopped.unwrap_or(Nanos::MAX));
         assert!(row.started.get().is_none_or(|at| at <= last), "started after {last}: {row:?}");
         assert_eq!(row.started.is_some(), row.connection != u32::MAX, "{row:?}");
@@ -132,9 +132,9 @@ impl Of<'_> {
             };
             unseen -= 1;
             assert!(arrival.intended <= stopped, "came when nobody was to come any more: {rows:?}");
-            let due: Vec<Due> = rows.iter().map(|r| r.due).collect();
-            assert_eq!(due[0], Due::Arrival);
-            assert!(due[1..].iter().all(|&d| d == Due::Step), "{rows:?}");
+            let due: Vec<Trigger> = rows.iter().map(|r| r.due).collect();
+            assert_eq!(due[0], Trigger::Arrival);
+            assert!(due[1..].iter().all(|&d| d == Trigger::Step), "{rows:?}");
             if rows[0].started.is_some() || unmade(&rows[0]) {
                 assert_eq!(rows[0].intended, arrival.intended);
                 assert!(rows.iter().all(|r| r.arrived == arrival.intended), "{rows:?}");
@@ -202,7 +202,7 @@ impl Of<'_> {
         let mut users: BTreeMap<u32, (Nanos, u64)> = BTreeMap::new();
         for (k, rows) in &rounds {
             let (asks, _) = walk(&self.group.journey, self.draws, *k);
-            assert!(rows.iter().all(|r| r.due == Due::User && r.arrived == r.intended), "{rows:?}");
+            assert!(rows.iter().all(|r| r.due == Trigger::User && r.arrived == r.intended), "{rows:?}");
             let user = rows[0].user;
             assert_eq!((k % stride, rows[0].k), (u64::from(user), *k));
             assert!(self.plan.shard.keeps_user(user) && rows.iter().all(|r| r.user == user));
@@ -223,7 +223,7 @@ impl Of<'_> {
             assert!(rows[0].intended >= earliest, "{rows:?}");
             if let Some(whole) = wholes.get(k) {
                 assert_eq!(rows[0].intended, whole.intended.saturating_add(asks[0].think));
-                assert_eq!((whole.user, whole.due), (user, Due::User));
+                assert_eq!((whole.user, whole.due), (user, Trigger::User));
             }
         }
         self.check_session_rows(&rounds);

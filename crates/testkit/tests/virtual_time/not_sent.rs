@@ -4,7 +4,7 @@
 use crate::common::{LIMITS, law};
 use crate::laws;
 use crate::rig::{Played, Reply, Rig};
-use headway_base::{Batch, Due, Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Start};
+use headway_base::{Batch, Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Start, Trigger};
 use headway_stats::summary::{Finding, LoadVerdict, RuleOutcome, Summary, ThresholdOutcome};
 use headway_stats::{Analysis, Facts, PlanLaw, SessionAsked, Setup, UsersAsked, Workload};
 use headway_testkit::{Connect, Generator};
@@ -344,12 +344,12 @@ fn a_generator_that_cannot_keep_up_is_not_excused_by_the_cap_that_it_fills() {
 fn a_session_arrives_once_even_if_its_first_request_never_left() {
     let (_, played) = play_without(Workload::Sessions, 7, Outcome::LocalLimit, Nanos::ZERO);
     let first_lost: Vec<u64> = requests(&played)
-        .filter(|r| r.outcome == Outcome::LocalLimit && r.due == Due::Arrival)
+        .filter(|r| r.outcome == Outcome::LocalLimit && r.due == Trigger::Arrival)
         .map(|r| r.k)
         .collect();
     assert!(first_lost.len() > 50);
     for k in first_lost {
-        let dues: Vec<Due> = requests(&played).filter(|r| r.k == k).map(|r| r.due).collect();
-        assert_eq!(dues.iter().filter(|&&due| due == Due::Arrival).count(), 1, "{k}: {dues:?}");
+        let dues: Vec<Trigger> = requests(&played).filter(|r| r.k == k).map(|r| r.due).collect();
+        assert_eq!(dues.iter().filter(|&&due| due == Trigger::Arrival).count(), 1, "{k}: {dues:?}");
     }
 }

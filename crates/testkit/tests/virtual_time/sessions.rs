@@ -3,7 +3,7 @@
 use crate::common::{LIMITS, law};
 use crate::laws::{by_session, check, session_rows};
 use crate::rig::{Played, Reply, Rig, play};
-use headway_base::{Due, Kind, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Trigger};
 use headway_testkit::{Connect, Generator};
 use headway_workload::journey::{Journey, Node, no_think};
 use headway_workload::plan::{Connections, Group, LONGEST, OnFailure, Plan, Source};
@@ -41,7 +41,7 @@ fn sessions_arrive_by_the_plan_whatever_their_answers_take() {
     let played = play(&plan, LIMITS, |_, _, _| Reply::ok(MS(300)));
     let intended: Vec<Nanos> = plan.arrivals().map(|a| a.intended).collect();
     let rows = requests(&played);
-    let mut first: Vec<&Record> = rows.iter().filter(|r| r.due == Due::Arrival).collect();
+    let mut first: Vec<&Record> = rows.iter().filter(|r| r.due == Trigger::Arrival).collect();
     first.sort_unstable_by_key(|r| r.k);
     assert_eq!(first.iter().map(|r| r.started.get().unwrap()).collect::<Vec<_>>(), intended);
     assert_eq!(rows.len(), 3 * intended.len());
@@ -244,7 +244,9 @@ fn an_idle_connection_of_others_makes_room_for_a_sessions_own() {
     let played = play(&plan, Limits { connections: 5, ..LIMITS }, |_, _, _| Reply::ok(MS(1)));
     assert_eq!((played.most_open, requests(&played).len()), (5, 45));
     assert!(requests(&played).iter().all(|r| r.lag() == Some(Nanos::ZERO)));
-    assert!(requests(&played).iter().filter(|r| r.due != Due::Arrival || r.k > 0).all(|r| r.wait <= MS(1)));
+    assert!(
+        requests(&played).iter().filter(|r| r.due != Trigger::Arrival || r.k > 0).all(|r| r.wait <= MS(1))
+    );
 }
 
 #[test]
@@ -284,8 +286,10 @@ fn a_session_that_could_not_connect_at_first_begins_with_what_it_sends_first() {
     };
     let played = Rig::new(&plan, LIMITS, connect, closes).run();
     check(&plan, &LIMITS, &played);
-    let refused_first =
-        requests(&played).iter().filter(|r| r.outcome == Outcome::Refused && r.due == Due::Arrival).count();
+    let refused_first = requests(&played)
+        .iter()
+        .filter(|r| r.outcome == Outcome::Refused && r.due == Trigger::Arrival)
+        .count();
     assert!(refused_first > 5, "{refused_first}");
 }
 

@@ -6,7 +6,7 @@ use super::{Action, Client, ConnectionId, RequestKey, SessionControl, SessionId,
 use crate::journey::Next;
 use crate::plan::{Connections, OnFailure};
 use crate::shard::Shard;
-use headway_base::{Due, Kind, Nanos, Outcome, Record, RecordSink};
+use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Trigger};
 
 /// Least time until the next request of a session after one of which nothing was sent: a session without a connection, or with
 /// nothing to send, and does not think would otherwise try again as fast as the machine goes.
@@ -174,12 +174,12 @@ impl<S: RecordSink> Client<S> {
     pub(super) fn record(&self, id: SessionId, now: Nanos, outcome: Outcome) -> Record {
         let session = self.sessions.get(id);
         let due = match (self.group_of(id).is_closed(), session.goes_on) {
-            (true, _) => Due::User,
-            (false, false) => Due::Arrival,
-            (false, true) => Due::Step,
+            (true, _) => Trigger::User,
+            (false, false) => Trigger::Arrival,
+            (false, true) => Trigger::Step,
         };
         Record {
-            arrived: if due == Due::User { session.due } else { session.arrived },
+            arrived: if due == Trigger::User { session.due } else { session.arrived },
             user: session.user,
             repeat: session.repeat,
             group: session.group,
@@ -399,7 +399,7 @@ impl<S: RecordSink> Client<S> {
             group: session.group,
             shard: self.shard,
             kind: Kind::Session,
-            due: if group.is_closed() { Due::User } else { Due::Arrival },
+            due: if group.is_closed() { Trigger::User } else { Trigger::Arrival },
             ..Record::never_started(session.k, session.arrived, now, outcome)
         };
         self.sink.record(record);

@@ -6,7 +6,7 @@ use super::lifecycle::Sent;
 use super::sessions::State;
 use super::{Action, Client, SessionControl, SessionId, UNKNOWN, Who};
 use crate::journey::{Cursor, Next};
-use headway_base::{Due, Nanos, Outcome, Record, RecordSink};
+use headway_base::{Nanos, Outcome, Record, RecordSink, Trigger};
 
 /// Rows that stand for runs of never-started arrivals span at most one cell of this length, so that counts over time
 /// keep their place.
@@ -180,7 +180,7 @@ impl<S: RecordSink> Client<S> {
             group: number as u16,
             step: ask.step,
             repeat: ask.repeat,
-            due: Due::Arrival,
+            due: Trigger::Arrival,
             wait,
             ..Record::never_started(arrival.k, arrival.intended, now, outcome)
         });

@@ -2,7 +2,7 @@
 
 use super::play::{BASE, STEPS, Told, arrivals, closed, poisson, sessions};
 use crate::world::{outcome, rule};
-use headway_base::{Due, Kind, Nanos, Phase, Rate};
+use headway_base::{Kind, Nanos, Phase, Rate, Trigger};
 use headway_stats::summary::{LoadVerdict, ResponseKind, RuleOutcome};
 use headway_stats::{SessionAsked, Setup, UsersAsked, Workload};
 
@@ -35,14 +35,14 @@ fn told() -> Told {
 fn each_kind_is_judged_by_its_own_rules() {
     let told = told();
     let summary = told.live(setup(1), &["p(99)<50ms"]);
-    let of = |due: Due| {
+    let of = |due: Trigger| {
         let rows = told.records.iter().filter(|r| r.kind == Kind::Request && r.due == due);
         rows.filter(|r| r.arrived < Nanos::from_secs(60)).count() as u64
     };
     let block = summary.sessions.as_ref().unwrap();
     // Numbers of users and sessions are those of their groups: k 3 of one is not k 3 of the other.
-    assert_eq!((block.n, summary.arrivals.started), (of(Due::Arrival), of(Due::Arrival)));
-    assert_eq!(summary.measured.n, of(Due::Arrival) + of(Due::Step) + of(Due::User));
+    assert_eq!((block.n, summary.arrivals.started), (of(Trigger::Arrival), of(Trigger::Arrival)));
+    assert_eq!(summary.measured.n, of(Trigger::Arrival) + of(Trigger::Step) + of(Trigger::User));
     assert_eq!(summary.thresholds[0].sessions_over.unwrap().n, block.n);
     // Sessions that came are told together with the users, and are no users.
     let held = rule(&summary, "users-held");
@@ -50,7 +50,7 @@ fn each_kind_is_judged_by_its_own_rules() {
     assert_eq!(outcome(&summary, "sent-share"), RuleOutcome::Pass);
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:#?}", summary.verdict.rules);
     assert_eq!(summary.response_kind, Some(ResponseKind::Mixed));
-    assert_eq!(summary.response_open.as_ref().unwrap().n, of(Due::Arrival));
+    assert_eq!(summary.response_open.as_ref().unwrap().n, of(Trigger::Arrival));
     let closed = summary.closed.as_ref().unwrap();
     assert!((closed.think_recovered.unwrap() - 0.1).abs() < 4.0 * 0.1 / (closed.think_n as f64).sqrt());
     assert!((closed.users_mean.unwrap() - 10.0 - block.active_mean.unwrap()).abs() < 1e-9);

@@ -3,7 +3,7 @@
 use headway_base::random::{Draws, Stream};
 use headway_base::special::exponential;
 use headway_base::station::{Admission, Stalls, Station};
-use headway_base::{Batch, Due, Kind, Nanos, Outcome, Phase, Profile, Record};
+use headway_base::{Batch, Kind, Nanos, Outcome, Phase, Profile, Record, Trigger};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Threshold};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -93,7 +93,7 @@ pub fn closed(users: u32, think_s: f64, target: Target, requests: usize, seed: u
         let round = &mut rounds[user as usize];
         let k = u64::from(user) + u64::from(users) * *round;
         *round += 1;
-        told.records.push(Record { user, due: Due::User, ..answered(k, at, done) });
+        told.records.push(Record { user, due: Trigger::User, ..answered(k, at, done) });
         due.push(Reverse((done + think(), user)));
     }
     told
@@ -151,7 +151,7 @@ pub fn sessions(due: &[Nanos], cap: usize, target: Target, seed: u64) -> Told {
             wait: if first { at - due[k] } else { Nanos::ZERO },
             step: u16::from(ordinal == STEPS - 1),
             repeat: ordinal,
-            due: if first { Due::Arrival } else { Due::Step },
+            due: if first { Trigger::Arrival } else { Trigger::Step },
             ..answered(k as u64, at, done)
         });
         next.push(Reverse((done, k, ordinal + 1)));
@@ -206,7 +206,7 @@ impl Told {
         let mut analysis = Analysis::new(setup).judging(read(thresholds));
         let of = |s: usize| {
             self.records.iter().filter(move |r| {
-                let own = if r.due == Due::User { u64::from(r.user) } else { r.k };
+                let own = if r.due == Trigger::User { u64::from(r.user) } else { r.k };
                 own as usize % sources == s
             })
         };

@@ -6,7 +6,7 @@
 
 use super::play::{BASE, STEPS, Told, arrivals, poisson, sessions};
 use crate::world::{finding, outcome, rule};
-use headway_base::{Due, Kind, Nanos, Outcome, Phase, Rate, Record};
+use headway_base::{Kind, Nanos, Outcome, Phase, Rate, Record, Trigger};
 use headway_stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, SeriesRow};
 use headway_stats::{SessionAsked, Setup, Summary, Workload};
 use std::sync::LazyLock;
@@ -131,7 +131,7 @@ fn sessions_of_the_warm_up_take_all_their_requests_with_them() {
     // One that was due just before, and made nearly all of its requests afterwards.
     let k = told.records.iter().filter(|r| r.arrived < end).map(|r| r.k).max().unwrap();
     let before = &BELOW.1;
-    for record in told.records.iter_mut().filter(|r| r.k == k && r.due == Due::Step) {
+    for record in told.records.iter_mut().filter(|r| r.k == k && r.due == Trigger::Step) {
         record.outcome = Outcome::Status;
     }
     assert_eq!(told.live(setup(36.0, 1), &[]).outcomes, before.outcomes);
@@ -221,11 +221,11 @@ fn sessions_that_end_early_by_themselves_withhold_nothing() {
     for (outcome, seed) in [(Outcome::Ok, 5), (Outcome::Status, 6)] {
         let mut told = sessions(&arrivals(&phases(5.0), seed), usize::MAX, BASE, seed);
         let short = |r: &Record| !r.k.is_multiple_of(10);
-        told.records.retain(|r| !short(r) || r.due == Due::Arrival);
+        told.records.retain(|r| !short(r) || r.due == Trigger::Arrival);
         let first: std::collections::HashMap<u64, Nanos> = told
             .records
             .iter()
-            .filter(|r| r.kind == Kind::Request && r.due == Due::Arrival)
+            .filter(|r| r.kind == Kind::Request && r.due == Trigger::Arrival)
             .map(|r| (r.k, r.done))
             .collect();
         for record in told.records.iter_mut().filter(|r| short(r)) {

@@ -21,7 +21,7 @@ const PERIODS: f64 = 2.0;
 
 /// What is known of a run, or of several together.
 #[derive(Debug)]
-pub struct Looked<'a> {
+pub struct SteadyEvidence<'a> {
     /// What was asked for.
     pub plan: &'a Plan,
     /// Of what.
@@ -45,7 +45,7 @@ pub struct Looked<'a> {
 }
 
 /// What speaks against a steady state, what is gravest first; none where nothing does.
-pub fn why_not(of: &Looked<'_>) -> Option<Unsteady> {
+pub fn why_not(of: &SteadyEvidence<'_>) -> Option<Unsteady> {
     let name = |part: usize| of.model.parts.get(part).map_or("a part", |part| part.name.as_str());
     let growth = of.growing.map(|(part, growth)| growth.of_part(name(part)));
     if of.plan.is_fixed_work() {

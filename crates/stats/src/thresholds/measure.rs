@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: what follows from a value (`judge`).
 
-use super::judge::judge;
+use super::evaluate::judge;
 use super::sessions::OverBounds;
 use super::{Aggregate, Metric, Threshold};
 use crate::arrivals::ArrivalsKept;
@@ -33,7 +33,7 @@ pub(crate) struct Thresholds {
 }
 
 /// What thresholds are measured on.
-pub(crate) struct Sight<'a> {
+pub(crate) struct MetricsView<'a> {
     requests: &'a Requests,
     arrivals: &'a ArrivalsKept,
     filled: usize,
@@ -42,15 +42,20 @@ pub(crate) struct Sight<'a> {
     ends: bool,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> MetricsView<'a> {
     /// With so many complete segments, in so many seconds of the measured phase.
-    pub fn new(requests: &'a Requests, arrivals: &'a ArrivalsKept, filled: usize, seconds: f64) -> Sight<'a> {
-        Sight { requests, arrivals, filled, seconds, ends: false }
+    pub fn new(
+        requests: &'a Requests,
+        arrivals: &'a ArrivalsKept,
+        filled: usize,
+        seconds: f64,
+    ) -> MetricsView<'a> {
+        MetricsView { requests, arrivals, filled, seconds, ends: false }
     }
 
     /// With both ends of response times, if they are known.
-    pub fn with_ends(self, ends: bool) -> Sight<'a> {
-        Sight { ends, ..self }
+    pub fn with_ends(self, ends: bool) -> MetricsView<'a> {
+        MetricsView { ends, ..self }
     }
 }
 
@@ -120,7 +125,7 @@ impl Thresholds {
     }
 
     /// See [`crate::Analysis::crossed`]; `since` is the time since the measured phase began.
-    pub fn crossed(&mut self, sight: &Sight, now: Nanos, since: Nanos) -> Option<ThresholdResult> {
+    pub fn crossed(&mut self, sight: &MetricsView, now: Nanos, since: Nanos) -> Option<ThresholdResult> {
         let mut samples = Samples::new();
         for (i, threshold) in self.all.iter().enumerate() {
             if threshold.abort_after.is_none_or(|delay| since < delay) || threshold.may_recover() {
@@ -139,7 +144,7 @@ impl Thresholds {
     /// Every threshold judged for a load with this verdict; why an interval is missing goes to `not_computed`.
     pub fn results(
         &self,
-        sight: &Sight,
+        sight: &MetricsView,
         load: Option<LoadVerdict>,
         cut_short: bool,
         not_computed: &mut NotComputed,
@@ -163,7 +168,7 @@ impl Thresholds {
     fn measure(
         &self,
         threshold: &Threshold,
-        sight: &Sight,
+        sight: &MetricsView,
         samples: &mut Samples,
     ) -> (ThresholdResult, Option<Why>) {
         let statistic = self.statistic(threshold, sight, samples);
@@ -183,7 +188,7 @@ impl Thresholds {
         (result, missing)
     }
 
-    fn statistic(&self, threshold: &Threshold, sight: &Sight, samples: &mut Samples) -> Statistic {
+    fn statistic(&self, threshold: &Threshold, sight: &MetricsView, samples: &mut Samples) -> Statistic {
         let mut step = None;
         if let Some(label) = &threshold.step {
             step = self.steps.iter().position(|known| known == label);

@@ -3,9 +3,9 @@
 use super::AuditSpec;
 use super::export::Export;
 use super::failed::Failed;
+use super::first_pass::{Read, Starts};
 use super::histograms::Histograms;
 use super::input::{is_session, later};
-use super::read::{Read, Starts};
 use super::setup::Stretch;
 use super::watch::Watch;
 use crate::Error;
