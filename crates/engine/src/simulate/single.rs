@@ -10,7 +10,6 @@ use super::{Play, RecordedRun, SimulatedRun};
 use crate::collect::{Collector, Observer};
 use crate::spec::{Kept, log_finding};
 use crate::{Control, Error, Manifest, RunResult, RunSpec, analysis_setup};
-use anyhow::anyhow;
 use headway_base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
 use headway_sim::Network;
 use headway_stats::steady::{Cut, Prefix};
@@ -18,14 +17,11 @@ use headway_stats::summary::{ModelPart, Simulation, Source, Steady, Unsteady};
 use headway_stats::{Analysis, Facts, Growth};
 use headway_workload::Plan;
 use headway_workload::model::Model;
+use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::mpsc::{channel, sync_channel};
-use std::thread;
 
 /// Rows that are handed to the statistics at once.
 const ROWS: usize = 4_096;
-/// Batches by which the simulation may be ahead of the statistics.
-const BATCHES_AHEAD: usize = 4;
 
 /// What a simulated run needs besides its specification.
 #[derive(Clone, Debug)]
@@ -62,17 +58,13 @@ impl Sim {
         let log = kept.open(spec, &manifest)?;
         let analysis = Analysis::new(analysis_setup(plan, &spec.labels, 1)).judging(spec.thresholds.clone());
         let collector = Collector::new(analysis, log, &spec.labels, observers);
-        let mut warm_up = InTheCourse::new(plan);
-        let (played, collector) = beside_statistics(collector, |hand_over| {
-            let batcher = Batcher::new(0, ROWS, |batch| {
-                warm_up.take(&batch);
-                hand_over(batch)
-            });
-            let mut sink = Until { to: batcher, cancel };
-            headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink)
-        })?;
+        let taking = RefCell::new(Taking { collector, warm_up: InTheCourse::new(plan) });
+        let mut sink = Until { to: Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch)), cancel };
+        let played = headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink);
+        drop(sink);
         let (ended, interrupted) = (played.ended, played.stopped);
         let until = if interrupted { ended } else { looked_at_until(plan, ended) };
+        let Taking { collector, warm_up } = taking.into_inner();
         let loads = Loads::of(plan, &play.model);
         let inside = simulation(&network.observed(until), &loads);
         let steady = match interrupted {
@@ -136,41 +128,10 @@ impl<S: RecordSink> RecordSink for Until<'_, S> {
     }
 }
 
-/// Simulates on this thread while the statistics, which take longer, run on another. `simulate` hands over full batches for
-/// empty ones; they are taken in order, so the numbers are those of one thread.
-///
-/// # Errors
-/// The statistics panicked: a defect of this program.
-fn beside_statistics<'a, 'b, T>(
-    mut collector: Collector<'a, 'b>,
-    simulate: impl FnOnce(&mut dyn FnMut(Batch) -> Batch) -> T,
-) -> Result<(T, Collector<'a, 'b>), Error> {
-    let (full, batches) = sync_channel::<Batch>(BATCHES_AHEAD);
-    let (spent, empty) = channel();
-    thread::scope(|scope| {
-        let taking = scope.spawn(move || {
-            for mut batch in batches {
-                collector.take(&batch);
-                if !batch.last {
-                    collector.show(batch.watermark);
-                }
-                batch.starts.clear();
-                batch.records.clear();
-                batch.users.clear();
-                // After the last batch nothing takes it.
-                let _ = spent.send(batch);
-            }
-            collector
-        });
-        let result = simulate(&mut |batch| {
-            // Fails only after a panic there, which the join reports.
-            let _ = full.send(batch);
-            empty.try_recv().unwrap_or_default()
-        });
-        drop(full);
-        let collector = taking.join().map_err(|_| Error::failed(anyhow!("the statistics panicked")))?;
-        Ok((result, collector))
-    })
+/// Where batches go.
+struct Taking<'a, 'b> {
+    collector: Collector<'a, 'b>,
+    warm_up: InTheCourse,
 }
 
 /// The course of the measured phase, from records in the order in which they end.
@@ -251,5 +212,19 @@ fn steady(plan: &Plan, model: &Model, seen: &InTheCourse, loads: &Loads, parts: 
         skewed: loads.skewed,
         relaxations: loads.relaxation_s.map(|relaxation| (to - from) / relaxation),
         period_s,
+    }
+}
+
+impl Taking<'_, '_> {
+    fn take(&mut self, mut batch: Batch) -> Batch {
+        self.collector.take(&batch);
+        self.warm_up.take(&batch);
+        if !batch.last {
+            self.collector.show(batch.watermark);
+        }
+        batch.starts.clear();
+        batch.records.clear();
+        batch.users.clear();
+        batch
     }
 }
