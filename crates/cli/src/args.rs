@@ -81,7 +81,7 @@ pub struct LoadArgs {
     /// How long each of the users thinks before each request, as a distribution [default: no time at all]
     #[arg(long, value_name = "DIST", help = think_help())]
     pub think: Option<String>,
-    /// Number of requests, all sent at once: fixed work
+    /// Number of requests, all due at the start: fixed work
     #[arg(long, value_parser = given(units::parse_count), value_name = "N")]
     pub at_once: Option<Given<u64>>,
     /// Connection pooling: one shared pool, or one connection per user [default: per-user]

@@ -327,7 +327,7 @@ mod tests {
         let (mut one, mut other) = (Seen::default(), Seen::default());
         let mut observers: [&mut dyn Observer; 2] = [&mut one, &mut other];
         let collector = Collector::new(analysis, None, &labels, &mut observers);
-        // Time goes on by 50 ms whenever somebody looks.
+        // Each look at the clock advances it by 50 ms.
         let clock = std::cell::Cell::new(Nanos::ZERO);
         let now = || {
             clock.set(clock.get() + Nanos::from_millis(50));

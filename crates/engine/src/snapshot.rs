@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Significant digits of the response times: they are within 0.1 %.
 const DIGITS: u8 = 3;
-/// Times below a microsecond are not told apart.
+/// Times below a microsecond are not distinguished.
 const LOWEST_NS: u64 = 1_000;
 /// Longer times count as an hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;

@@ -2,7 +2,7 @@
 //!
 //! Rows are written when requests are over, so a start lies before an earlier row's by no more than its own request took.
 //! Where many rows in a row start much earlier than that, the clock had been set back. A clock that was set ahead
-//! cannot be distinguished from a pause, and is left to whoever judges the headways.
+//! cannot be distinguished from a pause, and is left to the analysis of the headways.
 
 use headway_base::{Kind, Nanos, Record};
 

@@ -1,7 +1,7 @@
 //! The report as a short document in GitHub-flavoured Markdown, as for the comment of a pull request or a wiki: the verdict, its
 //! findings, the key numbers with their intervals and n.
 //!
-//! Text from outside stays text: what could be markup is escaped, and an `@` names nobody. Deliberately absent: charts, and columns that
+//! Text from outside stays text: what could be markup is escaped, and an `@` mentions no one. Deliberately absent: charts, and columns that
 //! need the width of a page; the HTML report has them.
 
 use crate::content::{self, Block, Cell, Footnotes, Section, Table};
@@ -242,7 +242,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Text that GitHub shows as it is: no markup, no table cell that ends, nobody who is named by an `@`.
+/// Text that GitHub shows as it is: without markup, ends of table cells, or mentions by `@`.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {

@@ -71,7 +71,7 @@ impl Watch for Bar {
 
     fn note(&mut self, text: &str) {
         if !self.quiet {
-            // Where standard error takes nothing more there is nobody to tell.
+            // If standard error is closed, the message has no reader.
             let _ = writeln!(stderr(), "headway: {text}");
         }
     }

@@ -25,7 +25,7 @@ fn limits(said: &Settings, connections: u32) -> Limits {
     }
 }
 
-/// The bounds of a simulated run, whose generator has descriptors without end.
+/// The bounds of a simulated run, whose generator has no limit of descriptors.
 pub fn simulated(said: &Settings) -> Limits {
     limits(said, said.connections.unwrap_or(MOST_CONNECTIONS))
 }

@@ -21,7 +21,7 @@ pub struct Load {
     pub headline: String,
     /// The number of requests of work, or for which the hold lasts.
     pub requests: Option<u64>,
-    /// Flags whose defaults were taken.
+    /// Flags that were left at their defaults.
     pub assumed: Vec<String>,
     /// Flags that take the place of values of a file, secrets replaced.
     pub overridden: Vec<String>,

@@ -77,7 +77,7 @@ impl File {
         self.assumed.is_some()
     }
 
-    /// Flags whose defaults were taken.
+    /// Flags that were left at their defaults.
     pub(super) fn assumed(&self) -> &[String] {
         self.assumed.as_deref().unwrap_or_default()
     }

@@ -16,7 +16,7 @@ pub struct AuditSpec {
     pub files: Vec<PathBuf>,
     /// What the user says about them.
     pub options: headway_import::Options,
-    /// What ambiguous stamps are; none: told from the rows.
+    /// What ambiguous stamps are; none: decided from the rows.
     pub stamps: Option<headway_import::Stamps>,
     /// Whether and how every row moves by its own response time.
     pub shift: Option<Shift>,

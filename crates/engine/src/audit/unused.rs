@@ -1,4 +1,4 @@
-//! What was asked for and changes nothing: it is said, so that nobody takes the report for an answer to it.
+//! Options without effect on this report. They are listed, so that the report is not read as if they had one.
 //!
 //! Deliberately absent: what is wrong in itself, which the settings refuse.
 

@@ -1,4 +1,4 @@
-//! How far an audit has come, for whoever watches it.
+//! The progress of an audit, for its observer.
 
 use super::first_pass::size;
 use headway_base::Record;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What watches an audit. Called on the thread that audits, once a batch.
 pub trait Watch {
-    /// Files of that many bytes are read from now on; none where nobody knows how many.
+    /// Files of that many bytes are read from now on; none if the size is unknown.
     fn reading(&mut self, _bytes: Option<u64>) {}
     /// That many rows are judged from now on.
     fn judging(&mut self, _rows: u64) {}

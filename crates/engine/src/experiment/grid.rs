@@ -70,7 +70,7 @@ pub struct Studied {
     pub interrupted: bool,
 }
 
-/// Plays it. `stop` is asked often, and ends it early; `progress` is told of every play that has ended.
+/// Plays it. `stop` is polled often, and ends it early; `progress` gets every play that has ended.
 ///
 /// # Errors
 /// A model that cannot be.

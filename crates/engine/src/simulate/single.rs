@@ -163,7 +163,7 @@ impl InTheCourse {
     }
 }
 
-/// Whether the run reached a steady state, and its mean there; of too few requests nothing is told.
+/// Whether the run reached a steady state, and its mean there; with too few requests it has no numbers.
 fn steady(plan: &Plan, model: &Model, seen: &InTheCourse, loads: &Loads, parts: &[ModelPart]) -> Steady {
     let course = &seen.course;
     let period = Period::of(plan, model);

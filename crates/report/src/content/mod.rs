@@ -46,7 +46,7 @@ impl Note {
 
 /// A table. The first cell of a row is its heading.
 pub(crate) struct Table {
-    /// What it is of, for those who do not see it beside its heading.
+    /// Its subject, for readers without its heading.
     pub caption: String,
     /// Its columns.
     pub columns: Vec<Column>,

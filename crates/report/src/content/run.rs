@@ -27,7 +27,7 @@ const STATISTICS: [Statistic; 8] = [
 
 /// A column of the table of times, and how its numbers are shown.
 struct Quantity<'a> {
-    /// Its name in the document; empty where reasons are not told.
+    /// Its name in the document; empty where reasons are not shown.
     block: &'static str,
     spread: &'a Spread,
     show: fn(f64) -> String,
