@@ -1,14 +1,14 @@
 //! A run over sockets, in real time: resolves the name, runs workers and collector, and returns the result.
 
-use crate::collect::{Collector, Observer, channel};
-use crate::spec::{Kept, log_finding};
-use crate::{Error, Manifest, RunResult, RunSpec, analysis_setup};
+use crate::collect::{Observer, channel};
+use crate::spec::Kept;
+use crate::{Error, Manifest, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow};
 use headway_base::Nanos;
 use headway_live::tls::TlsSetup;
 use headway_live::{Clock, Control, RunReport};
 use headway_stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
-use headway_stats::{Analysis, Facts, Summary};
+use headway_stats::{Facts, Summary};
 use headway_workload::Target;
 use headway_workload::content::Script;
 use headway_workload::redact::Redactor;
@@ -92,10 +92,7 @@ impl Live {
         let clock = clock(self.start).map_err(Error::usage)?;
         let zero = clock.unix_nanos(Nanos::ZERO);
         let manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
-        let log = kept.open(spec, &manifest)?;
-        let analysis = Analysis::new(analysis_setup(plan, &spec.labels, threads as usize))
-            .judging(spec.thresholds.clone());
-        let collector = Collector::new(analysis, log, &spec.labels, observers);
+        let collector = kept.collector(spec, &manifest, threads as usize, observers)?;
         let (intake, mut batches) = channel();
         let config = headway_live::Config {
             plan: plan.clone(),
@@ -123,27 +120,14 @@ impl Live {
         let report = report.map_err(Error::failed)?;
         let collected = collected.map_err(|_| anyhow!("the collector panicked"))?;
         let interrupted = cancel.asked() > 0 && report.ended < plan.end();
-        let mut summary = collected.analysis.finish(Facts {
-            source: Source::Live,
-            name: manifest.name,
-            seed: Some(plan.seed),
-            command: Some(manifest.command).filter(|command| !command.is_empty()),
-            started_at: Some(manifest.started_at),
-            plan: Some(manifest.asked),
+        let facts = Facts {
             generator: Some(generator(&report, local)),
             interrupted_at: interrupted.then(|| cancel.asked_at().map_or(report.ended, |at| clock.at(at))),
-            resolution: Some(Nanos(1)),
             send_cost: send_cost(&report),
-            finer: None,
             departures: departures(&report),
-            simulation: None,
-        });
-        name_causes(&mut summary, &report, &self.redactor);
-        if let Some(error) = &collected.log_failure {
-            let finding = log_finding(error, collected.rows_lost, collected.rows_written);
-            summary.verdict.findings.push(finding);
-        }
-        Ok(kept.close(summary, collected.log_failure, interrupted))
+            ..manifest.facts(Source::Live)
+        };
+        Ok(kept.close(collected, facts, |summary| name_causes(summary, &report, &self.redactor)))
     }
 }
 

@@ -2,8 +2,10 @@
 
 use crate::RunSpec;
 use anyhow::{Context as _, Result};
+use headway_base::Nanos;
 use headway_records::{Metadata, metadata};
-use headway_stats::summary::PlanSummary;
+use headway_stats::Facts;
+use headway_stats::summary::{PlanSummary, Source};
 use headway_workload::Shard;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -65,6 +67,20 @@ impl Manifest {
             plan: spec.plan.document(),
             asked,
             shards: Vec::new(),
+        }
+    }
+
+    /// What a summary takes from here.
+    pub(crate) fn facts(&self, source: Source) -> Facts {
+        Facts {
+            source,
+            name: self.name.clone(),
+            seed: Some(self.plan.seed),
+            command: Some(self.command.clone()).filter(|command| !command.is_empty()),
+            plan: Some(self.asked.clone()),
+            started_at: (source == Source::Live).then(|| self.started_at.clone()),
+            resolution: Some(Nanos(1)),
+            ..Facts::default()
         }
     }
 

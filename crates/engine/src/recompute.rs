@@ -53,16 +53,9 @@ pub fn recompute(
     let live = manifest.asked.target.is_some();
     let missing = missing(&plan, &manifest.shards);
     let facts = Facts {
-        source: if live { Source::Live } else { Source::Sim },
-        name: manifest.name,
-        seed: Some(plan.seed),
-        command: Some(manifest.command),
-        started_at: live.then_some(manifest.started_at),
-        plan: Some(manifest.asked),
         interrupted_at: (!whole && last < plan.end()).then_some(last),
-        resolution: Some(Nanos(1)),
         generator,
-        ..Facts::default()
+        ..manifest.facts(if live { Source::Live } else { Source::Sim })
     };
     let mut summary = analysis.finish(facts);
     say_missing(&mut summary, &missing);

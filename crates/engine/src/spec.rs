@@ -1,7 +1,8 @@
 //! The specification of a run and its result: what both backends share.
 
 use crate::Error;
-use crate::collect::Observer;
+use crate::analysis_setup;
+use crate::collect::{Collected, Collector, Observer};
 use crate::live::Live;
 use crate::manifest::{Manifest, STEP};
 use crate::plan_summary::plan_summary;
@@ -10,7 +11,7 @@ use headway_base::Nanos;
 use headway_live::Control;
 use headway_records::{LogWriter, RunFolder};
 use headway_stats::summary::{Finding, FindingId, PlanSummary, Severity};
-use headway_stats::{Summary, Threshold};
+use headway_stats::{Analysis, Facts, Summary, Threshold};
 use headway_workload::{Limits, Plan};
 use std::path::{Path, PathBuf};
 
@@ -129,26 +130,45 @@ impl Kept {
         Ok(Kept { folder: spec.keep.as_ref().map(of).transpose()? })
     }
 
-    /// Writes what is known before the run, and makes the log if there is to be one.
-    pub(crate) fn open(&self, spec: &RunSpec, manifest: &Manifest) -> Result<Option<LogWriter>, Error> {
-        let Some(folder) = &self.folder else { return Ok(None) };
-        folder.write_new(headway_records::folder::PLAN, &manifest.json()?)?;
-        if let Some(text) = &spec.scenario {
-            folder.write_new(headway_records::folder::SCENARIO, text.as_bytes())?;
+    /// Writes what is known before the run, and returns what takes the batches of its `workers` to the log, if there is to be
+    /// one, and to the statistics.
+    pub(crate) fn collector<'a, 'b>(
+        &self,
+        spec: &RunSpec,
+        manifest: &Manifest,
+        workers: usize,
+        observers: &'a mut [&'b mut dyn Observer],
+    ) -> Result<Collector<'a, 'b>, Error> {
+        let mut log = None;
+        if let Some(folder) = &self.folder {
+            folder.write_new(headway_records::folder::PLAN, &manifest.json()?)?;
+            if let Some(text) = &spec.scenario {
+                folder.write_new(headway_records::folder::SCENARIO, text.as_bytes())?;
+            }
+            if spec.keep.as_ref().is_some_and(|keep| keep.log) {
+                log = Some(LogWriter::create(&folder.records(), &manifest.log_metadata()?)?);
+            }
         }
-        Ok(match spec.keep.as_ref().is_some_and(|keep| keep.log) {
-            true => Some(LogWriter::create(&folder.records(), &manifest.log_metadata()?)?),
-            false => None,
-        })
+        let setup = analysis_setup(&spec.plan, &spec.labels, workers);
+        let analysis = Analysis::new(setup).judging(spec.thresholds.clone());
+        Ok(Collector::new(analysis, log, &spec.labels, observers))
     }
 
-    /// Writes the reports. A full disk does not keep the result from being returned.
+    /// The result: the summary of what was collected, with what the run itself adds to it. Writes the reports; a full disk does
+    /// not keep the result from being returned.
     pub(crate) fn close(
         self,
-        summary: Summary,
-        log_failure: Option<headway_records::Error>,
-        interrupted: bool,
+        collected: Collected,
+        facts: Facts,
+        add: impl FnOnce(&mut Summary),
     ) -> RunResult {
+        let Collected { analysis, rows_written, log_failure, rows_lost } = collected;
+        let interrupted = facts.interrupted_at.is_some();
+        let mut summary = analysis.finish(facts);
+        add(&mut summary);
+        if let Some(error) = &log_failure {
+            summary.verdict.findings.push(log_finding(error, rows_lost, rows_written));
+        }
         let style = headway_report::Style::default();
         let files = [(headway_records::folder::SUMMARY, "json"), (headway_records::folder::REPORT, "html")];
         let write = |folder: &RunFolder| {
@@ -188,7 +208,7 @@ pub fn render(name: &str, summary: &Summary, style: &headway_report::Style) -> V
 }
 
 /// That the log lacks rows.
-pub(crate) fn log_finding(error: &headway_records::Error, rows_lost: u64, rows_written: u64) -> Finding {
+fn log_finding(error: &headway_records::Error, rows_lost: u64, rows_written: u64) -> Finding {
     Finding {
         id: FindingId::LogLost,
         severity: Severity::Warning,

@@ -141,9 +141,9 @@ mod tests {
             ["headway", "sim", scenario.to_str().unwrap(), "--seed", "5", "--out", out.to_str().unwrap()];
         let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
         let settings = simulated(&args, &[]).unwrap();
-        let backend = headway_engine::Backend::Sim(Box::new(settings.sim()));
+        let backend = headway_engine::Backend::Sim(Box::new(settings.sim.clone()));
         let first =
-            backend.play(&settings.spec(), &headway_engine::Control::default(), &mut []).unwrap().summary;
+            backend.play(&settings.spec, &headway_engine::Control::default(), &mut []).unwrap().summary;
         let run = RunFolder::open(&out).unwrap();
         let document = Manifest::read(&run.plan()).unwrap();
         let again = recompute(&run.records(), document, Vec::new(), None).unwrap();

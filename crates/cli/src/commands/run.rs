@@ -20,7 +20,7 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
     }
     if args.dry_run {
         crate::output::print(
-            dry_run::text(&settings.load.headline, &settings.spec(), &settings.live()).as_bytes(),
+            dry_run::text(&settings.load.headline, &settings.spec, &settings.live).as_bytes(),
         )?;
         return Ok(exit::FINE);
     }
@@ -38,7 +38,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     let control = Control::default();
     interrupt::steer(&control)?;
     let quiet = settings.output.quiet;
-    let plan = &settings.load.plan;
+    let plan = &settings.spec.plan;
     if !quiet {
         let shard = match plan.shard {
             headway_workload::Shard::WHOLE => String::new(),
@@ -48,7 +48,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
             std::io::stderr(),
             "headway: {} at {}{shard}, seed {}{}",
             settings.load.headline,
-            settings.shown_target,
+            settings.live.shown_target,
             plan.seed,
             settings.load.remarks(),
         );
@@ -56,9 +56,9 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     let mut progress = (!quiet).then(|| Progress::new(Goal::of(&settings.load)));
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(progress.as_mut().map(|progress| progress as &mut dyn Observer));
-    let backend = Backend::Live(Box::new(settings.live()));
-    let played = backend.play(&settings.spec(), &control, &mut observers);
-    let result = played.map_err(|error| Failure::from(error).hiding(&settings.redactor))?;
+    let backend = Backend::Live(Box::new(settings.live.clone()));
+    let played = backend.play(&settings.spec, &control, &mut observers);
+    let result = played.map_err(|error| Failure::from(error).hiding(&settings.live.redactor))?;
     if let Some(progress) = &progress {
         progress.finish();
     }
@@ -68,7 +68,7 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     let written = output::deliver(shown, &wanted, quiet);
     let code = exit::of_summary(&result.summary, settings.output.strict);
     if exit::unreachable(&result.summary) {
-        let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.shown_target);
+        let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.live.shown_target);
     }
     let failures = result.failures.into_iter().map(|failure| Err(failure.into()));
     Ok(if output::complain(written.into_iter().chain(failures)) { exit::FAILED } else { code })

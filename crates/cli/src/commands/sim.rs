@@ -30,7 +30,7 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     }
     let beside = args.beside.as_deref().map(beside).transpose().map_err(Failure::usage)?;
     match &mut asked {
-        SimCommand::Run(settings) => settings.beside = beside,
+        SimCommand::Run(settings) => settings.sim.beside = beside,
         SimCommand::Study(settings) => settings.spec.beside = beside,
     }
     let output = &args.output;
@@ -55,7 +55,7 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
 
 /// What reports of a single play can be made of.
 fn of_a_run(settings: &SimSettings) -> Subject<'_> {
-    let kept = settings.log;
+    let kept = settings.logs();
     let why = "this simulation keeps none; add --log, or --out DIR without --no-log";
     Subject { name: "a simulated run", ..Subject::run((!kept).then_some(why)) }
 }
@@ -78,11 +78,11 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     }
     let control = Control::default();
     interrupt::steer_plays(&control)?;
-    let backend = Backend::Sim(Box::new(settings.sim()));
-    let simulated = backend.play(&settings.spec(), &control, &mut [])?;
+    let backend = Backend::Sim(Box::new(settings.sim.clone()));
+    let simulated = backend.play(&settings.spec, &control, &mut [])?;
     let summary = &simulated.summary;
     let folder = simulated.folder.as_ref();
-    let log = folder.filter(|_| settings.log).map(|folder| folder.records());
+    let log = folder.filter(|_| settings.logs()).map(|folder| folder.records());
     let shown = Shown::run(summary, folder, log.as_deref());
     let written = output::deliver(shown, &settings.output.reports.wanted(), settings.output.quiet);
     let code = exit::of_summary(summary, settings.output.strict);

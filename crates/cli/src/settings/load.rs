@@ -2,9 +2,10 @@
 
 use super::scenario::File;
 use crate::args::LoadArgs;
+use crate::repeat;
 use anyhow::{Result, bail};
 use headway_base::{Nanos, Rate};
-use headway_engine::plan_summary;
+use headway_engine::{RunSpec, plan_summary};
 use headway_report::format::plural;
 use headway_stats::summary::PlanSummary;
 use headway_workload::plan::{Group, LONGEST, Source};
@@ -93,6 +94,16 @@ impl Load {
             some => format!(" ({lead} {})", some.join(", ")),
         };
         list("defaults:", &self.assumed) + &list("in place of the file's values:", &self.overridden)
+    }
+
+    /// A run of this load by that scenario, in memory only and without bounds of its own.
+    pub(super) fn spec(&self, scenario: &Scenario, words: &[String]) -> RunSpec {
+        RunSpec {
+            command: repeat::command(&super::hidden(words, &scenario.redactor), self.plan.seed),
+            shown: self.summary(),
+            labels: scenario.labels.clone(),
+            ..RunSpec::new(&scenario.name, self.plan.clone(), 1)
+        }
     }
 
     /// The plan as the summary shows it, without what only a run knows.

@@ -4,15 +4,14 @@ use super::scenario::{File, demands};
 use super::study::{self, StudySettings};
 use super::{Load, bounds, flags, new_seed};
 use crate::args::{OutputArgs, SimArgs};
-use crate::repeat;
 use anyhow::{Result, anyhow, bail};
 use headway_base::units::nearest;
-use headway_engine::simulate::{Play, RecordedRun, bounded};
+use headway_engine::simulate::{Play, bounded};
 use headway_engine::{Keep, RunSpec, Sim};
-use headway_stats::thresholds::{Threshold, check_steps};
+use headway_stats::thresholds::check_steps;
+use headway_workload::Shard;
 use headway_workload::model::Model;
 use headway_workload::scenario::{Override, Scenario};
-use headway_workload::{Limits, Shard};
 
 /// What `headway sim` was asked for.
 #[derive(Clone, Debug)]
@@ -26,52 +25,20 @@ pub enum SimCommand {
 /// A single simulated run, resolved.
 #[derive(Clone, Debug)]
 pub struct SimSettings {
-    /// A short name.
-    pub name: String,
-    /// Who comes when.
+    /// What it is.
+    pub spec: RunSpec,
+    /// What plays it.
+    pub sim: Sim,
+    /// The load in words and in lengths.
     pub load: Load,
-    /// Bounds of the whole run.
-    pub limits: Limits,
-    /// Whether the scenario sets a connection cap: a simulated generator has none of its own.
-    pub capped: bool,
-    /// What stands in the target's place.
-    pub model: Model,
-    /// Labels of the steps.
-    pub labels: Vec<String>,
-    /// What is demanded of the numbers.
-    pub thresholds: Vec<Threshold>,
-    /// The scenario file as written.
-    pub scenario: String,
-    /// Whether the records of single requests are to be kept, in a folder of their own if none is named.
-    pub log: bool,
-    /// A recorded run that is shown beside.
-    pub beside: Option<RecordedRun>,
     /// What becomes of the results.
     pub output: OutputArgs,
-    /// The command line, secrets replaced.
-    pub words: Vec<String>,
 }
 
 impl SimSettings {
-    /// What it is.
-    pub fn spec(&self) -> RunSpec {
-        let keeps = self.output.out.is_some() || self.log;
-        RunSpec {
-            name: self.name.clone(),
-            command: repeat::command(&self.words, self.load.plan.seed),
-            plan: self.load.plan.clone(),
-            shown: self.load.summary(),
-            labels: self.labels.clone(),
-            limits: self.limits,
-            thresholds: self.thresholds.clone(),
-            scenario: Some(self.scenario.clone()),
-            keep: keeps.then(|| Keep { folder: self.output.out.clone(), log: self.log }),
-        }
-    }
-
-    /// What plays it.
-    pub fn sim(&self) -> Sim {
-        Sim { model: self.model.clone(), capped: self.capped, beside: self.beside.clone() }
+    /// Whether the records of single requests are kept.
+    pub fn logs(&self) -> bool {
+        self.spec.keep.as_ref().is_some_and(|keep| keep.log)
     }
 }
 
@@ -129,21 +96,21 @@ fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &[String]) -> Res
     let load =
         Load { overridden: file.overridden(&scenario), ..Load::of(&scenario, seed, Shard::WHOLE, None) };
     bounded(&load.plan, &model)?;
-    let limits = bounds::simulated(&scenario.settings);
-    Ok(SimSettings {
-        name: scenario.name.clone(),
-        capped: scenario.settings.connections.is_some(),
-        limits,
-        load,
-        model,
-        labels: scenario.labels,
+    let base = load.spec(&scenario, words);
+    let output = args.output.clone();
+    let keeps = output.out.is_some() || args.log;
+    let sim = Sim { capped: scenario.settings.connections.is_some(), ..Sim::new(model) };
+    let spec = RunSpec {
+        scenario: Some(scenario.redacted),
+        limits: bounds::simulated(&scenario.settings),
         thresholds,
-        scenario: scenario.redacted,
-        log: args.log || args.output.out.is_some() && !args.output.no_log,
-        beside: None,
-        output: args.output.clone(),
-        words: super::hidden(words, &scenario.redactor),
-    })
+        keep: keeps.then(|| Keep {
+            folder: output.out.clone(),
+            log: args.log || output.out.is_some() && !output.no_log,
+        }),
+        ..base
+    };
+    Ok(SimSettings { spec, sim, load, output })
 }
 
 /// The scenario must have something to play against.

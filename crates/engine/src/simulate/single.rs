@@ -8,13 +8,13 @@ use super::period::Period;
 use super::steady_state::{SteadyEvidence, fastest, why_not};
 use super::{Play, RecordedRun, SimulatedRun};
 use crate::collect::{Collector, Observer};
-use crate::spec::{Kept, log_finding};
-use crate::{Control, Error, Manifest, RunResult, RunSpec, analysis_setup};
+use crate::spec::Kept;
+use crate::{Control, Error, Manifest, RunResult, RunSpec};
 use headway_base::{Batch, Batcher, Kind, Nanos, Record, RecordSink, Start};
 use headway_sim::Network;
 use headway_stats::steady::{Cut, Prefix};
 use headway_stats::summary::{ModelPart, Simulation, Source, Steady, Unsteady};
-use headway_stats::{Analysis, Facts, Growth};
+use headway_stats::{Facts, Growth};
 use headway_workload::Plan;
 use headway_workload::model::Model;
 use std::cell::RefCell;
@@ -55,9 +55,7 @@ impl Sim {
         let generator = play.generator().map_err(Error::usage)?;
         let mut network = Network::new(&play.model, plan).map_err(Error::usage)?;
         let kept = Kept::make(spec)?;
-        let log = kept.open(spec, &manifest)?;
-        let analysis = Analysis::new(analysis_setup(plan, &spec.labels, 1)).judging(spec.thresholds.clone());
-        let collector = Collector::new(analysis, log, &spec.labels, observers);
+        let collector = kept.collector(spec, &manifest, 1, observers)?;
         let taking = RefCell::new(Taking { collector, warm_up: InTheCourse::new(plan) });
         let mut sink = Until { to: Batcher::new(0, ROWS, |batch| taking.borrow_mut().take(batch)), cancel };
         let played = headway_sim::play(plan, plan.shard, spec.limits, &mut network, generator, &mut sink);
@@ -72,24 +70,15 @@ impl Sim {
             false => steady(plan, &self.model, &warm_up, &loads, &inside.parts),
         };
         let collected = collector.finish(ended);
-        let mut summary = collected.analysis.finish(Facts {
-            source: Source::Sim,
-            name: spec.name.clone(),
-            seed: Some(plan.seed),
-            command: Some(manifest.command).filter(|command| !command.is_empty()),
-            plan: Some(manifest.asked),
-            resolution: Some(Nanos(1)),
+        let facts = Facts {
             interrupted_at: interrupted.then_some(ended),
             simulation: Some(Simulation { steady, ..inside }),
-            ..Facts::default()
-        });
+            ..manifest.facts(Source::Sim)
+        };
         let own = SimulatedRun { scenario: &spec.name, plan, steps: &spec.labels, limits: &spec.limits };
-        summary.beside = self.beside.as_ref().map(|other| other.beside(&own, &summary));
-        if let Some(error) = &collected.log_failure {
-            let finding = log_finding(error, collected.rows_lost, collected.rows_written);
-            summary.verdict.findings.push(finding);
-        }
-        Ok(kept.close(summary, collected.log_failure, interrupted))
+        Ok(kept.close(collected, facts, |summary| {
+            summary.beside = self.beside.as_ref().map(|other| other.beside(&own, summary));
+        }))
     }
 }
 

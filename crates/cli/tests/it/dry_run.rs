@@ -19,7 +19,7 @@ fn dry_with(scenario: &str, flags: &[&str]) -> String {
     let args = Args::try_parse_from(words.iter().chain(flags)).unwrap();
     let Command::Run(run) = args.command else { panic!() };
     let settings = RunSettings::resolve(&run, &[]).unwrap();
-    dry_run::text(&settings.load.headline, &settings.spec(), &settings.live())
+    dry_run::text(&settings.load.headline, &settings.spec, &settings.live)
 }
 
 #[test]

@@ -89,8 +89,8 @@ fn a_simulated_run_has_neither_dates_nor_bytes() {
         panic!("it is a simulation")
     };
     let settings = simulated(&args, &[]).expect("they are right");
-    let backend = Backend::Sim(Box::new(settings.sim()));
-    backend.play(&settings.spec(), &Control::default(), &mut []).expect("it can be played");
+    let backend = Backend::Sim(Box::new(settings.sim.clone()));
+    backend.play(&settings.spec, &Control::default(), &mut []).expect("it can be played");
     let of = |path: &str| {
         let summary = audited(&[path]);
         let audit = summary.audit.expect("it is an audit");

@@ -1,7 +1,7 @@
 //! Simulated runs beside a recorded one.
 
 use super::{args, play, resolved};
-use headway_cli::settings::{SimCommand, SimSettings, asked};
+use headway_cli::settings::{SimCommand, asked};
 use headway_engine::experiment::study;
 use headway_engine::simulate::RecordedRun;
 use headway_stats::Summary;
@@ -17,7 +17,9 @@ fn run(folder: &Path, name: &str, text: &str, beside: Option<RecordedRun>) -> Su
     let (file, out) = (folder.join(format!("{name}.yaml")), folder.join(name));
     fs::write(&file, text).unwrap();
     let words = ["headway", "sim", file.to_str().unwrap(), "--no-log", "--out", out.to_str().unwrap()];
-    let summary = play(&SimSettings { beside, ..resolved(&words) });
+    let mut settings = resolved(&words);
+    settings.sim.beside = beside;
+    let summary = play(&settings);
     let stored =
         headway_report::parse(&fs::read(out.join(headway_records::folder::SUMMARY)).unwrap()).unwrap();
     assert_eq!(stored, summary);

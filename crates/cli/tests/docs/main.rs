@@ -2,6 +2,9 @@
 //!
 //! `HEADWAY_DOCS=write cargo test -p headway --test docs` writes it anew.
 
+mod architecture;
+mod words;
+
 use std::fs;
 use std::path::Path;
 

@@ -48,8 +48,8 @@ fn resolved(words: &[&str]) -> SimSettings {
 }
 
 fn play(settings: &SimSettings) -> Summary {
-    let backend = Backend::Sim(Box::new(settings.sim()));
-    backend.play(&settings.spec(), &Control::default(), &mut []).unwrap().summary
+    let backend = Backend::Sim(Box::new(settings.sim.clone()));
+    backend.play(&settings.spec, &Control::default(), &mut []).unwrap().summary
 }
 
 fn settings(text: &str, flags: &[&str]) -> StudySpec {
@@ -364,8 +364,8 @@ fn an_interrupted_simulation_reports_what_there_was() {
     let settings = resolved(&words);
     let control = Control::default();
     let mut at_80 = StopAt { at: Nanos::from_secs(80), control: control.clone() };
-    let backend = Backend::Sim(Box::new(settings.sim()));
-    let simulated = backend.play(&settings.spec(), &control, &mut [&mut at_80]).unwrap();
+    let backend = Backend::Sim(Box::new(settings.sim.clone()));
+    let simulated = backend.play(&settings.spec, &control, &mut [&mut at_80]).unwrap();
     let summary = &simulated.summary;
     assert!(simulated.interrupted && summary.measured.interrupted);
     // 60 arrivals a second, and what the next batch of a quarter of a second brings.

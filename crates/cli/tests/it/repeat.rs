@@ -1,0 +1,85 @@
+//! The command that repeats a run, without its secrets.
+
+use headway_cli::repeat::{command, read};
+use std::ffi::OsString;
+fn repeat(line: &[&str]) -> String {
+    let argv: Vec<OsString> = line.iter().map(OsString::from).collect();
+    command(&read(&argv).words, 7)
+}
+
+#[test]
+fn the_command_repeats_the_run_and_keeps_secrets() {
+    assert_eq!(
+        repeat(&["/usr/bin/headway", "run", "http://me:pw@h/?a=b c", "-R", "5", "--out", "x"]),
+        "headway run 'http://<redacted>@h/?a=b c' -R 5 --seed 7"
+    );
+    assert_eq!(
+        repeat(&[
+            "headway",
+            "run",
+            "h/?token=abc&x=y#frag",
+            "-kHCookie:x",
+            "-kH",
+            "DPoP: y",
+            "-H=X-Session: 1"
+        ]),
+        "headway run 'h/?token=<redacted>&x=y#<redacted>' '-kHCookie: <redacted>' -kH 'DPoP: <redacted>' \
+         '-H=X-Session: <redacted>' --seed 7"
+    );
+    assert_eq!(
+        repeat(&[
+            "headway",
+            "run",
+            "h/x?door=1&token=2",
+            "--redact",
+            "door",
+            "-H",
+            "Referer: http://h/?door=3"
+        ]),
+        "headway run 'h/x?door=<redacted>&token=<redacted>' --redact door -H 'Referer: http://h/?door=<redacted>' --seed 7"
+    );
+    assert_eq!(
+        repeat(&["headway", "run", "h/?token=2", "--no-redact", "-bpin=1"]),
+        "headway run 'h/?token=2' --no-redact '-bpin=1' --seed 7".replace("'-bpin=1'", "-bpin=1")
+    );
+    assert_eq!(
+        repeat(&["headway", "sim", "a#1/s.yaml", "--beside", "runs/x?y"]),
+        "headway sim 'a#1/s.yaml' --beside 'runs/x?y' --seed 7"
+    );
+    assert_eq!(
+        repeat(&["headway", "run", "h", "-H", "Authorization: Bearer abc", "-HCookie: x", "--seed", "9"]),
+        "headway run h -H 'Authorization: <redacted>' '-HCookie: <redacted>' --seed 9"
+    );
+    assert_eq!(
+        repeat(&[
+            "headway",
+            "sim",
+            "a.yaml",
+            "--set",
+            "headers.Authorization=Bearer abc",
+            "--set=variables.api_key=abc",
+            "--set",
+            "users.think=2s"
+        ]),
+        "headway sim a.yaml --set 'headers.Authorization=<redacted>' '--set=variables.api_key=<redacted>' --set \
+         users.think=2s --seed 7"
+    );
+    assert_eq!(
+        repeat(&[
+            "headway",
+            "run",
+            "h",
+            "--output",
+            "x.md",
+            "--output=html=x",
+            "--junit",
+            "x.xml",
+            "--seed=1"
+        ]),
+        "headway run h --seed=1"
+    );
+    assert_eq!(
+        repeat(&["headway", "run", "h", "-H", "Accept: */*", "-b", "pin=1234", "--body=pin", "-bpin"]),
+        "headway run h -H 'Accept: */*' -b '<redacted>' '--body=<redacted>' '-b<redacted>' --seed 7"
+    );
+}
