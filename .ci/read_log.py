@@ -65,22 +65,27 @@ ORDER = [
 
 
 def read(path, truncated):
-    """The schema, the complete batches, and whether the end mark was there."""
+    """The schema, the complete batches, and whether it was finished."""
     with pa.OSFile(path) as file:
+        try:
+            reader = pa.ipc.open_file(file)
+            return reader.schema, [reader.get_batch(i) for i in range(reader.num_record_batches)], True
+        except pa.ArrowInvalid as why:
+            if not truncated:
+                raise
+            print(f"not finished: {why}")
+        # Without its footer it is a stream behind the eight bytes of the magic.
+        file.seek(8)
         reader = pa.ipc.open_stream(file)
         batches = []
-        while True:
-            try:
+        try:
+            while True:
                 batches.append(reader.read_next_batch())
-            except StopIteration:
-                # pyarrow takes the end of the file for the end mark too; the mark is the last eight bytes.
-                file.seek(file.size() - 8)
-                return reader.schema, batches, file.read(8) == b"\xff\xff\xff\xff\0\0\0\0"
-            except (pa.ArrowInvalid, OSError) as why:
-                if not truncated:
-                    raise
-                print(f"the last batch is not complete: {why}")
-                return reader.schema, batches, False
+        except StopIteration:
+            pass
+        except (pa.ArrowInvalid, OSError) as why:
+            print(f"the last batch is not complete: {why}")
+        return reader.schema, batches, False
 
 
 def violations(schema, table, expected_rows):

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 
+import pyarrow.dataset
+import pyarrow.feather
 import pyarrow.parquet
 
 from harness import (
@@ -34,6 +36,9 @@ def log(tmp):
     rows = measured["n"] + measured["warmup"] + measured["after"]
     tool(sys.executable, READ_LOG, ended.folder / "records.arrow", rows)
     table = read_log(ended.folder / "records.arrow")
+    expect(pyarrow.feather.read_table(ended.folder / "records.arrow").equals(table), "feather reads something else")
+    dataset = pyarrow.dataset.dataset(ended.folder / "records.arrow", format="ipc")
+    equal(dataset.count_rows(filter=pyarrow.dataset.field("outcome") != "ok"), rows - table["outcome"].to_pylist().count("ok"), "failures")
     counts = {}
     for outcome, intended in zip(table["outcome"].to_pylist(), table["intended_ns"].to_pylist()):
         if intended >= measured["from_s"] * 1e9:

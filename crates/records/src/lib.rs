@@ -25,6 +25,7 @@ pub mod writer;
 mod atomic_file;
 #[cfg(feature = "parquet")]
 mod export;
+mod footer;
 mod runs;
 mod sort;
 mod stream;

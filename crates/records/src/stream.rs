@@ -1,11 +1,12 @@
-//! Walks the messages of an Arrow IPC stream and lets only sound ones through to the decoder.
+//! Walks the messages of an Arrow IPC file or stream and lets only sound ones through to the decoder.
 //!
 //! The decoder of crate `arrow-ipc` trusts offsets and lengths where this one does not: it slices, multiplies and
 //! allocates by what a message says. So every length is checked here first, against the bytes that the file really
 //! has. What is left to the decoder is only what cannot hurt: values within their buffers.
 //!
 //! A stream may end anywhere: a length that points past the end of the file is the mark of a writer that was
-//! killed, and ends the log without being an error. It looks like a damaged length; the bytes left over say
+//! killed, and ends the log without being an error. A footer is not used: the messages tell where they end. (Logs of 0.1.0
+//! are streams without the magic of a file.) It looks like a damaged length; the bytes left over say
 //! how much was given up.
 
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use arrow_schema::{Schema, SchemaRef};
 use flatbuffers::VerifierOptions;
 
 use crate::error::Error;
+use crate::footer;
 use crate::schema;
 
 /// How a log ended.
@@ -50,6 +52,8 @@ pub(crate) struct Stream {
     path: PathBuf,
     bytes: Box<dyn Bytes>,
     length: u64,
+    /// Where the first message begins: behind the magic of a file, or at 0.
+    begins: u64,
     /// Where the next message begins.
     at: u64,
     /// Where the last one began.
@@ -81,16 +85,26 @@ impl Stream {
         let io = |source| Error::io(path, "read the log", source);
         let length = bytes.seek(SeekFrom::End(0)).map_err(io)?;
         bytes.seek(SeekFrom::Start(0)).map_err(io)?;
+        let mut magic = [0; footer::HEAD.len()];
+        let got = length.min(magic.len() as u64) as usize;
+        bytes.read_exact(&mut magic[..got]).map_err(io)?;
+        let begins = if magic == footer::HEAD { got as u64 } else { 0 };
         let mut stream = Stream {
             path: path.to_path_buf(),
             bytes,
             length,
-            at: 0,
-            message_at: 0,
+            begins,
+            at: begins,
+            message_at: begins,
             head: None,
             dictionaries: HashMap::new(),
             ending: None,
         };
+        if (1..magic.len()).contains(&got) && footer::HEAD.starts_with(&magic[..got]) {
+            stream.ending = Some(Ending::Truncated { at: 0, bytes_left_over: length });
+            return Ok(stream);
+        }
+        stream.bytes.seek(SeekFrom::Start(begins)).map_err(io)?;
         if let Some(frame) = stream.next_frame()? {
             let head = read_head(&frame.metadata).map_err(|why| Error::not_a_log(path, why))?;
             stream.take_body(&frame)?;
@@ -184,13 +198,13 @@ impl Stream {
         self.read(&mut prefix[..got])?;
         if prefix[..got.min(4)] != CONTINUATION[..got.min(4)] {
             // After a power cut some file systems leave a tail of zeros: bytes promised and never written.
-            if at > 0 && prefix == [0; 8] && self.only_zeros_follow()? {
+            if at > self.begins && prefix == [0; 8] && self.only_zeros_follow()? {
                 return Ok(self.end_truncated());
             }
             let why = "the bytes that begin an Arrow stream's message are missing";
-            return Err(match at {
-                0 => Error::not_a_log(&self.path, why),
-                _ => Error::corrupt(&self.path, at, why),
+            return Err(match at == self.begins {
+                true => Error::not_a_log(&self.path, why),
+                false => Error::corrupt(&self.path, at, why),
             });
         }
         if got < 8 {
@@ -198,6 +212,9 @@ impl Stream {
         }
         let said = i32::from_le_bytes([prefix[4], prefix[5], prefix[6], prefix[7]]);
         if said == 0 {
+            if self.begins > 0 && !self.footer_follows(left - footer::END_MARK)? {
+                return Ok(self.end_truncated());
+            }
             self.ending = Some(Ending::Complete);
             return Ok(None);
         }
@@ -217,6 +234,18 @@ impl Stream {
         self.message_at = at;
         self.at = body_at + body_length;
         Ok(Some(Frame { at, metadata, body_at }))
+    }
+
+    /// Whether the `length` bytes behind the end mark are those of a footer: it is the last that a writer writes.
+    fn footer_follows(&mut self, length: u64) -> Result<bool, Error> {
+        if length < footer::TRAILER as u64 {
+            return Ok(false);
+        }
+        let mut trailer = [0; footer::TRAILER];
+        let sought = self.bytes.seek(SeekFrom::End(-(footer::TRAILER as i64)));
+        sought.map_err(|source| Error::io(&self.path, "read the log", source))?;
+        self.read(&mut trailer)?;
+        Ok(footer::ends(trailer, length))
     }
 
     fn take_body(&mut self, frame: &Frame) -> Result<Buffer, Error> {

@@ -1,4 +1,5 @@
-//! Writes a log while a run lasts: an Arrow IPC stream, one `write` per batch.
+//! Writes a log while a run lasts: an Arrow IPC file, one `write` per batch. Until it is finished it is a stream behind the file's
+//! magic.
 //!
 //! The rows of a batch are taken apart into columns as they are appended, encoded into memory, and handed to the
 //! system in one piece, so that whatever kills the process leaves whole batches and at most one piece of a batch.
@@ -19,6 +20,7 @@ use arrow_schema::ArrowError;
 use headway_base::Record;
 
 use crate::error::Error;
+use crate::footer::{HEAD, Places};
 use crate::metadata::Metadata;
 use crate::reader::LogReader;
 use crate::table::Table;
@@ -59,7 +61,7 @@ impl Medium for File {
 
 /// A log being written.
 ///
-/// Dropping it flushes what it holds but leaves out the end mark, so that a reader can tell a run that was cut short.
+/// Dropping it flushes what it holds but leaves out the end mark and the footer, so that a reader can tell a run that was cut short.
 pub struct LogWriter {
     path: PathBuf,
     medium: Box<dyn Medium>,
@@ -69,6 +71,7 @@ pub struct LogWriter {
     batch_rows: usize,
     /// Bytes of whole messages on the medium.
     length: u64,
+    places: Places,
     /// Whether a piece of a batch stands behind them that could not be cut off.
     dirty: bool,
     finished: bool,
@@ -104,8 +107,8 @@ impl LogWriter {
         batch_rows: usize,
     ) -> Result<LogWriter, Error> {
         let table = Table::new(metadata, batch_rows);
-        let stream =
-            StreamWriter::try_new(Vec::new(), table.schema()).map_err(|why| Error::encode(path, why))?;
+        let stream = StreamWriter::try_new(HEAD.to_vec(), table.schema());
+        let stream = stream.map_err(|why| Error::encode(path, why))?;
         let mut writer = LogWriter {
             path: path.to_path_buf(),
             medium,
@@ -113,6 +116,7 @@ impl LogWriter {
             table,
             batch_rows,
             length: 0,
+            places: Places::default(),
             dirty: false,
             finished: false,
             named: false,
@@ -168,7 +172,7 @@ impl LogWriter {
         }
     }
 
-    /// Flushes, writes the end mark, and waits until the device has everything; a disk that reports its errors late
+    /// Flushes, writes end mark and footer, and waits until the device has everything; a disk that reports its errors late
     /// reports them here. Rows appended afterwards are lost.
     ///
     /// # Errors
@@ -216,7 +220,11 @@ impl LogWriter {
             return Ok(());
         }
         let flushed = self.flush();
-        let marked = self.stream.finish().map_err(io::Error::other).and_then(|()| self.put());
+        let marked = self.stream.finish().map_err(io::Error::other).and_then(|()| {
+            let footer = self.places.footer(self.table.schema());
+            self.stream.get_mut().extend(footer);
+            self.put()
+        });
         self.finished = true;
         flushed.and(marked.map_err(|source| Error::Write { path: self.path.clone(), rows_lost: 0, source }))
     }
@@ -267,7 +275,12 @@ impl LogWriter {
         let bytes = self.stream.get_ref();
         let written = self.medium.write_all(bytes);
         match &written {
-            Ok(()) => self.length += bytes.len() as u64,
+            Ok(()) => {
+                // The magic is no message.
+                let messages = if self.length == 0 { HEAD.len() } else { 0 };
+                self.places.note(&bytes[messages..], self.length + messages as u64);
+                self.length += bytes.len() as u64;
+            }
             Err(_) => self.dirty = self.medium.cut(self.length).is_err(),
         }
         written
@@ -392,6 +405,10 @@ mod tests {
             writer.finish().unwrap();
             assert_eq!((writer.rows_written(), writer.rows_lost()), (5, 4));
             assert_eq!(keys(&disk), (vec![0, 1, 2, 3, 8], Some(Ending::Complete)));
+            // By the footer, as other programs read it.
+            let file = io::Cursor::new(disk.0.lock().unwrap().bytes.clone());
+            let batches = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
+            assert_eq!(batches.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 5);
             let late = writer.append(&[row(9), row(9), row(9), row(9)]).unwrap_err();
             assert!(late.to_string().contains("finished"), "{late}");
             assert_eq!(writer.rows_lost(), 8);

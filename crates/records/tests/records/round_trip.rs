@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use arrow_ipc::reader::StreamReader;
+use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
 use headway_base::{Nanos, Outcome, Record, Trigger};
@@ -77,12 +77,12 @@ fn an_existing_log_is_not_overwritten() {
     assert_eq!(read(LogReader::open(&path)).unwrap().0, [plain_row(1)]);
 }
 
-/// The log of one row, rewritten: `change` gets its fields with their columns, and its metadata.
+/// The log of one row, rewritten as a stream without magic and footer, as 0.1.0 wrote them: `change` gets its fields with their columns, and its metadata.
 fn rewritten(change: impl FnOnce(&mut Vec<(Field, ArrayRef)>, &mut Metadata)) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records.arrow");
     write(&path, &Metadata::new(), &[&[plain_row(3)]]);
-    let batch = StreamReader::try_new(std::fs::File::open(&path).unwrap(), None)
+    let batch = FileReader::try_new(std::fs::File::open(&path).unwrap(), None)
         .unwrap()
         .map(Result::unwrap)
         .find(|batch| batch.num_rows() > 0)
