@@ -156,7 +156,7 @@ def full_disk(tmp):
     if os.geteuid() != 0:
         raise Skipped("only root can mount a small disk")
     with Serve("--service", "const(100us)", "--servers", "4", tmp=tmp) as serve, small_disk(tmp / "run", "1m"):
-        ended = run(serve.url, "-R", "2000", "-d", "8s", tmp=tmp).exits(1)
+        ended = run(serve.url, "-R", "2000", "-d", "8s", "--details", tmp=tmp).exits(1)
         contains(ended.out, "LOAD     ", f"the report on stdout ({ended})")
         contains(flat(ended.out), "lost", "the report")
         contains(flat(ended.out), "No space left", "the report")

@@ -66,7 +66,7 @@ def flags(tmp):
         url = f"http://{q(user)}:{q(password)}@{address}/p?{query}&page=2#{q(fragment)}"
         given = [a for name, value in headers.items() for a in ("-H", f"{name}: {value}")]
         given += ["-b", json.dumps({"password": body, "x": 1}), "--redact", "door"]
-        ended = headway("run", url, *LOAD, *given, "--out", tmp / "run", "--json", tmp / "out.json", "--junit", tmp / "out.xml", cwd=tmp)
+        ended = headway("run", url, *LOAD, *given, "--out", tmp / "run", "--json", tmp / "out.json", "--junit", tmp / "out.xml", "--details", cwd=tmp)
         expect(ended.code in (0, 98), str(ended))
     # It was sent as typed.
     seen = server.requests[0]
@@ -139,7 +139,7 @@ def scenario(tmp):
         file.write_text(text)
         with Recorder(answer) as server:
             variables = environment(TARGET=server.url.rstrip("/"), DB_PASSWORD=env)
-            ended = headway("run", file, "--seed", "4", "--out", tmp / f"run{i}", cwd=tmp, env=variables)
+            ended = headway("run", file, "--seed", "4", "--out", tmp / f"run{i}", "--details", cwd=tmp, env=variables)
             dry = headway("run", file, "--seed", "4", "--dry-run", cwd=tmp, env=variables).exits(0)
             sim = headway("sim", file, "--seed", "4", "--out", tmp / f"sim{i}", cwd=tmp, env=variables)
             study = headway("sim", file, "--seed", "4", "--replications", "2", "--out", tmp / f"study{i}", cwd=tmp, env=variables)

@@ -207,6 +207,9 @@ pub struct OutputArgs {
     /// Reports in files.
     #[command(flatten)]
     pub reports: ReportFiles,
+    /// Show all of the report: reasons and evidence of the verdict, the generator, every row
+    #[arg(long, conflicts_with = "quiet")]
+    pub details: bool,
     /// No progress, and no report but the verdict's exit code
     #[arg(long)]
     pub quiet: bool,
@@ -309,6 +312,9 @@ pub struct ReportArgs {
     /// What is demanded of the numbers; the run's own thresholds if nothing is.
     #[command(flatten)]
     pub demands: ThresholdArgs,
+    /// Show all of the report: reasons and evidence of the verdict, the generator, every row
+    #[arg(long)]
+    pub details: bool,
     /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
     #[arg(long)]
     pub strict: bool,

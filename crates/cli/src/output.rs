@@ -30,12 +30,20 @@ pub struct Shown<'a> {
     pub folder: Option<&'a Path>,
     /// More lines for the end of the terminal report.
     pub notes: &'a [(String, String)],
+    /// Whether the terminal report shows all there is.
+    pub details: bool,
 }
 
 impl<'a> Shown<'a> {
     /// A summary; the folder of its run has its records, unless none were kept.
     pub fn run(summary: &'a Summary, folder: Option<&'a RunFolder>, log: Option<&'a Path>) -> Shown<'a> {
-        Shown { document: Document::Summary(summary), log, folder: folder.map(RunFolder::path), notes: &[] }
+        Shown {
+            document: Document::Summary(summary),
+            log,
+            folder: folder.map(RunFolder::path),
+            notes: &[],
+            details: false,
+        }
     }
 }
 
@@ -44,7 +52,7 @@ impl<'a> Shown<'a> {
 pub fn deliver(shown: Shown<'_>, wanted: &[Wanted], quiet: bool) -> Vec<Result<()>> {
     let mut results: Vec<Result<()>> = wanted.iter().map(|one| write(shown, one)).collect();
     if !quiet && !wanted.iter().any(Wanted::is_printed) {
-        let style = style(shown.folder, shown.notes);
+        let style = style(shown);
         results.extend(Terminal.render(shown.document, &style).map(|bytes| print(&bytes)));
     }
     results
@@ -57,8 +65,8 @@ fn write(shown: Shown<'_>, wanted: &Wanted) -> Result<()> {
         _ => {}
     }
     let style = match wanted.is_printed() {
-        true => style(shown.folder, shown.notes),
-        false => Style::default(),
+        true => style(shown),
+        false => Style { details: shown.details, ..Style::default() },
     };
     let bytes = wanted.output.render(shown.document, &style);
     put(wanted, &bytes.with_context(|| format!("{}: nothing to make it of", wanted.typed()))?)
@@ -104,13 +112,15 @@ pub fn study_folder(study: &Study, scenario: &str, folder: &RunFolder) -> Vec<Re
 }
 
 /// How the terminal report looks here: colour only where a person sees it and has not declined it.
-fn style(folder: Option<&Path>, notes: &[(String, String)]) -> Style {
+fn style(shown: Shown<'_>) -> Style {
+    let Shown { folder, notes, details, .. } = shown;
     let declined = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     Style {
         colour: io::stdout().is_terminal() && !declined,
         // Where it was removed meanwhile there is nothing to point to.
         folder: folder.filter(|folder| folder.is_dir()).map(|folder| folder.display().to_string()),
         notes: notes.to_vec(),
+        details,
         ..Style::default()
     }
 }

@@ -54,3 +54,9 @@ pub const PARQUET: bool = cfg!(feature = "parquet");
 use export::Export;
 #[cfg(not(feature = "parquet"))]
 use without_parquet::Export;
+
+/// Whether a file that begins so may be a log or an export of one.
+pub fn begins_a_log(magic: [u8; 4]) -> bool {
+    // An Arrow file, a stream as 0.1.0 wrote them, a Parquet file.
+    [*b"ARRO", [0xff; 4], *b"PAR1"].contains(&magic)
+}

@@ -25,7 +25,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--golden", folder] => {
             for (name, make) in samples::ALL {
-                write(&Path::new(folder).join(format!("{name}.txt")), "terminal", Document::Summary(&make()), &style)?;
+                let (document, at) = (make(), |ending: &str| Path::new(folder).join(format!("{name}.{ending}")));
+                if document.audit.is_none() {
+                    write(&at("screen.txt"), "terminal", Document::Summary(&document), &style)?;
+                }
+                let details = Style { details: true, ..style.clone() };
+                write(&at("txt"), "terminal", Document::Summary(&document), &details)?;
             }
             for name in RUNS_IN_MARKDOWN {
                 let path = Path::new(folder).join(format!("{name}.md"));

@@ -40,6 +40,8 @@ use std::fmt;
 pub struct Style {
     /// Whether ANSI colours may be used: a terminal, and `NO_COLOR` not set.
     pub colour: bool,
+    /// Whether the terminal shows all there is to a run, and not one screen.
+    pub details: bool,
     /// The exact command that repeats the run; if none, the summary's own command.
     pub repeat: Option<String>,
     /// Where the run's files are.

@@ -12,6 +12,10 @@ use headway_stats::Summary;
 use std::collections::BTreeSet;
 
 fn style() -> Style {
+    Style { details: true, ..on_one_screen() }
+}
+
+fn on_one_screen() -> Style {
     Style { folder: Some("headway-runs/sample".into()), ..Style::default() }
 }
 
@@ -70,6 +74,7 @@ fn flags_in_place_of_a_file_s_values_are_named() {
 fn every_output_shows_every_sample_and_always_alike() {
     let full = Style {
         colour: true,
+        details: true,
         repeat: Some("headway run x".into()),
         folder: Some("\x1b[2J".repeat(40)),
         notes: vec![("thresholds with a long name".into(), "p(99) < 100ms ".repeat(20))],
@@ -439,10 +444,10 @@ fn csv_reader(content: &[u8]) -> ::csv::Reader<&[u8]> {
 }
 
 macro_rules! golden {
-    ($output:literal, $end:literal: $($name:ident),+) => { $(
+    ($output:literal, $end:literal, $style:ident: $($name:ident),+) => { $(
         #[test]
         fn $name() {
-            let shown = text($output, &samples::$name(), &style());
+            let shown = text($output, &samples::$name(), &$style());
             let golden = include_str!(concat!("golden/", stringify!($name), $end));
             assert_eq!(shown, golden, "not as in tests/golden; this file's head says how to renew it\n{shown}");
         }
@@ -451,13 +456,97 @@ macro_rules! golden {
 
 mod golden {
     use super::{samples, style, text};
-    golden!("terminal", ".txt": clean, constant, saturated, stalled, refused, interrupted, empty, hostile, thresholds, aborted);
-    golden!("terminal", ".txt": sessions, overloaded, closed, fixed_work, at_once, simulated, balanced, overloaded_model);
-    golden!("terminal", ".txt": audit_1830, audit_brady, audit_even, audit_coarse, audit_bunched, audit_sessions, audit_merged);
-    golden!("terminal", ".txt": audit_empty, audit_hostile);
+    golden!("terminal", ".txt", style: clean, constant, saturated, stalled, refused, interrupted, empty, hostile, thresholds, aborted);
+    golden!("terminal", ".txt", style: sessions, overloaded, closed, fixed_work, at_once, simulated, balanced, overloaded_model);
+    golden!("terminal", ".txt", style: audit_1830, audit_brady, audit_even, audit_coarse, audit_bunched, audit_sessions, audit_merged);
+    golden!("terminal", ".txt", style: audit_empty, audit_hostile);
+}
+
+mod golden_screens {
+    use super::{on_one_screen, samples, text};
+    golden!("terminal", ".screen.txt", on_one_screen: clean, constant, saturated, stalled, refused, interrupted, empty);
+    golden!("terminal", ".screen.txt", on_one_screen: hostile, thresholds, aborted, sessions, overloaded, closed, fixed_work);
+    golden!("terminal", ".screen.txt", on_one_screen: at_once, simulated, balanced, overloaded_model);
 }
 
 mod golden_markdown {
     use super::{samples, style, text};
-    golden!("markdown", ".md": clean, saturated, hostile, thresholds, refused, audit_bunched);
+    golden!("markdown", ".md", style: clean, saturated, hostile, thresholds, refused, audit_bunched);
+}
+
+/// A run in which all is well, of one step.
+fn well() -> Summary {
+    let mut summary = samples::clean();
+    let n = summary.outcomes.values().sum();
+    summary.outcomes = [("ok".to_owned(), n)].into();
+    summary.by_label.retain(|name, _| name == "list");
+    summary.response_ok.n = summary.response.n;
+    summary
+}
+
+fn screen(summary: &Summary) -> String {
+    text("terminal", summary, &on_one_screen())
+}
+
+#[test]
+fn a_run_that_went_well_takes_22_lines_and_each_thing_to_know_takes_few_more() {
+    let base = screen(&well());
+    assert!(base.lines().count() <= 22, "{base}");
+    for needed in [
+        "VALID",
+        "independent",
+        "all ok",
+        "offered 197/s",
+        "95 % interval",
+        "p99.9",
+        "send lag p99",
+        "report.html",
+        "--details",
+    ] {
+        assert!(base.contains(needed), "{needed}: {base}");
+    }
+    let lines = |change: &dyn Fn(&mut Summary)| {
+        let mut summary = well();
+        change(&mut summary);
+        screen(&summary).lines().count() - base.lines().count()
+    };
+    let threshold = samples::thresholds().thresholds[0].clone();
+    assert_eq!(lines(&|s| s.thresholds = vec![threshold.clone(); 3]), 3);
+    let fail = |s: &mut Summary, names: &[&str]| {
+        s.outcomes.extend(names.iter().map(|&name| (name.to_owned(), 5)));
+    };
+    assert_eq!(lines(&|s| fail(s, &["status"])), 1);
+    assert_eq!(lines(&|s| fail(s, &["status", "timeout", "reset", "tls", "check", "dns"])), 4 + 1);
+    // A blank line, the heading, and what one step had no need of.
+    let steps = |s: &mut Summary, n: usize| {
+        let label = s.by_label["list"].clone();
+        s.by_label = (0..n).map(|i| (format!("step {i}"), label.clone())).collect();
+    };
+    assert_eq!(lines(&|s| steps(s, 8)), 2 + 8);
+    assert_eq!(lines(&|s| steps(s, 80)), 2 + 8 + 1);
+}
+
+#[test]
+fn each_finding_takes_at_most_three_lines_of_the_first_screen() {
+    for (name, make) in samples::ALL {
+        let summary = make();
+        if summary.audit.is_some() {
+            continue;
+        }
+        let shown = screen(&summary);
+        let (mut lines, mut within) = (Vec::new(), false);
+        for line in shown.lines() {
+            let begins = line.starts_with("  !! ") || line.starts_with("   ! ");
+            within = begins || within && line.starts_with("     ");
+            match (begins, within) {
+                (true, _) => lines.push(1),
+                (_, true) => *lines.last_mut().expect("one has begun") += 1,
+                _ => {}
+            }
+        }
+        assert!(lines.iter().all(|&n| n <= 3), "{name}: {lines:?}\n{shown}");
+        for line in shown.lines() {
+            assert!(columns(line) <= 80 && line.trim_end() == line, "{name}: {line}");
+        }
+    }
 }

@@ -22,7 +22,8 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     let written =
         files.map(|(name, output)| folder.write_new(name, &render(output, &merged.summary, &style)));
     let log = folder.records();
-    let shown = Shown::run(&merged.summary, Some(&folder), Some(&log));
+    let details = args.output.details;
+    let shown = Shown { details, ..Shown::run(&merged.summary, Some(&folder), Some(&log)) };
     let written = written.into_iter().map(|result| result.map(drop).map_err(Into::into));
     let failed = complain(written.chain(deliver(shown, &wanted, args.output.quiet)));
     Ok(match exit::of_summary(&merged.summary, args.output.strict) {

@@ -41,7 +41,8 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         (recompute(&run.records(), document, thresholds, None)?, run.path().to_owned())
     };
     let log = records.then(|| RunFolder::open(&args.run)).transpose()?.map(|run| run.records());
-    let shown = Shown { folder: Some(&folder), ..Shown::run(&summary, None, log.as_deref()) };
+    let shown =
+        Shown { folder: Some(&folder), details: args.details, ..Shown::run(&summary, None, log.as_deref()) };
     let failed = output::complain(output::deliver(shown, &wanted, false));
     Ok(if failed { exit::FAILED } else { exit::of_summary(&summary, args.strict) })
 }
@@ -64,7 +65,13 @@ fn study(args: &ReportArgs) -> Result<u8, Failure> {
     let text = fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     let study = headway_report::study::parse(&text)
         .with_context(|| format!("{} is not a study this version reads", path.display()))?;
-    let shown = Shown { document: Document::Study(&study), log: None, folder: Some(&args.run), notes: &[] };
+    let shown = Shown {
+        document: Document::Study(&study),
+        log: None,
+        folder: Some(&args.run),
+        notes: &[],
+        details: false,
+    };
     let failed = output::complain(output::deliver(shown, &wanted, false));
     Ok(if failed { exit::FAILED } else { exit::of_study(&study, args.strict) })
 }

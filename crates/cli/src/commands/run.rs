@@ -64,7 +64,8 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     }
     let folder = result.folder.as_ref();
     let log = folder.filter(|_| !settings.output.no_log).map(RunFolder::records);
-    let shown = Shown { notes, ..Shown::run(&result.summary, folder, log.as_deref()) };
+    let details = settings.output.details;
+    let shown = Shown { notes, details, ..Shown::run(&result.summary, folder, log.as_deref()) };
     let written = output::deliver(shown, &wanted, quiet);
     let code = exit::of_summary(&result.summary, settings.output.strict);
     if exit::unreachable(&result.summary) {

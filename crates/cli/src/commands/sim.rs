@@ -83,7 +83,8 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     let summary = &simulated.summary;
     let folder = simulated.folder.as_ref();
     let log = folder.filter(|_| settings.logs()).map(|folder| folder.records());
-    let shown = Shown::run(summary, folder, log.as_deref());
+    let details = settings.output.details;
+    let shown = Shown { details, ..Shown::run(summary, folder, log.as_deref()) };
     let written = output::deliver(shown, &settings.output.reports.wanted(), settings.output.quiet);
     let code = exit::of_summary(summary, settings.output.strict);
     let failures = simulated.failures.into_iter().map(|failure| Err(failure.into()));
@@ -118,7 +119,7 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
         .map(|folder| output::study_folder(&study, &settings.scenario, folder))
         .unwrap_or_default();
     let folder = folder.as_ref().map(RunFolder::path);
-    let shown = Shown { document: Document::Study(&study), log: None, folder, notes: &[] };
+    let shown = Shown { document: Document::Study(&study), log: None, folder, notes: &[], details: false };
     written.extend(output::deliver(shown, &settings.output.reports.wanted(), quiet));
     let failed = output::complain(written);
     if interrupted {

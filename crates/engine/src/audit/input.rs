@@ -106,7 +106,7 @@ fn failure(error: headway_import::Error) -> Error {
 fn is_log(path: &Path) -> anyhow::Result<bool> {
     let mut magic = [0; 4];
     let mut file = fs::File::open(path).with_context(|| path.display().to_string())?;
-    Ok(file.read_exact(&mut magic).is_ok() && (magic == *b"PAR1" || magic == [0xff; 4]))
+    Ok(file.read_exact(&mut magic).is_ok() && headway_records::begins_a_log(magic))
 }
 
 /// The log of a run.

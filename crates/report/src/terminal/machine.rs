@@ -129,11 +129,7 @@ pub(super) fn repeat(page: &mut Page, summary: &Summary, style: &Style) {
         page.labelled(name, Tone::Plain, text);
     }
     if summary.plan.as_ref().is_some_and(|plan| plan.shard.is_some()) {
-        page.labelled(
-            "shard",
-            Tone::Plain,
-            "these numbers are one shard's; `headway merge` makes one run of all shards' folders",
-        );
+        page.labelled("shard", Tone::Plain, words::ONE_SHARD);
     }
 }
 

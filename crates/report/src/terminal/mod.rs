@@ -3,12 +3,13 @@
 //! The order is that of the questions a reader should ask: was this the load I wanted (and if not, why), what was
 //! sent, how long did answers take, how did they end, could the generator keep up, how do I get this again. Colour
 //! repeats what the words say and never says more, so a copy without colour loses nothing. An audit asks other
-//! questions and has a page of its own.
+//! questions and has a page of its own. Unless details are asked for, a run has one screen (`brief`).
 //!
 //! Deliberately absent: the terminal itself (its width, whether it is one), and charts; the HTML report has those.
 
 mod audit;
 mod beside;
+mod brief;
 mod command;
 mod content;
 mod grid;
@@ -57,6 +58,10 @@ impl Output for Terminal {
         let mut page = Page::new(style.colour);
         if let Some(found) = &summary.audit {
             audit::render(&mut page, summary, found, style);
+            return Some(page.finish());
+        }
+        if !style.details {
+            brief::render(&mut page, summary, style);
             return Some(page.finish());
         }
         // What stands at the top is not said again below.

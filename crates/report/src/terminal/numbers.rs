@@ -64,6 +64,15 @@ pub(super) fn times(page: &mut Page, summary: &Summary) {
         page.marked(0, &format!("{flag} "), tone, caveat);
     }
     blocks(page, &times, flag);
+    successes(page, summary);
+    split(page, summary, flag);
+    if let Some(meaning) = words::conditional_meaning(summary) {
+        page.marked(3, "", Tone::Faint, meaning);
+    }
+}
+
+/// Response times of the successes, where there are failures.
+pub(super) fn successes(page: &mut Page, summary: &Summary) {
     let ok = &summary.response_ok;
     if ok.n > 0 && ok.n < summary.response.n {
         let text = format!(
@@ -75,10 +84,6 @@ pub(super) fn times(page: &mut Page, summary: &Summary) {
             count(ok.n)
         );
         page.labelled(" successes", Tone::Plain, &text);
-    }
-    split(page, summary, flag);
-    if let Some(meaning) = words::conditional_meaning(summary) {
-        page.marked(3, "", Tone::Faint, meaning);
     }
 }
 

@@ -40,9 +40,12 @@ pub(super) fn render(page: &mut Page, summary: &Summary) -> Vec<Reason> {
     below
 }
 
+/// Column at which the meaning of an answer begins.
+pub(super) const MEANING: usize = 25;
+
 /// `LOAD     INVALID        the load was NOT sent as specified`
 pub(super) fn answer(page: &mut Page, question: &str, answer: &Answer) {
-    let (name, word) = (11, 14);
+    let (name, word) = (11, MEANING - 11);
     // The meaning wraps under itself, so that the words stay a column of their own.
     for (i, line) in super::layout::wrap(&answer.meaning, WIDTH - name - word).into_iter().enumerate() {
         let (question, shown) = if i == 0 { (question, answer.word) } else { ("", "") };

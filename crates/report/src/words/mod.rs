@@ -6,6 +6,7 @@
 mod asked;
 pub mod audit;
 pub mod beside;
+pub mod brief;
 pub mod demands;
 pub mod findings;
 pub mod generator_share;
@@ -268,6 +269,10 @@ pub fn busiest_worker(summary: &Summary) -> Option<[f64; 3]> {
     });
     shares.max_by(|a, b| a[0].total_cmp(&b[0]))
 }
+
+/// What a run of one shard must say of itself.
+pub const ONE_SHARD: &str =
+    "these numbers are one shard's; `headway merge` makes one run of all shards' folders";
 
 /// A worker that spends more than this share of its time handling events is saturated.
 pub const SATURATED: f64 = 0.8;

@@ -1,0 +1,254 @@
+//! The first screen of a run: at most 22 lines when all is well and there is one step. Each threshold, kind of failure and step adds a
+//! line, each finding at most three.
+//!
+//! Deliberately absent: evidence, reasons of missing numbers, and rows that few need. The detailed page has them (`--details`), as have
+//! HTML and JSON.
+
+use super::content::table;
+use super::grid::Grid;
+use super::layout::{INDENT, Page, WIDTH, columns, span, wrap};
+use super::verdict::{MEANING, answer};
+use super::{beside, numbers};
+use crate::Style;
+use crate::content::{self, Block};
+use crate::format::{count, number, plural, share_of, visible};
+use crate::words::{self, Answer, Reason, ReasonId, Tone, brief};
+use headway_stats::Summary;
+use headway_stats::summary::{FindingId, LabelSummary, ModelPart, Severity};
+
+/// Rows of labels, and of the parts of a model.
+const MOST_ROWS: usize = 8;
+/// Kinds of failure.
+const MOST_FAILURES: usize = 4;
+/// Lines of what a finding says, before what to do next.
+const MOST_OF_A_FINDING: usize = 2;
+
+/// The first screen of a run that is not another tool's.
+pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
+    answer(page, "LOAD", &words::load(summary));
+    answer(page, "PATTERN", &brief::pattern(summary));
+    answer(page, "OUTCOME", &brief::outcome(summary));
+    failures(page, summary);
+    thresholds(page, summary);
+    if let Some(text) = words::interruption(summary) {
+        page.marked(2, "", Tone::Warn, &text);
+    }
+    let reasons = words::reasons(summary);
+    let mut findings =
+        reasons.iter().filter(|reason| reason.severity > Severity::Info && !is_shown(&reason.id)).peekable();
+    if findings.peek().is_some() {
+        page.blank();
+    }
+    findings.for_each(|reason| finding(page, reason));
+    page.blank();
+    page.marked(0, "", Tone::Plain, &brief::subject(summary));
+    page.labelled("load", Tone::Plain, &brief::load(summary));
+    times(page, summary);
+    beside::run(page, summary);
+    model(page, summary);
+    labels(page, summary);
+    page.blank();
+    if let Some((tone, text)) = brief::machine(summary) {
+        page.labelled("generator", tone, &text);
+    }
+    end(page, summary, style);
+}
+
+/// Whether the outcomes and the marks of lower bounds say the same.
+fn is_shown(id: &ReasonId) -> bool {
+    matches!(id, ReasonId::Finding(FindingId::Errors | FindingId::Censored))
+}
+
+/// Cause and remedy, at most three lines.
+fn finding(page: &mut Page, reason: &Reason) {
+    let (word, tone) = words::severity(reason.severity);
+    let mark = if reason.severity == Severity::Error { "  !! " } else { "   ! " };
+    let room = WIDTH - columns(mark);
+    page.marked(
+        0,
+        mark,
+        tone,
+        &fitting(&format!("{word} {}: {}", reason.id, reason.text), room, MOST_OF_A_FINDING),
+    );
+    if let Some(next) = reason.next {
+        page.marked(5, "next: ", Tone::Strong, &fitting(next, room - 6, 1));
+    }
+}
+
+/// As many whole sentences as fit on those lines; of a first one that is too long, its beginning.
+fn fitting(text: &str, width: usize, lines: usize) -> String {
+    let text = visible(text);
+    let ends = text.match_indices(". ").map(|(at, _)| at + 1).chain([text.len()]);
+    if let Some(end) = ends.filter(|&end| wrap(&text[..end], width).len() <= lines).last() {
+        return text[..end].to_owned();
+    }
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    while words.len() > 1 && wrap(&format!("{} ...", words.join(" ")), width).len() > lines {
+        words.pop();
+    }
+    format!("{} ...", words.join(" "))
+}
+
+/// One line each: what was demanded, and what it was judged on.
+fn thresholds(page: &mut Page, summary: &Summary) {
+    for threshold in &summary.thresholds {
+        let interval = words::thresholds::interval(threshold);
+        let interval = if interval == "-" { String::new() } else { format!(" ({interval})") };
+        let text = format!("{}: {}{interval}", threshold.text, words::thresholds::value(threshold));
+        let (word, tone) = words::thresholds::outcome(threshold.outcome);
+        let meaning = fitting(&text, WIDTH - MEANING, 1);
+        answer(page, "LIMIT", &Answer { word, meaning, tone });
+    }
+}
+
+/// Response and service time with their intervals.
+fn times(page: &mut Page, summary: &Summary) {
+    page.blank();
+    let conditional = words::conditional(summary);
+    if !conditional.is_empty() {
+        page.marked(INDENT, "", Tone::Faint, &format!("Times{conditional}"));
+    }
+    let mut flag = "  ";
+    if let Some(caveat) = words::caveat(summary) {
+        let tone = words::load(summary).tone;
+        flag = if tone == Tone::Bad { "!!" } else { " !" };
+        page.marked(0, &format!("{flag} "), tone, caveat);
+    }
+    let mut missing = false;
+    for block in content::run::times(summary).blocks {
+        let Block::Table(mut times) = block else { continue };
+        let cells = times.rows.iter_mut().flat_map(|row| &mut row.cells);
+        cells.for_each(|cell| missing |= cell.why.take().is_some());
+        table(page, &times, flag);
+    }
+    let notes = [
+        (missing, "- cannot be computed: --details says why"),
+        (summary.response.censored > 0, "> is a lower bound: some requests got no response"),
+        (
+            words::generator_share::marked(summary).is_some(),
+            "* over 5 % of it may be the generator's own delay: --details",
+        ),
+    ];
+    let notes: Vec<&str> = notes.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect();
+    if !notes.is_empty() {
+        page.marked(3, "", Tone::Faint, &notes.join("; "));
+    }
+    numbers::successes(page, summary);
+}
+
+/// The parts of a model, the busiest first, and whether the simulation is steady.
+fn model(page: &mut Page, summary: &Summary) {
+    let Some(simulation) = &summary.simulation else { return };
+    let mut parts: Vec<&ModelPart> = simulation.parts.iter().collect();
+    let load = |part: &ModelPart| part.utilisation.unwrap_or(0.0);
+    parts.sort_by(|a, b| load(b).total_cmp(&load(a)));
+    page.blank();
+    let mut grid = Grid::new(["model", "copies", "load", "in it", "requests", "failed"]);
+    for part in parts.iter().take(MOST_ROWS) {
+        let cells = [
+            part.name.clone(),
+            count(part.copies),
+            words::model::load(part),
+            number(part.number),
+            count(part.requests),
+            share_of(part.failed, part.requests),
+        ];
+        grid.row(words::model::load_tone(part), cells.to_vec());
+    }
+    grid.print(page);
+    more(page, parts.len(), "part");
+    let steady = words::model::model(summary).into_iter().find(|fact| fact.name == "steady");
+    if let Some(fact) = steady {
+        page.labelled(fact.name, fact.tone, &fact.text);
+    }
+}
+
+/// How requests failed, the most frequent first.
+fn failures(page: &mut Page, summary: &Summary) {
+    if !words::tells_outcomes(summary) {
+        return;
+    }
+    let kinds = brief::failures(summary);
+    for kind in kinds.iter().take(MOST_FAILURES) {
+        let line = [
+            span(Tone::Plain, " ".repeat(MEANING)),
+            span(Tone::Bad, format!("{} ", count(kind.n))),
+            span(Tone::Plain, kind.what.clone()),
+        ];
+        page.line(&line);
+        if let Some(first) = &kind.first {
+            page.marked(5, "", Tone::Plain, &fitting(first, WIDTH - 5, 2));
+        }
+    }
+    if kinds.len() > MOST_FAILURES {
+        let rest = plural((kinds.len() - MOST_FAILURES) as u64, "more kind");
+        page.marked(MEANING, "", Tone::Faint, &format!("... and {rest}: --details"));
+    }
+}
+
+/// Steps, or labels, the slowest first.
+fn labels(page: &mut Page, summary: &Summary) {
+    if summary.by_label.len() < 2 {
+        return;
+    }
+    let Some(section) = content::run::labels(summary) else { return };
+    let slowest = |label: &LabelSummary| label.response.p99.or(label.response.mean).unwrap_or(0.0);
+    for block in section.blocks {
+        let Block::Table(mut labels) = block else { continue };
+        let of = |name: &str| summary.by_label.get(name).map_or(0.0, slowest);
+        labels.rows.sort_by(|a, b| of(&b.cells[0].text).total_cmp(&of(&a.cells[0].text)));
+        let all = labels.rows.len();
+        labels.rows.truncate(MOST_ROWS);
+        page.blank();
+        table(page, &labels, "");
+        more(page, all, "step");
+    }
+}
+
+fn more(page: &mut Page, all: usize, thing: &str) {
+    if all > MOST_ROWS {
+        let rest = plural((all - MOST_ROWS) as u64, &format!("more {thing}"));
+        page.marked(INDENT, "", Tone::Faint, &format!("... and {rest}: --details"));
+    }
+}
+
+/// Where the page is, how to send the same again, what to type next.
+fn end(page: &mut Page, summary: &Summary, style: &Style) {
+    if let Some(folder) = &style.folder {
+        page.labelled("report", Tone::Plain, &format!("{}/report.html", folder.trim_end_matches('/')));
+    }
+    if let Some(seed) = summary.seed {
+        page.labelled("seed", Tone::Plain, &format!("{seed} (--seed sends the same again)"));
+    }
+    if let Some(overridden) = summary.plan.as_ref().map(|plan| plan.overridden.join(", ")) {
+        if !overridden.is_empty() {
+            page.labelled("overridden", Tone::Plain, &format!("{overridden}, in place of the file's values"));
+        }
+    }
+    for (name, text) in &style.notes {
+        page.labelled(name, Tone::Plain, text);
+    }
+    if summary.plan.as_ref().is_some_and(|plan| plan.shard.is_some()) {
+        page.labelled("shard", Tone::Plain, words::ONE_SHARD);
+    }
+    let next = match (&style.folder, summary.seed) {
+        (Some(folder), _) => format!("headway report {folder} --details"),
+        (None, Some(seed)) => format!("--seed {seed} --details shows all there is to this run"),
+        (None, None) => return,
+    };
+    page.labelled("next", Tone::Strong, &next);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_whole_sentences_where_it_can_be() {
+        assert_eq!(fitting("One two. Three four.", 20, 1), "One two. Three four.");
+        assert_eq!(fitting("One two. Three four.", 19, 1), "One two.");
+        assert_eq!(fitting("One two. Three four.", 12, 2), "One two. Three four.");
+        assert_eq!(fitting("One two three four.", 11, 1), "One two ...");
+        assert_eq!(fitting("incomprehensible", 5, 1), "incomprehensible ...");
+    }
+}

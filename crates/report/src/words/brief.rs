@@ -1,0 +1,119 @@
+//! What the first screen says in a line each: the pattern, the load, the machine.
+//!
+//! Absent: what these rest on; [`super::pattern()`] and the other sentences have that.
+
+use super::{Answer, SATURATED, Tone, asked, busiest_worker, outcome_meaning, outcomes, total};
+use crate::format::{count, plural, rate, share, share_of, size, time};
+use headway_stats::Summary;
+use headway_stats::summary::{FindingId, Pattern, Source};
+
+/// Are the starts like those of independent users? In a line, where there is more to say than that.
+pub fn pattern(summary: &Summary) -> Answer {
+    let whole = super::pattern(summary);
+    let verdict = &summary.verdict;
+    let meaning = match (verdict.pattern, verdict.pattern_scale_s, verdict.pattern_needs) {
+        (Pattern::Independent, Some(scale), _) => format!("like independent users, up to {}", time(scale)),
+        (Pattern::Undecided, _, Some(needed)) => {
+            format!("too few requests to tell; about {} would do", count(needed))
+        }
+        (Pattern::Undecided, ..) => "not decided".to_owned(),
+        _ => return whole,
+    };
+    Answer { meaning, ..whole }
+}
+
+/// How the requests ended, without the kinds of failure.
+pub fn outcome(summary: &Summary) -> Answer {
+    let whole = super::answers(summary);
+    let all = total(&summary.outcomes);
+    let failed = all - summary.outcomes.get("ok").copied().unwrap_or(0).min(all);
+    if failed == 0 {
+        return whole;
+    }
+    Answer {
+        meaning: format!("{} of {} failed ({})", count(failed), count(all), share_of(failed, all)),
+        ..whole
+    }
+}
+
+/// A kind of failure.
+pub struct Failed {
+    /// Requests that failed so.
+    pub n: u64,
+    /// What it is.
+    pub what: String,
+    /// What the first of them met, where that is known.
+    pub first: Option<String>,
+}
+
+/// Kinds of failure, the most frequent first.
+pub fn failures(summary: &Summary) -> Vec<Failed> {
+    let findings = &summary.verdict.findings;
+    let first = |name: &str| {
+        let id = FindingId::from(format!("cause-{name}"));
+        findings.iter().find(|finding| finding.id == id).map(super::findings::text)
+    };
+    let failed = outcomes(summary).into_iter().filter(|&(name, n)| name != "ok" && n > 0);
+    let mut kinds: Vec<Failed> = failed
+        .map(|(name, n)| {
+            let meaning = outcome_meaning(name);
+            let what = if meaning.is_empty() { name.to_owned() } else { format!("{name}: {meaning}") };
+            Failed { n, what, first: first(name) }
+        })
+        .collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.n));
+    kinds
+}
+
+/// What was run, without the date.
+pub fn subject(summary: &Summary) -> String {
+    let subject = asked::subject(summary);
+    let date = summary.started_at.as_ref().and_then(|date| subject.strip_suffix(&format!(", {date}")));
+    date.unwrap_or(&subject).to_owned()
+}
+
+/// `offered 200/s, sent 197/s, throughput 197/s, received 24.1 kB/s`.
+pub fn load(summary: &Summary) -> String {
+    let rates = &summary.rate;
+    let seconds = summary.measured.to_s - summary.measured.from_s;
+    let received = summary.bytes.mean.filter(|_| seconds > 0.0 && summary.source != Source::Sim);
+    let received = received.map(|mean| format!("{}/s", size(mean * summary.bytes.n as f64 / seconds)));
+    let parts = [
+        ("offered", rates.offered.map(rate)),
+        ("sent", rates.started.map(rate)),
+        ("throughput", rates.throughput.map(rate)),
+        ("received", received),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?))).collect();
+    parts.join(", ")
+}
+
+/// Whether the generator kept up, and how late it was; none where nothing watched it.
+pub fn machine(summary: &Summary) -> Option<(Tone, String)> {
+    let generator = summary.generator.as_ref()?;
+    let mut parts = Vec::new();
+    let mut tone = Tone::Plain;
+    if let Some([handling, polling, _]) = busiest_worker(summary) {
+        if handling > SATURATED {
+            tone = Tone::Bad;
+            parts.push(format!("SATURATED ({} of a core)", share(handling)));
+        } else {
+            parts.push(format!("{} of a core", share(handling + polling)));
+        }
+    }
+    if let Some(p99) = summary.lag.p99 {
+        parts.push(format!("send lag p99 {}", time(p99)));
+    }
+    match generator.stalls.iter().map(|stall| stall.length_s).reduce(f64::max) {
+        Some(longest) => {
+            let times = plural(generator.stalls.len() as u64, "time");
+            parts.push(format!("held up {times}, for {} at most", time(longest)));
+        }
+        None => parts.push("never held up".to_owned()),
+    }
+    if generator.same_host_as_target == Some(true) {
+        parts.push("target on this machine".to_owned());
+    }
+    Some((tone, parts.join("; ")))
+}
