@@ -50,6 +50,7 @@ impl Output for Markdown {
             content::run::thresholds(summary),
             Some(content::run::times(summary)),
             content::run::outcomes(summary),
+            content::run::failures(summary),
         ];
         for section in sections.iter().flatten() {
             page.section(section);

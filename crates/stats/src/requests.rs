@@ -10,7 +10,7 @@ use crate::intervals::SEGMENTS;
 use crate::moments::Sums;
 use crate::phase::Ranges;
 use crate::responses::{Sample, Strata};
-use crate::summary::{LabelSummary, ResponseKind, Spread};
+use crate::summary::{Failure, LabelSummary, ResponseKind, Spread};
 use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::BTreeMap;
 
@@ -28,6 +28,8 @@ pub(crate) struct Requests {
     pub bytes: Strata,
     pub blocked: Fine,
     pub outcomes: [u64; Outcome::ALL.len()],
+    /// Of those that failed: by outcome, status (0: none), and step, as far as there is room for it.
+    failed: BTreeMap<(u8, u16, Option<u16>), u64>,
     /// Never started.
     pub never: [u64; SEGMENTS],
     /// Not sent, for a reason of the generator's: those that were due by the plan, and the others.
@@ -56,6 +58,9 @@ pub(crate) struct Requests {
     pub warmup: u64,
     pub after: u64,
 }
+
+/// Kinds of failure that are kept apart by step; there are as many again without it at most.
+const MOST_FAILURES: usize = 4_096;
 
 /// Requests that were not sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,6 +107,7 @@ impl Requests {
             bytes: strata(),
             blocked: Fine::new(),
             outcomes: [0; Outcome::ALL.len()],
+            failed: BTreeMap::new(),
             never: [0; SEGMENTS],
             not_sent: [NotSent::default(); SEGMENTS],
             others_not_sent: [NotSent::default(); SEGMENTS],
@@ -133,6 +139,9 @@ impl Requests {
         let (outcome, count) = (record.outcome, record.count);
         self.dues[record.due as usize] += u64::from(count);
         self.outcomes[outcome as usize] += u64::from(count);
+        if outcome != Outcome::Ok {
+            self.fail(record);
+        }
         let label = self.labels.get_mut(usize::from(record.step));
         if !record.started.is_some() {
             self.never[segment] += u64::from(count);
@@ -185,6 +194,28 @@ impl Requests {
         if let Some(label) = label {
             label.push(outcome, response.max(0) as u64, count);
         }
+    }
+
+    fn fail(&mut self, record: &Record) {
+        let mut kind =
+            (record.outcome as u8, record.status, (!self.labels.is_empty()).then_some(record.step));
+        if self.failed.len() >= MOST_FAILURES && !self.failed.contains_key(&kind) {
+            kind.2 = None;
+        }
+        *self.failed.entry(kind).or_default() += u64::from(record.count);
+    }
+
+    /// How requests failed, the most frequent first; `labels` are those of the steps.
+    pub fn failures_by_kind(&self, labels: &[String]) -> Vec<Failure> {
+        let failure = |(&(outcome, status, step), &n): (&(u8, u16, Option<u16>), &u64)| Failure {
+            outcome: Outcome::ALL[usize::from(outcome)].name().to_owned(),
+            status: (status > 0).then_some(status),
+            step: step.and_then(|step| labels.get(usize::from(step)).cloned()),
+            n,
+        };
+        let mut all: Vec<Failure> = self.failed.iter().map(failure).collect();
+        all.sort_by_key(|failure| std::cmp::Reverse(failure.n));
+        all
     }
 
     /// Requests that were not sent, for a reason of the generator's.

@@ -5,7 +5,7 @@ use crate::format::{STEPPED, count, interval_cell, number as digits, plural, rat
 use crate::words::{self, Tone};
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Interval, Intervals, LabelSummary, Source, Spread, Tail, ThreadGroup, ThresholdResult,
+    Failure, Interval, Intervals, LabelSummary, Source, Spread, Tail, ThreadGroup, ThresholdResult,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -181,6 +181,35 @@ pub(crate) fn outcomes(summary: &Summary) -> Option<Section> {
         headed: false,
     };
     Some(Section { id: "outcomes", title: "Outcomes".into(), blocks: vec![Block::Table(table)] })
+}
+
+/// How requests failed, by outcome, status code and step; none where the outcomes say all of it.
+pub(crate) fn failures(summary: &Summary) -> Option<Section> {
+    let total = words::total(&summary.outcomes);
+    let steps = summary.failures.iter().any(|failure| failure.step.is_some());
+    if !steps && summary.failures.iter().all(|failure| failure.status.is_none()) {
+        return None;
+    }
+    let row = |failure: &Failure| {
+        let status = failure.status.map_or("-".into(), |status| status.to_string());
+        let mut cells = vec![Cell::toned(Tone::Bad, &failure.outcome), Cell::new(status)];
+        cells.extend(steps.then(|| Cell::new(failure.step.as_deref().unwrap_or("-"))));
+        cells.extend([Cell::new(count(failure.n)), Cell::new(share_of(failure.n, total))]);
+        Row::from(cells)
+    };
+    let mut columns = vec![Column::word("failure", 19), Column::number("status", 8)];
+    columns.extend(steps.then_some(Column::number("step", 25)));
+    columns.extend([Column::number("requests", 14), Column::number("share of all", 13)]);
+    let table = Table {
+        caption: "How requests failed".into(),
+        columns,
+        rows: summary.failures.iter().map(row).collect(),
+        most_rows: MOST_LABELS,
+        row: "kind of failure",
+        headed: true,
+    };
+    let blocks = vec![Block::Table(table)];
+    Some(Section { id: "failures", title: "Failures".into(), blocks })
 }
 
 /// Response times by label, the most frequent first; none without labels.

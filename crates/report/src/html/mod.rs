@@ -115,7 +115,9 @@ fn sections(page: &mut Markup, summary: &Summary) {
     figures::headways(page, summary);
     figures::dispersion(page, summary);
     tables::rules(page, summary);
-    for part in [run_content::outcomes(summary), run_content::labels(summary)].iter().flatten() {
+    let parts =
+        [run_content::outcomes(summary), run_content::failures(summary), run_content::labels(summary)];
+    for part in parts.iter().flatten() {
         content::section(page, part);
     }
     run::generator(page, summary);

@@ -108,6 +108,7 @@ fn split(page: &mut Page, summary: &Summary, flag: &'static str) {
 pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
     let Some(outcomes) = content::run::outcomes(summary) else { return };
     section(page, &outcomes);
+    content::run::failures(summary).iter().for_each(|failures| section(page, failures));
     let bytes = &summary.bytes;
     if bytes.n > 0 {
         let text = format!(

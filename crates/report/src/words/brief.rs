@@ -2,8 +2,9 @@
 //!
 //! Absent: what these rest on; [`super::pattern()`] and the other sentences have that.
 
-use super::{Answer, SATURATED, Tone, asked, busiest_worker, outcome_meaning, outcomes, total};
+use super::{Answer, SATURATED, Tone, asked, busiest_worker, outcome_meaning, total};
 use crate::format::{count, plural, rate, share, share_of, size, time};
+use headway_base::Outcome;
 use headway_stats::Summary;
 use headway_stats::summary::{FindingId, Pattern, Source};
 
@@ -53,15 +54,24 @@ pub fn failures(summary: &Summary) -> Vec<Failed> {
         let id = FindingId::from(format!("cause-{name}"));
         findings.iter().find(|finding| finding.id == id).map(super::findings::text)
     };
-    let failed = outcomes(summary).into_iter().filter(|&(name, n)| name != "ok" && n > 0);
-    let mut kinds: Vec<Failed> = failed
-        .map(|(name, n)| {
-            let meaning = outcome_meaning(name);
-            let what = if meaning.is_empty() { name.to_owned() } else { format!("{name}: {meaning}") };
+    let mut kinds: Vec<Failed> = super::kinds_of_failure(summary)
+        .into_iter()
+        .map(|(name, status, n)| {
+            let what = match (status, outcome_meaning(name)) {
+                (Some(status), _) if name == Outcome::Status.name() => format!("status {status}"),
+                (Some(status), meaning) => format!("{name} (status {status}): {meaning}"),
+                (None, "") => name.to_owned(),
+                (None, meaning) => format!("{name}: {meaning}"),
+            };
             Failed { n, what, first: first(name) }
         })
         .collect();
-    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.n));
+    // What the first of them met is said once for each outcome.
+    for i in (1..kinds.len()).rev() {
+        if kinds[..i].iter().any(|kind| kind.first == kinds[i].first) {
+            kinds[i].first = None;
+        }
+    }
     kinds
 }
 

@@ -208,6 +208,22 @@ pub fn outcomes(summary: &Summary) -> Vec<(&str, u64)> {
     rows
 }
 
+/// How requests failed, by outcome and status code, the most frequent first. Documents of 0.1.0 have the outcomes alone.
+pub fn kinds_of_failure(summary: &Summary) -> Vec<(&str, Option<u16>, u64)> {
+    let mut kinds: BTreeMap<(&str, Option<u16>), u64> = BTreeMap::new();
+    for failure in &summary.failures {
+        let n = kinds.entry((&failure.outcome, failure.status)).or_default();
+        *n = n.saturating_add(failure.n);
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().map(|((name, status), n)| (name, status, n)).collect();
+    if kinds.is_empty() {
+        let failed = outcomes(summary).into_iter().filter(|&(name, n)| name != Outcome::Ok.name() && n > 0);
+        kinds = failed.map(|(name, n)| (name, None, n)).collect();
+    }
+    kinds.sort_by_key(|&(.., n)| std::cmp::Reverse(n));
+    kinds
+}
+
 /// What an outcome means; nothing for a name that this version does not know.
 pub fn outcome_meaning(name: &str) -> &'static str {
     match Outcome::from_name(name) {

@@ -16,7 +16,7 @@ pub use runs::{
 
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Against, Arrivals, Beside, Differs, Intended, Ks, KsPair, LabelSummary, SCHEMA, Stall, Stated,
+    Against, Arrivals, Beside, Differs, Failure, Intended, Ks, KsPair, LabelSummary, SCHEMA, Stall, Stated,
     ThresholdResult,
 };
 use parts::{block, dispersion, generator, outcomes, tail};
@@ -110,6 +110,13 @@ pub fn hostile() -> Summary {
         ..ThresholdResult::default()
     }];
     summary.outcomes.insert(attack.into(), u64::MAX / 4);
+    let failure = Failure {
+        outcome: attack.into(),
+        status: Some(u16::MAX),
+        step: Some(attack.into()),
+        n: u64::MAX / 4,
+    };
+    summary.failures = vec![failure];
     for i in 0..40 {
         summary.by_label.insert(format!("{attack}{i}\u{6f22}\u{5b57}"), label(1 << i));
     }

@@ -162,6 +162,7 @@ impl Analysis {
         summary.lag = tail(&self.arrivals.lag, "lag", nothing(), missing);
         summary.blocked = tail(&r.blocked, "blocked", nothing(), missing);
         summary.outcomes = outcomes(&r.outcomes);
+        summary.failures = r.failures_by_kind(&self.setup.labels);
         let percentiles = PercentileCurves { response: response.curve(NS), service: service.curve(NS) };
         summary.curves = Curves { percentiles, headway: summary.curves.headway.take() };
         summary.by_label = match &self.setup.labels[..] {

@@ -121,6 +121,8 @@ pub struct Summary {
     pub bytes: Spread,
     /// Number of requests by how they ended; names as in [`headway_base::Outcome::name`], zero counts left out.
     pub outcomes: BTreeMap<String, u64>,
+    /// Of the requests that failed: by outcome, status code and step, the most frequent first. Their sum is that of the outcomes.
+    pub failures: Vec<Failure>,
     /// Response times and outcomes by label of the step.
     pub by_label: BTreeMap<String, LabelSummary>,
     /// Numbers of a workload in which users wait for their answers; none for an open one.
@@ -143,6 +145,20 @@ pub struct Summary {
     pub generator: Option<Generator>,
     /// Why a number is null: its path in this document, and the reason.
     pub not_computed: NotComputed,
+}
+
+/// Requests that failed in one way.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Failure {
+    /// How they ended, as in `outcomes`.
+    pub outcome: String,
+    /// The status code of the response; null where there was none.
+    pub status: Option<u16>,
+    /// Label of the step; null in a run of one step, and of the rarest kinds where there are thousands.
+    pub step: Option<String>,
+    /// How many.
+    pub n: u64,
 }
 
 /// Units of the document's numbers; constant within a schema version.

@@ -246,3 +246,34 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn failures_are_counted_by_outcome_status_and_step() {
+    let mut world = World::poisson(500.0, 4, 11);
+    world.labels = vec!["list".into(), "add".into()];
+    let mut expected = std::collections::BTreeMap::new();
+    for (i, record) in world.records.iter_mut().enumerate() {
+        record.step = (i % 2) as u16;
+        (record.outcome, record.status) = match i % 20 {
+            1 | 2 | 3 => (Outcome::Status, 503),
+            4 => (Outcome::Status, 429),
+            5 => (Outcome::Check, 200),
+            6 => (Outcome::Timeout, 0),
+            _ => continue,
+        };
+        let step = world.labels[usize::from(record.step)].clone();
+        let status = (record.status > 0).then_some(record.status);
+        *expected.entry((record.outcome.name().to_owned(), status, Some(step))).or_insert(0) += 1;
+    }
+    let summary = world.analyse();
+    let failures = &summary.failures;
+    assert!(failures.is_sorted_by_key(|failure| std::cmp::Reverse(failure.n)), "{failures:?}");
+    let counted = failures.iter().map(|f| ((f.outcome.clone(), f.status, f.step.clone()), f.n)).collect();
+    assert_eq!(expected, counted);
+    let failed: u64 = failures.iter().map(|failure| failure.n).sum();
+    assert_eq!(failed, summary.outcomes.values().sum::<u64>() - summary.outcomes["ok"]);
+    // One step needs no name.
+    world.labels.truncate(1);
+    world.records.iter_mut().for_each(|record| record.step = 0);
+    assert!(world.analyse().failures.iter().all(|failure| failure.step.is_none()));
+}
