@@ -7,7 +7,8 @@ use anyhow::{Context as _, anyhow};
 use headway_base::Nanos;
 use headway_live::tls::TlsSetup;
 use headway_live::{Clock, Control, RunReport};
-use headway_stats::summary::{Finding, Generator, Severity, Source, Stall, WorkerTime};
+use headway_stats::summary::evidence::Run;
+use headway_stats::summary::{DueWait, Finding, Generator, Severity, Source, Stall, WorkerTime};
 use headway_stats::{Facts, Summary};
 use headway_workload::Target;
 use headway_workload::content::Script;
@@ -192,11 +193,10 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         send_cost_s: send_cost(report).map(seconds),
         lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
-        waiting: Some(format!(
-            "sleeping until {} before the due time, then polling: {:.1} % of a core",
-            headway_live::clock::UP_BEFORE,
-            100.0 * seconds(polling) / (seconds(all) / report.workers.len() as f64).max(1e-9)
-        )),
+        due_wait: Some(DueWait {
+            polls_before_s: headway_live::clock::UP_BEFORE.as_secs_f64(),
+            polls_for: seconds(polling) / (seconds(all) / report.workers.len() as f64).max(1e-9),
+        }),
         ..Generator::default()
     }
 }
@@ -233,10 +233,12 @@ fn name_causes(summary: &mut Summary, report: &RunReport, redactor: &Redactor) {
     for (outcome, text) in messages {
         let n = summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
         if n > 0 {
+            let message = redactor.hide(text).to_string();
+            let evidence = Run::FirstFailure { outcome: outcome.name().to_owned(), message };
             summary.verdict.findings.push(Finding {
                 id: format!("cause-{}", outcome.name()).into(),
                 severity: Severity::Info,
-                text: format!("The first request that ended as {}: {}.", outcome.name(), redactor.hide(text)),
+                evidence: vec![evidence.into()],
                 n,
                 ..Finding::default()
             });

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use headway_base::Nanos;
 use headway_records::{Metadata, metadata};
 use headway_stats::Facts;
-use headway_stats::summary::{PlanSummary, Source};
+use headway_stats::summary::{PlanKind, PlanSummary, Source};
 use headway_workload::Shard;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -125,11 +125,13 @@ impl Manifest {
     /// The file cannot be read, or is not such a document.
     pub fn read(path: &Path) -> Result<Manifest> {
         let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-        let document: Manifest = serde_json::from_slice(&text)
+        let mut document: Manifest = serde_json::from_slice(&text)
             .with_context(|| format!("{} is not a {SCHEMA} document", path.display()))?;
         if document.schema != SCHEMA {
             anyhow::bail!("{}: schema {} is not {SCHEMA}", path.display(), document.schema);
         }
+        let asked = &mut document.asked;
+        asked.kind = asked.kind.or_else(|| PlanKind::of_process(&asked.process));
         Ok(document)
     }
 }

@@ -8,6 +8,7 @@ use crate::recompute::{cut_short, recompute};
 use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder};
+use headway_stats::summary::evidence::{LostShard, Run as RunEvidence};
 use headway_stats::summary::{Finding, FindingId, Generator, LoadVerdict, Severity, Stall};
 use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
@@ -178,7 +179,8 @@ impl Shards {
             summary.verdict.findings.push(finding);
         }
         if without_record > 0 {
-            incomplete(&mut summary, without_record, "planned arrivals left no record");
+            let evidence = RunEvidence::MissingRecords { n: without_record };
+            incomplete(&mut summary, without_record, evidence);
         }
         Ok(Merged { summary, missing, arrivals_without_record: without_record })
     }
@@ -231,10 +233,7 @@ impl Shards {
         (apart > SAME_ZERO).then(|| Finding {
             id: FindingId::ShardsApart,
             severity: Severity::Warning,
-            text: format!(
-                "The shards began {apart} apart by their machines' clocks: their records are laid over each other as those clocks \
-                 have it, and together they are another load than the plan."
-            ),
+            evidence: vec![RunEvidence::ShardsApart { apart_s: apart.as_secs_f64() }.into()],
             value: Some(apart.as_secs_f64()),
             limit: Some(SAME_ZERO.as_secs_f64()),
             n: self.runs.len() as u64,
@@ -272,28 +271,21 @@ pub(crate) fn say_missing(summary: &mut Summary, missing: &[MissingShard]) {
     if missing.is_empty() {
         return;
     }
-    let of = |lost: &MissingShard| match lost.planned {
-        Some(n) => format!("{} ({n} planned arrivals)", lost.shard),
-        None => lost.shard.clone(),
-    };
-    let names: Vec<String> = missing.iter().map(of).collect();
+    let lost = |lost: &MissingShard| LostShard { shard: lost.shard.clone(), planned: lost.planned };
     let planned = missing.iter().filter_map(|lost| lost.planned).sum();
-    incomplete(
-        summary,
-        planned,
-        &format!("planned arrivals are in shards which are missing: {}", names.join(", ")),
-    );
+    let shards = missing.iter().map(lost).collect();
+    incomplete(summary, planned, RunEvidence::MissingShards { n: planned, shards });
 }
 
 /// What was not seen may have been sent or not: a load of which records are missing is not shown to be VALID.
-fn incomplete(summary: &mut Summary, n: u64, what: &str) {
+fn incomplete(summary: &mut Summary, n: u64, evidence: RunEvidence) {
     if summary.verdict.load == Some(LoadVerdict::Valid) {
         summary.verdict.load = Some(LoadVerdict::Inconclusive);
     }
     let finding = Finding {
         id: FindingId::RecordsMissing,
         severity: Severity::Error,
-        text: format!("The run is incomplete: {n} {what}. The numbers are of the records that are there."),
+        evidence: vec![evidence.into()],
         value: Some(n as f64),
         n: summary.measured.n,
         ..Finding::default()

@@ -1,7 +1,7 @@
 //! A plan as summaries show it.
 
 use headway_base::Nanos;
-use headway_stats::summary::{PlanPhase, PlanSummary};
+use headway_stats::summary::{PlanKind, PlanPhase, PlanSummary};
 use headway_workload::plan::{Group, Source};
 use headway_workload::users::Level;
 use headway_workload::{Plan, Shard};
@@ -10,6 +10,7 @@ use headway_workload::{Plan, Shard};
 pub fn plan_summary(plan: &Plan) -> PlanSummary {
     let process = plan.process();
     let profile = plan.profile();
+    let kind = kind(plan);
     let mut at = Nanos::ZERO;
     let mut phase = |length: Nanos, from: f64, to: f64| {
         let warmup = at < plan.measured_from;
@@ -45,7 +46,8 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
     let users: u64 = levels.iter().map(|l| u64::from(l.most())).sum::<u64>() + at_once;
     PlanSummary {
         version: Some(headway_workload::plan::VERSION),
-        process: process.map_or_else(|| kind(plan).to_owned(), |p| p.to_string()),
+        kind: Some(kind),
+        process: process.map_or_else(|| kind.word().unwrap_or_default().to_owned(), |p| p.to_string()),
         gap_cov: process.map(|p| p.thinned_cov(plan.shard.count())),
         rate: profile.and_then(|p| p.phases().last()).map(|last| last.to.0),
         phases,
@@ -56,11 +58,12 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
     }
 }
 
-fn kind(plan: &Plan) -> &'static str {
+fn kind(plan: &Plan) -> PlanKind {
     match () {
-        () if plan.groups.iter().all(|g| matches!(g.source, Source::AtOnce { .. })) => "at once",
-        () if plan.is_fixed_work() => "fixed work",
-        () if plan.groups.iter().any(Group::arrives) => "mixed",
-        () => "closed",
+        () if plan.process().is_some() => PlanKind::Arrivals,
+        () if plan.groups.iter().all(|g| matches!(g.source, Source::AtOnce { .. })) => PlanKind::AtOnce,
+        () if plan.is_fixed_work() => PlanKind::FixedWork,
+        () if plan.groups.iter().any(Group::arrives) => PlanKind::Mixed,
+        () => PlanKind::Closed,
     }
 }

@@ -6,6 +6,7 @@ use crate::merge::{missing, say_missing};
 use anyhow::Result;
 use headway_base::{Batch, Kind, Nanos};
 use headway_records::{By, Limits, Merge};
+use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{Finding, FindingId, Generator, Severity, Source};
 use headway_stats::{Facts, Summary, Threshold};
 use std::path::Path;
@@ -67,13 +68,11 @@ pub fn recompute(
 
 /// That a log has no end mark.
 pub(crate) fn cut_short(log: &Path) -> Finding {
+    let folder = log.parent().unwrap_or(log);
     Finding {
         id: FindingId::LogCutShort,
         severity: Severity::Warning,
-        text: format!(
-            "The log in {} has no end mark: the process was killed or the disk was full. What was in flight, and up to a second of records before, is missing.",
-            log.parent().unwrap_or(log).display()
-        ),
+        evidence: vec![Run::LogCutShort { folder: folder.display().to_string() }.into()],
         ..Finding::default()
     }
 }

@@ -10,6 +10,7 @@ use crate::simulate::Sim;
 use headway_base::Nanos;
 use headway_live::Control;
 use headway_records::{LogWriter, RunFolder};
+use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{Finding, FindingId, PlanSummary, Severity};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
 use headway_workload::{Limits, Plan};
@@ -209,14 +210,11 @@ pub fn render(name: &str, summary: &Summary, style: &headway_report::Style) -> V
 
 /// That the log lacks rows.
 fn log_finding(error: &headway_records::Error, rows_lost: u64, rows_written: u64) -> Finding {
+    let evidence = Run::LogLost { lost: rows_lost, written: rows_written, error: error.to_string() };
     Finding {
         id: FindingId::LogLost,
         severity: Severity::Warning,
-        text: format!(
-            "The log has lost {}, and holds {} ({error}); the statistics have all of them.",
-            headway_report::format::plural(rows_lost, "row"),
-            headway_report::format::count(rows_written)
-        ),
+        evidence: vec![evidence.into()],
         value: Some(rows_lost as f64),
         n: rows_lost,
         ..Finding::default()

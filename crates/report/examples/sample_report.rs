@@ -8,9 +8,12 @@
 
 #[path = "../tests/samples/mod.rs"]
 mod samples;
+#[path = "../tests/samples/sentences.rs"]
+mod sentences;
 #[path = "../tests/samples/studies.rs"]
 mod studies;
 
+use headway_report::words::findings::sentence;
 use headway_report::{Document, Style};
 use std::path::Path;
 
@@ -43,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     write(&Path::new(folder).join(format!("{name}.md")), "markdown", Document::Study(&document), &style)?;
                 }
             }
-            Ok(())
+            keep(&Path::new(folder).join("sentences.txt"), all_sentences().into_bytes())
         }
         ["--study", path, sample] => {
             let known = studies::STUDIES.iter().find(|(name, _)| *name == sample);
@@ -70,6 +73,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 .into())
         }
     }
+}
+
+/// A line for each sentence of each finding, and of the remarks.
+fn all_sentences() -> String {
+    let all = sentences::all().into_iter();
+    all.flat_map(|(id, samples)| samples.into_iter().map(move |of| format!("{id}: {}\n", sentence(&of))))
+        .collect()
 }
 
 fn find(name: &str) -> Result<headway_stats::Summary, String> {

@@ -33,6 +33,7 @@ pub fn recorded(name: impl Into<String>, summary: &Summary) -> Recorded {
         no_interval: reasons.collect(),
         curve: summary.curves.percentiles.response.clone(),
         notes: Vec::new(),
+        remarks: Vec::new(),
     }
 }
 
@@ -124,7 +125,7 @@ fn ratio_interval(ratio: f64, [a, b]: [&Side; 2]) -> Option<Interval> {
 }
 
 fn why_not(recorded: &Side, simulated: &Side) -> String {
-    let told = |name: &str, side: &Side| {
+    let why_not = |name: &str, side: &Side| {
         let Side { value, ci95, lower_bound, no_interval } = side;
         Some(match (value, ci95) {
             (None, _) => format!("there is no {name} one"),
@@ -139,7 +140,7 @@ fn why_not(recorded: &Side, simulated: &Side) -> String {
             _ => return None,
         })
     };
-    let both = [told("recorded", recorded), told("simulated", simulated)];
+    let both = [why_not("recorded", recorded), why_not("simulated", simulated)];
     both.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
@@ -190,21 +191,24 @@ mod tests {
         let mut unsteady = of(0.1, 1.0);
         unsteady.response.ci95.p99 = None;
         unsteady.not_computed.insert("response.ci95.p99".into(), Stated::other("no steady state"));
-        let told = p99(&whole, &unsteady);
-        assert_eq!((told.ratio, told.agree, word(&told)), (Some(1.0), None, "not told"));
-        assert_eq!(told.why_not.as_deref(), Some("the simulated one has no interval (no steady state)"));
-        assert_eq!(told.simulated.no_interval.as_deref(), Some("no steady state"));
+        let compared = p99(&whole, &unsteady);
+        assert_eq!((compared.ratio, compared.agree, word(&compared)), (Some(1.0), None, "not told"));
+        assert_eq!(compared.why_not.as_deref(), Some("the simulated one has no interval (no steady state)"));
+        assert_eq!(compared.simulated.no_interval.as_deref(), Some("no steady state"));
         let mut bounded = of(0.1, 1.0);
         bounded.response.lower_bound.insert("p99".into(), true);
-        let told = p99(&bounded, &whole);
-        assert_eq!((told.ratio, told.agree, value_cell(&told.recorded)), (None, None, "> 100 ms".into()));
-        assert!(told.why_not.unwrap().contains("the recorded one is a lower bound"));
-        let told = p99(&Summary::default(), &whole);
-        assert_eq!(told.why_not.as_deref(), Some("there is no recorded one"));
+        let compared = p99(&bounded, &whole);
+        assert_eq!(
+            (compared.ratio, compared.agree, value_cell(&compared.recorded)),
+            (None, None, "> 100 ms".into())
+        );
+        assert!(compared.why_not.unwrap().contains("the recorded one is a lower bound"));
+        let compared = p99(&Summary::default(), &whole);
+        assert_eq!(compared.why_not.as_deref(), Some("there is no recorded one"));
         let neither = p99(&Summary::default(), &unsteady).why_not.unwrap();
         assert_eq!(neither, "there is no recorded one; the simulated one has no interval (no steady state)");
-        let told = p99(&of(0.1, 100.0), &whole);
-        assert!(told.agree.is_none() && told.why_not.unwrap().contains("reaches down to nothing"));
+        let compared = p99(&of(0.1, 100.0), &whole);
+        assert!(compared.agree.is_none() && compared.why_not.unwrap().contains("reaches down to nothing"));
     }
 
     #[test]
@@ -217,8 +221,8 @@ mod tests {
         point.why_not = Some(Stated::other("the plan varies"));
         assert_eq!(why(&point, 1), "no steady state: the plan varies");
         point.response.get_mut("p99").unwrap().ci95 = Some([0.099, 0.101]);
-        let told = of_point(&run, &point, 5);
-        assert_eq!((told[3].agree, &told[3].simulated.no_interval), (Some(true), &None));
-        assert_eq!(told[0].simulated.no_interval.as_deref(), Some("nothing was counted"));
+        let compared = of_point(&run, &point, 5);
+        assert_eq!((compared[3].agree, &compared[3].simulated.no_interval), (Some(true), &None));
+        assert_eq!(compared[0].simulated.no_interval.as_deref(), Some("nothing was counted"));
     }
 }

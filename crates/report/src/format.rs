@@ -40,6 +40,21 @@ pub fn chosen(x: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// A number that must be whole, or nearly: `12,345`.
+pub fn whole(x: f64) -> String {
+    if (0.0..LARGE).contains(&x) { count(x.round() as u64) } else { chosen(x) }
+}
+
+/// A difference, with its sign: `+0.310`.
+pub fn signed(x: f64) -> String {
+    if x > 0.0 { format!("+{}", number(x)) } else { number(x) }
+}
+
+/// A speed with its interval: `10.3 per second (95 % interval 8.18 to 11.1)`.
+pub fn per_second_within(per_second: f64, [low, high]: [f64; 2]) -> String {
+    format!("{} per second (95 % interval {} to {})", number(per_second), number(low), number(high))
+}
+
 /// How much of what it can do a part is asked for, in words that go before "it can do": `1.25 times what`, `all that`, or `infinitely more than`.
 pub fn times_what(load: f64) -> String {
     if load.is_infinite() {
@@ -217,6 +232,11 @@ pub fn share(x: f64) -> String {
     shown.map_or_else(|| "> 99.999999 %".into(), |text| format!("{text} %"))
 }
 
+/// A share of one that somebody chose, and not measured, as a percentage: `10 %`.
+pub fn chosen_share(x: f64) -> String {
+    format!("{} %", chosen(x * 100.0))
+}
+
 /// `part` of `whole` as a percentage; `-` of nothing.
 pub fn share_of(part: u64, whole: u64) -> String {
     if whole == 0 { "-".into() } else { share(part as f64 / whole as f64) }
@@ -312,6 +332,15 @@ mod tests {
         check(1e-9, "1.00e-9");
         check(1e18, "1.00e18");
         assert_eq!((chosen(0.1), chosen(80.0), chosen(-0.01)), ("0.1".into(), "80".into(), "-0.01".into()));
+        assert_eq!(
+            (whole(12_344.6), whole(-0.5), whole(1e18)),
+            ("12,345".into(), "-0.5".into(), "1.00e18".into())
+        );
+        assert_eq!(
+            (signed(0.31), signed(-0.31), signed(0.0)),
+            ("+0.310".into(), "-0.310".into(), "0".into())
+        );
+        assert_eq!(per_second_within(10.31, [8.18, 11.1]), "10.3 per second (95 % interval 8.18 to 11.1)");
         assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
         assert_eq!(count(999), "999");
         assert_eq!(rate(12_345.0), "12,345/s");
@@ -354,6 +383,7 @@ mod tests {
         check(0.999_999, "99.9999 %");
         check(0.999_999_999_999, "> 99.999999 %");
         check(1.2, "120 %");
+        assert_eq!((chosen_share(0.1), chosen_share(0.005)), ("10 %".into(), "0.5 %".into()));
         assert_eq!(share_of(1, 1_000_000), "0.000100 %");
         assert_eq!(share_of(0, 0), "-");
     }

@@ -2,42 +2,73 @@
 //!
 //! Deliberately absent: the sentences themselves (`words`). What reads a document back makes them again.
 
-use crate::words::{findings, why};
+use crate::words::{self, findings, why};
 use headway_stats::Summary;
 use headway_stats::study::Study;
-use headway_stats::summary::{Evidence, NotComputed, RuleResult, Stated, ThresholdResult, Unsteady, Why};
+use headway_stats::summary::evidence::{Model, Remark};
+use headway_stats::summary::{
+    Evidence, NotComputed, Recorded, RuleResult, Stated, Text, ThresholdResult, Unsteady, Why,
+};
 
 /// The document with every sentence in its place.
 pub(crate) fn of_summary(summary: &Summary) -> Summary {
-    let mut told = summary.clone();
-    for finding in &mut told.verdict.findings {
-        finding.text = findings::text(finding);
-        for evidence in &mut finding.evidence {
-            if let Evidence::NoSteadyState { why: Some(why), .. } = evidence {
-                unsteady(why);
-            }
-        }
+    let mut document = summary.clone();
+    for finding in &mut document.verdict.findings {
+        finding.text = Text::by_report(findings::text(finding));
+        finding.evidence.iter_mut().for_each(evidence);
     }
-    told.verdict.rules.iter_mut().chain(&mut told.verdict.pattern_rules).for_each(rule);
-    told.thresholds.iter_mut().for_each(threshold);
-    missing(&mut told.not_computed);
-    if let Some(why) = told.simulation.as_mut().and_then(|simulation| simulation.steady.why_not.as_mut()) {
+    document.verdict.rules.iter_mut().chain(&mut document.verdict.pattern_rules).for_each(rule);
+    document.thresholds.iter_mut().for_each(threshold);
+    missing(&mut document.not_computed);
+    if let Some(generator) = &mut document.generator {
+        generator.waiting = words::waiting(generator).map(Text::by_report);
+    }
+    if let Some(estimated) = document.closed.as_mut().and_then(|closed| closed.estimated.as_mut()) {
+        estimated.method = Text::by_report(words::method(estimated));
+    }
+    if let Some(why) = document.simulation.as_mut().and_then(|simulation| simulation.steady.why_not.as_mut())
+    {
         unsteady(why);
     }
-    told
+    if let Some(beside) = &mut document.beside {
+        recorded(&mut beside.run);
+    }
+    document
 }
 
 /// The same of a study.
 pub(crate) fn of_study(study: &Study) -> Study {
-    let mut told = study.clone();
-    for point in &mut told.points {
+    let mut document = study.clone();
+    for point in &mut document.points {
         point.thresholds.iter_mut().for_each(threshold);
         missing(&mut point.not_computed);
         if let Some(why) = &mut point.why_not {
             unsteady(why);
         }
+        remarks(&mut point.notes, &mut point.remarks);
     }
-    told
+    remarks(&mut document.not_compared, &mut document.uncompared);
+    remarks(&mut document.not_judged, &mut document.unjudged);
+    document.beside.iter_mut().for_each(recorded);
+    document
+}
+
+fn recorded(run: &mut Recorded) {
+    remarks(&mut run.notes, &mut run.remarks);
+}
+
+fn remarks(written: &mut Vec<Text>, made_from: &mut [Evidence]) {
+    *written = findings::remarks(made_from, written).into_iter().map(Text::by_report).collect();
+    made_from.iter_mut().for_each(evidence);
+}
+
+/// The reasons within evidence.
+fn evidence(evidence: &mut Evidence) {
+    match evidence {
+        Evidence::Model(Model::NoSteadyState { why: Some(why), .. })
+        | Evidence::Remark(Remark::Unsteady { why, .. } | Remark::Beginning { why }) => unsteady(why),
+        _ => {}
+    }
 }
 
 fn rule(rule: &mut RuleResult) {

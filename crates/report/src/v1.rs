@@ -1,8 +1,10 @@
 //! Documents of `headway.summary/1` and `headway.study/1`, which versions up to 0.1 wrote, as documents of the current schemas.
 //!
 //! Their reasons are sentences alone. Those that code looks at, and those without numbers, are given their tags here, once; the
-//! others keep their sentences. Deliberately absent: numbers, which are the same.
+//! others keep their sentences, and so do findings, notes and remarks, which have no evidence. Deliberately absent: numbers, which are
+//! the same.
 
+use headway_stats::summary::PlanKind;
 use serde_json::{Map, Value, json};
 
 /// The schema of summaries that is read here.
@@ -89,6 +91,10 @@ pub(crate) fn summary(document: &mut Value) {
     if document.pointer("/audit/cause").is_some_and(|cause| cause == "unknown") {
         document["audit"]["cause"] = json!("unknown-cause");
     }
+    if let Some(plan) = document.pointer_mut("/plan").filter(|plan| plan.is_object()) {
+        let process = plan.get("process").and_then(Value::as_str).unwrap_or_default();
+        plan["kind"] = json!(PlanKind::of_process(process));
+    }
     let rules = document.pointer("/verdict/rules").and_then(Value::as_array).cloned().unwrap_or_default();
     for finding in rows(document.pointer_mut("/verdict/findings")) {
         name_rule(finding, &rules);
@@ -156,7 +162,7 @@ fn name_rule(finding: &mut Value, rules: &[Value]) {
 #[cfg(test)]
 mod tests {
     use crate::{parse, study};
-    use headway_stats::summary::{RuleId, Stated, Unsteady, Why};
+    use headway_stats::summary::{FindingId, PlanKind, RuleId, Stated, Unsteady, Why};
 
     #[test]
     fn known_sentences_get_their_tags_and_others_stay_as_they_are() {
@@ -179,7 +185,37 @@ mod tests {
         assert_eq!(summary.verdict.rules[0].reason, Some(other("a cloud")));
         let [late, old] = &summary.verdict.findings[..] else { unreachable!() };
         assert_eq!(late.rule.as_ref().map(|rule| &rule.id), Some(&RuleId::LateShare));
-        assert_eq!((old.id.as_str(), old.text.as_str()), ("of-old", "Old."));
+        assert_eq!((old.id.as_str(), &*old.text), ("of-old", "Old."));
+    }
+
+    /// Merged runs were documents like others; no committed fixture is one.
+    #[test]
+    fn a_merged_run_keeps_what_it_lacks() {
+        let missing = "The run is incomplete: 12 planned arrivals left no record. The numbers are of the records that are there.";
+        let text = format!(
+            r#"{{ "schema": "headway.summary/1", "plan": {{ "process": "at once" }}, "workload": "fixed-work",
+            "verdict": {{ "load": "INCONCLUSIVE", "findings": [
+                {{ "id": "records-missing", "severity": "error", "text": "{missing}", "value": 12.0, "n": 500 }} ] }},
+            "closed": {{ "estimated": {{ "n": 5, "lanes": 2, "method": "estimated: by hand" }} }} }}"#
+        );
+        let summary = parse(text.as_bytes()).unwrap();
+        let finding = &summary.verdict.findings[0];
+        assert_eq!((&finding.id, &finding.evidence[..]), (&FindingId::RecordsMissing, &[][..]));
+        assert_eq!(crate::words::reasons(&summary)[0].text, missing);
+        assert_eq!(summary.plan.as_ref().unwrap().kind, Some(PlanKind::AtOnce));
+        let written = crate::texts::of_summary(&summary);
+        assert_eq!(&*written.verdict.findings[0].text, missing);
+        assert_eq!(&*written.closed.unwrap().estimated.unwrap().method, "estimated: by hand");
+    }
+
+    /// That a few pauses change the pattern is said from the numbers of the finding, and not from its text.
+    #[test]
+    fn pauses_of_an_old_document_are_told_from_its_numbers() {
+        let text = r#"{ "schema": "headway.summary/1", "verdict": { "pattern": "even", "pattern_otherwise": "bunched", "findings": [
+            { "id": "longest-gaps", "text": "Some text.", "value": 0.155, "n": 1 } ] } }"#;
+        let answer = crate::words::pattern(&parse(text.as_bytes()).unwrap());
+        let pauses = "The pattern is judged without one pause of 155 ms: even. With it, it would be bunched";
+        assert!(answer.meaning.ends_with(pauses), "{}", answer.meaning);
     }
 
     #[test]

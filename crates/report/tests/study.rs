@@ -9,6 +9,7 @@ use headway_report::json::document as json;
 use headway_report::study::parse;
 use headway_report::{Style, find};
 use headway_stats::study::Study;
+use headway_stats::summary::Text;
 use headway_stats::summary::{
     Against, CurvePoint, Differs, Intervals, Recorded, Spread, ThresholdOutcome as Outcome, ThresholdResult,
 };
@@ -100,7 +101,7 @@ fn the_page_holds_the_document_and_its_charts_and_reaches_for_nothing() {
 
 #[test]
 fn no_text_from_outside_becomes_part_of_the_page() {
-    let called = |name: &str| Recorded { name: name.into(), notes: vec![name.into()], ..other() };
+    let called = |name: &str| Recorded { name: name.into(), notes: vec![Text::by_report(name)], ..other() };
     let tags = |page: String| {
         ["<script", "</script", "<img", "<!--", "onerror=\"", "<style"].map(|tag| page.matches(tag).count())
     };
@@ -212,7 +213,7 @@ fn a_sweep_has_a_line_for_each_model_over_the_values_in_order() {
     assert_eq!(sweep["lines"][0], serde_json::json!({ "label": "random", "points": [0, 1, 2, 3] }));
     assert_eq!(sweep["lines"][1], serde_json::json!({ "label": "least", "points": [4, 5, 6, null] }));
     assert!(page.contains("INTERRUPTED: 1 point was not played to its end and is missing here."));
-    assert!(page.contains("There is no steady state: requests in dynos grew by 350 per second."));
+    assert!(page.contains("There is no steady state: requests in dynos grew by 350 per second (95 %"));
 }
 
 /// Points of the same numbers change places: where two of them looked the same, nobody would see it.

@@ -8,7 +8,6 @@
 
 use crate::arrivals::ArrivalsKept;
 use crate::arrivals_summary::ArrivalsResult;
-use crate::findings::span;
 use crate::intervals::SEGMENTS;
 use crate::ladder::Rung;
 use crate::pattern_stats::{Estimate, Measures};
@@ -238,13 +237,6 @@ pub(crate) fn pattern(
         _ => {}
     }
     with
-}
-
-/// In words for the document: the line's period, or the time after which the load repeats itself.
-pub(crate) fn period(judged: &Judged) -> Option<String> {
-    let line =
-        judged.rules.iter().find(|row| row.rule == RuleId::Line && row.outcome == RuleOutcome::Fail)?;
-    judged.repeats.or(line.window).map(span)
 }
 
 /// Twentieths of the measured phase that hold none of these stretches.

@@ -26,7 +26,7 @@
 
 use crate::cells::Fine;
 use crate::moments::Sums;
-use crate::summary::{Estimated, Why};
+use crate::summary::{Estimated, LanesFrom, Text, Why};
 use headway_base::random::{Stream, streams};
 use headway_base::special::exponential;
 use headway_base::{Nanos, Record};
@@ -113,23 +113,20 @@ impl Observed {
         let near = (NEAR / rate * 1e9) as i64;
         let (cells, sums) = replay(&services, lanes, rate, near, &range, seed);
         let quantiles = cells.cells();
-        let told = |p| quantiles.quantile(p).map(|x| x.min(cells.max) as f64 / 1e9);
-        let lanes_n = lanes as u64;
-        let how = match knee {
-            Some(knee) if knee >= depth => "at which completions per second stop growing",
-            _ => "that the order of the answers shows",
+        let at = |p| quantiles.quantile(p).map(|x| x.min(cells.max) as f64 / 1e9);
+        let lanes_from = match knee {
+            Some(knee) if knee >= depth => LanesFrom::Completions,
+            _ => LanesFrom::Order,
         };
         Ok(Estimated {
             n: sums.n,
             rate,
             mean: sums.mean().map(|m| m / 1e9),
-            p50: told(0.5),
-            p99: told(0.99),
-            lanes: lanes_n,
-            method: format!(
-                "estimated: Poisson arrivals at the run's mean rate, first come first served by {lanes_n} lanes (as many as \
-                 {how}), each request taking the service of one that came into service at about that time in the run"
-            ),
+            p50: at(0.5),
+            p99: at(0.99),
+            lanes: lanes as u64,
+            lanes_from: Some(lanes_from),
+            method: Text::default(),
         })
     }
 

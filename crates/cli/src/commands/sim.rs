@@ -17,6 +17,7 @@ use headway_live::Control;
 use headway_records::RunFolder;
 use headway_report::Document;
 use headway_report::format::plural;
+use headway_report::words::findings::KEPT_BY_A_STUDY;
 use headway_stats::study::Study;
 use std::io::Write as _;
 use std::path::Path;
@@ -140,8 +141,8 @@ fn headline(settings: &StudySpec) -> String {
         text += &format!(" x {replications} replications = {} plays", settings.plays());
     }
     text += &format!(", seed {}", settings.seed);
-    for untold in &settings.not_judged {
-        text += &format!("; {}", untold.trim_end_matches('.'));
+    for threshold in &settings.not_judged {
+        text += &format!("; {threshold} is not judged: {KEPT_BY_A_STUDY}");
     }
     text
 }

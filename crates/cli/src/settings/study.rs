@@ -10,6 +10,7 @@ use headway_base::units::echoed;
 use headway_engine::experiment::{StudySpec, SweepPoint};
 use headway_engine::jobs;
 use headway_report::Material;
+use headway_report::words::findings::KEPT_BY_A_STUDY;
 use headway_stats::Threshold;
 use headway_stats::study::{MODEL, Parameter};
 use headway_stats::thresholds::{Metric, check_steps};
@@ -104,10 +105,9 @@ pub(super) fn resolve(
     Ok(StudySettings { spec, scenario, output: args.output.clone() })
 }
 
-/// What each point is held to, and what of the file cannot be judged, in words: a study keeps response times, how requests
+/// What each point is held to, and which thresholds of the file cannot be judged, as they were written: a study keeps response times, how requests
 /// ended and whether they started, of all steps together.
 fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<String>)> {
-    const KEPT: &str = "a study keeps only response, response_ok, failed and started, of all steps together";
     let kept = |threshold: &Threshold| {
         let metrics = [Metric::Response, Metric::ResponseOk, Metric::Failed, Metric::Started];
         metrics.contains(&threshold.metric) && (threshold.step.is_none() || first.labels.len() == 1)
@@ -116,13 +116,13 @@ fn thresholds(first: &Scenario, args: &SimArgs) -> Result<(Vec<Threshold>, Vec<S
     check_steps(asked, &first.labels).map_err(anyhow::Error::msg)?;
     if let Some(threshold) = asked.iter().find(|threshold| !kept(threshold)) {
         bail!(
-            "--threshold '{}': {KEPT}; hold a single run to it (one model, no --sweep, no --replications)",
+            "--threshold '{}': {KEPT_BY_A_STUDY}; hold a single run to it (one model, no --sweep, no --replications)",
             threshold.text
         );
     }
     let (judged, rest): (Vec<_>, Vec<_>) = demands(first)?.into_iter().partition(kept);
-    let untold = rest.iter().map(|threshold| format!("{} is not judged: {KEPT}.", threshold.text));
-    Ok((judged.into_iter().chain(asked.iter().cloned()).collect(), untold.collect()))
+    let not_judged = rest.into_iter().map(|threshold| threshold.text).collect();
+    Ok((judged.into_iter().chain(asked.iter().cloned()).collect(), not_judged))
 }
 
 /// What it is, where it cannot have what a single run has.

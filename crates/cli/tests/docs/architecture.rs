@@ -123,3 +123,42 @@ fn only_live_knows_the_system() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(of_live > 10, "the words are those that are used: {of_live}");
 }
+
+/// Files of `stats` which build a text from parts, outside of their tests: paths of numbers in a document, labels, and messages on a
+/// threshold that cannot be read. None of them is a sentence on a result.
+const TEXTS_IN_STATS: [(&str, &str); 8] = [
+    ("audit/extent.rs", "a row as a line of another tool, to be sorted as text"),
+    ("audit/threads.rs", "the name of a group of users: 1-20"),
+    ("responses.rs", "paths in `not_computed`"),
+    ("summary/withhold.rs", "paths in `not_computed`"),
+    ("thresholds/measure.rs", "paths in `not_computed`"),
+    ("thresholds/mod.rs", "errors on thresholds as typed"),
+    ("thresholds/parse.rs", "errors on thresholds as typed"),
+    ("thresholds/simulated.rs", "paths in `not_computed`"),
+];
+
+/// What findings and remarks say is typed evidence, until `report` makes a sentence of it. A finding takes no `String`; what makes
+/// its text is called in `report` alone.
+#[test]
+fn only_the_report_makes_sentences() {
+    let calls = |path: &Path| code(path).matches("Text::by_report").count();
+    let (mut wrong, mut of_report) = (Vec::new(), 0);
+    for folder in fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path()) {
+        let files = rust_files(&folder.join("src"));
+        let found = files.into_iter().filter(|path| !path.ends_with("stats/src/summary/text.rs"));
+        let found: Vec<(PathBuf, usize)> = found.map(|path| (path.clone(), calls(&path))).collect();
+        match folder.ends_with("report") {
+            true => of_report += found.iter().map(|(_, n)| n).sum::<usize>(),
+            false => wrong.extend(found.into_iter().filter(|(_, n)| *n > 0)),
+        }
+    }
+    assert!(wrong.is_empty() && of_report >= 3, "{wrong:?}, {of_report} in report");
+
+    let stats = root().join("crates/stats/src");
+    let builds = |path: &PathBuf| code(path).contains("format!(");
+    let all = rust_files(&stats).into_iter().filter(builds);
+    let mut building: Vec<String> =
+        all.map(|path| path.strip_prefix(&stats).unwrap().to_string_lossy().into_owned()).collect();
+    building.sort();
+    assert_eq!(building, TEXTS_IN_STATS.map(|(path, _)| path));
+}

@@ -1,5 +1,6 @@
 //! Folders and documents which released versions wrote, `folders/<version>/`: later versions read them, for good.
 
+use headway_stats::summary::{FindingId, PlanKind, Why};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,6 +69,69 @@ fn report_judges_them_by_other_thresholds() {
         let n = &stored(folder, "summary.json")["measured"]["n"];
         assert_eq!((code, &seen["thresholds"][0]["n"]), (99, n), "{folder}");
     }
+}
+
+/// A copy of the stored simulation whose summary says, as those of 0.1.0 did, that no steady state was found.
+fn unsteady_simulation(why_not: &str) -> TempDir {
+    let copy = TempDir::new().unwrap();
+    for file in fs::read_dir(written_by_0_1_0("simulation")).unwrap() {
+        let path = file.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let mut document = stored("simulation", "summary.json");
+    document["simulation"]["steady"]["found"] = false.into();
+    document["simulation"]["steady"]["why_not"] = why_not.into();
+    document["not_computed"]["response.ci95.mean"] = "no steady state was found".into();
+    fs::write(copy.path().join("summary.json"), document.to_string()).unwrap();
+    copy
+}
+
+#[test]
+fn a_threshold_on_an_old_simulation_without_a_steady_state_is_not_judged() {
+    let why = "the rate of the plan varies within the measured phase";
+    let folder = unsteady_simulation(why);
+    let thresholds = ["report", "--threshold", "p(90)<1us"];
+    let (code, seen) = headway(&thresholds, &[folder.path()]);
+    let time = &seen["thresholds"][0];
+    assert_eq!((code, &time["outcome"]), (99, &"not-judged".into()));
+    assert!(time["value"].is_number(), "{time}");
+    assert_eq!(time["reason"]["why"], "not-steady");
+    assert_eq!(time["reason"]["text"], format!("no steady state: {why}"));
+    assert_eq!(seen["not_computed"]["response.ci95.mean"]["why"], "not-steady");
+    // The folder as it was stored has one, and the same threshold is crossed.
+    let (code, seen) = headway(&thresholds, &[&written_by_0_1_0("simulation")]);
+    assert_eq!((code, &seen["thresholds"][0]["outcome"]), (99, &"crossed".into()));
+}
+
+/// Findings of 0.1.0 have no evidence: they are shown as they were written.
+#[test]
+fn old_findings_keep_their_sentences() {
+    let read = |path: PathBuf| headway_report::parse(&fs::read(path).unwrap()).unwrap();
+    for (folder, file) in [("", "audit.json"), ("run", "summary.json"), ("simulation", "summary.json")] {
+        let summary = read(written_by_0_1_0(folder).join(file));
+        let was = stored(folder, file);
+        let reasons = headway_report::words::reasons(&summary);
+        for finding in was["verdict"]["findings"].as_array().unwrap() {
+            let same = |reason: &&headway_report::words::Reason| finding["id"] == reason.id.as_str();
+            let reason = reasons.iter().find(same).unwrap_or_else(|| panic!("{file}: no {}", finding["id"]));
+            assert_eq!(finding["text"], reason.text, "{folder}/{file}");
+        }
+        let json = headway_report::find("json").unwrap().summary(&summary, &Default::default()).unwrap();
+        let again: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let texts = |of: &serde_json::Value| -> Vec<serde_json::Value> {
+            of["verdict"]["findings"].as_array().unwrap().iter().map(|f| f["text"].clone()).collect()
+        };
+        assert_eq!(texts(&again), texts(&was), "{folder}/{file}");
+        if let Some(waiting) = was["generator"]["waiting"].as_str() {
+            assert_eq!(again["generator"]["waiting"], waiting);
+        }
+    }
+    let audit = read(written_by_0_1_0("audit.json"));
+    assert_eq!(audit.audit.unwrap().cause, Some(FindingId::ConstantRate));
+    assert_eq!(audit.not_computed["blocked"].why, Why::DueNotTold);
+    assert_eq!(audit.plan, None);
+    let run = read(written_by_0_1_0("run").join("summary.json"));
+    assert_eq!(run.plan.unwrap().kind, Some(PlanKind::Arrivals));
 }
 
 #[test]

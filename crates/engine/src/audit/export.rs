@@ -105,18 +105,18 @@ impl Unreadable {
     /// A new file, if one is named.
     pub(super) fn create(path: Option<&Path>) -> Result<Unreadable> {
         let Some(path) = path.map(Path::to_path_buf) else { return Ok(Unreadable { writing: None }) };
-        let said = format!("--unreadable {}", path.display());
-        let mut out = BufWriter::new(File::create_new(&path).with_context(|| said.clone())?);
-        out.write_all(b"file,line,found,expected\n").with_context(|| said.clone())?;
+        let option = format!("--unreadable {}", path.display());
+        let mut out = BufWriter::new(File::create_new(&path).with_context(|| option.clone())?);
+        out.write_all(b"file,line,found,expected\n").with_context(|| option.clone())?;
         let (send, rows) = sync_channel::<(PathBuf, BadRow)>(QUEUE);
         let writing = thread::spawn(move || {
             while let Ok((file, row)) = rows.recv() {
                 let (file, found) = (file.display().to_string(), String::from_utf8_lossy(&row.found));
                 let line =
                     format!("{},{},{},{}\n", quoted(&file), row.line, quoted(&found), quoted(&row.expected));
-                out.write_all(line.as_bytes()).with_context(|| said.clone())?;
+                out.write_all(line.as_bytes()).with_context(|| option.clone())?;
             }
-            out.flush().context(said)
+            out.flush().context(option)
         });
         Ok(Unreadable { writing: Some((send, writing)) })
     }

@@ -132,15 +132,15 @@ impl Run {
         let plan =
             folder.map(|folder| folder.join(headway_records::folder::PLAN)).filter(|plan| plan.is_file());
         let document = plan.map(|plan| Manifest::read(&plan)).transpose().map_err(Error::usage)?;
-        let said = |key: &str| reader.metadata().get(key);
-        let labels = said(metadata::STEPS).map(|steps| serde_json::from_str(steps)).transpose();
+        let entry = |key: &str| reader.metadata().get(key);
+        let labels = entry(metadata::STEPS).map(|steps| serde_json::from_str(steps)).transpose();
         let labels: Option<Vec<String>> = labels
             .with_context(|| format!("{}: the labels in its metadata are no list of names", log.display()))
             .map_err(Error::usage)?;
-        let zero = said(metadata::ZERO_UNIX_NS).and_then(|zero| zero.parse().ok()).map(Nanos);
+        let zero = entry(metadata::ZERO_UNIX_NS).and_then(|zero| zero.parse().ok()).map(Nanos);
         // Nothing that took place began in 1970.
         let simulated = (zero == Some(Nanos::ZERO))
-            .then(|| said(metadata::SEED).cloned().unwrap_or_else(|| "unknown".to_owned()));
+            .then(|| entry(metadata::SEED).cloned().unwrap_or_else(|| "unknown".to_owned()));
         Ok(Run {
             labels: labels.unwrap_or_default(),
             steps: Vec::new(),

@@ -46,12 +46,12 @@ pub(super) fn offsets(read: &Read) -> Result<Vec<Offset>> {
         // The target is ahead of the first by so much, and of this one by so much.
         let offset = first.as_ref().and_then(|first| own.as_ref().map(|own| first.less(own)));
         offsets.push(match offset {
-            Ok(ahead) => ahead.told(&file.file.path, reference),
+            Ok(ahead) => ahead.offset(&file.file.path, reference),
             Err(why) => unknown(&file.file.path, why),
         });
     }
     offsets.push(match first {
-        Ok(ahead) => ahead.told(&target.file.path, reference),
+        Ok(ahead) => ahead.offset(&target.file.path, reference),
         Err(why) => unknown(&target.file.path, why),
     });
     Ok(offsets)
@@ -75,7 +75,7 @@ impl Ahead {
     }
 
     /// In words with positive numbers: the clock that is ahead is named.
-    fn told(&self, generator: &str, reference: &str) -> Offset {
+    fn offset(&self, generator: &str, reference: &str) -> Offset {
         let seconds = |ns: i64| Nanos(ns).as_secs_f64();
         let ahead_s = 0.5 * (seconds(self.low) + seconds(self.high));
         let (leader, low, high) = match ahead_s < 0.0 {
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn the_clock_that_is_ahead_is_named() {
         let ahead = Ahead { low: -2_000_000, high: -1_000_000, n: 3 };
-        let behind = ahead.told("b.csv", "a.csv");
+        let behind = ahead.offset("b.csv", "a.csv");
         assert!(
             behind.how.starts_with("between 0.001000 s and 0.002000 s: only with a.csv"),
             "{}",
@@ -246,7 +246,7 @@ mod tests {
         assert!(
             behind.how.ends_with("the starts are not corrected by it") && behind.ahead_s == Some(-0.0015)
         );
-        let ahead = Ahead { low: -1_000_000, high: 2_000_000, n: 3 }.told("b.csv", "a.csv");
+        let ahead = Ahead { low: -1_000_000, high: 2_000_000, n: 3 }.offset("b.csv", "a.csv");
         assert!(
             ahead.how.starts_with("between -0.001000 s and 0.002000 s: only with b.csv"),
             "{}",

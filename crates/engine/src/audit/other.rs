@@ -6,11 +6,10 @@ use super::first_pass::Read;
 use super::watch::Watch;
 use super::{AuditSpec, second_pass, setup};
 use crate::Error;
-use headway_base::Nanos;
 use headway_import::Clock;
-use headway_report::format::plural;
 use headway_stats::Summary;
-use headway_stats::summary::{Finding, FindingId, LoadVerdict, OtherReading, Pattern, Severity, Stream};
+use headway_stats::summary::evidence::{Cause, FirstStamp, Reading};
+use headway_stats::summary::{Finding, FindingId, OtherReading, Severity, Stream};
 
 /// Adds the findings. Reads the stamps as ends where that is open, for which the rows are sorted and judged once more; takes
 /// what was read out of use.
@@ -67,64 +66,42 @@ fn judged(
 }
 
 fn start_or_end(open: &[String], summary: &Summary, other: Option<&OtherReading>) -> Finding {
-    let files = match open {
-        [one] => format!("The rows of {one} do"),
-        [first, more @ ..] => {
-            format!("The rows of {first} and {} do", plural(more.len() as u64, "more file"))
-        }
-        [] => String::new(),
+    let as_starts =
+        Reading { load: summary.verdict.load, pattern: summary.verdict.pattern, cov: summary.arrivals.cov };
+    let as_ends = other.map(|other| Reading { load: other.load, pattern: other.pattern, cov: other.cov });
+    let same = |ends: &Reading| (ends.load, ends.pattern) == (as_starts.load, as_starts.pattern);
+    let severity = if as_ends.as_ref().is_some_and(same) { Severity::Info } else { Severity::Warning };
+    let evidence = Cause::StartOrEnd {
+        file: open.first().cloned().unwrap_or_default(),
+        more_files: open.len().saturating_sub(1) as u64,
+        as_starts,
+        as_ends,
     };
-    let verdict = |load: Option<LoadVerdict>, pattern: Pattern, cov: Option<f64>| {
-        let load = match load {
-            Some(LoadVerdict::Valid) => "VALID and ",
-            Some(LoadVerdict::Invalid) => "INVALID and ",
-            Some(LoadVerdict::Inconclusive) => "INCONCLUSIVE and ",
-            None => "",
-        };
-        let cov = cov.map_or(String::new(), |cov| format!(" (CoV {cov:.2})"));
-        format!("{load}{}{cov}", pattern.word())
-    };
-    let own = verdict(summary.verdict.load, summary.verdict.pattern, summary.arrivals.cov);
-    let (severity, reading) = match other {
-        None => (Severity::Warning, "Read as ends none of them is in the part selected.".to_owned()),
-        Some(other) => {
-            let ends = verdict(other.load, other.pattern, other.cov);
-            if (other.load, other.pattern) == (summary.verdict.load, summary.verdict.pattern) {
-                (Severity::Info, format!("Read as ends the load is {ends} too."))
-            } else {
-                let text =
-                    format!("Read as starts the load is {own}, read as ends {ends}: one of the two is true.");
-                (Severity::Warning, text)
-            }
-        }
-    };
-    let text = format!(
-        "{files} not show whether the stamps are starts or ends; they are read as starts, as JMeter has stamped by default since 2006 \
-         (sampleresult.timestamp.start=true). {reading} --stamps start or --stamps end settles it."
-    );
-    Finding { id: FindingId::StartOrEnd, severity, text, n: open.len() as u64, ..Finding::default() }
+    Finding {
+        id: FindingId::StartOrEnd,
+        severity,
+        evidence: vec![evidence.into()],
+        n: open.len() as u64,
+        ..Finding::default()
+    }
 }
 
 /// Rows that are left out for their stamps, a finding for each file.
 fn far(read: &Read) -> Vec<Finding> {
     let of_file = |file: &super::first_pass::FileRead| {
         let (n, at) = file.far?;
-        let when = match file.facts.clock {
-            Clock::Relative => format!("{:.0} s after the tool's zero", at.as_secs_f64()),
-            Clock::Unix => {
-                instant(Clock::Unix, at).unwrap_or_else(|| format!("{} ns after 1970", Nanos(at.0).0))
-            }
+        let first = match file.facts.clock {
+            Clock::Relative => FirstStamp::SinceZero { seconds: at.as_secs_f64() },
+            Clock::Unix => match instant(Clock::Unix, at) {
+                Some(instant) => FirstStamp::At { instant },
+                None => FirstStamp::SinceEpoch { ns: at.0 },
+            },
         };
-        let first = if n == 1 { "its stamp is" } else { "the first of their stamps is" };
+        let evidence = Cause::FarStamps { n, file: file.file.path.clone(), first };
         Some(Finding {
             id: FindingId::FarStamps,
             severity: Severity::Warning,
-            text: format!(
-                "{} of {} left out of every number: {first} {when}, more than a day and ten times the length of the test away \
-                 from all others. Check the clock of the machine that wrote it.",
-                plural(n, "row"),
-                file.file.path
-            ),
+            evidence: vec![evidence.into()],
             value: Some(n as f64),
             n: file.requests.rows + n,
             ..Finding::default()

@@ -8,7 +8,8 @@ use crate::simulate::{Play, RecordedRun, SimulatedRun};
 use headway_stats::Threshold;
 use headway_stats::steady::{apart, paired};
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, SCHEMA, Study};
-use headway_stats::summary::Infinite;
+use headway_stats::summary::evidence::{NotCompared, Remark};
+use headway_stats::summary::{Evidence, Infinite};
 use std::collections::BTreeMap;
 
 /// Several plays of one scenario: points by replications.
@@ -30,7 +31,7 @@ pub struct StudySpec {
     pub threads: usize,
     /// Thresholds of the numbers of each point.
     pub thresholds: Vec<Threshold>,
-    /// Thresholds of the file that a study does not evaluate, in words.
+    /// Thresholds of the file that a study does not evaluate, as they were written.
     pub not_judged: Vec<String>,
     /// Labels of the steps.
     pub labels: Vec<String>,
@@ -94,7 +95,8 @@ pub fn study(
         places.iter().zip(&done).filter(|(_, d)| d.is_none()).map(|(p, _)| p.values.clone()).collect();
     let interrupted = !missing.is_empty();
     let done: Vec<PointResult> = done.into_iter().flatten().collect();
-    let (differences, not_compared) = differences(spec, &done);
+    let (differences, uncompared) = differences(spec, &done);
+    let not_judged = |threshold: &String| Remark::NotJudged { threshold: threshold.clone() }.into();
     let mut study = Study {
         schema: SCHEMA.to_owned(),
         name: spec.name.clone(),
@@ -105,8 +107,8 @@ pub fn study(
         timeout_s: timeout(spec),
         parameters: spec.parameters.clone(),
         differences,
-        not_compared,
-        not_judged: spec.not_judged.clone(),
+        uncompared,
+        unjudged: spec.not_judged.iter().map(not_judged).collect(),
         points: done.into_iter().map(|d| d.point).collect(),
         missing,
         ..Study::default()
@@ -130,10 +132,10 @@ fn own<'a>(spec: &'a StudySpec, place: &'a SweepPoint) -> SimulatedRun<'a> {
     SimulatedRun { scenario: &spec.name, plan, steps: &spec.labels, limits }
 }
 
-/// Points that differ in the model alone, each against the first model's, and what of them is not told, in words.
-fn differences(spec: &StudySpec, done: &[PointResult]) -> (Vec<Difference>, Vec<String>) {
-    let (mut all, mut untold) = (Vec::new(), Vec::new());
-    let Some(model) = spec.model_parameter() else { return (all, untold) };
+/// Points that differ in the model alone, each against the first model's, and what of them is not compared.
+fn differences(spec: &StudySpec, done: &[PointResult]) -> (Vec<Difference>, Vec<Evidence>) {
+    let (mut all, mut left_out) = (Vec::new(), Vec::new());
+    let Some(model) = spec.model_parameter() else { return (all, left_out) };
     let first = &spec.parameters[model].values[0];
     let others = |point: &Point| -> Vec<String> {
         let kept = point.values.iter().enumerate().filter(|(i, _)| *i != model);
@@ -148,71 +150,64 @@ fn differences(spec: &StudySpec, done: &[PointResult]) -> (Vec<Difference>, Vec<
     for (point, own) in done.iter().enumerate().filter(|(_, d)| d.point.values[model] != *first) {
         let Some(&with) = bases.get(&others(&own.point)) else { continue };
         let (pair, rest) = ([own, &done[with]], others(&own.point).join(" "));
-        let place = if rest.is_empty() { rest } else { format!(" ({rest})") };
-        let names = pair.map(|d| d.point.values[model].as_str());
+        let names = pair.map(|d| d.point.values[model].clone());
+        let not = |at: Vec<&str>, why: NotCompared| {
+            let [one, other] = names.clone();
+            let at = at.into_iter().map(str::to_owned).collect();
+            Evidence::from(Remark::NotCompared { one, other, at, place: rest.clone(), why })
+        };
         let (mut bounds, mut few) = (Vec::new(), Vec::new());
         let no_mean = pair.iter().filter_map(|d| d.no_mean).min_by_key(|what| *what != Infinite::MeanWait);
         if let Some(what) = no_mean.filter(|_| spec.replications > 1) {
             let why = match what {
-                Infinite::MeanWait => "it is infinite",
-                _ => "the service times have too heavy a tail",
+                Infinite::MeanWait => NotCompared::MeanInfinite,
+                _ => NotCompared::HeavyTail,
             };
-            untold.push(format!("{} and {} are not compared at the mean{place}: {why}.", names[0], names[1]));
+            left_out.push(not(vec!["mean"], why));
         }
-        for told in told(pair) {
-            if no_mean.is_some() && told.of == "mean" {
+        for number in numbers_of(pair) {
+            if no_mean.is_some() && number.name == "mean" {
                 continue;
             }
-            if told.numbers.iter().any(|numbers| numbers.is_empty()) && spec.replications > 1 {
-                few.push(told.of);
+            if number.values.iter().any(|values| values.is_empty()) && spec.replications > 1 {
+                few.push(number.name);
                 continue;
             }
-            match told.numbers.map(|numbers| numbers.iter().any(|number| number.lower_bound)) {
+            match number.values.map(|values| values.iter().any(|value| value.lower_bound)) {
                 [false, false] => {
-                    let [a, b] = told.numbers.map(|of| of.iter().map(|n| n.value).collect::<Vec<f64>>());
+                    let [a, b] = number.values.map(|of| of.iter().map(|n| n.value).collect::<Vec<f64>>());
                     if let Some((difference, gain)) =
-                        difference(&a, &b, pair.map(|d| d.estimate(told.of, told.ok)))
+                        difference(&a, &b, pair.map(|d| d.estimate(number.name, number.ok)))
                     {
-                        let of = told.of.to_owned();
-                        all.push(Difference { point, with, of, ok: told.ok, difference, gain });
+                        let of = number.name.to_owned();
+                        all.push(Difference { point, with, of, ok: number.ok, difference, gain });
                     }
                 }
-                _ => bounds.push(told.of),
+                _ => bounds.push(number.name),
             }
         }
         if !few.is_empty() {
-            untold.push(format!(
-                "{} and {} are not compared at {}{place}: too few requests lie beyond, or come in too few crowds.",
-                names[0],
-                names[1],
-                few.join(", ")
-            ));
+            left_out.push(not(few, NotCompared::FewBeyond));
         }
         if !bounds.is_empty() {
-            untold.push(format!(
-                "{} and {} are not compared at {}{place}: these are only known to be at least what is told, because requests \
-                 got no answer.",
-                names[0],
-                names[1],
-                bounds.join(", ")
-            ));
+            left_out.push(not(bounds, NotCompared::LowerBounds));
         }
     }
-    (all, untold)
+    (all, left_out)
 }
 
 /// A number of two points, run by run.
-struct Told<'a> {
-    of: &'static str,
+struct PairedNumber<'a> {
+    name: &'static str,
     ok: bool,
-    numbers: [&'a [Number]; 2],
+    values: [&'a [Number]; 2],
 }
 
 /// Failures that are this rare, and as many in both, do not make one of two models the faster.
 const FAILED: f64 = 0.01;
 
 /// The numbers that two points are compared by: of all requests, or, where it hangs on who failed, of those that ended well.
-fn told<'a>(pair: [&'a PointResult; 2]) -> Vec<Told<'a>> {
+fn numbers_of<'a>(pair: [&'a PointResult; 2]) -> Vec<PairedNumber<'a>> {
     let [a, b] = pair.map(|d| d.point.failed);
     let apart = |[low, high]: [f64; 2], x: f64| x < low || x > high;
     let differ = a.mean != b.mean
@@ -220,7 +215,7 @@ fn told<'a>(pair: [&'a PointResult; 2]) -> Vec<Told<'a>> {
             (Some(ours), Some(theirs)) => apart(ours, b.mean) || apart(theirs, a.mean),
             _ => true,
         };
-    let of = |ok: bool, name: &'static str, numbers: [&'a [Number]; 2]| Told { of: name, ok, numbers };
+    let of = |ok: bool, name: &'static str, values: [&'a [Number]; 2]| PairedNumber { name, ok, values };
     if differ || a.mean > FAILED || b.mean > FAILED {
         let all = OF_WELL.iter().enumerate();
         return all.map(|(i, (name, _))| of(true, name, pair.map(|d| &d.well[i][..]))).collect();
@@ -235,12 +230,12 @@ fn told<'a>(pair: [&'a PointResult; 2]) -> Vec<Told<'a>> {
 fn difference(
     first: &[f64],
     second: &[f64],
-    told: [Option<&Estimate>; 2],
+    estimates: [Option<&Estimate>; 2],
 ) -> Option<(Estimate, Option<f64>)> {
     if first.len() != second.len() {
         return None;
     }
-    if let [Some(a), Some(b)] = told
+    if let [Some(a), Some(b)] = estimates
         && (a.stepped || b.stepped)
     {
         let ci95 = a.ci95.zip(b.ci95).map(|(a, b)| apart(a, b));

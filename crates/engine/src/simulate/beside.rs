@@ -10,7 +10,8 @@ use headway_report::beside::{of_point, of_run, recorded};
 use headway_report::format::count;
 use headway_stats::Summary;
 use headway_stats::study::{Point, Study};
-use headway_stats::summary::{Against, Beside, Differs, PlanSummary, Recorded};
+use headway_stats::summary::evidence::Remark;
+use headway_stats::summary::{Against, Beside, Differs, Evidence, PlanSummary, Recorded};
 use headway_workload::{Limits, Plan};
 use std::path::Path;
 
@@ -51,12 +52,10 @@ impl RecordedRun {
             let document = Manifest::read(&at).map_err(|error| format!("{error:#}"))?;
             document.plan.plan().map_err(|error| format!("{}: {error}", at.display()))
         });
-        let plan = plan.and_then(|plan| plan.map_err(|error| run.notes.push(unread(&error))).ok());
+        let unreadable = |error: String| Evidence::from(Remark::PlanUnreadable { error });
+        let plan = plan.and_then(|plan| plan.map_err(|error| run.remarks.push(unreadable(error))).ok());
         if plan.is_none() && summary.plan.is_none() {
-            run.notes.push(format!(
-                "What was asked of {} is not known, so that it may be another load.",
-                run.name
-            ));
+            run.remarks.push(Remark::LoadNotKnown { run: run.name.clone() }.into());
         }
         let reached =
             summary.generator.as_ref().and_then(|generator| generator.cap_hits).filter(|&hits| hits > 0);
@@ -120,8 +119,4 @@ impl RecordedRun {
         }
         all
     }
-}
-
-fn unread(error: &str) -> String {
-    format!("Its plan cannot be read, so that only what its summary tells is compared: {error}.")
 }

@@ -137,13 +137,13 @@ const BOUNDS: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 /// largest percentile below it that has one.
 fn of_percentile(result: &mut ThresholdResult, p: f64, together: &PooledSample) {
     let of_well = result.metric == Metric::ResponseOk.name();
-    let Some(told) = together.percentile(p, of_well) else { return };
-    (result.value, result.lower_bound) = (Some(told.value), told.lower_bound);
-    result.interval = told.by_runs.map(|of| of.interval);
+    let Some(percentile) = together.percentile(p, of_well) else { return };
+    (result.value, result.lower_bound) = (Some(percentile.value), percentile.lower_bound);
+    result.interval = percentile.by_runs.map(|of| of.interval);
     if result.interval.is_none() {
         let below = BOUNDS.iter().rev().filter(|&&below| below < p);
         let mut known = below.filter_map(|&below| together.percentile(below, of_well)?.at_least);
-        result.at_least = told.at_least.or_else(|| known.next());
+        result.at_least = percentile.at_least.or_else(|| known.next());
     }
 }
 

@@ -234,7 +234,7 @@ mod tests {
         Plan::of(7, Group::open(process, profile), Nanos::ZERO, length)
     }
 
-    fn told(recorded: &Plan, simulated: &Plan) -> Vec<String> {
+    fn differing(recorded: &Plan, simulated: &Plan) -> Vec<String> {
         let steps = ["request".to_owned()];
         let all = of_plans([recorded, simulated], [&steps, &[]]);
         let in_words = |d: &Differs| format!("{}: {} | {}", d.what, d.recorded, d.simulated);
@@ -245,21 +245,21 @@ mod tests {
     fn plans_differ_in_what_is_asked_and_not_in_the_seed() {
         let one = plan(Process::Poisson, 100.0, &[2, 15]);
         let other_seed = Plan { seed: 8, ..one.clone() };
-        assert_eq!(told(&one, &other_seed), Vec::<String>::new());
+        assert_eq!(differing(&one, &other_seed), Vec::<String>::new());
         assert_eq!(
-            told(&one, &plan(Process::Poisson, 100.0, &[17])),
+            differing(&one, &plan(Process::Poisson, 100.0, &[17])),
             Vec::<String>::new(),
             "one phase or two"
         );
-        assert_eq!(told(&one, &plan(Process::Poisson, 90.0, &[17])), ["rate: 100/s | 90.0/s"]);
+        assert_eq!(differing(&one, &plan(Process::Poisson, 90.0, &[17])), ["rate: 100/s | 90.0/s"]);
         assert_eq!(
-            told(&one, &plan(Process::Constant, 100.0, &[20])),
+            differing(&one, &plan(Process::Constant, 100.0, &[20])),
             ["arrival process: poisson | constant", "duration: 17 s | 20 s"]
         );
         let warm = Plan { measured_from: Nanos::from_secs(2), ..one.clone() };
-        assert_eq!(told(&one, &warm), ["warm-up: 0 s | 2 s"]);
+        assert_eq!(differing(&one, &warm), ["warm-up: 0 s | 2 s"]);
         let part = Plan { shard: Shard::new(0, 2).unwrap(), ..one.clone() };
-        assert_eq!(told(&part, &one), ["part of the plan: 0/2 | the whole"]);
+        assert_eq!(differing(&part, &one), ["part of the plan: 0/2 | the whole"]);
         let closed = Plan {
             groups: vec![Group::closed(
                 headway_workload::users::Level::hold(5, Nanos::from_secs(17)),
@@ -267,7 +267,7 @@ mod tests {
             )],
             ..one.clone()
         };
-        assert_eq!(told(&one, &closed), ["kind of load: users who arrive | users who stay"]);
+        assert_eq!(differing(&one, &closed), ["kind of load: users who arrive | users who stay"]);
         let summaries = [&one, &plan(Process::Poisson, 90.0, &[17])].map(plan_summary);
         let all = of_summaries([&summaries[0], &summaries[1]]);
         assert_eq!((all.len(), all[0].what.as_str(), all[0].simulated.as_str()), (1, "rate", "90.0/s"));
@@ -286,15 +286,15 @@ mod tests {
         let one = plan(Process::Poisson, 100.0, &[10]);
         let mut two = one.clone();
         two.groups[0].journey = journey(3).into();
-        assert_eq!(told(&one, &two), ["journey: request | request x 3, pause exp(1s)"]);
+        assert_eq!(differing(&one, &two), ["journey: request | request x 3, pause exp(1s)"]);
         let mut both = two.clone();
         both.groups.push(Group { name: "clerks".into(), ..one.groups[0].clone() });
-        let all = told(&two, &both);
+        let all = differing(&two, &both);
         assert_eq!(all, ["groups: users | users, clerks"]);
         let mut other = both.clone();
         other.groups[1].on_failure = OnFailure::EndSession;
         assert_eq!(
-            told(&both, &other),
+            differing(&both, &other),
             ["after a failure of clerks: the user goes on | the session is over"]
         );
         let labels = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();

@@ -70,8 +70,8 @@ impl Loads {
 
     /// The part that is asked for most.
     pub fn busiest(&self) -> Option<(usize, f64)> {
-        let told = self.offered.iter().enumerate().filter_map(|(part, load)| Some((part, (*load)?)));
-        told.reduce(|most, other| if other.1 > most.1 { other } else { most })
+        let known = self.offered.iter().enumerate().filter_map(|(part, load)| Some((part, (*load)?)));
+        known.reduce(|most, other| if other.1 > most.1 { other } else { most })
     }
 
     /// The part that leaves the mean response time without an interval, and why: an infinite mean before an infinite variance.
@@ -188,8 +188,8 @@ fn endless(model: &Model, part: usize, load: f64) -> bool {
     // Who is interrupted, or given up, waits otherwise.
     let waits = matches!(station.discipline, Discipline::Fifo | Discipline::Lifo)
         && model.parts.iter().all(|part| part.timeout.is_none());
-    let told = one_by_one && waits && (0.0..1.0).contains(&load) && load > 0.0;
-    told && station.service.variance().is_infinite() && from.all(blind)
+    let is_stable_queue = one_by_one && waits && (0.0..1.0).contains(&load) && load > 0.0;
+    is_stable_queue && station.service.variance().is_infinite() && from.all(blind)
 }
 
 /// How long a station takes to forget how it began, each copy being asked for that load; `gap_cov` is that of the plan's

@@ -1,19 +1,20 @@
-//! What is to be said about a point of a study, in words: what grows, what is too short, what could not be told.
+//! What is to be known of a point of a study: what grows, what is too short, what could not be judged.
+//!
+//! Deliberately absent: the sentences, which the report makes.
 
 use super::estimates::of_values;
 use super::inside::Seen;
 use super::loads::Loads;
 use super::steady_state::beginning;
-use headway_report::format::{plural, share, time, times_what};
-use headway_report::words::why;
 use headway_stats::steady::{Cut, Length};
 use headway_stats::study::{Point, WarmUp};
+use headway_stats::summary::evidence::{NoSteadyState, Remark};
 use headway_stats::summary::{Infinite, Stated, Unsteady};
 
 /// So much of the requests being left out as warm-up is worth a word.
 const MUCH: f64 = 0.25;
 
-/// What the sentences are about.
+/// What the remarks are about.
 #[derive(Debug)]
 pub struct About<'a> {
     /// The point, without its notes.
@@ -27,7 +28,7 @@ pub struct About<'a> {
     /// Replications.
     pub replications: u64,
     /// Of those, the ones with too few requests to look for a steady state.
-    pub untold: u64,
+    pub unjudged: u64,
     /// Whether it is for what is planned to happen once that there is no steady state.
     pub planned: bool,
     /// The part that leaves the mean response time without an interval, if one does, and why.
@@ -40,14 +41,14 @@ pub struct About<'a> {
     pub kept_s: f64,
 }
 
-/// The sentences, those on what is gravest first.
-pub fn notes(about: &About<'_>) -> Vec<String> {
+/// The remarks, those on what is gravest first.
+pub fn remarks(about: &About<'_>) -> Vec<Remark> {
     let all = [
         little(about),
-        turned_away(about),
+        rejects(about),
         unsteady(about),
         no_mean(about),
-        untold(about),
+        few_requests(about),
         short(about),
         left_out(about),
         given_up(about),
@@ -55,26 +56,16 @@ pub fn notes(about: &About<'_>) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-fn little(about: &About<'_>) -> Option<String> {
-    let broken = about.replications - about.point.little_holds;
-    (broken > 0).then(|| {
-        format!(
-            "Little's law does not hold in {broken} of {}: these numbers are not to be trusted, and this is a defect of the \
-             program.",
-            plural(about.replications, "run")
-        )
-    })
+fn little(about: &About<'_>) -> Option<Remark> {
+    let (of, broken) = (about.replications, about.replications - about.point.little_holds);
+    (broken > 0).then_some(Remark::LittleBroken { broken, of })
 }
 
 /// What is turned away does not pile up.
-pub fn turned_away(about: &About<'_>) -> Option<String> {
+fn rejects(about: &About<'_>) -> Option<Remark> {
     let (load, failed) = refused(about.loads, about.seen, about.grows)?;
-    Some(format!(
-        "{} is asked for {} it can do: {} of what came to it failed, and the rest tells nothing of those.",
-        about.point.busiest.as_deref().unwrap_or("a station"),
-        times_what(load),
-        share(failed)
-    ))
+    let load = Some(load).filter(|load| load.is_finite());
+    Some(Remark::RejectsExcess { part: about.point.busiest.clone(), load, failed })
 }
 
 /// Where what is too much for the busiest station is turned away and does not pile up: its load, and the share that fails there.
@@ -85,96 +76,60 @@ pub fn refused(loads: &Loads, seen: &[&Seen], grows: bool) -> Option<(f64, f64)>
     (!grows && failed > 0.0 && failed >= 0.5 * (1.0 - 1.0 / load)).then_some((load, failed))
 }
 
-fn unsteady(about: &About<'_>) -> Option<String> {
-    let why = about.point.why_not.as_ref().filter(|_| about.point.found == Some(false)).map(why::unsteady)?;
+fn unsteady(about: &About<'_>) -> Option<Remark> {
+    let why = about.point.why_not.clone().filter(|_| about.point.found == Some(false))?;
     let overloaded = about.loads.busiest().is_some_and(|(_, load)| load >= 1.0);
-    if about.planned {
-        return Some(format!(
-            "There is no steady state to find: {why}. All numbers are those of runs of this length."
-        ));
-    }
-    let mut text = if overloaded || about.grows {
-        format!("There is no steady state: {why}. Response times tell how long the run was.")
-    } else {
-        format!("No steady state was found: {why}.")
+    let is = match () {
+        () if about.planned => NoSteadyState::Planned,
+        () if overloaded || about.grows => NoSteadyState::Absent,
+        () => NoSteadyState::NotFound,
     };
-    if about.warm_up == WarmUp::Mser && matches!(about.cut, Cut::NotFound(_)) {
-        text += " Nothing was left out.";
-    }
-    Some(text)
+    let nothing_left_out =
+        !about.planned && about.warm_up == WarmUp::Mser && matches!(about.cut, Cut::NotFound(_));
+    Some(Remark::Unsteady { why, is, nothing_left_out })
 }
 
-fn no_mean(about: &About<'_>) -> Option<String> {
+fn no_mean(about: &About<'_>) -> Option<Remark> {
     let (part, what) = about.no_mean?;
-    Some(match what {
-        Infinite::MeanWait | Infinite::MeanService => format!(
-            "The mean response time is infinite: the service times of {part} have an infinite variance. The mean told is of these \
-             runs alone, and has no confidence interval. Read percentiles, or bound the service times."
-        ),
-        Infinite::ServiceVariance => format!(
-            "The mean response time has no confidence interval: the service times of {part} have an infinite variance. Read \
-             percentiles, or bound the service times."
-        ),
-        Infinite::WaitVariance => format!(
-            "The mean response time has no confidence interval: the service times of {part} have so heavy a tail that the waits \
-             behind them have an infinite variance. Most runs show a mean that is too small. Read percentiles, or bound the \
-             service times."
-        ),
-    })
+    Some(Remark::InfiniteOverRuns { part: part.to_owned(), what })
 }
 
 /// Much of the runs is in none of the response times, and in all of the rest.
-fn left_out(about: &About<'_>) -> Option<String> {
-    let cut = about.point.cut_share;
-    (about.warm_up == WarmUp::Mser && cut >= MUCH).then(|| {
-        format!(
-            "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
-            share(cut)
-        )
-    })
+fn left_out(about: &About<'_>) -> Option<Remark> {
+    let share = about.point.cut_share;
+    (about.warm_up == WarmUp::Mser && share >= MUCH).then_some(Remark::LeftOut { share })
 }
 
-/// The mean and its interval are of what was waited for an answer.
-fn given_up(about: &About<'_>) -> Option<String> {
-    let told = about.point.response.get("mean").is_some_and(|mean| mean.lower_bound && mean.ci95.is_some());
-    told.then(|| {
-        format!(
-            "{} got no answer. The mean, its interval and the thresholds on it count each of them with the time after which it was given \
-             up.",
-            plural(about.point.censored, "request")
-        )
-    })
+/// The mean and its interval are of what was waited for a response.
+fn given_up(about: &About<'_>) -> Option<Remark> {
+    let mean = about.point.response.get("mean");
+    let bound = mean.is_some_and(|mean| mean.lower_bound && mean.ci95.is_some());
+    bound.then_some(Remark::GivenUp { n: about.point.censored })
 }
 
-fn untold(about: &About<'_>) -> Option<String> {
-    (about.untold > 0 && about.warm_up != WarmUp::Nothing).then(|| {
-        format!(
-            "{} of {} had fewer than 100 requests: too few to look for a steady state.",
-            about.untold,
-            plural(about.replications, "run")
-        )
-    })
+fn few_requests(about: &About<'_>) -> Option<Remark> {
+    let (n, of) = (about.unjudged, about.replications);
+    (n > 0 && about.warm_up != WarmUp::Nothing).then_some(Remark::FewRequests { n, of })
 }
 
-fn short(about: &About<'_>) -> Option<String> {
+fn short(about: &About<'_>) -> Option<Remark> {
     // Fixed work is as long as it is.
     if about.warm_up == WarmUp::Nothing {
         return None;
     }
     if let Some(beginning) = beginning(about.loads, about.kept_s) {
-        let told = matches!(&about.point.why_not, Some(Stated { why: Unsteady::Beginning { .. }, .. }));
-        return (!told).then(|| format!("Besides, {}.", why::unsteady(&beginning.into())));
+        let known = matches!(&about.point.why_not, Some(Stated { why: Unsteady::Beginning { .. }, .. }));
+        return (!known).then(|| Remark::Beginning { why: beginning.into() });
     }
-    let relaxation = about.loads.relaxation_s?;
-    match Length::of(relaxation, about.kept_s) {
+    let relaxation_s = about.loads.relaxation_s?;
+    match Length::of(relaxation_s, about.kept_s) {
         // Intervals over replications do not hang on how long each is.
-        Length::Short { times } if about.replications == 1 => Some(format!(
-            "What is left of a run lasts {}: {times:.1} relaxation times of its slowest part ({}). Below {:.0}, a single run has no \
-             intervals: they would be too narrow.",
-            time(about.kept_s),
-            time(relaxation),
-            Length::TRUSTED
-        )),
+        Length::Short { times } if about.replications == 1 => Some(Remark::ShortForIntervals {
+            length_s: about.kept_s,
+            times,
+            relaxation_s,
+            needed: Length::TRUSTED,
+        }),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use super::demands::{Runs, judged};
 use super::estimates::{curve, estimate, largest, of_values};
 use super::inside::Seen;
 use super::loads::Loads;
-use super::notes::{About, notes, refused};
+use super::notes::{About, refused, remarks};
 use super::period::Period;
 use super::pooled::{Percentile, PooledSample};
 use super::replication::{MAX, NUMBERS, Number, Numbers, OF_WELL, Replication, numbers, warm_up};
@@ -19,7 +19,7 @@ use super::steady_state::{SteadyEvidence, fastest, once, why_not};
 use crate::analysis_setup;
 use headway_stats::steady::{Cut, Length, Prefix};
 use headway_stats::study::{Estimate, Point, WarmUp};
-use headway_stats::summary::{Finding, Infinite, Unsteady, Why};
+use headway_stats::summary::{Evidence, Finding, Infinite, Unsteady, Why};
 use headway_stats::{Growth, Refusals, Threshold, Workload};
 use std::collections::BTreeMap;
 
@@ -100,11 +100,11 @@ impl PointBuilder {
         let Some(cut) = self.cut else { return };
         let n = self.replications.len() as u64;
         for (r, course) in self.waiting.drain(..) {
-            let Some((run, told)) = &mut self.replications[r as usize] else { continue };
+            let Some((run, own_numbers)) = &mut self.replications[r as usize] else { continue };
             if let Some((of, after, counted)) = numbers(&course, &cut, self.period, n, &self.thresholds, run)
             {
                 self.together.take(r, n, &after, counted);
-                *told = Some(of);
+                *own_numbers = Some(of);
             }
         }
     }
@@ -125,18 +125,18 @@ impl PointBuilder {
         let seen: Vec<&Seen> = runs().map(|r| &r.seen).collect();
         let busiest = self.loads.busiest().map(|(part, _)| part).or_else(|| most_used(&seen));
         let utilisation = |part: usize| seen.iter().filter_map(move |s| s.parts.get(part)?.utilisation);
-        let numbers = || all.iter().filter_map(|(_, told)| told.as_ref());
-        let told: [Vec<Number>; NUMBERS.len()] =
-            std::array::from_fn(|i| numbers().map(|told| told.all[i]).collect());
+        let numbers = || all.iter().filter_map(|(_, numbers)| numbers.as_ref());
+        let by_number: [Vec<Number>; NUMBERS.len()] =
+            std::array::from_fn(|i| numbers().map(|of| of.all[i]).collect());
         let well: [Vec<Number>; OF_WELL.len()] =
-            std::array::from_fn(|i| numbers().filter_map(|told| Some(told.well?[i])).collect());
+            std::array::from_fn(|i| numbers().filter_map(|of| Some(of.well?[i])).collect());
         let over = |of: &[(&str, Option<f64>)], of_well: bool| -> Vec<Option<Percentile>> {
-            let told = |p: f64| self.together.percentile(p, of_well);
-            of.iter().map(|(_, p)| p.and_then(told)).collect()
+            let percentile = |p: f64| self.together.percentile(p, of_well);
+            of.iter().map(|(_, p)| p.and_then(percentile)).collect()
         };
         let (percentiles, of_well) = (over(&NUMBERS, false), over(&OF_WELL, true));
-        let lag1 = of_values(numbers().filter_map(|told| Some(told.lag1?.0)).collect());
-        let segments = numbers().filter_map(|told| Some(told.lag1?.1)).min();
+        let lag1 = of_values(numbers().filter_map(|of| Some(of.lag1?.0)).collect());
+        let segments = numbers().filter_map(|of| Some(of.lag1?.1)).min();
         let rate =
             |of: fn(&Replication) -> u64| of_values(runs().filter_map(|r| r.per_second(of(r))).collect());
         let (n, censored) =
@@ -170,13 +170,13 @@ impl PointBuilder {
             Some(_) => 0.0,
             None => self.loads.trusted_s.map_or(f64::INFINITY, |trusted| kept_s / trusted),
         };
-        let told_of = self.warm_up != WarmUp::Nothing && !matches!(cut, Cut::TooFew);
+        let is_judged = self.warm_up != WarmUp::Nothing && !matches!(cut, Cut::TooFew);
         let no_mean = self.loads.no_mean();
         let mut point = Point {
             values: values.to_vec(),
             n,
             censored,
-            response: estimates(&NUMBERS, &told, &percentiles, worth),
+            response: estimates(&NUMBERS, &by_number, &percentiles, worth),
             response_ok: estimates(&OF_WELL, &well, &of_well, worth),
             offered: rate(|r| r.counts.n),
             goodput: rate(|r| r.counts.completed),
@@ -184,7 +184,7 @@ impl PointBuilder {
             utilisation: busiest.and_then(|part| of_values(utilisation(part).collect())),
             load: self.loads.busiest().map(|(_, load)| load),
             busiest: busiest.and_then(|part| Some(play.model.parts.get(part)?.name.clone())),
-            found: told_of.then_some(speaks_against.is_none()),
+            found: is_judged.then_some(speaks_against.is_none()),
             why_not: speaks_against.map(Unsteady::into),
             steady: runs().filter(|r| r.steady == Some(true)).count() as u64,
             little_holds: seen.iter().filter(|seen| seen.little).count() as u64,
@@ -217,16 +217,16 @@ impl PointBuilder {
             seen: &seen,
             grows,
             replications: all.len() as u64,
-            untold: runs().filter(|r| r.steady.is_none()).count() as u64,
+            unjudged: runs().filter(|r| r.steady.is_none()).count() as u64,
             planned,
             no_mean: no_mean.and_then(|(part, what)| Some((play.model.parts.get(part)?.name.as_str(), what))),
             warm_up: self.warm_up,
             cut,
             kept_s,
         };
-        let notes = notes(&about);
-        let refusals = refusals(play, runs(), &seen).map(|finding| finding.text);
-        point.notes = refusals.into_iter().chain(notes).collect();
+        let remarks = remarks(&about);
+        let refusals = refusals(play, runs(), &seen).into_iter().flat_map(|finding| finding.evidence);
+        point.remarks = refusals.chain(remarks.into_iter().map(Evidence::from)).collect();
         // What begins and ends is the same in all replications, and no longer run would tell of it.
         let judged_as_it_is = play.plan.is_fixed_work() || (planned && all.len() > 1);
         point.thresholds = judged(
@@ -241,14 +241,14 @@ impl PointBuilder {
             },
         );
         let runs = all.len();
-        let whole = |of: &Vec<Number>, told: &Option<Percentile>| match told {
+        let whole = |of: &Vec<Number>, percentile: &Option<Percentile>| match percentile {
             _ if of.len() != runs => Vec::new(),
-            Some(told) => told.as_numbers(of),
+            Some(percentile) => percentile.as_numbers(of),
             None => of.clone(),
         };
         PointResult {
             point,
-            values: std::array::from_fn(|i| whole(&told[i], &percentiles[i])),
+            values: std::array::from_fn(|i| whole(&by_number[i], &percentiles[i])),
             well: std::array::from_fn(|i| whole(&well[i], &of_well[i])),
             no_mean: no_mean.map(|(_, what)| what),
         }
@@ -266,7 +266,7 @@ impl PointResult {
 /// has intervals of means if it is `worth` 1: as long as it should be for them. Without a steady state it is worth 0.
 fn estimates(
     names: &[(&str, Option<f64>)],
-    told: &[Vec<Number>],
+    values: &[Vec<Number>],
     together: &[Option<Percentile>],
     worth: f64,
 ) -> BTreeMap<String, Estimate> {
@@ -290,7 +290,7 @@ fn estimates(
         // No response time is negative, whatever the spread of a few runs says.
         Some(Estimate { ci95: of.ci95.map(|[low, high]| [low.max(0.0), high]), ..of })
     };
-    let named = names.iter().zip(told).zip(together);
+    let named = names.iter().zip(values).zip(together);
     named
         .filter_map(|(((name, p), numbers), t)| Some(((*name).to_owned(), of(name, *p, numbers, t)?)))
         .collect()

@@ -103,9 +103,9 @@ impl PooledSample {
     /// The percentile of that share, of the requests that ended well alone if `of_well` is set; none of nothing.
     pub fn percentile(&self, p: f64, of_well: bool) -> Option<Percentile> {
         let runs: Vec<&Shares> = self.runs.iter().flatten().map(|run| run.shares(of_well)).collect();
-        let told = pooled(&runs, p)?;
+        let percentile = pooled(&runs, p)?;
         let lower_bound = !of_well && self.times.quantiles([p])[0]?.1;
-        let by_runs = told.by_runs.map(|of| ByRuns {
+        let by_runs = percentile.by_runs.map(|of| ByRuns {
             interval: of.interval.map(|ns| ns / 1e9),
             runs: of.runs.into_iter().map(|ns| ns / 1e9).collect(),
             ..of
@@ -114,7 +114,7 @@ impl PooledSample {
         let by_runs = by_runs.filter(|of| {
             !lower_bound && (of_well || self.times.censored() == 0 || self.is_known_to(of.interval[1]))
         });
-        Some(Percentile { value: told.value / 1e9, lower_bound, by_runs, at_least })
+        Some(Percentile { value: percentile.value / 1e9, lower_bound, by_runs, at_least })
     }
 
     /// Whether times up to that many seconds are told apart from those of requests that were given up.

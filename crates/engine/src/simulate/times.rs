@@ -104,11 +104,11 @@ impl CensoredHistogram {
             let high = (p_observed <= 1.0).then(|| observed.quantile(p_observed)).flatten();
             high.is_none_or(|high| high as f64 > low * MOVED)
         };
-        let told = |&p: &f64| {
+        let quantile = |&p: &f64| {
             let low = all.quantile(p)? as f64;
             Some((low / 1e9, self.censored() > 0 && is_lower_bound(p, low)))
         };
-        shares.iter().map(told).collect()
+        shares.iter().map(quantile).collect()
     }
 }
 

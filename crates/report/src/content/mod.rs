@@ -162,17 +162,17 @@ impl Footnotes {
     pub fn number(&mut self, why: &Why) -> usize {
         let of = if why.interval { format!("intervals of {}", why.of) } else { why.of.to_owned() };
         let place = place(&mut self.0, &why.reason);
-        let said = &mut self.0[place].1;
-        let block = self::place(said, &of);
-        said[block].1.push(why.name);
+        let blocks = &mut self.0[place].1;
+        let block = self::place(blocks, &of);
+        blocks[block].1.push(why.name);
         place + 1
     }
 
     /// The notes, in order: `response p99.9; intervals of service p99.9: the reason`.
     pub fn texts(&self) -> impl Iterator<Item = String> + '_ {
-        self.0.iter().map(|(reason, said)| {
+        self.0.iter().map(|(reason, blocks)| {
             let of: Vec<String> =
-                said.iter().map(|(of, names)| format!("{of} {}", names.join(", "))).collect();
+                blocks.iter().map(|(of, names)| format!("{of} {}", names.join(", "))).collect();
             format!("{}: {reason}", of.join("; "))
         })
     }

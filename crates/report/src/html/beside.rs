@@ -37,7 +37,7 @@ pub(super) fn dotted(run: Option<&Recorded>) -> Option<String> {
 pub(super) fn run(page: &mut Markup, summary: &Summary) {
     let Some(beside) = &summary.beside else { return };
     page.section("beside", &format!("Beside {}", beside.run.name));
-    said(page, sentences(beside));
+    list(page, sentences(beside));
     let mut rows: Vec<Vec<Cell>> = beside.against.compared.iter().map(|of| row(cell(&of.of), of)).collect();
     let n = |n: u64| cell(count(n));
     let blank = || cell("");
@@ -62,12 +62,12 @@ pub(super) fn study(page: &mut Markup, study: &Study) {
         study.points.iter().filter_map(|point| Some((label(study, point), point.beside.as_ref()?))).collect();
     let mut all = known(run);
     all.extend(differs_by_point(study));
-    let told = shown.iter().take(MOST_POINTS).map(|(name, against)| {
+    let points = shown.iter().take(MOST_POINTS).map(|(name, against)| {
         let (tone, text) = verdict(run, against);
         (tone, format!("{name}: {text}"))
     });
-    all.extend(told);
-    said(page, all);
+    all.extend(points);
+    list(page, all);
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for (name, against) in shown.iter().take(MOST_POINTS) {
         for of in &against.compared {
@@ -127,7 +127,7 @@ fn table(
     page.element("p", "faint", &meaning(run));
 }
 
-fn said(page: &mut Markup, all: Vec<Sentence>) {
+fn list(page: &mut Markup, all: Vec<Sentence>) {
     page.raw("<ul>\n");
     for (tone, text) in &all {
         page.element("li", tone_class(*tone), text);

@@ -24,7 +24,7 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     begin(&mut page, &format!("{name}: simulations - Headway"), charts);
     page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway simulation study</p>\n");
     page.element("h1", "", name).element("p", "subject", &subject(study)).raw("</header>\n");
-    said(&mut page, study);
+    remarks(&mut page, study);
     latency_curves(&mut page, study, &curves);
     if let Some(sweep) = &sweep {
         swept(&mut page, study, sweep);
@@ -64,7 +64,7 @@ fn drawn_lines(all: Sweep) -> Sweep {
 }
 
 /// What there is to say, before any number.
-fn said(page: &mut Markup, study: &Study) {
+fn remarks(page: &mut Markup, study: &Study) {
     let compared = study.differences.iter().filter(|by| ["mean", "p50", "p99"].contains(&by.of.as_str()));
     let mut all: Vec<_> = compared.filter_map(|by| difference(study, by)).collect();
     let left = all.len().saturating_sub(MOST_LINES * 3);

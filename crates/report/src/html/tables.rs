@@ -209,7 +209,7 @@ pub(super) fn users(page: &mut Markup, summary: &Summary) {
         page.section("users", "Users").facts(&facts);
         let estimated = summary.closed.as_ref().and_then(|closed| closed.estimated.as_ref());
         if let Some(estimated) = estimated {
-            page.element("p", "faint", &format!("How it was estimated: {}.", estimated.method));
+            page.element("p", "faint", &format!("How it was estimated: {}.", words::method(estimated)));
         }
         page.raw("</section>\n");
     }

@@ -5,8 +5,8 @@ use super::layout::Page;
 use crate::format::{count, plural, time_range};
 use crate::words::Tone;
 use crate::words::beside::{
-    Sentence, differs_by_point, heading, known, meaning, ratio_cell, sentences, tone, untold, value_cell,
-    verdict, word,
+    Sentence, differs_by_point, heading, known, meaning, not_compared, ratio_cell, sentences, tone,
+    value_cell, verdict, word,
 };
 use crate::words::study::label;
 use headway_stats::Summary;
@@ -35,7 +35,7 @@ pub(super) fn run(page: &mut Page, summary: &Summary) {
     let [own, other] = [summary.response.n, beside.run.response.n].map(count);
     grid.row(Tone::Plain, vec!["n".into(), own, other]);
     grid.print(page);
-    said(page, sentences(beside));
+    lines(page, sentences(beside));
     page.marked(2, "", Tone::Faint, &meaning(&beside.run));
 }
 
@@ -58,18 +58,18 @@ pub(super) fn study(page: &mut Page, study: &Study) {
         let more = plural((shown.len() - MOST_POINTS) as u64, "more point");
         page.marked(2, "", Tone::Faint, &format!("and {more} in the JSON and HTML documents"));
     }
-    said(page, known(run));
-    said(page, differs_by_point(study));
+    lines(page, known(run));
+    lines(page, differs_by_point(study));
     let named = |(point, against): &(&_, &_)| {
-        let all = std::iter::once(verdict(run, against)).chain(untold(against));
+        let all = std::iter::once(verdict(run, against)).chain(not_compared(against));
         let name = label(study, point);
         all.map(|(tone, text)| (tone, format!("{name}: {text}"))).collect::<Vec<_>>()
     };
-    said(page, shown.iter().take(MOST_POINTS).flat_map(named).collect());
+    lines(page, shown.iter().take(MOST_POINTS).flat_map(named).collect());
     page.marked(2, "", Tone::Faint, &meaning(run));
 }
 
-fn said(page: &mut Page, all: Vec<Sentence>) {
+fn lines(page: &mut Page, all: Vec<Sentence>) {
     let left = all.len().saturating_sub(MOST_SENTENCES);
     for (tone, text) in all.into_iter().take(MOST_SENTENCES) {
         let mark = if tone == Tone::Bad || tone == Tone::Warn { "! " } else { "" };

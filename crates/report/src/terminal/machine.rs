@@ -55,8 +55,8 @@ pub(super) fn generator(page: &mut Page, summary: &Summary) {
         page.labelled("one send", Tone::Plain, &least);
     }
     connections(page, summary);
-    if let Some(waiting) = &generator.waiting {
-        page.labelled("waiting", Tone::Plain, waiting);
+    if let Some(waiting) = words::waiting(generator) {
+        page.labelled("waiting", Tone::Plain, &waiting);
     }
     if generator.same_host_as_target == Some(true) {
         page.labelled("same host", Tone::Warn, "generator and target share this machine's processors");

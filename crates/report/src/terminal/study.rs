@@ -124,8 +124,8 @@ fn outcomes(page: &mut Page, study: &Study) {
 }
 
 fn compared(study: &Study) -> Vec<Sentence> {
-    let told = || study.differences.iter().filter(|by| TOLD.contains(&by.of.as_str()));
-    let all = told().filter_map(|by| difference(study, by)).chain(words::study::gains(study, told()));
+    let shown = || study.differences.iter().filter(|by| TOLD.contains(&by.of.as_str()));
+    let all = shown().filter_map(|by| difference(study, by)).chain(words::study::gains(study, shown()));
     all.chain(not_compared(study)).collect()
 }
 

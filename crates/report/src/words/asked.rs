@@ -5,8 +5,8 @@
 
 use super::Tone;
 use super::audit::{self, dash};
-use crate::format::{chosen, count, number, plural, rate, share, share_of, time};
-use headway_stats::summary::{PlanSummary, RuleId, Source};
+use crate::format::{count, number, plural, rate, share, share_of, time, whole};
+use headway_stats::summary::{PlanKind, PlanSummary, RuleId, Source};
 use headway_stats::{Summary, Workload};
 
 /// Kinds of load, as far as their words differ.
@@ -34,7 +34,8 @@ pub fn kind(summary: &Summary) -> Kind {
 
 /// Whether all sessions of fixed work come at once.
 pub(super) fn is_at_once(summary: &Summary) -> bool {
-    kind(summary) == Kind::FixedWork && summary.plan.as_ref().is_some_and(|plan| plan.process == "at once")
+    kind(summary) == Kind::FixedWork
+        && summary.plan.as_ref().is_some_and(|plan| plan.kind == Some(PlanKind::AtOnce))
 }
 
 /// What the plan makes: of an open load every request is an arrival of its own.
@@ -344,10 +345,6 @@ fn people(users: f64) -> String {
     if (users - nearest).abs() < 1e-6 * nearest.max(1.0) { whole(nearest) } else { number(users) }
 }
 
-fn whole(x: f64) -> String {
-    if (0.0..1e15).contains(&x) { count(x.round() as u64) } else { chosen(x) }
-}
-
 fn cov(summary: &Summary) -> Row {
     let arrivals = &summary.arrivals;
     let coarse = summary.audit.as_ref().is_some_and(audit::is_coarse);
@@ -373,33 +370,33 @@ mod tests {
         Summary { name: "x".into(), workload: Some(workload), plan: Some(plan), ..Summary::default() }
     }
 
-    fn said(summary: &Summary) -> String {
+    fn line(summary: &Summary) -> String {
         subject(summary).strip_prefix("x: live run").unwrap().trim_start_matches(", ").to_owned()
     }
 
     #[test]
     fn every_kind_of_load_is_named_by_what_was_asked() {
         let poisson = PlanSummary { process: "poisson".into(), rate: Some(20.0), ..PlanSummary::default() };
-        assert_eq!(said(&of(Workload::Open, poisson.clone())), "poisson at 20.0/s");
+        assert_eq!(line(&of(Workload::Open, poisson.clone())), "poisson at 20.0/s");
         let mut sessions = of(Workload::Sessions, poisson);
-        assert_eq!(said(&sessions), "sessions at 20.0/s, poisson");
+        assert_eq!(line(&sessions), "sessions at 20.0/s, poisson");
         sessions.plan.as_mut().unwrap().think = Some("exp(1s)".into());
-        assert_eq!(said(&sessions), "sessions at 20.0/s, poisson, thinking exp(1s)");
+        assert_eq!(line(&sessions), "sessions at 20.0/s, poisson, thinking exp(1s)");
         sessions.plan.as_mut().unwrap().think = None;
         sessions.sessions = Some(Sessions { n: 100, requests_offered: Some(1_100.0), ..Sessions::default() });
-        assert_eq!(said(&sessions), "sessions at 20.0/s, poisson, 11 requests each");
+        assert_eq!(line(&sessions), "sessions at 20.0/s, poisson, 11 requests each");
         // Think times beyond the end leave fewer asked for than were made.
         sessions.measured.n = 1_237;
-        assert_eq!(said(&sessions), "sessions at 20.0/s, poisson, about 12.4 requests each");
+        assert_eq!(line(&sessions), "sessions at 20.0/s, poisson, about 12.4 requests each");
         sessions.plan.as_mut().unwrap().users = Some(1);
-        assert_eq!(said(&sessions), "sessions at 20.0/s, poisson, 11 requests each, with 1 user beside them");
+        assert_eq!(line(&sessions), "sessions at 20.0/s, poisson, 11 requests each, with 1 user beside them");
         let users = PlanSummary { users: Some(20), think: Some("exp(1s)".into()), ..PlanSummary::default() };
-        assert_eq!(said(&of(Workload::Closed, users.clone())), "closed with 20 users, thinking exp(1s)");
+        assert_eq!(line(&of(Workload::Closed, users.clone())), "closed with 20 users, thinking exp(1s)");
         let work = PlanSummary { requests: Some(5_000), think: None, ..users.clone() };
-        assert_eq!(said(&of(Workload::FixedWork, work)), "fixed work: 5,000 requests by 20 users");
-        let crowd = PlanSummary { process: "at once".into(), requests: Some(220), ..users };
-        assert_eq!(said(&of(Workload::FixedWork, crowd)), "20 at once, 11 requests each");
-        assert_eq!(said(&of(Workload::FixedWork, PlanSummary::default())), "fixed work");
+        assert_eq!(line(&of(Workload::FixedWork, work)), "fixed work: 5,000 requests by 20 users");
+        let crowd = PlanSummary { kind: Some(PlanKind::AtOnce), requests: Some(220), ..users };
+        assert_eq!(line(&of(Workload::FixedWork, crowd)), "20 at once, 11 requests each");
+        assert_eq!(line(&of(Workload::FixedWork, PlanSummary::default())), "fixed work");
     }
 
     #[test]
@@ -424,13 +421,13 @@ mod tests {
         plan.phases = vec![phase(0.0, 20.0, true), phase(20.0, 20.0, false)];
         let mut summary = of(Workload::Open, plan);
         summary.rate.offered = Some(19.7);
-        assert_eq!((asked_rate(&summary), said(&summary)), (Some(20.0), "poisson at 20.0/s".into()));
+        assert_eq!((asked_rate(&summary), line(&summary)), (Some(20.0), "poisson at 20.0/s".into()));
         summary.plan.as_mut().unwrap().shard = Some("1/2".into());
         assert_eq!(asked_rate(&summary), Some(19.7));
         let plan = summary.plan.as_mut().unwrap();
         plan.shard = None;
         plan.phases.insert(1, phase(20.0, 300.0, false));
-        assert_eq!((asked_rate(&summary), said(&summary)), (Some(19.7), "poisson at up to 300/s".into()));
+        assert_eq!((asked_rate(&summary), line(&summary)), (Some(19.7), "poisson at up to 300/s".into()));
     }
 
     #[test]

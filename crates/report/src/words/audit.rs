@@ -409,10 +409,10 @@ mod tests {
         ] {
             summary.not_computed.insert(path.into(), headway_stats::summary::Stated::other(reason));
         }
-        let said = |paths: &str, reason: &str| (paths.to_owned(), reason.to_owned());
+        let row = |paths: &str, reason: &str| (paths.to_owned(), reason.to_owned());
         assert_eq!(
             missing(&summary),
-            [said("arrivals.cov, arrivals.lag1", "coarse"), said("closed", "no users")]
+            [row("arrivals.cov, arrivals.lag1", "coarse"), row("closed", "no users")]
         );
     }
 
@@ -456,16 +456,16 @@ mod tests {
         let mut summary = Summary { audit: Some(audit), ..Summary::default() };
         (summary.arrivals.n, summary.arrivals.cov) = (9, Some(1.0));
         summary.arrivals.ks.exponential = Some(headway_stats::summary::Ks::default());
-        let told =
+        let names =
             |summary: &Summary| -> Vec<&'static str> { starts(summary).iter().map(|f| f.name).collect() };
         let marked = |summary: &Summary| {
             let audit = summary.audit.as_ref().expect("it is one");
             let rows = &audit.tables.headways;
             [is_coarse_row(audit, &rows[0], false), is_coarse_row(audit, &rows[1], true)]
         };
-        assert_eq!((told(&summary), marked(&summary)), (vec!["headways", "CoV", "KS"], [false, false]));
+        assert_eq!((names(&summary), marked(&summary)), (vec!["headways", "CoV", "KS"], [false, false]));
         summary.audit.as_mut().expect("it is one").resolution.rate_x_q = Some(0.51);
-        assert_eq!((told(&summary), marked(&summary)), (vec!["headways", "CoV"], [false, true]));
+        assert_eq!((names(&summary), marked(&summary)), (vec!["headways", "CoV"], [false, true]));
         assert!(starts(&summary)[1].text.contains(OF_THE_CLOCK));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Every sentence is computed from the document: that two numbers differ is only said where their intervals say so.
 
-use super::Tone;
 use super::study::label;
+use super::{Tone, findings};
 use crate::format::{number, time};
 use headway_stats::study::{Point, Study};
 use headway_stats::summary::{Against, Beside, Compared, Differs, LoadVerdict, Recorded, Side, Source};
@@ -80,7 +80,7 @@ pub fn known(run: &Recorded) -> Vec<Sentence> {
         None => Some((Tone::Warn, format!("Whether {name} sent what was asked of it is not known."))),
     };
     let cut = run.interrupted.then(|| (Tone::Warn, format!("{name} was cut short.")));
-    let notes = run.notes.iter().map(|note| (Tone::Warn, note.clone()));
+    let notes = findings::remarks(&run.remarks, &run.notes).into_iter().map(|note| (Tone::Warn, note));
     load.into_iter().chain(cut).chain(notes).collect()
 }
 
@@ -95,7 +95,7 @@ pub fn differs(against: &Against) -> Option<Sentence> {
 }
 
 /// Why agreement is not told, each reason once: `p50, p99: not told, because ...`.
-pub fn untold(against: &Against) -> Vec<Sentence> {
+pub fn not_compared(against: &Against) -> Vec<Sentence> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for Compared { of, why_not, .. } in &against.compared {
         let Some(why) = why_not else { continue };
@@ -115,7 +115,7 @@ pub fn verdict(run: &Recorded, against: &Against) -> Sentence {
     let of = |agree: Option<bool>| -> Vec<&str> {
         against.compared.iter().filter(|c| c.agree == agree).map(|c| spoken(&c.of)).collect()
     };
-    let (same, other, untold) = (of(Some(true)), of(Some(false)), of(None));
+    let (same, other, unknown) = (of(Some(true)), of(Some(false)), of(None));
     let mut parts = Vec::new();
     if !same.is_empty() {
         parts.push(format!("at {} both agree within their intervals", same.join(", ")));
@@ -129,10 +129,10 @@ pub fn verdict(run: &Recorded, against: &Against) -> Sentence {
         let each: Vec<String> = differing.filter_map(each).collect();
         parts.push(format!("they differ at {}, {} over simulated", each.join(", "), heading(run)));
     }
-    if !untold.is_empty() {
-        parts.push(format!("at {} it cannot be told", untold.join(", ")));
+    if !unknown.is_empty() {
+        parts.push(format!("at {} it cannot be told", unknown.join(", ")));
     }
-    let tone = match (same.is_empty(), other.is_empty(), untold.is_empty()) {
+    let tone = match (same.is_empty(), other.is_empty(), unknown.is_empty()) {
         (_, false, _) => Tone::Bad,
         (false, true, true) => Tone::Good,
         _ => Tone::Faint,
@@ -150,7 +150,7 @@ pub fn sentences(beside: &Beside) -> Vec<Sentence> {
     let mut all = known(&beside.run);
     all.extend(differs(&beside.against));
     all.push(verdict(&beside.run, &beside.against));
-    all.extend(untold(&beside.against));
+    all.extend(not_compared(&beside.against));
     all
 }
 
@@ -206,9 +206,9 @@ mod tests {
         ];
         let mut against = Against { compared, differs: Vec::new() };
         let (tone, text) = verdict(&run, &against);
-        let told = "at p90 both agree within their intervals; they differ at p99 (1.90 to 2.10 times), measured over simulated; at the \
+        let expected = "at p90 both agree within their intervals; they differ at p99 (1.90 to 2.10 times), measured over simulated; at the \
                     mean, p50 it cannot be told.";
-        assert_eq!((tone, text.as_str()), (Tone::Bad, told));
+        assert_eq!((tone, text.as_str()), (Tone::Bad, expected));
         assert_eq!(differs(&against), None);
         assert_eq!(known(&run), []);
         let rate = Differs { what: "rate".into(), recorded: "100/s".into(), simulated: "90/s".into() };
@@ -226,8 +226,11 @@ mod tests {
         assert!(tone == Tone::Bad && text.contains("INVALID"), "{text}");
         assert!(first(&live(Some(LoadVerdict::Inconclusive))).1.contains("INCONCLUSIVE"));
         assert!(first(&live(None)).1.contains("is not known"));
-        let cut =
-            Recorded { interrupted: true, notes: vec!["A note.".into()], ..live(Some(LoadVerdict::Valid)) };
+        let cut = Recorded {
+            interrupted: true,
+            notes: vec![headway_stats::summary::Text::by_report("A note.")],
+            ..live(Some(LoadVerdict::Valid))
+        };
         let all: Vec<String> = known(&cut).into_iter().map(|(_, text)| text).collect();
         assert_eq!(all, ["live was cut short.", "A note."]);
         assert_eq!(heading(&Recorded { source: Source::Sim, ..live(None) }), "recorded");

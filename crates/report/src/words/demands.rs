@@ -4,7 +4,7 @@
 //! outcome is told as that of a single run's threshold (`words::thresholds`).
 
 use super::study::{Sentence, label};
-use super::{Tone, thresholds};
+use super::{Tone, findings, thresholds};
 use crate::format::plural;
 use crate::study::sweep::{Line, Sweep, sweep};
 use headway_stats::study::Study;
@@ -28,7 +28,11 @@ pub const RULE: &str = "A threshold holds where the whole 95 % interval keeps to
 
 /// Whether anything was demanded.
 pub fn any(study: &Study) -> bool {
-    !study.not_judged.is_empty() || study.points.iter().any(|point| !point.thresholds.is_empty())
+    !not_judged(study).is_empty() || study.points.iter().any(|point| !point.thresholds.is_empty())
+}
+
+fn not_judged(study: &Study) -> Vec<String> {
+    findings::remarks(&study.unjudged, &study.not_judged)
 }
 
 /// The thresholds, as they were written.
@@ -45,13 +49,13 @@ pub fn sentences(study: &Study) -> Vec<Sentence> {
         for (i, text) in texts(study).into_iter().enumerate() {
             for line in &sweep.lines {
                 let place = if line.label.is_empty() { String::new() } else { format!(" ({})", line.label) };
-                if let Some((tone, told)) = along(study, &sweep, line, i) {
-                    all.push(Sentence { tone, text: format!("{text}{place} {told}.") });
+                if let Some((tone, verdict)) = along(study, &sweep, line, i) {
+                    all.push(Sentence { tone, text: format!("{text}{place} {verdict}.") });
                 }
             }
         }
     }
-    all.extend(study.not_judged.iter().map(|text| Sentence { tone: Tone::Warn, text: text.clone() }));
+    all.extend(not_judged(study).into_iter().map(|text| Sentence { tone: Tone::Warn, text }));
     all
 }
 
@@ -59,8 +63,8 @@ pub fn sentences(study: &Study) -> Vec<Sentence> {
 pub fn evidence(study: &Study) -> impl Iterator<Item = (ThresholdOutcome, String)> + '_ {
     study.points.iter().flat_map(move |point| {
         let place = if study.points.len() > 1 { format!("{}: ", label(study, point)) } else { String::new() };
-        let told = move |threshold| (thresholds::evidence(threshold), threshold);
-        point.thresholds.iter().map(told).map(move |(evidence, threshold)| {
+        let judged = move |threshold| (thresholds::evidence(threshold), threshold);
+        point.thresholds.iter().map(judged).map(move |(evidence, threshold)| {
             (threshold.outcome, format!("{place}{}; value {evidence}", threshold.text))
         })
     })
@@ -89,10 +93,10 @@ fn along(study: &Study, sweep: &Sweep, line: &Line, i: usize) -> Option<(Tone, S
         }
     }
     let failed = runs.iter().any(|run| run.outcome == ThresholdOutcome::Crossed);
-    let untold = runs.iter().any(|run| run.outcome == ThresholdOutcome::NotJudged);
+    let not_judged = runs.iter().any(|run| run.outcome == ThresholdOutcome::NotJudged);
     let tone = match () {
         () if failed && !study.is_swept() => Tone::Bad,
-        () if untold => Tone::Warn,
+        () if not_judged => Tone::Warn,
         () => Tone::Plain,
     };
     let name = &sweep.name;
@@ -123,7 +127,7 @@ fn along(study: &Study, sweep: &Sweep, line: &Line, i: usize) -> Option<(Tone, S
 
 /// Where values have no order, or the outcomes have none.
 fn by_outcome(sweep: &Sweep, runs: &[Run], n: usize) -> String {
-    let told = VERBS.iter().rev().filter_map(|(outcome, verb)| {
+    let judged = VERBS.iter().rev().filter_map(|(outcome, verb)| {
         let own = || runs.iter().filter(|run| run.outcome == *outcome);
         let values: Vec<&str> = own().flat_map(|run| run.values.iter().copied()).collect();
         let why = if own().all(|run| run.unsteady) { " (no steady state)" } else { "" };
@@ -133,7 +137,7 @@ fn by_outcome(sweep: &Sweep, runs: &[Run], n: usize) -> String {
             m => Some(format!("{verb} at {m} of {}{why}", plural(n as u64, "value"))),
         }
     });
-    let all = told.collect::<Vec<_>>().join(", ");
+    let all = judged.collect::<Vec<_>>().join(", ");
     if n <= MOST_NAMES && !sweep.numeric { all } else { format!("{all}, along {}", sweep.name) }
 }
 
@@ -172,7 +176,7 @@ mod tests {
         }
     }
 
-    fn told(name: &str, values: &[&str], outcomes: &[ThresholdOutcome]) -> (Tone, String) {
+    fn along_values(name: &str, values: &[&str], outcomes: &[ThresholdOutcome]) -> (Tone, String) {
         let mut all = sentences(&study(name, values, outcomes));
         assert_eq!(all.len(), 1, "{all:?}");
         let Sentence { tone, text } = all.remove(0);
@@ -185,22 +189,22 @@ mod tests {
         let outcomes = [NotJudged, Passed, Passed, Passed, Inconclusive, Crossed, Crossed, NotJudged];
         let text = "p(99)<50 holds up to rate 300, is inconclusive at rate 400, fails from rate 500 to 600, is not judged from \
                     rate 700 on (no steady state).";
-        assert_eq!(told("rate", &rates, &outcomes), (Tone::Warn, text.into()));
-        let (tone, text) = told("rate", &["1", "2", "3"], &[Passed, Crossed, Crossed]);
+        assert_eq!(along_values("rate", &rates, &outcomes), (Tone::Warn, text.into()));
+        let (tone, text) = along_values("rate", &["1", "2", "3"], &[Passed, Crossed, Crossed]);
         assert_eq!((tone, text.as_str()), (Tone::Plain, "p(99)<50 holds at rate 1, fails from rate 2 on."));
-        let (_, text) = told("rate", &["1", "2", "3"], &[Passed; 3]);
+        let (_, text) = along_values("rate", &["1", "2", "3"], &[Passed; 3]);
         assert_eq!(text, "p(99)<50 holds at all 3 values of rate.");
         let scattered = [Passed, Crossed, Passed, Crossed, Passed, Crossed, Inconclusive, Passed];
-        let (_, text) = told("rate", &rates, &scattered);
+        let (_, text) = along_values("rate", &rates, &scattered);
         let counted = "p(99)<50 holds at 4 of 8 values, is inconclusive at 1 of 8 values, fails at 3 of 8 values, along rate.";
         assert_eq!(text, counted);
     }
 
     #[test]
     fn models_are_told_by_their_names() {
-        let (tone, text) = told("model", &["a", "b", "c"], &[Passed, Crossed, Passed]);
+        let (tone, text) = along_values("model", &["a", "b", "c"], &[Passed, Crossed, Passed]);
         assert_eq!((tone, text.as_str()), (Tone::Bad, "p(99)<50 holds for a, c, fails for b."));
-        let (_, text) = told("model", &["a", "b"], &[NotJudged, NotJudged]);
+        let (_, text) = along_values("model", &["a", "b"], &[NotJudged, NotJudged]);
         assert_eq!(text, "p(99)<50 is not judged at all 2 models (no steady state).");
     }
 
@@ -212,7 +216,7 @@ mod tests {
         assert_eq!(sentences(&of)[0].text, "p(99)<50 (even) holds at rate 1, fails at rate 2.");
         assert_eq!(texts(&of), ["p(99)<50"]);
         assert!(any(&of) && !any(&Study::default()));
-        of.not_judged = vec!["bytes: avg<1 is not judged.".into()];
+        of.not_judged = vec![headway_stats::summary::Text::by_report("bytes: avg<1 is not judged.")];
         assert_eq!(sentences(&of).len(), 2);
     }
 }

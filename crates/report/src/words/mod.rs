@@ -27,12 +27,12 @@ pub use reasons::{
     rule_value, severity,
 };
 pub use sessions::{conditional, conditional_meaning, sessions, split};
-pub use users::users;
+pub use users::{method, users};
 
-use crate::format::{count, instant, plural, share_of};
+use crate::format::{chosen_time, count, instant, plural, share, share_of};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{FindingId, LoadVerdict, RuleOutcome, Source};
+use headway_stats::summary::{FindingId, Generator, LoadVerdict, RuleOutcome, Source, Text};
 use std::collections::BTreeMap;
 
 /// How a statement is to be coloured.
@@ -262,12 +262,12 @@ pub fn caveat(summary: &Summary) -> Option<&'static str> {
 
 /// What an interrupted run lost; nothing for one that ran to its end, or where a finding says so already.
 pub fn interruption(summary: &Summary) -> Option<String> {
-    let told = summary
+    let known = summary
         .verdict
         .findings
         .iter()
         .any(|finding| matches!(finding.id, FindingId::Interrupted | FindingId::Aborted));
-    (summary.measured.interrupted && !told).then(|| {
+    (summary.measured.interrupted && !known).then(|| {
         format!(
             "Interrupted at {}: the numbers cover what fell due before that, {}.",
             instant(summary.measured.to_s),
@@ -289,6 +289,18 @@ pub fn busiest_worker(summary: &Summary) -> Option<[f64; 3]> {
 /// What a run of one shard must say of itself.
 pub const ONE_SHARD: &str =
     "these numbers are one shard's; `headway merge` makes one run of all shards' folders";
+
+/// How workers wait for the next due time; none where that is not known.
+pub fn waiting(generator: &Generator) -> Option<String> {
+    match generator.due_wait {
+        Some(wait) => Some(format!(
+            "sleeping until {} before the due time, then polling: {} of a core",
+            chosen_time(wait.polls_before_s),
+            share(wait.polls_for)
+        )),
+        None => generator.waiting.as_ref().map(Text::to_string),
+    }
+}
 
 /// A worker that spends more than this share of its time handling events is saturated.
 pub const SATURATED: f64 = 0.8;
@@ -344,7 +356,7 @@ mod tests {
         use headway_stats::summary::LimitedBy;
         let mut summary = Summary::default();
         summary.verdict.load = Some(LoadVerdict::Valid);
-        let mut said = |waited, given_up| {
+        let mut meaning = |waited, given_up| {
             let share = (waited + given_up) as f64 / 1e4;
             let limited =
                 LimitedBy { share, tolerated: 0.01, waited, given_up, n: 10_000, ..LimitedBy::default() };
@@ -352,10 +364,10 @@ mod tests {
             load(&summary).meaning
         };
         let up_to = "the load was sent as specified up to the cap of 1 connection: ";
-        assert_eq!(said(510, 0), format!("{up_to}5.10 % waited for it"));
-        assert_eq!(said(500, 10), format!("{up_to}5.10 % waited for it, of which 10 were given up"));
-        assert_eq!(said(0, 510), format!("{up_to}5.10 % were given up waiting for it"));
-        assert_eq!(said(99, 0), "the load was sent as specified");
+        assert_eq!(meaning(510, 0), format!("{up_to}5.10 % waited for it"));
+        assert_eq!(meaning(500, 10), format!("{up_to}5.10 % waited for it, of which 10 were given up"));
+        assert_eq!(meaning(0, 510), format!("{up_to}5.10 % were given up waiting for it"));
+        assert_eq!(meaning(99, 0), "the load was sent as specified");
     }
 
     #[test]

@@ -255,8 +255,8 @@ mod tests {
         let names: Vec<_> = model(&summary(&of)).iter().map(|fact| fact.name).collect();
         assert_eq!(names, ["steady", "Little"]);
         of.little = LittleIdentity { n: 2, area_s: 3.5, sum_s: 3.25, holds: false };
-        let said = model(&summary(&of)).pop().unwrap();
-        assert!(said.text.contains("3.5 request-seconds") && said.text.contains("3.25"), "{}", said.text);
-        assert_eq!(said.tone, Tone::Bad);
+        let fact = model(&summary(&of)).pop().unwrap();
+        assert!(fact.text.contains("3.5 request-seconds") && fact.text.contains("3.25"), "{}", fact.text);
+        assert_eq!(fact.tone, Tone::Bad);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Absent: the decision, and what is open where there is none (`undecided`).
 
+use super::findings::longest_gaps;
 use super::{Answer, Tone, asked, audit, undecided};
 use crate::format::{count, number, time};
 use headway_stats::Summary;
@@ -113,9 +114,9 @@ fn because(summary: &Summary) -> String {
 /// That a few pauses change the pattern.
 fn without_pauses(summary: &Summary) -> String {
     let finding = summary.verdict.findings.iter().find(|finding| finding.id == FindingId::LongestGaps);
-    let Some(finding) = finding.filter(|_| summary.verdict.pattern_otherwise.is_some()) else {
+    let longest = finding.and_then(|finding| Some((finding.n, finding.value?)));
+    let Some(((n, longest_s), otherwise)) = longest.zip(summary.verdict.pattern_otherwise) else {
         return String::new();
     };
-    let (first, _) = finding.text.split_once(". ").unwrap_or((&finding.text, ""));
-    format!(". {first}")
+    format!(". {}", longest_gaps(n, longest_s, summary.verdict.pattern, otherwise))
 }

@@ -61,7 +61,7 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     let foreign = summary.audit.is_some();
     for rule in rules {
         let open = matches!(rule.outcome, RuleOutcome::Fail | RuleOutcome::Undecided);
-        if open && !told(rule, findings) {
+        if open && !is_covered(rule, findings) {
             reasons.push(from_rule(rule));
         }
     }
@@ -155,7 +155,7 @@ fn covered(finding: &FindingId) -> &'static [RuleId] {
 }
 
 /// Whether some finding tells what a rule has to tell.
-fn told(rule: &RuleResult, findings: &[Finding]) -> bool {
+fn is_covered(rule: &RuleResult, findings: &[Finding]) -> bool {
     findings.iter().any(|finding| {
         covered(&finding.id).contains(&rule.rule)
             || (finding.id == FindingId::ShortRun && rule.outcome == RuleOutcome::Undecided)

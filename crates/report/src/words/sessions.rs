@@ -23,13 +23,13 @@ pub fn conditional(summary: &Summary) -> &'static str {
 
 /// What that means, where no finding says it.
 pub fn conditional_meaning(summary: &Summary) -> Option<&'static str> {
-    let told = |finding: &Finding| matches!(finding.id, FindingId::ClosedLoop | FindingId::FixedWork);
+    let tells = |finding: &Finding| matches!(finding.id, FindingId::ClosedLoop | FindingId::FixedWork);
     match summary.response_kind? {
         ResponseKind::Mixed => Some(
             "Open: due by the plan, whatever the target does. The others: due at the answer before them plus think time, and \
              so conditional on it: a slow target is asked less.",
         ),
-        ResponseKind::Loop if !summary.verdict.findings.iter().any(told) => Some(
+        ResponseKind::Loop if !summary.verdict.findings.iter().any(tells) => Some(
             "Conditional on the loop: each request was due at its user's answer before plus think time, so a slow target was \
              asked less.",
         ),
@@ -132,15 +132,15 @@ fn drain(summary: &Summary, block: &Sessions) -> Option<Fact> {
 
 /// How many sessions saw at least one response beyond each limit that a threshold sets.
 pub fn over_limits(summary: &Summary) -> Vec<Fact> {
-    let mut said: Vec<(u64, &str, &Option<String>)> = Vec::new();
+    let mut bounds: Vec<(u64, &str, &Option<String>)> = Vec::new();
     let mut facts = Vec::new();
     for threshold in &summary.thresholds {
         let Some(over) = threshold.sessions_over.filter(|over| over.n > 0) else { continue };
         let bound = (threshold.limit.to_bits(), threshold.metric.as_str(), &threshold.step);
-        if said.contains(&bound) {
+        if bounds.contains(&bound) {
             continue;
         }
-        said.push(bound);
+        bounds.push(bound);
         let step = threshold.step.as_ref().map_or(String::new(), |step| format!(" of {step}"));
         let text = format!(
             "{}: {} of the sessions ({} of {}) saw at least one response{step} beyond it",
@@ -206,11 +206,11 @@ mod tests {
         };
         let plan = PlanSummary { steps: ["a", "b", "c"].map(String::from).into(), ..PlanSummary::default() };
         let mut summary = Summary { sessions: Some(block), plan: Some(plan), ..Summary::default() };
-        let said = |summary: &Summary| text(&sessions(summary), "1st answers");
-        assert_eq!(said(&summary).as_deref(), Some("c 100 ms, b 250 ms, none of a (after the plan's zero)"));
+        let first = |summary: &Summary| text(&sessions(summary), "1st answers");
+        assert_eq!(first(&summary).as_deref(), Some("c 100 ms, b 250 ms, none of a (after the plan's zero)"));
         summary.workload = Some(Workload::FixedWork);
-        summary.plan.as_mut().unwrap().process = "at once".into();
-        assert!(said(&summary).unwrap().ends_with("(after all came)"));
+        summary.plan.as_mut().unwrap().kind = Some(headway_stats::summary::PlanKind::AtOnce);
+        assert!(first(&summary).unwrap().ends_with("(after all came)"));
     }
 
     #[test]
@@ -229,9 +229,9 @@ mod tests {
             limit(1.0, None, None),
         ];
         let summary = Summary { thresholds, ..Summary::default() };
-        let told: Vec<String> = over_limits(&summary).into_iter().map(|fact| fact.text).collect();
+        let texts: Vec<String> = over_limits(&summary).into_iter().map(|fact| fact.text).collect();
         assert_eq!(
-            told,
+            texts,
             [
                 "100 ms: 25.0 % of the sessions (50 of 200) saw at least one response beyond it",
                 "100 ms: 25.0 % of the sessions (50 of 200) saw at least one response of add beyond it"

@@ -2,8 +2,8 @@
 //!
 //! Every sentence is computed from the document: that one model is faster is only said where the whole interval says so.
 
-use super::Tone;
 use super::why::unsteady;
+use super::{Tone, findings};
 use crate::format::{count, interval_cell, number, plural, share, time, time_within, times_what};
 use headway_stats::study::{Difference, Estimate, MODEL, Parameter, Point, Study, WarmUp};
 use headway_stats::summary::Interval;
@@ -154,7 +154,7 @@ pub fn difference(study: &Study, difference: &Difference) -> Option<Sentence> {
 
 /// What is not compared, and why.
 pub fn not_compared(study: &Study) -> impl Iterator<Item = Sentence> + '_ {
-    study.not_compared.iter().map(|text| say(Tone::Faint, text.clone()))
+    findings::remarks(&study.uncompared, &study.not_compared).into_iter().map(|text| say(Tone::Faint, text))
 }
 
 /// A response time in a cell: `> 30.0 s` where it is only known to be at least that.
@@ -255,7 +255,8 @@ pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
     let busiest = point.busiest.as_deref().unwrap_or("a part");
     let overloaded = point.load.filter(|&load| load >= 1.0);
     // What the document says itself is not said again.
-    let silent = point.notes.is_empty();
+    let remarks = findings::remarks(&point.remarks, &point.notes);
+    let silent = remarks.is_empty();
     if let Some(load) = overloaded.filter(|_| silent) {
         let text =
             format!("There is no steady state: {busiest} is asked for {} it can do.", times_what(load));
@@ -271,7 +272,7 @@ pub fn notes(study: &Study, point: &Point) -> Vec<Sentence> {
         );
         all.push(say(Tone::Bad, text));
     }
-    all.extend(point.notes.iter().map(|note| say(Tone::Plain, note.clone())));
+    all.extend(remarks.into_iter().map(|remark| say(Tone::Plain, remark)));
     all
 }
 
@@ -310,7 +311,7 @@ mod tests {
         }
     }
 
-    fn told(mean: f64, ci95: Option<Interval>) -> String {
+    fn compare(mean: f64, ci95: Option<Interval>) -> String {
         let by = Difference {
             point: 1,
             with: 0,
@@ -324,21 +325,21 @@ mod tests {
     #[test]
     fn a_difference_is_only_claimed_where_the_interval_says_so() {
         assert_eq!(
-            told(-0.2459, Some([-0.2478, -0.244])),
+            compare(-0.2459, Some([-0.2478, -0.244])),
             "rate 200: even is 245.9 ms [244.0, 247.8] faster than random at the mean"
         );
         assert_eq!(
-            told(0.02, Some([0.008, 0.032])),
+            compare(0.02, Some([0.008, 0.032])),
             "rate 200: even is 20 ms [8, 32] slower than random at the mean"
         );
-        let untold = "rate 200: no difference can be told between even and random at the mean: ";
-        assert_eq!(told(0.001, Some([-0.001, 0.003])), format!("{untold}1.0 ms [-1.0, 3.0]"));
+        let no_difference = "rate 200: no difference can be told between even and random at the mean: ";
+        assert_eq!(compare(0.001, Some([-0.001, 0.003])), format!("{no_difference}1.0 ms [-1.0, 3.0]"));
         assert_eq!(
-            told(0.0, Some([0.0, 0.0])),
+            compare(0.0, Some([0.0, 0.0])),
             "rate 200: even and random do not differ at the mean in any replication"
         );
         assert_eq!(
-            told(-0.001, None),
+            compare(-0.001, None),
             "rate 200: even came out 1.00 ms faster than random at the mean; there is no interval"
         );
         let gone = Difference { point: 7, ..Difference::default() };
@@ -360,12 +361,12 @@ mod tests {
             ..Difference::default()
         };
         let text = difference(&of, &by).unwrap().text;
-        for told in [
+        for part in [
             "12.0 % of even failed, of random 73.0 %; among the requests that ended well even is",
             "faster than random at p50",
             "one of the two has no",
         ] {
-            assert!(text.contains(told), "{text}");
+            assert!(text.contains(part), "{text}");
         }
         assert!(gains(&of, [&by].into_iter()).is_some());
         of.replications = 9;

@@ -6,7 +6,7 @@ use super::audit::{Fact, dash, fact};
 use super::sessions::over_limits;
 use crate::format::{count, number, plural, rate, share, time};
 use headway_stats::Summary;
-use headway_stats::summary::{Closed, Estimated, Supported};
+use headway_stats::summary::{Closed, Estimated, LanesFrom, Supported};
 
 /// Whole users, where the number can be one.
 fn people(users: f64) -> String {
@@ -51,6 +51,20 @@ pub fn users(summary: &Summary) -> Vec<Fact> {
     }
     facts.extend(hidden(summary, closed));
     facts
+}
+
+/// How the response times of an open load were estimated, as a clause.
+pub fn method(estimated: &Estimated) -> String {
+    let how = match estimated.lanes_from {
+        Some(LanesFrom::Completions) => "at which completions per second stop growing",
+        Some(LanesFrom::Order) => "that the order of the responses shows",
+        None => return estimated.method.to_string(),
+    };
+    format!(
+        "estimated: Poisson arrivals at the run's mean rate, first come first served by {} (as many as {how}), each request taking the \
+         service of one that came into service at about that time in the run",
+        plural(estimated.lanes, "lane")
+    )
 }
 
 /// Users, think time, the share of waiting, and what would lower it, of another tool's results.
@@ -190,8 +204,8 @@ mod tests {
         let tone = |load: &Closed| closed(load).into_iter().find(|fact| fact.name == "RoRT").unwrap().tone;
         assert_eq!((advice(&load), tone(&load)), (None, Tone::Plain));
         load.think = Some(1.69);
-        let told = advice(&load).expect("it waits").text;
-        assert_eq!(told, "2 users with Z = 1.70 s would send the same rate at a RoRT of 3 %");
+        let text = advice(&load).expect("it waits").text;
+        assert_eq!(text, "2 users with Z = 1.70 s would send the same rate at a RoRT of 3 %");
         assert_eq!(tone(&load), Tone::Warn);
         load.users_for_3_percent = Some(0.9);
         assert!(advice(&load).expect("it waits").text.starts_with("1 user with"));
@@ -227,16 +241,16 @@ mod tests {
         let mut summary = Summary { workload: Some(Workload::Closed), ..Summary::default() };
         assert!(users(&summary).is_empty());
         summary.closed = Some(Closed::default());
-        let told = |summary: &Summary| users(summary).into_iter().find(|fact| fact.name == "estimated");
-        assert_eq!(told(&summary), None);
+        let shown = |summary: &Summary| users(summary).into_iter().find(|fact| fact.name == "estimated");
+        assert_eq!(shown(&summary), None);
         summary
             .not_computed
             .insert("closed.estimated".into(), headway_stats::summary::Stated::other("too few requests"));
-        assert_eq!(told(&summary).unwrap().text, "not: too few requests");
+        assert_eq!(shown(&summary).unwrap().text, "not: too few requests");
         let estimated = Estimated { n: 90, rate: 19.1, p99: Some(1.58), ..Estimated::default() };
         summary.closed = Some(Closed { estimated: Some(estimated), ..Closed::default() });
         summary.response.p99 = Some(1.22);
-        let text = told(&summary).unwrap().text;
+        let text = shown(&summary).unwrap().text;
         assert!(text.starts_with("p99 1.58 s, p50 -, mean - if the same 19.1/s arrived"), "{text}");
         assert!(text.ends_with("the loop showed p99 1.22 s"), "{text}");
     }

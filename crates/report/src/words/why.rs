@@ -2,7 +2,7 @@
 //!
 //! One sentence for each [`Why`]; documents that other versions wrote bring their own for those that this one does not know.
 
-use crate::format::{chosen, chosen_time, count, number, plural, share, time, times_what};
+use crate::format::{chosen, chosen_time, count, number, per_second_within, plural, share, time, times_what};
 use headway_stats::summary::{Disturbance, Grows, NotComputed, PlanPart, Stated, Unsteady, Why};
 
 /// The sentence for the number at that path; none where its document has no reason.
@@ -292,9 +292,8 @@ pub fn unsteady(stated: &Stated<Unsteady>) -> String {
     }
 }
 
-fn grew(Grows { part, per_second, ci95: [low, high] }: &Grows) -> String {
-    let [per_second, low, high] = [*per_second, *low, *high].map(number);
-    format!("requests in {part} grew by {per_second} per second (95 % interval {low} to {high})")
+fn grew(growth: &Grows) -> String {
+    format!("requests in {} grew by {}", growth.part, per_second_within(growth.per_second, growth.ci95))
 }
 
 #[cfg(test)]
@@ -316,7 +315,7 @@ mod tests {
         let short = Why::ShortRun { length_s: 2.0, needed_s: 100.0 };
         assert!(why(&short.into()).contains("lasts 2.00 s"));
         let few = Why::Groups { left_out: 2, too_large: vec![7, 9], users: 3 };
-        let told = "2 more groups were asked for than are told; --by-threads 7,9: there are 3 users, which stand for these groups";
-        assert_eq!(why(&few.into()), told);
+        let text = "2 more groups were asked for than are told; --by-threads 7,9: there are 3 users, which stand for these groups";
+        assert_eq!(why(&few.into()), text);
     }
 }

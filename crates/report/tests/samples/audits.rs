@@ -4,9 +4,10 @@
 use super::arrivals;
 use super::parts::{block, curves, dispersion, outcomes, series};
 use headway_stats::Summary;
+use headway_stats::summary::evidence::Cause;
 use headway_stats::summary::{
     Audit, AuditFile, Closed, Column, CountBin, CountCurve, Dispersion, Finding, HeadwayCurve, Ks, Measured,
-    Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stated, Stream, Supported, Tables,
+    Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stated, Stream, Supported, Tables, Text,
     ThreadGroup, Verdict, Why,
 };
 use serde::Deserialize;
@@ -27,7 +28,7 @@ pub(super) fn finding(id: &str, severity: Severity, text: &str, value: f64, limi
     Finding {
         id: id.into(),
         severity,
-        text: text.into(),
+        text: Text::by_report(text),
         value: Some(value),
         limit: Some(limit),
         n,
@@ -361,7 +362,7 @@ pub fn audit_sessions() -> Summary {
     summary.outcomes = outcomes(&[("ok", 36_000)]);
     summary.verdict.findings = vec![Finding {
         id: "sessions-judged".into(),
-        text: "The pattern is that of 12,000 sessions: requests within one follow each other.".into(),
+        evidence: vec![Cause::SessionsJudged { sessions: 12_000, requests: 36_000 }.into()],
         ..Finding::default()
     }];
     summary

@@ -15,9 +15,10 @@ pub use runs::{
 };
 
 use headway_stats::Summary;
+use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
     Against, Arrivals, Beside, Differs, Failure, Intended, Ks, KsPair, LabelSummary, SCHEMA, Stall, Stated,
-    ThresholdResult,
+    Text, ThresholdResult,
 };
 use parts::{block, dispersion, generator, outcomes, tail};
 
@@ -89,7 +90,8 @@ pub fn hostile() -> Summary {
     plan.arrivals = Some(u64::MAX);
     for finding in &mut summary.verdict.findings {
         finding.id = attack.into();
-        finding.text = attack.repeat(3);
+        let failure = Run::FirstFailure { outcome: attack.into(), message: attack.repeat(2) };
+        finding.evidence = vec![failure.into()];
         finding.value = Some(-1e300);
         finding.interval = Some([f64::MIN, f64::MAX]);
         finding.at = vec![[1e9, 1e12]; 50];
@@ -128,7 +130,7 @@ pub fn hostile() -> Summary {
     summary.rate.started = Some(f64::MAX);
     summary.not_computed.insert(attack.into(), Stated::other(attack));
     let mut machine = generator(0.964);
-    machine.waiting = Some(attack.into());
+    (machine.due_wait, machine.waiting) = (None, Some(Text::by_report(attack)));
     machine.stalls = vec![Stall { at_s: 24.1, length_s: 1e300, worker: 0, cause: Some(attack.into()) }];
     summary.generator = Some(machine);
     summary.seed = Some(u64::MAX);

@@ -6,7 +6,7 @@ use super::parts::{outcomes, plan, rule};
 use headway_stats::Summary;
 use headway_stats::summary::{
     Audit, AuditFile, Closed, CountBin, CountCurve, Finding, HeadwayBin, HeadwayCurve, LoadVerdict, Offset,
-    RuleOutcome, SCHEMA, Severity, Source, Stated, ThreadGroup, UnreadableRow, Why,
+    RuleOutcome, SCHEMA, Severity, Source, Stated, Text, ThreadGroup, UnreadableRow, Why,
 };
 
 /// Two JMeter generators whose clocks cannot be compared, many labels, rows that nobody can read, and a plan to hold
@@ -70,7 +70,7 @@ pub fn audit_merged() -> Summary {
         Finding {
             id: "a-finding-of-a-later-version".into(),
             severity: Severity::Warning,
-            text: "Something that this version has no words for.".into(),
+            text: Text::by_report("Something that this version has no words for."),
             at: vec![[10.0, 11.5]],
             ..Finding::default()
         },

@@ -1,8 +1,8 @@
 //! Parts of the samples: blocks, curves and series of a plausible shape, without chance.
 
 use headway_stats::summary::{
-    CurvePoint, Curves, Dispersion, Generator, HeadwayBin, HeadwayCurve, Intervals, Limits, PercentileCurves,
-    PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail, WorkerTime,
+    CurvePoint, Curves, Dispersion, DueWait, Generator, HeadwayBin, HeadwayCurve, Intervals, Limits,
+    PercentileCurves, PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail, WorkerTime,
 };
 use std::collections::BTreeMap;
 
@@ -209,6 +209,7 @@ pub fn generator(handling: f64) -> Generator {
         lacked: Default::default(),
         connections_opened: Some(37),
         departures: None,
-        waiting: Some("asleep until 50 us before the due time, then polling".into()),
+        waiting: None,
+        due_wait: Some(DueWait { polls_before_s: 50e-6, polls_for: 0.012 }),
     }
 }

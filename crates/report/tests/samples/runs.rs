@@ -2,6 +2,7 @@
 
 use super::parts::generator;
 use headway_stats::Summary;
+use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome, Why};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -96,12 +97,11 @@ pub fn aborted() -> Summary {
     );
     crossed.ended_run_at = Some(1.0);
     crossed.reason = Some(Why::EndedRun { at_s: 1.0, recovered: false }.into());
+    let aborted = Run::Aborted { threshold: crossed.text.clone(), at_s: 1.0, complete: 1, of: 20 };
     summary.verdict.findings.push(Finding {
         id: "aborted".into(),
         severity: Severity::Error,
-        text: "The threshold failed: rate<0.1% was crossed after 1 s and ended the run: the numbers cover what fell due \
-               until then."
-            .into(),
+        evidence: vec![aborted.into()],
         value: crossed.value,
         limit: Some(crossed.limit),
         at: vec![[1.0, 1.0]],

@@ -2,7 +2,8 @@
 //! interrupted, a hostile one. Plausible, not computed.
 
 use headway_stats::study::{Difference, Estimate, Parameter, Point, SCHEMA, Study, WarmUp};
-use headway_stats::summary::{Unsteady, Why};
+use headway_stats::summary::evidence::{NoSteadyState, Remark};
+use headway_stats::summary::{Grows, Unsteady, Why};
 
 /// A name and the study it makes.
 pub type Sample = (&'static str, fn() -> Study);
@@ -122,8 +123,13 @@ pub fn study_sweep() -> Study {
         warmup: WarmUp::Phases,
         ..study_models()
     };
-    study.points[3].notes =
-        vec!["There is no steady state: requests in dynos grew by 350 per second.".into()];
+    let growth = Grows { part: "dynos".into(), per_second: 350.0, ci95: [338.0, 362.0] };
+    let grew = Remark::Unsteady {
+        why: Unsteady::Growth { growth }.into(),
+        is: NoSteadyState::Absent,
+        nothing_left_out: false,
+    };
+    study.points[3].remarks = vec![grew.into()];
     study.command =
         Some("headway sim pool.yaml --sweep rate=400..1600/400 --replications 20 --seed 1".into());
     study.differences = (4..8).map(|i| difference(&study, i, i - 4, "mean", 0.005)).collect();
@@ -180,7 +186,7 @@ pub fn study_demands() -> Study {
             headway_stats::thresholds::judge_runs(result, over.then(|| why.clone()));
         }
     }
-    study.not_judged = vec!["bytes: avg<1KiB is not judged: a study keeps no sizes.".into()];
+    study.unjudged = vec![Remark::NotJudged { threshold: "bytes: avg<1KiB".into() }.into()];
     study
 }
 
@@ -231,7 +237,7 @@ pub fn study_hostile() -> Study {
     (study.name, study.command) = (attack.repeat(3), Some(format!("headway sim '{attack}'")));
     study.parameters[0].values[2] = attack.into();
     study.points[2].values[0] = attack.into();
-    study.points[2].notes = vec![attack.into()];
+    study.points[2].remarks = vec![Remark::NotJudged { threshold: attack.into() }.into()];
     study.points[2].busiest = Some(attack.into());
     study.points[2].little_holds = 19;
     study

@@ -19,10 +19,11 @@ pub use survey::Survey;
 use crate::analysis::Analysis;
 use crate::findings::by_severity;
 use crate::setup::{Facts, Foreign, Setup};
+use crate::summary::evidence::Cause;
 use crate::summary::{
     Audit, Finding, FindingId, RateSummary, Resolution, Severity, Spread, Stream, Summary, Why,
 };
-use causes::Evidence;
+use causes::Traces;
 use closed::InFlight;
 use counts::Counts;
 use headway_base::{Kind, Nanos, Record, Start};
@@ -106,7 +107,7 @@ pub struct Auditor {
     threads: Option<Threads>,
     in_flight: InFlight,
     counts: Option<Counts>,
-    evidence: Evidence,
+    traces: Traces,
     /// The block so far: what the setup says.
     block: Audit,
     grid: Nanos,
@@ -150,7 +151,7 @@ impl Auditor {
             tables: Tables::new(&audit, rows.names.clone()),
             threads: Threads::new(&audit),
             in_flight: InFlight::with_pages(&labels, &audit.pages),
-            evidence: Evidence::new(audit.starts, judged.clone(), grid, audit.generators.len()),
+            traces: Traces::new(audit.starts, judged.clone(), grid, audit.generators.len()),
             counts: Counts::new(&judged, grid, audit.setup.rate, audit.count_interval),
             measured,
             rows,
@@ -198,7 +199,7 @@ impl Auditor {
         }
         if self.ends {
             self.in_flight.push(started, record);
-            self.evidence.request(started, record.done);
+            self.traces.request(started, record.done);
         }
     }
 
@@ -206,7 +207,7 @@ impl Auditor {
     #[inline]
     fn judged(&mut self, started: Nanos, record: &Record, step: u16) {
         self.analysis.start(&Start { wait: record.wait, ..Start::arrival(record.intended, started, step) });
-        self.evidence.start(started, record.shard);
+        self.traces.start(started, record.shard);
         if let Some(counts) = &mut self.counts {
             counts.push(started);
         }
@@ -250,7 +251,7 @@ impl Auditor {
         }
         summary.audit = Some(block);
         let think = self.threads.as_ref().and_then(|threads| threads.think().ok());
-        let cause = causes::name(&causes::Case { evidence: &self.evidence, summary: &summary, think });
+        let cause = causes::name(&causes::Case { traces: &self.traces, summary: &summary, think });
         if let Some(audit) = &mut summary.audit {
             audit.cause = cause.as_ref().map(|finding| finding.id.clone());
         }
@@ -293,10 +294,7 @@ fn of_sessions(summary: &mut Summary, requests: u64, sessions: u64, seconds: f64
     summary.verdict.findings.push(Finding {
         id: FindingId::SessionsJudged,
         severity: Severity::Info,
-        text: format!(
-            "The pattern is that of the starts of {sessions} sessions. The {requests} requests within them follow from each \
-             other and could not be independent; their headways are in the tables."
-        ),
+        evidence: vec![Cause::SessionsJudged { sessions, requests }.into()],
         n: sessions,
         ..Finding::default()
     });

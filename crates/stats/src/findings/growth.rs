@@ -6,7 +6,6 @@
 //! section 7.3). Increments of averages over windows lean on each other where few windows make a stretch; the interval is
 //! widened by what that hides.
 
-use super::simulated::times;
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, half_width};
 use crate::summary::{Grows, Interval, ModelPart};
 
@@ -61,13 +60,7 @@ impl Growth {
         per_second.is_finite().then_some(growth)
     }
 
-    /// `10.3 per second (95 % interval 8.18 to 11.1)`.
-    pub fn told(&self) -> String {
-        let [low, high] = self.interval.map(times);
-        format!("{} per second (95 % interval {low} to {high})", times(self.per_second))
-    }
-
-    /// The same of a part with that name.
+    /// As that of a part with that name.
     pub fn of_part(&self, part: &str) -> Grows {
         Grows { part: part.to_owned(), per_second: self.per_second, ci95: self.interval }
     }

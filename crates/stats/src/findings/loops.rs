@@ -1,10 +1,11 @@
 //! Findings on the loop between target and load: where answers decided what was sent next, and where nothing was steady.
 
+use super::FindingContext;
 use super::growth::Growth;
 use super::simulated::{is_overloaded, no_steady_state};
-use super::{FindingContext, percent, span};
 use crate::intervals::SEGMENTS;
 use crate::setup::Workload;
+use crate::summary::evidence::{HeldBackBy, Loop, Moving, OpenLoad, Remedy};
 use crate::summary::{Finding, Severity, Stated, Why};
 use crate::trend::{Trend, mser};
 use headway_base::Outcome;
@@ -16,7 +17,7 @@ pub(super) fn feedback(case: &FindingContext) -> Option<Finding> {
     let first = parts.next()?;
     Some(parts.fold(first, |all, part| Finding {
         severity: all.severity.max(part.severity),
-        text: format!("{} {}", all.text, part.text),
+        evidence: [all.evidence, part.evidence].concat(),
         at: if all.at.is_empty() { part.at } else { all.at },
         ..all
     }))
@@ -32,12 +33,7 @@ fn not_sent(case: &FindingContext) -> Option<Finding> {
     let least = 1.0 - case.evidence.tolerances.feedback;
     (share < least).then(|| Finding {
         severity: Severity::Warning,
-        text: format!(
-            "Of the {asked:.0} requests that the sessions stand for only {} were sent within the measured phase: sessions \
-             started as planned and then waited for their answers, so the target met fewer requests than were asked for. \
-             Counting sessions alone would not show it.",
-            percent(share)
-        ),
+        evidence: vec![Loop::SessionsBehind { offered: asked, share }.into()],
         value: Some(share),
         limit: Some(least),
         n: sessions.n,
@@ -57,13 +53,7 @@ fn piling_up(case: &FindingContext) -> Option<Finding> {
     let rises = trend.rises(least) && trend.change * trend.mean >= 1.0 && slower();
     rises.then(|| Finding {
         severity: Severity::Warning,
-        text: format!(
-            "{what} grew throughout the measured phase, by {:.0} from its beginning to its end ({:.0} on average): more came \
-             than the target finished, and response times tell how long the run was, not how fast the target is. Find the \
-             rate that it sustains.",
-            trend.change * trend.mean,
-            trend.mean
-        ),
+        evidence: vec![Loop::PilesUp { what, by: trend.change * trend.mean, mean: trend.mean }.into()],
         value: Some(trend.change),
         interval: Some(trend.interval),
         limit: Some(case.evidence.tolerances.trend),
@@ -97,11 +87,7 @@ pub(super) fn filling_up(case: &FindingContext) -> Option<Finding> {
     let grows = growth.interval[0] * over > (least * mean).max(1.0);
     (grows && slower()).then(|| Finding {
         severity: Severity::Warning,
-        text: format!(
-            "{what} grew by {}: more came than the model finished, and response times tell how long the run was.{}",
-            growth.told(),
-            own_load(case)
-        ),
+        evidence: vec![in_model(case, what, &growth).into()],
         value: Some(growth.per_second),
         interval: Some(growth.interval),
         limit: Some(0.0),
@@ -110,53 +96,44 @@ pub(super) fn filling_up(case: &FindingContext) -> Option<Finding> {
     })
 }
 
-/// What in the model may make requests pile up that the plan's rate alone does not.
-fn own_load(case: &FindingContext) -> String {
-    let Some(simulation) = &case.facts.simulation else { return String::new() };
-    let attempts = simulation.attempts_per_request.filter(|&attempts| attempts > 1.0);
-    let wasted = simulation.wasted.filter(|&wasted| wasted > 0.0);
-    let down = simulation.parts.iter().find(|part| {
-        let mut series = part.series.iter();
-        series.any(|point| point.up.is_some_and(|up| up < 1.0))
+/// How fast something grows in a model, and what may make requests pile up there that the plan's rate alone does not.
+fn in_model(case: &FindingContext, what: Moving, growth: &Growth) -> Loop {
+    let simulation = case.facts.simulation.as_ref();
+    let down = simulation.and_then(|simulation| {
+        simulation.parts.iter().find(|part| {
+            let mut series = part.series.iter();
+            series.any(|point| point.up.is_some_and(|up| up < 1.0))
+        })
     });
-    let causes: Vec<String> = [
-        attempts.map(|attempts| format!("parts that try again made {attempts:.2} attempts for each request")),
-        wasted.map(|wasted| {
-            format!("{} of the servers' busy time went into what nobody waited for any more", percent(wasted))
-        }),
-        down.map(|part| format!("{} was down at times", part.name)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if causes.is_empty() {
-        String::new()
-    } else {
-        format!(" Besides the rate itself: {}.", causes.join("; "))
+    Loop::PilesUpInModel {
+        what,
+        per_second: growth.per_second,
+        ci95: growth.interval,
+        attempts_per_request: simulation
+            .and_then(|simulation| simulation.attempts_per_request)
+            .filter(|&attempts| attempts > 1.0),
+        wasted: simulation.and_then(|simulation| simulation.wasted).filter(|&wasted| wasted > 0.0),
+        down: down.map(|part| part.name.clone()),
     }
 }
 
 /// Response times or requests in flight that change through the measured phase.
 pub(super) fn not_steady(case: &FindingContext) -> Option<Finding> {
     // Where there is no steady state at all, nothing need be said of this one.
-    let said = || no_steady_state(case).is_some() || (case.is_simulated() && filling_up(case).is_some());
-    if !case.could_be_steady() || said() {
+    let known = || no_steady_state(case).is_some() || (case.is_simulated() && filling_up(case).is_some());
+    if !case.could_be_steady() || known() {
         return None;
     }
     let least = case.evidence.tolerances.trend;
     let moving = |trend: &Trend| trend.moves(least);
     let response = case.responses().filter(moving);
     let of_response = response.is_some();
-    let what = if of_response { "Mean response times" } else { "Requests under way" };
+    let what = if of_response { Moving::ResponseTimes } else { Moving::Requests };
     let trend = response.or_else(|| case.under_way().filter(moving))?;
-    let way = if trend.change > 0.0 { "rose" } else { "fell" };
+    let remedy = remedy(case, of_response, trend.change > 0.0);
     Some(Finding {
         severity: Severity::Warning,
-        text: format!(
-            "{what} {way} through the measured phase by {} of their mean: it was not steady, and its percentiles are a mixture. {}",
-            percent(trend.change.abs()),
-            remedy(case, of_response, trend.change > 0.0)
-        ),
+        evidence: vec![Loop::NotSteady { what, change: trend.change, remedy }.into()],
         value: Some(trend.change),
         interval: Some(trend.interval),
         limit: Some(least),
@@ -166,7 +143,7 @@ pub(super) fn not_steady(case: &FindingContext) -> Option<Finding> {
 }
 
 /// Where a steady stretch of what moved, the response times or the requests under way, seems to begin.
-fn remedy(case: &FindingContext, of_response: bool, rising: bool) -> String {
+fn remedy(case: &FindingContext, of_response: bool, rising: bool) -> Remedy {
     let (from, to) = (case.summary.measured.from_s, case.summary.measured.to_s);
     let mut rows = case.rows.clone();
     if !of_response || rows.len() < SEGMENTS {
@@ -174,53 +151,37 @@ fn remedy(case: &FindingContext, of_response: bool, rising: bool) -> String {
         let length = (to - from) / SEGMENTS as f64;
         let value =
             |s: usize| under_way.map_or_else(|| Some(case.response[s]? / 1e9), |means| Some(means[s]));
-        let told = |s: usize| Some((from + (s + 1) as f64 * length, value(s)?));
-        rows = (0..case.evidence.filled.min(SEGMENTS)).filter_map(told).collect();
+        let row = |s: usize| Some((from + (s + 1) as f64 * length, value(s)?));
+        rows = (0..case.evidence.filled.min(SEGMENTS)).filter_map(row).collect();
     }
     let values: Vec<f64> = rows.iter().map(|row| row.1).collect();
     // What piles up is steady nowhere, however calm a stretch of it looks.
     let calm = || mser(&values).filter(|&cut| cut > 0 && !(rising && piling_up(case).is_some()));
     let cut = calm().and_then(|cut| Some(rows.get(cut - 1)?.0));
     match cut {
-        Some(at) => format!(
-            "By MSER it is steady from {} on: warm up for {} instead of {}.",
-            span(at),
-            span(at),
-            span(from)
-        ),
-        None if rising => {
-            "No stretch of it looks steady: more is asked of the target than it sustains, or the run is too short.".into()
-        }
-        None => "No beginning to leave out makes it steady: run longer.".into(),
+        Some(until_s) => Remedy::WarmUp { until_s, instead_of_s: from },
+        None if rising => Remedy::AskForLess,
+        None => Remedy::RunLonger,
     }
 }
 
 /// What the response times of a closed workload are.
 pub(super) fn closed_loop(case: &FindingContext) -> Option<Finding> {
     let closed = case.summary.closed.as_ref().filter(|_| case.evidence.workload == Workload::Closed)?;
-    let estimate = closed.estimated.as_ref().and_then(|e| Some((e.p99?, e.rate, case.summary.response.p99?)));
-    let no_estimate = || match case.summary.not_computed.get("closed.estimated") {
-        Some(Stated { why: Why::WouldPileUp { busy, rate }, .. }) => format!(
-            " No estimate of it: as many arrivals as the loop got answers would pile up without end: the target was busy for {} \
-             of the time at {rate:.1} requests per second, so no percentile of such arrivals exists.",
-            percent(*busy)
-        ),
-        _ => String::new(),
-    };
-    let estimate = estimate.map_or_else(no_estimate, |(open, rate, seen)| {
-        format!(
-            " Estimated: were {rate:.1} requests per second to arrive whatever the target does, the 99th percentile would be \
-             {} instead of {}.",
-            span(open),
-            span(seen)
-        )
+    let estimate = closed.estimated.as_ref().and_then(|e| {
+        let (p99_s, seen_p99_s) = (e.p99?, case.summary.response.p99?);
+        Some(OpenLoad::Estimated { rate: e.rate, p99_s, seen_p99_s })
     });
+    let no_estimate = || match case.summary.not_computed.get("closed.estimated") {
+        Some(Stated { why: Why::WouldPileUp { busy, rate }, .. }) => {
+            OpenLoad::Unsustainable { busy: *busy, rate: *rate }
+        }
+        _ => OpenLoad::NotKnown,
+    };
+    let open = estimate.unwrap_or_else(no_estimate);
     Some(Finding {
         severity: Severity::Info,
-        text: format!(
-            "In this closed loop a request was due at the answer before it plus think time: response times are conditional on \
-             the loop, which asks less of the target whenever it is slow.{estimate}"
-        ),
+        evidence: vec![Loop::ClosedLoop { open }.into()],
         value: closed.estimated.as_ref().and_then(|e| e.p99),
         n: closed.n,
         ..Finding::default()
@@ -232,16 +193,12 @@ pub(super) fn fixed_work(case: &FindingContext) -> Option<Finding> {
     if case.evidence.workload != Workload::FixedWork {
         return None;
     }
-    let let_in = case.summary.closed.as_ref().and_then(|closed| closed.in_flight_max);
-    let let_in = let_in.map_or(String::new(), |most| format!(" (up to {most} requests were in flight)"));
+    let took_s = case.summary.measured.to_s - case.summary.measured.from_s;
+    let in_flight_max = case.summary.closed.as_ref().and_then(|closed| closed.in_flight_max);
     Some(Finding {
         severity: Severity::Info,
-        text: format!(
-            "Fixed work is one transient and has no steady state: its response times depend on how many were let in at \
-             once{let_in} and say little about the target. What compares targets is how long it took: {}.",
-            span(case.summary.measured.to_s - case.summary.measured.from_s)
-        ),
-        value: Some(case.summary.measured.to_s - case.summary.measured.from_s),
+        evidence: vec![Loop::FixedWork { in_flight_max, took_s }.into()],
+        value: Some(took_s),
         n: case.summary.measured.n,
         ..Finding::default()
     })
@@ -278,17 +235,17 @@ impl FindingContext<'_> {
     }
 
     /// What piles up if more comes than goes, on average in each segment; none where nothing can.
-    fn levels(&self) -> Option<(&'static str, [f64; SEGMENTS])> {
+    fn levels(&self) -> Option<(Moving, [f64; SEGMENTS])> {
         let loops = self.evidence.loops.filter(|_| self.could_be_steady())?;
         match self.evidence.workload {
-            Workload::Open => Some(("Requests under way", loops.under_way.means())),
-            Workload::Sessions => Some(("Active sessions", loops.sessions.active.means())),
+            Workload::Open => Some((Moving::Requests, loops.under_way.means())),
+            Workload::Sessions => Some((Moving::Sessions, loops.sessions.active.means())),
             _ => None,
         }
     }
 
     /// The same and its trend.
-    fn active(&self) -> Option<(&'static str, Trend)> {
+    fn active(&self) -> Option<(Moving, Trend)> {
         let (what, means) = self.levels()?;
         Some((what, self.trend(&means)?))
     }
@@ -310,28 +267,18 @@ fn held_back(case: &FindingContext) -> Option<Finding> {
     }
     let share = (waited + never) as f64 / (n + never) as f64;
     let cap = case.facts.plan.as_ref().and_then(|p| p.connections);
-    let capped = cap.map_or("the connection cap".into(), |c| format!("the cap of {c} connections"));
     // Little's law: connections in use = rate x time that one is held.
     let needed = case.summary.rate.offered.zip(case.summary.service.mean).map(|(rate, held)| rate * held);
     let cause = match (slowdown(case), needed, cap) {
-        (Some(times), _, _) => format!(
-            "the target: its service time was {times:.1} times as long then as otherwise, and {capped} was used up"
-        ),
-        (None, Some(needed), Some(cap)) if needed > 0.5 * cap as f64 => format!(
-            "{capped}: at this rate and service time about {needed:.0} are in use on average. Raise it if real users \
-             would not share connections"
-        ),
-        _ => format!("the target, whose slow answers used up {capped}, or the cap itself"),
+        (Some(times), _, _) => HeldBackBy::Target { times },
+        (None, Some(in_use), Some(cap)) if in_use > 0.5 * cap as f64 => HeldBackBy::Cap { in_use },
+        _ => HeldBackBy::Either,
     };
+    let evidence = Loop::HeldBack { share, longest_s: kept.wait_max as f64 / 1e9, cap, cause };
     let severity = if share > case.evidence.tolerances.late { Severity::Warning } else { Severity::Info };
     Some(Finding {
         severity,
-        text: format!(
-            "{} of the arrivals found no free connection and waited, up to {}. The load then followed the target's \
-             pace. The cause is not the generator but {cause}.",
-            percent(share),
-            span(kept.wait_max as f64 / 1e9)
-        ),
+        evidence: vec![evidence.into()],
         value: Some(share),
         limit: Some(case.evidence.tolerances.late),
         at: kept.waited.seconds(),

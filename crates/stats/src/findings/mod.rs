@@ -1,9 +1,10 @@
-//! What a reader must know about the run: effect, when, and cause, in words a performance engineer respects.
+//! What a reader must know about the run: effect, when, and cause, as numbers and names.
 //!
-//! One function per finding, all listed in [`ALL`]; each sees the same [`FindingContext`] and says at most one thing. [`load`] holds
+//! One function per finding, all listed in [`ALL`]; each sees the same [`FindingContext`] and finds at most one thing. [`load`] holds
 //! those on how the load left, [`loops`] those on what answers did to it, [`pattern`] those on the pattern of its starts,
 //! [`simulated`] those that only a simulation can have ([`refusals`] one of them), [`run`] the rest.
-//! Deliberately absent: the verdict itself (`rules`, `pattern`), and what only an audit can tell (`audit`).
+//! Deliberately absent: the sentences (`headway_report` makes them from the evidence), the verdict itself (`rules`, `pattern`), and what
+//! only an audit can tell (`audit`).
 
 pub(crate) mod growth;
 mod load;
@@ -16,17 +17,18 @@ mod simulated;
 use crate::intervals::SEGMENTS;
 use crate::pattern::Judged;
 use crate::phase::Ranges;
-use crate::rules::Evidence;
+use crate::rules;
 use crate::setup::{Facts, Workload};
+use crate::summary::evidence::GeneratorCause;
 use crate::summary::{
-    Finding, FindingId, Generator, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Stall,
-    Summary, Why,
+    Evidence, Finding, FindingId, Generator, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source,
+    Stall, Summary, Why,
 };
 use headway_base::Outcome;
 
 /// All that findings are made from.
 pub(crate) struct FindingContext<'a> {
-    pub evidence: &'a Evidence<'a>,
+    pub evidence: &'a rules::Evidence<'a>,
     pub facts: &'a Facts,
     /// The document so far: everything but the findings.
     pub summary: &'a Summary,
@@ -117,32 +119,6 @@ pub(crate) fn no_mean(case: &FindingContext) -> Option<Why> {
     simulated::boundless(case).map(|(_, what)| what.against_the_mean())
 }
 
-/// Numbers are written with all their digits below this.
-const PLAIN: f64 = 1e15;
-
-pub(crate) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    let digits = if percent >= 9.95 || percent == 0.0 { 0 } else { usize::from(percent < 1.0) + 1 };
-    format!("{percent:.digits$} %")
-}
-
-pub(crate) fn span(seconds: f64) -> String {
-    if seconds.abs() >= PLAIN {
-        return format!("{seconds:.2e} s");
-    }
-    let (value, unit) = match seconds.abs() {
-        0.0 => (0.0, "s"),
-        s if s < 1e-6 => (seconds * 1e9, "ns"),
-        s if s < 1e-3 => (seconds * 1e6, "us"),
-        s if s < 1.0 => (seconds * 1e3, "ms"),
-        _ => (seconds, "s"),
-    };
-    let digits = if value.abs() >= 100.0 { 0 } else { usize::from(value.abs() < 10.0) + 1 };
-    let text = format!("{value:.digits$}");
-    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} {unit}")
-}
-
 fn severity(outcome: RuleOutcome) -> Severity {
     if outcome == RuleOutcome::Fail { Severity::Error } else { Severity::Warning }
 }
@@ -194,28 +170,22 @@ impl FindingContext<'_> {
     }
 
     /// Why the generator may have been late.
-    fn own_cause(&self) -> String {
+    fn generator_cause(&self) -> GeneratorCause {
         if self.is_simulated() {
-            return "the model's `pauses` let its generator stand still".into();
+            return GeneratorCause::ModelPauses;
         }
         let stalls = self.stalls();
         let (saturated, most) = self.saturated_workers();
         if saturated > 0 {
-            let share = percent(most);
-            format!(
-                "a worker was busy handling for {share} of its time: give it more threads or a lower rate"
-            )
+            GeneratorCause::Saturated { share: most }
         } else if let Some(longest) = longest(&stalls) {
-            let (n, longest) = (stalls.len(), span(longest.length_s));
-            format!(
-                "its threads stood still {n} times, the longest for {longest}: other work on this machine or a busy host"
-            )
+            GeneratorCause::Stalls { n: stalls.len() as u64, longest_s: longest.length_s }
         } else if self.generator().is_some_and(|g| g.workers.iter().any(|w| w.runqueue_wait > Some(0.0))) {
-            "its threads waited for a processor that other work held".into()
+            GeneratorCause::NoProcessor
         } else if self.is_foreign() {
-            "a cause, where the rows show one, stands with the pattern".into()
+            GeneratorCause::InPattern
         } else {
-            "the cause was not recorded; look for other work on the generator's machine".into()
+            GeneratorCause::NotRecorded
         }
     }
 }
@@ -224,10 +194,10 @@ fn longest<'a>(stalls: &[&'a Stall]) -> Option<&'a Stall> {
     stalls.iter().copied().max_by(|a, b| a.length_s.total_cmp(&b.length_s))
 }
 
-fn of_rule(rule: &RuleResult, text: String) -> Finding {
+fn of_rule(rule: &RuleResult, evidence: impl Into<Evidence>) -> Finding {
     Finding {
         severity: severity(rule.outcome),
-        text,
+        evidence: vec![evidence.into()],
         value: rule.value,
         interval: rule.interval,
         limit: match (rule.value, rule.limits.low, rule.limits.high) {
@@ -245,26 +215,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
-        assert_eq!(
-            (percent(0.5), percent(0.0123), percent(0.0012)),
-            ("50 %".into(), "1.2 %".into(), "0.12 %".into())
-        );
-        assert_eq!(
-            (span(0.00235), span(12.0), span(2.5e-6)),
-            ("2.35 ms".into(), "12 s".into(), "2.5 us".into())
-        );
-    }
-
-    #[test]
     fn every_finding_is_documented() {
         let documented =
             [include_str!("../../../../docs/verdict.md"), include_str!("../../../../docs/causes.md")];
         let lines = documented.iter().flat_map(|text| text.lines());
         let rows: Vec<&str> = lines.filter_map(|row| row.strip_prefix("| `")?.split('|').next()).collect();
         for id in FindingId::ALL {
-            let named =
-                rows.iter().any(|row| row.trim_end_matches("` ").split("`, `").any(|name| *id == name));
+            let named = rows
+                .iter()
+                .any(|row| row.trim_end_matches("` ").split("`, `").any(|name| id.as_str() == name));
             assert!(named, "{id} is in neither docs/verdict.md nor docs/causes.md");
         }
     }

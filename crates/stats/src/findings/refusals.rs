@@ -2,7 +2,7 @@
 //!
 //! A simulation of that is legal, and mostly one of refusals. One rule for a single run and for the points of a study.
 
-use super::{percent, span};
+use crate::summary::evidence::Model;
 use crate::summary::{Finding, Severity};
 
 /// From this share of refusals on a closed run is one of refusals.
@@ -35,16 +35,10 @@ impl Refusals {
         let (share, after, again) = (n as f64 / of as f64, sum_s / n as f64, n as f64 / user_seconds);
         (share >= MOSTLY && after <= AT_ONCE_S && again >= AGAIN).then(|| Finding {
             severity: Severity::Warning,
-            text: format!(
-                "{} of the requests were turned away{}, after {} on average, and those who hardly think asked again at once: \
-                 {again:.0} refusals per user and second. This run is mostly one of refusals: its rate and its percentiles are \
-                 theirs, and only the successes tell what the others met. Give the users a think time (`think: exp(1s)`), or let \
-                 the model try again with a backoff (`retries: {{ attempts: 3, backoff: {{ base: 100ms, factor: 2 }} }}`), as who \
-                 is refused waits before he asks again.",
-                percent(share),
-                by.map_or_else(String::new, |part| format!(" by {part}")),
-                span(after)
-            ),
+            evidence: vec![
+                Model::TurnedAway { share, by: by.map(str::to_owned), after_s: after, per_user_s: again }
+                    .into(),
+            ],
             value: Some(again),
             limit: Some(AGAIN),
             n,
@@ -56,17 +50,19 @@ impl Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::Evidence;
 
     #[test]
     fn a_run_is_one_of_refusals_where_most_are_quick_and_many() {
         let of = |n, sum_s, user_seconds| Refusals { n, of: 10_000, sum_s, user_seconds };
         // Nine in ten, after 10 us each, of a user in a second.
         let finding = of(9_000, 0.09, 1.0).finding(Some("desk")).unwrap();
-        assert!(
-            finding.text.starts_with("90 % of the requests were turned away by desk, after 10 us"),
-            "{finding:?}"
-        );
-        assert!(finding.text.contains("9000 refusals per user and second"), "{}", finding.text);
+        let [Evidence::Model(Model::TurnedAway { share, by, after_s, per_user_s })] = &finding.evidence[..]
+        else {
+            panic!("{finding:?}")
+        };
+        assert_eq!((*share, by.as_deref(), *per_user_s), (0.9, Some("desk"), 9_000.0));
+        assert!((after_s - 1e-5).abs() < 1e-12, "{after_s}");
         assert_eq!((finding.value, finding.n, finding.limit), (Some(9_000.0), 9_000, Some(100.0)));
         assert!(of(5_000, 5.0, 50.0).finding(None).is_some(), "at every bound");
         for none in [

@@ -1,30 +1,30 @@
 //! Findings on the run around the load: cut short, stalled, saturated, failed, unanswered.
 
 use super::simulated::too_short;
-use super::{FindingContext, longest, percent, span};
+use super::{FindingContext, longest};
 use crate::intervals::SEGMENTS;
 use crate::phase::Ranges;
+use crate::summary::evidence::{OpenRule, Run};
 use crate::summary::{Finding, RuleOutcome, RuleResult, Severity};
 use headway_base::Outcome;
 
 pub(super) fn aborted(case: &FindingContext) -> Option<Finding> {
     let threshold = case.summary.thresholds.iter().find(|t| t.ended_run_at.is_some())?;
     let at = threshold.ended_run_at?;
-    let measured = &case.summary.measured;
+    let evidence = Run::Aborted {
+        threshold: threshold.text.clone(),
+        at_s: at,
+        complete: case.evidence.filled,
+        of: SEGMENTS,
+    };
     Some(Finding {
         severity: Severity::Error,
-        text: format!(
-            "The threshold {} was crossed after {} and ended the run: the numbers cover what fell due until then, their \
-             intervals the {} of {SEGMENTS} segments of the measured phase that were complete.",
-            threshold.text,
-            span(at),
-            case.evidence.filled
-        ),
+        evidence: vec![evidence.into()],
         value: threshold.value,
         interval: threshold.interval,
         limit: Some(threshold.limit),
         at: vec![[at, at]],
-        n: measured.n,
+        n: case.summary.measured.n,
         ..Finding::default()
     })
 }
@@ -34,18 +34,13 @@ pub(super) fn interrupted(case: &FindingContext) -> Option<Finding> {
         return None;
     }
     let at = case.facts.interrupted_at?.as_secs_f64();
-    let measured = &case.summary.measured;
-    let filled = case.evidence.filled;
+    let evidence = Run::Interrupted { at_s: at, complete: case.evidence.filled, of: SEGMENTS };
     Some(Finding {
         severity: Severity::Warning,
-        text: format!(
-            "The run was cut short after {}: the numbers cover what fell due until then, their intervals the {filled} \
-             of {SEGMENTS} segments of the measured phase that were complete.",
-            span(at)
-        ),
+        evidence: vec![evidence.into()],
         value: Some(at),
         at: vec![[at, at]],
-        n: measured.n,
+        n: case.summary.measured.n,
         ..Finding::default()
     })
 }
@@ -57,21 +52,20 @@ pub(super) fn stall(case: &FindingContext) -> Option<Finding> {
     for s in &stalls {
         at.push((s.at_s * 1e9) as i64, ((s.at_s + s.length_s) * 1e9) as i64);
     }
-    let cause = worst.cause.as_ref().map_or(String::new(), |c| format!(" ({c})"));
-    let total: f64 = stalls.iter().map(|s| s.length_s).sum();
+    let over = case.evidence.tolerances.stall.as_secs_f64();
+    let evidence = Run::Stall {
+        n: stalls.len() as u64,
+        over_s: over,
+        total_s: stalls.iter().map(|s| s.length_s).sum(),
+        longest_s: worst.length_s,
+        at_s: worst.at_s,
+        cause: worst.cause.clone(),
+    };
     Some(Finding {
         severity: Severity::Info,
-        text: format!(
-            "The generator's threads stood still {} times for more than {}, {} in all, the longest for {} at {}{cause}. \
-             Response times are counted from when requests were due and include it.",
-            stalls.len(),
-            span(case.evidence.tolerances.stall.as_secs_f64()),
-            span(total),
-            span(worst.length_s),
-            span(worst.at_s)
-        ),
+        evidence: vec![evidence.into()],
         value: Some(worst.length_s),
-        limit: Some(case.evidence.tolerances.stall.as_secs_f64()),
+        limit: Some(over),
         at: at.seconds(),
         n: stalls.len() as u64,
         ..Finding::default()
@@ -80,58 +74,25 @@ pub(super) fn stall(case: &FindingContext) -> Option<Finding> {
 
 pub(super) fn saturated(case: &FindingContext) -> Option<Finding> {
     let (workers, most) = case.saturated_workers();
-    let all = case.generator()?.workers.len();
+    let all = case.generator()?.workers.len() as u64;
+    let evidence = Run::Saturated { n: workers, of: all, busiest: most };
     (workers > 0).then(|| Finding {
         severity: Severity::Warning,
-        text: format!(
-            "{workers} of {all} worker threads were saturated: {} of the busiest one's time went into handling \
-             requests. Beyond this the generator, not the target, sets the pace: add threads or machines.",
-            percent(most)
-        ),
+        evidence: vec![evidence.into()],
         value: Some(most),
         limit: Some(case.evidence.tolerances.saturated),
-        n: all as u64,
+        n: all,
         ..Finding::default()
     })
 }
 
-/// What a machine may lack, and what to do about it.
-const LACKS: [(&str, &str, &str); 6] = [
-    ("descriptors", "file descriptor left for the process", "raise `ulimit -n`, or lower -c"),
-    ("system-descriptors", "file descriptor left on the whole system", "raise fs.file-max"),
-    (
-        "ports",
-        "local port left to this target",
-        "widen net.ipv4.ip_local_port_range, keep connections open, or send from several addresses",
-    ),
-    ("memory", "memory left for sockets", "raise net.ipv4.tcp_mem, or lower -c"),
-    ("watches", "epoll watch left for the user", "raise fs.epoll.max_user_watches"),
-    ("permission", "permission to connect", "look for a local firewall rule or a sandbox"),
-];
-
 pub(super) fn local_limit(case: &FindingContext) -> Option<Finding> {
     let hits = case.count(Outcome::LocalLimit);
-    let lacked = case.generator().map(|generator| &generator.lacked);
-    let named = |&&(what, ..): &&(&str, _, _)| lacked.is_some_and(|lacked| lacked.contains_key(what));
-    let named: Vec<_> = LACKS.iter().filter(named).collect();
-    let (what, next) = match &named[..] {
-        [] => (
-            "file descriptor, local port or memory left".to_owned(),
-            "raise the limit (`ulimit -n`, net.ipv4.ip_local_port_range), or keep connections open"
-                .to_owned(),
-        ),
-        named => {
-            let join = |part: fn(&&(&str, &str, &str)) -> String, by: &str| {
-                named.iter().map(part).collect::<Vec<_>>().join(by)
-            };
-            (join(|lack| lack.1.to_owned(), ", or no "), join(|lack| lack.2.to_owned(), "; "))
-        }
-    };
+    let lacked = case.generator().map(|generator| generator.lacked.keys().cloned().collect());
+    let evidence = Run::LocalLimit { n: hits, lacked: lacked.unwrap_or_default() };
     (hits > 0).then(|| Finding {
         severity: Severity::Error,
-        text: format!(
-            "{hits} requests were not sent, because the generator had no {what}. They say nothing about the target: {next}."
-        ),
+        evidence: vec![evidence.into()],
         value: Some(hits as f64),
         limit: Some(0.0),
         n: case.summary.measured.n,
@@ -143,10 +104,7 @@ pub(super) fn unaccounted(case: &FindingContext) -> Option<Finding> {
     let missing = case.unaccounted;
     (missing > 0 && !case.is_foreign()).then(|| Finding {
         severity: Severity::Warning,
-        text: format!(
-            "{missing} requests started and no record tells how they ended: the log breaks off. Response times lack \
-             them, most likely the slowest."
-        ),
+        evidence: vec![Run::Unaccounted { n: missing }.into()],
         value: Some(missing as f64),
         n: case.released(),
         ..Finding::default()
@@ -157,9 +115,7 @@ pub(super) fn disordered(case: &FindingContext) -> Option<Finding> {
     let n = case.evidence.kept.disordered;
     (n > 0).then(|| Finding {
         severity: Severity::Warning,
-        text: format!(
-            "{n} starts were reported out of order and counted as simultaneous with their neighbour."
-        ),
+        evidence: vec![Run::Disordered { n }.into()],
         value: Some(n as f64),
         n: case.released(),
         ..Finding::default()
@@ -170,32 +126,21 @@ pub(super) fn disordered(case: &FindingContext) -> Option<Finding> {
 pub(super) fn short_run(case: &FindingContext) -> Option<Finding> {
     match (undecided(case), too_short(case)) {
         (Some(rules), Some(model)) => {
-            Some(Finding { text: format!("{} {}", rules.text, model.text), ..model })
+            Some(Finding { evidence: [rules.evidence, model.evidence].concat(), ..model })
         }
         (rules, model) => rules.or(model),
     }
 }
 
 fn undecided(case: &FindingContext) -> Option<Finding> {
-    let undecided: Vec<&RuleResult> =
-        case.summary.verdict.rules.iter().filter(|r| r.outcome == RuleOutcome::Undecided).collect();
-    if undecided.is_empty() {
-        return None;
-    }
-    let names: Vec<String> = undecided
-        .iter()
-        .map(|r| match r.window {
-            Some(window) => format!("{} at {} (n = {})", r.rule, span(window), r.n),
-            None => format!("{} (n = {})", r.rule, r.n),
-        })
+    let open = |rule: &&RuleResult| rule.outcome == RuleOutcome::Undecided;
+    let undecided = case.summary.verdict.rules.iter().filter(open);
+    let rules: Vec<OpenRule> = undecided
+        .map(|rule| OpenRule { rule: rule.rule.clone(), window_s: rule.window, n: rule.n })
         .collect();
-    Some(Finding {
+    (!rules.is_empty()).then(|| Finding {
         severity: Severity::Warning,
-        text: format!(
-            "Too few arrivals, or too uneven ones, to decide {}. Run longer; an interval shrinks with the root of the \
-             length.",
-            names.join(", ")
-        ),
+        evidence: vec![Run::Undecided { rules }.into()],
         n: case.summary.measured.n,
         ..Finding::default()
     })
@@ -207,17 +152,14 @@ pub(super) fn censored(case: &FindingContext) -> Option<Finding> {
         return None;
     }
     let share = response.censored as f64 / response.n as f64;
-    let names: Vec<&str> = response.lower_bound.keys().map(String::as_str).collect();
+    let evidence = Run::Censored {
+        n: response.censored,
+        of: response.n,
+        bounds: response.lower_bound.keys().cloned().collect(),
+    };
     Some(Finding {
         severity: if share > case.evidence.tolerances.errors { Severity::Warning } else { Severity::Info },
-        text: format!(
-            "{} of {} requests ({}) got no complete answer. They count as longer than the time until they were given \
-             up, so these response times are lower bounds: {}.",
-            response.censored,
-            response.n,
-            percent(share),
-            names.join(", ")
-        ),
+        evidence: vec![evidence.into()],
         value: Some(share),
         n: response.n,
         ..Finding::default()
@@ -239,22 +181,13 @@ pub(super) fn errors(case: &FindingContext) -> Option<Finding> {
     }
     let share = failed as f64 / n as f64;
     let bad = Outcome::ALL.into_iter().filter(|&outcome| outcome != Outcome::Ok && failures(outcome) > 0);
-    let mut kinds: Vec<(&str, u64)> = bad.map(|outcome| (outcome.name(), failures(outcome))).collect();
-    kinds.sort_by_key(|k| std::cmp::Reverse(k.1));
-    let kinds: Vec<String> = kinds.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let mut outcomes: Vec<(String, u64)> =
+        bad.map(|outcome| (outcome.name().to_owned(), failures(outcome))).collect();
+    outcomes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     let many = share > case.evidence.tolerances.errors;
     Some(Finding {
         severity: if many { Severity::Warning } else { Severity::Info },
-        text: format!(
-            "{failed} of {n} requests ({}) did not end as expected: {}.{}",
-            percent(share),
-            kinds.join(", "),
-            if many {
-                " Failures are often fast: read `response` and `response_ok` side by side."
-            } else {
-                ""
-            }
-        ),
+        evidence: vec![Run::Errors { n: failed, of: n, outcomes, many }.into()],
         value: Some(share),
         limit: Some(case.evidence.tolerances.errors),
         at: case.failed_at.seconds(),
@@ -267,7 +200,7 @@ pub(super) fn in_pause(case: &FindingContext) -> Option<Finding> {
     let n = case.evidence.kept.in_pause();
     (n > 0 && !case.is_foreign()).then(|| Finding {
         severity: Severity::Info,
-        text: format!("{n} arrivals started within a pause of the plan and were counted as its beginning."),
+        evidence: vec![Run::InPause { n }.into()],
         value: Some(n as f64),
         n: case.released(),
         ..Finding::default()
@@ -277,8 +210,7 @@ pub(super) fn in_pause(case: &FindingContext) -> Option<Finding> {
 pub(super) fn same_host(case: &FindingContext) -> Option<Finding> {
     case.generator()?.same_host_as_target.filter(|&same| same).map(|_| Finding {
         severity: Severity::Info,
-        text: "Generator and target share this machine and compete for its processors: response times include that."
-            .into(),
+        evidence: vec![Run::SameHost.into()],
         n: case.summary.measured.n,
         ..Finding::default()
     })

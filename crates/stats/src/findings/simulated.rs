@@ -1,12 +1,13 @@
 //! Findings that only a simulation can have: it knows what its parts are asked for, and how long they remember.
 
+use super::FindingContext;
 use super::growth::Growth;
 use super::loops::filling_up;
 use super::refusals::Refusals;
-use super::{FindingContext, PLAIN, percent, span};
 use crate::setup::Workload;
 use crate::steady::Length;
-use crate::summary::{Evidence, Finding, Infinite, ModelPart, Severity, Simulation, Steady, Why};
+use crate::summary::evidence::Model;
+use crate::summary::{Finding, Infinite, ModelPart, Severity, Simulation, Steady, Why};
 
 /// How well the mean of a single queue should be known: within 10 %.
 const WELL_KNOWN: f64 = 0.1;
@@ -75,43 +76,24 @@ pub(super) fn boundless<'a>(case: &FindingContext<'a>) -> Option<(&'a ModelPart,
 /// that says so.
 pub(super) fn heavy_tail(case: &FindingContext) -> Option<Finding> {
     let Some((part, what)) = boundless(case) else { return measured_tail(case) };
-    let name = &part.name;
-    let text = match what {
-        Infinite::ServiceVariance => format!(
-            "The mean response time has no confidence interval: the service times of {name} have an infinite variance. The mean \
-             depends on the longest of them in this run. Read percentiles, or bound the service times."
-        ),
-        Infinite::WaitVariance => format!(
-            "The mean response time has no confidence interval: the service times of {name} have so heavy a tail that the waits \
-             behind them have an infinite variance (Kiefer and Wolfowitz 1956). Most runs show a mean that is too small. Read \
-             percentiles, or bound the service times."
-        ),
-        Infinite::MeanWait | Infinite::MeanService => format!(
-            "The mean response time is infinite: the service times of {name} have an infinite variance, and so the mean wait before \
-             its server has no bound (Pollaczek and Khinchine), although its load is below 1. The mean printed is of this run \
-             alone and depends on its longest services; a longer run has a larger one, and it has no confidence interval. Read \
-             percentiles, or bound the service times."
-        ),
-    };
-    Some(Finding { severity: Severity::Warning, text, n: part.requests, ..Finding::default() })
+    let evidence = Model::Infinite { part: part.name.clone(), what };
+    Some(Finding {
+        severity: Severity::Warning,
+        evidence: vec![evidence.into()],
+        n: part.requests,
+        ..Finding::default()
+    })
 }
 
 /// A power law among the measured response times.
 fn measured_tail(case: &FindingContext) -> Option<Finding> {
     let response = &case.summary.response;
     let tail = response.tail.as_ref()?;
-    let [low, high] = tail.ci95;
+    let evidence =
+        Model::PowerLaw { n: tail.n, of: response.n, from_s: tail.from, index: tail.index, ci95: tail.ci95 };
     Some(Finding {
         severity: Severity::Warning,
-        text: format!(
-            "The mean response time has no confidence interval: the largest response times ({} of {}, above {}) follow a power law of \
-             index {:.2} (95 % CI {low:.2} to {high:.2}), and below an index of 2 the variance is infinite. Another run may have \
-             quite another mean. Read percentiles.",
-            tail.n,
-            response.n,
-            span(tail.from),
-            tail.index
-        ),
+        evidence: vec![evidence.into()],
         value: Some(tail.index),
         interval: Some(tail.ci95),
         limit: Some(2.0),
@@ -142,14 +124,15 @@ pub(super) fn overloaded(case: &FindingContext) -> Option<Finding> {
     let shedding: Vec<&Load> = over.iter().filter(|load| load.sheds()).collect();
     let worst = most(&shedding)?;
     let part = worst.part;
+    let evidence = Model::Sheds {
+        part: part.name.clone(),
+        load: worst.times(),
+        parts: shedding.len(),
+        failed: part.failed as f64 / part.requests as f64,
+    };
     Some(Finding {
         severity: Severity::Warning,
-        text: format!(
-            "{} The number of requests in it is not shown to grow: {} of those that came to it failed. Response times of what \
-             succeeded do not tell of them.",
-            asked_for(worst, shedding.len()),
-            percent(part.failed as f64 / part.requests as f64)
-        ),
+        evidence: vec![evidence.into()],
         value: Some(worst.offered),
         limit: Some(1.0),
         n: part.requests,
@@ -167,34 +150,23 @@ pub(super) fn too_short(case: &FindingContext) -> Option<Finding> {
     }
     let relaxation = relaxation_s.filter(|&relaxation| relaxation > 0.0)?;
     let length = kept(case)?;
-    let (relaxations, severity, limit, worth) = match Length::of(relaxation, length) {
-        Length::TooShort { times } => (
-            times,
-            Severity::Warning,
-            Length::FORGOTTEN,
-            "With fewer than 10 the numbers are those of a beginning, not of a steady state",
-        ),
-        Length::Short { times } => (
-            times,
-            Severity::Info,
-            Length::TRUSTED,
-            "With fewer than 500 a single run has no confidence intervals: they would be too narrow. Several runs have (--replications 20)",
-        ),
+    let (relaxations, severity, limit) = match Length::of(relaxation, length) {
+        Length::TooShort { times } => (times, Severity::Warning, Length::FORGOTTEN),
+        Length::Short { times } => (times, Severity::Info, Length::TRUSTED),
         Length::Enough { .. } | Length::NoSteadyState => return None,
+    };
+    let evidence = Model::ShortRun {
+        length_s: length,
+        times: relaxations,
+        relaxation_s: relaxation,
+        beginning: severity == Severity::Warning,
+        needed_s: limit * relaxation,
+        mean_s: FOR_A_MEAN * relaxation,
+        within: WELL_KNOWN,
     };
     Some(Finding {
         severity,
-        text: format!(
-            "After its warm-up the measured phase lasts {}: {} relaxation times of its slowest part, which takes {} to forget how it \
-             began. {worth}. Run for at least {} after the warm-up; in {} the mean of a single busy queue becomes known within \
-             about {} (Whitt 1989).",
-            span(length),
-            times(relaxations),
-            span(relaxation),
-            span(limit * relaxation),
-            span(FOR_A_MEAN * relaxation),
-            percent(WELL_KNOWN)
-        ),
+        evidence: vec![evidence.into()],
         value: Some(relaxations),
         limit: Some(limit),
         n: n - cut.min(n),
@@ -226,7 +198,7 @@ struct Load<'a> {
 
 impl Load<'_> {
     /// How many times what it can do it is asked for; none for infinitely many.
-    fn told(&self) -> Option<f64> {
+    fn times(&self) -> Option<f64> {
         let infinite = self.part.infinite == Some(Infinite::MeanService);
         Some(self.offered).filter(|offered| offered.is_finite() && !infinite)
     }
@@ -255,36 +227,17 @@ fn most<'a>(loads: &[&'a Load<'a>]) -> Option<&'a Load<'a>> {
     loads.iter().copied().max_by(|a, b| a.offered.total_cmp(&b.offered))
 }
 
-/// Which part is asked for more than it can do, and how many others are.
-fn asked_for(worst: &Load, all: usize) -> String {
-    let others = match all {
-        0 | 1 => String::new(),
-        2 => ", and another part for more than it can do too".into(),
-        _ => format!(", and {} other parts for more than they can do too", all - 1),
-    };
-    let name = &worst.part.name;
-    if worst.part.infinite == Some(Infinite::MeanService) || !worst.offered.is_finite() {
-        return format!(
-            "the mean service time of {name} is infinite, so whatever it is asked for is more than it can do{others}."
-        );
-    }
-    match times(worst.offered).as_str() {
-        "1.00" => format!("{name} is asked for all that its servers can do{others}."),
-        offered => format!("{name} is asked for {offered} times what its servers can do{others}."),
-    }
-}
-
 fn overload(worst: &Load, all: usize) -> Finding {
     let (value, interval) = worst.growth.map(|growth| (growth.per_second, growth.interval)).unzip();
-    let evidence = Evidence::FillsUp {
+    let evidence = Model::FillsUp {
         part: worst.part.name.clone(),
-        load: worst.told(),
+        load: worst.times(),
         parts: all,
         growth: worst.growth.map(|growth| growth.of_part(&worst.part.name)),
     };
     Finding {
         severity: Severity::Warning,
-        evidence: vec![evidence],
+        evidence: vec![evidence.into()],
         value,
         interval,
         limit: value.map(|_| 0.0),
@@ -299,7 +252,7 @@ fn not_found(case: &FindingContext, simulation: &Simulation) -> Finding {
     let fastest = growing
         .filter(|(_, growth)| growth.shown())
         .max_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second));
-    let evidence = Evidence::NoSteadyState {
+    let evidence = Model::NoSteadyState {
         why: steady.why_not.clone(),
         n: steady.n,
         fastest: fastest.as_ref().map(|(part, growth)| growth.of_part(&part.name)),
@@ -307,26 +260,11 @@ fn not_found(case: &FindingContext, simulation: &Simulation) -> Finding {
     let (value, interval) = fastest.map(|(_, growth)| (growth.per_second, growth.interval)).unzip();
     Finding {
         severity: Severity::Warning,
-        evidence: vec![evidence],
+        evidence: vec![evidence.into()],
         value,
         interval,
         limit: value.map(|_| 0.0),
         n: steady.n,
         ..Finding::default()
     }
-}
-
-/// Three significant digits, plain where they can be read so.
-pub(super) fn times(x: f64) -> String {
-    if x.abs() >= PLAIN {
-        return format!("{x:.2e}");
-    }
-    let magnitude = x.abs();
-    let digits = match magnitude {
-        m if m >= 100.0 => 0,
-        m if m >= 10.0 => 1,
-        m if m >= 1.0 || m == 0.0 => 2,
-        _ => 3,
-    };
-    format!("{x:.digits$}")
 }

@@ -3,7 +3,10 @@
 //!
 //! Plain data, as the summary of a single run: times in seconds, rates per second.
 
-use crate::summary::{Against, Interval, NotComputed, Recorded, Stated, ThresholdResult, Units, Unsteady};
+use crate::summary::evidence;
+use crate::summary::{
+    Against, Evidence, Interval, NotComputed, Recorded, Stated, Text, ThresholdResult, Units, Unsteady,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,10 +44,17 @@ pub struct Study {
     pub missing: Vec<Vec<String>>,
     /// Points that differ in nothing but the model, each against the first model, on the same draws.
     pub differences: Vec<Difference>,
-    /// What of them is not told, and why.
-    pub not_compared: Vec<String>,
-    /// Thresholds of the file that no study can judge, and why, in words.
-    pub not_judged: Vec<String>,
+    /// What of them is not told, and why: written by the report from `uncompared`, and shown as read where there is none.
+    pub not_compared: Vec<Text>,
+    /// What `not_compared` is made from.
+    #[serde(deserialize_with = "evidence::read", skip_serializing_if = "Vec::is_empty")]
+    pub uncompared: Vec<Evidence>,
+    /// Thresholds of the file that no study can judge, and why: written by the report from `unjudged`, and shown as read where there
+    /// is none.
+    pub not_judged: Vec<Text>,
+    /// What `not_judged` is made from.
+    #[serde(deserialize_with = "evidence::read", skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<Evidence>,
     /// A recorded run that the points are shown beside; none where none was named.
     pub beside: Option<Recorded>,
 }
@@ -124,8 +134,11 @@ pub struct Point {
     pub thresholds: Vec<ThresholdResult>,
     /// Why an interval is not there, by its place: `response.mean.ci95`.
     pub not_computed: NotComputed,
-    /// What is to be said about it, in words.
-    pub notes: Vec<String>,
+    /// What else is to be known of it: written by the report from `remarks`, and shown as read where there is none.
+    pub notes: Vec<Text>,
+    /// What `notes` are made from.
+    #[serde(deserialize_with = "evidence::read", skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Evidence>,
     /// How it compares to the recorded run; none where none was named.
     pub beside: Option<Against>,
 }

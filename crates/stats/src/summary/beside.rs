@@ -2,7 +2,7 @@
 //!
 //! Plain data. Deliberately absent: how it is computed (`headway_report::beside`), and what was asked of either in full.
 
-use super::{CurvePoint, Interval, LoadVerdict, Source, Spread};
+use super::{CurvePoint, Evidence, Interval, LoadVerdict, Source, Spread, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -34,8 +34,11 @@ pub struct Recorded {
     pub no_interval: BTreeMap<String, String>,
     /// Its percentile curve, to draw: percentiles from 0 to 100, values in seconds.
     pub curve: Vec<CurvePoint>,
-    /// What else must be known of it, in sentences.
-    pub notes: Vec<String>,
+    /// What else must be known of it: written by the report from `remarks`, and shown as read where there is none.
+    pub notes: Vec<Text>,
+    /// What `notes` are made from.
+    #[serde(deserialize_with = "super::evidence::read", skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Evidence>,
 }
 
 /// How one simulated run, or one point of several, compares to the recorded run.

@@ -1,5 +1,6 @@
 //! The document's blocks on users: closed workloads, and groups of threads.
 
+use super::Text;
 use serde::{Deserialize, Serialize};
 
 /// Numbers of a workload in which users wait for their answers: a closed one, a partly open one, fixed work, or another
@@ -72,8 +73,21 @@ pub struct Estimated {
     pub p99: Option<f64>,
     /// Requests that are served at once in the replay.
     pub lanes: u64,
-    /// How it was made, in words.
-    pub method: String,
+    /// What tells how many these are; null in what was written before this key was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lanes_from: Option<LanesFrom>,
+    /// How it was made: written by the report, and shown as read where `lanes_from` is null.
+    pub method: Text,
+}
+
+/// What tells how many requests a target serves at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LanesFrom {
+    /// The number in flight at which completions per second stop growing.
+    Completions,
+    /// The order of the responses.
+    Order,
 }
 
 /// Requests that are pages: people think between pages, not between a page and its images.

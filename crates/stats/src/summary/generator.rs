@@ -1,5 +1,6 @@
 //! The document's block on the generator itself.
 
+use super::Text;
 use serde::{Deserialize, Serialize};
 
 /// How the generator itself fared. The caller fills it.
@@ -26,8 +27,20 @@ pub struct Generator {
     /// How long requests stayed in this machine after they were handed to its kernel; left out where the system does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub departures: Option<Departures>,
-    /// How workers wait for the next due time, in words (`sleeping until 50 us before, then polling`).
-    pub waiting: Option<String>,
+    /// How workers wait for the next due time: written by the report from `due_wait`, and shown as read where there is none.
+    pub waiting: Option<Text>,
+    /// What `waiting` is made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_wait: Option<DueWait>,
+}
+
+/// How workers wait for the next due time: asleep, and then polling.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DueWait {
+    /// How long before the due time polling begins, in seconds.
+    pub polls_before_s: f64,
+    /// Share of a core that polling takes, over all workers.
+    pub polls_for: f64,
 }
 
 /// A sample of the requests of the measured phase: how long each stayed in the socket's queue and the network device's, from the

@@ -15,13 +15,14 @@ mod arrivals;
 mod audit;
 mod beside;
 mod closed;
-mod evidence;
+pub mod evidence;
 mod generator;
 mod generator_share;
 mod plan;
 mod sessions;
 mod simulation;
 mod tags;
+mod text;
 mod threshold;
 mod verdict;
 mod why;
@@ -33,14 +34,15 @@ pub use audit::{
     OtherReading, Resolution, Stream, Tables, UnreadableRow,
 };
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
-pub use closed::{Closed, Estimated, Pages, Supported, ThreadGroup};
+pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
 pub use evidence::Evidence;
-pub use generator::{Departures, Generator, Stall, WorkerTime};
+pub use generator::{Departures, DueWait, Generator, Stall, WorkerTime};
 pub use generator_share::GeneratorShare;
-pub use plan::{PlanPhase, PlanSummary};
+pub use plan::{PlanKind, PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
 pub use tags::{FindingId, RuleId};
+pub use text::Text;
 pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use verdict::{
     Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, RuleRow, ScaleEnd, Severity,

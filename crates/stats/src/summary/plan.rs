@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct PlanSummary {
     /// Version of the rules by which a seed becomes arrivals.
     pub version: Option<u32>,
+    /// What the plan makes. None in what was written before this key was; see [`PlanKind::of_process`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<PlanKind>,
     /// Arrival process: `poisson`, `constant`, `uniform`, `gamma(2)`, `closed`, ...
     pub process: String,
     /// Coefficient of variation of the process's gaps; none where it has no such law.
@@ -53,6 +56,47 @@ pub struct PlanSummary {
     pub overridden: Vec<String>,
 }
 
+/// What a plan makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanKind {
+    /// Arrivals of one process, be there users who stay beside them or not.
+    Arrivals,
+    /// Arrivals of several processes that do not make one together.
+    Mixed,
+    /// Users who stay.
+    Closed,
+    /// A number of requests, by users who stay.
+    FixedWork,
+    /// A number of sessions which all begin at once.
+    AtOnce,
+}
+
+impl PlanKind {
+    /// That of a document without one, which had it as the name of its process.
+    pub fn of_process(name: &str) -> Option<PlanKind> {
+        match name {
+            "" => None,
+            "mixed" => Some(PlanKind::Mixed),
+            "closed" => Some(PlanKind::Closed),
+            "fixed work" => Some(PlanKind::FixedWork),
+            "at once" => Some(PlanKind::AtOnce),
+            _ => Some(PlanKind::Arrivals),
+        }
+    }
+
+    /// How it stands in place of the name of a process; none of arrivals, which have one.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            PlanKind::Arrivals => None,
+            PlanKind::Mixed => Some("mixed"),
+            PlanKind::Closed => Some("closed"),
+            PlanKind::FixedWork => Some("fixed work"),
+            PlanKind::AtOnce => Some("at once"),
+        }
+    }
+}
+
 /// One phase of the plan.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -65,4 +109,19 @@ pub struct PlanPhase {
     pub to: f64,
     /// Whether it is sent and not counted.
     pub warmup: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_an_older_document_is_found_by_its_word() {
+        use PlanKind::{AtOnce, Closed, FixedWork, Mixed};
+        for kind in [Mixed, Closed, FixedWork, AtOnce] {
+            assert_eq!(PlanKind::of_process(kind.word().unwrap()), Some(kind));
+        }
+        assert_eq!(PlanKind::of_process("poisson"), Some(PlanKind::Arrivals));
+        assert_eq!(PlanKind::of_process(""), None);
+    }
 }

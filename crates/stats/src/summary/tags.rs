@@ -52,12 +52,6 @@ macro_rules! tags {
             }
         }
 
-        impl PartialEq<&str> for $name {
-            fn eq(&self, tag: &&str) -> bool {
-                self.as_str() == *tag
-            }
-        }
-
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(self.as_str())

@@ -1,6 +1,6 @@
 //! The document's verdict: load, pattern, findings, rules.
 
-use super::{Evidence, FindingId, Interval, RuleId, Stated, Why};
+use super::{Evidence, FindingId, Interval, RuleId, Stated, Text, Why};
 use serde::{Deserialize, Serialize};
 
 /// Was the load sent as specified, and do its starts look like those of independent users? Never merged into one.
@@ -102,6 +102,12 @@ impl Pattern {
             Pattern::NotApplicable => "n/a",
         }
     }
+
+    /// Whether a load of this pattern was judged without its longest pauses, where the pattern is `otherwise` with them; else it was
+    /// judged with them.
+    pub fn is_judged_without_pauses(self, otherwise: Pattern) -> bool {
+        self == Pattern::Even || (self, otherwise) == (Pattern::Bunched, Pattern::Undecided)
+    }
 }
 
 /// Why the time scale of an independent load ends.
@@ -137,12 +143,12 @@ pub struct Finding {
     pub id: FindingId,
     /// How much it matters.
     pub severity: Severity,
-    /// Effect and cause in plain sentences: written by the report from `evidence`, and read where there is none.
-    pub text: String,
+    /// Effect and cause in plain sentences: written by the report from `evidence`, and shown as read where there is none.
+    pub text: Text,
     /// What the sentences are made from, in their order.
     #[serde(deserialize_with = "super::evidence::read", skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// Size of the effect, in the unit that the text names.
+    /// Size of the effect; its unit is that of the evidence which has it.
     pub value: Option<f64>,
     /// 95 % interval of the value.
     pub interval: Option<Interval>,

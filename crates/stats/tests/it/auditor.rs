@@ -1,9 +1,12 @@
 //! The auditor on small loads whose numbers are known.
 
-use crate::world::{MS, draws, exponential, finding, outcome, rule};
+use crate::world::{MS, draws, evidence, exponential, finding, outcome, rule};
 use headway_base::{Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Stamp};
 use headway_stats::audit::{AuditSetup, Auditor, QuantileRule};
-use headway_stats::summary::{Column, LoadVerdict, Pattern, RuleOutcome, Severity, Source, Stream, Summary};
+use headway_stats::summary::evidence::{GeneratorCause, Load, Off, Reference};
+use headway_stats::summary::{
+    Column, Evidence, LoadVerdict, Pattern, RuleOutcome, Severity, Source, Stream, Summary,
+};
 use headway_stats::{Facts, PlanLaw, Setup, Workload};
 
 /// Rows as a reader hands them over: ms stamps unless `grid` says otherwise, ends known, no bytes.
@@ -111,17 +114,27 @@ fn a_load_of_another_rate_or_law_is_invalid_and_a_short_one_undecided() {
     let summary = Audit { plan: law(100.0, true), ..constant(100, 60) }.run();
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
     assert_eq!(outcome(&summary, "bunching"), RuleOutcome::Fail);
-    assert!(finding(&summary, "smoothed").unwrap().text.contains("more evenly than expected"));
+    let smoothed = evidence(&summary, "smoothed");
+    let expected = |off: &Off| off.from == Reference::Expectation;
+    assert!(matches!(smoothed, Evidence::Load(Load::Smoothed { off }) if expected(off)), "{smoothed:?}");
 
     let summary = Audit { plan: law(100.0, false), ..poisson(100.0, 60, 2) }.run();
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
-    let text = &finding(&summary, "bunched").unwrap().text;
-    assert!(!text.contains("plan") && !text.contains("generator"), "{text}");
+    let bunched = evidence(&summary, "bunched");
+    let by = |cause: &GeneratorCause| *cause == GeneratorCause::InPattern;
+    assert!(
+        matches!(bunched, Evidence::Load(Load::Bunched { off, cause }) if expected(off) && by(cause)),
+        "{bunched:?}"
+    );
 
-    for (rate, words) in [(110, "10 % more"), (90, "10 % fewer")] {
+    for (rate, more) in [(110, 0.1), (90, -0.1)] {
         let summary = Audit { plan: law(100.0, false), ..constant(rate, 60) }.run();
         assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
-        assert!(finding(&summary, "off-rate").unwrap().text.contains(words));
+        let off = evidence(&summary, "off-rate");
+        assert!(
+            matches!(off, Evidence::Load(Load::OffRate { share, .. }) if (share - more).abs() < 0.005),
+            "{off:?}"
+        );
     }
 
     let summary = Audit { plan: law(50.0, true), ..poisson(50.0, 60, 3) }.run();

@@ -2,7 +2,8 @@
 
 use crate::world::{MS, World, answered, draws, exponential, finding};
 use headway_base::Nanos;
-use headway_stats::summary::{Pattern, Severity, Summary};
+use headway_stats::summary::evidence::Starts;
+use headway_stats::summary::{Evidence, Pattern, Severity, Summary};
 use headway_stats::{Facts, Workload};
 
 /// Starts at these instants (in seconds) for an hour, stamped in whole steps of `grid`.
@@ -68,10 +69,11 @@ fn constant_and_batch_traffic_on_a_coarse_clock_is_never_independent() {
             );
             for summary in [constant, batches, random] {
                 let found = finding(&summary, "coarse-stamps").unwrap();
-                assert!(
-                    found.severity == Severity::Warning && found.text.contains("--stamps=ms"),
-                    "{found:?}"
-                );
+                let [Evidence::Starts(Starts::CoarseStamps { finer: Some(finer), .. })] = &found.evidence[..]
+                else {
+                    panic!("{found:?}")
+                };
+                assert!(found.severity == Severity::Warning && finer.contains("--stamps=ms"), "{found:?}");
             }
         }
     }

@@ -1,9 +1,11 @@
 //! Each rule passing, failing, and undecided; the pattern; and the findings that go with them.
 
-use crate::world::{MS, World, answered, draws, exponential, finding, outcome, rule};
+use crate::world::{MS, World, answered, draws, evidence, exponential, finding, outcome, rule};
 use headway_base::{Nanos, Outcome, Record, Stamp};
+use headway_stats::summary::evidence::{HeldBackBy, Load, Loop, OpenRule, Reference, Run, Starts};
 use headway_stats::summary::{
-    Generator, LoadVerdict, Pattern, PlanSummary, RuleOutcome, Severity, Stall, Summary, WorkerTime,
+    Evidence, Generator, LoadVerdict, Pattern, PlanSummary, RuleId, RuleOutcome, Severity, Stall, Summary,
+    WorkerTime,
 };
 use headway_stats::{DepartureBin, Workload};
 
@@ -24,9 +26,10 @@ fn poisson_traffic_sent_on_time_is_valid_and_independent() {
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:#?}", summary.verdict);
     assert_eq!(summary.verdict.pattern, Pattern::Independent, "{:#?}", summary.arrivals);
     for id in ["sent-share", "late-share", "bunching", "dispersion"] {
+        let id = RuleId::from(id);
         assert!(summary.verdict.rules.iter().filter(|r| r.rule == id).all(|r| r.outcome == Pass), "{id}");
     }
-    assert_eq!(summary.verdict.rules.iter().filter(|r| r.rule == "dispersion").count(), 4);
+    assert_eq!(summary.verdict.rules.iter().filter(|r| r.rule == RuleId::Dispersion).count(), 4);
     assert_eq!(outcome(&summary, "users-held"), NotApplicable);
     assert_eq!(summary.verdict.findings, []);
 }
@@ -55,10 +58,11 @@ fn missing_arrivals_fail_the_sent_share() {
     let bad = summary(20);
     assert_eq!((outcome(&bad, "sent-share"), bad.verdict.load), (Fail, Some(LoadVerdict::Invalid)));
     let unsent = finding(&bad, "unsent").unwrap();
-    assert!(
-        unsent.severity == Severity::Error && !unsent.at.is_empty() && unsent.text.contains("5.0 %"),
-        "{unsent:?}"
-    );
+    assert!(unsent.severity == Severity::Error && !unsent.at.is_empty(), "{unsent:?}");
+    let [Evidence::Load(Load::Unsent { n, of, gave_up: 0, others, .. })] = unsent.evidence[..] else {
+        panic!("{unsent:?}")
+    };
+    assert!(n == others && of == bad.measured.n && of.div_ceil(20) == n, "{n} of {of}");
     assert_eq!(outcome(&summary(1000), "sent-share"), Pass);
     assert_eq!(outcome(&summary(100), "sent-share"), Undecided);
     // What was given up at the connection cap is not held against the load, and said.
@@ -125,10 +129,8 @@ fn requests_that_did_not_leave_the_machine_fail_the_rule_and_are_named() {
     // What was sent after the measured phase is not counted.
     assert_eq!((departures.n, departures.late, departures.after_s), (10_000, 500, 0.001));
     let found = finding(&bad, "uplink").unwrap();
-    assert!(
-        found.severity == Severity::Error && found.text.starts_with("5.0 % of 10000 watched"),
-        "{found:?}"
-    );
+    let uplink = Load::Uplink { late: 500, n: 10_000, after_s: 0.001, bytes_per_s: departures.bytes_per_s };
+    assert!(found.severity == Severity::Error && found.evidence == [uplink.into()], "{found:?}");
     assert!((found.at[0][0] - 10.0).abs() < 0.1, "{:?}", found.at);
     let sound = analysed(0, 0);
     assert_eq!((outcome(&sound, "departed-late"), sound.verdict.load), (Pass, Some(LoadVerdict::Valid)));
@@ -137,7 +139,11 @@ fn requests_that_did_not_leave_the_machine_fail_the_rule_and_are_named() {
     // A target that does not read is no defect of the load.
     let slow = analysed(0, 10);
     assert_eq!((outcome(&slow, "departed-late"), slow.verdict.load), (Pass, Some(LoadVerdict::Valid)));
-    assert!(finding(&slow, "target-window").unwrap().text.starts_with("20 % of 10000"));
+    let window = evidence(&slow, "target-window");
+    assert!(
+        matches!(window, Evidence::Load(Load::TargetWindow { late: 2_000, n: 10_000, .. })),
+        "{window:?}"
+    );
     let untold = World::poisson(1000.0, 20, 3).analyse();
     assert_eq!(outcome(&untold, "departed-late"), NotApplicable);
 }
@@ -148,8 +154,11 @@ fn fifty_arrivals_prove_nothing() {
     assert_eq!(outcome(&summary, "late-share"), Undecided);
     assert_eq!(outcome(&summary, "bunching"), Undecided);
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Inconclusive));
-    let text = &finding(&summary, "short-run").unwrap().text;
-    assert!(text.contains("late-share (n = 50)"), "{text}");
+    let Evidence::Run(Run::Undecided { rules }) = evidence(&summary, "short-run") else {
+        panic!("{:?}", summary.verdict.findings)
+    };
+    let late = OpenRule { rule: RuleId::LateShare, window_s: None, n: 50 };
+    assert!(rules.contains(&late), "{rules:?}");
 }
 
 /// Starts held back to the next tick of 10 ms leave in bunches.
@@ -163,7 +172,11 @@ fn a_timer_tick_is_found_to_bunch() {
     assert_eq!(outcome(&summary, "bunching"), Fail);
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
     assert_eq!(summary.verdict.pattern, Pattern::Bunched);
-    assert!(finding(&summary, "bunched").unwrap().text.contains("bunches"));
+    let bunched = evidence(&summary, "bunched");
+    assert!(
+        matches!(bunched, Evidence::Load(Load::Bunched { off, .. }) if off.from == Reference::Plan && off.by > 0.0),
+        "{bunched:?}"
+    );
     let at_1ms = summary.verdict.rules.iter().find(|r| r.window == Some(0.001)).unwrap();
     assert_eq!(at_1ms.outcome, Fail);
 }
@@ -207,7 +220,12 @@ fn waiting_for_connections_is_feedback_and_not_lateness() {
     assert_eq!(outcome(&summary, "late-share"), Pass);
     let found = finding(&summary, "feedback").unwrap();
     assert!((found.value.unwrap() - 0.2).abs() < 0.02);
-    assert!(found.text.contains("the target: its service time was"), "{}", found.text);
+    let [Evidence::Loop(Loop::HeldBack { cap: Some(50), cause: HeldBackBy::Target { times }, .. })] =
+        found.evidence[..]
+    else {
+        panic!("{found:?}")
+    };
+    assert!(times >= 2.0, "{times}");
     assert!((found.at[0][0] - 4.0).abs() < 0.1 && found.at.len() == 1, "{:?}", found.at);
     assert!((summary.blocked.max.unwrap() - 0.005).abs() < 1e-6);
 }
@@ -289,7 +307,10 @@ fn blurred_stamps_leave_the_pattern_to_dispersion() {
     let summary = world.analyse();
     assert!(summary.arrivals.cov.unwrap() > 1.2 && summary.arrivals.cov_as_stamped.is_none());
     assert_eq!(summary.verdict.pattern, Pattern::Independent);
-    assert!(finding(&summary, "coarse-stamps").unwrap().text.contains("windows of 10 ms and more"));
+    let Evidence::Starts(Starts::CoarseStamps { window_s, .. }) = evidence(&summary, "coarse-stamps") else {
+        panic!("{:?}", summary.verdict.findings)
+    };
+    assert!((window_s - 0.01).abs() < 1e-12, "{window_s}");
 }
 
 /// A hundred headways of independent users look regular or bunched often enough by chance: the pattern must not be sure of

@@ -1,8 +1,9 @@
 //! Whole runs: warm-up, pauses, interruption, censoring, several sources, and the conservation of counts.
 
-use crate::world::{MS, World, answered, draws, finding};
+use crate::world::{MS, World, answered, draws, evidence, finding};
 use headway_base::{Nanos, Outcome, Phase, Rate, Record};
-use headway_stats::summary::{self, Summary};
+use headway_stats::summary::evidence::Run;
+use headway_stats::summary::{self, Evidence, Summary};
 use headway_stats::{Analysis, Facts};
 use proptest::prelude::*;
 
@@ -118,7 +119,11 @@ fn an_interrupted_run_uses_the_segments_that_were_complete() {
     assert!(summary.measured.interrupted && summary.measured.to_s == 13.0);
     assert!((summary.rate.started.unwrap() / 500.0 - 1.0).abs() < 0.05);
     assert!(summary.response.ci95.mean.is_some() && summary.response.ci95.p90.is_some());
-    assert!(finding(&summary, "interrupted").unwrap().text.contains("6 of 20"), "{summary:#?}");
+    let interrupted = evidence(&summary, "interrupted");
+    assert!(
+        matches!(interrupted, Evidence::Run(Run::Interrupted { complete: 6, of: 20, .. })),
+        "{interrupted:?}"
+    );
     let summary = cut(9.0);
     assert!(summary.response.ci95.mean.is_none());
     assert!(matches!(
@@ -147,7 +152,10 @@ fn requests_without_an_answer_make_lower_bounds() {
     assert!(response.ci95.p99.is_none() && response.ci95.p95.is_some());
     assert_eq!(summary.not_computed["response.ci95.p99"].why, headway_stats::summary::Why::GivenUp);
     assert!(summary.response_ok.lower_bound.is_empty() && summary.response_ok.p99 < Some(0.1));
-    assert!(finding(&summary, "censored").unwrap().text.contains("p99"));
+    let Evidence::Run(Run::Censored { n, of: 10_000.., bounds }) = evidence(&summary, "censored") else {
+        panic!("{:?}", summary.verdict.findings)
+    };
+    assert!(*n == response.censored && bounds.contains(&"p99".to_owned()), "{n} {bounds:?}");
     assert!(summary.curves.percentiles.response.iter().any(|p| p.lower_bound));
 }
 

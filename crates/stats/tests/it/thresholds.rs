@@ -1,8 +1,9 @@
 //! Thresholds on whole runs: any percentile, by step too; while the run lasts; and on a load that was not sent as asked.
 
-use crate::world::{World, finding};
+use crate::world::{World, evidence, finding};
 use headway_base::{Batch, Nanos, Outcome, Record, Start};
-use headway_stats::summary::{LoadVerdict, Summary, ThresholdOutcome};
+use headway_stats::summary::evidence::Run;
+use headway_stats::summary::{Evidence, LoadVerdict, Summary, ThresholdOutcome};
 use headway_stats::{Analysis, Facts, Threshold};
 
 fn read(texts: &[&str]) -> Vec<Threshold> {
@@ -183,8 +184,10 @@ fn a_crossed_threshold_ends_the_run_when_its_delay_is_over() {
     let [passed, crossed] = &summary.thresholds[..] else { panic!("two thresholds") };
     assert_eq!((passed.outcome, passed.ended_run_at), (ThresholdOutcome::Passed, None));
     assert_eq!((crossed.outcome, crossed.ended_run_at), (ThresholdOutcome::Crossed, Some(6.0)));
-    let told = finding(&summary, "aborted").expect("the run says why it ended");
-    assert!(told.text.contains("failed: rate<5%") && told.text.contains("6 s"), "{}", told.text);
+    let Evidence::Run(Run::Aborted { threshold, at_s: 6.0, .. }) = evidence(&summary, "aborted") else {
+        panic!("{:?}", summary.verdict.findings)
+    };
+    assert_eq!(threshold, "failed: rate<5%");
     assert!(finding(&summary, "interrupted").is_none());
 
     assert_eq!(until_crossed(&world, aborting(&texts, 9)).0, Some(9));

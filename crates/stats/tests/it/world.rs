@@ -2,7 +2,7 @@
 
 use headway_base::random::{Draws, Stream};
 use headway_base::{Batch, Nanos, Outcome, Phase, Profile, Rate, Record};
-use headway_stats::summary::{Finding, RuleOutcome, RuleResult};
+use headway_stats::summary::{Evidence, Finding, FindingId, RuleId, RuleOutcome, RuleResult};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Summary, Workload};
 
 pub const MS: i64 = 1_000_000;
@@ -158,6 +158,7 @@ impl World {
 }
 
 pub fn rule<'a>(summary: &'a Summary, id: &str) -> &'a RuleResult {
+    let id = RuleId::from(id);
     summary.verdict.rules.iter().find(|r| r.rule == id).unwrap()
 }
 
@@ -166,5 +167,12 @@ pub fn outcome(summary: &Summary, id: &str) -> RuleOutcome {
 }
 
 pub fn finding<'a>(summary: &'a Summary, id: &str) -> Option<&'a Finding> {
+    let id = FindingId::from(id);
+    assert!(FindingId::ALL.contains(&id), "{id} is no finding");
     summary.verdict.findings.iter().find(|f| f.id == id)
+}
+
+/// The first evidence of a finding that must be there.
+pub fn evidence<'a>(summary: &'a Summary, id: &str) -> &'a Evidence {
+    &finding(summary, id).unwrap_or_else(|| panic!("no {id}: {:#?}", summary.verdict.findings)).evidence[0]
 }

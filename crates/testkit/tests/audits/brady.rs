@@ -6,7 +6,8 @@ use crate::file::{Asked, Load};
 use headway_base::Nanos;
 use headway_stats::audit::QuantileRule;
 use headway_stats::queueing::{users_for, waiting_share};
-use headway_stats::summary::{Column, Pattern, RuleOutcome, ScaleEnd, Summary};
+use headway_stats::summary::evidence::{Starts, VariesLess};
+use headway_stats::summary::{Column, Evidence, FindingId, Pattern, RuleOutcome, ScaleEnd, Summary};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -177,8 +178,12 @@ fn cov_grows_with_the_number_of_threads_as_he_found() {
 fn the_load_is_independent_up_to_a_time_scale_beyond_which_200_users_take_turns() {
     let summary = audited(QuantileRule::Smallest, None, 1);
     assert_eq!(summary.verdict.pattern, Pattern::Independent, "{:#?}", summary.arrivals.dispersion);
-    let found = summary.verdict.findings.iter().find(|f| f.id == "fixed-population").unwrap();
-    assert!(found.text.contains("users of a fixed number take turns, or a schedule"), "{}", found.text);
+    let found = summary.verdict.findings.iter().find(|f| f.id == FindingId::FixedPopulation).unwrap();
+    let why = |of: &Evidence| match of {
+        Evidence::Starts(Starts::FixedPopulation { why, .. }) => Some(*why),
+        _ => None,
+    };
+    assert_eq!(why(&found.evidence[0]), Some(VariesLess::TurnsOrSchedule));
     // Ten mean headways of 31.5 ms are shown; over 20 s a fixed number of users shows.
     let scale = summary.verdict.pattern_scale_s.unwrap();
     assert!((0.3..6.0).contains(&scale), "{scale}");

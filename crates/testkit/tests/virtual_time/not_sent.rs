@@ -5,7 +5,10 @@ use crate::common::{LIMITS, law};
 use crate::laws;
 use crate::rig::{Played, Reply, Rig};
 use headway_base::{Batch, Kind, Nanos, Outcome, Phase, Profile, Rate, Record, Start, Trigger};
-use headway_stats::summary::{Finding, LoadVerdict, RuleOutcome, Summary, ThresholdOutcome};
+use headway_stats::summary::evidence::{FailedStep, Load, Loop, Run};
+use headway_stats::summary::{
+    Evidence, Finding, FindingId, LoadVerdict, RuleOutcome, Summary, ThresholdOutcome,
+};
 use headway_stats::{Analysis, Facts, PlanLaw, SessionAsked, Setup, UsersAsked, Workload};
 use headway_testkit::{Connect, Generator};
 use headway_workload::journey::{Journey, Node};
@@ -120,7 +123,12 @@ fn play_without(kind: Workload, every: usize, outcome: Outcome, late: Nanos) -> 
 
 fn finding<'a>(summary: &'a Summary, id: &str) -> &'a Finding {
     let ids: Vec<&str> = summary.verdict.findings.iter().map(|f| f.id.as_str()).collect();
-    summary.verdict.findings.iter().find(|f| f.id == id).unwrap_or_else(|| panic!("no {id} among {ids:?}"))
+    summary
+        .verdict
+        .findings
+        .iter()
+        .find(|f| f.id == id.into())
+        .unwrap_or_else(|| panic!("no {id} among {ids:?}"))
 }
 
 fn failed(summary: &Summary) -> Vec<&str> {
@@ -156,10 +164,16 @@ fn what_a_local_limit_stops_is_not_sent_in_any_workload() {
             assert_eq!(summary.response.n, played.sends.len() as u64, "{kind:?}");
             assert_eq!(summary.response.censored, 0, "{kind:?}");
             assert_eq!(summary.measured.n, all as u64, "{kind:?}");
-            assert!(finding(summary, "local-limit").text.contains("were not sent"), "{kind:?}");
+            let limit = &finding(summary, "local-limit").evidence;
+            let n_hits = hits as u64;
             assert!(
-                finding(summary, "unsent").text.contains(&format!("{hits} of {all} requests")),
-                "{kind:?}"
+                matches!(limit[..], [Evidence::Run(Run::LocalLimit { n, .. })] if n == n_hits),
+                "{kind:?} {limit:?}"
+            );
+            let unsent = &finding(summary, "unsent").evidence;
+            assert!(
+                matches!(unsent[..], [Evidence::Load(Load::Unsent { n, of, .. })] if (n, of) == (n_hits, all as u64)),
+                "{kind:?} {unsent:?}"
             );
         }
         assert_eq!(
@@ -235,11 +249,15 @@ fn a_step_without_its_value_is_unsent_and_in_no_percentile() {
             assert_eq!(summary.verdict.load, Some(LoadVerdict::Invalid));
             assert_eq!(failed(summary), ["requests-sent"]);
             let first = &summary.verdict.findings[0];
-            assert_eq!(first.id, "unsent-steps");
-            assert!(first.text.contains(&format!("{unsent} requests")), "{}", first.text);
-            assert!(first.text.contains("of step pay after step login had failed"), "{}", first.text);
-            let feedback = summary.verdict.findings.iter().find(|f| f.id == "feedback");
-            assert!(feedback.is_none_or(|f| !f.text.contains("waited for their answers")), "{feedback:?}");
+            assert_eq!(first.id, FindingId::UnsentSteps);
+            let [Evidence::Load(Load::UnsentSteps { n, after, .. })] = &first.evidence[..] else {
+                panic!("{first:?}")
+            };
+            let pay = |step: &FailedStep| step.step == "pay" && step.failed == "login";
+            assert!(*n == unsent && after.iter().any(pay), "{first:?}");
+            let feedback = summary.verdict.findings.iter().find(|f| f.id == FindingId::Feedback);
+            let behind = |of: &Evidence| matches!(of, Evidence::Loop(Loop::SessionsBehind { .. }));
+            assert!(feedback.is_none_or(|f| !f.evidence.iter().any(behind)), "{feedback:?}");
         }
         let kept = live.sessions.as_ref().map_or(0, |sessions| sessions.failed);
         assert!(kind != Workload::Sessions || kept > 0);
@@ -306,8 +324,16 @@ fn shed_for_a_slow_target_is_no_invalid_load() {
         assert!(limited.share > 0.9 && limited.given_up >= shed as u64, "{limited:?}");
         assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:?}", summary.verdict.rules);
         assert_eq!(summary.response.n, summary.measured.n, "what waited is in the percentiles");
-        assert!(finding(&summary, "unsent").text.contains("given up after waiting"));
-        assert!(finding(&summary, "feedback").text.contains("found no free connection"));
+        let unsent = &finding(&summary, "unsent").evidence;
+        assert!(
+            matches!(unsent[..], [Evidence::Load(Load::Unsent { gave_up, .. })] if gave_up == shed as u64),
+            "{unsent:?}"
+        );
+        let feedback = &finding(&summary, "feedback").evidence;
+        assert!(
+            feedback.iter().any(|of| matches!(of, Evidence::Loop(Loop::HeldBack { .. }))),
+            "{feedback:?}"
+        );
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::common::{LIMITS, answers, plan};
 use headway_base::sink::Kept;
 use headway_base::{Batch, Nanos, Phase, Profile, Rate};
-use headway_stats::summary::{Finding, LoadVerdict, Pattern, RuleOutcome, Summary};
+use headway_stats::summary::evidence::Load;
+use headway_stats::summary::{Evidence, Finding, FindingId, LoadVerdict, Pattern, RuleOutcome, Summary};
 use headway_stats::{Analysis, Facts, PlanLaw, Setup, Workload};
 use headway_testkit::{Answer, Generator, Simulation, Target};
 use headway_workload::plan::Group;
@@ -59,7 +60,12 @@ fn judge(plan: &Plan, generator: &Generator) -> Summary {
 
 fn finding<'a>(summary: &'a Summary, id: &str) -> &'a Finding {
     let ids: Vec<&str> = summary.verdict.findings.iter().map(|f| f.id.as_str()).collect();
-    summary.verdict.findings.iter().find(|f| f.id == id).unwrap_or_else(|| panic!("no {id} among {ids:?}"))
+    summary
+        .verdict
+        .findings
+        .iter()
+        .find(|f| f.id == id.into())
+        .unwrap_or_else(|| panic!("no {id} among {ids:?}"))
 }
 
 fn failed(summary: &Summary) -> Vec<&str> {
@@ -122,7 +128,11 @@ fn a_generator_that_sends_too_little_is_invalid() {
     let unsent = finding(&summary, "unsent");
     let share = summary.arrivals.started as f64 / summary.measured.n as f64;
     assert!(share < 0.55, "{share}");
-    assert!(unsent.n > 0 && !unsent.text.is_empty());
+    let not_sent = summary.measured.n - summary.arrivals.started;
+    assert!(
+        matches!(unsent.evidence[..], [Evidence::Load(Load::Unsent { n, .. })] if n == not_sent),
+        "{unsent:?}"
+    );
     // No arrival is forgotten: what was not sent is counted.
     let all: u64 = summary.outcomes.values().sum();
     assert_eq!(all, plan(Process::Poisson, 2_000.0, 20, 1).arrivals().count() as u64);
@@ -178,7 +188,7 @@ fn sends_one_after_the_other_are_physics_and_are_named() {
     assert!(!failed(&summary).contains(&"bunching"), "{:?}", summary.verdict.rules);
     finding(&summary, "serialised");
     let slow = judge(&plan(Process::Poisson, 500.0, 60, 4), &generator);
-    assert!(slow.verdict.findings.iter().all(|f| f.id != "serialised"));
+    assert!(slow.verdict.findings.iter().all(|f| f.id != FindingId::Serialised));
 }
 
 /// Waiting at the cap is the target's doing or the user's: `feedback`, not lateness.

@@ -5,6 +5,7 @@ use headway_cli::exit;
 use headway_cli::settings::SimCommand;
 use headway_stats::Summary;
 use headway_stats::study::{Point, Study};
+use headway_stats::summary::FindingId;
 use headway_stats::summary::ThresholdOutcome::{self, Crossed, Inconclusive, NotJudged, Passed};
 
 /// 60 requests a second over 200 s, 20 s before.
@@ -108,11 +109,9 @@ fn what_no_study_keeps_is_said() {
     let text = format!("{LOAD}{ONE}thresholds: [ \"bytes: avg < 1KiB\", \"p(50) < 1s\" ]\n");
     let study = played(&text, &["--replications", "3"]);
     assert_eq!(outcomes(&study.points[0]), [Passed]);
-    assert_eq!(study.not_judged.len(), 1);
-    assert!(
-        study.not_judged[0].starts_with("bytes: avg < 1KiB is not judged: a study keeps only"),
-        "{study:?}"
-    );
+    let not_judged = headway_report::words::findings::remarks(&study.unjudged, &study.not_judged);
+    assert_eq!(not_judged.len(), 1);
+    assert!(not_judged[0].starts_with("bytes: avg < 1KiB is not judged: a study keeps only"), "{study:?}");
 }
 
 /// No failure in 100 requests a run, 4 runs: fewer than 0.92 % with 97.5 % confidence, and no more is known.
@@ -181,19 +180,16 @@ fn crowd(think: &str, model: &str) -> Option<headway_stats::summary::Finding> {
         "seed: 3\nusers: {{ closed: {{ count: 10 }}, think: {think}, phases: [ {{ hold: 1s }} ] }}\njourney: [ {{ get: / }} ]\n\
          model: {model}\n"
     );
-    single(&text, &[]).verdict.findings.into_iter().find(|finding| finding.id == "turned-away")
+    single(&text, &[]).verdict.findings.into_iter().find(|finding| finding.id == FindingId::TurnedAway)
 }
 
 #[test]
 fn users_who_are_only_turned_away_are_named() {
     let full = "{ servers: 1, queue: 0, service: const(10ms) }";
     let note = crowd("0s", full).expect("nine of ten ask every 10 us");
-    assert!(note.text.contains("turned away by target, after 10 us on average"), "{}", note.text);
-    assert!(
-        note.text.contains("Give the users a think time") && note.text.contains("backoff"),
-        "{}",
-        note.text
-    );
+    let text = headway_report::words::findings::text(&note);
+    assert!(text.contains("turned away by target, after 10.0 us on average"), "{text}");
+    assert!(text.contains("Give the users a think time") && text.contains("backoff"), "{text}");
     // Nine tenths of 1e5 a second.
     assert!((note.value.unwrap() / 9e4 - 1.0).abs() < 0.01, "{note:?}");
     let open =
@@ -218,7 +214,7 @@ fn a_point_of_a_study_names_users_who_are_only_turned_away() {
     let text = "seed: 3\nusers: { closed: { count: 10 }, think: 0s, phases: [ { hold: 1s } ] }\njourney: [ { get: / } ]\n\
                 model: { servers: 1, queue: 0, service: const(10ms) }\n";
     let study = played(text, &["--sweep", "model.queue=0,20"]);
-    let notes = |i: usize| study.points[i].notes.join(" ");
+    let notes = |i: usize| super::notes(&study.points[i]);
     assert!(
         notes(0).contains("refusals per user and second") && notes(0).contains("by target"),
         "{}",
@@ -231,5 +227,5 @@ fn a_point_of_a_study_names_users_who_are_only_turned_away() {
 fn who_arrives_and_is_turned_away_does_not_come_again() {
     let text =
         format!("{}{}", LOAD.replace("60/s", "1000/s"), ONE.replace("servers: 1", "servers: 1, queue: 0"));
-    assert!(single(&text, &[]).verdict.findings.iter().all(|finding| finding.id != "turned-away"));
+    assert!(single(&text, &[]).verdict.findings.iter().all(|finding| finding.id != FindingId::TurnedAway));
 }

@@ -13,6 +13,7 @@ use headway_cli::exit::in_words;
 use headway_cli::settings::{SimCommand, SimSettings, asked, simulated};
 use headway_engine::experiment::{Studied, StudySpec, study};
 use headway_engine::{Backend, Control, Observer, Snapshot};
+use headway_report::words::findings::remarks;
 use headway_stats::Summary;
 use headway_stats::study::{Study, WarmUp};
 use std::fs;
@@ -63,6 +64,16 @@ fn played(text: &str, flags: &[&str]) -> Study {
     let Studied { study, interrupted } = study(&settings(text, flags), &|| false, || {}).unwrap();
     assert!(!interrupted && study.missing.is_empty());
     study
+}
+
+/// What the report says of models that are not compared.
+fn not_compared(study: &Study) -> Vec<String> {
+    remarks(&study.uncompared, &study.not_compared)
+}
+
+/// What the report says of a point beside its numbers.
+fn notes(point: &headway_stats::study::Point) -> String {
+    remarks(&point.remarks, &point.notes).join(" ")
 }
 
 #[test]
@@ -183,8 +194,8 @@ fn models_are_compared_on_the_same_draws() {
 fn what_grows_and_what_is_short_is_said() {
     let load = LOAD.replace("hold: 20s", "hold: 200s");
     let study = played(&format!("{load}{ONE}"), &["--sweep", "rate=60,97,150", "--replications", "3"]);
-    let notes = |i: usize| study.points[i].notes.join(" ");
-    assert_eq!(study.points[0].notes, Vec::<String>::new());
+    let notes = |i: usize| notes(&study.points[i]);
+    assert_eq!(study.points[0].remarks, []);
     assert!(notes(1).contains("relaxation times of its slowest part"), "{}", notes(1));
     let growing = notes(2);
     assert!(growing.contains("There is no steady state: target is asked for 1.50 times"), "{growing}");
@@ -193,7 +204,7 @@ fn what_grows_and_what_is_short_is_said() {
     assert_eq!((study.points[0].found, &study.points[0].why_not), (Some(true), &None));
     let turned_away = ONE.replace("servers: 1", "servers: 1, queue: 5");
     let study = played(&format!("{LOAD}{turned_away}"), &["--sweep", "rate=150,160"]);
-    let shed = study.points[0].notes.join(" ");
+    let shed = self::notes(&study.points[0]);
     assert!(shed.contains("of what came to it failed"), "{shed}");
     assert!((study.points[0].failed.mean - 1.0 / 3.0).abs() < 0.05, "{:?}", study.points[0].failed);
 }
@@ -228,7 +239,7 @@ fn fixed_work_counts_whole_and_ends_with_its_last_answer() {
     // A server that is never idle: 100 a second, give or take 1/sqrt(2000) each.
     let completed = point.goodput.unwrap().mean;
     assert!((completed / 100.0 - 1.0).abs() < 4.0 / (3.0 * 2_000f64).sqrt(), "{completed}");
-    assert!(point.utilisation.unwrap().mean > 0.99 && point.load.is_none() && point.notes.is_empty());
+    assert!(point.utilisation.unwrap().mean > 0.99 && point.load.is_none() && point.remarks.is_empty());
 }
 
 #[test]
@@ -265,9 +276,11 @@ fn what_was_given_up_is_a_lower_bound_and_is_not_compared() {
     let of: Vec<&str> = study.differences.iter().map(|d| d.of.as_str()).collect();
     assert_eq!(of, ["mean", "p50"]);
     assert!(
-        study.not_compared.iter().any(|why| why.contains("not compared at p99: too few")),
+        remarks(&study.uncompared, &study.not_compared)
+            .iter()
+            .any(|why| why.contains("not compared at p99: too few")),
         "{:?}",
-        study.not_compared
+        study.uncompared
     );
     let one = played(&format!("{load}{models}"), &[]);
     assert!(one.points[0].response["mean"].ci95.is_none());
@@ -281,7 +294,7 @@ fn a_queue_with_a_limit_has_a_steady_state_at_any_load() {
     let study = played(&format!("{load}{limit}"), &["--replications", "5"]);
     let [point] = &study.points[..] else { panic!("{:?}", study.points) };
     assert_eq!((point.found, &point.why_not, point.load), (Some(true), &None, Some(1.5)));
-    assert!(point.notes.iter().any(|note| note.contains("failed")), "{:?}", point.notes);
+    assert!(self::notes(point).contains("failed"), "{:?}", point.remarks);
     let without = LOAD.replace("rate: 60/s", "rate: 150/s");
     let study = played(&format!("{without}{ONE}"), &["--replications", "5"]);
     assert_eq!(study.points[0].found, Some(false));
@@ -315,7 +328,7 @@ fn times_that_nobody_knows_have_no_difference() {
     // exp(-5) of them take longer than a second: fewer than 1 in 100, but not as many of both.
     assert!(failed < 0.01 && study.points[0].censored > 0, "{failed}");
     let told: Vec<&str> = study.differences.iter().map(|d| d.of.as_str()).collect();
-    let untold = study.not_compared.join(" ");
+    let untold = remarks(&study.uncompared, &study.not_compared).join(" ");
     match study.differences.iter().any(|d| d.ok) {
         true => assert_eq!((told, untold.as_str()), (vec!["mean", "p50", "p99"], "")),
         false => assert!(
@@ -329,7 +342,7 @@ fn times_that_nobody_knows_have_no_difference() {
 fn what_is_not_stationary_is_not_called_steady() {
     let of = |text: &str| {
         let study = played(text, &["--replications", "4"]);
-        (study.points[0].found, study.points[0].notes.join(" "))
+        (study.points[0].found, self::notes(&study.points[0]))
     };
     let ramp = LOAD.replace("[ { hold: 20s } ]", "[ { ramp: 20s, to: 60/s }, { hold: 20s } ]");
     let (found, notes) = of(&format!("{ramp}{ONE}"));

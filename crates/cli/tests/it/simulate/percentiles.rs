@@ -99,5 +99,5 @@ fn a_mean_with_few_given_up_keeps_its_interval() {
     let [low, high] = mean.ci95.unwrap();
     assert!(low < 0.01 && high > 0.00998 && high - low < 2e-4, "{mean:?}");
     assert_eq!(outcomes(&study), [Passed, Crossed]);
-    assert!(point.notes.iter().any(|note| note.contains("got no answer. The mean")), "{:?}", point.notes);
+    assert!(super::notes(point).contains("got no response. The mean"), "{:?}", point.remarks);
 }

@@ -27,8 +27,10 @@ fn confusion(seeds: u64) -> Vec<(Maker, Vec<u64>)> {
         for seed in 0..seeds {
             let summary = audited(maker, seed);
             let cause = summary.audit.and_then(|a| a.cause).unwrap_or("none".into());
-            let column =
-                names.iter().position(|n| cause == *n).unwrap_or_else(|| panic!("{cause} is not listed"));
+            let column = names
+                .iter()
+                .position(|n| cause.as_str() == *n)
+                .unwrap_or_else(|| panic!("{cause} is not listed"));
             counts[column] += 1;
         }
         counts

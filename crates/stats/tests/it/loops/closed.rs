@@ -1,9 +1,10 @@
 //! Closed runs: who was there, what follows by Little's law, and what the report says of such response times.
 
 use super::play::{BASE, Told, closed};
-use crate::world::{finding, outcome, rule};
+use crate::world::{evidence, finding, outcome, rule};
 use headway_base::Nanos;
-use headway_stats::summary::{LoadVerdict, Pattern, ResponseKind, RuleOutcome};
+use headway_stats::summary::evidence::{Loop, OpenLoad};
+use headway_stats::summary::{Evidence, LoadVerdict, Pattern, ResponseKind, RuleOutcome};
 use headway_stats::{Setup, UsersAsked, Workload};
 
 const USERS: u32 = 20;
@@ -64,11 +65,10 @@ fn a_closed_load_is_judged_by_its_users_and_not_by_a_plan() {
     assert_ne!(summary.verdict.pattern, Pattern::NotApplicable);
     assert!(summary.arrivals.cov.is_some() && summary.arrivals.intended.is_none());
     assert_eq!(summary.not_computed["arrivals.ks.plan"].why, headway_stats::summary::Why::NoPlan);
-    let note = finding(&summary, "closed-loop").unwrap();
+    let note = evidence(&summary, "closed-loop");
     assert!(
-        note.text.contains("conditional on the loop") && note.text.contains("Estimated"),
-        "{}",
-        note.text
+        matches!(note, Evidence::Loop(Loop::ClosedLoop { open: OpenLoad::Estimated { .. } })),
+        "{note:?}"
     );
     assert!(finding(&summary, "feedback").is_none() && finding(&summary, "not-steady").is_none());
 }

@@ -1,7 +1,10 @@
 //! What a closed loop hid: the estimate against the open truth, in virtual time.
 
 use super::play::{BASE, Target, closed};
+use crate::world::evidence;
 use headway_base::Nanos;
+use headway_stats::summary::Evidence;
+use headway_stats::summary::evidence::{Loop, OpenLoad};
 use headway_stats::{Setup, UsersAsked, Workload};
 
 fn setup(users: u32, until: Nanos) -> Setup {
@@ -98,6 +101,9 @@ fn of_a_target_that_was_busy_all_the_time_no_open_percentile_is_made_up() {
     assert_eq!(summary.closed.as_ref().unwrap().estimated, None);
     let reason = &summary.not_computed["closed.estimated"];
     assert!(matches!(reason.why, headway_stats::summary::Why::WouldPileUp { .. }), "{reason:?}");
-    let note = summary.verdict.findings.iter().find(|f| f.id == "closed-loop").unwrap();
-    assert!(note.text.contains("no percentile of such arrivals exists"), "{}", note.text);
+    let note = evidence(&summary, "closed-loop");
+    assert!(
+        matches!(note, Evidence::Loop(Loop::ClosedLoop { open: OpenLoad::Unsustainable { .. } })),
+        "{note:?}"
+    );
 }

@@ -5,9 +5,10 @@
 //! run is in its number of sessions: sqrt(rate x 135 s), about 1.1 % of it at 60 a second.
 
 use super::play::{BASE, STEPS, Told, arrivals, poisson, sessions};
-use crate::world::{finding, outcome, rule};
+use crate::world::{evidence, finding, outcome, rule};
 use headway_base::{Kind, Nanos, Outcome, Phase, Rate, Record, Trigger};
-use headway_stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, SeriesRow};
+use headway_stats::summary::evidence::{Loop, Moving, Remedy, Run};
+use headway_stats::summary::{Evidence, LoadVerdict, ResponseKind, RuleOutcome, SeriesRow};
 use headway_stats::{SessionAsked, Setup, Summary, Workload};
 use std::sync::LazyLock;
 
@@ -81,9 +82,13 @@ fn beyond_capacity_sessions_start_on_target_and_their_requests_do_not() {
     assert!(block.drain.unwrap() > 20.0, "{block:?}");
     let feedback = finding(&summary, "feedback").unwrap();
     assert_eq!(feedback.value, block.sent_share);
-    assert!(feedback.text.contains("Active sessions grew"), "{}", feedback.text);
-    let unsteady = finding(&summary, "not-steady").unwrap();
-    assert!(unsteady.text.contains("No stretch of it looks steady: more is asked"), "{}", unsteady.text);
+    let grew = |of: &Evidence| matches!(of, Evidence::Loop(Loop::PilesUp { what: Moving::Sessions, .. }));
+    assert!(feedback.evidence.iter().any(grew), "{feedback:?}");
+    let unsteady = evidence(&summary, "not-steady");
+    assert!(
+        matches!(unsteady, Evidence::Loop(Loop::NotSteady { remedy: Remedy::AskForLess, .. })),
+        "{unsteady:?}"
+    );
     // The generator did what it was asked for.
     assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{:#?}", summary.verdict.rules);
 }
@@ -186,7 +191,11 @@ fn of_a_run_cut_short_it_is_not_told_what_was_asked() {
     assert!(summary.not_computed.contains_key("rate.offered"));
     // Sixty seconds of the hold were complete, which are ten segments.
     assert!(finding(&summary, "feedback").is_none() && block.active_mean.is_some());
-    assert!(finding(&summary, "interrupted").unwrap().text.contains("10 of 20"));
+    let interrupted = evidence(&summary, "interrupted");
+    assert!(
+        matches!(interrupted, Evidence::Run(Run::Interrupted { complete: 10, of: 20, .. })),
+        "{interrupted:?}"
+    );
 }
 
 /// With think times the sessions that begin late cannot make all of their requests, whatever the target does.
@@ -275,9 +284,12 @@ fn sessions_that_fill_an_empty_phase_are_no_backlog() {
     let summary = told.live(setup(), &[]);
     assert!(summary.sessions.as_ref().unwrap().active_at_end.unwrap() > 600);
     assert!(finding(&summary, "feedback").is_none(), "{:?}", finding(&summary, "feedback"));
-    let unsteady = finding(&summary, "not-steady").unwrap();
-    assert!(unsteady.text.starts_with("Requests under way rose"), "{}", unsteady.text);
-    assert!(!unsteady.text.contains("warm up for"), "{}", unsteady.text);
+    let Evidence::Loop(Loop::NotSteady { what: Moving::Requests, change, remedy }) =
+        evidence(&summary, "not-steady")
+    else {
+        panic!("{:?}", summary.verdict.findings)
+    };
+    assert!(*change > 0.0 && !matches!(remedy, Remedy::WarmUp { .. }), "{change} {remedy:?}");
 
     // Cut short in the middle of a think time, they go on owing nothing; the row's end is the last answer.
     let end = Nanos::from_secs(60);

@@ -5,9 +5,10 @@
 //! to it has the same 1 %.
 
 use super::play::{BASE, STEPS, Told, sessions};
-use crate::world::{finding, outcome, rule};
+use crate::world::{evidence, finding, outcome, rule};
 use headway_base::Nanos;
-use headway_stats::summary::{LoadVerdict, ResponseKind, RuleOutcome, Summary};
+use headway_stats::summary::evidence::Loop;
+use headway_stats::summary::{Evidence, LoadVerdict, ResponseKind, RuleOutcome, Summary};
 use headway_stats::{SessionAsked, Setup, Workload};
 
 fn setup(sources: usize) -> Setup {
@@ -44,7 +45,7 @@ fn common(summary: &Summary) {
     assert!(summary.response.ci95.mean.is_none());
     assert_eq!(summary.not_computed["response.ci95.mean"].why, headway_stats::summary::Why::FixedWork);
     assert_eq!(summary.not_computed["closed.estimated"].why, headway_stats::summary::Why::FixedWork);
-    assert!(finding(summary, "fixed-work").unwrap().text.contains("one transient"));
+    assert!(matches!(evidence(summary, "fixed-work"), Evidence::Loop(Loop::FixedWork { .. })));
     assert!(finding(summary, "not-steady").is_none());
 }
 
@@ -78,7 +79,7 @@ fn a_pool_hides_the_wait_in_front_of_it() {
     assert_eq!((block.blocked.n, block.active_max), (1000, Some(200)));
     let waiting = summary.series[5].waiting.unwrap();
     assert!(waiting > 500.0 && waiting < 800.0, "{waiting}");
-    assert!(finding(&summary, "feedback").unwrap().text.contains("found no free connection"));
+    assert!(matches!(evidence(&summary, "feedback"), Evidence::Loop(Loop::HeldBack { .. })));
 }
 
 #[test]

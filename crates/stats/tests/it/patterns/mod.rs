@@ -6,7 +6,8 @@ mod kinds;
 
 use crate::world::draws;
 use headway_base::{Batch, Nanos, Start};
-use headway_stats::summary::{Pattern, ScaleEnd, Summary};
+use headway_stats::summary::evidence::{Starts, VariesLess};
+use headway_stats::summary::{Evidence, Finding, FindingId, Pattern, ScaleEnd, Summary};
 use headway_stats::{Analysis, Facts, Setup, Workload};
 use kinds::Make;
 use std::collections::BTreeMap;
@@ -177,7 +178,7 @@ fn seen(kind: &Kind, replications: u64) -> Seen {
         *seen.called.entry(format!("{:?}", verdict.pattern).to_lowercase()).or_default() += 1;
         seen.independent += u64::from(verdict.pattern == Pattern::Independent);
         seen.scale = verdict.pattern_scale_s.map_or(0.0, |s| s / UNIT).max(seen.scale);
-        if let Some(rule) = verdict.pattern_rules.iter().find(|rule| rule.rule == kind.effect.0) {
+        if let Some(rule) = verdict.pattern_rules.iter().find(|rule| rule.rule.as_str() == kind.effect.0) {
             let [low, high] = rule.interval.unwrap_or_default();
             seen.value += rule.value.unwrap_or(f64::NAN) / replications as f64;
             seen.half += 0.5 * (high - low) / replications as f64;
@@ -268,7 +269,11 @@ fn the_scale_ends_where_users_take_turns_or_seconds_are_full() {
     assert_eq!(users.pattern_scale_end, Some(ScaleEnd::Fewer));
     let seconds = of("100 in each second, random within").verdict;
     assert_eq!((seconds.pattern_scale_end, seconds.starts_each_second), (Some(ScaleEnd::Fewer), Some(100)));
-    assert!(seconds.findings.iter().any(|f| f.text.contains("exactly 100 start in each second")));
+    let why = |found: &Finding| match found.evidence[..] {
+        [Evidence::Starts(Starts::FixedPopulation { why, .. })] => Some(why),
+        _ => None,
+    };
+    assert_eq!(seconds.findings.iter().find_map(why), Some(VariesLess::EachSecond { n: 100 }));
     let repeated = of("100 starts that repeat every second").verdict;
     assert!((repeated.pattern_repeats_s.unwrap() - 1.0).abs() < 1e-3);
 }
@@ -290,12 +295,13 @@ fn one_pause_does_not_hide_what_the_load_is() {
     let metronome = paused(trembling).verdict;
     assert_eq!(metronome.pattern, Pattern::Even, "{:#?}", metronome.pattern_rules);
     assert_ne!(metronome.pattern_otherwise, None);
-    let found = metronome.findings.iter().find(|f| f.id == "longest-gaps").unwrap();
-    assert!(
-        found.text.contains("judged without one pause of 155 ms") && found.at.len() == 1,
-        "{}",
-        found.text
-    );
+    let found = metronome.findings.iter().find(|f| f.id == FindingId::LongestGaps).unwrap();
+    let [Evidence::Starts(Starts::LongestGaps { n: 1, longest_s, pattern, otherwise })] = found.evidence[..]
+    else {
+        panic!("{found:?}")
+    };
+    assert!(pattern.is_judged_without_pauses(otherwise) && found.at.len() == 1, "{found:?}");
+    assert!((longest_s - 0.155).abs() < 0.001, "{longest_s}");
     let poisson = paused(kinds::poisson(&mut draws(3), 20_000.0)).verdict;
     assert_ne!(poisson.pattern, Pattern::Independent);
     assert_eq!(poisson.pattern_otherwise, Some(Pattern::Independent));

@@ -49,9 +49,9 @@ impl Gap {
     }
 }
 
-/// Evidence, gathered in the order of `started`.
+/// Traces, gathered in the order of `started`.
 #[derive(Debug)]
-pub(crate) struct Evidence {
+pub(crate) struct Traces {
     /// Mean headway of the judged stream, in nanoseconds.
     pub mean: f64,
     span: Range<Nanos>,
@@ -78,12 +78,12 @@ pub(crate) struct Evidence {
     pub long_squares: f64,
 }
 
-impl Evidence {
+impl Traces {
     /// Nothing yet; `starts` are to come within `span`.
-    pub fn new(starts: u64, span: Range<Nanos>, resolution: Nanos, generators: usize) -> Evidence {
+    pub fn new(starts: u64, span: Range<Nanos>, resolution: Nanos, generators: usize) -> Traces {
         let mean = (span.end - span.start).0.max(1) as f64 / starts.max(1) as f64;
         let kept = if generators > 1 { generators.min(GENERATORS) } else { 0 };
-        Evidence {
+        Traces {
             mean,
             span,
             parts: [0; PARTS],
@@ -219,22 +219,22 @@ mod tests {
     #[test]
     fn a_pause_is_seen_with_what_it_held_up() {
         let ms = 1_000_000;
-        let mut evidence = Evidence::new(1_000, Nanos(0)..Nanos(10_000 * ms), Nanos(1), 1);
-        let request = |at: i64, done: i64, evidence: &mut Evidence| {
-            evidence.start(Nanos(at), 0);
-            evidence.request(Nanos(at), Nanos(done));
+        let mut traces = Traces::new(1_000, Nanos(0)..Nanos(10_000 * ms), Nanos(1), 1);
+        let request = |at: i64, done: i64, traces: &mut Traces| {
+            traces.start(Nanos(at), 0);
+            traces.request(Nanos(at), Nanos(done));
         };
         for k in 0..100 {
-            request(10 * k * ms, (10 * k + 2) * ms, &mut evidence);
+            request(10 * k * ms, (10 * k + 2) * ms, &mut traces);
         }
         // Two are in flight when the gap begins at 1,000 ms; one of them ends with it at 1,500 ms, and five follow at once.
-        request(1_000 * ms, 1_003 * ms, &mut evidence);
-        request(1_000 * ms, 1_499 * ms, &mut evidence);
+        request(1_000 * ms, 1_003 * ms, &mut traces);
+        request(1_000 * ms, 1_499 * ms, &mut traces);
         for k in 0..5 {
-            request((1_500 + k) * ms, (1_502 + k) * ms, &mut evidence);
+            request((1_500 + k) * ms, (1_502 + k) * ms, &mut traces);
         }
-        request(1_700 * ms, 1_702 * ms, &mut evidence);
-        let gaps = evidence.gaps();
+        request(1_700 * ms, 1_702 * ms, &mut traces);
+        let gaps = traces.gaps();
         assert_eq!(gaps.len(), 2, "{gaps:?}");
         assert_eq!(
             gaps[0],
@@ -245,10 +245,10 @@ mod tests {
 
     #[test]
     fn long_files_leave_stretches_and_short_ones_everything() {
-        let mut short = Evidence::new(5_000, Nanos(0)..Nanos(5_000), Nanos(1), 1);
+        let mut short = Traces::new(5_000, Nanos(0)..Nanos(5_000), Nanos(1), 1);
         (0..5_000).for_each(|at| short.start(Nanos(at), 0));
         assert_eq!(short.stretches().iter().map(Vec::len).sum::<usize>(), 5_000);
-        let mut long = Evidence::new(1_000_000, Nanos(0)..Nanos(1_000_000), Nanos(1), 3);
+        let mut long = Traces::new(1_000_000, Nanos(0)..Nanos(1_000_000), Nanos(1), 3);
         (0..1_000_000).for_each(|at| long.start(Nanos(at), (at % 3) as u16));
         assert_eq!(long.stretches().len(), 32);
         assert!(

@@ -1,0 +1,105 @@
+//! What is to be known of the points of a study, of its comparisons, and of a recorded run.
+
+use super::super::why::unsteady;
+use crate::format::{chosen, number, plural, share, time, times_what};
+use headway_stats::summary::Infinite;
+use headway_stats::summary::evidence::{NoSteadyState, NotCompared, Remark};
+
+pub(super) fn sentence(of: &Remark) -> String {
+    match of {
+        Remark::LittleBroken { broken, of } => format!(
+            "Little's law does not hold in {broken} of {}: these numbers are not to be trusted, and this is a defect of the program.",
+            plural(*of, "run")
+        ),
+        Remark::RejectsExcess { part, load, failed } => format!(
+            "{} is asked for {} it can do: {} of what came to it failed, and the rest tells nothing of those.",
+            part.as_deref().unwrap_or("A station"),
+            times_what(load.unwrap_or(f64::INFINITY)),
+            share(*failed)
+        ),
+        Remark::Unsteady { why, is, nothing_left_out } => {
+            let why = unsteady(why);
+            let text = match is {
+                NoSteadyState::Planned => {
+                    format!(
+                        "There is no steady state to find: {why}. All numbers are those of runs of this length."
+                    )
+                }
+                NoSteadyState::Absent => {
+                    format!("There is no steady state: {why}. Response times tell how long the run was.")
+                }
+                NoSteadyState::NotFound => format!("No steady state was found: {why}."),
+            };
+            text + if *nothing_left_out { " Nothing was left out." } else { "" }
+        }
+        Remark::InfiniteOverRuns { part, what } => infinite(part, *what),
+        Remark::FewRequests { n, of } => format!(
+            "{n} of {} had fewer than 100 requests: too few to look for a steady state.",
+            plural(*of, "run")
+        ),
+        Remark::Beginning { why } => format!("Besides, {}.", unsteady(why)),
+        Remark::ShortForIntervals { length_s, times, relaxation_s, needed } => format!(
+            "What is left of a run lasts {}: {} relaxation times of its slowest part ({}). Below {}, a single run has no intervals: they \
+             would be too narrow.",
+            time(*length_s),
+            number(*times),
+            time(*relaxation_s),
+            chosen(*needed)
+        ),
+        Remark::LeftOut { share: cut } => format!(
+            "{} of the requests were left out of the response times as warm-up; counts, rates, failures and utilisation are of all.",
+            share(*cut)
+        ),
+        Remark::GivenUp { n } => format!(
+            "{} got no response. The mean, its interval and the thresholds on it count each of them with the time after which it was \
+             given up.",
+            plural(*n, "request")
+        ),
+        Remark::NotCompared { one, other, at, place, why } => not_compared([one, other], at, place, *why),
+        Remark::NotJudged { threshold } => format!("{threshold} is not judged: {KEPT_BY_A_STUDY}."),
+        Remark::LoadNotKnown { run } => {
+            format!("What was asked of {run} is not known, so that it may be another load.")
+        }
+        Remark::PlanUnreadable { error } => {
+            format!("Its plan cannot be read, so that only what its summary tells is compared: {error}.")
+        }
+    }
+}
+
+/// What a study keeps to judge thresholds by.
+pub const KEPT_BY_A_STUDY: &str =
+    "a study keeps only response, response_ok, failed and started, of all steps together";
+
+fn infinite(part: &str, what: Infinite) -> String {
+    match what {
+        Infinite::MeanWait | Infinite::MeanService => format!(
+            "The mean response time is infinite: the service times of {part} have an infinite variance. The mean shown is of these runs \
+             alone, and has no confidence interval. Read percentiles, or bound the service times."
+        ),
+        Infinite::ServiceVariance => format!(
+            "The mean response time has no confidence interval: the service times of {part} have an infinite variance. Read \
+             percentiles, or bound the service times."
+        ),
+        Infinite::WaitVariance => format!(
+            "The mean response time has no confidence interval: the service times of {part} have so heavy a tail that the waits behind \
+             them have an infinite variance. Most runs show a mean that is too small. Read percentiles, or bound the service times."
+        ),
+    }
+}
+
+fn not_compared([one, other]: [&String; 2], at: &[String], place: &str, why: NotCompared) -> String {
+    let at = match why {
+        NotCompared::MeanInfinite | NotCompared::HeavyTail => "the mean".to_owned(),
+        NotCompared::FewBeyond | NotCompared::LowerBounds => at.join(", "),
+    };
+    let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
+    let why = match why {
+        NotCompared::MeanInfinite => "it is infinite",
+        NotCompared::HeavyTail => "the service times have too heavy a tail",
+        NotCompared::FewBeyond => "too few requests lie beyond, or come in too few crowds",
+        NotCompared::LowerBounds => {
+            "these are only known to be at least what is shown, because requests got no response"
+        }
+    };
+    format!("{one} and {other} are not compared at {at}{place}: {why}.")
+}

@@ -1,0 +1,67 @@
+//! Evidence on the run around the load: cut short, stalled, failed, unanswered, incomplete.
+
+use super::super::RuleId;
+use serde::{Deserialize, Serialize};
+
+/// The run around the load.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "fields are the numbers of the sentence: seconds by `_s`, shares of one")]
+pub enum Run {
+    /// A threshold ended the run; so many segments of the measured phase were complete.
+    Aborted { threshold: String, at_s: f64, complete: usize, of: usize },
+    /// The run was cut short.
+    Interrupted { at_s: f64, complete: usize, of: usize },
+    /// The generator's threads stood still `n` times for more than `over_s`; and the longest of these times.
+    Stall { n: u64, over_s: f64, total_s: f64, longest_s: f64, at_s: f64, cause: Option<String> },
+    /// `n` of `of` workers were saturated, and the share of the busiest one's time.
+    Saturated { n: u64, of: u64, busiest: f64 },
+    /// Requests were not sent because the machine lacked something (`descriptors`, `ports` ...; empty: not known what).
+    LocalLimit { n: u64, lacked: Vec<String> },
+    /// Requests started of which no record tells the end.
+    Unaccounted { n: u64 },
+    /// Starts were reported out of order.
+    Disordered { n: u64 },
+    /// Rules that could not be decided.
+    Undecided { rules: Vec<OpenRule> },
+    /// `n` of `of` requests got no complete response, so these numbers are lower bounds.
+    Censored { n: u64, of: u64, bounds: Vec<String> },
+    /// `n` of `of` requests failed: outcomes with their counts, the most frequent first; `many`: more than is tolerated.
+    Errors { n: u64, of: u64, outcomes: Vec<(String, u64)>, many: bool },
+    /// Arrivals started within a pause of the plan.
+    InPause { n: u64 },
+    /// Generator and target share a machine.
+    SameHost,
+    /// What was said of the first request that ended with this outcome.
+    FirstFailure { outcome: String, message: String },
+    /// The log lacks rows, for that error of the system.
+    LogLost { lost: u64, written: u64, error: String },
+    /// The log in that folder has no end mark.
+    LogCutShort { folder: String },
+    /// The shards of a run began so far apart.
+    ShardsApart { apart_s: f64 },
+    /// Planned arrivals are in shards that are missing.
+    MissingShards { n: u64, shards: Vec<LostShard> },
+    /// Planned arrivals left no record.
+    MissingRecords { n: u64 },
+}
+
+/// A rule that could not be decided.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OpenRule {
+    /// Which.
+    pub rule: RuleId,
+    /// Its window in seconds, of those that have one.
+    pub window_s: Option<f64>,
+    /// Number of observations behind it.
+    pub n: u64,
+}
+
+/// A shard that is missing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LostShard {
+    /// Its name: `2/4`.
+    pub shard: String,
+    /// Arrivals that it had planned, where that is known.
+    pub planned: Option<u64>,
+}
