@@ -14,12 +14,14 @@ pub mod sink;
 pub mod special;
 pub mod station;
 pub mod time;
+pub mod time_scale;
 pub mod units;
 
 pub use profile::{Phase, Profile};
 pub use record::{Kind, Outcome, Record, Short, Stamp, Trigger};
 pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};
 pub use time::{Nanos, Rate};
+pub use time_scale::TimeScale;
 
 /// The second half of an error about something that was left out of this build: what it lacks and how to get it.
 /// `feature` is a feature of the package `headway`.

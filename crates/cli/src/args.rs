@@ -14,7 +14,7 @@ pub use sim::{MOST_POINTS, SimArgs, Sweep};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use headway_base::units::{self, UnitError};
-use headway_base::{Nanos, Rate, dist};
+use headway_base::{Nanos, Rate, TimeScale, dist};
 use headway_stats::Threshold;
 use headway_workload::plan::Connections;
 use headway_workload::{Process, Shard, arrivals};
@@ -129,6 +129,35 @@ pub struct ThresholdArgs {
     pub thresholds: Vec<Threshold>,
 }
 
+/// What is tolerated of the generator.
+#[derive(ClapArgs, Debug, Clone, Default)]
+pub struct ToleranceArgs {
+    /// Judge lateness at this time scale: time-scale=5ms (1, 2, 5, 10, 20, 50 or 100 ms). Lateness up to it is
+    /// forgiven [default: measured, at most a twentieth of a short service time]
+    #[arg(long = "tolerance", value_parser = Tolerance::parse, value_name = "NAME=VALUE")]
+    pub tolerances: Vec<Tolerance>,
+}
+
+/// One tolerance, `NAME=VALUE`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tolerance {
+    /// `time-scale`: lateness of up to so much is forgiven.
+    TimeScale(TimeScale),
+}
+
+impl Tolerance {
+    /// Reads `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// An unknown name, or a value that it cannot have; both name what is accepted.
+    pub fn parse(text: &str) -> Result<Tolerance, UnitError> {
+        match text.split_once('=') {
+            Some((name, value)) if name.trim() == "time-scale" => value.parse().map(Tolerance::TimeScale),
+            _ => Err(UnitError::new(text, "a tolerance: write time-scale=5ms, the only one that can be set")),
+        }
+    }
+}
+
 /// `headway run`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct RunArgs {
@@ -190,6 +219,9 @@ pub struct RunArgs {
     #[arg(long, value_parser = units::parse_time, value_name = "DELAY", num_args = 0..=1, require_equals = true,
         default_missing_value = "0s", requires = "thresholds")]
     pub abort_on_crossed: Option<Nanos>,
+    /// What is tolerated of the generator.
+    #[command(flatten)]
+    pub tolerances: ToleranceArgs,
     /// What is hidden.
     #[command(flatten)]
     pub secrets: SecretArgs,

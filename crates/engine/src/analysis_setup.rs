@@ -1,7 +1,8 @@
 //! What the statistics need to know of a plan before the first record.
 
-use headway_base::{Nanos, Profile};
-use headway_stats::{PlanLaw, SessionAsked, Setup, UsersAsked, UsersPhase, Workload};
+use headway_base::{Nanos, Profile, TimeScale};
+use headway_stats::summary::PlanSummary;
+use headway_stats::{PlanLaw, SessionAsked, Setup, Tolerances, UsersAsked, UsersPhase, Workload};
 use headway_workload::plan::{Group, Source};
 use headway_workload::users::UserPhase;
 use headway_workload::{Plan, Process, Shard};
@@ -9,6 +10,12 @@ use headway_workload::{Plan, Process, Shard};
 /// What the statistics need to know of a plan before the first record; `labels` are those of its steps.
 pub fn analysis_setup(plan: &Plan, labels: &[String], sources: usize) -> Setup {
     of_shards(plan, &[plan.shard], labels, sources)
+}
+
+/// What the statistics need to know, with what the user tolerates.
+pub(crate) fn tolerating(setup: Setup, asked: &PlanSummary) -> Setup {
+    let time_scale = asked.time_scale_s.and_then(TimeScale::of_seconds);
+    Setup { tolerances: Tolerances { time_scale, ..setup.tolerances }, ..setup }
 }
 
 /// The same of several shards of a plan, analysed together.

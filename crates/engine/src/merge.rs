@@ -328,6 +328,11 @@ impl Run {
                 format!("{:?}", two.asked.timeout_s),
             ),
             (
+                "--tolerance time-scale, in s,",
+                format!("{:?}", one.asked.time_scale_s),
+                format!("{:?}", two.asked.time_scale_s),
+            ),
+            (
                 "live or simulated",
                 one.asked.target.is_some().to_string(),
                 two.asked.target.is_some().to_string(),

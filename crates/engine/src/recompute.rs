@@ -1,14 +1,14 @@
 //! The summary of a recorded run from its records and its manifest. What the generator said of itself is not in them.
 
-use crate::analysis_setup::of_shards;
+use crate::analysis_setup::{of_shards, tolerating};
 use crate::manifest::Manifest;
 use crate::merge::{missing, say_missing};
 use anyhow::Result;
-use headway_base::{Batch, Kind, Nanos};
+use headway_base::{Batch, Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{Finding, FindingId, Generator, Severity, Source};
-use headway_stats::{Facts, Summary, Threshold};
+use headway_stats::{Analysis, Facts, Summary, Threshold};
 use std::path::Path;
 
 /// Rows handed to the statistics at a time.
@@ -26,29 +26,23 @@ pub fn recompute(
 ) -> Result<Summary> {
     let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
     let shards = manifest.shards()?;
-    let setup = of_shards(&plan, &shards, &manifest.asked.steps, 1);
-    let mut analysis = headway_stats::Analysis::new(setup).judging(thresholds);
+    let mut workers = Workers::new(manifest.asked.threads);
+    let setup = of_shards(&plan, &shards, &manifest.asked.steps, workers.batches.len());
+    let setup = tolerating(setup, &manifest.asked);
+    let mut analysis = Analysis::new(setup).judging(thresholds);
     let spill = std::env::temp_dir();
     let mut merge = Merge::open(&[log.to_owned()], By::Started, Limits::default(), &spill)?;
-    let mut batch = Batch::default();
-    let mut last = Nanos::ZERO;
+    let (mut last, mut rows) = (Nanos::ZERO, 0);
     while let Some(record) = merge.next_row()? {
         last = last.max(record.done);
-        // A session's row stands for requests that have rows of their own.
-        if let Some(start) = record.start().filter(|_| record.kind == Kind::Request) {
-            batch.watermark = start.started;
-            batch.starts.push(start);
-        }
-        batch.records.push(record);
-        if batch.records.len() == ROWS {
-            analysis.batch(&batch);
-            batch.starts.clear();
-            batch.records.clear();
+        workers.push(record);
+        rows += 1;
+        if rows == ROWS {
+            workers.hand_over(&mut analysis, false);
+            rows = 0;
         }
     }
-    batch.watermark = Nanos::MAX;
-    batch.last = true;
-    analysis.batch(&batch);
+    workers.hand_over(&mut analysis, true);
     let whole = merge.merged().truncated.is_empty();
     // A simulation has no target, and took place at no time.
     let live = manifest.asked.target.is_some();
@@ -64,6 +58,50 @@ pub fn recompute(
         summary.verdict.findings.push(cut_short(log));
     }
     Ok(summary)
+}
+
+/// The records of a log by the worker that wrote them, each a shard of the plan: only within one worker do requests start in the
+/// order in which they were due.
+struct Workers {
+    batches: Vec<Batch>,
+    /// The shard of each, as far as it was met.
+    shards: Vec<u16>,
+    /// When the last request started.
+    reached: Nanos,
+}
+
+impl Workers {
+    fn new(threads: Option<u32>) -> Workers {
+        let batch = |source| Batch { source, ..Batch::default() };
+        let count = threads.and_then(|n| u16::try_from(n).ok()).unwrap_or(1).max(1);
+        Workers { batches: (0..count).map(batch).collect(), shards: Vec::new(), reached: Nanos::ZERO }
+    }
+
+    fn push(&mut self, record: Record) {
+        let place = self.shards.iter().position(|&shard| shard == record.shard).unwrap_or_else(|| {
+            self.shards.push(record.shard);
+            self.shards.len() - 1
+        });
+        if place == self.batches.len() {
+            self.batches.push(Batch { source: place as u16, ..Batch::default() });
+        }
+        let batch = &mut self.batches[place];
+        // A session's row stands for requests that have rows of their own.
+        if let Some(start) = record.start().filter(|_| record.kind == Kind::Request) {
+            self.reached = start.started;
+            batch.starts.push(start);
+        }
+        batch.records.push(record);
+    }
+
+    fn hand_over(&mut self, analysis: &mut Analysis, last: bool) {
+        for batch in &mut self.batches {
+            (batch.watermark, batch.last) = (if last { Nanos::MAX } else { self.reached }, last);
+            analysis.batch(batch);
+            batch.starts.clear();
+            batch.records.clear();
+        }
+    }
 }
 
 /// That a log has no end mark.

@@ -1,7 +1,7 @@
 //! The specification of a run and its result: what both backends share.
 
 use crate::Error;
-use crate::analysis_setup;
+use crate::analysis_setup::{analysis_setup, tolerating};
 use crate::collect::{Collected, Collector, Observer};
 use crate::live::Live;
 use crate::manifest::{Manifest, STEP};
@@ -150,7 +150,7 @@ impl Kept {
                 log = Some(LogWriter::create(&folder.records(), &manifest.log_metadata()?)?);
             }
         }
-        let setup = analysis_setup(&spec.plan, &spec.labels, workers);
+        let setup = tolerating(analysis_setup(&spec.plan, &spec.labels, workers), &spec.shown);
         let analysis = Analysis::new(setup).judging(spec.thresholds.clone());
         Ok(Collector::new(analysis, log, &spec.labels, observers))
     }

@@ -37,6 +37,7 @@ fn main() {
         ends: true,
         bytes: true,
         intended: false,
+        behind: headway_base::Nanos::ZERO,
         starts: rows.len() as u64,
         digit: Nanos::from_millis(1),
         dither_seed: 1,

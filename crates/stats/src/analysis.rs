@@ -1,29 +1,29 @@
 //! The analysis of one run: batches in, a [`Summary`](crate::Summary) out (`finish`).
 //!
-//! Starts are merged over the sources by `started` and once more by `intended`, each up to the instant that all
-//! sources have passed; everything else is sums and counts, which need no order. Memory: histograms per segment,
+//! Starts are merged over the sources by `started`, and once more for the streams that the load rules compare, each up to the
+//! instant that all sources have passed; everything else is sums and counts, which need no order. Memory: histograms per segment,
 //! rows per second (both bounded), and what waits between the watermarks.
 //!
 //! Deliberately absent: clocks and threads. Whoever owns the analysis feeds it from one thread.
 
 mod finish;
 
-use crate::arrivals::{ArrivalsKept, Released};
+use crate::arrivals::ArrivalsKept;
 use crate::delays::{Delays, Ended};
 use crate::merge::Merge;
 use crate::phase::Measured;
 use crate::requests::Requests;
 use crate::series::{Level, Recent, Series};
 use crate::setup::{Foreign, Setup, Workload};
+use crate::streams::{PATIENCE, Streams};
 use crate::summary::ThresholdResult;
 use crate::thresholds::Threshold;
 use crate::thresholds::measure::{MetricsView, Thresholds};
 use crate::users::Loops;
 use headway_base::{Batch, Kind, Nanos, Record, Snapshot, Start, Trigger};
 
-/// A source that has told nothing for this long may still hold an older `intended` than the others (a long wait for a
-/// connection), but is no longer waited for. Bounds the memory of the merges by `intended` and `released`.
-const INTENDED_PATIENCE: Nanos = Nanos::from_secs(60);
+/// Rows of another tool after which what needs not wait any more is taken.
+const ROWS: u64 = 1_024;
 
 /// Takes the batches of one run and sums it up.
 #[derive(Debug)]
@@ -31,9 +31,10 @@ pub struct Analysis {
     setup: Setup,
     measured: Measured,
     starts: Merge<Start>,
-    intended: Merge<i64>,
-    released: Merge<Released>,
     arrivals: ArrivalsKept,
+    streams: Streams,
+    /// How much later than another tool's request was due one that was due before it may start.
+    behind: Nanos,
     requests: Requests,
     series: Series,
     recent: Recent,
@@ -59,7 +60,10 @@ impl Analysis {
         let loops = foreign.is_none().then(|| Loops::new(&setup, measured));
         let delays =
             (setup.workload == Workload::Open && !setup.sharded && foreign.is_none()).then(Delays::default);
+        let behind = foreign.as_ref().map_or(Nanos::ZERO, |foreign| foreign.behind.min(PATIENCE));
         let arrivals = ArrivalsKept::new(measured, &setup, foreign);
+        let sources = setup.sources.max(1);
+        let streams = arrivals.streams(sources);
         let requests = Requests::new(setup.labels.len(), arrivals.compares);
         let requests = match setup.workload {
             Workload::Sessions | Workload::FixedWork => requests.splitting(),
@@ -67,11 +71,11 @@ impl Analysis {
         };
         Analysis {
             measured,
-            starts: Merge::new(setup.sources.max(1)),
-            intended: Merge::new(setup.sources.max(1)),
-            released: Merge::new(setup.sources.max(1)),
+            starts: Merge::new(sources),
             requests,
             arrivals,
+            streams,
+            behind,
             loops,
             delays,
             series: Series::new(),
@@ -111,9 +115,12 @@ impl Analysis {
         let plan = self.setup.plan.as_ref();
         self.series.started(start.started);
         self.arrivals.started(start, plan);
-        self.arrivals.intended(start.intended.0, plan);
-        self.arrivals.released(&Released::of(start), plan);
+        self.streams.push(0, start, false, plan);
         self.started_all += 1;
+        if self.started_all.is_multiple_of(ROWS) {
+            self.streams.advance(0, start.started.0.saturating_sub(self.behind.0));
+            self.streams.drain(plan);
+        }
     }
 
     /// Takes a request of the only source.
@@ -125,7 +132,7 @@ impl Analysis {
 
     fn take_starts(&mut self, batch: &Batch) {
         let source = usize::from(batch.source);
-        let Analysis { setup, starts, intended, released, arrivals, series, recent, loops, .. } = self;
+        let Analysis { setup, starts, arrivals, streams, series, recent, loops, .. } = self;
         let plan = setup.plan.as_ref();
         let mut delays = self.delays.as_mut();
         let (requests, thresholds) = (&mut self.requests, &mut self.thresholds);
@@ -147,36 +154,26 @@ impl Analysis {
             let intends = arrivals.intends(start.due);
             if direct {
                 started(start, arrivals);
-                if intends {
-                    arrivals.intended(start.intended.0, plan);
-                    arrivals.released(&Released::of(start), plan);
-                }
             } else {
                 starts.push(source, *start);
-                if intends {
-                    intended.push(source, start.intended.0);
-                    released.push(source, Released::of(start));
-                }
+            }
+            if intends {
+                streams.push(source, start, direct, plan);
             }
         }
         self.started_all += batch.starts.len() as u64;
         if batch.last {
             starts.advance(source, i64::MAX);
-            intended.advance(source, i64::MAX);
-            released.advance(source, i64::MAX);
+            streams.advance(source, i64::MAX);
         } else {
             starts.advance(source, batch.watermark.0);
-            let patience = batch.watermark.0.saturating_sub(INTENDED_PATIENCE.0);
-            intended.advance(source, patience);
-            released.advance(source, patience);
+            streams.advance(source, batch.watermark.0.saturating_sub(PATIENCE.0));
             if let Some(last) = batch.starts.iter().rfind(|start| arrivals.intends(start.due)) {
-                intended.advance(source, last.intended.0);
-                released.advance(source, Released::of(last).at);
+                streams.reached(source, last);
             }
         }
         starts.drain(|start| started(&start, arrivals));
-        intended.drain(|at| arrivals.intended(at, plan));
-        released.drain(|at| arrivals.released(&at, plan));
+        streams.drain(plan);
     }
 
     fn take_record(&mut self, record: &Record) {

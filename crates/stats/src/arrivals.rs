@@ -1,20 +1,21 @@
-//! What is kept of every arrival that started, from the merged streams of `started` and of `intended`.
+//! What is kept of every arrival that started, from the merged stream of `started`.
 //!
 //! Headways are between neighbours of the judged stream whose intended times both lie in the measured phase, so one that
 //! straddles the end of warm-up is left out. The judged stream is that of all requests; where sessions arrive, of their
-//! first ones, which alone follow the plan. Lateness is that of all requests. The load rules look at the instants at which
-//! arrivals would have started if the connection cap had held none back (`released`). Deliberately absent: verdicts (`rules`, `pattern`), and the
-//! numbers of the document, which `arrivals_summary` makes of what is kept here.
+//! first ones, which alone follow the plan. Lateness is that of all requests, counted at each time scale. Deliberately absent: the streams that
+//! the load rules compare (`streams`), verdicts (`rules`, `pattern`), and the numbers of the document, which `arrivals_summary` makes of what is
+//! kept here.
 
 use crate::cells::{Fine, Labelled};
 use crate::dither::Dither;
 use crate::intervals::SEGMENTS;
-use crate::moments::{Gathered, Lag1, Sums};
+use crate::moments::{Gathered, Lag1};
 use crate::phase::{Measured, Ranges};
 use crate::scales::Scales;
 use crate::setup::{Foreign, PlanLaw, Setup, Workload};
+use crate::streams::Streams;
 use crate::windows::{Expected, Windows, lengths};
-use headway_base::{Nanos, Start, Trigger};
+use headway_base::{Nanos, Start, TimeScale, Trigger};
 
 /// One unit of the rescaled-gap histogram is this share of a mean headway: cells are then at most 1/1000 of a gap
 /// wide, as those of the plain one.
@@ -31,11 +32,8 @@ pub(crate) struct ArrivalsKept {
     pub planned: bool,
     /// Step of the grid that the stamps lie on.
     pub grid: Nanos,
-    late_after: i64,
     /// The neighbour before in the stream of starts: when it started, and whether it is in the measured phase.
     before: Option<(i64, bool)>,
-    before_intended: Option<i64>,
-    before_released: Option<i64>,
     pub segments: [StartSegment; SEGMENTS],
     pub gaps: Fine,
     pub min: u64,
@@ -51,7 +49,8 @@ pub(crate) struct ArrivalsKept {
     pub longest: [LongGap; LONGEST],
     pub labels: Vec<LabelGaps>,
     pub lag: Fine,
-    pub late: Ranges,
+    /// When requests were late at each time scale.
+    pub late: [Ranges; TimeScale::COUNT],
     pub waited: Ranges,
     pub wait_max: i64,
     /// Starts that came in the wrong order, which a source never produces.
@@ -63,31 +62,36 @@ pub(crate) struct ArrivalsKept {
 pub(crate) struct StartSegment {
     /// Starts of the judged stream.
     pub started: u64,
-    /// Starts of all requests; of those, the ones that were late, and the others which had waited for a connection.
+    /// Starts of all requests.
     pub all: u64,
-    pub late: u64,
-    pub waited: u64,
-    /// Of those that waited, the ones that waited for longer than a request may be late.
+    /// Of those, the ones that were late at each time scale,
+    late: [u64; TimeScale::COUNT],
+    /// the ones which had waited for a connection, and those of them that were late as well.
+    waited: u64,
+    late_after_wait: [u64; TimeScale::COUNT],
+    /// Of those that waited, the ones that waited for longer than 1 ms.
     pub capped: u64,
     pub gaps: Gathered,
     /// The same on the scale of the plan's rate, where it varies.
     pub rescaled: Gathered,
     /// Of the headways on the scale of the plan's rate.
     pub lag1: Lag1,
-    pub intended: Sums,
-    pub released_gaps: Sums,
 }
 
-/// An arrival, as it would have started if the connection cap had not held it back.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Released {
-    pub at: i64,
-    intended: Nanos,
-}
+impl StartSegment {
+    /// Requests that started later than so much after they were due.
+    pub fn late(&self, scale: TimeScale) -> u64 {
+        self.late[scale.index()]
+    }
 
-impl Released {
-    pub fn of(start: &Start) -> Released {
-        Released { at: start.started.0 - start.wait.0, intended: start.intended }
+    /// Requests that were not late, and had waited for a connection.
+    pub fn waited(&self, scale: TimeScale) -> u64 {
+        self.waited - self.late_after_wait[scale.index()]
+    }
+
+    /// Requests that found a connection, or were late.
+    pub fn found(&self, scale: TimeScale) -> u64 {
+        self.all - self.waited(scale)
     }
 }
 
@@ -160,10 +164,7 @@ impl ArrivalsKept {
             only_arrivals: setup.workload == Workload::Sessions,
             planned: !matches!(setup.workload, Workload::Closed | Workload::FixedWork),
             grid: setup.resolution.max(Nanos(1)),
-            late_after: setup.tolerances.late_after.0,
             before: None,
-            before_intended: None,
-            before_released: None,
             segments: [StartSegment::default(); SEGMENTS],
             gaps: Fine::new(),
             min: u64::MAX,
@@ -186,11 +187,17 @@ impl ArrivalsKept {
             longest: [LongGap::default(); LONGEST],
             labels: if labels > 1 { vec![LabelGaps::new(labels); labels] } else { Vec::new() },
             lag: Fine::new(),
-            late: Ranges::default(),
+            late: Default::default(),
             waited: Ranges::default(),
             wait_max: 0,
             disordered: 0,
         }
+    }
+
+    /// The streams that are compared with each other, of so many sources.
+    pub fn streams(&self, sources: usize) -> Streams {
+        let grids = self.windows.iter().map(|windows| windows.grid).collect();
+        Streams::new(self.measured, sources, grids, self.compares, self.rescaled.is_some())
     }
 
     /// The law by which windows expect their counts.
@@ -306,62 +313,21 @@ impl ArrivalsKept {
         let (due, started, wait) = (start.intended.0, start.started.0, start.wait.0);
         let lag = (started - due - wait).max(0);
         if wait > 0 {
-            kept.capped += u64::from(wait > self.late_after);
+            kept.waited += 1;
+            kept.capped += u64::from(wait > TimeScale::SHORTEST.length().0);
             self.wait_max = self.wait_max.max(wait);
             self.waited.push(due, started);
         }
-        if lag > self.late_after {
-            kept.late += 1;
-            self.late.push(due, started);
+        if lag > TimeScale::SHORTEST.length().0 {
+            for scale in TimeScale::all().take_while(|scale| lag > scale.length().0) {
+                kept.late[scale.index()] += 1;
+                kept.late_after_wait[scale.index()] += u64::from(wait > 0);
+                self.late[scale.index()].push(due, started);
+            }
         } else if wait > 0 {
-            kept.waited += 1;
             return;
         }
         self.lag.push(lag as u64, 1);
-    }
-
-    /// An arrival, in the order in which they would have started without the connection cap.
-    #[inline]
-    pub fn released(&mut self, released: &Released, plan: Option<&PlanLaw>) {
-        if !self.compares {
-            return;
-        }
-        let mut at = released.at;
-        let Some(segment) = self.measured.segment(released.intended) else {
-            self.before_released = None;
-            return;
-        };
-        if let Some(before) = self.before_released.replace(at) {
-            self.segments[segment].released_gaps.push((at - before).max(0) as u64, 1);
-        }
-        if self.rescaled.is_some()
-            && let Some(pause) = plan.and_then(|plan| plan.profile.pause_around(Nanos(at)))
-        {
-            at = pause.0 - 1;
-        }
-        let expected = self.expected(plan);
-        for windows in &mut self.windows {
-            windows.released(at, &expected);
-        }
-    }
-
-    /// An arrival, in the order of `intended`.
-    #[inline]
-    pub fn intended(&mut self, at: i64, plan: Option<&PlanLaw>) {
-        if !self.compares {
-            return;
-        }
-        let Some(segment) = self.measured.segment(Nanos(at)) else {
-            self.before_intended = None;
-            return;
-        };
-        if let Some(before) = self.before_intended.replace(at) {
-            self.segments[segment].intended.push((at - before).max(0) as u64, 1);
-        }
-        let expected = self.expected(plan);
-        for windows in &mut self.windows {
-            windows.intended(at, &expected);
-        }
     }
 
     /// To be called after the last arrival; `until` is when the measured phase ended.

@@ -14,9 +14,10 @@ use crate::headway_curve::curve;
 use crate::ks;
 use crate::moments::{Moments, Sums};
 use crate::setup::PlanLaw;
+use crate::streams::Streams;
 use crate::summary::{Arrivals, HeadwayCurve, Intended, KsPair, LabelArrivals, NotComputed, Why};
 use crate::windows::WindowsResult;
-use headway_base::Nanos;
+use headway_base::{Nanos, TimeScale};
 use std::collections::BTreeMap;
 
 /// Everything the verdict needs of the arrivals, beside the document's block.
@@ -31,10 +32,11 @@ pub(crate) struct ArrivalsResult {
     /// The windows of fixed length, which the load rule looks at: 1 ms, 10 ms, 100 ms, 1 s (of foreign logs 10 s and 60 s
     /// too), as far as the grid of the stamps and the length of the run allow.
     pub rule_windows: Vec<WindowsResult>,
-    /// The same, and the gaps, of arrivals as they would have started if the connection cap had held none back; none where
-    /// nothing tells.
-    pub released_windows: Vec<WindowsResult>,
-    pub released_gaps: Sums,
+    /// Of arrivals as they started, less waits at the connection cap and lateness of up to the time scale, those that are at least as
+    /// long as it; none where nothing tells.
+    pub forgiven_windows: Vec<WindowsResult>,
+    /// Their headways.
+    pub forgiven: Sums,
     /// Whether short headways are more frequent than of an exponential law, where the two differ most.
     pub more_short: bool,
     pub curve: Option<HeadwayCurve>,
@@ -51,17 +53,20 @@ const TIES_MATTER: f64 = 0.3;
 
 pub(crate) fn arrivals_result(
     kept: &ArrivalsKept,
+    streams: &Streams,
+    scale: TimeScale,
     plan: Option<&PlanLaw>,
     labels: &[String],
     until: Nanos,
     not_computed: &mut NotComputed,
 ) -> ArrivalsResult {
-    let (mut gaps, mut intended, mut released_gaps) = (Moments::default(), Sums::default(), Sums::default());
-    for segment in &kept.segments {
-        gaps.merge(&segment.gaps.moments());
-        intended.merge(&segment.intended);
-        released_gaps.merge(&segment.released_gaps);
-    }
+    let mut gaps = Moments::default();
+    kept.segments.iter().for_each(|segment| gaps.merge(&segment.gaps.moments()));
+    let [intended, forgiven] = [streams.intended(), streams.forgiven(scale)].map(|of| {
+        let mut sums = Sums::default();
+        of.gaps.iter().for_each(|gaps| sums.merge(gaps));
+        sums
+    });
     let started = kept.segments.iter().map(|s| s.started).sum();
     let cells = kept.gaps.cells();
     let rescaled_cells = kept.rescaled.as_ref().map(|r| r.gaps.cells());
@@ -82,32 +87,34 @@ pub(crate) fn arrivals_result(
     let cov = correct(&mut block, &gaps, rescaled.as_ref(), if coarse { 0.0 } else { grid });
     // Without a plan the argument of a law is the headway in mean headways.
     let rate = plan.and_then(|p| kept.mean_rate(p));
-    let scale = match (&rescaled_cells, rate) {
+    let unit = match (&rescaled_cells, rate) {
         (Some(_), _) => RESCALED_UNIT,
         (None, Some(rate)) => rate / NS,
         (None, None) => gaps.mean().filter(|&m| m > 0.0).map_or(1.0, |m| 1.0 / m),
     };
     let law_cells = rescaled_cells.as_ref().unwrap_or(&cells);
-    let mean = rescaled.map_or(gaps.mean * scale, |m| m.mean);
+    let mean = rescaled.map_or(gaps.mean * unit, |m| m.mean);
     let more_short;
     block.ks = match (&kept.dither, &rescaled) {
         (Some(dither), None) if gaps.n > 0 => {
             let cells = dither.gaps.cells();
-            more_short = ks::more_short(&cells, scale, dither.mean(gaps.n) * scale);
-            let mut pair = distances(&cells, scale, dither.mean(gaps.n) * scale, plan, not_computed);
+            more_short = ks::more_short(&cells, unit, dither.mean(gaps.n) * unit);
+            let mut pair = distances(&cells, unit, dither.mean(gaps.n) * unit, plan, not_computed);
             let ties = grid / gaps.mean * (gaps.n as f64).sqrt();
-            let as_stamped = || ks::against_fitted_exponential(law_cells, scale, mean);
+            let as_stamped = || ks::against_fitted_exponential(law_cells, unit, mean);
             pair.exponential_as_stamped = (ties > TIES_MATTER).then(as_stamped).flatten();
             pair
         }
         _ => {
-            more_short = ks::more_short(law_cells, scale, mean);
-            distances(law_cells, scale, mean, plan, not_computed)
+            more_short = ks::more_short(law_cells, unit, mean);
+            distances(law_cells, unit, mean, plan, not_computed)
         }
     };
 
     let expected = kept.expected(plan);
-    let results: Vec<_> = kept.windows.iter().map(|w| w.result(until, &expected)).collect();
+    let due = &streams.intended().counters;
+    let results: Vec<_> =
+        kept.windows.iter().zip(due).map(|(w, due)| w.result(due, until, &expected)).collect();
     let poisson = plan.is_none_or(|p| p.poisson);
     block.dispersion = results.iter().flatten().map(|w| w.row).collect();
     for row in &mut block.dispersion {
@@ -118,14 +125,16 @@ pub(crate) fn arrivals_result(
     block.dispersion.sort_by(|a, b| a.window.total_cmp(&b.window));
     block.dispersion.dedup_by(|a, b| a.window == b.window);
     let rule_windows = results.into_iter().flatten().collect();
-    let released_windows =
-        kept.windows.iter().filter_map(|w| w.result_of_released(until, &expected)).collect();
+    let counters = streams.forgiven(scale).counters.iter().zip(due);
+    let long = streams.grids().iter().zip(counters).filter(|(grid, _)| grid.width() >= scale.length());
+    let forgiven_windows =
+        long.filter_map(|(grid, (sent, due))| grid.compare(sent, due, until, &expected)).collect();
     if block.dispersion.is_empty() {
         not_computed.insert("arrivals.dispersion".into(), Why::NoWindow.into());
     }
     block.by_label = by_label(kept, &block, labels);
     let on_grid = (kept.grid > Nanos(1) && rescaled.is_none()).then_some(kept.grid);
-    let mut curve = curve(law_cells, scale, &gaps, plan, on_grid);
+    let mut curve = curve(law_cells, unit, &gaps, plan, on_grid);
     if coarse {
         // Both would describe the clock, or the dither, and look like a law that they know nothing of.
         let q = grid / NS;
@@ -142,8 +151,8 @@ pub(crate) fn arrivals_result(
         coarse,
         intended,
         rule_windows,
-        released_windows,
-        released_gaps,
+        forgiven_windows,
+        forgiven,
         more_short,
         curve,
     }

@@ -5,7 +5,8 @@
 //! 9.5.3; the ratio form for batches of unequal size, Cochran (1977), section 6.3; a quantile by batch means of the
 //! indicator inverted through the sample, Iglehart (1976); exact limits of a share, Clopper and Pearson (1934). Student's t
 //! (1908): with v degrees of freedom, v / (v + t^2) has the beta distribution of v/2 and 1/2, whose inverse `statrs` finds by
-//! algorithms AS 64 (Majumder and Bhattacharjee 1973) and AS 109 (Cran, Martin and Thomas 1977).
+//! algorithms AS 64 (Majumder and Bhattacharjee 1973) and AS 109 (Cran, Martin and Thomas 1977). Skewed differences: Hall (1992), "On the
+//! removal of skewness by transformation", J. R. Statist. Soc. B 54.
 //! Deliberately absent: intervals for independent observations, except as a floor under a share's.
 
 use crate::summary::Interval;
@@ -61,6 +62,30 @@ pub(crate) fn ratio_half_width_over(segments: &[(f64, f64)], fewest: usize) -> O
     let (ratio, size) = (top / bottom, bottom / b as f64);
     let squares: f64 = filled.iter().map(|s| (s.0 - ratio * s.1) * (s.0 - ratio * s.1)).sum();
     Some(t975(b - 1) * (squares / (b * (b - 1)) as f64).sqrt() / size)
+}
+
+/// The 95 % interval of a value that the mean of these differences estimates, taken as independent; none for fewer than
+/// [`FEWEST_SEGMENTS`]. Where hold-ups are rare and of various lengths few segments hold most of a difference, its distribution is skewed, and the symmetric
+/// interval held the truth in 80 % of runs. So it is widened to that of Hall's transformation (1992), a monotone cubic of Student's t which takes
+/// out the skewness.
+pub(crate) fn difference_interval(value: f64, differences: &[f64]) -> Option<Interval> {
+    let half = half_width(differences)?;
+    let n = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / n;
+    let power = |p: i32| differences.iter().map(|d| (d - mean).powi(p)).sum::<f64>() / n;
+    let sd = (power(2) * n / (n - 1.0)).sqrt();
+    if sd == 0.0 {
+        return Some([value, value]);
+    }
+    let skewness = power(3) / sd.powi(3) * n * n / ((n - 1.0) * (n - 2.0));
+    // The inverse of t + g t^2/3 + g^2 t^3/27 + g/(6 n), of a statistic without the factor sqrt(n).
+    let inverse = |t: f64| match skewness {
+        g if g.abs() < 1e-6 => t,
+        g => 3.0 / g * ((1.0 + g * (t - g / (6.0 * n))).cbrt() - 1.0),
+    };
+    let t = half / sd;
+    let [low, high] = [t, -t].map(|t| value - sd * inverse(t));
+    Some([low.min(value - half), high.max(value + half)])
 }
 
 fn logit(share: f64) -> f64 {
@@ -131,6 +156,26 @@ pub fn share(segments: &[(u64, u64)]) -> Option<(f64, Interval)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of differences that are not skewed it is the interval of Student's t; of skewed ones it reaches farther to the side of the few
+    /// large ones, and nowhere less far.
+    #[test]
+    fn an_interval_of_differences_reaches_farther_where_they_are_skewed() {
+        let even: Vec<f64> = (0..20).map(|i| f64::from(i % 2) - 0.5).collect();
+        let half = half_width(&even).unwrap();
+        let [low, high] = difference_interval(0.3, &even).unwrap();
+        assert!((low - 0.3 + half).abs() < 1e-12 && (high - 0.3 - half).abs() < 1e-12);
+        let mut rare = [0.0; 20];
+        (rare[3], rare[11]) = (2.0, 1.0);
+        let half = half_width(&rare).unwrap();
+        let [low, high] = difference_interval(0.15, &rare).unwrap();
+        assert!((low - 0.15 + half).abs() < 1e-12, "{low}");
+        assert!(high > 0.15 + 1.2 * half && high < 0.15 + 5.0 * half, "{high} {half}");
+        let mirrored = difference_interval(-0.15, &rare.map(|d| -d)).unwrap();
+        assert!((mirrored[0] + high).abs() < 1e-12 && (mirrored[1] + low).abs() < 1e-12);
+        assert_eq!(difference_interval(0.0, &[0.0; 20]), Some([0.0, 0.0]));
+        assert_eq!(difference_interval(0.0, &[0.0; 4]), None);
+    }
 
     /// Tables of Student's t, to three decimals.
     #[test]

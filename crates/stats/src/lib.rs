@@ -1,7 +1,7 @@
 //! Records in, numbers out: headways, dispersion, quantiles with intervals, and the verdict on the load.
 //!
 //! ```text
-//! Batch ──> analysis ──┬─> merge ──> arrivals (headways, windows) ──> arrivals_summary ─┐
+//! Batch ──> analysis ──┬─> merge ──> arrivals, streams (headways, windows) ─> arrivals_summary ─┐
 //!                      ├─> responses (per segment), series, labels ────────────────────┤
 //!                      ├─> users, sessions, requests in flight; replay, trend ─────────┤
 //!                      └─> recent ──> Snapshot                                          v
@@ -51,6 +51,8 @@ mod series;
 mod sessions;
 mod setup;
 mod spectrum;
+mod streams;
+mod time_scale;
 mod trend;
 mod users;
 mod windows;

@@ -1,9 +1,8 @@
 //! Merges the workers' streams of instants into one, in order, as far as all of them have reported.
 //!
-//! Deliberately absent: sorting within a source (a source tells its starts in order), and any bound but the
-//! watermark: what waits here is what lies between the slowest source's watermark and the fastest's.
+//! A source tells its starts in order, and other instants nearly so. Deliberately absent: any bound but the watermark: what waits
+//! here is what lies between the slowest source's watermark and the fastest's.
 
-use crate::arrivals::Released;
 use headway_base::Start;
 use std::collections::VecDeque;
 
@@ -18,27 +17,15 @@ impl Timed for Start {
     }
 }
 
-impl Timed for Released {
-    fn key(&self) -> (i64, i64) {
-        (self.at, 0)
-    }
-}
-
-impl Timed for i64 {
-    fn key(&self) -> (i64, i64) {
-        (*self, 0)
-    }
-}
-
 /// A k-way merge with a watermark per source.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Merge<T> {
     sources: Vec<Queue<T>>,
     /// Kept between calls for its memory.
     due: Vec<T>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Queue<T> {
     waiting: VecDeque<T>,
     /// Nothing earlier than this will come from this source.
@@ -63,9 +50,23 @@ impl<T: Timed + Copy> Merge<T> {
         self.sources.len() == 1
     }
 
+    /// How many sources there are.
+    pub fn sources(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Takes an item of this source. One that comes after later ones costs a search.
+    #[inline]
     pub fn push(&mut self, source: usize, item: T) {
         self.grow(source + 1);
-        self.sources[source].waiting.push_back(item);
+        let waiting = &mut self.sources[source].waiting;
+        match waiting.back() {
+            Some(last) if last.key() > item.key() => {
+                let place = waiting.partition_point(|other| other.key() <= item.key());
+                waiting.insert(place, item);
+            }
+            _ => waiting.push_back(item),
+        }
     }
 
     /// Nothing earlier than `watermark` will come from `source`. Watermarks never fall.
@@ -73,6 +74,12 @@ impl<T: Timed + Copy> Merge<T> {
         self.grow(source + 1);
         let queue = &mut self.sources[source];
         queue.watermark = queue.watermark.max(watermark);
+    }
+
+    /// How many items wait.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.sources.iter().map(|queue| queue.waiting.len()).sum()
     }
 
     /// The instant up to which every source has reported.
@@ -109,6 +116,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    impl Timed for i64 {
+        fn key(&self) -> (i64, i64) {
+            (*self, 0)
+        }
+    }
+
     #[test]
     fn nothing_is_handed_out_before_all_have_reported() {
         let mut merge = Merge::new(2);
@@ -123,6 +136,18 @@ mod tests {
         merge.advance(1, 6);
         merge.drain(|x| seen.push(x));
         assert_eq!(seen, [5]);
+    }
+
+    #[test]
+    fn a_source_may_tell_of_what_was_earlier() {
+        let mut merge = Merge::new(1);
+        [4, 9, 2, 9, 7].into_iter().for_each(|at| merge.push(0, at));
+        merge.advance(0, 8);
+        let mut seen = Vec::new();
+        merge.drain(|x: i64| seen.push(x));
+        assert_eq!(seen, [2, 4, 7]);
+        merge.drain_all(|x| seen.push(x));
+        assert_eq!(seen, [2, 4, 7, 9, 9]);
     }
 
     proptest! {

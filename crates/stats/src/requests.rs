@@ -25,6 +25,9 @@ pub(crate) struct Requests {
     pub service: Strata,
     pub service_censored: Strata,
     pub first_byte: Strata,
+    /// By label: service times of those with an answer, less the time for which it lay unread. Where that is not known a request
+    /// is left out.
+    pub at_target: Vec<Labelled>,
     pub bytes: Strata,
     pub blocked: Fine,
     pub outcomes: [u64; Outcome::ALL.len()],
@@ -104,6 +107,7 @@ impl Requests {
             service: strata(),
             service_censored: strata(),
             first_byte: strata(),
+            at_target: vec![Labelled::new(labels); labels.max(1)],
             bytes: strata(),
             blocked: Fine::new(),
             outcomes: [0; Outcome::ALL.len()],
@@ -180,6 +184,11 @@ impl Requests {
             self.first_byte.push(segment, (first_byte - sent).0, count);
             let service = if outcome.answered() { &mut self.service } else { &mut self.service_censored };
             service.push(segment, (record.done - sent).0, count);
+            let one = self.at_target.len() == 1;
+            let kept = self.at_target.get_mut(if one { 0 } else { usize::from(record.step) });
+            if let (true, Some(kept), Some(unread)) = (outcome.answered(), kept, record.unread.get()) {
+                kept.push((record.done - sent - unread).0.max(0) as u64, count);
+            }
         }
         if record.is_given_up_at_cap() {
             self.given_up += u64::from(count);
@@ -216,6 +225,14 @@ impl Requests {
         let mut all: Vec<Failure> = self.failed.iter().map(failure).collect();
         all.sort_by_key(|failure| std::cmp::Reverse(failure.n));
         all
+    }
+
+    /// Requests of each label; of all where there is one.
+    pub fn by_label(&self) -> Vec<u64> {
+        if self.labels.is_empty() {
+            return vec![self.outcomes.iter().sum()];
+        }
+        self.labels.iter().map(|label| label.outcomes.iter().sum()).collect()
     }
 
     /// Requests that were not sent, for a reason of the generator's.

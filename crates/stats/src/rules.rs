@@ -9,13 +9,14 @@ mod law;
 use crate::arrivals::{ArrivalsKept, StartSegment};
 use crate::arrivals_summary::ArrivalsResult;
 use crate::departures;
-use crate::intervals::{FEWEST_SEGMENTS, half_width, ratio_half_width, share};
+use crate::intervals::{FEWEST_SEGMENTS, difference_interval, ratio_half_width, share};
 use crate::requests::{NotSent, Requests};
 use crate::setup::{DepartureBin, PlanLaw, Tolerances, Workload};
+use crate::streams::Streams;
 use crate::summary::{Interval, Limits, LoadVerdict, RuleId, RuleOutcome, RuleResult, Why};
 use crate::users::Loops;
 use crate::windows::WindowsResult;
-use headway_base::Nanos;
+use headway_base::{Nanos, TimeScale};
 
 /// One row of the table.
 #[derive(Clone, Debug)]
@@ -63,28 +64,28 @@ pub static RULES: [Rule; 8] = [
     },
     Rule {
         id: RuleId::LateShare,
-        statistic: "share released more than 1 ms after intended, of those that found a connection",
+        statistic: "share released later than the time scale after intended, of those that found a connection",
         workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
         limits: |t| at_most(t.late),
         measure: late_share,
     },
     Rule {
         id: RuleId::DepartedLate,
-        statistic: "share that left this machine more than 1 ms after they were written, of those watched",
+        statistic: "share that left this machine later than the time scale after they were written, of those watched",
         workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
         limits: |t| at_most(t.late),
         measure: departed_late,
     },
     Rule {
         id: RuleId::Bunching,
-        statistic: "CoV^2(started) - CoV^2(intended) of the same arrivals, less their waits at the connection cap",
+        statistic: "CoV^2(started) - CoV^2(intended) of the same arrivals, less waits at the connection cap and lateness up to the time scale",
         workloads: ARRIVING,
         limits: |t| within(t.bunching),
         measure: bunching,
     },
     Rule {
         id: RuleId::Dispersion,
-        statistic: "index of dispersion of counts, started - intended, less waits at the connection cap",
+        statistic: "index of dispersion of counts, started - intended, less waits at the connection cap and lateness up to the time scale",
         workloads: ARRIVING,
         limits: |t| within(t.dispersion),
         measure: dispersion,
@@ -111,6 +112,10 @@ pub(crate) struct Evidence<'a> {
     pub tolerances: &'a Tolerances,
     pub plan: Option<&'a PlanLaw>,
     pub kept: &'a ArrivalsKept,
+    /// The streams that are compared,
+    pub streams: &'a Streams,
+    /// and the time scale up to which lateness is forgiven.
+    pub scale: TimeScale,
     pub arrivals: &'a ArrivalsResult,
     /// Requests that ended.
     pub requests: &'a Requests,
@@ -143,9 +148,14 @@ impl Evidence<'_> {
     /// stream, and differences between them are 0 without an error, however few there are. Clocks are never so exact.
     fn is_exact(&self) -> bool {
         let started: u64 = self.segments().iter().map(|s| s.started).sum();
-        let waited = || self.segments().iter().any(|s| s.waited > 0);
+        let waited = || self.segments().iter().any(|s| s.waited(TimeScale::SHORTEST) > 0);
         let never = || self.requests.never.iter().any(|&never| never > 0);
         self.simulated && self.kept.compares && started > 0 && self.kept.lag.max == 0 && !waited() && !never()
+    }
+
+    /// When requests were late, as ranges of seconds.
+    pub fn late_at(&self) -> Vec<[f64; 2]> {
+        self.kept.late[self.scale.index()].seconds()
     }
 
     /// Another tool's load that is held to a plan is held to it as an open one.
@@ -289,13 +299,13 @@ fn exactly(rule: &Rule, e: &Evidence) -> Vec<Measurement> {
         RuleId::SentShare => vec![Measurement::exactly(1.0, n)],
         RuleId::LateShare => vec![Measurement::exactly(0.0, released)],
         RuleId::Bunching => vec![Measurement::exactly(0.0, e.arrivals.gaps.n)],
-        RuleId::Dispersion if e.arrivals.released_windows.is_empty() => vec![Measurement::exactly(0.0, n)],
+        RuleId::Dispersion if e.arrivals.forgiven_windows.is_empty() => vec![Measurement::exactly(0.0, n)],
         RuleId::Dispersion => {
             let row = |w: &WindowsResult| Measurement {
                 window: Some(w.row.window),
                 ..Measurement::exactly(0.0, w.row.windows)
             };
-            e.arrivals.released_windows.iter().map(row).collect()
+            e.arrivals.forgiven_windows.iter().map(row).collect()
         }
         _ => (rule.measure)(e),
     }
@@ -327,9 +337,10 @@ fn requests_sent(e: &Evidence) -> Vec<Measurement> {
 const FEWEST_FOUND: u64 = 100;
 
 fn late_share(e: &Evidence) -> Vec<Measurement> {
-    let segments: Vec<_> = e.segments().iter().map(|s| (s.late, s.all - s.waited)).collect();
+    let scale = e.scale;
+    let segments: Vec<_> = e.segments().iter().map(|s| (s.late(scale), s.found(scale))).collect();
     let (found, waited) =
-        e.segments().iter().fold((0, 0), |sum, s| (sum.0 + s.all - s.waited, sum.1 + s.waited));
+        e.segments().iter().fold((0, 0), |sum, s| (sum.0 + s.found(scale), sum.1 + s.waited(scale)));
     if found < FEWEST_FOUND && waited > found {
         return vec![Measurement::absent(Why::AllWaited)];
     }
@@ -337,7 +348,7 @@ fn late_share(e: &Evidence) -> Vec<Measurement> {
 }
 
 fn departed_late(e: &Evidence) -> Vec<Measurement> {
-    let segments = departures::by_segment(e.departures, &e.kept.measured, e.tolerances.late_after);
+    let segments = departures::by_segment(e.departures, &e.kept.measured, e.scale.length());
     if segments.iter().all(|segment| segment.1 == 0) {
         return vec![Measurement::absent(Why::DeparturesNotTold)];
     }
@@ -348,29 +359,29 @@ fn departed_late(e: &Evidence) -> Vec<Measurement> {
 const FEWEST_PER_SEGMENT: u64 = 10;
 
 fn bunching(e: &Evidence) -> Vec<Measurement> {
-    let n = e.arrivals.released_gaps.n;
-    let cov2 = e.arrivals.released_gaps.cov2();
+    let n = e.arrivals.forgiven.n;
+    let cov2 = e.arrivals.forgiven.cov2();
     let value = cov2.zip(e.arrivals.intended.cov2()).map(|(s, i)| s - i);
-    let differences: Vec<f64> = e.segments()[..e.filled]
-        .iter()
-        .filter_map(|s| Some(s.released_gaps.cov2()? - s.intended.cov2()?))
+    let segments = e.streams.forgiven(e.scale).gaps.iter().zip(&e.streams.intended().gaps);
+    let differences: Vec<f64> = segments
+        .take(e.filled)
+        .filter_map(|(started, intended)| Some(started.cov2()? - intended.cov2()?))
         .collect();
     let needed = FEWEST_PER_SEGMENT * e.filled.max(FEWEST_SEGMENTS) as u64;
-    let half = if n < needed { None } else { half_width(&differences) };
-    let Some((value, half)) = value.zip(half) else {
+    let interval = value.filter(|_| n >= needed).and_then(|value| difference_interval(value, &differences));
+    let (Some(value), Some(interval)) = (value, interval) else {
         let reason = Why::FewHeadways { n, needed: Some(needed) };
         return vec![Measurement { value, n, reason: Some(reason), ..Measurement::default() }];
     };
-    let interval = Some([value - half, value + half]);
-    vec![Measurement { value: Some(value), interval, n, ..Measurement::default() }]
+    vec![Measurement { value: Some(value), interval: Some(interval), n, ..Measurement::default() }]
 }
 
-/// One row per window length that fits 30 times.
+/// One row per window length, from the time scale up, that fits 30 times.
 fn dispersion(e: &Evidence) -> Vec<Measurement> {
     let mut rows = Vec::new();
-    for result in &e.arrivals.released_windows {
+    for result in &e.arrivals.forgiven_windows {
         let (value, n) = (result.difference(), result.row.windows);
-        let interval = result.difference_half.map(|half| [value - half, value + half]);
+        let interval = result.difference_interval;
         let window = Some(result.row.window);
         let reason = interval.is_none().then_some(Why::FewSegments { windows: Some(n), filled: None });
         rows.push(Measurement { window, value: Some(value), interval, n, reason, absent: false });

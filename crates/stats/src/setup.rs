@@ -4,7 +4,7 @@
 //! the law of the gaps.
 
 use crate::summary::{Generator, PlanSummary, Simulation, Source};
-use headway_base::{Nanos, Profile};
+use headway_base::{Nanos, Profile, TimeScale};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -192,6 +192,8 @@ pub(crate) struct Foreign {
     pub intended: bool,
     /// From the first start of the judged stream to just after the last; none: the measured phase.
     pub judged: Option<Range<Nanos>>,
+    /// The longest time from when a row was due until it started.
+    pub behind: Nanos,
 }
 
 /// Every threshold that a verdict or a finding depends on, in one place.
@@ -201,10 +203,10 @@ pub struct Tolerances {
     pub unsent: f64,
     /// Share of arrivals that may start late.
     pub late: f64,
-    /// Share of requests that may wait at the connection cap for longer than they may be late, before the verdict says so.
+    /// Share of requests that may wait at the connection cap for longer than 1 ms, before the verdict says so.
     pub capped: f64,
-    /// How long after its intended time an arrival counts as late.
-    pub late_after: Nanos,
+    /// Lateness of up to so much is forgiven; none: as much as cannot matter to a target with the service times that were seen.
+    pub time_scale: Option<TimeScale>,
     /// Largest difference of squared CoV, started - intended, either way.
     pub bunching: f64,
     /// Largest difference of the index of dispersion, started - intended, either way.
@@ -245,7 +247,7 @@ impl Default for Tolerances {
             unsent: 0.01,
             late: 0.01,
             capped: 0.01,
-            late_after: Nanos::from_millis(1),
+            time_scale: None,
             bunching: 0.1,
             dispersion: 0.1,
             users: 0.01,

@@ -7,7 +7,7 @@
 //!
 //! Counting keeps, per window length and twentieth of the windows, three sums; memory does not grow with the run.
 
-use crate::intervals::{SEGMENTS, half_width};
+use crate::intervals::{SEGMENTS, difference_interval};
 use crate::summary::{Dispersion, Interval};
 use headway_base::{Nanos, Profile};
 
@@ -41,18 +41,16 @@ pub(crate) enum Expected<'a> {
     Varying(&'a Profile),
 }
 
-/// Windows of one length, counting arrivals as started, as they would have started without the connection cap, and as
-/// intended.
+/// Windows of one length, counting arrivals as started.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
-    grid: Grid,
-    started: Stream,
-    released: Stream,
-    intended: Stream,
+    pub grid: Grid,
+    started: Counter,
 }
 
+/// Where windows of one length lie.
 #[derive(Clone, Copy, Debug)]
-struct Grid {
+pub(crate) struct Grid {
     start: i64,
     width: i64,
     windows: u64,
@@ -80,8 +78,9 @@ impl Grid {
     }
 }
 
+/// Counts a stream of instants.
 #[derive(Clone, Debug)]
-struct Stream {
+pub(crate) struct Counter {
     /// The window being counted, and where it ends.
     window: u64,
     edge: i64,
@@ -138,9 +137,9 @@ impl Counts {
     }
 }
 
-impl Stream {
-    fn new(grid: &Grid) -> Stream {
-        Stream {
+impl Counter {
+    pub fn new(grid: &Grid) -> Counter {
+        Counter {
             window: 0,
             edge: grid.start + grid.width,
             count: 0,
@@ -150,8 +149,9 @@ impl Stream {
         }
     }
 
+    /// An instant, not before the last one.
     #[inline]
-    fn push(&mut self, at: i64, grid: &Grid, expected: &Expected) {
+    pub fn push(&mut self, at: i64, grid: &Grid, expected: &Expected) {
         if at >= self.edge {
             // The next window is the most frequent one, and needs no division.
             let next = match at - self.edge < grid.width {
@@ -206,8 +206,8 @@ pub(crate) struct WindowsResult {
     pub row: Dispersion,
     /// Index of the arrivals as intended.
     pub intended: f64,
-    /// Half width of the interval of index(started) - index(intended), from the segments.
-    pub difference_half: Option<f64>,
+    /// Interval of index(started) - index(intended), from the segments.
+    pub difference_interval: Option<Interval>,
 }
 
 impl WindowsResult {
@@ -228,8 +228,7 @@ impl Windows {
         let width = width.0.max(1);
         let windows = ((end.0.saturating_sub(start.0)).max(0) / width) as u64;
         let grid = Grid { start: start.0, width, windows };
-        let stream = Stream::new(&grid);
-        Windows { grid, started: stream.clone(), released: stream.clone(), intended: stream }
+        Windows { grid, started: Counter::new(&grid) }
     }
 
     #[inline]
@@ -237,36 +236,37 @@ impl Windows {
         self.started.push(at, &self.grid, expected);
     }
 
-    #[inline]
-    pub fn released(&mut self, at: i64, expected: &Expected) {
-        self.released.push(at, &self.grid, expected);
+    /// What the starts say over the windows that are complete at `until`, beside the arrivals as intended; none with fewer than 30
+    /// that expect an arrival.
+    pub fn result(&self, intended: &Counter, until: Nanos, expected: &Expected) -> Option<WindowsResult> {
+        self.grid.compare(&self.started, intended, until, expected)
+    }
+}
+
+impl Grid {
+    /// Length of a window.
+    pub fn width(&self) -> Nanos {
+        Nanos(self.width)
     }
 
-    #[inline]
-    pub fn intended(&mut self, at: i64, expected: &Expected) {
-        self.intended.push(at, &self.grid, expected);
-    }
-
-    /// The result of the starts over the windows that are complete at `until`; none with fewer than 30 that expect an arrival.
-    pub fn result(&self, until: Nanos, expected: &Expected) -> Option<WindowsResult> {
-        self.result_of(&self.started, until, expected)
-    }
-
-    /// The same of the starts as they would have been without the connection cap.
-    pub fn result_of_released(&self, until: Nanos, expected: &Expected) -> Option<WindowsResult> {
-        self.result_of(&self.released, until, expected)
-    }
-
-    fn result_of(&self, sent: &Stream, until: Nanos, expected: &Expected) -> Option<WindowsResult> {
-        let complete = ((until.0 - self.grid.start).max(0) / self.grid.width) as u64;
-        let complete = complete.min(self.grid.windows);
+    /// What one stream says over the windows that are complete at `until`, beside another; none with fewer than 30 that expect an
+    /// arrival.
+    pub fn compare(
+        &self,
+        sent: &Counter,
+        intended: &Counter,
+        until: Nanos,
+        expected: &Expected,
+    ) -> Option<WindowsResult> {
+        let complete = ((until.0 - self.start).max(0) / self.width) as u64;
+        let complete = complete.min(self.windows);
         // The grid keeps its segments: only those that are whole count for intervals.
-        let [s, i] = [sent, &self.intended].map(|stream| {
-            let mut stream = stream.clone();
-            if stream.window < complete {
-                stream.close_until(complete, &self.grid, expected);
+        let [s, i] = [sent, intended].map(|counter| {
+            let mut counter = counter.clone();
+            if counter.window < complete {
+                counter.close_until(complete, self, expected);
             }
-            stream.segments
+            counter.segments
         });
         let total = |segments: &[Counts]| segments.iter().fold(Counts::default(), |a, b| a.merge(b));
         let (all_s, all_i) = (total(&s), total(&i));
@@ -278,7 +278,7 @@ impl Windows {
             return None;
         }
         let has_intended = all_i.c > 0.0;
-        let whole = (0..SEGMENTS).filter(|&j| self.grid.end_of(j) <= complete && s[j].windows > 0);
+        let whole = (0..SEGMENTS).filter(|&j| self.end_of(j) <= complete && s[j].windows > 0);
         let part = |t: &Counts, all: &Counts| {
             let level = all.c / all.m;
             t.deviations(level) / (level * all.m / all.windows as f64) / t.windows as f64
@@ -289,7 +289,7 @@ impl Windows {
         let intended = if has_intended { index(&all_i) } else { f64::NAN };
         Some(WindowsResult {
             row: Dispersion {
-                window: self.grid.width as f64 / 1e9,
+                window: self.width as f64 / 1e9,
                 index: index(&all_s),
                 se: (2.0 / (all_s.windows - 1) as f64).sqrt(),
                 windows: all_s.windows,
@@ -297,7 +297,7 @@ impl Windows {
                 intended: has_intended.then_some(intended),
             },
             intended,
-            difference_half: half_width(&differences),
+            difference_interval: difference_interval(index(&all_s) - intended, &differences),
         })
     }
 }
@@ -312,6 +312,11 @@ mod tests {
             *last = t.max(*last);
             Some(*last)
         })
+    }
+
+    /// Nothing is known of when arrivals were due.
+    fn none(windows: &Windows) -> Counter {
+        Counter::new(&windows.grid)
     }
 
     fn by_hand(times: impl Iterator<Item = i64>, width: i64, windows: usize) -> f64 {
@@ -332,7 +337,7 @@ mod tests {
             let mut windows = Windows::new(Nanos(width), Nanos::ZERO, end);
             times(4_000).for_each(|t| windows.started(t, &Expected::Constant));
             let expected = by_hand(times(4_000), width, (end.0 / width) as usize);
-            let got = windows.result(end, &Expected::Constant).unwrap();
+            let got = windows.result(&none(&windows), end, &Expected::Constant).unwrap();
             assert!((got.row.index / expected - 1.0).abs() < 1e-9, "{width} {} {expected}", got.row.index);
         }
     }
@@ -348,8 +353,8 @@ mod tests {
             b.started(t, &Expected::Varying(&flat));
         }
         let (a, b) = (
-            a.result(s(4), &Expected::Constant).unwrap(),
-            b.result(s(4), &Expected::Varying(&flat)).unwrap(),
+            a.result(&none(&a), s(4), &Expected::Constant).unwrap(),
+            b.result(&none(&b), s(4), &Expected::Varying(&flat)).unwrap(),
         );
         assert!((a.row.index / b.row.index - 1.0).abs() < 1e-9);
         assert_eq!(a.row.windows, b.row.windows);
@@ -357,7 +362,7 @@ mod tests {
         let paused = Profile::new(&[Phase::hold(s(4), Rate(1000.0)), Phase::pause(s(4))]);
         let mut c = Windows::new(Nanos(1 << 22), s(0), s(8));
         times(3_900).for_each(|t| c.started(t, &Expected::Varying(&paused)));
-        let c = c.result(s(8), &Expected::Varying(&paused)).unwrap();
+        let c = c.result(&none(&c), s(8), &Expected::Varying(&paused)).unwrap();
         assert!(c.row.windows - a.row.windows <= 1);
         assert!((c.row.index / a.row.index - 1.0).abs() < 0.01, "{} {}", c.row.index, a.row.index);
     }
@@ -373,6 +378,6 @@ mod tests {
     #[test]
     fn too_few_windows_say_nothing() {
         let windows = Windows::new(Nanos::from_secs(1), Nanos::ZERO, Nanos::from_secs(29));
-        assert!(windows.result(Nanos::from_secs(29), &Expected::Constant).is_none());
+        assert!(windows.result(&none(&windows), Nanos::from_secs(29), &Expected::Constant).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! The flags of `headway audit` and `headway lab`, as typed.
 
-use super::{ReportFiles, parse_seed};
+use super::{ReportFiles, Tolerance, parse_seed};
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_base::Nanos;
 use headway_base::units::{self, UnitError};
@@ -52,6 +52,10 @@ pub struct AuditArgs {
     /// What the load was meant to be: poisson,rate=500/s; exit with 98 if it was not
     #[arg(long, value_parser = parse_expect, value_name = "PROCESS,rate=RATE", help_heading = "What to compute")]
     pub expect: Option<Expect>,
+    /// Lateness up to this time scale is forgiven where files tell when requests were due: time-scale=5ms
+    /// (1, 2, 5, 10, 20, 50 or 100 ms) [default: measured, at most a twentieth of a short service time]
+    #[arg(long, value_parser = Tolerance::parse, value_name = "NAME=VALUE", help_heading = "What to compute")]
+    pub tolerance: Option<Tolerance>,
     /// Compute the CoV of headways of the first N users, for each N [default: 1,2,5,10,20,50 ... and all]
     #[arg(long, value_delimiter = ',', value_parser = parse_group, value_name = "N,N,...", help_heading = "What to compute")]
     pub by_threads: Vec<u64>,

@@ -1,6 +1,6 @@
 //! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
 
-use super::{OutputArgs, ScenarioArgs, SecretArgs, ThresholdArgs, parse_seed};
+use super::{OutputArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs, parse_seed};
 use clap::Args as ClapArgs;
 use headway_base::units::{self, UnitError};
 use std::path::PathBuf;
@@ -56,6 +56,9 @@ pub struct SimArgs {
     /// Thresholds, judged at each point of a study.
     #[command(flatten)]
     pub demands: ThresholdArgs,
+    /// What is tolerated of the generator.
+    #[command(flatten)]
+    pub tolerances: ToleranceArgs,
     /// What is hidden.
     #[command(flatten)]
     pub secrets: SecretArgs,

@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: what the values may be. The scenario's checker says so, and names the flag.
 
-use crate::args::{Given, LoadArgs, RunArgs, ThresholdArgs};
+use crate::args::{Given, LoadArgs, RunArgs, ThresholdArgs, Tolerance, ToleranceArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_engine::files;
@@ -235,6 +235,15 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         ("--insecure", "insecure", args.insecure.then_some("true")),
     ];
     all.into_iter().filter_map(|(flag, path, text)| Some(Override::flag(flag, path, text?))).collect()
+}
+
+/// What flags tolerate.
+pub(super) fn tolerances(args: &ToleranceArgs) -> Vec<Override> {
+    let one = |Tolerance::TimeScale(scale): &Tolerance| Override {
+        lead: "--tolerance time-scale=".to_owned(),
+        ..Override::text("", "tolerances", "time-scale", &scale.to_string())
+    };
+    args.tolerances.iter().map(one).collect()
 }
 
 /// The thresholds of flags, all of them ending the run after a delay if any is to.

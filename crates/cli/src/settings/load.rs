@@ -4,7 +4,7 @@ use super::scenario::File;
 use crate::args::LoadArgs;
 use crate::repeat;
 use anyhow::{Result, bail};
-use headway_base::{Nanos, Rate};
+use headway_base::{Nanos, Rate, TimeScale};
 use headway_engine::{RunSpec, plan_summary};
 use headway_report::format::plural;
 use headway_stats::summary::PlanSummary;
@@ -28,6 +28,8 @@ pub struct Load {
     pub overridden: Vec<String>,
     /// Lengths of ramp, warm-up and hold, where the load is these.
     pub lengths: Option<Lengths>,
+    /// Lateness of up to so much is forgiven, where that was said.
+    pub time_scale: Option<TimeScale>,
 }
 
 /// Lengths of the phases that flags can make.
@@ -82,6 +84,7 @@ impl Load {
             requests: requests.or_else(|| requests_asked(&plan)),
             assumed: Vec::new(),
             overridden: Vec::new(),
+            time_scale: scenario.settings.time_scale,
             lengths,
             plan,
         }
@@ -116,6 +119,7 @@ impl Load {
             warmup_s: seconds(|l| l.warmup),
             ramp_s: seconds(|l| l.ramp),
             overridden: self.overridden.clone(),
+            time_scale_s: self.time_scale.map(|scale| scale.length().as_secs_f64()),
             ..plan_summary(&self.plan)
         }
     }

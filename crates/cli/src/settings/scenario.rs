@@ -180,6 +180,7 @@ pub(super) fn asked(args: &RunArgs, target: Option<&Target>) -> Result<File> {
     file.push(flags::load(&args.load));
     file.push(flags::settings(args));
     file.push(flags::thresholds(&args.demands, args.abort_on_crossed));
+    file.push(flags::tolerances(&args.tolerances));
     file.set(&args.set);
     Ok(file)
 }

@@ -46,6 +46,7 @@ impl SimSettings {
 fn read(args: &SimArgs) -> Result<File> {
     let mut file = File::read(&args.scenario)?.hiding(args.secrets.redactor());
     file.set(&args.set);
+    file.push(flags::tolerances(&args.tolerances));
     Ok(file)
 }
 

@@ -28,20 +28,32 @@ fn planned(index: u32) -> HashSet<u64> {
 
 /// The folder of shard `index`, with its records as `change` leaves them.
 fn shard(at: &Path, index: u32, change: impl Fn(&mut Vec<headway_base::Record>)) -> PathBuf {
-    let folder = at.join(format!("shard-{index}"));
-    fs::create_dir(&folder).unwrap();
     let mut own = manifest(&recorded());
     own.plan.shard = format!("{index}/{COUNT}");
-    fs::write(folder.join("plan.json"), own.json().unwrap()).unwrap();
     let mine = planned(index);
+    let mut rows = rows();
+    rows.retain(|row| mine.contains(&row.k));
+    change(&mut rows);
+    folder(&at.join(format!("shard-{index}")), &own, &rows)
+}
+
+/// The records of the run.
+fn rows() -> Vec<headway_base::Record> {
     let mut rows = Vec::new();
     let mut log = LogReader::open(&recorded().join("records.arrow")).unwrap();
     while let Some(batch) = log.next_batch().unwrap() {
-        rows.extend(batch.iter().filter(|row| mine.contains(&row.k)));
+        rows.extend(batch.iter());
     }
-    change(&mut rows);
+    rows
+}
+
+/// A run folder with these records.
+fn folder(at: &Path, own: &headway_engine::Manifest, rows: &[headway_base::Record]) -> PathBuf {
+    let folder = at.to_owned();
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("plan.json"), own.json().unwrap()).unwrap();
     let mut writer = LogWriter::create(&folder.join("records.arrow"), &own.log_metadata().unwrap()).unwrap();
-    writer.append(&rows).unwrap();
+    writer.append(rows).unwrap();
     writer.finish().unwrap();
     folder
 }
@@ -58,11 +70,30 @@ fn json(path: &Path) -> serde_json::Value {
 
 /// The summary of the run that was not sharded, computed from its records.
 fn unsharded(at: &Path) -> serde_json::Value {
+    recomputed(at, &recorded()).1
+}
+
+/// The summary of a run, computed from its records, and the exit code.
+fn recomputed(at: &Path, run: &Path) -> (u8, serde_json::Value) {
     let document = at.join("unsharded.json");
     let argv = ["headway", "report", "--recompute", "--json"].map(OsString::from);
-    let argv = argv.into_iter().chain([document.clone().into_os_string(), recorded().into_os_string()]);
-    assert_eq!(headway_cli::main(argv), 0);
-    json(&document)
+    let argv = argv.into_iter().chain([document.clone().into_os_string(), run.as_os_str().to_owned()]);
+    (headway_cli::main(argv), json(&document))
+}
+
+/// Holds the generator of shard `index` up, each at other times: what was due meanwhile starts later by up to 40 ms.
+fn hold_up(rows: &mut [headway_base::Record], index: u32) {
+    use headway_base::{Nanos, Stamp};
+    let (every, most) = (700_000_000 + 90_000_000 * i64::from(index), 40_000_000);
+    for row in rows {
+        let into = row.intended.0 % every;
+        let late = Nanos(if into < most { most - into } else { 0 });
+        let shifted = |stamp: Stamp| stamp.get().map(|at| at + late).into();
+        row.shard = index as u16;
+        (row.started, row.sent, row.first_byte) =
+            (shifted(row.started), shifted(row.sent), shifted(row.first_byte));
+        row.done = row.done + late;
+    }
 }
 
 fn ids(summary: &serde_json::Value) -> Vec<String> {
@@ -89,6 +120,33 @@ fn shards_give_the_numbers_of_the_run_to_the_bit() {
     let own = manifest(&out);
     assert_eq!((own.plan.shard.as_str(), own.shards.len()), ("0/1", 0));
     assert_eq!(headway(&["merge"], &[out], &at.path().join("again")), 2);
+}
+
+/// Where generators are late, each at other times, the order of starts is not that of the plan.
+#[test]
+fn late_shards_give_the_verdict_of_the_run_to_the_bit() {
+    let at = TempDir::new().unwrap();
+    let shards: Vec<PathBuf> = (0..COUNT).map(|i| shard(at.path(), i, |rows| hold_up(rows, i))).collect();
+    let mut whole = rows();
+    for index in 0..COUNT {
+        let mine = planned(index);
+        let mut own: Vec<_> = whole.extract_if(.., |row| mine.contains(&row.k)).collect();
+        hold_up(&mut own, index);
+        whole.extend(own);
+    }
+    let run = folder(&at.path().join("whole"), &manifest(&recorded()), &whole);
+    let out = at.path().join("merged");
+    headway(&["merge", "--quiet"], &shards, &out);
+    let (merged, whole) = (json(&out.join("summary.json")), recomputed(at.path(), &run).1);
+    for block in ["measured", "arrivals", "rate", "lag", "response", "service", "verdict"] {
+        assert_eq!(merged[block], whole[block], "{block}");
+    }
+    assert!(whole["lag"]["max"].as_f64().unwrap() > 0.03);
+    // Each arrival is compared with itself: the intended ones are those of the run that was not held up.
+    assert_eq!(whole["arrivals"]["intended"], unsharded(at.path())["arrivals"]["intended"]);
+    let bunching = |rule: &&serde_json::Value| rule["rule"] == "bunching";
+    let rule = whole["verdict"]["rules"].as_array().unwrap().iter().find(bunching).unwrap();
+    assert_ne!(rule["value"], 0.0);
 }
 
 #[test]

@@ -36,6 +36,22 @@ fn a_bare_url_says_what_it_assumes() {
 }
 
 #[test]
+fn a_tolerance_is_one_of_the_ladder_by_flag_and_by_file() {
+    let told = |line: &str| resolve(line).unwrap().spec.shown.time_scale_s;
+    assert_eq!(told("h --tolerance time-scale=5ms"), Some(0.005));
+    assert_eq!(told("h --tolerance time-scale=1ms --tolerance time-scale=0.1s"), Some(0.1));
+    assert_eq!(told("h"), None);
+    for wrong in ["time-scale=3ms", "time-scale=5", "time-scale="] {
+        let told = error(&format!("h --tolerance {wrong}"));
+        assert!(told.contains("write 1ms, 2ms, 5ms, 10ms, 20ms, 50ms or 100ms"), "{told}");
+    }
+    for wrong in ["late=1%", "5ms"] {
+        let told = error(&format!("h --tolerance {wrong}"));
+        assert!(told.contains("write time-scale=5ms, the only one that can be set"), "{told}");
+    }
+}
+
+#[test]
 fn users_who_stay_and_work_that_ends() {
     let load = resolve("h -u 20 --think exp(1s) --ramp 2s --warmup 1s -d 5s --seed 1").unwrap().load;
     let group = &load.plan.groups[0];

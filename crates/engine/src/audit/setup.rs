@@ -10,7 +10,7 @@ use anyhow::anyhow;
 use headway_base::{Nanos, Phase, Profile};
 use headway_stats::audit::AuditSetup;
 use headway_stats::summary::{PlanSummary, Source, Stream};
-use headway_stats::{Facts, PlanLaw, Setup, Workload};
+use headway_stats::{Facts, PlanLaw, Setup, Tolerances, Workload};
 use std::ops::Range;
 
 /// Fewer stamps lie on a coarse grid by chance: of n independent distances the common divisor is 1 with a probability of
@@ -100,6 +100,7 @@ pub(super) fn setup(
             plan: settings.expect.map(|expect| law(expect, stretch)),
             resolution: stretch.grid,
             rate: (seconds(&judged) > 0.0).then(|| chosen.starts.n as f64 / seconds(&judged)),
+            tolerances: Tolerances { time_scale: settings.time_scale, ..Tolerances::default() },
             ..Setup::default()
         },
         users: users(read),
@@ -107,6 +108,7 @@ pub(super) fn setup(
         label_counts: chosen.by_label.clone(),
         stream,
         intended: has(|f| f.facts.intended),
+        behind: read.load().map(|f| f.of(stream).survey.behind).max().unwrap_or_default(),
         ends: has(|f| f.facts.ends),
         bytes: has(|f| f.facts.bytes),
         starts: chosen.starts.n,

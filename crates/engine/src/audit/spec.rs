@@ -3,7 +3,7 @@
 use super::first_pass::Read;
 use crate::Error;
 use anyhow::anyhow;
-use headway_base::{Nanos, Rate};
+use headway_base::{Nanos, Rate, TimeScale};
 use headway_stats::audit::QuantileRule;
 use headway_stats::summary::Stream;
 use headway_workload::Process;
@@ -32,6 +32,8 @@ pub struct AuditSpec {
     pub stream: Option<Stream>,
     /// What the load was meant to be.
     pub expect: Option<Expect>,
+    /// Lateness of up to so much is forgiven; none: by the service times.
+    pub time_scale: Option<TimeScale>,
     /// Sizes of the groups of users.
     pub by_threads: Vec<u64>,
     /// Percentiles of the tables.

@@ -38,6 +38,8 @@ struct Quantity<'a> {
 pub(crate) fn times(summary: &Summary) -> Section {
     let of_time = |block, spread| Quantity { block, spread, show: time, range: interval_cell };
     let mut all = vec![(column("response", 12, 21), of_time("response", &summary.response))];
+    let least = words::generator_share::least(&summary.response);
+    all.extend(least.iter().map(|least| (column("less own delays", 0, 0), of_time("", least))));
     let split = words::split(summary).into_iter().flatten();
     all.extend(split.map(|(title, spread)| (column(title, 0, 0), of_time("", spread))));
     all.extend([

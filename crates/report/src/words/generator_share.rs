@@ -11,6 +11,23 @@ pub fn mark(spread: &Spread, name: &str) -> &'static str {
     if spread.generator_share.as_ref().is_some_and(marked) { "*" } else { "" }
 }
 
+/// The lower ends of the response times: without the delays that the generator may have added; none where no bound on them is known.
+pub fn least(response: &Spread) -> Option<Spread> {
+    let share = response.generator_share.as_ref()?;
+    let low = |ends: Option<[f64; 2]>| ends.map(|[low, _]| low);
+    Some(Spread {
+        n: share.n,
+        mean: low(share.mean),
+        p50: low(share.p50),
+        p90: low(share.p90),
+        p95: low(share.p95),
+        p99: low(share.p99),
+        p999: low(share.p999),
+        max: low(share.max),
+        ..Spread::default()
+    })
+}
+
 /// What the mark means, with both ends of each marked number of the response time; none without any.
 pub fn marked(summary: &Summary) -> Option<String> {
     let share = summary.response.generator_share.as_ref()?;

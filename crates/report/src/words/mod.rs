@@ -29,10 +29,10 @@ pub use reasons::{
 pub use sessions::{conditional, conditional_meaning, sessions, split};
 pub use users::{method, users};
 
-use crate::format::{chosen_time, count, instant, plural, share, share_of};
+use crate::format::{chosen_time, count, instant, plural, share, share_of, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{FindingId, Generator, LoadVerdict, RuleOutcome, Source, Text};
+use headway_stats::summary::{FindingId, Generator, LoadVerdict, RuleOutcome, Source, Text, TimeScaleFrom};
 use std::collections::BTreeMap;
 
 /// How a statement is to be coloured.
@@ -103,6 +103,19 @@ pub fn load(summary: &Summary) -> Answer {
         None => ("not judged", Tone::Plain, "there is nothing to compare the load with".into()),
     };
     Answer { word, meaning, tone }
+}
+
+/// Up to which lateness nothing is held against the load, and why; none where it is not known when requests were due.
+pub fn time_scale(summary: &Summary) -> Option<String> {
+    let forgiven = format!("lateness of up to L = {} is forgiven", time(summary.verdict.time_scale_s?));
+    Some(match summary.verdict.time_scale.as_ref()? {
+        TimeScaleFrom::Measured { step, p10_s, .. } => {
+            let whose = if summary.by_label.len() > 1 { format!(" of step {step}") } else { String::new() };
+            format!("{forgiven}: 9 in 10 service times{whose} are at least {}", time(*p10_s))
+        }
+        TimeScaleFrom::Set => format!("{forgiven}, as --tolerance says"),
+        TimeScaleFrom::Default => format!("{forgiven}: no service time is known"),
+    })
 }
 
 /// What held requests back although the generator could have sent them, after `sent as specified`: `up to the cap of 1

@@ -293,8 +293,8 @@ pub fn rule_title(rule: &RuleResult) -> String {
     match (&rule.rule, rule.window) {
         (RuleId::SentShare, _) => "the share of arrivals that were sent".into(),
         (RuleId::RequestsSent, _) => "the share of later requests that were sent".into(),
-        (RuleId::LateShare, _) => "the share released over 1 ms late".into(),
-        (RuleId::DepartedLate, _) => "the share that left this machine over 1 ms late".into(),
+        (RuleId::LateShare, _) => "the share released late".into(),
+        (RuleId::DepartedLate, _) => "the share that left this machine late".into(),
         (RuleId::Bunching, _) => "bunching (CoV^2 started - intended)".into(),
         (RuleId::Dispersion, Some(window)) => format!("dispersion in windows of {}", time(window)),
         (RuleId::UsersHeld, _) => "the share of users held".into(),

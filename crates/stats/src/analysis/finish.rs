@@ -15,11 +15,12 @@ use crate::series::Level;
 use crate::setup::{Facts, Workload};
 use crate::summary::{
     self, Curves, LabelSummary, LimitedBy, NotComputed, PercentileCurves, RateSummary, SeriesRow, Summary,
-    Tail, Why,
+    Tail, TimeScaleFrom, Why,
 };
 use crate::thresholds::measure::MetricsView;
+use crate::time_scale;
 use crate::users::Cycle;
-use headway_base::{Nanos, Outcome, Trigger};
+use headway_base::{Nanos, Outcome, TimeScale, Trigger};
 use std::collections::BTreeMap;
 
 /// Why something is null, by its path in the document.
@@ -28,8 +29,7 @@ type Missing = NotComputed;
 impl Analysis {
     /// Sums the run up. Call it after the last batch; what still waits for other sources is taken as it is.
     pub fn finish(mut self, facts: Facts) -> Summary {
-        let Analysis { setup, starts, intended, released, arrivals, delays, requests, thresholds, .. } =
-            &mut self;
+        let Analysis { setup, starts, streams, arrivals, delays, requests, thresholds, .. } = &mut self;
         let plan = setup.plan.as_ref();
         let mut take = |ended: &Ended, least| push_least(requests, thresholds, ended, least);
         starts.drain_all(|start| {
@@ -41,17 +41,24 @@ impl Analysis {
         if let Some(delays) = delays {
             delays.finish(take);
         }
-        intended.drain_all(|at| arrivals.intended(at, plan));
-        released.drain_all(|at| arrivals.released(&at, plan));
+        streams.drain_all(plan);
 
         let until = self.until(&facts);
         self.arrivals.settle(until, self.setup.plan.as_ref());
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
-        let mut summary = self.head(&facts, until);
+        let time_scale = self.time_scale();
+        let scale = time_scale.0;
+        let mut summary = self.head(&facts, until, scale);
+        if self.arrivals.compares {
+            summary.verdict.time_scale_s = Some(scale.length().as_secs_f64());
+            summary.verdict.time_scale = Some(time_scale.1);
+        }
         let mut missing = BTreeMap::new();
         let arrivals = arrivals_result(
             &self.arrivals,
+            &self.streams,
+            scale,
             self.setup.plan.as_ref(),
             &self.setup.labels,
             until,
@@ -67,7 +74,7 @@ impl Analysis {
             missing.insert("rate.offered".into(), Why::DueNotTold.into());
         }
         summary.not_computed = missing;
-        self.verdict_into(&mut summary, &facts, &arrivals, filled);
+        self.verdict_into(&mut summary, &facts, (&arrivals, scale), filled);
         if self.is_fixed_work() {
             let of_interval = |path: &str| path.contains(".ci95.") || path.ends_with(".interval");
             let reasons = summary.not_computed.iter_mut().filter(|(path, _)| of_interval(path));
@@ -91,16 +98,20 @@ impl Analysis {
         until.max(self.measured.start)
     }
 
-    fn head(&self, facts: &Facts, until: Nanos) -> Summary {
+    /// The time scale at which lateness is judged, and how it came about.
+    fn time_scale(&self) -> (TimeScale, TimeScaleFrom) {
+        time_scale::of(&self.requests, &self.setup.labels, self.setup.tolerances.time_scale)
+    }
+
+    fn head(&self, facts: &Facts, until: Nanos, scale: TimeScale) -> Summary {
         let requests = &self.requests;
         let started: u64 = self.arrivals.segments.iter().map(|s| s.all).sum();
         let seconds = (until - self.measured.start).as_secs_f64();
         let bytes_per_s = (seconds > 0.0).then(|| requests.bytes_sent as f64 / seconds);
-        let late_after = self.setup.tolerances.late_after;
         let mut generator = facts.generator.clone();
         if let Some(generator) = &mut generator {
             generator.departures =
-                departures::summary(&facts.departures, &self.measured, late_after, bytes_per_s);
+                departures::summary(&facts.departures, &self.measured, scale.length(), bytes_per_s);
             generator.send_cost_s = generator.send_cost_s.or(facts.send_cost.map(Nanos::as_secs_f64));
         }
         Summary {
@@ -284,7 +295,13 @@ impl Analysis {
         })
     }
 
-    fn verdict_into(&self, summary: &mut Summary, facts: &Facts, arrivals: &ArrivalsResult, filled: usize) {
+    fn verdict_into(
+        &self,
+        summary: &mut Summary,
+        facts: &Facts,
+        (arrivals, scale): (&ArrivalsResult, TimeScale),
+        filled: usize,
+    ) {
         let tolerances = &self.setup.tolerances;
         let send_cost =
             facts.send_cost.or_else(|| facts.generator.as_ref()?.send_cost_s.map(Nanos::from_secs_f64));
@@ -293,6 +310,8 @@ impl Analysis {
             tolerances,
             plan: self.setup.plan.as_ref(),
             kept: &self.arrivals,
+            streams: &self.streams,
+            scale,
             arrivals,
             requests: &self.requests,
             loops: self.loops.as_ref(),

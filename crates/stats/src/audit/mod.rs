@@ -73,6 +73,8 @@ pub struct AuditSetup {
     pub bytes: bool,
     /// Whether the rows tell when their requests were due, and not only when they started.
     pub intended: bool,
+    /// The longest time from when a row was due until it started, from the survey.
+    pub behind: Nanos,
     /// Starts of the judged stream within the selected stretch, from the survey.
     pub starts: u64,
     /// What the last digit of a stamp is worth.
@@ -141,6 +143,7 @@ impl Auditor {
             dither_seed: audit.dither_seed,
             intended: audit.intended,
             judged: Some(judged.clone()),
+            behind: audit.behind,
         };
         Auditor {
             stream: audit.stream,

@@ -19,6 +19,8 @@ pub struct Survey {
     pub sessions: u64,
     /// Requests by label.
     pub by_label: Vec<u64>,
+    /// The longest time from when a row was due until it started.
+    pub behind: Nanos,
     /// Of all distances between starts, in nanoseconds.
     grid: Divisor,
     /// Of all times taken.
@@ -42,6 +44,7 @@ impl Survey {
             }
         }
         let at = record.started.get().unwrap_or(record.intended);
+        self.behind = self.behind.max(at - record.intended);
         let first = *self.first.get_or_insert(at);
         self.grid.push(at.0.abs_diff(first.0));
         self.clock.push(record.done.0.abs_diff(at.0));

@@ -109,19 +109,19 @@ pub(super) fn off_rate(case: &FindingContext) -> Option<Finding> {
 
 pub(super) fn late(case: &FindingContext) -> Option<Finding> {
     let rule = case.rules(&RuleId::LateShare).next()?;
-    let late: u64 = case.evidence.kept.segments.iter().map(|s| s.late).sum();
+    let late: u64 = case.evidence.kept.segments.iter().map(|s| s.late(case.evidence.scale)).sum();
     if late == 0 || matches!(rule.outcome, RuleOutcome::Pass | RuleOutcome::NotApplicable) {
         return None;
     }
     let lag = &case.summary.lag;
     let evidence = Load::Late {
         share: rule.value.unwrap_or(0.0),
-        after_s: case.evidence.tolerances.late_after.as_secs_f64(),
+        after_s: case.evidence.scale.length().as_secs_f64(),
         p99_s: lag.p99.unwrap_or(0.0),
         max_s: lag.max.unwrap_or(0.0),
         cause: case.generator_cause(),
     };
-    Some(Finding { at: case.evidence.kept.late.seconds(), ..of_rule(rule, evidence) })
+    Some(Finding { at: case.evidence.late_at(), ..of_rule(rule, evidence) })
 }
 
 /// Requests stayed in the queues of the generator's machine.
@@ -178,7 +178,7 @@ fn off(case: &FindingContext, rule: &RuleResult) -> Off {
 pub(super) fn bunched(case: &FindingContext) -> Option<Finding> {
     let rule = worst(case, true)?;
     let evidence = Load::Bunched { off: off(case, rule), cause: case.generator_cause() };
-    Some(Finding { at: case.evidence.kept.late.seconds(), ..of_rule(rule, evidence) })
+    Some(Finding { at: case.evidence.late_at(), ..of_rule(rule, evidence) })
 }
 
 pub(super) fn smoothed(case: &FindingContext) -> Option<Finding> {
@@ -191,8 +191,13 @@ pub(super) fn smoothed(case: &FindingContext) -> Option<Finding> {
 pub(super) fn serialised(case: &FindingContext) -> Option<Finding> {
     let (evidence, arrivals) = (case.evidence, &case.evidence.arrivals);
     let cost = evidence.send_cost.filter(|_| evidence.is_serialised())?.as_secs_f64();
-    let rule = case.rules(&RuleId::Bunching).next().filter(|r| r.value.is_some_and(|v| v < 0.0))?;
+    let rule = case.rules(&RuleId::Bunching).next()?;
+    // Of the starts as they were: the rule may forgive it.
+    let stretched =
+        arrivals.gaps.cov().zip(arrivals.intended.cov2()).map(|(started, due)| started * started - due);
+    let value = stretched.filter(|&v| v < 0.0)?;
     let mean = arrivals.gaps.mean()? / 1e9;
     let evidence = Load::Serialised { send_s: cost, headway_s: mean, stretched: -(-cost / mean).exp_m1() };
-    Some(Finding { severity: Severity::Info, limit: None, ..of_rule(rule, evidence) })
+    let found = Finding { limit: None, interval: None, rule: None, ..of_rule(rule, evidence) };
+    Some(Finding { severity: Severity::Info, value: Some(value), ..found })
 }

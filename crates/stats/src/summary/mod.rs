@@ -46,7 +46,7 @@ pub use text::Text;
 pub use threshold::{Operator, SessionsOver, ThresholdOutcome, ThresholdResult, ThresholdUnit};
 pub use verdict::{
     Finding, LimitedBy, Limits, LoadVerdict, Pattern, RuleOutcome, RuleResult, RuleRow, ScaleEnd, Severity,
-    Verdict,
+    TimeScaleFrom, Verdict,
 };
 
 pub use why::{Disturbance, Grows, PlanPart, Reason, Stated, Unsteady, Why};

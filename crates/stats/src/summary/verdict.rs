@@ -32,6 +32,30 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Every rule with its value, interval and tolerance.
     pub rules: Vec<RuleResult>,
+    /// Lateness of up to so many seconds is forgiven in the rules `late-share`, `departed-late`, `bunching` and `dispersion`. Null
+    /// where it is not known when requests were due.
+    pub time_scale_s: Option<f64>,
+    /// How that came about.
+    pub time_scale: Option<TimeScaleFrom>,
+}
+
+/// How the time scale came about at which lateness is judged.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "kebab-case")]
+pub enum TimeScaleFrom {
+    /// From the service times: the largest scale that is at most a twentieth of the 10th percentile, and at least 1 ms.
+    Measured {
+        /// The fastest step of those with at least 5 % of the requests.
+        step: String,
+        /// The 10th percentile of its service times, less the time for which answers lay unread; seconds.
+        p10_s: f64,
+        /// Service times of that step.
+        n: u64,
+    },
+    /// The user set it.
+    Set,
+    /// It is 1 ms: no service time is known.
+    Default,
 }
 
 /// What held requests back although the generator could have sent them.
@@ -42,7 +66,7 @@ pub struct LimitedBy {
     pub what: String,
     /// The cap, if it is known.
     pub limit: Option<u64>,
-    /// Share of the requests that waited for a connection for longer than a request may be late, or were given up.
+    /// Share of the requests that waited for a connection for longer than 1 ms, or were given up.
     pub share: f64,
     /// The share up to which this is not worth a word, and above which `--strict` exits with 97.
     pub tolerated: f64,

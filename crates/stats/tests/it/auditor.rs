@@ -51,6 +51,7 @@ impl Audit {
             ends: true,
             bytes: true,
             intended: false,
+            behind: Nanos::ZERO,
             starts: self.rows.len() as u64,
             digit: resolution,
             dither_seed: 1,

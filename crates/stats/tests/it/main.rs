@@ -13,4 +13,5 @@ mod simulated;
 mod steady;
 mod tails;
 mod thresholds;
+mod time_scale;
 mod world;

@@ -184,11 +184,11 @@ fn a_timer_tick_is_found_to_bunch() {
 #[test]
 fn spacing_out_is_smoothed_or_where_sends_overlap_serialised() {
     let spaced = |send_cost: Option<Nanos>| {
-        let mut world = World::poisson(1000.0, 30, 5);
+        let mut world = World::poisson(100.0, 300, 5);
         let mut free = 0;
         world = world.with(|r| {
             let at = r.intended.0.max(free);
-            free = at + 600_000;
+            free = at + 6 * MS;
             r.started = Nanos(at).into();
             r.sent = r.started;
         });
@@ -198,7 +198,7 @@ fn spacing_out_is_smoothed_or_where_sends_overlap_serialised() {
     let summary = spaced(None);
     assert_eq!((outcome(&summary, "bunching"), summary.verdict.load), (Fail, Some(LoadVerdict::Invalid)));
     assert!(finding(&summary, "smoothed").is_some() && finding(&summary, "serialised").is_none());
-    let summary = spaced(Some(Nanos::from_micros(300)));
+    let summary = spaced(Some(Nanos::from_millis(3)));
     assert_eq!(outcome(&summary, "bunching"), Pass);
     let found = finding(&summary, "serialised").unwrap();
     assert!(found.severity == Severity::Info && found.value < Some(-0.1), "{found:?}");

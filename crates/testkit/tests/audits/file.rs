@@ -74,6 +74,7 @@ impl Load {
             ends: true,
             bytes: true,
             intended: false,
+            behind: Nanos::ZERO,
             starts: survey.requests,
             digit: self.facts.resolution,
             dither_seed: asked.dither_seed,

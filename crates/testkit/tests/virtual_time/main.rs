@@ -6,6 +6,7 @@ mod closed;
 mod common;
 mod fixed_work;
 mod generator_share;
+mod lateness;
 mod laws;
 mod not_sent;
 mod queue;

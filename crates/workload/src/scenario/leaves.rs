@@ -7,7 +7,7 @@ use crate::arrivals::Process;
 use crate::model::words::Worded;
 use headway_base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
 use headway_base::units::{self, MOST_ECHOED, UnitError, echoed, nearest};
-use headway_base::{Nanos, Rate};
+use headway_base::{Nanos, Rate, TimeScale};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -52,6 +52,12 @@ leaf!(
     Time(Nanos), "a time", "30s", ["string", "integer"], ["250us", "10ms", "1.5s", "2m", "1h"],
     |scalar, _| bare(scalar, "time", &["s", "ms"])
         .map_or_else(|| units::parse_time(&scalar.text).map_err(|e| unit(scalar, &e)), Err)
+);
+
+leaf!(
+    /// A time scale at which lateness is judged.
+    Scale(TimeScale), "a time scale", "5ms", ["string"], ["1ms", "2ms", "5ms", "10ms", "20ms", "50ms", "100ms"],
+    |scalar, _| scalar.text.parse().map_err(|e| unit(scalar, &e))
 );
 
 leaf!(

@@ -29,7 +29,7 @@ use crate::redact::Redactor;
 use crate::shard::Shard;
 use crate::target::Target;
 use environment::Environment;
-use headway_base::Nanos;
+use headway_base::{Nanos, TimeScale};
 use read::{Read as _, Reader};
 use source::{Problem, Source};
 use std::fmt;
@@ -100,6 +100,8 @@ pub struct Settings {
     pub max_body: Option<u64>,
     /// Whether any certificate will do.
     pub insecure: Option<bool>,
+    /// Lateness of up to so much is forgiven.
+    pub time_scale: Option<TimeScale>,
 }
 
 /// A threshold as it is written.

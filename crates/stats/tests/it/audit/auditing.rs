@@ -32,6 +32,7 @@ pub fn audit(load: &Load) -> Summary {
         ends: true,
         bytes: false,
         intended: false,
+        behind: Nanos::ZERO,
         starts,
         digit: load.digit,
         dither_seed: 1,

@@ -78,6 +78,7 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
         drain: time(&file.drain),
         max_body: file.max_body.as_ref().map(|size| size.value),
         insecure: file.insecure.as_ref().map(|flag| flag.value),
+        time_scale: file.tolerances.as_ref().and_then(|t| t.time_scale.as_ref()).map(|scale| scale.value),
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) use model::{
 pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Step};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
-use super::leaves::{Count, Flag, Seed, Size, Text, Time, as_scalar, word};
+use super::leaves::{Count, Flag, Scale, Seed, Size, Text, Time, as_scalar, word};
 use super::read::{Named, OneOrMany, Read, Reader, mapping};
 use super::tree::Tree;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -57,10 +57,21 @@ mapping! {
         journeys: Named<Vec<Step>>,
         /// What is demanded of the numbers, in k6's grammar: p(99) < 100ms.
         thresholds: Vec<Threshold>,
+        /// What is tolerated before the load counts as not sent as specified.
+        tolerances: Tolerances,
         /// What `headway sim` puts in the target's place.
         model: Model,
         /// In place of model, several by name, which are played on the same draws.
         models: Named<Model>,
+    }
+}
+
+mapping! {
+    /// What is tolerated of the generator.
+    Tolerances, "tolerances", "{ time-scale: 5ms }", requires [] {
+        /// Lateness of up to so much is forgiven: 1, 2, 5, 10, 20, 50 or 100 ms. Default: measured, at most a twentieth of a short
+        /// service time.
+        time_scale: Scale,
     }
 }
 
