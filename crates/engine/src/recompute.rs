@@ -27,22 +27,19 @@ pub fn recompute(
     let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
     let shards = manifest.shards()?;
     let mut workers = Workers::new(manifest.asked.threads);
+    let spill = std::env::temp_dir();
+    let mut merge = Merge::open(&[log.to_owned()], By::Started, Limits::default(), &spill)?;
+    let mut more = workers.fill(&mut merge)?;
+    // By now every worker of a log of several shards has been met.
     let setup = of_shards(&plan, &shards, &manifest.asked.steps, workers.batches.len());
     let setup = tolerating(setup, &manifest.asked);
     let mut analysis = Analysis::new(setup).judging(thresholds);
-    let spill = std::env::temp_dir();
-    let mut merge = Merge::open(&[log.to_owned()], By::Started, Limits::default(), &spill)?;
-    let (mut last, mut rows) = (Nanos::ZERO, 0);
-    while let Some(record) = merge.next_row()? {
-        last = last.max(record.done);
-        workers.push(record);
-        rows += 1;
-        if rows == ROWS {
-            workers.hand_over(&mut analysis, false);
-            rows = 0;
-        }
+    while more {
+        workers.hand_over(&mut analysis, false);
+        more = workers.fill(&mut merge)?;
     }
     workers.hand_over(&mut analysis, true);
+    let last = workers.last_done;
     let whole = merge.merged().truncated.is_empty();
     // A simulation has no target, and took place at no time.
     let live = manifest.asked.target.is_some();
@@ -68,16 +65,35 @@ struct Workers {
     shards: Vec<u16>,
     /// When the last request started.
     reached: Nanos,
+    /// When the last one ended.
+    last_done: Nanos,
 }
 
 impl Workers {
     fn new(threads: Option<u32>) -> Workers {
         let batch = |source| Batch { source, ..Batch::default() };
         let count = threads.and_then(|n| u16::try_from(n).ok()).unwrap_or(1).max(1);
-        Workers { batches: (0..count).map(batch).collect(), shards: Vec::new(), reached: Nanos::ZERO }
+        Workers {
+            batches: (0..count).map(batch).collect(),
+            shards: Vec::new(),
+            reached: Nanos::ZERO,
+            last_done: Nanos::ZERO,
+        }
+    }
+
+    /// Takes the next rows; whether there may be more.
+    fn fill(&mut self, merge: &mut Merge) -> Result<bool> {
+        for _ in 0..ROWS {
+            match merge.next_row()? {
+                Some(record) => self.push(record),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 
     fn push(&mut self, record: Record) {
+        self.last_done = self.last_done.max(record.done);
         let place = self.shards.iter().position(|&shard| shard == record.shard).unwrap_or_else(|| {
             self.shards.push(record.shard);
             self.shards.len() - 1
