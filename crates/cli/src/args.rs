@@ -15,6 +15,7 @@ pub use sim::{MOST_POINTS, SimArgs, Sweep};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use headway_base::units::{self, UnitError};
 use headway_base::{Nanos, Rate, TimeScale, dist};
+use headway_engine::wait::Strategy;
 use headway_stats::Threshold;
 use headway_workload::plan::Connections;
 use headway_workload::{Process, Shard, arrivals};
@@ -173,6 +174,9 @@ pub struct RunArgs {
     /// Worker threads [default: 1 if the target is this machine, else cores - 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
+    /// How to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
     /// Start at this time (RFC 3339) or after a delay (+5s); use it to start several machines together
     #[arg(long, value_name = "TIME|+5s")]
     pub start_at: Option<String>,
@@ -230,6 +234,32 @@ pub struct RunArgs {
     pub output: OutputArgs,
 }
 
+/// How workers wait for the next intended time.
+#[derive(ClapArgs, Debug, Clone, Copy, Default)]
+pub struct WaitArgs {
+    /// How workers wait for the next arrival. auto: sleep until shortly before it, then poll, and keep the processors of this
+    /// machine from going idle where that is allowed; sleep: leave the machine as it is; spin: never sleep, which takes a
+    /// whole core for each worker
+    #[arg(long, value_name = "auto|sleep|spin", value_parser = parse_wait, default_value = "auto", hide_default_value = true)]
+    pub wait: Strategy,
+    /// Give workers real-time priority (SCHED_FIFO 1), before all ordinary processes; needs the right to it and two cores
+    #[arg(long)]
+    pub realtime: bool,
+}
+
+impl WaitArgs {
+    /// The flags that ask for it, but for the default.
+    pub fn words(self) -> Vec<String> {
+        let wait: &[&str] = match self.wait {
+            Strategy::Auto => &[],
+            Strategy::Sleep => &["--wait", "sleep"],
+            Strategy::Spin => &["--wait", "spin"],
+        };
+        let realtime: &[&str] = if self.realtime { &["--realtime"] } else { &[] };
+        wait.iter().chain(realtime).map(|word| (*word).to_owned()).collect()
+    }
+}
+
 /// What becomes of a run's results.
 #[derive(ClapArgs, Debug, Clone, Default)]
 pub struct OutputArgs {
@@ -262,6 +292,9 @@ pub struct DemoArgs {
     /// Seed of every random draw [default: a new one, printed]
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
+    /// How to wait.
+    #[command(flatten)]
+    pub wait: WaitArgs,
     /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -397,6 +430,15 @@ fn think_help() -> String {
         "How long each of the users thinks before each request [default: no time]: {}",
         lines.collect::<Vec<_>>().join(" ")
     )
+}
+
+fn parse_wait(text: &str) -> Result<Strategy, UnitError> {
+    match text.trim() {
+        "auto" => Ok(Strategy::Auto),
+        "sleep" => Ok(Strategy::Sleep),
+        "spin" => Ok(Strategy::Spin),
+        _ => Err(UnitError::new(text, "a way to wait: write auto, sleep or spin")),
+    }
 }
 
 fn parse_pool(text: &str) -> Result<Connections, UnitError> {

@@ -25,7 +25,7 @@ pub use collect::Observer;
 pub use error::Error;
 // What an embedding program needs of the crates below, so that it can depend on this one alone.
 pub use headway_base::{Batch, Nanos, Outcome, Rate, dist};
-pub use headway_live::{Address, Control, serve};
+pub use headway_live::{Address, Control, serve, wait};
 pub use headway_report::words::why::why as sentence;
 pub use headway_stats::{Summary, Threshold};
 pub use headway_workload::content::Script;

@@ -6,9 +6,11 @@ use crate::{Error, Manifest, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow};
 use headway_base::Nanos;
 use headway_live::tls::TlsSetup;
-use headway_live::{Clock, Control, RunReport};
+use headway_live::{Clock, Control, RunReport, wait};
 use headway_stats::summary::evidence::Run;
-use headway_stats::summary::{DueWait, Finding, Generator, Severity, Source, Stall, WorkerTime};
+use headway_stats::summary::{
+    DmaLatency, Finding, Generator, IdleLoops, Severity, Source, Stall, Wait, WaitStrategy, WorkerTime,
+};
 use headway_stats::{Facts, Summary};
 use headway_workload::Target;
 use headway_workload::content::Script;
@@ -34,6 +36,8 @@ pub struct Live {
     pub threads: Option<u32>,
     /// Whether any certificate will do.
     pub insecure: bool,
+    /// How workers wait for the next intended time.
+    pub wait: wait::Settings,
     /// When to begin; none: at once.
     pub start: Option<Start>,
     /// Hides secrets in all that is shown and written.
@@ -59,6 +63,7 @@ impl Live {
             max_body: crate::spec::DEFAULT_MAX_BODY,
             threads: None,
             insecure: false,
+            wait: wait::Settings::default(),
             start: None,
             redactor: Redactor::default(),
         }
@@ -89,6 +94,9 @@ impl Live {
             self.threads.unwrap_or_else(|| default_threads(local)),
             plan.shard.split(spec.limits.connections),
         );
+        // Before the folder is made, so that a refusal leaves none; and while the process is small.
+        let held = wait::Held::begin(&self.wait)
+            .map_err(|refused| Error::Usage(anyhow::Error::from(refused).context("--realtime")))?;
         let kept = Kept::make(spec)?;
         let clock = clock(self.start).map_err(Error::usage)?;
         let zero = clock.unix_nanos(Nanos::ZERO);
@@ -108,6 +116,7 @@ impl Live {
             threads,
             clock,
             control: cancel.clone(),
+            wait: held,
         };
         let (report, collected) = thread::scope(|scope| {
             let collecting = scope.spawn(|| {
@@ -159,8 +168,6 @@ fn send_cost(report: &RunReport) -> Option<Nanos> {
 
 fn generator(report: &RunReport, local: bool) -> Generator {
     let seconds = Nanos::as_secs_f64;
-    let polling: Nanos = report.workers.iter().map(|w| w.polling).sum();
-    let all: Nanos = report.workers.iter().map(|w| w.polling + w.handling + w.sleeping).sum();
     let stalls = report.workers.iter().enumerate().flat_map(|(i, w)| {
         w.stalls.iter().map(move |s| Stall {
             at_s: seconds(s.at),
@@ -185,6 +192,7 @@ fn generator(report: &RunReport, local: bool) -> Generator {
                 polling: seconds(w.polling),
                 sleeping: seconds(w.sleeping),
                 runqueue_wait: w.runqueue_wait.map(seconds),
+                processor: w.processor.map(seconds),
             })
             .collect(),
         stalls: stalls.collect(),
@@ -193,11 +201,50 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         send_cost_s: send_cost(report).map(seconds),
         lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
-        due_wait: Some(DueWait {
-            polls_before_s: headway_live::clock::UP_BEFORE.as_secs_f64(),
-            polls_for: seconds(polling) / (seconds(all) / report.workers.len() as f64).max(1e-9),
-        }),
+        wait: Some(waited(report)),
         ..Generator::default()
+    }
+}
+
+/// How the workers waited, together.
+fn waited(report: &RunReport) -> Wait {
+    let waited = &report.waited;
+    let (idle_loops, running) = match waited.idle_loops {
+        wait::IdleLoops::NotUsed => (IdleLoops::NotUsed, None),
+        wait::IdleLoops::NotNeeded => (IdleLoops::NotNeeded, None),
+        wait::IdleLoops::Running { cores, from } => (IdleLoops::Running, Some((cores, from))),
+        wait::IdleLoops::Quota => (IdleLoops::Quota, None),
+        wait::IdleLoops::Unavailable => (IdleLoops::Unavailable, None),
+    };
+    let wakeups = || report.workers.iter().map(|worker| worker.wakeups);
+    let horizons = || wakeups().filter_map(|wakeups| wakeups.horizon);
+    let least = horizons().map(|(least, _)| least).min();
+    let most = horizons().map(|(_, most)| most).max();
+    Wait {
+        strategy: match waited.strategy {
+            wait::Strategy::Auto => WaitStrategy::Auto,
+            wait::Strategy::Sleep => WaitStrategy::Sleep,
+            wait::Strategy::Spin => WaitStrategy::Spin,
+        },
+        dma_latency: match waited.dma_latency {
+            wait::DmaLatency::NotUsed => DmaLatency::NotUsed,
+            wait::DmaLatency::Held => DmaLatency::Held,
+            wait::DmaLatency::NoIdleStates => DmaLatency::NoIdleStates,
+            wait::DmaLatency::Missing => DmaLatency::Missing,
+            wait::DmaLatency::Refused => DmaLatency::Refused,
+            wait::DmaLatency::Failed => DmaLatency::Failed,
+        },
+        idle_loops,
+        idle_loop_cores: running.map(|(cores, _)| cores),
+        idle_loops_from_s: running.map(|(_, from)| from.as_secs_f64()),
+        realtime: waited.realtime,
+        realtime_lost: waited.realtime_lost,
+        horizon_s: least.zip(most).map(|(least, most)| [least.as_secs_f64(), most.as_secs_f64()]),
+        wakeups: wakeups().map(|wakeups| wakeups.n).sum(),
+        late_wakeups: wakeups().map(|wakeups| wakeups.late).sum(),
+        late_after_s: waited.late_after.as_secs_f64(),
+        busy_neighbours: wakeups().any(|wakeups| wakeups.busy_neighbours),
+        cores: headway_live::host::cores(),
     }
 }
 

@@ -27,10 +27,23 @@ pub fn stolen() -> Option<Nanos> {
     Some(Nanos::from_millis(ticks * 10))
 }
 
-/// Time that this thread has spent ready to run but waiting for a core; none where the system does not say.
-pub fn runqueue_wait() -> Option<Nanos> {
+/// What the scheduler counts of a thread, since it began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Scheduled {
+    /// Time on a core.
+    pub ran: Nanos,
+    /// Time ready to run but waiting for a core.
+    pub waited: Nanos,
+    /// How often it got a core.
+    pub times: u64,
+}
+
+/// What the scheduler counts of this thread; none where the system does not say.
+pub fn scheduled() -> Option<Scheduled> {
     let stat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    stat.split_whitespace().nth(1)?.parse().ok().map(Nanos)
+    let mut counts = stat.split_whitespace().map(str::parse::<i64>);
+    let mut next = || counts.next()?.ok();
+    Some(Scheduled { ran: Nanos(next()?), waited: Nanos(next()?), times: next()? as u64 })
 }
 
 /// Lets a write beyond the limit of a file's size (`ulimit -f`) fail like one on a full disk (EFBIG), in place of a signal

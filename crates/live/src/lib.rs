@@ -2,7 +2,7 @@
 //!
 //! [`run`] plays a plan against a target: one worker thread per shard, each with its own [`reactor`], its own
 //! connections and its own sink; nothing is shared on the hot path. [`serve`] is the calibrated target on the same
-//! reactor. [`watch`] observes the generator itself: where its time went, and when it was held up.
+//! reactor. [`wait`] sees to it that workers wake on time, and [`watch`] observes the generator itself: where its time went, and when it was held up.
 //!
 //! Deliberately absent: statistics, reports, simulation, log formats. What was observed goes to the caller's sinks.
 
@@ -17,6 +17,7 @@ pub mod requests;
 pub mod run;
 pub mod serve;
 pub mod tls;
+pub mod wait;
 pub mod watch;
 mod worker;
 

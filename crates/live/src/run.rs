@@ -7,6 +7,7 @@ use crate::host;
 use crate::reactor::Reactor;
 use crate::requests::Requests;
 use crate::tls::TlsSetup;
+use crate::wait::{Held, Waited, Waiter, Watchdog};
 use crate::watch::WorkerReport;
 use crate::worker::{Shared, Worker};
 use headway_base::units::UnitError;
@@ -37,6 +38,8 @@ pub struct Config {
     pub clock: Clock,
     /// How to stop it.
     pub control: Control,
+    /// What makes the workers wake on time.
+    pub wait: Held,
 }
 
 /// What went wrong with the run itself (never with a request).
@@ -54,12 +57,14 @@ pub enum Error {
 }
 
 /// What the run says of itself.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RunReport {
     /// One per worker.
     pub workers: Vec<WorkerReport>,
     /// Time that the hypervisor took from all cores during the run; none where the system does not say.
     pub stolen: Option<Nanos>,
+    /// What was done so that workers woke on time.
+    pub waited: Waited,
     /// When the last worker was done.
     pub ended: Nanos,
 }
@@ -92,25 +97,45 @@ where
         (0..threads).map(|j| config.plan.shard.part(j, threads)).collect::<Result<Vec<Shard>, _>>()?;
     // The kernel's stamps tell how long answers lay unread.
     let reactors = (0..threads).map(|_| Reactor::new(true)).collect::<Result<Vec<_>, _>>()?;
+    let watchdog = config.wait.settings().realtime.then(|| Watchdog::of(threads));
+    let watchdog = watchdog.as_ref();
     let results = thread::scope(|scope| {
+        if let Some(watchdog) = watchdog {
+            scope.spawn(|| watchdog.watch());
+        }
         let worker = |((j, &shard), reactor): ((usize, &Shard), Reactor)| {
             let (shared, sink) = (&shared, &sink);
             scope.spawn(move || {
                 let limits = Limits { connections: shard.split(config.limits.connections), ..config.limits };
                 let client = Client::new(&config.plan, shard, limits, sink(j as u32));
-                Worker::new(shared, client, reactor).run()
+                let waiter = Waiter::new(&config.wait, j as u32, watchdog);
+                if let Some(watchdog) = watchdog {
+                    watchdog.enlist(j as u32)?;
+                }
+                let report = Worker::new(shared, client, reactor, waiter).run();
+                if let Some(watchdog) = watchdog {
+                    watchdog.retire(j as u32);
+                }
+                report
             })
         };
         let running: Vec<_> = shards.iter().enumerate().zip(reactors).map(worker).collect();
-        running.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
+        let results = running.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>();
+        if let Some(watchdog) = watchdog {
+            watchdog.end();
+        }
+        results
     });
-    let mut report = RunReport { ended: config.clock.now(), ..RunReport::default() };
-    for result in results {
-        report.workers.push(result.map_err(|_| Error::Panicked)??);
-    }
-    report.stolen = match (stolen_before, host::stolen()) {
-        (Some(before), Some(after)) => Some(after - before),
-        _ => None,
-    };
-    Ok(report)
+    let ended = config.clock.now();
+    let waited = config.wait.waited(watchdog);
+    let workers = results.into_iter().map(|result| Ok(result.map_err(|_| Error::Panicked)??));
+    Ok(RunReport {
+        workers: workers.collect::<Result<_, Error>>()?,
+        stolen: match (stolen_before, host::stolen()) {
+            (Some(before), Some(after)) => Some(after - before),
+            _ => None,
+        },
+        waited,
+        ended,
+    })
 }

@@ -1,6 +1,7 @@
 //! The generator observes itself: where each worker's time went, and when it was held up.
 
 use crate::departures::Departures;
+use crate::wait::Wakeups;
 use headway_base::{Nanos, Outcome};
 use std::collections::BTreeMap;
 
@@ -43,6 +44,10 @@ pub struct WorkerReport {
     pub sleeping: Nanos,
     /// Time ready to run but without a core; none where the system does not say.
     pub runqueue_wait: Option<Nanos>,
+    /// Time on a core; none where the system does not say.
+    pub processor: Option<Nanos>,
+    /// How it was woken.
+    pub wakeups: Wakeups,
     /// Hold-ups of more than a millisecond, in order.
     pub stalls: Vec<Stall>,
     /// Hold-ups beyond those written down.

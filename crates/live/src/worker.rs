@@ -1,17 +1,19 @@
 //! One worker: plays one shard of the plan over its own sockets, on time.
 //!
-//! The loop sleeps until shortly before the next due instant and polls the clock for the rest, and it looks for due
-//! arrivals after every event that it handles, not only when idle. It does not poll while no connection is free: then
-//! nothing could be sent, and the core belongs to others.
+//! The loop sleeps until shortly before the next due instant and polls the clock for the rest (how long before, and whether it
+//! sleeps at all, [`Waiter`] says), and it looks for due arrivals after every event that it handles, not only when idle. It
+//! does not poll while no connection is free, unless it is never to sleep: then nothing could be sent, and the core belongs
+//! to others.
 
 use crate::address::Address;
-use crate::clock::{Clock, UP_BEFORE, unix_now};
+use crate::clock::{Clock, unix_now};
 use crate::control::Control;
 use crate::host;
 use crate::outcome::{connect_outcome, lacked};
 use crate::reactor::{Completion, KernelStamp, Reactor, Submitted};
 use crate::requests::{InFlight, Requests, SessionStore};
 use crate::tls::{Inbound, Session, TlsSetup};
+use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{Nanos, Outcome, RecordSink, Short};
 use headway_wire::{ClientConnection, Opened, ResetReason, http1};
@@ -82,6 +84,7 @@ pub(crate) struct Worker<'a, S> {
     report: WorkerReport,
     stops_heard: u8,
     tick_at: Nanos,
+    waiter: Waiter<'a>,
     /// How long this thread had waited for a processor when that was last asked.
     starved: Option<Nanos>,
     /// Whether all that had happened was handled since the last connection was opened. While answers lie unread, a
@@ -93,7 +96,12 @@ pub(crate) struct Worker<'a, S> {
 impl<'a, S: RecordSink> Worker<'a, S> {
     /// A worker on that reactor, which stands before any worker runs: a shard must not be missing because the system
     /// had no descriptor left for it.
-    pub(crate) fn new(shared: &'a Shared, client: Client<S>, reactor: Reactor) -> Worker<'a, S> {
+    pub(crate) fn new(
+        shared: &'a Shared,
+        client: Client<S>,
+        reactor: Reactor,
+        waiter: Waiter<'a>,
+    ) -> Worker<'a, S> {
         shared.control.register(reactor.waker());
         Worker {
             shared,
@@ -106,6 +114,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             report: WorkerReport::default(),
             stops_heard: 0,
             tick_at: Nanos(i64::MIN),
+            waiter,
             starved: None,
             looked: false,
         }
@@ -115,7 +124,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     pub(crate) fn run(mut self) -> io::Result<WorkerReport> {
         // Sleep to the nanosecond asked for, not to the usual 50 us; where that is refused the lag shows it.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let waited_before = host::runqueue_wait();
+        let before = host::scheduled();
         let mut buffer = vec![0; READ_BUFFER];
         let result = self.play(&mut buffer);
         let now = self.shared.clock.now();
@@ -123,10 +132,11 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             self.never_left(id as ConnectionId, now);
         }
         self.client.finish_all(now);
-        self.report.runqueue_wait = match (waited_before, host::runqueue_wait()) {
-            (Some(before), Some(after)) => Some(after - before),
-            _ => None,
-        };
+        if let (Some(before), Some(after)) = (before, host::scheduled()) {
+            self.report.runqueue_wait = Some(after.waited - before.waited);
+            self.report.processor = Some(after.ran - before.ran);
+        }
+        self.report.wakeups = self.waiter.wakeups();
         result.map(|()| self.report)
     }
 
@@ -139,7 +149,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             if now >= self.tick_at {
                 self.client.tick(now);
                 self.tick_at = now + TICK;
-                self.note_starved();
+                self.note_starved(now);
             }
             self.lap(Doing::Handling, before, now, Nanos::ZERO);
             if self.client.is_done() && self.stops_heard == self.shared.control.asked() {
@@ -149,9 +159,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             let before = now;
             let mut wake = self.client.wake_at();
             if self.client.is_poised() {
-                wake -= UP_BEFORE;
+                wake -= self.waiter.horizon();
             }
-            let meant = (wake.min(self.tick_at) - now).max(Nanos::ZERO);
+            let meant = self.waiter.sleep(wake.min(self.tick_at) - now);
             let any = self.reactor.wait(Some(meant))?;
             now = self.shared.clock.now();
             let doing = match (meant > Nanos::ZERO, any) {
@@ -160,6 +170,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 (false, true) => Doing::Handling,
             };
             self.lap(doing, before, now, meant);
+            if doing == Doing::Sleeping {
+                self.waiter.slept(meant, now - before, any, now);
+            }
 
             let asked = before;
             self.looked = false;
@@ -178,7 +191,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     #[inline]
     fn lap(&mut self, doing: Doing, from: Nanos, to: Nanos, meant: Nanos) {
         let over = self.report.lap(doing, from, to, meant);
-        if doing != Doing::Sleeping {
+        if doing == Doing::Handling {
             self.client.busy(to - from);
         }
         if over > STALL {
@@ -187,8 +200,12 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     /// By the clock alone, a thread that waits for a processor looks asleep.
-    fn note_starved(&mut self) {
-        let waited = host::runqueue_wait();
+    fn note_starved(&mut self, now: Nanos) {
+        let counts = host::scheduled();
+        if let Some(counts) = counts {
+            self.waiter.scheduled(now, counts);
+        }
+        let waited = counts.map(|counts| counts.waited);
         if let (Some(before), Some(now)) = (self.starved, waited) {
             self.client.busy(now - before);
         }

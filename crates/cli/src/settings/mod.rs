@@ -17,9 +17,9 @@ pub use scenario::{File, is_named, planned};
 pub use sim::{SimCommand, SimSettings, asked, document as simulated_scenario, simulated};
 pub use study::StudySettings;
 
-use crate::args::{OutputArgs, RunArgs};
+use crate::args::{OutputArgs, RunArgs, WaitArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
-use headway_engine::{Keep, Live, RunSpec, Start};
+use headway_engine::{Keep, Live, RunSpec, Start, wait};
 use headway_workload::Target;
 use headway_workload::redact::Redactor;
 use headway_workload::target::Endpoint;
@@ -76,6 +76,7 @@ impl RunSettings {
             max_body,
             threads: threads(args.threads, limits.connections)?,
             insecure: scenario.settings.insecure.unwrap_or(false),
+            wait: waiting(args.wait)?,
             start: args.start_at.as_deref().map(start).transpose()?,
             redactor: scenario.redactor.clone(),
             target,
@@ -109,6 +110,15 @@ fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
         Some(t) if t > 1024 => bail!("--threads {t} is too many: write at most 1024"),
         threads => Ok(threads),
     }
+}
+
+fn waiting(args: WaitArgs) -> Result<wait::Settings> {
+    if args.realtime && args.wait == wait::Strategy::Spin {
+        bail!(
+            "--realtime and --wait spin: a worker that never sleeps would freeze its core; leave one of the two out"
+        );
+    }
+    Ok(wait::Settings { strategy: args.wait, realtime: args.realtime, ..wait::Settings::default() })
 }
 
 /// Reads `+5s` or an RFC 3339 time.

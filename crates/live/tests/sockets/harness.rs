@@ -3,6 +3,7 @@
 use headway_base::sink::Kept;
 use headway_base::{Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
 use headway_live::tls::TlsSetup;
+use headway_live::wait::{Held, Settings};
 use headway_live::{Address, Clock, Config, Control, Requests, RunReport};
 use headway_workload::content::Script;
 use headway_workload::plan::Group;
@@ -150,6 +151,7 @@ impl Load {
             threads: self.threads,
             clock: Clock::starting_in(self.ahead),
             control: self.control,
+            wait: Held::begin(&Settings::sleeping()).unwrap(),
         };
         let sinks = Mutex::new(Vec::new());
         let report = headway_live::run(&config, |_| {

@@ -54,7 +54,8 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         ("cost of one send", dash(generator.send_cost_s, time)),
         ("connections opened", counted(generator.connections_opened)),
         ("arrivals that found the cap reached", counted(generator.cap_hits)),
-        ("waiting for the due time", words::waiting(generator).unwrap_or_else(|| "-".into())),
+        ("waiting for the due time", words::waiting::waited(generator).unwrap_or_else(|| "-".into())),
+        ("rights", words::waiting::rights(generator).unwrap_or("-").into()),
     ]);
     if !generator.stalls.is_empty() {
         let mut stalls: Vec<_> = generator.stalls.iter().collect();

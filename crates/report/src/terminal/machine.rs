@@ -55,8 +55,11 @@ pub(super) fn generator(page: &mut Page, summary: &Summary) {
         page.labelled("one send", Tone::Plain, &least);
     }
     connections(page, summary);
-    if let Some(waiting) = words::waiting(generator) {
-        page.labelled("waiting", Tone::Plain, &waiting);
+    if let Some(waited) = words::waiting::waited(generator) {
+        page.labelled("waiting", Tone::Plain, &waited);
+    }
+    if let Some(rights) = words::waiting::rights(generator) {
+        page.labelled("rights", Tone::Plain, rights);
     }
     if generator.same_host_as_target == Some(true) {
         page.labelled("same host", Tone::Warn, "generator and target share this machine's processors");

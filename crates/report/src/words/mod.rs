@@ -18,6 +18,7 @@ pub mod study;
 pub mod thresholds;
 mod undecided;
 mod users;
+pub mod waiting;
 pub mod why;
 
 pub use asked::{Kind, Row, Table, asked, asked_rate, kind, subject, table, unit};

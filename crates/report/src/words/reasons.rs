@@ -70,12 +70,25 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
         reason.next = match summary.source {
             _ if foreign => next_of_audit(&reason.id),
             Source::Sim => next_of_simulation(&reason.id, kind(summary), held_back),
+            _ if is_lateness(&reason.id) && super::waiting::neighbours_can_be_passed(summary) => {
+                Some(super::waiting::REALTIME)
+            }
             _ => next_step(&reason.id, kind(summary)),
         };
     }
     // Stable: within one severity the order is the verdict's own.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.severity));
     reasons
+}
+
+/// Whether that is about requests that started late, or in bunches since some did.
+fn is_lateness(id: &ReasonId) -> bool {
+    use ReasonId::{Finding, Rule};
+    matches!(
+        id,
+        Finding(FindingId::Late | FindingId::Bunched)
+            | Rule(RuleId::LateShare | RuleId::Bunching | RuleId::Dispersion)
+    )
 }
 
 fn from_finding(finding: &Finding) -> Reason {

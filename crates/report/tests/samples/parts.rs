@@ -198,6 +198,7 @@ pub fn generator(handling: f64) -> Generator {
         polling: 70.0 * (1.0 - handling) * 0.1,
         sleeping: 70.0 * (1.0 - handling) * 0.9,
         runqueue_wait: Some(0.012),
+        processor: Some(70.0 * (0.1 + 0.9 * handling)),
     };
     Generator {
         workers: vec![worker(handling), worker(handling * 0.93)],
@@ -210,6 +211,14 @@ pub fn generator(handling: f64) -> Generator {
         connections_opened: Some(37),
         departures: None,
         waiting: None,
-        due_wait: Some(DueWait { polls_before_s: 50e-6, polls_for: 0.012 }),
+        wait: Some(Wait {
+            dma_latency: DmaLatency::Held,
+            horizon_s: Some([5e-5, 5e-5]),
+            wakeups: 51_204,
+            late_wakeups: 17,
+            late_after_s: 2.5e-4,
+            cores: 4,
+            ..Wait::default()
+        }),
     }
 }

@@ -27,20 +27,93 @@ pub struct Generator {
     /// How long requests stayed in this machine after they were handed to its kernel; left out where the system does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub departures: Option<Departures>,
-    /// How workers wait for the next due time: written by the report from `due_wait`, and shown as read where there is none.
+    /// How workers waited, in words: the report writes it from `wait`, and shows it as it was read where there is none.
     pub waiting: Option<Text>,
-    /// What `waiting` is made from.
+    /// How workers waited for the next intended time, and what kept this machine awake; left out where nothing says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub due_wait: Option<DueWait>,
+    pub wait: Option<Wait>,
 }
 
-/// How workers wait for the next due time: asleep, and then polling.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct DueWait {
-    /// How long before the due time polling begins, in seconds.
-    pub polls_before_s: f64,
-    /// Share of a core that polling takes, over all workers.
-    pub polls_for: f64,
+/// How workers waited, what was done so that they woke on time, and how late they woke.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wait {
+    /// What was asked for.
+    pub strategy: WaitStrategy,
+    /// What became of `/dev/cpu_dma_latency`, which holds off the idle states of all cores.
+    pub dma_latency: DmaLatency,
+    /// What became of the loops of idle priority, which keep cores awake in its place.
+    pub idle_loops: IdleLoops,
+    /// Cores on which such loops ran; none where they did not run.
+    pub idle_loop_cores: Option<u32>,
+    /// Since when, in seconds since the plan's zero.
+    pub idle_loops_from_s: Option<f64>,
+    /// Whether workers had real-time priority.
+    pub realtime: bool,
+    /// Workers that had to give it up, for they had hardly slept.
+    pub realtime_lost: u32,
+    /// The shortest and the longest time before an intended instant at which a worker was up to poll, in seconds; none where
+    /// none slept.
+    pub horizon_s: Option<[f64; 2]>,
+    /// Wake-ups at an instant that a worker had named.
+    pub wakeups: u64,
+    /// Of those, the ones that came more than `late_after_s` late.
+    pub late_wakeups: u64,
+    /// The lateness that counts as late, in seconds: a quarter of the time scale.
+    pub late_after_s: f64,
+    /// Whether other processes wanted the workers' processors.
+    pub busy_neighbours: bool,
+    /// Cores that the process could use.
+    pub cores: u32,
+}
+
+/// How to wait for the next intended time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitStrategy {
+    /// Sleeping until shortly before, then polling; the machine kept awake by what it allows.
+    #[default]
+    Auto,
+    /// Sleeping until shortly before, then polling; the machine left as it is.
+    Sleep,
+    /// Never sleeping.
+    Spin,
+}
+
+/// What became of `/dev/cpu_dma_latency`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DmaLatency {
+    /// Not asked for.
+    #[default]
+    NotUsed,
+    /// Held at zero for the length of the run.
+    Held,
+    /// This machine has no driver of idle states that heeds it.
+    NoIdleStates,
+    /// It is not there.
+    Missing,
+    /// This user may not open it.
+    Refused,
+    /// It is there and does not work.
+    Failed,
+}
+
+/// What became of the loops of idle priority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdleLoops {
+    /// Not asked for, or the device does better.
+    #[default]
+    NotUsed,
+    /// Ready; wake-ups were on time, or other processes kept the cores busy.
+    NotNeeded,
+    /// They ran.
+    Running,
+    /// A CPU quota would have been used up by them.
+    Quota,
+    /// They could not be started.
+    Unavailable,
 }
 
 /// A sample of the requests of the measured phase: how long each stayed in the socket's queue and the network device's, from the
@@ -74,6 +147,8 @@ pub struct WorkerTime {
     pub sleeping: f64,
     /// Ready to run and waiting for a processor.
     pub runqueue_wait: Option<f64>,
+    /// On a processor: what the worker cost.
+    pub processor: Option<f64>,
 }
 
 /// A time at which a worker stood still.

@@ -36,7 +36,7 @@ pub use audit::{
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
 pub use evidence::Evidence;
-pub use generator::{Departures, DueWait, Generator, Stall, WorkerTime};
+pub use generator::{Departures, DmaLatency, Generator, IdleLoops, Stall, Wait, WaitStrategy, WorkerTime};
 pub use generator_share::GeneratorShare;
 pub use plan::{PlanKind, PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};

@@ -235,7 +235,13 @@ fn stalls_and_saturation_come_from_the_generators_report() {
     let mut world = World::poisson(500.0, 10, 7);
     let stall = |at_s, length_s| Stall { at_s, length_s, ..Stall::default() };
     world.facts.generator = Some(Generator {
-        workers: vec![WorkerTime { handling: 9.0, polling: 0.5, sleeping: 0.5, runqueue_wait: None }],
+        workers: vec![WorkerTime {
+            handling: 9.0,
+            polling: 0.5,
+            sleeping: 0.5,
+            runqueue_wait: None,
+            processor: None,
+        }],
         stalls: vec![stall(1.0, 0.004), stall(2.0, 0.0005), stall(3.0, 0.002), stall(40.0, 1.0)],
         same_host_as_target: Some(true),
         ..Generator::default()
