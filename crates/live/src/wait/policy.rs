@@ -1,9 +1,10 @@
 //! What the lateness of wake-ups and the wait for a processor say about how to wait. Pure: no clock, no system call.
 
+use crate::clock::UP_BEFORE;
 use headway_base::Nanos;
 
-/// The shortest polling horizon: a thread that is woken on time is late by 20 to 50 us.
-pub const SHORTEST: Nanos = Nanos::from_micros(50);
+/// The shortest polling horizon.
+pub const SHORTEST: Nanos = UP_BEFORE;
 /// The longest: polling covers the body of the lateness, and not its tail of milliseconds.
 pub const LONGEST: Nanos = Nanos::from_micros(500);
 /// The horizon of a worker of real-time priority, which nothing else can have while it polls.
