@@ -9,7 +9,7 @@ import struct
 import time
 
 from harness import (
-    Serve, Skipped, check, code_of, conserved, contains, equal, expect, flat, note, run, start_run, tool, wait_for,
+    Serve, Skipped, check, code_of, conserved, contains, equal, expect, flat, run, start_run, tool, wait_for,
 )
 
 LOAD = ["-R", "100", "-d", "2s", "--seed", "5", "--no-log"]
@@ -139,7 +139,8 @@ def loops(tmp):
             running.signal(signal.SIGINT)
             wait = waited_anyhow(running.ended())
             raise Skipped(f"no loops here: {wait['idle_loops']}")
-        equal([named(p) for p in helpers], [LOOP], "what runs beside it before wake-ups are late")
+        # On a machine that wakes its threads late the loops run already.
+        equal({named(p) for p in helpers}, {LOOP}, "what runs beside it")
         # Held up while it sleeps, it wakes late.
         for _ in range(40):
             running.signal(signal.SIGSTOP)
@@ -155,21 +156,18 @@ def loops(tmp):
         ended = running.ended()
         wait = waited_anyhow(ended)
         expect(wait["dma_latency"] in ("refused", "no-idle-states"), f"dma_latency: {wait}")
-        if wait["busy_neighbours"] and wait["idle_loops"] == "not-needed":
-            note("neighbours were busy: no loops were called for")
-        else:
-            equal(wait["idle_loops"], "running", "idle_loops")
-            cores = len(os.sched_getaffinity(0))
-            equal((wait["idle_loop_cores"], policies), (cores, [str(IDLE)] * cores), "loops, and their policies")
-            contains(flat(ended.out), "loops of idle priority", "the report")
-            if wait["dma_latency"] == "refused":
-                contains(flat(ended.out), f"the right to open {DEVICE}", "the report")
+        equal(wait["idle_loops"], "running", "idle_loops")
+        cores = len(os.sched_getaffinity(0))
+        equal((wait["idle_loop_cores"], policies), (cores, [str(IDLE)] * cores), "loops, and their policies")
+        contains(flat(ended.out), "loops of idle priority", "the report")
+        if wait["dma_latency"] == "refused":
+            contains(flat(ended.out), f"the right to open {DEVICE}", "the report")
         gone(all_of, "the run")
 
         running = start_run(serve.url, *LONG, tmp=tmp, name="killed", wrap=wrap)
         running.sleep_until(0.2)
         helpers = below(running.process.pid)
-        equal([named(p) for p in helpers], [LOOP], "what runs beside it")
+        equal({named(p) for p in helpers}, {LOOP}, "what runs beside it")
         running.signal(signal.SIGKILL)
         running.ended()
         gone(helpers, "the kill")

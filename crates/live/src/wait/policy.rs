@@ -116,6 +116,12 @@ impl Neighbours {
     }
 }
 
+/// Whether a wake-up that was that late was so since another process had the processor: the thread was ready to run for more than
+/// half of the lateness, and waited in the queue.
+pub fn by_neighbours(late: Nanos, queued: Nanos) -> bool {
+    queued.0 > late.0 / 2
+}
+
 /// Counts are halved at this number of wake-ups, so that what was long ago weighs less.
 const REMEMBERED: u64 = 1024;
 /// One late wake-up among this number is too many.
@@ -140,6 +146,11 @@ impl Halting {
     /// Late is what is later than [`late_after`].
     pub fn at(time_scale: Nanos) -> Halting {
         Halting { limit: late_after(time_scale), n: 0, late: 0 }
+    }
+
+    /// The lateness beyond which a wake-up is late.
+    pub fn limit(&self) -> Nanos {
+        self.limit
     }
 
     /// A wake-up was that late.
@@ -227,6 +238,14 @@ mod tests {
         assert_eq!(count(ms(1_500), ms(749), 3_200), (false, false), "a window is a second");
         assert_eq!(count(s(2), ms(749), 3_400), (true, true));
         assert_eq!(count(s(3), ms(750), 3_700), (false, true));
+    }
+
+    #[test]
+    fn what_was_spent_in_the_queue_is_the_neighbours() {
+        assert!(by_neighbours(us(3_000), us(2_800)));
+        assert!(by_neighbours(us(3_000), us(1_600)));
+        assert!(!by_neighbours(us(3_000), us(1_500)), "the processor was asleep for as long");
+        assert!(!by_neighbours(us(3_000), Nanos::ZERO));
     }
 
     #[test]

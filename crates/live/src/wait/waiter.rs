@@ -1,6 +1,6 @@
 //! One worker's side of the wait: how far ahead it is up, whether it sleeps, and what its wake-ups say.
 
-use super::policy::{Halting, Horizon, Neighbours, REALTIME, SHORTEST};
+use super::policy::{Halting, Horizon, Neighbours, REALTIME, SHORTEST, by_neighbours};
 use super::{Held, Strategy, Watchdog};
 use crate::host;
 use headway_base::Nanos;
@@ -10,7 +10,7 @@ use headway_base::Nanos;
 pub struct Wakeups {
     /// Wake-ups at an instant that the worker had named.
     pub n: u64,
-    /// Of those, the ones that were later than a quarter of the time scale.
+    /// Of those, the ones that were later than a quarter of the time scale, though no other process had the processor.
     pub late: u64,
     /// The shortest and the longest horizon that it polled; none where it never slept.
     pub horizon: Option<(Nanos, Nanos)>,
@@ -27,6 +27,8 @@ pub(crate) struct Waiter<'a> {
     horizon: Horizon,
     halting: Halting,
     neighbours: Neighbours,
+    /// How long the thread had waited for a processor when that was last asked.
+    queued: Option<Nanos>,
     wakeups: Wakeups,
 }
 
@@ -45,6 +47,7 @@ impl<'a> Waiter<'a> {
             },
             halting: Halting::at(settings.time_scale),
             neighbours: Neighbours::default(),
+            queued: None,
             wakeups: Wakeups::default(),
         }
     }
@@ -74,18 +77,32 @@ impl<'a> Waiter<'a> {
         }
         let late = late.max(Nanos::ZERO);
         self.wakeups.n += 1;
+        if late > self.halting.limit() && by_neighbours(late, self.queued_since()) {
+            // It says nothing of how this machine wakes a thread whose processor is free.
+            return;
+        }
         self.wakeups.late += u64::from(self.halting.woke(late));
         self.horizon.woke(late);
         let horizon = self.horizon.now();
         let (least, most) = self.wakeups.horizon.unwrap_or((horizon, horizon));
         self.wakeups.horizon = Some((least.min(horizon), most.max(horizon)));
-        if self.held.may_start_loops() && !self.neighbours.busy() && self.halting.is_harmful() {
+        if self.held.may_start_loops() && self.halting.is_harmful() {
             self.held.start_loops(now);
         }
     }
 
+    /// How long the thread has waited for a processor since that was last asked: in the last tick, of which this wait was
+    /// the end.
+    #[cold]
+    fn queued_since(&mut self) -> Nanos {
+        let now = host::scheduled().map(|counts| counts.waited);
+        let before = std::mem::replace(&mut self.queued, now);
+        now.zip(before).map_or(Nanos::ZERO, |(now, before)| now - before)
+    }
+
     /// What the scheduler counts of this thread.
     pub(crate) fn scheduled(&mut self, now: Nanos, counts: host::Scheduled) {
+        self.queued = Some(counts.waited);
         self.neighbours.count(now, counts.waited, counts.times);
         self.horizon.neighbours(self.neighbours.busy());
     }

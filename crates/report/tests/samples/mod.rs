@@ -130,7 +130,7 @@ pub fn hostile() -> Summary {
     summary.rate.started = Some(f64::MAX);
     summary.not_computed.insert(attack.into(), Stated::other(attack));
     let mut machine = generator(0.964);
-    (machine.due_wait, machine.waiting) = (None, Some(Text::by_report(attack)));
+    (machine.wait, machine.waiting) = (None, Some(Text::by_report(attack)));
     machine.stalls = vec![Stall { at_s: 24.1, length_s: 1e300, worker: 0, cause: Some(attack.into()) }];
     summary.generator = Some(machine);
     summary.seed = Some(u64::MAX);

@@ -1,8 +1,9 @@
 //! Parts of the samples: blocks, curves and series of a plausible shape, without chance.
 
 use headway_stats::summary::{
-    CurvePoint, Curves, Dispersion, DueWait, Generator, HeadwayBin, HeadwayCurve, Intervals, Limits,
-    PercentileCurves, PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail, WorkerTime,
+    CurvePoint, Curves, Dispersion, DmaLatency, Generator, HeadwayBin, HeadwayCurve, Intervals, Limits,
+    PercentileCurves, PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail, Wait,
+    WorkerTime,
 };
 use std::collections::BTreeMap;
 

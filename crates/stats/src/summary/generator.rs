@@ -57,7 +57,7 @@ pub struct Wait {
     pub horizon_s: Option<[f64; 2]>,
     /// Wake-ups at an instant that a worker had named.
     pub wakeups: u64,
-    /// Of those, the ones that came more than `late_after_s` late.
+    /// Of those, the ones that came more than `late_after_s` late though no other process had the processor.
     pub late_wakeups: u64,
     /// The lateness that counts as late, in seconds: a quarter of the time scale.
     pub late_after_s: f64,
@@ -106,7 +106,7 @@ pub enum IdleLoops {
     /// Not asked for, or the device does better.
     #[default]
     NotUsed,
-    /// Ready; wake-ups were on time, or other processes kept the cores busy.
+    /// Ready; wake-ups were on time, but where other processes had the cores.
     NotNeeded,
     /// They ran.
     Running,
