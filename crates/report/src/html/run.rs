@@ -47,7 +47,7 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         })
     };
     let counted = |value: Option<u64>| value.map_or("-".into(), count);
-    page.pairs(&[
+    let mut pairs = vec![
         ("stalls over 1 ms", count(generator.stalls.len() as u64)),
         ("taken by other machines", dash(generator.steal_s, time)),
         ("on the target's machine", yes(generator.same_host_as_target)),
@@ -55,8 +55,9 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         ("connections opened", counted(generator.connections_opened)),
         ("arrivals that found the cap reached", counted(generator.cap_hits)),
         ("waiting for the due time", words::waiting::waited(generator).unwrap_or_else(|| "-".into())),
-        ("rights", words::waiting::rights(generator).unwrap_or("-").into()),
-    ]);
+    ];
+    pairs.extend(words::waiting::rights(generator).map(|rights| ("rights", rights.to_owned())));
+    page.pairs(&pairs);
     if !generator.stalls.is_empty() {
         let mut stalls: Vec<_> = generator.stalls.iter().collect();
         stalls.sort_by(|a, b| b.length_s.total_cmp(&a.length_s));
