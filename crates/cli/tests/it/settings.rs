@@ -129,6 +129,8 @@ fn what_cannot_be_says_what_could() {
     assert!(error("h -d 0s").contains("above zero") && error("h -d 0s").contains("| -d 0s"));
     assert!(error("h -c 0").contains("from 1 up"));
     assert!(error("h -c 9m").contains("ulimit"));
+    assert!(error("h --wait spin --realtime").contains("would freeze its core"));
+    assert!(error("h --wait poll").contains("write auto, sleep or spin"));
     assert!(error("h -c 2 --threads 3").contains("each needs a connection"));
     assert!(error("h -c 1 --shard 1/2 --seed 1").contains("no connection for shard 1/2"));
     assert!(error("h --shard 0/2").contains("needs --seed"));

@@ -51,6 +51,9 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
     if let Some((tone, text)) = brief::machine(summary) {
         page.labelled("generator", tone, &text);
     }
+    if let Some(rights) = summary.generator.as_ref().and_then(words::waiting::rights) {
+        page.labelled("rights", Tone::Plain, rights);
+    }
     end(page, summary, style);
 }
 

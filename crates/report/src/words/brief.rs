@@ -123,7 +123,8 @@ pub fn machine(summary: &Summary) -> Option<(Tone, String)> {
         None => parts.push("never held up".to_owned()),
     }
     if generator.same_host_as_target == Some(true) {
-        parts.push("target on this machine".to_owned());
+        let warm = generator.wait.as_ref().is_some_and(super::waiting::is_awake);
+        parts.push(if warm { "target on this machine, warm" } else { "target on this machine" }.to_owned());
     }
     Some((tone, parts.join("; ")))
 }

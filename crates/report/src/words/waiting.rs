@@ -5,8 +5,7 @@ use headway_stats::Summary;
 use headway_stats::summary::{DmaLatency, Generator, IdleLoops, Wait, WaitStrategy};
 
 /// What to do where other processes made the generator late.
-pub const REALTIME: &str = "Other processes held its processors: `--realtime` puts the workers before them (docs/machines.md); \
-     else free the cores, or use another machine.";
+pub const REALTIME: &str = "Try `--realtime`: other processes had the cores (docs/machines.md). Else free them, or use another machine.";
 
 /// How the workers waited, and what it cost, in one sentence; none where nothing says.
 pub fn waited(generator: &Generator) -> Option<String> {
@@ -61,7 +60,8 @@ fn awake(wait: &Wait) -> Option<String> {
     }
 }
 
-fn is_awake(wait: &Wait) -> bool {
+/// Whether the cores of this machine were kept from halting.
+pub fn is_awake(wait: &Wait) -> bool {
     wait.dma_latency == DmaLatency::Held || wait.idle_loops == IdleLoops::Running
 }
 
@@ -75,7 +75,7 @@ fn cost(generator: &Generator) -> Option<String> {
     Some(format!("worker CPU {} of a core", share(used / longest)))
 }
 
-/// What more rights would give, where wake-ups came late and this machine does not allow what would help most.
+/// In a line, what more rights would give, where wake-ups came late and this machine does not allow what would help most.
 pub fn rights(generator: &Generator) -> Option<&'static str> {
     let wait = generator.wait.as_ref()?;
     let running = wait.idle_loops == IdleLoops::Running;
@@ -83,18 +83,15 @@ pub fn rights(generator: &Generator) -> Option<&'static str> {
     let late = wait.late_wakeups * 1000 > wait.wakeups;
     match wait.dma_latency {
         _ if !late && !running => None,
-        DmaLatency::Refused if running => Some(
-            "the right to open /dev/cpu_dma_latency would keep the cores awake without such loops: docs/machines.md",
-        ),
-        DmaLatency::Refused => Some(
-            "wake-ups came late; the right to open /dev/cpu_dma_latency would keep the cores awake: docs/machines.md",
-        ),
-        DmaLatency::Missing | DmaLatency::Failed if !running => Some(
-            "wake-ups came late; /dev/cpu_dma_latency, which is not to be had here, would keep the cores awake: docs/machines.md",
-        ),
-        DmaLatency::NoIdleStates if wait.idle_loops == IdleLoops::Quota => Some(
-            "wake-ups came late, and a CPU quota forbids the loops that would keep the cores awake: docs/machines.md",
-        ),
+        DmaLatency::Refused if running => {
+            Some("/dev/cpu_dma_latency would do without loops: docs/machines.md")
+        }
+        DmaLatency::Refused | DmaLatency::Missing | DmaLatency::Failed if !running => {
+            Some("/dev/cpu_dma_latency would wake it on time: docs/machines.md")
+        }
+        DmaLatency::NoIdleStates if wait.idle_loops == IdleLoops::Quota => {
+            Some("a CPU quota forbids what would wake it on time: docs/machines.md")
+        }
         _ => None,
     }
 }
@@ -157,10 +154,10 @@ mod tests {
         let late = Wait { wakeups: 1000, late_wakeups: 2, ..Wait::default() };
         let said = |wait: Wait| rights(&generator(wait));
         let refused = Wait { dma_latency: DmaLatency::Refused, ..late.clone() };
-        assert!(said(refused.clone()).unwrap().starts_with("wake-ups came late; the right to open"));
+        assert!(said(refused.clone()).unwrap().contains("would wake it on time"));
         assert_eq!(said(Wait { late_wakeups: 1, ..refused.clone() }), None, "on time");
         let running = Wait { idle_loops: IdleLoops::Running, ..refused.clone() };
-        assert!(said(running.clone()).unwrap().contains("without such loops"));
+        assert!(said(running.clone()).unwrap().contains("without loops"));
         assert_eq!(said(Wait { dma_latency: DmaLatency::Missing, ..running }), None, "nothing better");
         assert!(said(Wait { idle_loops: IdleLoops::Quota, ..refused }).is_some());
         assert_eq!(said(Wait { dma_latency: DmaLatency::Held, ..late.clone() }), None);
