@@ -21,7 +21,7 @@ pub(crate) fn of_summary(summary: &Summary) -> Summary {
     document.thresholds.iter_mut().for_each(threshold);
     missing(&mut document.not_computed);
     if let Some(generator) = &mut document.generator {
-        generator.waiting = words::waiting(generator).map(Text::by_report);
+        generator.waiting = words::waiting::waited(generator).map(Text::by_report);
     }
     if let Some(estimated) = document.closed.as_mut().and_then(|closed| closed.estimated.as_mut()) {
         estimated.method = Text::by_report(words::method(estimated));

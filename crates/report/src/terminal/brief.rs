@@ -223,10 +223,9 @@ fn end(page: &mut Page, summary: &Summary, style: &Style) {
     if let Some(seed) = summary.seed {
         page.labelled("seed", Tone::Plain, &format!("{seed} (--seed sends the same again)"));
     }
-    if let Some(overridden) = summary.plan.as_ref().map(|plan| plan.overridden.join(", ")) {
-        if !overridden.is_empty() {
-            page.labelled("overridden", Tone::Plain, &format!("{overridden}, in place of the file's values"));
-        }
+    let overridden = summary.plan.as_ref().map(|plan| plan.overridden.join(", "));
+    if let Some(overridden) = overridden.filter(|all| !all.is_empty()) {
+        page.labelled("overridden", Tone::Plain, &format!("{overridden}, in place of the file's values"));
     }
     for (name, text) in &style.notes {
         page.labelled(name, Tone::Plain, text);

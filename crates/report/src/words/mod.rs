@@ -30,10 +30,10 @@ pub use reasons::{
 pub use sessions::{conditional, conditional_meaning, sessions, split};
 pub use users::{method, users};
 
-use crate::format::{chosen_time, count, instant, plural, share, share_of, time};
+use crate::format::{count, instant, plural, share_of, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{FindingId, Generator, LoadVerdict, RuleOutcome, Source, Text, TimeScaleFrom};
+use headway_stats::summary::{FindingId, LoadVerdict, RuleOutcome, Source, TimeScaleFrom};
 use std::collections::BTreeMap;
 
 /// How a statement is to be coloured.
@@ -303,18 +303,6 @@ pub fn busiest_worker(summary: &Summary) -> Option<[f64; 3]> {
 /// What a run of one shard must say of itself.
 pub const ONE_SHARD: &str =
     "these numbers are one shard's; `headway merge` makes one run of all shards' folders";
-
-/// How workers wait for the next due time; none where that is not known.
-pub fn waiting(generator: &Generator) -> Option<String> {
-    match generator.due_wait {
-        Some(wait) => Some(format!(
-            "sleeping until {} before the due time, then polling: {} of a core",
-            chosen_time(wait.polls_before_s),
-            share(wait.polls_for)
-        )),
-        None => generator.waiting.as_ref().map(Text::to_string),
-    }
-}
 
 /// A worker that spends more than this share of its time handling events is saturated.
 pub const SATURATED: f64 = 0.8;

@@ -2,14 +2,17 @@
 
 use crate::format::{plural, share, time};
 use headway_stats::Summary;
-use headway_stats::summary::{DmaLatency, Generator, IdleLoops, Wait, WaitStrategy};
+use headway_stats::summary::{DmaLatency, Generator, IdleLoops, Text, Wait, WaitStrategy};
 
 /// What to do where other processes made the generator late.
 pub const REALTIME: &str = "Try `--realtime`: other processes had the cores (docs/machines.md). Else free them, or use another machine.";
 
 /// How the workers waited, and what it cost, in one sentence; none where nothing says.
 pub fn waited(generator: &Generator) -> Option<String> {
-    let wait = generator.wait.as_ref()?;
+    let Some(wait) = &generator.wait else {
+        // As documents of 0.1.0 have it.
+        return generator.waiting.as_ref().map(Text::to_string);
+    };
     let mut parts = vec![how(wait)];
     parts.extend(awake(wait));
     if wait.realtime {

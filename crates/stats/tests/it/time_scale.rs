@@ -4,7 +4,7 @@
 use crate::world::{MS, World, draws, exponential, outcome, rule};
 use headway_base::random::Draws;
 use headway_base::{Nanos, Outcome, Record, Short, TimeScale};
-use headway_stats::summary::{LoadVerdict, RuleOutcome, Summary, TimeScaleFrom};
+use headway_stats::summary::{LoadVerdict, RuleId, RuleOutcome, Summary, TimeScaleFrom};
 use headway_stats::{Analysis, DepartureBin, Facts, Tolerances};
 use proptest::prelude::*;
 
@@ -102,7 +102,7 @@ fn windows_begin_at_the_time_scale() {
     let world = late(World::poisson(1000.0, 40, 4), 2_000 * MS, |_| 0);
     let windows = |scale| -> Vec<f64> {
         let rules = at_scale(&world, scale, 1).verdict.rules;
-        rules.iter().filter(|r| r.rule == "dispersion").filter_map(|r| r.window).collect()
+        rules.iter().filter(|r| r.rule == RuleId::Dispersion).filter_map(|r| r.window).collect()
     };
     assert_eq!(windows(Some(ms(1))), [0.001, 0.01, 0.1, 1.0]);
     assert_eq!(windows(Some(ms(2))), [0.01, 0.1, 1.0]);
