@@ -49,7 +49,26 @@ WRONG = [
     (["lab", "--json", "-"], ["--json", "poisson"]),
     (["run", URL, "--seed", "9007199254740992"], ["9007199254740992", "2^53 - 1"]),
     (["run", URL, "--shard", "3/3"], ["'3/3'", "0/4"]),
-    (["run", URL, "-c", "0"], ["-c 0", "from 1 up"]),
+    (["run", URL, "-R", "5", "-c", "0"], ["-c 0", "from 1 up"]),
+    # Habits of other tools: what is meant there, and what says it here.
+    (["run", URL, "-c", "50"], [f"headway run {URL} -c 50 -R 200", f"headway run {URL} -u 50", "open:", "closed:"]),
+    (["run", URL, "-t", "4"], ["wrk, wrk2, h2load", "threads", "hey, oha", "--timeout 4s", "ab, fortio, locust", "-d 4s"]),
+    (["run", URL, "-t4", "-c50", "-d30s"], ["-t is no flag of headway run", "threads"]),
+    (["run", URL, "-u", "a:hunter2"], ["-u:", "curl", "--user NAME:PASSWORD"]),
+    (["run", URL, "-d", '{"a":1}'], ["hey, oha, curl", "the body", """--data '{"a":1}'"""]),
+    (["run", URL, "--latency"], ["wrk, wrk2", "leave it out"]),
+    (["run", URL, "-rate=50/1s"], ["-rate is no flag", "vegeta", "-R 50/1s"]),
+    (["run", URL, "-duration=5s"], ["-duration is no flag", "vegeta", "-d 5s"]),
+    (["run", URL, "--max-time", "3"], ["curl", "--timeout 3s"]),
+    (["run", URL, "--vus-max", "3"], ["--vus-max"]),
+    (["run", "-H", "http://127.0.0.1:9"], ["<URL|SCENARIO>"]),
+    (["run", URL, "-H", "http://127.0.0.1:9"], ["Locust"]),
+    (["run", URL, "--user", "me"], ["NAME:PASSWORD"]),
+    (["run", URL, "-b", "@no-such-file"], ["-b @no-such-file cannot be read"]),
+    (["translate", "--", "siege", URL], ["siege is no tool", "wrk, wrk2, hey"]),
+    (["translate", "--", "wrk", "-x", URL], ["-x", "no option of wrk"]),
+    (["translate", "--", "wrk", "-s", "post.lua", URL], ["-s of wrk", "scenario"]),
+    (["translate", "--run", "--", "k6", "run", "--vus", "5", "a.js"], ["--run", "written first"]),
     (["run", URL, "--threads", "0"], ["--threads 0", "from 1 up"]),
     (["run", URL, "--timeout", "0s"], ["--timeout 0s", "above zero"]),
     (["run", URL, "--max-body", "big"], ["'big'", "10KiB"]),
@@ -103,7 +122,7 @@ def cannot(tmp):
 
 @check("usage: --help and --version go to stdout, within 100 columns; a bare run says what it assumes")
 def help_and_version(tmp):
-    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["schema"]):
+    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["translate"], ["schema"]):
         ended = headway(*verb, "--help", cwd=tmp).exits(0)
         contains(ended.out, "Usage: headway", f"help of {verb}")
         equal(ended.err, "", f"stderr of {verb} --help")
@@ -112,3 +131,12 @@ def help_and_version(tmp):
     expect(headway("--version", cwd=tmp).exits(0).out.startswith("headway "), "--version names no version")
     ended = headway("run", "http://127.0.0.1:1/", "-d", "200ms", cwd=tmp)
     contains(ended.err, "-R 50/s", "what a bare URL assumes")
+
+
+@check("usage: a secret in a flag that is not understood is not shown")
+def secrets_of_others(tmp):
+    for flags in (["-u", "me:hunter2"], ["--user", "me:hunter2", "-H", "Authorization: x"], ["-a", "x", "--user=me:hunter2"]):
+        expect("hunter2" not in headway("run", URL, *flags, cwd=tmp).exits(2).err, f"shown with {flags}")
+    printed = headway("translate", "--", "hey", "-a", "me:hunter2", URL, cwd=tmp).exits(0)
+    expect("hunter2" not in printed.out + printed.err, "translate shows it")
+    contains(printed.out, "--user 'me:<redacted>'", "the command")

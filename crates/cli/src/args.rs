@@ -60,6 +60,8 @@ pub enum Command {
     FromCurl(FromCurlArgs),
     /// Print a browser's recording (HAR) as a scenario file
     FromHar(FromHarArgs),
+    /// Print another load tool's command as one of headway run
+    Translate(TranslateArgs),
     /// Print the JSON Schema of scenario files, for editors
     Schema,
 }
@@ -77,7 +79,7 @@ pub struct LoadArgs {
     #[arg(short = 'n', long, value_parser = given(units::parse_count), value_name = "N")]
     pub requests: Option<Given<u64>>,
     /// Number of virtual users, each waiting for a response before its next request: a closed workload (instead of -R)
-    #[arg(short = 'u', long, value_parser = given(units::parse_count), value_name = "N")]
+    #[arg(short = 'u', long, alias = "vus", value_parser = given(units::parse_count), value_name = "N")]
     pub users: Option<Given<u64>>,
     /// How long each of the users thinks before each request, as a distribution [default: no time at all]
     #[arg(long, value_name = "DIST", help = think_help())]
@@ -162,7 +164,8 @@ impl Tolerance {
 /// `headway run`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct RunArgs {
-    /// Where to: http://host:port/path, https://..., or unix:/path/to/socket:/path; or a scenario file, NAME.yaml
+    /// Where to: http://host:port/path, https://..., or unix:/path/to/socket:/path; or a scenario file, NAME.yaml. Also a
+    /// file of lines 'GET http://host/path', as vegeta's targets; - is either on standard input
     #[arg(value_name = "URL|SCENARIO")]
     pub target: String,
     /// What the load is.
@@ -184,10 +187,13 @@ pub struct RunArgs {
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub headers: Vec<String>,
     /// The method [default: GET, or POST with a body]
-    #[arg(short = 'm', long, value_name = "METHOD")]
+    #[arg(short = 'm', long, short_alias = 'X', alias = "request", value_name = "METHOD")]
     pub method: Option<String>,
-    /// The body
-    #[arg(short = 'b', long, value_name = "TEXT", conflicts_with = "body_file")]
+    /// User and password for Basic authentication, as the header Authorization
+    #[arg(long, value_name = "NAME:PASSWORD")]
+    pub user: Option<String>,
+    /// The body (also --data): text, @FILE, or - for standard input
+    #[arg(short = 'b', long, alias = "data", value_name = "TEXT|@FILE|-", conflicts_with = "body_file")]
     pub body: Option<String>,
     /// The body, from a file
     #[arg(long, value_name = "FILE")]
@@ -401,6 +407,18 @@ pub struct MergeArgs {
 pub struct FromCurlArgs {
     /// The command: in one pair of quotes as a browser's "Copy as cURL (bash)" gives it, as words after --, or on
     /// standard input (-)
+    #[arg(value_name = "COMMAND", required = true, num_args = 1.., trailing_var_arg = true)]
+    pub command: Vec<String>,
+}
+
+/// `headway translate`.
+#[derive(ClapArgs, Debug, Clone)]
+pub struct TranslateArgs {
+    /// Run the translated command
+    #[arg(long)]
+    pub run: bool,
+    /// The command of wrk, wrk2, hey, oha, ab, vegeta, k6, fortio, h2load, curl, jmeter, gatling or locust: as words after
+    /// --, or in one pair of quotes
     #[arg(value_name = "COMMAND", required = true, num_args = 1.., trailing_var_arg = true)]
     pub command: Vec<String>,
 }

@@ -15,6 +15,9 @@ pub mod repeat;
 pub mod settings;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use headway_convert::tools::advice;
+use std::error::Error as _;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -26,6 +29,10 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
     let args = match args::Args::try_parse_from(&argv) {
         Ok(args) => args,
         Err(error) if error.use_stderr() => {
+            if let Some(advice) = of_other_tools(&error, &argv) {
+                let _ = writeln!(io::stderr(), "headway: {}", typed.redactor.hide(&advice));
+                return exit::USAGE;
+            }
             let shown = error.render();
             let shown = if io::stderr().is_terminal() { shown.ansi().to_string() } else { shown.to_string() };
             let _ = write!(io::stderr(), "{}", typed.redactor.hide(&shown));
@@ -44,5 +51,24 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
             let _ = writeln!(io::stderr(), "headway: {}", exit::in_words(&failure.error));
             failure.code
         }
+    }
+}
+
+/// What other tools mean by a flag of `run` that was not understood. Secrets are to be hidden in it.
+fn of_other_tools(error: &clap::Error, argv: &[OsString]) -> Option<String> {
+    let words: Vec<String> = argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    words.first().filter(|verb| *verb == "run")?;
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.split(' ').next().unwrap_or(text)),
+        _ => None,
+    };
+    let flag = of(ContextKind::InvalidArg)?;
+    match (error.kind(), error.get(ContextKind::InvalidValue)) {
+        (ErrorKind::UnknownArgument, _) => advice::unknown(&words, flag),
+        (ErrorKind::ValueValidation, Some(ContextValue::String(value))) => {
+            let cause = error.source().map(ToString::to_string).unwrap_or_default();
+            advice::misread(&words, flag, value, &cause)
+        }
+        _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! The command line as it is written down and shown: secrets replaced, seed added, quoted so that a shell takes it.
 
+use headway_convert::quoted;
 use headway_workload::redact::{Place, REDACTED, Redactor, SecretNames};
 use std::ffi::OsString;
 
@@ -20,10 +21,11 @@ enum Kind {
     Body,
     Name,
     Set,
+    Login,
 }
 
 /// Short flags that take a value: what follows one of them in the same word is that.
-const VALUED: &str = "RqdznucHmbl";
+const VALUED: &str = "RqdznucHmXbl";
 
 /// The flag that begins a word, as far as it matters here, and the value behind it in the same word, if it is there.
 fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
@@ -31,7 +33,8 @@ fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
         let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
         let kind = match name {
             "header" => Kind::Header,
-            "body" => Kind::Body,
+            "body" | "data" => Kind::Body,
+            "user" => Kind::Login,
             "redact" => Kind::Name,
             "set" => Kind::Set,
             _ => Kind::Other,
@@ -43,6 +46,8 @@ fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
     let kind = match &short[at..at + 1] {
         "H" => Kind::Header,
         "b" => Kind::Body,
+        // As curl has it: a mistake, whose message must not show it.
+        "u" => Kind::Login,
         _ => Kind::Other,
     };
     let rest = &short[at + 1..];
@@ -92,6 +97,9 @@ pub fn read(argv: &[OsString]) -> Typed {
             redactor.know(value);
         }
     }
+    of(Kind::Login)
+        .filter_map(|login| Some(login.split_once(':')?.1.to_owned()))
+        .for_each(|word| redactor.know(&word));
     of(Kind::Body).for_each(|body| redactor.know_in(&body));
     let sends = words.get(1).is_some_and(|verb| matches!(verb.as_str(), "run" | "plan"));
     let is_url = |word: &str| word.contains("://") || (sends && word.contains(['/', '@', '?', '#']));
@@ -110,6 +118,11 @@ pub fn read(argv: &[OsString]) -> Typed {
                 Some((path, _)) if is_secret(&redactor, path) => format!("{lead}{path}={REDACTED}"),
                 _ => redactor.hide(word).into_owned(),
             },
+            Kind::Login => match value.split_once(':').filter(|_| !redactor.shows_all()) {
+                Some((name, _)) => format!("{lead}{name}:{REDACTED}"),
+                None => word.clone(),
+            },
+            Kind::Body if value.starts_with('@') || value == "-" => word.clone(),
             Kind::Body if !redactor.shows_all() => format!("{lead}{REDACTED}"),
             Kind::Body => word.clone(),
             Kind::Other if is_url(word) => redactor.hide_url(word).into_owned(),
@@ -164,16 +177,8 @@ pub fn command_as_it_was(words: &[String]) -> String {
             w if WRITTEN
                 .iter()
                 .any(|flag| w.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))) => {}
-            _ => kept.push(quote(word)),
+            _ => kept.push(quoted(word)),
         }
     }
     kept.join(" ")
-}
-
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

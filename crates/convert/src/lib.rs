@@ -1,4 +1,5 @@
-//! Scenario files out of what people have in hand: a curl command, a browser's recording (HAR).
+//! What people have in hand, in Headway's terms: a curl command, a browser's recording (HAR) or a list of targets as a scenario
+//! file; another load tool's command as one of `headway run`.
 //!
 //! Pure: text in, text out; the verbs of the command line read and print. A converter makes a [`draft::Draft`], which
 //! becomes YAML in one place, so that quoting, secrets and names of steps are the same whatever it came from.
@@ -6,11 +7,16 @@
 //! Deliberately absent: reading the files that a command names (the scenario names them in turn), and finding values that
 //! one answer gave and a later request uses; the scenario says so where it matters.
 
+use base64::Engine as _;
+
 pub mod curl;
 pub mod draft;
 pub mod har;
 mod json;
+pub mod proxy;
 mod secrets;
+pub mod targets;
+pub mod tools;
 mod words;
 
 /// A scenario, and remarks for its user.
@@ -89,6 +95,20 @@ impl Location {
             path: format!("{slash}{tail}"),
         })
     }
+}
+
+/// A word as a shell takes it: in quotes where it would read it otherwise.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The value of the header Authorization for `NAME:PASSWORD` (RFC 7617).
+pub fn basic(login: &str) -> String {
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(login))
 }
 
 /// Whether a method or the name of a header can be that (RFC 9110, 5.6.2).

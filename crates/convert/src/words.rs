@@ -43,7 +43,7 @@ pub(super) fn split(command: &str) -> Result<Vec<Vec<u8>>> {
                 "a ` outside quotes: the shell would run a command here (or PowerShell would go on with the line); copy the command with \"Copy as cURL (bash)\", or put the text in single quotes"
             ),
             '|' | ';' | '&' | '<' | '>' | '(' | ')' => bail!(
-                "a {c} outside quotes: give the curl command alone, without pipes or redirections, and put a URL with {c} in quotes"
+                "a {c} outside quotes: give the command alone, without pipes or redirections, and put a URL with {c} in quotes"
             ),
             c => push(c, word.get_or_insert_default()),
         }

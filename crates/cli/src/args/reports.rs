@@ -57,7 +57,7 @@ impl Wanted {
     ///
     /// # Errors
     /// A format that is none, or an ending that names none; with what there is.
-    fn parse(text: &str) -> Result<Wanted, String> {
+    pub fn parse(text: &str) -> Result<Wanted, String> {
         let wanted = |output, path: &str| Wanted { flag: "--output", output, path: PathBuf::from(path) };
         match text.split_once('=') {
             Some((name, path)) if !name.contains('/') => match find(name) {
@@ -124,38 +124,4 @@ fn output_help() -> String {
          standard output, in place of the report there. A report of Headway in the file is replaced. {}",
         lines.collect::<Vec<_>>().join("; ")
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_format_and_a_file_or_a_file_that_says_it_by_its_ending() {
-        for (text, output, path) in [
-            ("html=x", "html", "x"),
-            ("json=-", "json", "-"),
-            ("junit=a=b", "junit", "a=b"),
-            ("runs/a=1/report.HTML", "html", "runs/a=1/report.HTML"),
-            ("x.parquet", "parquet", "x.parquet"),
-            ("terminal=", "terminal", ""),
-        ] {
-            let wanted = Wanted::parse(text).unwrap();
-            assert_eq!((wanted.output.name(), wanted.path.to_str()), (output, Some(path)), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_format_names_those_that_are() {
-        for (text, told) in [
-            ("htm=x", "there is no format 'htm'; did you mean html? (formats: terminal, json, html"),
-            ("a=1.html", "there is no format 'a'"),
-            ("-", "write json=-"),
-            ("report", "write FORMAT=FILE (formats: terminal, json, html"),
-            ("report.doc", "ends in one of .txt .json .html .htm"),
-        ] {
-            let said = Wanted::parse(text).unwrap_err();
-            assert!(said.contains(told), "{text}: {said}");
-        }
-    }
 }

@@ -12,6 +12,7 @@ mod run;
 mod schema;
 mod serve;
 mod sim;
+mod translate;
 
 use crate::args::{Args, Command};
 use crate::exit::{FINE, Failure};
@@ -35,6 +36,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Lab(args) => lab::lab(&args),
         Command::FromCurl(args) => from_curl::from_curl(&args),
         Command::FromHar(args) => from_har::from_har(&args),
+        Command::Translate(args) => translate::translate(&args),
         Command::Sim(args) => sim::sim(&args, words),
         Command::Schema => schema::schema(),
     }

@@ -53,6 +53,10 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
             settings.load.remarks(),
         );
     }
+    let proxy = headway_convert::proxy::passed_over(&settings.live.target, |name| std::env::var(name).ok());
+    if let Some(proxy) = proxy.filter(|_| !quiet) {
+        let _ = writeln!(std::io::stderr(), "headway: {proxy}");
+    }
     let mut progress = (!quiet).then(|| Progress::new(Goal::of(&settings.load)));
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(progress.as_mut().map(|progress| progress as &mut dyn Observer));

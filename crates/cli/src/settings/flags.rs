@@ -11,6 +11,7 @@ use headway_engine::manifest::STEP;
 use headway_stats::Threshold;
 use headway_workload::Target;
 use headway_workload::scenario::Override;
+use std::path::Path;
 
 /// Methods that are keys of a step.
 const VERBS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
@@ -121,9 +122,9 @@ pub(super) fn request(
     args: &RunArgs,
     target: &Target,
     headers: &[(String, String)],
-    body: &[u8],
+    body: &Body,
 ) -> Result<Made> {
-    let default = if body.is_empty() { "GET" } else { "POST" };
+    let default = if body.bytes.is_empty() { "GET" } else { "POST" };
     let method = args.method.as_deref().unwrap_or(default);
     let verb = VERBS.contains(&method).then(|| method.to_ascii_lowercase());
     let mut made = made(&args.load, args.connections.as_ref(), verb.as_deref().unwrap_or("request"))?;
@@ -142,27 +143,44 @@ pub(super) fn request(
     for (name, value) in headers {
         values.push(Override::text(&format!("-H {name}:"), "journey.0.headers", name, value));
     }
-    match (&args.body, &args.body_file) {
-        (Some(text), _) if !text.is_empty() => values.push(Override::text("-b", "journey.0", "text", text)),
-        (None, Some(file)) if !body.is_empty() => {
-            values.push(Override::text("--body-file", "journey.0", "file", &file.display().to_string()));
+    match (&body.file, std::str::from_utf8(&body.bytes)) {
+        _ if body.bytes.is_empty() => {}
+        (Some(file), _) => values.push(Override::text("--body-file", "journey.0", "file", file)),
+        (None, Ok(text)) => values.push(Override::text("-b", "journey.0", "text", text)),
+        (None, Err(_)) => {
+            bail!("-b -: standard input is no text; put the bytes into a file and give -b @FILE")
         }
-        _ => {}
     }
     Ok(made)
 }
 
-/// The bytes of `-b` or `--body-file`; none where neither is given.
+/// The body that flags give.
+pub(super) struct Body {
+    /// All of it; nothing where there is none.
+    pub bytes: Vec<u8>,
+    /// The file that holds it.
+    file: Option<String>,
+}
+
+/// What `-b` or `--body-file` gives: text, the file behind an `@`, or standard input.
 ///
 /// # Errors
-/// The file cannot be read.
-pub(super) fn body(args: &RunArgs) -> Result<Vec<u8>> {
-    match (&args.body, &args.body_file) {
-        (Some(text), _) => Ok(text.clone().into_bytes()),
-        (None, Some(file)) => files::read(file, files::MOST)
-            .with_context(|| format!("--body-file {} cannot be read", file.display())),
-        (None, None) => Ok(Vec::new()),
-    }
+/// It cannot be read.
+pub(super) fn body(args: &RunArgs) -> Result<Body> {
+    let named = args.body_file.as_ref().map(|file| ("--body-file ", file.display().to_string()));
+    let behind = args.body.as_deref().and_then(|text| text.strip_prefix('@'));
+    let (lead, file) = match (args.body.as_deref(), named) {
+        (Some("-" | "@-"), _) => return Ok(Body { bytes: super::standard_input(files::MOST)?, file: None }),
+        (Some(text), _) if behind.is_none() => {
+            return Ok(Body { bytes: text.to_owned().into_bytes(), file: None });
+        }
+        (_, Some(named)) => named,
+        (Some(_), None) => ("-b @", behind.unwrap_or_default().to_owned()),
+        (None, None) => return Ok(Body { bytes: Vec::new(), file: None }),
+    };
+    let bytes =
+        files::read(Path::new(&file), files::MOST).with_context(|| format!("{lead}{file} cannot be read"))?;
+    Ok(Body { bytes, file: Some(file) })
 }
 
 /// The headers of `-H`, and credentials of the URL. One that is given twice has both values (RFC 9110, 5.3).
@@ -179,6 +197,11 @@ pub(super) fn headers(args: &RunArgs, target: Option<&Target>) -> Result<Vec<(St
             anyhow!("-H{given} is not a header: write 'Name: value'")
         })?;
         let (name, value) = (name.trim(), value.trim());
+        if matches!(name, "http" | "https") && value.starts_with("//") {
+            bail!(
+                "-H {header} is a URL: give it without a flag (-H is a header here, and the base URL in Locust)"
+            );
+        }
         match headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, known)) => {
                 let comma = if name.eq_ignore_ascii_case("cookie") { "; " } else { ", " };
@@ -188,10 +211,36 @@ pub(super) fn headers(args: &RunArgs, target: Option<&Target>) -> Result<Vec<(St
         }
     }
     let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    if let Some(login) = &args.user {
+        if given || !login.contains(':') {
+            bail!("--user: write NAME:PASSWORD, and no -H 'Authorization: ...' beside it");
+        }
+        headers.push(("Authorization".to_owned(), headway_convert::basic(login)));
+        return Ok(headers);
+    }
     if let (Some(value), false) = (target.and_then(|target| target.authorization.as_ref()), given) {
         headers.push(("Authorization".to_owned(), value.clone()));
     }
     Ok(headers)
+}
+
+/// The group of users that arrives, unless flags ask for another kind of load.
+///
+/// # Errors
+/// Flags that contradict each other.
+pub(super) fn group(args: &LoadArgs) -> Result<&'static str> {
+    Ok(Kind::of(args)?.group())
+}
+
+/// The connection cap, where it is all that flags say of a load.
+pub(super) fn cap_alone(args: &RunArgs) -> Option<&str> {
+    let load = &args.load;
+    let other = load.rate.is_some()
+        || load.users.is_some()
+        || load.requests.is_some()
+        || load.at_once.is_some()
+        || load.think.is_some();
+    args.connections.as_ref().filter(|_| !other).map(|cap| cap.text.as_str())
 }
 
 /// What flags say of the load, but for `-n`, which depends on what the load is.

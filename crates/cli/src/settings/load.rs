@@ -26,6 +26,8 @@ pub struct Load {
     pub assumed: Vec<String>,
     /// Flags that take the place of values of a file, secrets replaced.
     pub overridden: Vec<String>,
+    /// Whether a rate and a connection cap are given, so that it has to be said what the rate is of.
+    pub in_total: bool,
     /// Lengths of ramp, warm-up and hold, where the load is these.
     pub lengths: Option<Lengths>,
     /// Lateness of up to so much is forgiven, where that was said.
@@ -85,6 +87,7 @@ impl Load {
             assumed: Vec::new(),
             overridden: Vec::new(),
             time_scale: scenario.settings.time_scale,
+            in_total: false,
             lengths,
             plan,
         }
@@ -96,7 +99,10 @@ impl Load {
             [] => String::new(),
             some => format!(" ({lead} {})", some.join(", ")),
         };
-        list("defaults:", &self.assumed) + &list("in place of the file's values:", &self.overridden)
+        let total = if self.in_total { " (the rate is in total, over all connections)" } else { "" };
+        total.to_owned()
+            + &list("defaults:", &self.assumed)
+            + &list("in place of the file's values:", &self.overridden)
     }
 
     /// A run of this load by that scenario, in memory only and without bounds of its own.

@@ -23,6 +23,7 @@ use headway_engine::{Keep, Live, RunSpec, Start, wait};
 use headway_workload::Target;
 use headway_workload::redact::Redactor;
 use headway_workload::target::Endpoint;
+use std::io::Read as _;
 use std::sync::Arc;
 
 /// A seed that nobody chose.
@@ -57,8 +58,12 @@ impl RunSettings {
             true => None,
             false => Some(Target::parse(&args.target)?),
         };
+        if let Some(cap) = flags::cap_alone(args).filter(|_| target.is_some()) {
+            bail!("{}", headway_convert::tools::advice::cap_alone(words, cap));
+        }
         let mut file = scenario::asked(args, target.as_ref())?;
         let (mut load, mut scenario) = Load::resolve(&mut file, &args.load)?;
+        load.in_total = file.is_made() && args.load.rate.is_some() && args.connections.is_some();
         let Some(target) = target.or(scenario.target.take()) else {
             bail!(
                 "{}: a run needs `target: http://host:port` (only `headway sim` goes without)",
@@ -94,6 +99,16 @@ impl RunSettings {
         };
         Ok(RunSettings { spec, live, load, output, file })
     }
+}
+
+/// All that standard input has, if it is at most that many bytes.
+fn standard_input(most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(most + 1).read_to_end(&mut bytes).context("standard input cannot be read")?;
+    if bytes.len() as u64 > most {
+        bail!("standard input has more than {most} bytes");
+    }
+    Ok(bytes)
 }
 
 /// The words of a command without secrets that were found when it was read.

@@ -6,6 +6,7 @@ use super::flags::{self, Made};
 use crate::args::{PlanArgs, RunArgs, ScenarioArgs};
 use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
+use headway_convert::targets;
 use headway_engine::files;
 use headway_stats::thresholds::{Threshold, ThresholdError, check_steps};
 use headway_workload::Target;
@@ -14,10 +15,11 @@ use headway_workload::scenario::{Override, Scenario, Surroundings};
 use headway_workload::yaml::comment;
 use std::path::{Path, PathBuf};
 
-/// Whether a target on the command line is a scenario file and no URL: by its name, or because there is such a file.
+/// Whether a target on the command line is a scenario file and no URL: by its name, because there is such a file, or since it
+/// is `-`, standard input.
 pub fn is_named(text: &str) -> bool {
     let yaml = [".yaml", ".yml", ".json"].iter().any(|end| text.ends_with(end));
-    !text.contains("://") && (yaml || Path::new(text).is_file())
+    !text.contains("://") && (text == "-" || yaml || Path::new(text).is_file())
 }
 
 /// A scenario's text, and what takes the place of its values.
@@ -35,13 +37,18 @@ pub struct File {
 const MOST_LEARNT: usize = 1 << 20;
 
 impl File {
-    /// Reads it.
-    pub(super) fn read(path: &str) -> Result<File> {
+    /// Reads it; `-` is standard input. A list of targets becomes a scenario for users that come as `group` says.
+    pub(super) fn read(path: &str, group: &str) -> Result<File> {
         let read = || -> Result<String> {
-            let bytes = files::read(Path::new(path), files::MOST_OF_A_SCENARIO)?;
-            String::from_utf8(bytes).context("it is not UTF-8 text")
+            let bytes = match path {
+                "-" => super::standard_input(files::MOST_OF_A_SCENARIO)?,
+                path => files::read(Path::new(path), files::MOST_OF_A_SCENARIO)?,
+            };
+            let text = String::from_utf8(bytes).context("it is not UTF-8 text")?;
+            if targets::is_one(&text) { targets::scenario(&text, group) } else { Ok(text) }
         };
         let text = read().with_context(|| format!("the scenario {path} cannot be read"))?;
+        let path = if path == "-" { "stdin" } else { path };
         Ok(File {
             path: path.to_owned(),
             text,
@@ -140,7 +147,7 @@ impl File {
 /// Whatever the user can mend, in words.
 pub fn planned(args: &PlanArgs) -> Result<(File, Load, Vec<String>)> {
     let mut file = match args.target.as_deref() {
-        Some(path) if is_named(path) => File::read(path)?,
+        Some(path) if is_named(path) => File::read(path, flags::group(&args.load)?)?,
         target => {
             target.map(Target::parse).transpose()?;
             File::made(flags::bare(&args.load)?)
@@ -164,7 +171,8 @@ pub(super) fn asked(args: &RunArgs, target: Option<&Target>) -> Result<File> {
             if let Some((_, flag)) = sent.iter().find(|(given, _)| *given) {
                 bail!("{flag}: the steps of the scenario say what is sent (--set journey.0... changes one)");
             }
-            let mut file = File::read(&args.target)?.hiding(args.secrets.redactor());
+            let mut file =
+                File::read(&args.target, flags::group(&args.load)?)?.hiding(args.secrets.redactor());
             for (name, value) in flags::headers(args, None)? {
                 file.push([Override::text(&format!("-H {name}:"), "headers", &name, &value)]);
             }
@@ -173,7 +181,7 @@ pub(super) fn asked(args: &RunArgs, target: Option<&Target>) -> Result<File> {
         Some(target) => {
             let body = flags::body(args)?;
             let headers = flags::headers(args, Some(target))?;
-            let redactor = redactor(args, &headers, &body);
+            let redactor = redactor(args, &headers, &body.bytes);
             File::made(flags::request(args, target, &headers, &body)?).hiding(redactor)
         }
     };
@@ -208,25 +216,4 @@ pub(super) fn demands(scenario: &Scenario) -> Result<Vec<Threshold>> {
         all.push(threshold);
     }
     Ok(all)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    #[test]
-    fn a_file_is_no_host_whatever_its_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("bars");
-        assert!(!is_named(path.to_str().unwrap()));
-        fs::write(&path, "journey: [ { get: / } ]\n").unwrap();
-        assert!(is_named(path.to_str().unwrap()));
-        assert!(!is_named(folder.path().to_str().unwrap()));
-        for (text, file) in
-            [("gone.yaml", true), ("./a/b.yml", true), ("http://h/x.yaml", false), ("localhost:8080", false)]
-        {
-            assert_eq!(is_named(text), file, "{text}");
-        }
-    }
 }

@@ -1,11 +1,17 @@
 //! The command line as a library: what it is given, what that comes to, and what it writes.
 
 mod audit;
+mod audit_flags;
 mod dry_run;
 mod exit;
 mod folders;
 mod merge;
+mod named;
 mod outputs;
 mod repeat;
 mod settings;
+mod sim_flags;
 mod simulate;
+mod sweeps;
+mod tools;
+mod wanted;

@@ -82,4 +82,21 @@ fn the_command_repeats_the_run_and_keeps_secrets() {
         repeat(&["headway", "run", "h", "-H", "Accept: */*", "-b", "pin=1234", "--body=pin", "-bpin"]),
         "headway run h -H 'Accept: */*' -b '<redacted>' '--body=<redacted>' '-b<redacted>' --seed 7"
     );
+    assert_eq!(
+        repeat(&[
+            "headway",
+            "run",
+            "h",
+            "--user",
+            "me:p4ss",
+            "--data",
+            "@pin.json",
+            "-b",
+            "-",
+            "-u",
+            "a:p4ss",
+            "--data=pin"
+        ]),
+        "headway run h --user 'me:<redacted>' --data @pin.json -b - -u 'a:<redacted>' '--data=<redacted>' --seed 7"
+    );
 }

@@ -127,12 +127,12 @@ fn what_cannot_be_says_what_could() {
     assert!(error("h -R 0").contains("a rate"));
     assert!(error("h -d 5").contains("a time"));
     assert!(error("h -d 0s").contains("above zero") && error("h -d 0s").contains("| -d 0s"));
-    assert!(error("h -c 0").contains("from 1 up"));
-    assert!(error("h -c 9m").contains("ulimit"));
+    assert!(error("h -R 5 -c 0").contains("from 1 up"));
+    assert!(error("h -R 5 -c 9m").contains("ulimit"));
+    assert!(error("h -R 5 -c 2 --threads 3").contains("each needs a connection"));
+    assert!(error("h -R 5 -c 1 --shard 1/2 --seed 1").contains("no connection for shard 1/2"));
     assert!(error("h --wait spin --realtime").contains("would freeze its core"));
     assert!(error("h --wait poll").contains("write auto, sleep or spin"));
-    assert!(error("h -c 2 --threads 3").contains("each needs a connection"));
-    assert!(error("h -c 1 --shard 1/2 --seed 1").contains("no connection for shard 1/2"));
     assert!(error("h --shard 0/2").contains("needs --seed"));
     assert!(error("h -H nonsense").contains("Name: value"));
     assert!(error("h --start-at noon").contains("+5s"));
@@ -261,4 +261,67 @@ fn flags_take_the_place_of_a_files_values_and_the_first_line_says_so() {
         error("h --set timout=3s").contains("--set timout=3s")
             && error("h --set timout=3s").contains("timeout?")
     );
+}
+
+/// As [`error`], of words with spaces in them.
+fn error_of(words: &[&str]) -> String {
+    let typed: Vec<String> = ["headway", "run"].iter().chain(words).map(|word| (*word).to_owned()).collect();
+    let args = Args::try_parse_from(&typed).unwrap();
+    let Command::Run(run) = args.command else { panic!("not a run") };
+    format!("{:#}", RunSettings::resolve(&run, &typed).expect_err("it is refused"))
+}
+
+#[test]
+fn a_cap_alone_is_refused_with_the_command_in_both_ways() {
+    let told = error_of(&["http://h/", "-c", "50", "-d", "5s"]);
+    assert!(told.contains("  headway run http://h/ -c 50 -d 5s -R 200\n"), "{told}");
+    assert!(told.contains("  headway run http://h/ -u 50 -d 5s\n"), "{told}");
+    for line in ["h -c 5 -R 5", "h -c 5 -u 5", "h -c 5 -n 5", "h -c 5 --at-once 5", "h -c 5 --think 1s"] {
+        assert!(resolve(line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn a_rate_with_a_cap_is_said_to_be_in_total() {
+    assert!(resolve("h -q 10 -c 50").unwrap().load.remarks().starts_with(" (the rate is in total"));
+    assert!(!resolve("h -q 10").unwrap().load.remarks().contains("total"));
+}
+
+#[test]
+fn user_and_password_become_a_header_that_does_not_show() {
+    let settings = resolve("h --user me:p4ssw0rd").unwrap();
+    assert!(sent(&settings).contains("Authorization: Basic bWU6cDRzc3cwcmQ=\r\n"), "{}", sent(&settings));
+    let shown = settings.file.document(&[]).unwrap();
+    assert!(!shown.contains("p4ssw0rd") && !shown.contains("bWU6cDRzc3cwcmQ="), "{shown}");
+    for line in ["h --user me", "h --user me:p4ssw0rd -H Authorization:x"] {
+        assert!(error(line).contains("write NAME:PASSWORD") && !error(line).contains("p4ss"), "{line}");
+    }
+    assert!(error("h -H http://h/").contains("base URL in Locust"));
+}
+
+#[test]
+fn a_body_comes_from_the_file_behind_an_at_sign() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("body.json");
+    std::fs::write(&path, "{\"a\":1}").unwrap();
+    for flag in ["-b", "--data", "--body"] {
+        let text = sent(&resolve(&format!("h {flag} @{}", path.display())).unwrap());
+        assert!(text.starts_with("POST / ") && text.ends_with("{\"a\":1}"), "{flag}: {text}");
+    }
+    assert!(error("h -b @no-such-file").contains("-b @no-such-file cannot be read"));
+    assert!(sent(&resolve("h --data a=b -X PUT").unwrap()).starts_with("PUT / "));
+}
+
+#[test]
+fn a_list_of_targets_is_a_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("targets").display().to_string();
+    std::fs::write(&path, "GET http://h:81/a\nX-A: b\n\nDELETE http://h:81/c\n").unwrap();
+    let settings = resolve(&format!("{path} -R 30 -d 2s")).unwrap();
+    assert_eq!(settings.live.target.authority, "h:81");
+    assert_eq!(settings.spec.labels, ["GET /a", "DELETE /c"]);
+    let closed = resolve(&format!("{path} -u 7 -d 2s")).unwrap();
+    assert!(matches!(&closed.load.plan.groups[0].source, Source::Users { level, .. } if level.most() == 7));
+    std::fs::write(&path, "GET http://h/a\nGET http://i/a\n").unwrap();
+    assert!(error(&path).contains("several hosts (http://h, http://i)"), "{}", error(&path));
 }

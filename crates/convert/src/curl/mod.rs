@@ -7,11 +7,12 @@ mod body;
 mod options;
 
 use super::draft::{Draft, Step};
+use super::tools::{self, Found, Meaning, Word};
 use super::{Converted, Location, Text, count, draft, is_token, words};
 use anyhow::{Context as _, Result, bail};
 use body::{Form, Pieces};
 use headway_base::Nanos;
-use options::{Data, Found, Means};
+pub use options::{Data, Means};
 
 /// A scenario that sends what the command sends.
 ///
@@ -35,11 +36,18 @@ pub fn scenario(given: &[String]) -> Result<Converted> {
     }
     let mut converter = Converter::default();
     let mut operation = Operation::default();
-    for option in options::find(arguments)? {
-        if option.means == Means::Next {
+    for word in tools::find(&tools::CURL, arguments)? {
+        let (name, means, value) = match word {
+            Word::Option(Found { name, row, value }) => match row.meaning {
+                Meaning::Curl(means) => (name, means, value),
+                _ => continue,
+            },
+            Word::Other(url) => ("--url".to_owned(), Means::Url, Some(url)),
+        };
+        if means == Means::Next {
             converter.steps(std::mem::take(&mut operation))?;
         } else {
-            operation.option(&option).with_context(|| option.name.clone())?;
+            operation.option(&name, means, value).with_context(|| name.clone())?;
         }
     }
     converter.steps(operation)?;
@@ -78,10 +86,10 @@ struct Operation {
 }
 
 impl Operation {
-    fn option(&mut self, option: &Found) -> Result<()> {
-        let bytes = option.value.unwrap_or_default();
+    fn option(&mut self, name: &str, means: Means, value: Option<&[u8]>) -> Result<()> {
+        let bytes = value.unwrap_or_default();
         let value = || text(bytes);
-        match option.means {
+        match means {
             Means::Request => {
                 let method = value()?;
                 if !is_token(&method) || method.eq_ignore_ascii_case("CONNECT") {
@@ -125,7 +133,7 @@ impl Operation {
             Means::ConnectTimeout => self.connect_timeout = Some(seconds(&value()?)?),
             Means::UnixSocket => self.socket = Some(value()?),
             Means::Url => self.urls.push(value()?),
-            Means::Ignored | Means::IgnoredValue => self.ignored.push(option.name.clone()),
+            Means::Ignored => self.ignored.push(name.to_owned()),
             Means::Refused(why) => bail!("no scenario can do this: {why}"),
             Means::Next => {}
         }
