@@ -60,10 +60,10 @@ pub fn misread(words: &[String], flag: &str, value: &str, cause: &str) -> Option
     let other = |here: &Meaning| match here {
         Meaning::Flag(name, _) => first_name(name) != first_name(&typed),
         Meaning::Load(part) => part_flag(*part) != first_name(&typed),
-        Meaning::Nothing(_) | Meaning::Cannot(_) | Meaning::Curl(_) => true,
+        Meaning::Nothing(_) | Meaning::Cannot(_) | Meaning::Curl(_) => false,
     };
     let lines = lines(&typed, Some(value), other)?;
-    Some(format!("{typed}: {cause}\n{typed} is something else in other tools:\n{lines}"))
+    Some(format!("{typed}: {cause}\n{typed} is something else in other tools:\n{}", lines.trim_end()))
 }
 
 /// The first word with one dash and several letters which is an option of a tool that writes them so (`-rate=50`), and its
