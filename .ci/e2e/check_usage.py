@@ -1,6 +1,8 @@
 """What is typed wrong ends in exit 2, says on stderr what would be accepted, and prints nothing on stdout."""
 
+import re
 import socket
+import subprocess
 
 from harness import check, contains, equal, expect, headway
 
@@ -122,13 +124,17 @@ def cannot(tmp):
 
 @check("usage: --help and --version go to stdout, within 100 columns; a bare run says what it assumes")
 def help_and_version(tmp):
-    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["translate"], ["schema"]):
+    for verb in ([], ["demo"], ["run"], ["serve"], ["plan"], ["report"], ["sim"], ["lab"], ["from-curl"], ["from-har"], ["translate"], ["schema"], ["completions"], ["man"]):
         ended = headway(*verb, "--help", cwd=tmp).exits(0)
         contains(ended.out, "Usage: headway", f"help of {verb}")
         equal(ended.err, "", f"stderr of {verb} --help")
         long = [line for line in ended.out.splitlines() if len(line) > 100]
         expect(not long, f"help of {verb} is too wide: {long[:3]}")
-    expect(headway("--version", cwd=tmp).exits(0).out.startswith("headway "), "--version names no version")
+    version = headway("--version", cwd=tmp).exits(0).out
+    expect(re.fullmatch(r"headway \d+\.\d+\.\d+ \(commit ([0-9a-f]{12}|unknown), target \S+, features: [a-z ]+\)\n", version), version)
+    common = headway("run", "--help", cwd=tmp).out.split("\nOptions:\n")[1].split("\nLoad:\n")[0]
+    shown = re.findall(r"^ +(-\w|--[\w-]+)", common, re.M)
+    equal(shown, ["-R", "-d", "-n", "-u", "-c", "-H", "-m", "-b", "-k", "--timeout", "-h"], "the common options")
     ended = headway("run", "http://127.0.0.1:1/", "-d", "200ms", cwd=tmp)
     contains(ended.err, "-R 50/s", "what a bare URL assumes")
 
@@ -140,3 +146,21 @@ def secrets_of_others(tmp):
     printed = headway("translate", "--", "hey", "-a", "me:hunter2", URL, cwd=tmp).exits(0)
     expect("hunter2" not in printed.out + printed.err, "translate shows it")
     contains(printed.out, "--user 'me:<redacted>'", "the command")
+
+
+@check("usage: completions of three shells and man pages name every verb")
+def completions_and_man_pages(tmp):
+    verbs = ["run", "audit", "sim", "translate", "from-curl"]
+    for shell in ("bash", "zsh", "fish"):
+        script = headway("completions", shell, cwd=tmp).exits(0).out
+        for word in [*verbs, "abort-on-crossed"]:
+            contains(script, word, f"completions of {shell}")
+    (tmp / "headway.bash").write_text(headway("completions", "bash", cwd=tmp).out)
+    parsed = subprocess.run(["bash", "-n", tmp / "headway.bash"], capture_output=True, text=True)
+    equal((parsed.returncode, parsed.stderr), (0, ""), "bash reads its completions")
+    contains(headway("completions", "csh", cwd=tmp).exits(2).err, "bash", "message")
+    headway("man", "pages", cwd=tmp).exits(0)
+    for verb in verbs:
+        contains((tmp / "pages" / f"headway-{verb}.1").read_text(), ".TH", f"man page of {verb}")
+    contains((tmp / "pages" / "headway-run.1").read_text(), "abort", "man page of run")
+    headway("man", "pages/headway-run.1", cwd=tmp).exits(1)

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 #[derive(Parser, Debug)]
 #[command(
     name = "headway",
-    version,
+    version = env!("HEADWAY_VERSION"),
     about = "Run, audit and report load tests whose load is what it claims to be",
     after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 under --strict, if the load is INCONCLUSIVE or over 1 % of the requests waited at the connection cap;\n98 the load was INVALID; 99 a threshold was crossed; 130 interrupted (the report is still written)."
 )]
@@ -64,6 +64,17 @@ pub enum Command {
     Translate(TranslateArgs),
     /// Print the JSON Schema of scenario files, for editors
     Schema,
+    /// Print the completions of a shell: source <(headway completions bash)
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write man pages, one for each verb, into a folder
+    Man {
+        /// The folder; older man pages in it are replaced
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
 }
 
 /// What the load is: shared by `run` and `plan`.
@@ -82,28 +93,28 @@ pub struct LoadArgs {
     #[arg(short = 'u', long, alias = "vus", value_parser = given(units::parse_count), value_name = "N")]
     pub users: Option<Given<u64>>,
     /// How long each of the users thinks before each request, as a distribution [default: no time at all]
-    #[arg(long, value_name = "DIST", help = think_help())]
+    #[arg(help_heading = "Load", long, value_name = "DIST", help = think_help())]
     pub think: Option<String>,
     /// Number of requests, all due at the start: fixed work
-    #[arg(long, value_parser = given(units::parse_count), value_name = "N")]
+    #[arg(help_heading = "Load", long, value_parser = given(units::parse_count), value_name = "N")]
     pub at_once: Option<Given<u64>>,
     /// Connection pooling: one shared pool, or one connection per user [default: per-user]
-    #[arg(long, value_parser = given(parse_pool), value_name = "shared|per-user")]
+    #[arg(help_heading = "Load", long, value_parser = given(parse_pool), value_name = "shared|per-user")]
     pub pool: Option<Given<Connections>>,
     /// The arrival process
-    #[arg(long, value_parser = given(Process::parse), value_name = "PROCESS", help = arrivals_help())]
+    #[arg(help_heading = "Load", long, value_parser = given(Process::parse), value_name = "PROCESS", help = arrivals_help())]
     pub arrivals: Option<Given<Process>>,
     /// Seed of every random draw [default: a new one, printed]
-    #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
+    #[arg(help_heading = "Load", long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u64>,
     /// Rise linearly to the rate over this time first (sent, not counted)
-    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Load", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub ramp: Option<Given<Nanos>>,
     /// Send at the rate for this time before measuring (sent, not counted)
-    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Load", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub warmup: Option<Given<Nanos>>,
     /// Send only shard i of N of the plan (i from 0): one of N machines
-    #[arg(long, value_parser = Shard::parse, default_value = "0/1", value_name = "i/N")]
+    #[arg(help_heading = "Load", long, value_parser = Shard::parse, default_value = "0/1", value_name = "i/N")]
     pub shard: Shard,
 }
 
@@ -125,6 +136,7 @@ fn given<T>(
 
 /// What is demanded of the numbers.
 #[derive(ClapArgs, Debug, Clone, Default)]
+#[command(next_help_heading = "Thresholds")]
 pub struct ThresholdArgs {
     /// Exit with code 99 unless this threshold holds (repeatable). k6's grammar: 'p(99)<100' (milliseconds,
     /// or with a unit), 'failed: rate<1%', 'service: avg<5ms', 'response{step:NAME}: p(95)<200'
@@ -175,13 +187,13 @@ pub struct RunArgs {
     #[arg(short = 'c', long, value_parser = given(units::parse_count), value_name = "N")]
     pub connections: Option<Given<u64>>,
     /// Worker threads [default: 1 if the target is this machine, else cores - 1]
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Machine", long, value_name = "N")]
     pub threads: Option<u32>,
     /// How to wait.
     #[command(flatten)]
     pub wait: WaitArgs,
     /// Start at this time (RFC 3339) or after a delay (+5s); use it to start several machines together
-    #[arg(long, value_name = "TIME|+5s")]
+    #[arg(help_heading = "Machine", long, value_name = "TIME|+5s")]
     pub start_at: Option<String>,
     /// A header, 'Name: value' (repeatable)
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
@@ -190,13 +202,13 @@ pub struct RunArgs {
     #[arg(short = 'm', long, short_alias = 'X', alias = "request", value_name = "METHOD")]
     pub method: Option<String>,
     /// User and password for Basic authentication, as the header Authorization
-    #[arg(long, value_name = "NAME:PASSWORD")]
+    #[arg(help_heading = "Request", long, value_name = "NAME:PASSWORD")]
     pub user: Option<String>,
     /// The body (also --data): text, @FILE, or - for standard input
     #[arg(short = 'b', long, alias = "data", value_name = "TEXT|@FILE|-", conflicts_with = "body_file")]
     pub body: Option<String>,
     /// The body, from a file
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Request", long, value_name = "FILE")]
     pub body_file: Option<PathBuf>,
     /// Accept any TLS certificate
     #[arg(short = 'k', long)]
@@ -205,19 +217,19 @@ pub struct RunArgs {
     #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub timeout: Option<Given<Nanos>>,
     /// How long a connection may take, TLS included [default: 5s]
-    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub connect_timeout: Option<Given<Nanos>>,
     /// How long an arrival may wait for a connection at the cap before it is shed [default: --timeout]
-    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub max_wait: Option<Given<Nanos>>,
     /// How long sessions that have begun may go on after the last phase [default: --timeout]
-    #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub drain: Option<Given<Nanos>>,
     /// Largest body of an answer [default: 64MiB]
-    #[arg(long, value_parser = given(units::parse_size), value_name = "SIZE")]
+    #[arg(help_heading = "Limits", long, value_parser = given(units::parse_size), value_name = "SIZE")]
     pub max_body: Option<Given<u64>>,
     /// Send nothing: print what would be sent
-    #[arg(long)]
+    #[arg(help_heading = "Scenario", long)]
     pub dry_run: bool,
     /// What takes the place of values of the scenario.
     #[command(flatten)]
@@ -226,7 +238,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub demands: ThresholdArgs,
     /// End the run when a threshold is crossed, once the measured phase is so old [default with the flag: at once]
-    #[arg(long, value_parser = units::parse_time, value_name = "DELAY", num_args = 0..=1, require_equals = true,
+    #[arg(help_heading = "Thresholds", long, value_parser = units::parse_time, value_name = "DELAY", num_args = 0..=1, require_equals = true,
         default_missing_value = "0s", requires = "thresholds")]
     pub abort_on_crossed: Option<Nanos>,
     /// What is tolerated of the generator.
@@ -268,6 +280,7 @@ impl WaitArgs {
 
 /// What becomes of a run's results.
 #[derive(ClapArgs, Debug, Clone, Default)]
+#[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// The run folder; must not exist, or be empty [default: headway-runs/<time>-<name>]
     #[arg(long, value_name = "DIR")]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Reports in files.
 #[derive(ClapArgs, Debug, Clone, Default)]
+#[command(next_help_heading = "Output")]
 pub struct ReportFiles {
     #[arg(long = "output", value_name = "FORMAT=FILE", value_parser = Wanted::parse, help = output_help(), help_heading = "Output")]
     output: Vec<Wanted>,

@@ -5,6 +5,7 @@ use headway_base::units::UnitError;
 
 /// What takes the place of values of the scenario.
 #[derive(ClapArgs, Debug, Clone, Default)]
+#[command(next_help_heading = "Scenario")]
 pub struct ScenarioArgs {
     /// Put a value into the scenario, as if it stood in the file (YAML); repeatable. PATH: keys of the file with dots
     /// between them (timeout, users.think, journey.0.get, headers.Accept, thresholds.+ to append), or rate, users,

@@ -5,6 +5,7 @@ use headway_workload::redact::{Redactor, SecretNames};
 
 /// What is hidden.
 #[derive(ClapArgs, Debug, Clone, Default)]
+#[command(next_help_heading = "Secrets")]
 pub struct SecretArgs {
     /// Hide the values of this name too, wherever they are shown or written: of a header, parameter, field, column or
     /// variable; may be given several times

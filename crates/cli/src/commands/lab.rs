@@ -71,24 +71,3 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
 fn list() -> String {
     labs::ALL.iter().map(|lab| format!("{:<12}{}\n", lab.name(), lab.about())).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::args::{Args, Command};
-    use clap::Parser as _;
-
-    #[test]
-    fn flags_of_one_lab_want_its_name() {
-        for flags in [&["--json", "-"][..], &["--replications", "5"], &["--live"]] {
-            let Command::Lab(args) = Args::parse_from(["headway", "lab"].iter().chain(flags)).command else {
-                unreachable!()
-            };
-            let failure = lab(&args).unwrap_err();
-            let said = failure.error.to_string();
-            assert_eq!(failure.code, crate::exit::USAGE);
-            assert!(said.starts_with(&format!("{} is about one lab", flags[0])), "{said}");
-            assert!(said.contains("poisson "), "{said}");
-        }
-    }
-}

@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod schema;
 mod serve;
+mod shell;
 mod sim;
 mod translate;
 
@@ -36,6 +37,8 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Lab(args) => lab::lab(&args),
         Command::FromCurl(args) => from_curl::from_curl(&args),
         Command::FromHar(args) => from_har::from_har(&args),
+        Command::Completions { shell } => shell::completions(shell),
+        Command::Man { folder } => shell::man(&folder),
         Command::Translate(args) => translate::translate(&args),
         Command::Sim(args) => sim::sim(&args, words),
         Command::Schema => schema::schema(),

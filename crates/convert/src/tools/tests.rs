@@ -153,11 +153,15 @@ fn commands_become_those_of_headway() {
             "without Content-Type",
         ),
         ("ab -n 1000 -c 10 -k http://h/", "headway run http://h/ -u 10 -n 1000", ""),
-        ("ab -n 5 -t 10 http://h/", "headway run http://h/ -u 1 -n 50000 -d 10s", "50000"),
-        ("ab -t 10 -n 5 http://h/", "headway run http://h/ -u 1 -n 5 -d 10s", ""),
+        (
+            "ab -n 5 -t 10 http://h/",
+            "headway run http://h/ -u 1 -n 50000 -d 10s -H 'Connection: close'",
+            "50000",
+        ),
+        ("ab -t 10 -n 5 http://h/", "headway run http://h/ -u 1 -n 5 -d 10s -H 'Connection: close'", ""),
         (
             "ab -u f -T a/b http://h/",
-            "headway run http://h/ -u 1 -n 1 -m PUT --body-file f -H 'Content-Type: a/b'",
+            "headway run http://h/ -u 1 -n 1 -m PUT --body-file f -H 'Content-Type: a/b' -H 'Connection: close'",
             "",
         ),
         (

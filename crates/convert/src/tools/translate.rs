@@ -4,6 +4,7 @@
 //! plans (k6, JMeter, Gatling, Locust), which only a person can turn into a scenario.
 
 use super::load::Asked;
+use super::said::KEPT;
 use super::{ALL, Found, Meaning, Part, Takes, Tool, Value, Word, find};
 use crate::{quoted, targets, words};
 use anyhow::{Context as _, Result, bail};
@@ -90,6 +91,8 @@ struct Making {
     typed: bool,
     body: bool,
     method: Option<String>,
+    /// Whether ab was told to keep its connections.
+    kept: bool,
 }
 
 fn translated(tool: &'static Tool, arguments: &[Vec<u8>], piped: Option<String>) -> Result<Translated> {
@@ -102,6 +105,7 @@ fn translated(tool: &'static Tool, arguments: &[Vec<u8>], piped: Option<String>)
         typed: false,
         body: false,
         method: None,
+        kept: false,
     };
     for word in find(tool, arguments)? {
         match word {
@@ -119,6 +123,7 @@ impl Making {
         let value = found.value.map(text).transpose()?;
         let switch = !found.row.takes_value();
         let off = switch && matches!(value.as_deref(), Some("false" | "0" | "f" | "F" | "False" | "FALSE"));
+        self.kept |= found.row.meaning == KEPT;
         match found.row.here() {
             Meaning::Flag(flag, Value::IfFalse(value)) => {
                 if off {
@@ -197,6 +202,11 @@ impl Making {
     fn finish(mut self, piped: Option<String>) -> Result<Translated> {
         let tool = self.tool;
         self.body_as_the_tool_sends_it();
+        if tool.name == "ab" && !self.kept {
+            self.flag("-H", Some("Connection: close".to_owned()));
+            self.notes
+                .push("-H 'Connection: close': ab without -k opens a connection for each request".to_owned());
+        }
         let asked = std::mem::take(&mut self.asked);
         let (base, file) = (asked.base.clone(), asked.targets.clone());
         let (load, notes) = asked.flags(tool)?;
