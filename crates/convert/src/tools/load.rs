@@ -146,7 +146,7 @@ impl Asked {
                     (Some(_), _) => {}
                     (None, _) => {
                         let n = *self.requests.get_or_insert(200);
-                        if tool.name == "hey" && users > 0 && n % users != 0 {
+                        if tool.name == "hey" && users > 0 && !n.is_multiple_of(users) {
                             notes.push(format!(
                                 "hey gives each of {users} workers the same number of requests: {} in all; -n {n} here is {n}",
                                 n / users * users

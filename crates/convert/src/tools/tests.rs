@@ -130,6 +130,11 @@ fn commands_become_those_of_headway() {
         ),
         ("wrk -R 200 http://h/", "headway run http://h/ -R 200 --arrivals constant -c 10 -d 10s", "wrk2"),
         ("hey http://h/", "headway run http://h/ -u 50 -n 200", "closed"),
+        (
+            "hey -n 10 http://h/ -c 5",
+            "headway run http://h/ -u 5 -n 10",
+            "passes over options behind its URL",
+        ),
         ("hey -n 205 -c 10 http://h/", "headway run http://h/ -u 10 -n 205", "200 in all"),
         (
             "hey -c 50 -q 10 -z 30s http://h/",

@@ -5,7 +5,7 @@
 
 use super::load::Asked;
 use super::said::KEPT;
-use super::{ALL, Found, Meaning, Part, Takes, Tool, Value, Word, find};
+use super::{ALL, Found, Meaning, Part, Style, Takes, Tool, Value, Word, find};
 use crate::{quoted, targets, words};
 use anyhow::{Context as _, Result, bail};
 
@@ -107,13 +107,21 @@ fn translated(tool: &'static Tool, arguments: &[Vec<u8>], piped: Option<String>)
         method: None,
         kept: false,
     };
+    let mut behind = false;
     for word in find(tool, arguments)? {
         match word {
             Word::Option(found) => {
+                behind |= tool.style == Style::Go && !making.others.is_empty();
                 making.option(&found).with_context(|| format!("{} of {}", found.name, tool.name))?;
             }
             Word::Other(other) => making.others.push(text(other)?),
         }
+    }
+    if behind {
+        making.notes.push(format!(
+            "{} itself passes over options behind its URL; here they are translated",
+            tool.name
+        ));
     }
     making.finish(piped)
 }
