@@ -326,7 +326,7 @@ fn shed_for_a_slow_target_is_no_invalid_load() {
         assert_eq!(summary.response.n, summary.measured.n, "what waited is in the percentiles");
         let unsent = &finding(&summary, "unsent").evidence;
         assert!(
-            matches!(unsent[..], [Evidence::Load(Load::Unsent { gave_up, .. })] if (1_001..=shed as u64).contains(&gave_up)),
+            matches!(unsent[..], [Evidence::Load(Load::Unsent { gave_up, .. })] if gave_up >= shed as u64),
             "{unsent:?}"
         );
         let feedback = &finding(&summary, "feedback").evidence;
