@@ -149,7 +149,7 @@ pub struct ThresholdArgs {
 pub struct ToleranceArgs {
     /// Judge lateness at this time scale: time-scale=5ms (1, 2, 5, 10, 20, 50 or 100 ms). Lateness up to it is
     /// forgiven [default: measured, at most a twentieth of a short service time]
-    #[arg(long = "tolerance", value_parser = Tolerance::parse, value_name = "NAME=VALUE")]
+    #[arg(help_heading = "Limits", long = "tolerance", value_parser = Tolerance::parse, value_name = "NAME=VALUE")]
     pub tolerances: Vec<Tolerance>,
 }
 
@@ -258,10 +258,10 @@ pub struct WaitArgs {
     /// How workers wait for the next arrival. auto: sleep until shortly before it, then poll, and keep the processors of this
     /// machine from going idle where that is allowed; sleep: leave the machine as it is; spin: never sleep, which takes a
     /// whole core for each worker
-    #[arg(long, value_name = "auto|sleep|spin", value_parser = parse_wait, default_value = "auto", hide_default_value = true)]
+    #[arg(help_heading = "Machine", long, value_name = "auto|sleep|spin", value_parser = parse_wait, default_value = "auto", hide_default_value = true)]
     pub wait: Strategy,
     /// Give workers real-time priority (SCHED_FIFO 1), before all ordinary processes; needs the right to it and two cores
-    #[arg(long)]
+    #[arg(help_heading = "Machine", long)]
     pub realtime: bool,
 }
 
@@ -305,8 +305,8 @@ pub struct OutputArgs {
 /// `headway demo`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct DemoArgs {
-    /// Arrivals per second, at most 1000
-    #[arg(short = 'R', long, value_parser = units::parse_rate, default_value = "500/s", value_name = "RATE")]
+    /// Arrivals per second, at most 2000
+    #[arg(short = 'R', long, value_parser = units::parse_rate, default_value = "1000/s", value_name = "RATE")]
     pub rate: Rate,
     /// Seed of every random draw [default: a new one, printed]
     #[arg(long, value_parser = parse_seed, allow_negative_numbers = true, value_name = "N")]

@@ -32,6 +32,14 @@ pub fn steer_plays(control: &Control) -> Result<(), ctrlc::Error> {
     install(Steered { control: control.clone(), words: &["stopping; what is complete will be reported"] })
 }
 
+/// From now on Ctrl-C ends the process: nothing is under way any more.
+///
+/// # Errors
+/// The system takes no handler.
+pub fn end() -> Result<(), ctrlc::Error> {
+    install(Steered { control: Control::default(), words: &[] })
+}
+
 fn install(steered: Steered) -> Result<(), ctrlc::Error> {
     *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Some(steered);
     if INSTALLED.swap(true, Ordering::SeqCst) {

@@ -9,6 +9,7 @@ use crate::settings::{Output, RunSettings, Subject, outputs_fit, reports_fit};
 use headway_engine::{Backend, Observer, dry_run};
 use headway_live::Control;
 use headway_records::RunFolder;
+use headway_stats::Summary;
 use std::io::Write as _;
 
 pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
@@ -24,11 +25,14 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
         )?;
         return Ok(exit::FINE);
     }
-    play(&settings, &[])
+    play(&settings, &|_| Vec::new())
 }
 
-/// Plays a run and shows its report, with `notes` below it; returns the exit code.
-pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result<u8, Failure> {
+/// Lines for the end of a report.
+pub(super) type Notes = Vec<(String, String)>;
+
+/// Plays a run and shows its report, with what `notes` says of it below; returns the exit code.
+pub(super) fn play(settings: &RunSettings, notes: &dyn Fn(&Summary) -> Notes) -> Result<u8, Failure> {
     let wanted = settings.output.reports.wanted();
     let no_records = settings.output.no_log.then_some("--no-log keeps none; leave one of the two out");
     reports_fit(&wanted, Subject::run(no_records)).map_err(Failure::usage)?;
@@ -69,7 +73,8 @@ pub(super) fn play(settings: &RunSettings, notes: &[(String, String)]) -> Result
     let folder = result.folder.as_ref();
     let log = folder.filter(|_| !settings.output.no_log).map(RunFolder::records);
     let details = settings.output.details;
-    let shown = Shown { notes, details, ..Shown::run(&result.summary, folder, log.as_deref()) };
+    let notes = notes(&result.summary);
+    let shown = Shown { notes: &notes, details, ..Shown::run(&result.summary, folder, log.as_deref()) };
     let written = output::deliver(shown, &wanted, quiet);
     let code = exit::of_summary(&result.summary, settings.output.strict);
     if exit::unreachable(&result.summary) {

@@ -161,7 +161,7 @@ fn data(page: &mut Markup, id: &str, value: &impl Serialize) {
 }
 
 fn scripts(page: &mut Markup, summary: &Summary) {
-    data(page, "summary", summary);
+    data(page, "summary", &crate::texts::of_summary(summary));
     data(page, "marks", &figures::marks(summary));
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
     if summary.audit.is_some() {

@@ -40,7 +40,7 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     page.raw("</main>\n");
     footer(&mut page);
     let labels: Vec<String> = study.points.iter().map(|point| label(study, point)).collect();
-    data(&mut page, "study", study);
+    data(&mut page, "study", &crate::texts::of_study(study));
     data(&mut page, "layout", &serde_json::json!({ "labels": labels, "curves": curves, "sweep": sweep }));
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
     page.raw(STUDY_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n</body>\n</html>\n");
