@@ -15,6 +15,7 @@ pub mod live;
 pub mod manifest;
 pub mod merge;
 pub mod plan_summary;
+pub mod plan_words;
 pub mod recompute;
 pub mod simulate;
 pub mod snapshot;

@@ -11,7 +11,7 @@ mod study;
 
 pub use audit::AuditSettings;
 pub use bounds::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
-pub use load::{Lengths, Load};
+pub use load::Load;
 pub use outputs::{Output, Subject, outputs_fit, reports_fit};
 pub use scenario::{File, is_named, planned};
 pub use sim::{SimCommand, SimSettings, asked, document as simulated_scenario, simulated};

@@ -12,6 +12,7 @@ mod outputs;
 mod repeat;
 mod settings;
 mod sim_flags;
+mod sim_outputs;
 mod simulate;
 mod sweeps;
 mod tools;

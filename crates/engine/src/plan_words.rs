@@ -1,0 +1,106 @@
+//! A plan in words, as the first line of a run has it, and the lengths of its phases.
+
+use headway_base::{Nanos, Rate};
+use headway_report::format::plural;
+use headway_workload::Plan;
+use headway_workload::plan::{Group, LONGEST, Source};
+use headway_workload::users::Level;
+
+/// Lengths of the phases that flags can make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lengths {
+    /// The ramp.
+    pub ramp: Nanos,
+    /// The warm-up after it.
+    pub warmup: Nanos,
+    /// The hold.
+    pub hold: Nanos,
+}
+
+/// The lengths of a plan of one group that rises from zero, if at all, and then stays at one level.
+pub fn lengths(plan: &Plan) -> Option<Lengths> {
+    let [group] = &plan.groups[..] else { return None };
+    let phases: Vec<(Nanos, f64, f64)> = match &group.source {
+        Source::Arrivals { profile, .. } => {
+            profile.phases().map(|phase| (phase.length, phase.from.0, phase.to.0)).collect()
+        }
+        Source::Users { level, requests: None } => {
+            level.phases().iter().map(|phase| (phase.length, phase.from_users, phase.to_users)).collect()
+        }
+        Source::Users { .. } | Source::AtOnce { .. } => return None,
+    };
+    let ramp = phases.first().filter(|(_, from, to)| *from == 0.0 && to > from).map_or(Nanos::ZERO, |p| p.0);
+    let holds = &phases[usize::from(ramp > Nanos::ZERO)..];
+    let (_, level, _) = holds.first()?;
+    let kept = holds.iter().all(|(_, from, to)| from == level && to == level);
+    let reached = ramp == Nanos::ZERO || phases[0].2 == *level;
+    (kept && reached && plan.measured_from >= ramp).then(|| Lengths {
+        ramp,
+        warmup: plan.measured_from - ramp,
+        hold: plan.end() - plan.measured_from,
+    })
+}
+
+/// What a plan is, in words: `50/s for 10s, poisson`. `asked` is the number of requests for which its hold lasts, if that was asked for.
+pub fn headline(plan: &Plan, lengths: Option<Lengths>, asked: Option<u64>) -> String {
+    if let [group] = &plan.groups[..]
+        && let Some(words) = simple(group, plan.end(), lengths, asked)
+    {
+        return words;
+    }
+    let group = |g: &Group| {
+        let what = match &g.source {
+            Source::Arrivals { process, profile } => {
+                let peak = profile.phases().map(|p| p.from.0.max(p.to.0)).fold(0.0, f64::max);
+                let who = if g.journey.is_single() { "requests" } else { "sessions" };
+                format!("{who} at up to {}, {process}", Rate(peak))
+            }
+            Source::AtOnce { sessions } => format!("{} at once", plural(*sessions, "session")),
+            Source::Users { level, requests: Some(n) } => {
+                format!("{} by {}", plural(*n, "request"), plural(u64::from(level.most()), "user"))
+            }
+            Source::Users { level, requests: None } => {
+                format!("up to {}", plural(u64::from(level.most()), "user"))
+            }
+        };
+        if plan.groups.len() > 1 { format!("{}: {what}", g.name) } else { what }
+    };
+    let groups: Vec<String> = plan.groups.iter().map(group).collect();
+    let length = if plan.is_fixed_work() { String::new() } else { format!(" for {}", plan.end()) };
+    format!("{}{length}", groups.join("; "))
+}
+
+/// The words for the only group of a plan that flags could have said.
+fn simple(group: &Group, end: Nanos, lengths: Option<Lengths>, asked: Option<u64>) -> Option<String> {
+    if !group.journey.is_single() {
+        return None;
+    }
+    let think = match group.journey.mean_think_s() > 0.0 {
+        true => format!(", think {}", group.journey.think()),
+        false => String::new(),
+    };
+    let users = |level: &Level| plural(u64::from(level.most()), "user");
+    Some(match &group.source {
+        Source::Arrivals { process, profile } => {
+            let (rate, hold) = (profile.phases().last()?.to, lengths?.hold);
+            let length = asked.map_or_else(|| hold.to_string(), |n| plural(n, "request"));
+            format!("{rate} for {length}, {process}")
+        }
+        Source::Users { level, requests: None } => format!("{} for {}{think}", users(level), lengths?.hold),
+        Source::Users { level, requests: Some(n) } => {
+            let most = if end < LONGEST { format!(", {end} at most") } else { String::new() };
+            format!("{} by {}{think}{most}", plural(*n, "request"), users(level))
+        }
+        Source::AtOnce { sessions } => format!("{} at once", plural(*sessions, "request")),
+    })
+}
+
+/// Requests of fixed work, if the plan is that and nothing else.
+pub fn requests_of_work(plan: &Plan) -> Option<u64> {
+    let of = |g: &Group| match &g.source {
+        Source::AtOnce { sessions } => Some((*sessions as f64 * g.journey.mean_asks()).round() as u64),
+        Source::Users { requests, .. } => *requests,
+        Source::Arrivals { .. } => None,
+    };
+    plan.groups.iter().map(of).sum()
+}
