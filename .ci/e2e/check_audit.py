@@ -49,7 +49,11 @@ def vegeta(tmp):
     equal(summary["verdict"]["pattern"], "even", "pattern")
     equal(summary["verdict"]["load"], None, "verdict on the load without --expect")
     equal(summary["source"], "import", "source")
-    contains(headway("audit", VEGETA, cwd=tmp).exits(0).out, "PATTERN  even", "report")
+    answer = headway("audit", VEGETA, cwd=tmp).exits(0).out
+    for part in ("PATTERN  even", "cure        none in vegeta", "instead     headway run -R 100 URL"):
+        contains(answer, part, "first screen")
+    expect(len(answer.splitlines()) <= 22, f"the first screen has {len(answer.splitlines())} lines")
+    contains(headway("audit", VEGETA, "--details", cwd=tmp).exits(0).out, "Headways of requests", "report with --details")
 
 
 @check("audit: Brady's test 1830 is independent, with a fixed population; his tables to the digit")

@@ -6,6 +6,7 @@
 
 use crate::content::{self, Block, Cell, Footnotes, Section, Table};
 use crate::format::{instants, plural, visible};
+use crate::words::audit::Fact;
 use crate::words::{self, Answer, Reason, demands};
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
@@ -46,18 +47,11 @@ impl Output for Markdown {
         let mut page = Page(format!("{FIRST}\n"));
         top(&mut page, summary);
         page.findings(&words::reasons(summary));
-        let sections = [
-            content::run::thresholds(summary),
-            Some(content::run::times(summary)),
-            content::run::outcomes(summary),
-            content::run::failures(summary),
-        ];
-        for section in sections.iter().flatten() {
-            page.section(section);
-        }
-        if summary.by_label.len() > 1 {
-            content::run::labels(summary).iter().for_each(|section| page.section(section));
-        }
+        let sections = match &summary.audit {
+            Some(audit) => content::audit::all(summary, audit),
+            None => of_run(summary),
+        };
+        sections.iter().for_each(|section| page.section(section));
         page.again(words::repeat(summary, style).as_deref());
         Some(page.0.into_bytes())
     }
@@ -84,6 +78,13 @@ impl Output for Markdown {
         page.again(style.repeat.as_deref().or(study.command.as_deref()));
         Some(page.0.into_bytes())
     }
+}
+
+fn of_run(summary: &Summary) -> Vec<Section> {
+    use content::run::{failures, labels, outcomes, thresholds, times};
+    let labels = labels(summary).filter(|_| summary.by_label.len() > 1);
+    let all = [thresholds(summary), Some(times(summary)), outcomes(summary), failures(summary), labels];
+    all.into_iter().flatten().collect()
 }
 
 /// The heading, what was run, and the answers of the verdict.
@@ -182,13 +183,23 @@ impl Page {
             match block {
                 Block::Table(table) => self.table(table),
                 Block::Note(note) => self.paragraph(&format!("{}{}", note.mark, note.text)),
+                Block::Facts(facts) if facts.wide => {}
+                Block::Facts(facts) => {
+                    if !facts.of.is_empty() {
+                        self.0.push_str(&format!("**{}**\n\n", escaped(&facts.of)));
+                    }
+                    let line = |fact: &Fact| {
+                        format!("{}{}{}", fact.name, if fact.name.is_empty() { "" } else { ": " }, fact.text)
+                    };
+                    self.list(facts.facts.iter().map(line));
+                }
             }
         }
     }
 
     /// The columns that fit a narrow page; intervals have columns of their own.
     fn table(&mut self, table: &Table) {
-        let shown: Vec<usize> = (0..table.columns.len()).filter(|&i| table.columns[i].width > 0).collect();
+        let (shown, rows, left) = table.short(true);
         let (mut head, mut line) = (String::from("|"), String::from("|"));
         for column in shown.iter().map(|&i| &table.columns[i]) {
             head.push_str(&format!(" {} |", escaped(&column.title)));
@@ -200,7 +211,7 @@ impl Page {
         }
         self.0.push_str(&format!("{head}\n{line}\n"));
         let mut notes = Footnotes::default();
-        for row in table.rows.iter().take(table.most_rows) {
+        for row in rows {
             self.raw("|");
             for &i in &shown {
                 self.cell(&row.cells[i], table.columns[i].intervals > 0, &mut notes);
@@ -211,7 +222,6 @@ impl Page {
         let texts: Vec<String> =
             notes.texts().enumerate().map(|(i, text)| format!("({}) {text}", i + 1)).collect();
         texts.iter().for_each(|text| self.paragraph(text));
-        let left = table.rows.len().saturating_sub(table.most_rows) as u64;
         if left > 0 {
             self.paragraph(&format!(
                 "and {} in the HTML report",

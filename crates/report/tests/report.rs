@@ -467,6 +467,8 @@ mod golden_screens {
     golden!("terminal", ".screen.txt", on_one_screen: clean, constant, saturated, stalled, refused, interrupted, empty);
     golden!("terminal", ".screen.txt", on_one_screen: hostile, thresholds, aborted, sessions, overloaded, closed, fixed_work);
     golden!("terminal", ".screen.txt", on_one_screen: at_once, simulated, balanced, overloaded_model);
+    golden!("terminal", ".screen.txt", on_one_screen: audit_1830, audit_brady, audit_bunched, audit_coarse, audit_empty, audit_even);
+    golden!("terminal", ".screen.txt", on_one_screen: audit_hostile, audit_merged, audit_sessions);
 }
 
 mod golden_markdown {
@@ -525,6 +527,43 @@ fn a_run_that_went_well_takes_22_lines_and_each_thing_to_know_takes_few_more() {
     };
     assert_eq!(lines(&|s| steps(s, 8)), 2 + 8);
     assert_eq!(lines(&|s| steps(s, 80)), 2 + 8 + 1);
+}
+
+#[test]
+fn the_answer_of_an_audit_takes_22_lines_and_six_where_stamps_are_too_coarse() {
+    let audits = samples::ALL.iter().filter(|(_, make)| make().audit.is_some());
+    let mut seen = 0;
+    for (name, make) in audits {
+        let shown = screen(&make());
+        let lines = shown.lines().count();
+        assert!(lines <= if *name == "audit_coarse" { 6 } else { 22 }, "{name}: {lines} lines\n{shown}");
+        assert!(shown.lines().all(|line| columns(line) <= 80 && line.trim_end() == line), "{name}: {shown}");
+        assert!(shown.starts_with("  PATTERN "), "{name}: {shown}");
+        seen += 1;
+    }
+    assert!(seen > 8);
+}
+
+#[test]
+fn the_answer_of_an_audit_names_the_time_scale_and_what_ends_it() {
+    let mut summary = samples::audit_1830();
+    assert!(!screen(&summary).contains("  scale "));
+    let verdict = &mut summary.verdict;
+    verdict.pattern_scale_s = Some(0.12);
+    verdict.pattern_scale_end = Some(headway_stats::summary::ScaleEnd::More);
+    let shown = screen(&summary);
+    assert!(shown.starts_with("  PATTERN  independent   like independent users, up to 120 ms\n"), "{shown}");
+    assert!(shown.contains("  scale       up to 120 ms; beyond, their number varies"), "{shown}");
+    // Nothing is to be cured, and the same rate of independent users is named all the same.
+    assert!(!shown.contains("  cure ") && shown.contains("headway run -R 31.7 URL"), "{shown}");
+}
+
+#[test]
+fn what_cures_a_cause_is_the_flag_of_the_tool_that_wrote_the_file() {
+    let mut summary = samples::audit_bunched();
+    assert!(screen(&summary).contains("  cure        fortio -uniform"));
+    summary.audit.as_mut().expect("it is an audit").files[0].format = "access-log".into();
+    assert!(!screen(&summary).contains("  cure "));
 }
 
 #[test]

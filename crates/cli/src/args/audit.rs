@@ -109,6 +109,9 @@ pub struct AuditOutput {
     /// Write every row that cannot be read as CSV to a new file, with its line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub unreadable: Option<PathBuf>,
+    /// Show all of the report: files, evidence of the pattern, tables
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
+    pub details: bool,
     /// No progress, and no report but the exit code
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,

@@ -25,7 +25,7 @@ pub(super) fn audit(args: &AuditArgs, words: &[String]) -> Result<u8, Failure> {
         }));
     }
     let quiet = output.quiet || of_requests.iter().any(Wanted::is_printed);
-    let shown = Shown::run(&summary, None, None);
+    let shown = Shown { details: output.details, ..Shown::run(&summary, None, None) };
     written.extend(output::deliver(shown, &of_summary, quiet));
     Ok(if output::complain(written) { exit::FAILED } else { exit::of_audit(&summary, output.strict) })
 }

@@ -286,7 +286,7 @@ fn all_ok_is_said_only_where_failures_are_recorded() {
         oha.replace(",,", ",0.0,")
     );
     let summary = audited(&[&written(folder.path(), "oha.csv", &oha)]);
-    assert_eq!(word(&summary), "no failure recorded");
+    assert_eq!(word(&summary), "no failures");
     assert!(summary.audit.expect("it is").unrecorded.expect("a clause").contains("got no answer"));
     // Ends are known, outcomes are not.
     let rows: String = (0..60).map(|i: i64| format!("{}.5,7\n", 13 * i)).collect();

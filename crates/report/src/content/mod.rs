@@ -4,10 +4,12 @@
 //! Numbers are formatted here, so that all renderings show the same digits. Deliberately absent: layout, colour and markup (a rendering
 //! maps [`Tone`] to its own), and sentences, which `words` makes.
 
+pub(crate) mod audit;
 pub(crate) mod run;
 pub(crate) mod study;
 
 use crate::words::Tone;
+use crate::words::audit::Fact;
 
 /// A part of a report under a heading.
 pub(crate) struct Section {
@@ -25,6 +27,18 @@ pub(crate) enum Block {
     Table(Table),
     /// A text, after a mark such as `* ` that a cell may refer to.
     Note(Note),
+    /// What there is to know, point by point.
+    Facts(Facts),
+}
+
+/// Names and texts.
+pub(crate) struct Facts {
+    /// What they are about, where a section has several of these; else empty.
+    pub of: String,
+    /// The facts.
+    pub facts: Vec<Fact>,
+    /// Whether only renderings with room show them.
+    pub wide: bool,
 }
 
 /// A text below a table.
@@ -35,12 +49,14 @@ pub(crate) struct Note {
     pub mark: &'static str,
     /// The text.
     pub text: String,
+    /// Whether only renderings of little room show it.
+    pub narrow: bool,
 }
 
 impl Note {
     /// A note that nothing refers to.
     pub fn faint(text: impl Into<String>) -> Block {
-        Block::Note(Note { tone: Tone::Faint, mark: "", text: text.into() })
+        Block::Note(Note { tone: Tone::Faint, mark: "", text: text.into(), narrow: false })
     }
 }
 
@@ -56,8 +72,42 @@ pub(crate) struct Table {
     pub most_rows: usize,
     /// What a row is, as in "and 3 more labels".
     pub row: &'static str,
+    /// Whether its last row is a total, which stands below whatever rows are shown.
+    pub total: bool,
     /// Whether its columns need headings also where its section stands among others.
     pub headed: bool,
+    /// In 80 columns: none if columns have their own widths; else they are as wide as what they hold, and a table that is too wide
+    /// breaks before this column.
+    pub snug: Option<usize>,
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        let (caption, columns, rows) = Default::default();
+        Table {
+            caption,
+            columns,
+            rows,
+            most_rows: usize::MAX,
+            row: "row",
+            total: false,
+            headed: true,
+            snug: None,
+        }
+    }
+}
+
+impl Table {
+    /// What renderings of little room show: the columns, the rows (with those that need room, or not), and how many rows they leave out.
+    pub fn short(&self, wide: bool) -> (Vec<usize>, Vec<&Row>, u64) {
+        let columns = (0..self.columns.len()).filter(|&i| self.columns[i].width > 0).collect();
+        let mut rows: Vec<&Row> = self.rows.iter().filter(|row| wide || !row.wide).collect();
+        let total = if self.total { rows.pop() } else { None };
+        let left = rows.len().saturating_sub(self.most_rows) as u64;
+        rows.truncate(self.most_rows);
+        rows.extend(total);
+        (columns, rows, left)
+    }
 }
 
 /// A row.

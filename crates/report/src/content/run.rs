@@ -69,8 +69,7 @@ pub(crate) fn times(summary: &Summary) -> Section {
     rows.push(row("n", false, &|of| Cell::new(count(of.spread.n))));
     let columns = std::iter::once(Column::word("", 9)).chain(columns).collect();
     let caption = "Times and sizes".to_owned();
-    let mut blocks =
-        vec![Block::Table(Table { caption, columns, rows, most_rows: usize::MAX, row: "row", headed: true })];
+    let mut blocks = vec![Block::Table(Table { caption, columns, rows, ..Table::default() })];
     blocks.extend(notes(summary, quantities.iter().any(|quantity| !quantity.spread.stepped.is_empty())));
     Section { id: "times", title: format!("Times{}", words::conditional(summary)), blocks }
 }
@@ -113,7 +112,7 @@ fn notes(summary: &Summary, stepped: bool) -> Vec<Block> {
         notes.push(Note::faint(STEPPED));
     }
     if let Some(text) = words::generator_share::marked(summary) {
-        notes.push(Block::Note(Note { tone: Tone::Warn, mark: "* ", text }));
+        notes.push(Block::Note(Note { tone: Tone::Warn, mark: "* ", text, narrow: false }));
     }
     if summary.response.censored > 0 {
         notes.push(Note::faint(format!(
@@ -139,9 +138,7 @@ pub(crate) fn lateness(summary: &Summary) -> Table {
         caption: "Lateness: send lag is the generator's own; blocked is held back by cap, pool or connection set-up".into(),
         columns: columns.chain([Column::number("n", 14)]).collect(),
         rows: vec![row("send lag", &summary.lag), row("blocked", &summary.blocked)],
-        most_rows: usize::MAX,
-        row: "row",
-        headed: true,
+        ..Table::default()
     }
 }
 
@@ -178,9 +175,9 @@ pub(crate) fn outcomes(summary: &Summary) -> Option<Section> {
             Column::word("meaning", 32),
         ],
         rows: words::outcomes(summary).into_iter().map(|outcome| row(outcome).into()).collect(),
-        most_rows: usize::MAX,
         row: "outcome",
         headed: false,
+        ..Table::default()
     };
     Some(Section { id: "outcomes", title: "Outcomes".into(), blocks: vec![Block::Table(table)] })
 }
@@ -208,7 +205,7 @@ pub(crate) fn failures(summary: &Summary) -> Option<Section> {
         rows: summary.failures.iter().map(row).collect(),
         most_rows: MOST_LABELS,
         row: "kind of failure",
-        headed: true,
+        ..Table::default()
     };
     let blocks = vec![Block::Table(table)];
     Some(Section { id: "failures", title: "Failures".into(), blocks })
@@ -256,7 +253,7 @@ pub(crate) fn labels(summary: &Summary) -> Option<Section> {
         rows: labels.into_iter().map(|label| row(label).into()).collect(),
         most_rows: MOST_LABELS,
         row: "label",
-        headed: true,
+        ..Table::default()
     };
     Some(Section {
         id: "labels",
@@ -286,7 +283,7 @@ pub(crate) fn groups(summary: &Summary) -> Option<Section> {
         rows: summary.thread_groups.iter().map(row).collect(),
         most_rows: MOST_LABELS,
         row: "group",
-        headed: true,
+        ..Table::default()
     };
     let blocks = vec![Block::Table(table)];
     (!summary.thread_groups.is_empty()).then(|| Section {
@@ -305,9 +302,8 @@ pub(crate) fn thresholds(summary: &Summary) -> Option<Section> {
         caption: "Thresholds".into(),
         columns: threshold_columns(),
         rows: summary.thresholds.iter().map(|of| threshold(of).into()).collect(),
-        most_rows: usize::MAX,
         row: "threshold",
-        headed: true,
+        ..Table::default()
     };
     let judged = "Judged on the value; an interval astride the limit says that another run may come out the other way.";
     let blocks = vec![Block::Table(table), Note::faint(judged)];

@@ -117,7 +117,7 @@ fn by_point(
         rows: study.points.iter().take(MOST_ROWS).map(|point| Row::from(row(point))).collect(),
         most_rows: MOST_POINTS,
         row: "point",
-        headed: true,
+        ..Table::default()
     };
     Some(Section { id, title: title.to_owned(), blocks: vec![Block::Table(table)] })
 }

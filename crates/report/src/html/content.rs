@@ -16,6 +16,13 @@ pub(super) fn blocks(page: &mut Markup, section: &Section) {
     for block in &section.blocks {
         match block {
             Block::Table(table) => self::table(page, table),
+            Block::Facts(facts) => {
+                if !facts.of.is_empty() {
+                    page.element("h3", "path", &facts.of);
+                }
+                page.facts(&facts.facts);
+            }
+            Block::Note(note) if note.narrow => {}
             Block::Note(note) => {
                 page.element("p", tone_class(note.tone), &format!("{}{}", note.mark, note.text));
             }

@@ -39,7 +39,10 @@ pub(super) fn study(page: &mut Markup, study: &Study) {
             _ => format!("Thresholds by point: the first {MOST_ROWS}; all are in the JSON"),
         };
         let columns = std::iter::once(Column::word("point", 20)).chain(threshold_columns()).collect();
-        table(page, &Table { caption, columns, rows, most_rows: MOST_ROWS, row: "threshold", headed: true });
+        table(
+            page,
+            &Table { caption, columns, rows, most_rows: MOST_ROWS, row: "threshold", ..Table::default() },
+        );
     }
     page.raw("</section>\n");
 }

@@ -58,12 +58,12 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
 }
 
 /// Whether the outcomes and the marks of lower bounds say the same.
-fn is_shown(id: &ReasonId) -> bool {
+pub(super) fn is_shown(id: &ReasonId) -> bool {
     matches!(id, ReasonId::Finding(FindingId::Errors | FindingId::Censored))
 }
 
 /// Cause and remedy, at most three lines.
-fn finding(page: &mut Page, reason: &Reason) {
+pub(super) fn finding(page: &mut Page, reason: &Reason) {
     let (word, tone) = words::severity(reason.severity);
     let mark = if reason.severity == Severity::Error { "  !! " } else { "   ! " };
     let room = WIDTH - columns(mark);
@@ -79,7 +79,7 @@ fn finding(page: &mut Page, reason: &Reason) {
 }
 
 /// As many whole sentences as fit on those lines; of a first one that is too long, its beginning.
-fn fitting(text: &str, width: usize, lines: usize) -> String {
+pub(super) fn fitting(text: &str, width: usize, lines: usize) -> String {
     let text = visible(text);
     let ends = text.match_indices(". ").map(|(at, _)| at + 1).chain([text.len()]);
     if let Some(end) = ends.filter(|&end| wrap(&text[..end], width).len() <= lines).last() {

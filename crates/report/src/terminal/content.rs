@@ -1,8 +1,9 @@
 //! Sections of the content model as lines: the columns and rows that 80 columns have room for.
 
-use super::layout::{Align, INDENT, Page, Span, cell, span};
-use crate::content::{Block, Cell, Column, Footnotes, Row, Section, Table};
-use crate::format::plural;
+use super::grid::{Grid, shorten};
+use super::layout::{Align, INDENT, Page, Span, WIDTH, cell, span};
+use crate::content::{Block, Cell, Column, Facts, Footnotes, Row, Section, Table};
+use crate::format::{plural, visible};
 use crate::words::Tone;
 
 /// Column of the marks before notes.
@@ -16,17 +17,57 @@ pub(super) fn section(page: &mut Page, section: &Section) {
 
 /// What stands in a section; `flag` stands before each row of its tables.
 pub(super) fn blocks(page: &mut Page, section: &Section, flag: &str) {
+    let snug = section.blocks.iter().any(|block| match block {
+        Block::Table(table) => table.snug.is_some(),
+        Block::Facts(_) => true,
+        Block::Note(_) => false,
+    });
     for block in &section.blocks {
         match block {
             Block::Table(table) => self::table(page, table, flag),
-            Block::Note(note) => page.marked(NOTES, note.mark, note.tone, &note.text),
+            Block::Note(note) => {
+                page.marked(if snug { INDENT } else { NOTES }, note.mark, note.tone, &note.text);
+            }
+            Block::Facts(facts) => self::facts(page, facts),
         }
     }
 }
 
+/// Names and texts, below what they are about.
+pub(super) fn facts(page: &mut Page, of: &Facts) {
+    if of.wide {
+        return;
+    }
+    if !of.of.is_empty() {
+        let name = shorten(&visible(&of.of), WIDTH - 2 * INDENT);
+        page.line(&[span(Tone::Plain, " ".repeat(INDENT)), span(Tone::Strong, name)]);
+    }
+    of.facts.iter().for_each(|fact| page.labelled(fact.name, fact.tone, &fact.text));
+}
+
 /// A table; `flag` stands before each of its rows.
 pub(super) fn table(page: &mut Page, table: &Table, flag: &str) {
-    let shown: Vec<usize> = (0..table.columns.len()).filter(|&i| table.columns[i].width > 0).collect();
+    let (shown, rows, left) = table.short(false);
+    match table.snug {
+        Some(fold) => {
+            let titles = shown.iter().map(|&i| &*table.columns[i].title);
+            let mut grid = Grid::new(titles).fold(fold);
+            for row in rows {
+                let texts = shown.iter().map(|&i| row.cells[i].text.clone());
+                grid.row(row.cells[0].tone, texts.collect());
+            }
+            grid.print(page);
+        }
+        None => fixed(page, table, flag, &shown, &rows),
+    }
+    if left > 0 {
+        let more = plural(left, &format!("more {}", table.row));
+        page.marked(INDENT, "", Tone::Faint, &format!("and {more} in the JSON and HTML reports"));
+    }
+}
+
+/// A table whose columns have widths of their own.
+fn fixed(page: &mut Page, table: &Table, flag: &str, shown: &[usize], rows: &[&Row]) {
     let column = |i: usize| &table.columns[i];
     if table.headed {
         let mut cells = vec![cell(Tone::Faint, indented(&column(0).title), column(0).width, Align::Left)];
@@ -39,9 +80,8 @@ pub(super) fn table(page: &mut Page, table: &Table, flag: &str) {
         }
         page.line(&cells);
     }
-    let rows: Vec<&Row> = table.rows.iter().filter(|row| !row.wide).collect();
     let mut notes = Footnotes::default();
-    for row in rows.iter().take(table.most_rows) {
+    for row in rows {
         let first = &row.cells[0];
         let indent = if flag.is_empty() { INDENT } else { NOTES };
         let mut cells = vec![cell(Tone::Bad, flag, indent, Align::Left)];
@@ -51,10 +91,6 @@ pub(super) fn table(page: &mut Page, table: &Table, flag: &str) {
     }
     for (i, text) in notes.texts().enumerate() {
         page.marked(NOTES, &format!("[{}] ", i + 1), Tone::Faint, &text);
-    }
-    if rows.len() > table.most_rows {
-        let more = plural((rows.len() - table.most_rows) as u64, &format!("more {}", table.row));
-        page.marked(INDENT, "", Tone::Faint, &format!("and {more} in the JSON and HTML reports"));
     }
 }
 

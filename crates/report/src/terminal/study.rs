@@ -63,6 +63,7 @@ fn by_point(page: &mut Page, study: &Study, section: &Section) {
     for block in &section.blocks {
         match block {
             Block::Note(note) => page.marked(2, note.mark, note.tone, &note.text),
+            Block::Facts(facts) => super::content::facts(page, facts),
             Block::Table(of) => {
                 let narrow = || (1..of.columns.len()).filter(|&i| of.columns[i].width > 0);
                 let mut table = Table::new(study, narrow().map(|i| of.columns[i].title.clone()));

@@ -3,8 +3,8 @@
 //! Each is a [`Fact`], a name and a text, so that every output shows the same ones in its own layout. Absent: tables, and
 //! the findings, which come as sentences already.
 
-use super::Tone;
 pub use super::users::closed;
+use super::{Answer, Tone};
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
 use headway_stats::Summary;
 use headway_stats::summary::{
@@ -95,13 +95,105 @@ pub fn judged(summary: &Summary) -> &'static str {
     }
 }
 
+/// Whether the load was held to what it was meant to be.
+pub fn is_held_to_a_plan(summary: &Summary) -> bool {
+    summary.verdict.load.is_some() || summary.plan.is_some()
+}
+
+/// Whether the stamps are too coarse to tell the pattern.
+pub fn is_too_coarse(summary: &Summary) -> bool {
+    summary.verdict.pattern == Pattern::Undecided && summary.audit.as_ref().is_some_and(is_coarse)
+}
+
+/// The pattern in a line.
+pub fn brief_pattern(summary: &Summary) -> Answer {
+    let share = summary.audit.as_ref().and_then(|audit| audit.resolution.rate_x_q);
+    let meaning = match (summary.verdict.pattern, share) {
+        (Pattern::Bunched, _) => "more clustered than independent users".into(),
+        (Pattern::Even, _) => "more regular than independent users".into(),
+        (_, Some(share)) if is_too_coarse(summary) => {
+            format!("stamps too coarse to tell: {} requests share one", number(share))
+        }
+        _ => return super::brief::pattern(summary),
+    };
+    Answer { meaning, ..super::pattern(summary) }
+}
+
+/// What a pattern other than that of independent users does to the times that are measured, and what it rests on.
+pub fn effect(summary: &Summary) -> Option<String> {
+    let queues = match summary.verdict.pattern {
+        Pattern::Bunched => "longer",
+        Pattern::Even => "shorter",
+        _ => return None,
+    };
+    Some(format!("queues look {queues} than with independent users{}", ground(summary)))
+}
+
+/// The cause of the pattern, if it needs one, by how it shows.
+pub fn why(summary: &Summary, audit: &Audit) -> Option<String> {
+    let id = audit.cause.as_ref().filter(|_| is_off(summary))?;
+    if *id == FindingId::UnknownCause {
+        return Some("the rows do not say why".into());
+    }
+    let found = summary.verdict.findings.iter().find(|finding| finding.id == *id);
+    Some(found.map_or_else(|| cause(id).to_owned(), super::findings::text))
+}
+
+/// What was read: the formats, rows, and whether some could not be read.
+pub fn rows_read(audit: &Audit) -> Option<(Tone, String)> {
+    let first = audit.files.first()?;
+    let sum =
+        |of: fn(&AuditFile) -> u64| audit.files.iter().fold(0, |sum: u64, file| sum.saturating_add(of(file)));
+    let (rows, unreadable) = (sum(|file| file.rows), sum(|file| file.unreadable));
+    let what = match audit.files.len() {
+        1 if first.description.is_empty() => first.format.clone(),
+        1 => first.description.clone(),
+        n => plural(n as u64, "file"),
+    };
+    let text = format!("{what}, {}", plural(rows, "request"));
+    Some(match unreadable {
+        0 => (Tone::Plain, text),
+        n => (Tone::Warn, format!("{text}; {} could not be read", plural(n, "row"))),
+    })
+}
+
+/// Response times in a line.
+pub fn response(summary: &Summary) -> Option<String> {
+    let all = &summary.response;
+    let of = [("mean", all.mean), ("p50", all.p50), ("p90", all.p90), ("p99", all.p99)];
+    let shown = of.into_iter().filter_map(|(name, value)| {
+        let mark = if all.lower_bound.contains_key(name) { "> " } else { "" };
+        Some(format!("{name} {mark}{}", time(value?)))
+    });
+    let shown: Vec<String> = shown.collect();
+    (!shown.is_empty()).then(|| format!("{} (n = {})", shown.join(", "), count(all.n)))
+}
+
+fn is_off(summary: &Summary) -> bool {
+    matches!(summary.verdict.pattern, Pattern::Bunched | Pattern::Even)
+}
+
 /// What the pattern of an audit rests on, and its cause if one is named; follows the sentence on the pattern. Nothing
 /// for anything but an audit.
 pub(super) fn evidence(summary: &Summary) -> String {
     let Some(audit) = &summary.audit else { return String::new() };
+    let off = is_off(summary);
+    let cause = match &audit.cause {
+        None => String::new(),
+        Some(FindingId::UnknownCause) if off => ". The rows do not say why".into(),
+        Some(FindingId::UnknownCause) => String::new(),
+        Some(id) if off => format!(". Likely cause: {}", cause(id)),
+        Some(id) => format!(". Note: {}", cause(id)),
+    };
+    ground(summary) + &cause + &other_reading(summary)
+}
+
+/// What the pattern rests on, in brackets; empty where that is said already.
+fn ground(summary: &Summary) -> String {
+    let Some(audit) = &summary.audit else { return String::new() };
     let arrivals = &summary.arrivals;
     let undecided = summary.verdict.pattern == Pattern::Undecided;
-    let ground = match (arrivals.cov, arrivals.cov_se) {
+    match (arrivals.cov, arrivals.cov_se) {
         _ if is_coarse(audit) && undecided => String::new(),
         _ if is_coarse(audit) => format!(
             " (judged by counts in windows: stamps of {} are too coarse for headways)",
@@ -118,16 +210,7 @@ pub(super) fn evidence(summary: &Summary) -> String {
         }
         (Some(cov), None) => format!(" (CoV {})", number(cov)),
         _ => String::new(),
-    };
-    let off = matches!(summary.verdict.pattern, Pattern::Bunched | Pattern::Even);
-    let cause = match &audit.cause {
-        None => String::new(),
-        Some(FindingId::UnknownCause) if off => ". The rows do not say why".into(),
-        Some(FindingId::UnknownCause) => String::new(),
-        Some(id) if off => format!(". Likely cause: {}", cause(id)),
-        Some(id) => format!(". Note: {}", cause(id)),
-    };
-    ground + &cause + &other_reading(summary)
+    }
 }
 
 /// The pattern if the stamps were ends, where it is open what they are and that would change it.

@@ -3,6 +3,7 @@
 //! Plain words for somebody who has never heard of a dispersion index, and the number behind each of them. Absent:
 //! layout and colour (an output maps [`Tone`] to its own), and any decision: the verdict is the summary's.
 
+pub mod advice;
 mod asked;
 pub mod audit;
 pub mod beside;
@@ -22,7 +23,7 @@ pub mod waiting;
 pub mod why;
 
 pub use asked::{Kind, Row, Table, asked, asked_rate, kind, subject, table, unit};
-pub use pattern::pattern;
+pub use pattern::{end_of_scale, pattern};
 pub use reasons::{
     Reason, ReasonId, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title,
     rule_value, severity,
@@ -168,7 +169,7 @@ pub fn answers(summary: &Summary) -> Answer {
     let (word, tone, meaning) = if failures.is_empty() {
         let ok = format!("{} answered as expected", plural(total, "request"));
         match summary.audit.as_ref().and_then(|audit| audit.unrecorded.as_deref()) {
-            Some(clause) => ("no failure recorded", Tone::Plain, format!("{ok}; {clause}")),
+            Some(clause) => ("no failures", Tone::Plain, format!("{ok}; {clause}")),
             None => ("all ok", Tone::Good, ok),
         }
     } else {
@@ -393,7 +394,7 @@ mod tests {
         assert_eq!((answers(&summary).word, answers(&summary).tone), ("all ok", Tone::Good));
         let unrecorded = Some("requests that got no answer are not in the file".to_owned());
         summary.audit = Some(headway_stats::summary::Audit { unrecorded, ..Default::default() });
-        assert_eq!((answers(&summary).word, answers(&summary).tone), ("no failure recorded", Tone::Plain));
+        assert_eq!((answers(&summary).word, answers(&summary).tone), ("no failures", Tone::Plain));
         assert!(answers(&summary).meaning.ends_with("; requests that got no answer are not in the file"));
         summary.not_computed.insert("outcomes".into(), headway_stats::summary::Why::OutcomesNotTold.into());
         assert_eq!((answers(&summary).word, &*answers(&summary).meaning), ("n/a", NOT_TOLD));

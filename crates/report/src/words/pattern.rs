@@ -49,15 +49,20 @@ fn independent(summary: &Summary) -> String {
     let Some(scale) = verdict.pattern_scale_s else {
         return format!("the {judged} start like those of independent users");
     };
+    let end = end_of_scale(summary);
+    format!("up to {} the {judged} start like those of independent users; {end}", time(scale))
+}
+
+/// What there is beyond the time scale up to which starts are like those of independent users.
+pub fn end_of_scale(summary: &Summary) -> String {
     let source = if summary.audit.is_some() { "file" } else { "run" };
-    let end = match verdict.pattern_scale_end {
+    match summary.verdict.pattern_scale_end {
         Some(ScaleEnd::Fewer) => format!("beyond, {}", fewer(summary)),
         Some(ScaleEnd::More) => {
             "beyond, their number varies a little more than that of independent users".into()
         }
         Some(ScaleEnd::Length) | None => format!("the {source} is too short to show more"),
-    };
-    format!("up to {} the {judged} start like those of independent users; {end}", time(scale))
+    }
 }
 
 /// Why counts vary less over longer windows.

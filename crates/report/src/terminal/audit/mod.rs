@@ -1,41 +1,36 @@
-//! What the terminal shows of an audit: the pattern first, what was read, what was found, then the numbers.
+//! What the terminal shows of an audit: the answer on one screen (`first`), or, with `--details`, the pattern first, what was read, what
+//! was found, then the numbers.
 //!
 //! Sections without anything to say are left out; a headline number that is missing is named at the end with its reason.
 //! Absent: all labels of a long list, all bins of a histogram; the other outputs have them.
 
 mod bars;
-mod tables;
+mod first;
 
-use super::grid::shorten;
-use super::layout::{Page, span};
+use super::content::section;
+use super::layout::Page;
 use super::{machine, numbers, verdict};
-use crate::words::audit::Fact;
+use crate::Style;
+use crate::content::audit as content;
 use crate::words::{self, Tone};
-use crate::{Style, format};
 use headway_stats::Summary;
 use headway_stats::summary::{Audit, LoadVerdict};
 
-/// Files that are shown one by one.
-const MOST_FILES: usize = 8;
-
-/// The whole page.
+/// The first screen, or the whole page.
 pub(super) fn render(page: &mut Page, summary: &Summary, audit: &Audit, style: &Style) {
+    if !style.details {
+        return first::render(page, summary, audit, style);
+    }
     top(page, summary);
-    files(page, audit);
-    numbers::facts(page, "Judged", &words::audit::selection(summary, audit));
+    let sections = content::all(summary, audit);
+    let (read, numbers): (Vec<_>, Vec<_>) =
+        sections.into_iter().partition(|section| matches!(section.id, "files" | "judged"));
+    read.iter().for_each(|part| section(page, part));
     findings(page, summary);
     if summary.plan.is_some() {
         numbers::arrivals(page, summary);
     }
-    numbers::facts(page, "Pattern", &words::audit::starts(summary));
-    tables::by_label(page, summary, audit);
-    tables::dispersion(page, summary);
-    if words::outcomes(summary).iter().any(|&(name, _)| name != "ok") {
-        numbers::outcomes(page, summary);
-    }
-    tables::failures(page, audit);
-    numbers::facts(page, "Users", &summary.closed.as_ref().map(words::audit::closed).unwrap_or_default());
-    tables::groups(page, summary);
+    numbers.iter().for_each(|part| section(page, part));
     bars::headways(page, summary);
     bars::counts(page, audit);
     missing(page, summary);
@@ -52,36 +47,12 @@ fn top(page: &mut Page, summary: &Summary) {
         page.blank();
     }
     verdict::answer(page, "PATTERN", &words::pattern(summary));
-    if summary.verdict.load.is_some() || summary.plan.is_some() {
+    if words::audit::is_held_to_a_plan(summary) {
         verdict::answer(page, "LOAD", &words::load(summary));
     }
     verdict::answer(page, "OUTCOME", &words::answers(summary));
     page.blank();
     page.marked(0, "", Tone::Plain, &words::subject(summary));
-}
-
-fn lines(page: &mut Page, facts: &[Fact]) {
-    for fact in facts {
-        page.labelled(fact.name, fact.tone, &fact.text);
-    }
-}
-
-fn files(page: &mut Page, audit: &Audit) {
-    if audit.files.is_empty() {
-        return;
-    }
-    page.heading("Files");
-    for file in audit.files.iter().take(MOST_FILES) {
-        let path = if file.path == "-" { "standard input" } else { &file.path };
-        // Two columns of indent on either side.
-        let path = shorten(&format::visible(path), super::WIDTH - 4);
-        page.line(&[span(Tone::Plain, "  "), span(Tone::Strong, path)]);
-        lines(page, &words::audit::file(file, audit));
-    }
-    if audit.files.len() > MOST_FILES {
-        let more = format::plural((audit.files.len() - MOST_FILES) as u64, "more file");
-        page.marked(2, "", Tone::Faint, &format!("and {more}; --html and --json show all"));
-    }
 }
 
 fn findings(page: &mut Page, summary: &Summary) {
