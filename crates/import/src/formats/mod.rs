@@ -9,6 +9,7 @@ pub mod gatling_binary;
 pub mod gatling_text;
 pub mod h2load;
 pub mod headway_arrivals;
+pub mod hey_csv;
 pub mod jmeter_csv;
 pub mod jmeter_xml;
 pub mod k6_csv;
@@ -43,6 +44,7 @@ pub static ALL: &[&dyn Format] = &[
     &headway_arrivals::HeadwayPlan,
     &fortio_log::FortioLog,
     &h2load::H2load,
+    &hey_csv::HeyCsv,
     &access_log::AccessLog,
     &k6_csv::K6Csv,
     &k6_json::K6Json,

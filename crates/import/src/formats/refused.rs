@@ -114,7 +114,7 @@ pub static ALL: &[Refused] = &[
         name: "hey-text",
         what: "the summary of hey or oha",
         why: "percentiles and a histogram",
-        instead: "Run hey with -o csv (read with --columns) or oha with --output-format csv and audit that file.",
+        instead: "Run hey with -o csv or oha with --output-format csv and audit that file.",
         marks: Marks::Holds(&["Summary:", "Slowest:", "Requests/sec:"]),
     },
     Refused {
@@ -148,6 +148,13 @@ pub static ALL: &[Refused] = &[
         why: "percentiles",
         instead: "ab keeps starts to the second only (-g): audit the access log of the server it was sent to.",
         marks: Marks::Begins(&["This is ApacheBench", "Percentage served,Time in ms"]),
+    },
+    Refused {
+        name: "ab-gnuplot",
+        what: "the table of ApacheBench's -g",
+        why: "starts to the second, in the order of the times they took",
+        instead: "ab writes no finer ones: audit the access log of the server it was sent to.",
+        marks: Marks::Begins(&["starttime\tseconds\tctime\tdtime\tttime\twait"]),
     },
 ];
 
@@ -227,6 +234,7 @@ mod tests {
             ("vegeta-report", "Requests      [total, rate, throughput]         500, 100.20, 100.19\n"),
             ("jmeter-report", "Label,# Samples,Average,Min,Max,Std. Dev.\n"),
             ("ab-text", "This is ApacheBench, Version 2.3\n"),
+            ("ab-gnuplot", "starttime\tseconds\tctime\tdtime\tttime\twait\n"),
         ] {
             let found = find(head.as_bytes()).unwrap_or_else(|| panic!("{name} is not recognised"));
             assert_eq!(found.name(), name, "{head}");
