@@ -131,7 +131,7 @@ def audited(tmp):
 
     def audit(path):
         page, out = tmp / f"{path.name}.html", tmp / f"{path.name}.json"
-        ended = headway("audit", path, "--html", page, "--json", out, cwd=tmp).exits(0, 98)
+        ended = headway("audit", path, "--details", "--html", page, "--json", out, cwd=tmp).exits(0, 98)
         return flat(ended.out), section(page.read_text(), "files"), json.loads(out.read_text())
 
     text, shown, document = audit(folder)

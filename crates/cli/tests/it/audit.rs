@@ -190,8 +190,8 @@ fn requests_without_elapsed_time_are_counted_where_they_have_no_bandwidth() {
     let bandwidth = &summary.audit.as_ref().expect("it is an audit").tables.bandwidth;
     let counted: Vec<_> = bandwidth.iter().map(|c| (c.label.as_str(), c.n, c.left_out)).collect();
     assert_eq!(counted, [("a", 225, 75), ("b", 600, 0), ("Total", 825, 75)]);
-    let text =
-        String::from_utf8(render("terminal", &summary, &headway_report::Style::default())).expect("text");
+    let style = headway_report::Style { details: true, ..Default::default() };
+    let text = String::from_utf8(render("terminal", &summary, &style)).expect("text");
     assert!(text.contains("75 requests took no time by the stamps and have no bandwidth"), "{text}");
 }
 

@@ -24,8 +24,7 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
     figures::headways(page, summary);
     figures::counts(page, audit);
     figures::dispersion(page, summary);
-    let his = brady::asked(summary).is_some();
-    let of_labels = if his {
+    let of_labels = if brady::asked(summary).is_some() {
         sections::his_tables(audit)
     } else {
         sections::measures(summary, audit).into_iter().flatten().collect()
@@ -35,7 +34,6 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
     figures::over_time(page, summary);
     show(page, sections::users(summary).into_iter().collect());
     figures::groups(page, summary);
-    show(page, sections::groups(summary).filter(|_| his).into_iter().collect());
     if summary.plan.is_some() {
         tables::arrivals(page, summary);
     }

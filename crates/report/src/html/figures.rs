@@ -4,9 +4,10 @@
 //! chart that failed from one that was never due.
 
 use super::beside::{dotted, own_name};
+use super::content;
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use super::model;
-use crate::format::{chosen_time, count as counted, number as three_digits, plural, rate, time};
+use crate::format::{chosen_time, count as counted, number as three_digits, plural, time};
 use crate::words::{self, Tone};
 use headway_stats::Summary;
 use headway_stats::summary::{Audit, CurvePoint, SeriesRow};
@@ -344,23 +345,7 @@ pub(super) fn groups(page: &mut Markup, summary: &Summary) {
                    more there are, the closer their starts come to independent ones (1, dashed). Bars: 2 standard \
                    errors either way.";
     figure(page, "groups", "CoV by number of users", caption);
-    let rows: Vec<Vec<Cell>> = summary
-        .thread_groups
-        .iter()
-        .map(|group| {
-            vec![
-                cell(&group.name),
-                cell(counted(group.users)),
-                cell(counted(group.n)),
-                or_dash(group.rate, rate),
-                or_dash(group.headway_mean, time),
-                or_dash(group.headway_sd, time),
-                or_dash(group.cov, three_digits),
-                or_dash(group.cov_se, three_digits),
-            ]
-        })
-        .collect();
-    let titles = ["users", "headways", "rate", "mean", "standard deviation", "CoV", "standard error"];
-    let head: Vec<Column> = std::iter::once(word("group")).chain(titles.map(number)).collect();
-    details(page, "Groups of users", &head, &rows);
+    page.raw("<details><summary>The numbers as a table</summary>\n");
+    crate::content::audit::groups(summary).iter().for_each(|table| content::blocks(page, table));
+    page.raw("</details>\n</section>\n");
 }
