@@ -7,6 +7,7 @@
 //! Deliberately absent: clocks, files, threads, sockets. Time comes in as an argument.
 
 pub mod dist;
+pub mod failure;
 pub mod profile;
 pub mod random;
 pub mod record;
@@ -17,6 +18,7 @@ pub mod time;
 pub mod time_scale;
 pub mod units;
 
+pub use failure::KnownFailure;
 pub use profile::{Phase, Profile};
 pub use record::{Kind, Outcome, Record, Short, Stamp, Trigger};
 pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};

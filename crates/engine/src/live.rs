@@ -5,16 +5,19 @@ use crate::spec::Kept;
 use crate::{Error, Manifest, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow};
 use headway_base::Nanos;
+use headway_live::reasons::FailureReasons;
 use headway_live::tls::TlsSetup;
 use headway_live::{Clock, Control, RunReport, wait};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    DmaLatency, Finding, Generator, IdleLoops, Severity, Source, Stall, Wait, WaitStrategy, WorkerTime,
+    DmaLatency, FailureReason, Finding, Generator, IdleLoops, Severity, Source, Stall, Wait, WaitStrategy,
+    WorkerTime,
 };
 use headway_stats::{Facts, Summary};
 use headway_workload::Target;
 use headway_workload::content::Script;
 use headway_workload::redact::Redactor;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 
@@ -249,8 +252,8 @@ fn waited(report: &RunReport) -> Wait {
 }
 
 /// Requests that were not sent for want of something on this machine, by what it was.
-fn lacked(report: &RunReport) -> std::collections::BTreeMap<String, u64> {
-    let mut all = std::collections::BTreeMap::new();
+fn lacked(report: &RunReport) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
     for (&what, &n) in report.workers.iter().flat_map(|worker| &worker.lacked) {
         *all.entry(what.to_owned()).or_default() += n;
     }
@@ -269,19 +272,18 @@ fn departures(report: &RunReport) -> Vec<headway_stats::DepartureBin> {
     bins.map(of).collect()
 }
 
-/// Says in the summary what lay behind each kind of failure: the first message of each.
+/// Says in the summary why requests failed: distinct reasons with counts, and of each outcome the first one as a finding.
 fn name_causes(summary: &mut Summary, report: &RunReport, redactor: &Redactor) {
-    let mut messages = std::collections::BTreeMap::new();
-    for worker in &report.workers {
-        for (outcome, text) in &worker.messages {
-            messages.entry(*outcome).or_insert(text);
-        }
+    let of_workers = || report.workers.iter().map(|worker| &worker.reasons);
+    let hide = |text: &str| redactor.hide(text).into_owned();
+    let mut first = BTreeMap::new();
+    for (outcome, rows) in of_workers().flat_map(FailureReasons::rows) {
+        first.entry(outcome).or_insert(&rows[0].example);
     }
-    for (outcome, text) in messages {
+    for (outcome, text) in first {
         let n = summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
         if n > 0 {
-            let message = redactor.hide(text).to_string();
-            let evidence = Run::FirstFailure { outcome: outcome.name().to_owned(), message };
+            let evidence = Run::FirstFailure { outcome: outcome.name().to_owned(), message: hide(text) };
             summary.verdict.findings.push(Finding {
                 id: format!("cause-{}", outcome.name()).into(),
                 severity: Severity::Info,
@@ -291,4 +293,21 @@ fn name_causes(summary: &mut Summary, report: &RunReport, redactor: &Redactor) {
             });
         }
     }
+    let merged = FailureReasons::merged(of_workers(), hide);
+    let reasons = &mut summary.failure_reasons;
+    reasons.rows = merged
+        .rows()
+        .flat_map(|(outcome, rows)| rows.iter().map(move |row| (outcome, row)))
+        .map(|(outcome, row)| FailureReason {
+            outcome: outcome.name().to_owned(),
+            status: (row.status > 0).then_some(row.status),
+            kind: row.kind,
+            reason: row.reason.clone(),
+            example: row.example.clone(),
+            n: row.n,
+            ..FailureReason::default()
+        })
+        .collect();
+    reasons.rows.sort_by_key(|row| std::cmp::Reverse(row.n));
+    reasons.others = merged.others().iter().map(|(outcome, &n)| (outcome.name().to_owned(), n)).collect();
 }

@@ -39,7 +39,10 @@ impl std::fmt::Display for Address {
 
 /// A name that did not resolve.
 #[derive(Debug, Error)]
-#[error("the name {host} does not resolve: {why}")]
+#[error(
+    "the name {host} does not resolve: {why}. Check how it is written; or give the address in the URL and the name as \
+     -H 'Host: {host}'"
+)]
 pub struct ResolveError {
     /// The name.
     pub host: String,

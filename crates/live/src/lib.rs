@@ -13,6 +13,7 @@ pub mod departures;
 pub mod host;
 mod outcome;
 pub mod reactor;
+pub mod reasons;
 pub mod requests;
 pub mod run;
 pub mod serve;

@@ -1,7 +1,7 @@
 //! What the system's errors mean to a request.
 
 use crate::address::Address;
-use headway_base::Outcome;
+use headway_base::{KnownFailure, Outcome};
 use rustix::io::Errno;
 use std::io;
 
@@ -32,9 +32,22 @@ pub(crate) fn connect_outcome(error: &io::Error, address: &Address) -> Outcome {
     }
 }
 
+/// The kind of a failure to connect, where its outcome does not tell it.
+pub(crate) fn connect_kind(error: &io::Error) -> Option<KnownFailure> {
+    (error.kind() == io::ErrorKind::ConnectionRefused).then_some(KnownFailure::ConnectionRefused)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_route_is_not_a_closed_port() {
+        assert_eq!(connect_kind(&Errno::CONNREFUSED.into()), Some(KnownFailure::ConnectionRefused));
+        for error in [Errno::HOSTUNREACH, Errno::NOENT, Errno::TIMEDOUT, Errno::AGAIN] {
+            assert_eq!(connect_kind(&error.into()), None, "{error:?}");
+        }
+    }
 
     #[test]
     fn what_we_lack_is_not_put_down_to_the_target() {

@@ -5,7 +5,7 @@
 //! per session of the worker that plays it.
 
 use headway_base::{Nanos, Outcome};
-use headway_workload::content::{Memory, Reader, Reading, Refusal, RenderContext, Script};
+use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
 use headway_workload::target::Endpoint;
 use headway_workload::{Request, RequestKey, SessionControl, Target};
 use std::sync::Arc;
@@ -99,10 +99,11 @@ impl Requests {
         self.wire(&request).map_err(|error| Refusal {
             outcome: Outcome::Unsent,
             then: SessionControl::Continue,
-            reason: format!(
-                "step {}: not sent: {error}",
-                self.script.steps()[usize::from(sending.step)].name()
-            ),
+            reason: {
+                let step = self.script.steps()[usize::from(sending.step)].name();
+                let same = format!("step {step}: not sent, for HTTP does not allow it");
+                Reason { whole: format!("step {step}: not sent: {error}"), same, kind: None }
+            },
         })
     }
 }

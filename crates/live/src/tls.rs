@@ -3,11 +3,14 @@
 //! Verified against the system's roots (or those that `SSL_CERT_FILE` names) unless the user switched that off. Sessions
 //! are not resumed: independent users have not been here before.
 
+use headway_base::KnownFailure;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use thiserror::Error;
@@ -150,6 +153,19 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// What is wrong with the target's certificate, if that is why TLS failed.
+pub(crate) fn failure_kind(error: &rustls::Error) -> Option<KnownFailure> {
+    use CertificateError as Of;
+    let rustls::Error::InvalidCertificate(why) = error else { return None };
+    Some(match why {
+        Of::Expired | Of::ExpiredContext { .. } | Of::NotValidYet | Of::NotValidYetContext { .. } => {
+            KnownFailure::CertificateExpired
+        }
+        Of::NotValidForName | Of::NotValidForNameContext { .. } => KnownFailure::CertificateName,
+        _ => KnownFailure::CertificateUntrusted,
+    })
 }
 
 /// For `-k`: any certificate will do, but the handshake's signatures are still checked.

@@ -1,8 +1,9 @@
 //! The generator observes itself: where each worker's time went, and when it was held up.
 
 use crate::departures::Departures;
+use crate::reasons::FailureReasons;
 use crate::wait::Wakeups;
-use headway_base::{Nanos, Outcome};
+use headway_base::Nanos;
 use std::collections::BTreeMap;
 
 /// A hold-up longer than this is written down.
@@ -62,8 +63,8 @@ pub struct WorkerReport {
     pub lacked: BTreeMap<&'static str, u64>,
     /// How long requests stayed in this machine after they were handed to the kernel.
     pub departures: Departures,
-    /// The first message behind each kind of failure.
-    pub messages: BTreeMap<Outcome, String>,
+    /// Why requests failed.
+    pub reasons: FailureReasons,
 }
 
 impl WorkerReport {
@@ -101,12 +102,6 @@ impl WorkerReport {
     #[cold]
     pub(crate) fn lack(&mut self, what: &'static str) {
         *self.lacked.entry(what).or_default() += 1;
-    }
-
-    /// Keeps the first message behind this kind of failure.
-    #[cold]
-    pub(crate) fn message(&mut self, outcome: Outcome, text: impl FnOnce() -> String) {
-        self.messages.entry(outcome).or_insert_with(text);
     }
 }
 

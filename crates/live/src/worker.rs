@@ -9,16 +9,18 @@ use crate::address::Address;
 use crate::clock::{Clock, unix_now};
 use crate::control::Control;
 use crate::host;
-use crate::outcome::{connect_outcome, lacked};
+use crate::outcome::{connect_kind, connect_outcome, lacked};
 use crate::reactor::{Completion, KernelStamp, Reactor, Submitted};
 use crate::requests::{InFlight, Requests, SessionStore};
-use crate::tls::{Inbound, Session, TlsSetup};
+use crate::tls::{self, Inbound, Session, TlsSetup};
 use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
-use headway_base::{Nanos, Outcome, RecordSink, Short};
+use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
 use headway_wire::{ClientConnection, Opened, ResetReason, http1};
 use headway_workload::client::ConnectionId;
+use headway_workload::content::Reason;
 use headway_workload::{Action, Client, Event, RequestKey, SessionControl};
+use std::fmt::Display;
 use std::io;
 use std::num::NonZeroU64;
 
@@ -284,7 +286,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) -> Option<Action> {
         let outcome = connect_outcome(error, &self.shared.address);
         self.note_lack(error);
-        self.report.message(outcome, || format!("connecting to {}: {error}", self.shared.address));
+        let why = format_args!("connecting to {}: {error}", self.shared.address);
+        self.report.reasons.add((outcome, 0), connect_kind(error), why, None);
         self.client.on(id, Event::ConnectFailed(outcome), now)
     }
 
@@ -310,11 +313,11 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         );
         match opened {
             Ok(Opened::Stream(_)) => connection.stage = Stage::InFlight,
-            Ok(_) => return self.broken(id, Outcome::Reset, "the connection takes no request", now),
+            Ok(_) => return self.broken(id, Outcome::Reset, &"the connection takes no request", now),
             Err(refusal) => {
                 connection.stage = Stage::Idle;
-                self.report.message(refusal.outcome, || refusal.reason);
                 let (outcome, then) = (refusal.outcome, refusal.then);
+                self.fails((outcome, 0), refusal.reason);
                 return self.client.on(id, Event::NotSent { outcome, then }, now);
             }
         }
@@ -326,7 +329,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             self.plain.clear();
             std::mem::swap(&mut self.plain, &mut out);
             if let Err(error) = tls.send(&self.plain).and_then(|()| tls.transmit(&mut out)) {
-                return self.broken(id, Outcome::Tls, &error.to_string(), now);
+                return self.broken(id, Outcome::Tls, &error, now);
             }
         }
         self.client.on(id, Event::Sent(bytes), now);
@@ -373,25 +376,35 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         match self.connections[id as usize].as_ref()?.stage {
             Stage::Connecting => self.connect_failed(id, error, now),
             Stage::Handshake => {
-                self.report.message(Outcome::Tls, || format!("during the TLS handshake: {error}"));
-                self.client.on(id, Event::ConnectFailed(Outcome::Tls), now)
+                self.handshake_failed(id, &format_args!("during the TLS handshake: {error}"), None, now)
             }
             Stage::InFlight => {
                 let outcome = if self.note_lack(error) { Outcome::LocalLimit } else { Outcome::Reset };
-                self.broken(id, outcome, &error.to_string(), now)
+                self.broken(id, outcome, error, now)
             }
             Stage::Idle => self.client.on(id, Event::Closed, now),
         }
     }
 
     /// The request in flight on this connection ends badly, and the connection with it.
-    fn broken(&mut self, id: ConnectionId, outcome: Outcome, why: &str, now: Nanos) -> Option<Action> {
-        self.report.message(outcome, || why.to_owned());
+    fn broken(
+        &mut self,
+        id: ConnectionId,
+        outcome: Outcome,
+        why: &dyn Display,
+        now: Nanos,
+    ) -> Option<Action> {
         let status = self.connections[id as usize].as_ref().map_or(0, |c| c.status);
+        self.report.reasons.add((outcome, status), None, why, None);
         let then = SessionControl::Continue;
         self.missed(id);
         let event = Event::Done { outcome, status, bytes_received: 0, reusable: false, then };
         self.client.on(id, event, now)
+    }
+
+    #[cold]
+    fn fails(&mut self, how: (Outcome, u16), reason: Reason) {
+        self.report.reasons.add(how, reason.kind, &reason.same, Some(reason.whole));
     }
 
     /// The request under way on this connection, if there is one, gets no answer.
@@ -441,14 +454,20 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         connection.stage = Stage::Handshake;
         match setup.session() {
             Ok(session) => connection.tls = Some(Box::new(session)),
-            Err(error) => return self.handshake_failed(id, &error.to_string(), now),
+            Err(error) => return self.handshake_failed(id, &error, None, now),
         }
         self.flush_tls(id);
         None
     }
 
-    fn handshake_failed(&mut self, id: ConnectionId, why: &str, now: Nanos) -> Option<Action> {
-        self.report.message(Outcome::Tls, || why.to_owned());
+    fn handshake_failed(
+        &mut self,
+        id: ConnectionId,
+        why: &dyn Display,
+        kind: Option<KnownFailure>,
+        now: Nanos,
+    ) -> Option<Action> {
+        self.report.reasons.add((Outcome::Tls, 0), kind, why, None);
         self.client.on(id, Event::ConnectFailed(Outcome::Tls), now)
     }
 
@@ -495,18 +514,20 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             (Some(action), _) => Some(action),
             (None, Ok(Inbound::Open)) => None,
             (None, Ok(Inbound::Closed)) => self.ended(id, now),
-            (None, Err(error)) => self.tls_failed(id, &error.to_string(), now),
+            (None, Err(error)) => self.tls_failed(id, &error, now),
         }
     }
 
-    fn tls_failed(&mut self, id: ConnectionId, why: &str, now: Nanos) -> Option<Action> {
+    fn tls_failed(&mut self, id: ConnectionId, why: &rustls::Error, now: Nanos) -> Option<Action> {
         match self.stage(id)? {
-            Stage::Connecting | Stage::Handshake => self.handshake_failed(id, why, now),
+            Stage::Connecting | Stage::Handshake => {
+                self.handshake_failed(id, why, tls::failure_kind(why), now)
+            }
             // The session was there, and broke.
             Stage::InFlight if self.begun(id) => self.broken(
                 id,
                 Outcome::Reset,
-                &format!("TLS broke on a connection that had answered: {why}"),
+                &format_args!("TLS broke on a connection that had answered: {why}"),
                 now,
             ),
             // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
@@ -574,7 +595,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             ResetReason::Protocol(_) => Outcome::Protocol,
             ResetReason::TooLarge(_) => Outcome::TooLarge,
         };
-        self.broken(id, outcome, &reason.to_string(), now)
+        self.broken(id, outcome, &reason, now)
     }
 
     /// The socket says that the target sends no more.
@@ -583,7 +604,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         if connection.tls.is_some() && connection.stage == Stage::InFlight {
             // TLS has not said so: anybody on the way could have cut the answer short.
             let why = "the connection was closed without the end of TLS, before the answer was complete";
-            return self.broken(id, Outcome::Reset, why, now);
+            return self.broken(id, Outcome::Reset, &why, now);
         }
         self.ended(id, now)
     }
@@ -604,7 +625,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 self.finished(id, bytes_received, false, now)
             }
             Some(headway_wire::Event::Reset { reason, .. }) => self.reset(id, reason, now),
-            _ => self.broken(id, Outcome::Reset, "the connection was closed before the answer", now),
+            _ => self.broken(id, Outcome::Reset, &"the connection was closed before the answer", now),
         }
     }
 
@@ -626,7 +647,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let reading = self.kept.answer(&self.shared.requests, asked, unix, response);
         let (outcome, then) = (reading.outcome, reading.then);
         if let Some(reason) = reading.reason {
-            self.report.message(outcome, || reason);
+            self.fails((outcome, status), reason);
         }
         self.client.on(id, Event::Done { outcome, status, bytes_received, reusable, then }, now)
     }

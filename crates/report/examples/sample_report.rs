@@ -18,8 +18,8 @@ use headway_report::{Document, Style};
 use std::path::Path;
 
 /// Samples of which the document in Markdown is compared too.
-const RUNS_IN_MARKDOWN: [&str; 6] =
-    ["clean", "saturated", "hostile", "thresholds", "refused", "audit_bunched"];
+const RUNS_IN_MARKDOWN: [&str; 7] =
+    ["clean", "saturated", "hostile", "thresholds", "refused", "failed", "audit_bunched"];
 const STUDIES_IN_MARKDOWN: [&str; 2] = ["study_sweep", "study_models_demands"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -81,9 +81,16 @@ impl Output for Markdown {
 }
 
 fn of_run(summary: &Summary) -> Vec<Section> {
-    use content::run::{failures, labels, outcomes, thresholds, times};
+    use content::run::{failures, labels, outcomes, reasons, thresholds, times};
     let labels = labels(summary).filter(|_| summary.by_label.len() > 1);
-    let all = [thresholds(summary), Some(times(summary)), outcomes(summary), failures(summary), labels];
+    let all = [
+        thresholds(summary),
+        Some(times(summary)),
+        outcomes(summary),
+        failures(summary),
+        reasons(summary),
+        labels,
+    ];
     all.into_iter().flatten().collect()
 }
 

@@ -20,6 +20,9 @@ pub(crate) fn of_summary(summary: &Summary) -> Summary {
     document.verdict.rules.iter_mut().chain(&mut document.verdict.pattern_rules).for_each(rule);
     document.thresholds.iter_mut().for_each(threshold);
     missing(&mut document.not_computed);
+    for row in &mut document.failure_reasons.rows {
+        row.advice = row.kind.map(words::failures::advice).map(Text::by_report).unwrap_or_default();
+    }
     if let Some(generator) = &mut document.generator {
         generator.waiting = words::waiting::waited(generator).map(Text::by_report);
     }

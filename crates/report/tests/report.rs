@@ -9,6 +9,7 @@ mod samples;
 
 use headway_report::{ALL, Material, Style, find, of_extension, parse};
 use headway_stats::Summary;
+use headway_stats::summary::FailureReason;
 use std::collections::BTreeSet;
 
 fn style() -> Style {
@@ -459,7 +460,7 @@ macro_rules! golden {
 mod golden {
     use super::{samples, style, text};
     golden!("terminal", ".txt", style: clean, constant, saturated, stalled, refused, interrupted, empty, hostile, thresholds, aborted);
-    golden!("terminal", ".txt", style: sessions, overloaded, closed, fixed_work, at_once, simulated, balanced, overloaded_model);
+    golden!("terminal", ".txt", style: failed, sessions, overloaded, closed, fixed_work, at_once, simulated, balanced, overloaded_model);
     golden!("terminal", ".txt", style: audit_1830, audit_brady, audit_even, audit_coarse, audit_bunched, audit_sessions, audit_merged);
     golden!("terminal", ".txt", style: audit_empty, audit_hostile);
 }
@@ -467,7 +468,7 @@ mod golden {
 mod golden_screens {
     use super::{on_one_screen, samples, text};
     golden!("terminal", ".screen.txt", on_one_screen: clean, constant, saturated, stalled, refused, interrupted, empty);
-    golden!("terminal", ".screen.txt", on_one_screen: hostile, thresholds, aborted, sessions, overloaded, closed, fixed_work);
+    golden!("terminal", ".screen.txt", on_one_screen: failed, hostile, thresholds, aborted, sessions, overloaded, closed, fixed_work);
     golden!("terminal", ".screen.txt", on_one_screen: at_once, simulated, balanced, overloaded_model);
     golden!("terminal", ".screen.txt", on_one_screen: audit_1830, audit_brady, audit_bunched, audit_coarse, audit_empty, audit_even);
     golden!("terminal", ".screen.txt", on_one_screen: audit_hostile, audit_merged, audit_sessions);
@@ -475,7 +476,7 @@ mod golden_screens {
 
 mod golden_markdown {
     use super::{samples, style, text};
-    golden!("markdown", ".md", style: clean, saturated, hostile, thresholds, refused, audit_bunched);
+    golden!("markdown", ".md", style: clean, saturated, hostile, thresholds, refused, failed, audit_bunched);
 }
 
 /// A run in which all is well, of one step.
@@ -521,7 +522,26 @@ fn a_run_that_went_well_takes_22_lines_and_each_thing_to_know_takes_few_more() {
         s.outcomes.extend(names.iter().map(|&name| (name.to_owned(), 5)));
     };
     assert_eq!(lines(&|s| fail(s, &["status"])), 1);
-    assert_eq!(lines(&|s| fail(s, &["status", "timeout", "reset", "tls", "check", "dns"])), 4 + 1);
+    assert_eq!(lines(&|s| fail(s, &["status", "protocol", "too-large", "tls", "check", "shed"])), 4 + 1);
+    // Advice takes two more.
+    assert_eq!(lines(&|s| fail(s, &["timeout"])), 3);
+    assert_eq!(lines(&|s| fail(s, &["timeout", "reset", "connect-timeout", "dns", "tls"])), 4 * 3 + 1);
+    // So do reasons, however many and long they are.
+    let reasons = |s: &mut Summary, n: usize| {
+        fail(s, &["check"]);
+        let reason = |i: usize| FailureReason {
+            outcome: "check".into(),
+            reason: format!("{i} {}", "long ".repeat(60)),
+            example: format!("{i} {}", "long ".repeat(90)),
+            n: 5 / n.min(5) as u64,
+            ..FailureReason::default()
+        };
+        s.failure_reasons.rows = (0..n).map(reason).collect();
+    };
+    assert_eq!([1, 2, 16].map(|n| lines(&|s| reasons(s, n))), [3, 3, 3]);
+    let mut many = well();
+    reasons(&mut many, 16);
+    assert!(screen(&many).contains("... and 14 more reasons"), "{}", screen(&many));
     // A blank line, the heading, and what one step had no need of.
     let steps = |s: &mut Summary, n: usize| {
         let label = s.by_label["list"].clone();

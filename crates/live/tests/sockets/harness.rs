@@ -240,7 +240,7 @@ impl Ran {
 
     /// The messages behind the failures, of all workers.
     pub fn messages(&self) -> String {
-        format!("{:?}", self.report.workers.iter().map(|w| &w.messages).collect::<Vec<_>>())
+        format!("{:?}", self.report.workers.iter().map(|w| &w.reasons).collect::<Vec<_>>())
     }
 
     /// Fails unless a message says that.

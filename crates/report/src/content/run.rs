@@ -5,7 +5,8 @@ use crate::format::{STEPPED, count, interval_cell, number as digits, plural, rat
 use crate::words::{self, Tone};
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Failure, Interval, Intervals, LabelSummary, Source, Spread, Tail, ThreadGroup, ThresholdResult,
+    Failure, FailureReason, Interval, Intervals, LabelSummary, Source, Spread, Tail, ThreadGroup,
+    ThresholdResult,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -209,6 +210,50 @@ pub(crate) fn failures(summary: &Summary) -> Option<Section> {
     };
     let blocks = vec![Block::Table(table)];
     Some(Section { id: "failures", title: "Failures".into(), blocks })
+}
+
+/// Why requests failed, and what helps; none where neither is known.
+pub(crate) fn reasons(summary: &Summary) -> Option<Section> {
+    let row = |row: &FailureReason| {
+        let ended = Cell::toned(Tone::Bad, words::failures::ended(&row.outcome, row.status));
+        Row::from(vec![
+            ended,
+            Cell::new(count(row.n)),
+            Cell::new(row.reason.as_str()),
+            Cell::new(row.example.as_str()),
+        ])
+    };
+    let rows: Vec<Row> = summary.failure_reasons.rows.iter().map(row).collect();
+    let kinds = words::failures::all_kinds(summary);
+    let mut blocks = Vec::new();
+    if !rows.is_empty() {
+        blocks.push(Block::Table(Table {
+            caption: "Why requests failed: each reason, and one request as an example".into(),
+            columns: vec![
+                Column::word("failure", 19),
+                Column::number("requests", 14),
+                Column::word("reason", 32),
+                Column::word("example", 0),
+            ],
+            rows,
+            most_rows: usize::MAX,
+            row: "reason",
+            snug: None,
+            total: false,
+            headed: true,
+        }));
+    }
+    let help = |kind| {
+        Block::Note(Note {
+            tone: Tone::Strong,
+            mark: "next: ",
+            narrow: false,
+            text: words::failures::advice(kind).to_owned(),
+        })
+    };
+    blocks.extend(kinds.into_iter().map(help));
+    blocks.extend(words::failures::note(summary).map(Note::faint));
+    (!blocks.is_empty()).then(|| Section { id: "reasons", title: "Reasons of failures".into(), blocks })
 }
 
 /// Response times by label, the most frequent first; none without labels.

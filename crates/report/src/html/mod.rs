@@ -115,8 +115,12 @@ fn sections(page: &mut Markup, summary: &Summary) {
     figures::headways(page, summary);
     figures::dispersion(page, summary);
     tables::rules(page, summary);
-    let parts =
-        [run_content::outcomes(summary), run_content::failures(summary), run_content::labels(summary)];
+    let parts = [
+        run_content::outcomes(summary),
+        run_content::failures(summary),
+        run_content::reasons(summary),
+        run_content::labels(summary),
+    ];
     for part in parts.iter().flatten() {
         content::section(page, part);
     }

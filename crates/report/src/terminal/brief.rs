@@ -20,6 +20,8 @@ use headway_stats::summary::{FindingId, LabelSummary, ModelPart, Severity};
 const MOST_ROWS: usize = 8;
 /// Kinds of failure.
 const MOST_FAILURES: usize = 4;
+/// Stands before what to do about it.
+const NEXT: &str = "next: ";
 /// Lines of what a finding says, before what to do next.
 const MOST_OF_A_FINDING: usize = 2;
 
@@ -74,7 +76,7 @@ pub(super) fn finding(page: &mut Page, reason: &Reason) {
         &fitting(&format!("{word} {}: {}", reason.id, reason.text), room, MOST_OF_A_FINDING),
     );
     if let Some(next) = reason.next {
-        page.marked(5, "next: ", Tone::Strong, &fitting(next, room - 6, 1));
+        page.marked(5, NEXT, Tone::Strong, &fitting(next, room - NEXT.len(), 1));
     }
 }
 
@@ -179,8 +181,20 @@ fn failures(page: &mut Page, summary: &Summary) {
             span(Tone::Plain, kind.what.clone()),
         ];
         page.line(&line);
-        if let Some(first) = &kind.first {
-            page.marked(5, "", Tone::Plain, &fitting(first, WIDTH - 5, 2));
+        let lines = if kind.why.len() == 1 { 2 } else { 1 };
+        for (i, why) in kind.why.iter().enumerate() {
+            let more = match kind.more {
+                more @ 1.. if i + 1 == kind.why.len() => {
+                    format!(" ... and {}", plural(more as u64, "more reason"))
+                }
+                _ => String::new(),
+            };
+            let text = fitting(why, WIDTH - 5 - more.len(), lines);
+            let text = if more.is_empty() { &text } else { text.trim_end_matches(" ...") };
+            page.marked(5, "", Tone::Plain, &format!("{text}{more}"));
+        }
+        for advice in kind.advice.iter().take(1) {
+            page.marked(5, NEXT, Tone::Strong, &fitting(advice, WIDTH - 5 - NEXT.len(), 2));
         }
     }
     if kinds.len() > MOST_FAILURES {
@@ -244,6 +258,14 @@ fn end(page: &mut Page, summary: &Summary, style: &Style) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn advice_on_failures_fits_on_two_lines() {
+        for kind in headway_base::KnownFailure::ALL {
+            let advice = words::failures::advice(kind);
+            assert_eq!(fitting(advice, WIDTH - 5 - NEXT.len(), 2), advice, "{kind:?}");
+        }
+    }
 
     #[test]
     fn what_fits_is_whole_sentences_where_it_can_be() {

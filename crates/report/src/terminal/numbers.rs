@@ -1,7 +1,7 @@
 //! What was sent and what came back: arrivals, times, outcomes, labels, sessions, users.
 
 use super::content::{blocks, section, table};
-use super::layout::{Align, Page, Span, cell, span};
+use super::layout::{Align, INDENT, Page, Span, cell, span};
 use crate::content;
 use crate::format::{count, size, time};
 use crate::words::audit::Fact;
@@ -113,6 +113,7 @@ pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
     let Some(outcomes) = content::run::outcomes(summary) else { return };
     section(page, &outcomes);
     content::run::failures(summary).iter().for_each(|failures| section(page, failures));
+    reasons(page, summary);
     let bytes = &summary.bytes;
     if bytes.n > 0 {
         let text = format!(
@@ -123,6 +124,26 @@ pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
             count(bytes.n)
         );
         page.labelled("answer size", Tone::Plain, &text);
+    }
+}
+
+/// Why requests failed, and what helps.
+fn reasons(page: &mut Page, summary: &Summary) {
+    let rows = &summary.failure_reasons.rows;
+    let kinds = words::failures::all_kinds(summary);
+    if rows.is_empty() && kinds.is_empty() {
+        return;
+    }
+    page.heading("Reasons of failures");
+    for row in rows {
+        let text = format!("{} ({})", row.example, words::failures::ended(&row.outcome, row.status));
+        page.marked(INDENT, &format!("{:>9}  ", count(row.n)), Tone::Plain, &text);
+    }
+    for kind in kinds {
+        page.marked(INDENT, "next: ", Tone::Strong, words::failures::advice(kind));
+    }
+    if let Some(note) = words::failures::note(summary) {
+        page.marked(INDENT, "", Tone::Faint, &note);
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! Absent: what these rest on; [`super::pattern()`] and the other sentences have that.
 
-use super::{Answer, SATURATED, Tone, asked, busiest_worker, outcome_meaning, total};
+use super::{Answer, SATURATED, Tone, asked, busiest_worker, failures, outcome_meaning, total};
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{FindingId, Pattern, Source};
+use headway_stats::summary::{FailureReason, FindingId, Pattern, Source};
 
 /// Are the starts like those of independent users? In a line, where there is more to say than that.
 pub fn pattern(summary: &Summary) -> Answer {
@@ -43,36 +43,60 @@ pub struct Failed {
     pub n: u64,
     /// What it is.
     pub what: String,
-    /// What the first of them met, where that is known.
-    pub first: Option<String>,
+    /// Why, the most frequent reasons first; one alone with what one request met.
+    pub why: Vec<String>,
+    /// Reasons beyond these.
+    pub more: usize,
+    /// What helps.
+    pub advice: Vec<&'static str>,
 }
+
+/// Reasons of a kind of failure that are shown.
+const MOST_REASONS: usize = 2;
 
 /// Kinds of failure, the most frequent first.
 pub fn failures(summary: &Summary) -> Vec<Failed> {
-    let findings = &summary.verdict.findings;
-    let first = |name: &str| {
-        let id = FindingId::from(format!("cause-{name}"));
-        findings.iter().find(|finding| finding.id == id).map(super::findings::text)
-    };
     let mut kinds: Vec<Failed> = super::kinds_of_failure(summary)
         .into_iter()
         .map(|(name, status, n)| {
-            let what = match (status, outcome_meaning(name)) {
-                (Some(status), _) if name == Outcome::Status.name() => format!("status {status}"),
-                (Some(status), meaning) => format!("{name} (status {status}): {meaning}"),
-                (None, "") => name.to_owned(),
-                (None, meaning) => format!("{name}: {meaning}"),
+            let ended = failures::ended(name, status);
+            let what = match outcome_meaning(name) {
+                _ if status.is_some() && name == Outcome::Status.name() => ended,
+                "" => ended,
+                meaning => format!("{ended}: {meaning}"),
             };
-            Failed { n, what, first: first(name) }
+            let reasons = failures::reasons(summary, name, status);
+            let advice = failures::kinds(summary, name, status).into_iter().map(failures::advice).collect();
+            let why = match &reasons[..] {
+                [] => first(summary, name).into_iter().collect(),
+                [row] if row.n >= n => vec![row.example.clone()],
+                rows => counted(rows),
+            };
+            let more = reasons.len().saturating_sub(MOST_REASONS);
+            Failed { n, what, why, more, advice }
         })
         .collect();
-    // What the first of them met is said once for each outcome.
+    // Nothing is said twice.
     for i in (1..kinds.len()).rev() {
-        if kinds[..i].iter().any(|kind| kind.first == kinds[i].first) {
-            kinds[i].first = None;
-        }
+        let (before, rest) = kinds.split_at_mut(i);
+        rest[0].why.retain(|why| !before.iter().any(|kind| kind.why.contains(why)));
+        rest[0].advice.retain(|advice| !before.iter().any(|kind| kind.advice.contains(advice)));
     }
     kinds
+}
+
+/// The most frequent reasons with their counts.
+fn counted(rows: &[&FailureReason]) -> Vec<String> {
+    rows.iter().take(MOST_REASONS).map(|row| format!("{}: {}", count(row.n), row.reason)).collect()
+}
+
+/// What the first request that ended so met, in a document without counts of reasons.
+fn first(summary: &Summary, outcome: &str) -> Option<String> {
+    if !summary.failure_reasons.rows.is_empty() {
+        return None;
+    }
+    let id = FindingId::from(format!("cause-{outcome}"));
+    summary.verdict.findings.iter().find(|finding| finding.id == id).map(super::findings::text)
 }
 
 /// What was run, without the date.

@@ -10,15 +10,16 @@ mod runs;
 pub use audits::{audit_1830, audit_brady, audit_bunched, audit_coarse, audit_even, audit_sessions};
 pub use odd_audits::{audit_empty, audit_hostile, audit_merged};
 pub use runs::{
-    aborted, at_once, balanced, clean, closed, constant, fixed_work, interrupted, overloaded,
+    aborted, at_once, balanced, clean, closed, constant, failed, fixed_work, interrupted, overloaded,
     overloaded_model, refused, saturated, sessions, simulated, stalled, thresholds,
 };
 
+use headway_base::KnownFailure;
 use headway_stats::Summary;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Against, Arrivals, Beside, Differs, Failure, Intended, Ks, KsPair, LabelSummary, SCHEMA, Stall, Stated,
-    Text, ThresholdResult,
+    Against, Arrivals, Beside, Differs, Failure, FailureReason, Intended, Ks, KsPair, LabelSummary, SCHEMA,
+    Stall, Stated, Text, ThresholdResult,
 };
 use parts::{block, dispersion, generator, outcomes, tail};
 
@@ -32,6 +33,7 @@ pub const ALL: &[Sample] = &[
     ("saturated", saturated),
     ("stalled", stalled),
     ("refused", refused),
+    ("failed", failed),
     ("thresholds", thresholds),
     ("aborted", aborted),
     ("interrupted", interrupted),
@@ -119,6 +121,17 @@ pub fn hostile() -> Summary {
         n: u64::MAX / 4,
     };
     summary.failures = vec![failure];
+    let reason = FailureReason {
+        outcome: attack.into(),
+        status: Some(u16::MAX),
+        kind: Some(KnownFailure::MissingVariable),
+        reason: attack.into(),
+        example: attack.repeat(3),
+        n: u64::MAX / 4,
+        ..FailureReason::default()
+    };
+    summary.failure_reasons.rows = vec![reason; 3];
+    summary.failure_reasons.others.insert(attack.into(), u64::MAX);
     for i in 0..40 {
         summary.by_label.insert(format!("{attack}{i}\u{6f22}\u{5b57}"), label(1 << i));
     }

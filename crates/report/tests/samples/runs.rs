@@ -1,9 +1,12 @@
 //! Simulated runs, some of them dressed as live ones.
 
 use super::parts::generator;
+use headway_base::KnownFailure;
 use headway_stats::Summary;
 use headway_stats::summary::evidence::Run;
-use headway_stats::summary::{Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome, Why};
+use headway_stats::summary::{
+    Failure, FailureReason, Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome, Why,
+};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::{LazyLock, Mutex};
@@ -75,6 +78,40 @@ pub fn stalled() -> Summary {
 /// No request was answered.
 pub fn refused() -> Summary {
     live("refused", "http://127.0.0.1:9 -R 200/s -d 10s --timeout 1s")
+}
+
+/// Of one step, with an extraction and checks that fail in two ways, and requests that lack rights.
+pub fn failed() -> Summary {
+    let mut summary = live("clean", "http://127.0.0.1:8080/bars -R 200/s -d 60s");
+    summary.by_label.clear();
+    summary.verdict.findings.clear();
+    let kinds = [("check", 200, 89), ("status", 401, 12)];
+    summary.failures = kinds
+        .map(|(outcome, status, n)| Failure { outcome: outcome.into(), status: Some(status), step: None, n })
+        .into();
+    let all: u64 = summary.outcomes.values().sum();
+    summary.outcomes = kinds.iter().map(|&(outcome, _, n)| (outcome.to_owned(), n)).collect();
+    summary.outcomes.insert("ok".into(), all - 89 - 12);
+    summary.response_ok.n = all - 89 - 12;
+    let reason = |outcome: &str, status, kind, n, reason: &str, got: &str| FailureReason {
+        outcome: outcome.into(),
+        status: Some(status),
+        kind,
+        reason: reason.into(),
+        example: format!("{reason}{got}"),
+        n,
+        ..FailureReason::default()
+    };
+    let missing = Some(KnownFailure::MissingVariable);
+    let token = "GET /bars: {{token}}: expected a value at /token of the body";
+    let state = "GET /bars: expected \"open\" at /state of the body";
+    let below = "GET /bars: expected status below 400, got 401";
+    summary.failure_reasons.rows = vec![
+        reason("check", 200, None, 67, state, ", got \"shut\""),
+        reason("check", 200, missing, 22, token, ", got \"{\\\"state\\\": \\\"open\\\"}\""),
+        reason("status", 401, Some(KnownFailure::Unauthorized), 12, below, ""),
+    ];
+    summary
 }
 
 /// Stopped by the user after a moment: too little to decide.

@@ -16,6 +16,7 @@ mod audit;
 mod beside;
 mod closed;
 pub mod evidence;
+mod failures;
 mod generator;
 mod generator_share;
 mod plan;
@@ -36,6 +37,7 @@ pub use audit::{
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
 pub use evidence::Evidence;
+pub use failures::{Failure, FailureReason, FailureReasons};
 pub use generator::{Departures, DmaLatency, Generator, IdleLoops, Stall, Wait, WaitStrategy, WorkerTime};
 pub use generator_share::GeneratorShare;
 pub use plan::{PlanKind, PlanPhase, PlanSummary};
@@ -125,6 +127,8 @@ pub struct Summary {
     pub outcomes: BTreeMap<String, u64>,
     /// Of the requests that failed: by outcome, status code and step, the most frequent first. Their sum is that of the outcomes.
     pub failures: Vec<Failure>,
+    /// Why requests failed, over the whole run, warm-up included; of live runs.
+    pub failure_reasons: FailureReasons,
     /// Response times and outcomes by label of the step.
     pub by_label: BTreeMap<String, LabelSummary>,
     /// Numbers of a workload in which users wait for their answers; none for an open one.
@@ -147,20 +151,6 @@ pub struct Summary {
     pub generator: Option<Generator>,
     /// Why a number is null: its path in this document, and the reason.
     pub not_computed: NotComputed,
-}
-
-/// Requests that failed in one way.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Failure {
-    /// How they ended, as in `outcomes`.
-    pub outcome: String,
-    /// The status code of the response; null where there was none.
-    pub status: Option<u16>,
-    /// Label of the step; null in a run of one step, and of the rarest kinds where there are thousands.
-    pub step: Option<String>,
-    /// How many.
-    pub n: u64,
 }
 
 /// Units of the document's numbers; constant within a schema version.

@@ -8,12 +8,13 @@ use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest};
 use super::finder::{Extract, Place};
 use super::memory::Memory;
 use super::pointer::{Found, said};
+use super::reason::{Fault, Reason};
 use super::script::{RenderContext, Script};
 use super::shown::{shown, shown_body, shown_header};
 use super::step::Step;
 use crate::client::SessionControl;
 use crate::redact::{Place as NamePlace, REDACTED, Redactor};
-use headway_base::{Nanos, Outcome};
+use headway_base::{KnownFailure, Nanos, Outcome};
 use jsonpath_rust::query::js_path_process;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -56,8 +57,8 @@ pub struct Reading {
     pub outcome: Outcome,
     /// How its session goes on.
     pub then: SessionControl,
-    /// What was expected and what came, for people; none where all is well.
-    pub reason: Option<String>,
+    /// What was expected and what came; none where all is well.
+    pub reason: Option<Reason>,
 }
 
 impl Reader {
@@ -172,37 +173,35 @@ impl Script {
         if !good {
             self.missed(reader.step, memory);
             let wanted = step.expect.status.as_ref().map_or("below 400".to_owned(), ToString::to_string);
-            return self.bad(
-                Outcome::Status,
-                step,
-                &format!("expected status {wanted}, got {}", reader.status),
-            );
+            // The status tells failures apart anyway, and is no value that differs within one.
+            let fault = Fault::plain(format!("expected status {wanted}, got {}", reader.status));
+            return self.bad(Outcome::Status, step, fault);
         }
         if reader.too_large {
             self.missed(reader.step, memory);
-            let what = format!(
-                "expected a body of at most {} bytes, got more ({} or above)",
-                reader.max_body, reader.body_bytes
-            );
-            return self.bad(Outcome::TooLarge, step, &what);
+            let expected = format!("expected a body of at most {} bytes", reader.max_body);
+            let fault = Fault::got(expected, format_args!("more ({} or above)", reader.body_bytes));
+            return self.bad(Outcome::TooLarge, step, fault);
         }
         let late = step.expect.time.is_some_and(|most| response > most);
         if !reader.wants_body() && step.extracts.is_empty() && step.expect.headers.is_empty() && !late {
             return Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None };
         }
         let mut judge =
-            Judge { script: self, step, visit, reader: &reader, found: None, document: None, reason: None };
+            Judge { script: self, step, visit, reader: &reader, found: None, document: None, fault: None };
         judge.checks(memory);
         for extract in &step.extracts {
             judge.extract(extract, memory);
         }
         if let (true, Some(most)) = (late, step.expect.time) {
             let took = rounded(response);
-            judge.fail(memory, |_| format!("expected an answer within {most}, got it after {took}"));
+            judge.fail(memory, |_| {
+                Fault::got(format!("expected an answer within {most}"), format_args!("it after {took}"))
+            });
         }
-        match judge.reason {
+        match judge.fault {
             None => Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None },
-            Some(reason) => self.bad(Outcome::Check, step, &reason),
+            Some(fault) => self.bad(Outcome::Check, step, fault),
         }
     }
 
@@ -233,8 +232,8 @@ impl Script {
     }
 
     #[cold]
-    fn bad(&self, outcome: Outcome, step: &Step, what: &str) -> Reading {
-        let reason = self.redactor.hide(&format!("{}: {what}", step.name)).into_owned();
+    fn bad(&self, outcome: Outcome, step: &Step, fault: Fault) -> Reading {
+        let reason = fault.of_step(&step.name, |text| self.redactor.hide(text).into_owned());
         Reading { outcome, then: SessionControl::Continue, reason: Some(reason) }
     }
 }
@@ -250,7 +249,7 @@ struct Judge<'a> {
     /// The body as a document, for JSONPath; parsed once.
     document: Option<Result<Value, Missing>>,
     /// The first thing that did not hold.
-    reason: Option<String>,
+    fault: Option<Fault>,
 }
 
 /// Why there is nothing to look at.
@@ -258,17 +257,27 @@ struct Judge<'a> {
 enum Missing {
     /// The body is not JSON, for this reason.
     NotJson(String),
+    /// There is a value, of so many bytes.
+    TooLong(usize),
     /// Something else, in words.
     Other(String),
 }
 
 impl Missing {
-    fn in_words(&self, body: &[u8], redactor: &Redactor) -> String {
+    fn fault(&self, body: &[u8], redactor: &Redactor) -> Fault {
         match self {
-            Missing::NotJson(why) => {
-                format!("expected a body of JSON, got {} ({why})", shown_body(body, redactor))
+            Missing::NotJson(_) if body.is_empty() => {
+                Fault::plain("expected a body of JSON, got an empty body".to_owned())
+                    .of_kind(KnownFailure::EmptyBody)
             }
-            Missing::Other(why) => why.clone(),
+            Missing::NotJson(why) => Fault::got(
+                "expected a body of JSON".to_owned(),
+                format_args!("{} ({why})", shown_body(body, redactor)),
+            ),
+            Missing::TooLong(got) => {
+                Fault::got(format!("expected a value of at most {MOST_VALUE} bytes"), got)
+            }
+            Missing::Other(why) => Fault::plain(why.clone()),
         }
     }
 }
@@ -276,9 +285,9 @@ impl Missing {
 impl<'a> Judge<'a> {
     /// Keeps the first reason, which is put into words with what hides this session's secrets.
     #[inline]
-    fn fail(&mut self, memory: &Memory, reason: impl FnOnce(&Redactor) -> String) {
-        if self.reason.is_none() {
-            self.reason = Some(reason(&self.script.redactor(self.visit, memory)));
+    fn fail(&mut self, memory: &Memory, fault: impl FnOnce(&Redactor) -> Fault) {
+        if self.fault.is_none() {
+            self.fault = Some(fault(&self.script.redactor(self.visit, memory)));
         }
     }
 
@@ -299,25 +308,30 @@ impl<'a> Judge<'a> {
                     let verb = if *wanted { "contains" } else { "does not contain" };
                     self.fail(memory, |redactor| {
                         let (text, got) = (shown(text.needle(), redactor), shown_body(body, redactor));
-                        format!("expected a body that {verb} {text}, got {got}")
+                        Fault::got(format!("expected a body that {verb} {text}"), got)
                     });
                 }
             }
             BodyTest::Matches(regex) => {
                 if !regex.is_match(body) {
                     self.fail(memory, |redactor| {
-                        format!("expected a body that matches {regex}, got {}", shown_body(body, redactor))
+                        let got = shown_body(body, redactor);
+                        Fault::got(format!("expected a body that matches {regex}"), got)
                     });
                 }
             }
             BodyTest::AtLeast(least) => {
                 if bytes < *least {
-                    self.fail(memory, |_| format!("expected a body of at least {least} bytes, got {bytes}"));
+                    self.fail(memory, |_| {
+                        Fault::got(format!("expected a body of at least {least} bytes"), bytes)
+                    });
                 }
             }
             BodyTest::AtMost(most) => {
                 if bytes > *most {
-                    self.fail(memory, |_| format!("expected a body of at most {most} bytes, got {bytes}"));
+                    self.fail(memory, |_| {
+                        Fault::got(format!("expected a body of at most {most} bytes"), bytes)
+                    });
                 }
             }
             BodyTest::Json(json) => match self.pointed(json.slot) {
@@ -329,9 +343,9 @@ impl<'a> Judge<'a> {
                         false => cut(raw, redactor),
                     };
                     let got = raw.map_or("nothing".to_owned(), shown);
-                    format!("expected {} at {pointer} of the body, got {got}", shown(&json.text))
+                    Fault::got(format!("expected {} at {pointer} of the body", shown(&json.text)), got)
                 }),
-                Err(why) => self.fail(memory, |redactor| why.in_words(body, redactor)),
+                Err(why) => self.fail(memory, |redactor| why.fault(body, redactor)),
             },
         }
     }
@@ -354,17 +368,14 @@ impl<'a> Judge<'a> {
                 }
                 HeaderTest::Matches(regex) => format!("to match {regex}"),
             };
-            format!("expected header {name} {wanted}, got {got}")
+            Fault::got(format!("expected header {name} {wanted}"), got)
         });
     }
 
     fn extract(&mut self, extract: &'a Extract, memory: &mut Memory) {
         let names = self.script.names.extracted_count();
         let why = match self.find(extract) {
-            Ok(Some((text, _))) if text.len() > MOST_VALUE => Some(Missing::Other(format!(
-                "expected a value of at most {MOST_VALUE} bytes, got {}",
-                text.len()
-            ))),
+            Ok(Some((text, _))) if text.len() > MOST_VALUE => Some(Missing::TooLong(text.len())),
             Ok(Some((text, kind))) => return memory.set(extract.name, names, &text, kind),
             Ok(None) => None,
             Err(why) => Some(why),
@@ -374,11 +385,11 @@ impl<'a> Judge<'a> {
             let name = self.script.names.extracted_name(extract.name);
             let body = self.reader.body.as_slice();
             self.fail(memory, |redactor| {
-                let why = match &why {
-                    Some(why) => why.in_words(body, redactor),
-                    None => nowhere(extract, body, redactor),
+                let fault = match &why {
+                    Some(why) => why.fault(body, redactor),
+                    None => nowhere(extract, body, redactor).of_kind(KnownFailure::MissingVariable),
                 };
-                format!("{{{{{name}}}}}: {why}")
+                Fault { same: format!("{{{{{name}}}}}: {}", fault.same), ..fault }
             });
         }
     }
@@ -432,14 +443,14 @@ impl<'a> Judge<'a> {
 }
 
 /// What was expected where nothing was found, and what came.
-fn nowhere(extract: &Extract, body: &[u8], redactor: &Redactor) -> String {
-    let body = || shown_body(body, redactor);
+fn nowhere(extract: &Extract, body: &[u8], redactor: &Redactor) -> Fault {
+    let in_body = |expected: String| Fault::got(expected, shown_body(body, redactor));
     match &extract.finder.0 {
-        Place::Json(pointer) => format!("expected a value at {pointer} of the body, got {}", body()),
-        Place::JsonPath(query, _) => format!("expected a value at {query} of the body, got {}", body()),
-        Place::Header(name) => format!("expected a header {name}, got none"),
-        Place::Cookie(name) => format!("expected the answer to set cookie {name}, it does not"),
-        Place::Regex(regex, _) => format!("expected a body that matches {regex}, got {}", body()),
+        Place::Json(pointer) => in_body(format!("expected a value at {pointer} of the body")),
+        Place::JsonPath(query, _) => in_body(format!("expected a value at {query} of the body")),
+        Place::Header(name) => Fault::plain(format!("expected a header {name}, got none")),
+        Place::Cookie(name) => Fault::plain(format!("expected the answer to set cookie {name}, it does not")),
+        Place::Regex(regex, _) => in_body(format!("expected a body that matches {regex}")),
     }
 }
 

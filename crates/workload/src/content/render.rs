@@ -5,13 +5,14 @@
 use super::data::{AtEnd, Data};
 use super::encode::Unfit;
 use super::memory::Memory;
+use super::reason::{Fault, Reason};
 use super::script::{RenderContext, Script};
 use super::shown::{counted, shown, shown_header};
 use super::step::Step;
 use super::values::{Values, Why};
 use crate::client::SessionControl;
 use crate::request::Request;
-use headway_base::Outcome;
+use headway_base::{KnownFailure, Outcome};
 use std::ops::Range;
 
 /// A request that is put together again and again.
@@ -88,8 +89,8 @@ pub struct Refusal {
     pub outcome: Outcome,
     /// How its session goes on.
     pub then: SessionControl,
-    /// Why, for people.
-    pub reason: String,
+    /// Why.
+    pub reason: Reason,
 }
 
 /// The part of a request that a value was to go to.
@@ -193,29 +194,28 @@ impl Script {
             Part::Header(name) => format!("header {name}"),
             Part::Body => "the body".to_owned(),
         };
-        let (then, what) = match why {
-            Why::Unset(name) => (SessionControl::Continue, self.unset(name, place)),
+        let (then, fault) = match why {
+            Why::Unset(name) => {
+                let fault = Fault::plain(self.unset(name, place)).of_kind(KnownFailure::MissingVariable);
+                (SessionControl::Continue, fault)
+            }
             Why::NoRow(set) => self.ran_out(&self.data[usize::from(set)], visit),
             Why::Unfit(Unfit::Control, value) => {
                 let value = shown_header(header_name(part), value.as_bytes(), &redactor);
-                let what =
-                    format!("a value of {place} holds a line break or another control character: {value}");
-                (SessionControl::Continue, what)
+                let same = format!("a value of {place} holds a line break or another control character");
+                (SessionControl::Continue, Fault { met: format!(": {value}"), ..Fault::plain(same) })
             }
             Why::Unfit(Unfit::NoPath, value) => {
-                let what = format!(
-                    "expected a link that begins with a slash, got {}",
-                    shown(value.as_bytes(), &redactor)
-                );
-                (SessionControl::Continue, what)
+                let expected = "expected a link that begins with a slash".to_owned();
+                (SessionControl::Continue, Fault::got(expected, shown(value.as_bytes(), &redactor)))
             }
             Why::Boundary => {
                 let what = "a value of the body holds the boundary between its parts".to_owned();
-                (SessionControl::Continue, what)
+                (SessionControl::Continue, Fault::plain(what))
             }
         };
         let outcome = Outcome::Unsent;
-        let reason = redactor.hide(&format!("{}: {what}", step.name)).into_owned();
+        let reason = fault.of_step(&step.name, |text| redactor.hide(text).into_owned());
         Refusal { outcome, then, reason }
     }
 
@@ -233,13 +233,14 @@ impl Script {
         }
     }
 
-    fn ran_out(&self, data: &Data, visit: &RenderContext<'_>) -> (SessionControl, String) {
+    fn ran_out(&self, data: &Data, visit: &RenderContext<'_>) -> (SessionControl, Fault) {
         let (name, rows, k) = (data.name(), counted(data.rows(), "row"), visit.sending.k);
-        let what = format!("data {name} has {rows}, and session {k} would take one of its own");
+        let met = format!(", and session {k} would take one of its own");
+        let fault = Fault { met, ..Fault::plain(format!("data {name} has {rows}")) };
         match data.at_end() {
-            AtEnd::Stop => (SessionControl::StopGroup, what),
-            AtEnd::Skip => (SessionControl::EndSession, what),
-            AtEnd::Fail | AtEnd::Wrap => (SessionControl::Continue, what),
+            AtEnd::Stop => (SessionControl::StopGroup, fault),
+            AtEnd::Skip => (SessionControl::EndSession, fault),
+            AtEnd::Fail | AtEnd::Wrap => (SessionControl::Continue, fault),
         }
     }
 }

@@ -42,7 +42,7 @@ fn extracted(finder: Finder, headers: Headers<'_>, body: &str) -> Result<(String
     let mut memory = Memory::default();
     memory.set(0, 1, "old", Kind::Text);
     let reading = read(&script, &mut memory, 200, headers, body);
-    match reading.reason {
+    match reading.reason.map(|reason| reason.whole) {
         None => {
             assert_eq!(reading.outcome, Outcome::Ok);
             let (text, kind) = memory.value(0).unwrap();
@@ -62,7 +62,7 @@ fn judged(expect: Expect, headers: Headers<'_>, body: &str) -> Option<String> {
     let script = Script::new(vec![step], Vec::new(), Names::new(), &[1]);
     let reading = read(&script, &mut Memory::default(), 200, headers, body);
     assert_eq!(reading.outcome, if reading.reason.is_some() { Outcome::Check } else { Outcome::Ok });
-    reading.reason
+    reading.reason.map(|reason| reason.whole)
 }
 
 fn body(check: BodyCheck, body: &str) -> Option<String> {
@@ -168,7 +168,7 @@ fn the_status_comes_first() {
         let mut memory = Memory::default();
         memory.set(x, 1, "old", Kind::Text);
         let reading = read(script, &mut memory, status, &[("X", "new")], "no");
-        (reading.outcome, reading.reason.unwrap(), memory.value(x).map(|(text, _)| text.to_owned()))
+        (reading.outcome, reading.reason.unwrap().whole, memory.value(x).map(|(text, _)| text.to_owned()))
     };
     let default = of(None);
     let body = "list: expected a body that contains \"ok\", got \"no\"".to_owned();
@@ -274,7 +274,7 @@ fn late_answers_fail_the_step_and_give_their_values() {
     let mut memory = Memory::default();
     let reading = read(&script, &mut memory, 200, &[("X", "v")], "");
     assert_eq!(reading.outcome, Outcome::Check);
-    assert_eq!(reading.reason.unwrap(), "list: expected an answer within 4.999ms, got it after 5ms");
+    assert_eq!(reading.reason.unwrap().whole, "list: expected an answer within 4.999ms, got it after 5ms");
     assert_eq!(memory.value(x), Some(("v", Kind::Text)));
     let in_time = Expect { time: Some(Nanos::from_millis(5)), ..Expect::default() };
     assert_eq!(judged(in_time, &[], ""), None);
@@ -296,7 +296,10 @@ fn bodies_are_kept_when_something_needs_them_and_within_bounds() {
     assert_eq!(read(&keeps, &mut Memory::default(), 200, &[], "0123456789").outcome, Outcome::Ok);
     let reading = read(&keeps, &mut Memory::default(), 200, &[], "0123456789abcdef");
     assert_eq!(reading.outcome, Outcome::TooLarge);
-    assert_eq!(reading.reason.unwrap(), "list: expected a body of at most 10 bytes, got more (16 or above)");
+    assert_eq!(
+        reading.reason.unwrap().whole,
+        "list: expected a body of at most 10 bytes, got more (16 or above)"
+    );
 }
 
 #[test]
@@ -352,7 +355,7 @@ fn the_first_reason_is_told_and_secrets_are_not() {
     let checks = vec![BodyCheck::contains("hunter2"), BodyCheck::at_least(1_000)];
     step.expect(Expect { body: checks, ..Expect::default() }).unwrap();
     let script = Script::new(vec![step], Vec::new(), names, &[2]).with_redactor(knowing("hunter2"));
-    let reason = read(&script, &mut Memory::default(), 200, &[], "{}").reason.unwrap();
+    let reason = read(&script, &mut Memory::default(), 200, &[], "{}").reason.unwrap().whole;
     assert_eq!(reason, "list: expected a body that contains \"<redacted>\", got \"{}\"");
 }
 
@@ -362,7 +365,7 @@ fn what_an_answer_holds_under_names_of_secrets_is_not_told() {
         let mut step = step();
         step.expect(Expect { body: vec![check], ..Expect::default() }).unwrap();
         let script = Script::new(vec![step], Vec::new(), Names::new(), &[1]);
-        read(&script, &mut Memory::default(), 200, &[], body).reason.unwrap()
+        read(&script, &mut Memory::default(), 200, &[], body).reason.unwrap().whole
     };
     let page = format!("{} you sent password=hunter2&x=y", "-".repeat(40));
     assert_eq!(
@@ -377,4 +380,26 @@ fn what_an_answer_holds_under_names_of_secrets_is_not_told() {
         reason(json, r#"{"user": {"token": "hunter2"}}"#),
         "list: expected <redacted> at /user/token of the body, got <redacted>"
     );
+}
+
+#[test]
+fn alike_failures_have_the_same_reason_and_an_empty_body_a_kind() {
+    let judge = |body: &str| {
+        let mut step = step();
+        step.expect(Expect {
+            body: vec![BodyCheck::json(pointer("/state"), json!("open"))],
+            ..Expect::default()
+        })
+        .unwrap();
+        let script = Script::new(vec![step], Vec::new(), Names::new(), &[1]);
+        read(&script, &mut Memory::default(), 200, &[], body).reason.unwrap()
+    };
+    let (shut, gone) = (judge(r#"{"state": "shut"}"#), judge(r#"{"state": "gone"}"#));
+    assert_eq!((&shut.same, shut.kind), (&"list: expected \"open\" at /state of the body".to_owned(), None));
+    assert_eq!(shut.same, gone.same);
+    assert!(shut.whole != gone.whole && shut.whole.starts_with(&shut.same));
+    let (broken, empty) = (judge("{"), judge(""));
+    assert_eq!((broken.same.as_str(), broken.kind), ("list: expected a body of JSON", None));
+    assert_eq!(empty.same, "list: expected a body of JSON, got an empty body");
+    assert_eq!(empty.kind, Some(KnownFailure::EmptyBody));
 }

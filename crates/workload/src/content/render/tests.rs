@@ -143,7 +143,7 @@ fn several_parts_are_one_body() {
     let script = script(with_body(Body::multipart(&parts)));
     let refused =
         script.render(&RenderContext { sending: &sending(), now_unix_ns: NOON }, &memory).unwrap_err();
-    assert_eq!(refused.reason, "add: a value of the body holds the boundary between its parts");
+    assert_eq!(refused.reason.whole, "add: a value of the body holds the boundary between its parts");
 }
 
 #[test]
@@ -166,30 +166,27 @@ fn what_is_missing_is_refused_and_nothing_is_sent() {
     let refuse = |script: &Script, memory: &Memory| {
         script.render(&RenderContext { sending: &sending(), now_unix_ns: NOON }, memory).unwrap_err()
     };
-    let check = Refusal { outcome: Outcome::Unsent, then: SessionControl::Continue, reason: String::new() };
-    assert_eq!(
-        refuse(&script(get("/{{id}}")), &Memory::default()),
-        Refusal { reason: "list: the path needs {{id}}, which no step extracts".into(), ..check.clone() }
-    );
+    let missing = refuse(&script(get("/{{id}}")), &Memory::default());
+    assert_eq!((missing.outcome, missing.then), (Outcome::Unsent, SessionControl::Continue));
+    let whole = "list: the path needs {{id}}, which no step extracts".to_owned();
+    let kind = Some(KnownFailure::MissingVariable);
+    assert_eq!(missing.reason, Reason { same: whole.clone(), whole, kind });
     let mut memory = memory();
     memory.set(0, 2, "a\r\nX-Evil: 1", Kind::Text);
     let mut step = get("/");
     step.header("X-Id", &template("is {{id}}")).unwrap();
     assert_eq!(
-        refuse(&script(step), &memory).reason,
+        refuse(&script(step), &memory).reason.whole,
         "list: a value of header X-Id holds a line break or another control character: \"a\\r\\nX-Evil: 1\""
     );
     let mut step = get("/");
     step.header("Authorization", &template("Bearer {{id}}")).unwrap();
-    assert!(refuse(&script(step), &memory).reason.ends_with("control character: <redacted>"));
+    assert!(refuse(&script(step), &memory).reason.whole.ends_with("control character: <redacted>"));
     memory.set(1, 2, "https://elsewhere/", Kind::Text);
-    assert_eq!(
-        refuse(&script(get("{{link}}")), &memory),
-        Refusal {
-            reason: "list: expected a link that begins with a slash, got \"https://elsewhere/\"".into(),
-            ..check
-        }
-    );
+    let elsewhere = refuse(&script(get("{{link}}")), &memory);
+    let same = "list: expected a link that begins with a slash".to_owned();
+    let whole = format!("{same}, got \"https://elsewhere/\"");
+    assert_eq!(elsewhere.reason, Reason { same, whole, kind: None });
 }
 
 #[test]
@@ -207,7 +204,8 @@ fn unique_rows_run_out_as_the_scenario_says() {
         assert_eq!(of(1).unwrap().path, "/2");
         of(2).map(|request| request.path).map_err(|refusal| {
             let reason = "list: data people has 2 rows, and session 2 would take one of its own";
-            assert_eq!(refusal.reason, reason);
+            assert_eq!(refusal.reason.whole, reason);
+            assert_eq!(refusal.reason.same, "list: data people has 2 rows");
             (refusal.outcome, refusal.then)
         })
     };
@@ -335,7 +333,7 @@ proptest! {
             Err(refusal) => {
                 prop_assert!(value.chars().any(|c| c.is_ascii_control() && c != '\t'));
                 prop_assert_eq!(refusal.outcome, Outcome::Unsent);
-                prop_assert!(!refusal.reason.contains(['\r', '\n']));
+                prop_assert!(!refusal.reason.whole.contains(['\r', '\n']));
             }
         }
     }

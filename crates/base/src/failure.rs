@@ -1,0 +1,118 @@
+//! Why a request failed, where something can be done about it: the kinds that reports have advice on.
+
+use crate::record::Outcome;
+
+/// A kind of failure on which reports have advice. Its [tag](KnownFailure::name) is stable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum KnownFailure {
+    /// Nothing listens at the target's port.
+    ConnectionRefused,
+    /// The target's name has no address.
+    NameUnresolved,
+    /// Nobody vouches for the certificate: an unknown issuer, a self-signed one, a bad signature.
+    CertificateUntrusted,
+    /// The certificate has expired, or is not yet valid.
+    CertificateExpired,
+    /// The certificate is for another name.
+    CertificateName,
+    /// No connection within `--connect-timeout`.
+    ConnectTimeout,
+    /// No complete response within `--timeout`.
+    ResponseTimeout,
+    /// The target closed or reset the connection before its response was complete.
+    Reset,
+    /// Status 401.
+    Unauthorized,
+    /// Status 403.
+    Forbidden,
+    /// Status 429.
+    TooManyRequests,
+    /// Status 503.
+    Unavailable,
+    /// JSON was expected, and the body was empty.
+    EmptyBody,
+    /// A variable has no value: a response did not hold what a step extracts, or no step has extracted it.
+    MissingVariable,
+}
+
+impl KnownFailure {
+    /// Every kind.
+    pub const ALL: [KnownFailure; 14] = [
+        KnownFailure::ConnectionRefused,
+        KnownFailure::NameUnresolved,
+        KnownFailure::CertificateUntrusted,
+        KnownFailure::CertificateExpired,
+        KnownFailure::CertificateName,
+        KnownFailure::ConnectTimeout,
+        KnownFailure::ResponseTimeout,
+        KnownFailure::Reset,
+        KnownFailure::Unauthorized,
+        KnownFailure::Forbidden,
+        KnownFailure::TooManyRequests,
+        KnownFailure::Unavailable,
+        KnownFailure::EmptyBody,
+        KnownFailure::MissingVariable,
+    ];
+
+    /// The tag in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            KnownFailure::ConnectionRefused => "connection-refused",
+            KnownFailure::NameUnresolved => "name-unresolved",
+            KnownFailure::CertificateUntrusted => "certificate-untrusted",
+            KnownFailure::CertificateExpired => "certificate-expired",
+            KnownFailure::CertificateName => "certificate-name",
+            KnownFailure::ConnectTimeout => "connect-timeout",
+            KnownFailure::ResponseTimeout => "response-timeout",
+            KnownFailure::Reset => "reset",
+            KnownFailure::Unauthorized => "status-401",
+            KnownFailure::Forbidden => "status-403",
+            KnownFailure::TooManyRequests => "status-429",
+            KnownFailure::Unavailable => "status-503",
+            KnownFailure::EmptyBody => "empty-body",
+            KnownFailure::MissingVariable => "missing-variable",
+        }
+    }
+
+    /// The kind of that tag, if there is one.
+    pub fn from_name(name: &str) -> Option<KnownFailure> {
+        KnownFailure::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The kind where outcome and status alone tell it; status 0 is none. A refused connection is not among these, since a target
+    /// without a route ends alike.
+    pub fn of(outcome: Outcome, status: u16) -> Option<KnownFailure> {
+        match (outcome, status) {
+            (Outcome::Status, 401) => Some(KnownFailure::Unauthorized),
+            (Outcome::Status, 403) => Some(KnownFailure::Forbidden),
+            (Outcome::Status, 429) => Some(KnownFailure::TooManyRequests),
+            (Outcome::Status, 503) => Some(KnownFailure::Unavailable),
+            (Outcome::Timeout, _) => Some(KnownFailure::ResponseTimeout),
+            (Outcome::ConnectTimeout, _) => Some(KnownFailure::ConnectTimeout),
+            (Outcome::Reset, _) => Some(KnownFailure::Reset),
+            (Outcome::Dns, _) => Some(KnownFailure::NameUnresolved),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_distinct_and_read_back() {
+        for kind in KnownFailure::ALL {
+            assert_eq!(KnownFailure::from_name(kind.name()), Some(kind));
+        }
+        assert_eq!(KnownFailure::from_name("status-418"), None);
+    }
+
+    #[test]
+    fn statuses_count_only_where_they_are_the_failure() {
+        assert_eq!(KnownFailure::of(Outcome::Status, 401), Some(KnownFailure::Unauthorized));
+        assert_eq!(KnownFailure::of(Outcome::Check, 401), None);
+        assert_eq!(KnownFailure::of(Outcome::Status, 500), None);
+        assert_eq!(KnownFailure::of(Outcome::Timeout, 200), Some(KnownFailure::ResponseTimeout));
+    }
+}

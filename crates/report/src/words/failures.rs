@@ -1,0 +1,152 @@
+//! Why requests failed, and what helps.
+//!
+//! Advice goes by the kind of a failure and never by its text.
+
+use crate::format::{count, plural};
+use headway_base::{KnownFailure, Outcome};
+use headway_stats::Summary;
+use headway_stats::summary::{FailureReason, Source};
+
+/// What helps against failures of that kind, with the flag or key to use.
+pub fn advice(kind: KnownFailure) -> &'static str {
+    match kind {
+        KnownFailure::ConnectionRefused => {
+            "Nothing listens at that address and port: check the port of the URL; `headway serve` starts a target at \
+             127.0.0.1:8080."
+        }
+        KnownFailure::NameUnresolved => {
+            "The name has no address: check how it is written; or give the address in the URL and the name as -H 'Host: NAME'."
+        }
+        KnownFailure::CertificateUntrusted => {
+            "The certificate's issuer is not trusted: SSL_CERT_FILE=ca.pem names the one to trust; -k accepts any certificate."
+        }
+        KnownFailure::CertificateExpired => {
+            "The certificate is not valid at this time: renew it, or check this machine's clock; -k accepts any certificate."
+        }
+        KnownFailure::CertificateName => {
+            "The certificate is for another name: use its name in the URL; -k accepts any certificate."
+        }
+        KnownFailure::ConnectTimeout => {
+            "The target took too long to accept a connection: --connect-timeout 30s waits longer; a lower -R or -c asks less of it."
+        }
+        KnownFailure::ResponseTimeout => {
+            "The response took longer than --timeout: --timeout 60s waits longer; a lower -R asks less of the target."
+        }
+        KnownFailure::Reset => {
+            "The target closed the connection before its response was complete: look into its log, and try a lower -R or -c."
+        }
+        KnownFailure::Unauthorized => {
+            "The target asks who you are: give --user NAME:PASSWORD, or -H 'Authorization: Bearer TOKEN'."
+        }
+        KnownFailure::Forbidden => {
+            "The target refuses this user or client: give the credentials of another one by --user NAME:PASSWORD or \
+             -H 'Authorization: ...'."
+        }
+        KnownFailure::TooManyRequests => {
+            "The target limits the rate of requests: use a lower -R, or raise the limit for this machine."
+        }
+        KnownFailure::Unavailable => {
+            "The target, or a proxy before it, is overloaded or down: use a lower -R until it answers, and look into its log."
+        }
+        KnownFailure::EmptyBody => {
+            "The body was empty, not JSON: -H 'Accept: application/json' asks for JSON; `expect: { status: 200 }` finds a 204."
+        }
+        KnownFailure::MissingVariable => {
+            "A response did not hold what a variable takes from it: give its `extract` a `default:`, or correct where it looks."
+        }
+    }
+}
+
+/// Reasons why requests failed with that outcome and status, the most frequent first.
+pub fn reasons<'a>(summary: &'a Summary, outcome: &str, status: Option<u16>) -> Vec<&'a FailureReason> {
+    let rows = summary.failure_reasons.rows.iter();
+    rows.filter(|row| row.outcome == outcome && row.status == status).collect()
+}
+
+/// The kinds of failures with that outcome and status on which there is advice, those of the most frequent reasons first. None of a
+/// simulation and of another tool's results: the flags are those of `headway run`.
+pub fn kinds(summary: &Summary, outcome: &str, status: Option<u16>) -> Vec<KnownFailure> {
+    if summary.source != Source::Live {
+        return Vec::new();
+    }
+    let mut kinds = Vec::new();
+    for kind in reasons(summary, outcome, status).iter().filter_map(|row| row.kind) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    if kinds.is_empty() {
+        let outcome = Outcome::from_name(outcome);
+        kinds.extend(outcome.and_then(|outcome| KnownFailure::of(outcome, status.unwrap_or(0))));
+    }
+    kinds
+}
+
+/// All failures on which there is advice, by kind: those of the most frequent failures first.
+pub fn all_kinds(summary: &Summary) -> Vec<KnownFailure> {
+    let mut all = Vec::new();
+    for (outcome, status, _) in super::kinds_of_failure(summary) {
+        for kind in kinds(summary, outcome, status) {
+            if !all.contains(&kind) {
+                all.push(kind);
+            }
+        }
+    }
+    all
+}
+
+/// `status 401`, `check (200)`.
+pub fn ended(outcome: &str, status: Option<u16>) -> String {
+    match status {
+        Some(status) if outcome == Outcome::Status.name() => format!("status {status}"),
+        Some(status) => format!("{outcome} ({status})"),
+        None => outcome.to_owned(),
+    }
+}
+
+/// What the counts of reasons are of, and which are not listed; none where there are no reasons.
+pub fn note(summary: &Summary) -> Option<String> {
+    let reasons = &summary.failure_reasons;
+    if reasons.rows.is_empty() {
+        return None;
+    }
+    let others = reasons.others.iter().map(|(outcome, &n)| format!("{} {outcome}", count(n)));
+    let others: Vec<String> = others.collect();
+    let mut note = "Reasons are counted over the whole run, warm-up included.".to_owned();
+    if !others.is_empty() {
+        let listed = plural(reasons.rows.len() as u64, "reason");
+        note += &format!(" Besides the {listed} listed, requests failed for others: {}.", others.join(", "));
+    }
+    Some(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_one_sentence_that_names_what_to_type() {
+        for kind in KnownFailure::ALL {
+            let text = advice(kind);
+            assert!(text.ends_with('.') && !text.contains(". "), "{kind:?}: {text}");
+            let typed = ["-k", "-R", "-H '", "--", "`headway", "`extract`"];
+            assert!(typed.iter().any(|part| text.contains(part)), "{kind:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn kinds_come_from_reasons_and_else_from_the_outcome() {
+        let row = |kind| FailureReason { outcome: "check".into(), kind, ..FailureReason::default() };
+        let (empty, missing) = (KnownFailure::EmptyBody, KnownFailure::MissingVariable);
+        let mut summary = Summary::default();
+        summary.failure_reasons.rows = [None, Some(empty), Some(missing), Some(empty)].map(row).to_vec();
+        assert_eq!(kinds(&summary, "check", None), [empty, missing]);
+        assert_eq!(kinds(&summary, "check", Some(200)), [], "reasons of other responses");
+        assert_eq!(kinds(&summary, "status", Some(429)), [KnownFailure::TooManyRequests]);
+        assert_eq!(kinds(&summary, "timeout", None), [KnownFailure::ResponseTimeout]);
+        assert_eq!(kinds(&summary, "refused", None), []);
+        assert_eq!(kinds(&summary, "of another version", None), []);
+        summary.source = Source::Import;
+        assert_eq!(kinds(&summary, "check", None), []);
+    }
+}
