@@ -92,7 +92,7 @@ fn hold_up(rows: &mut [headway_base::Record], index: u32) {
         row.shard = index as u16;
         (row.started, row.sent, row.first_byte) =
             (shifted(row.started), shifted(row.sent), shifted(row.first_byte));
-        row.done = row.done + late;
+        row.done += late;
     }
 }
 

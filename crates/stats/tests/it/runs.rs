@@ -263,7 +263,7 @@ fn failures_are_counted_by_outcome_status_and_step() {
     for (i, record) in world.records.iter_mut().enumerate() {
         record.step = (i % 2) as u16;
         (record.outcome, record.status) = match i % 20 {
-            1 | 2 | 3 => (Outcome::Status, 503),
+            1..=3 => (Outcome::Status, 503),
             4 => (Outcome::Status, 429),
             5 => (Outcome::Check, 200),
             6 => (Outcome::Timeout, 0),

@@ -72,7 +72,7 @@ fn it_is_a_twentieth_of_the_short_service_times_of_the_fastest_step_that_counts(
     assert_eq!(with(&unanswered), (0.001, TimeScaleFrom::Default));
     // A tenth of fast answers decides, less than that does not.
     for (every, scale) in [(9, 0.001), (11, 0.01)] {
-        let mixed = |r: &mut Record| served(r, 0, if r.k % every == 0 { 2 } else { 200 } * MS);
+        let mixed = |r: &mut Record| served(r, 0, if r.k.is_multiple_of(every) { 2 } else { 200 } * MS);
         assert_eq!(with(&mixed).0, scale, "each {every}th is fast");
     }
     let set = at_scale(&World::poisson(500.0, 10, 1), Some(ms(20)), 1).verdict;
@@ -141,7 +141,7 @@ proptest! {
             1 => (random.open01() * most as f64) as i64,
             // Hold-ups, each as long as it may be.
             2 => if r.intended.0 / (3 * most) % 3 == 0 { most - r.intended.0 % most } else { 0 },
-            _ => if r.k % 2 == 0 { most } else { 0 },
+            _ => if r.k.is_multiple_of(2) { most } else { 0 },
         };
         let world = late(World::poisson(rate, 30, seed), 3 * MS, lag);
         let summary = at_scale(&world, Some(scale), sources);
