@@ -49,7 +49,6 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
     beside::run(page, summary);
     model(page, summary);
     labels(page, summary);
-    page.blank();
     if let Some((tone, text)) = brief::machine(summary) {
         page.labelled("generator", tone, &text);
     }
@@ -252,7 +251,8 @@ fn end(page: &mut Page, summary: &Summary, style: &Style) {
         (None, Some(seed)) => format!("--seed {seed} --details shows all there is to this run"),
         (None, None) => return,
     };
-    page.labelled("next", Tone::Strong, &next);
+    // Folders have long names: beside a narrow label most of them need one line.
+    page.marked(INDENT, "next  ", Tone::Strong, &next);
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub fn pattern(summary: &Summary) -> Answer {
         (Pattern::Undecided, _, Some(needed)) => {
             format!("too few requests to tell; about {} would do", count(needed))
         }
-        (Pattern::Undecided, ..) => "not decided".to_owned(),
+        (Pattern::Undecided, ..) => "too little evidence to tell".to_owned(),
         _ => return whole,
     };
     Answer { meaning, ..whole }
