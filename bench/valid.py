@@ -195,7 +195,7 @@ def read_clock(seconds):
 
 @contextlib.contextmanager
 def target(binary, service):
-    """`headway serve` with so many servers that no request waits for one."""
+    """`headway serve` with more servers than requests in flight, so that none waits."""
     port = free_port()
     command = [binary, "serve", "-l", f"127.0.0.1:{port}", "--service", f"const({service * 1e6:.0f}us)", "--servers", "100000"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -21,7 +21,7 @@ fn main() {
     );
 }
 
-/// The commit of the repository whose top is two folders above; none without git, or where the sources lie in another.
+/// The commit of the repository two folders above; none without git, or if the sources lie in another repository.
 fn commit(crate_folder: &Path) -> Option<String> {
     let git = |arguments: &[&str]| {
         let out = Command::new("git").arg("-C").arg(crate_folder).args(arguments).output().ok()?;

@@ -9,7 +9,7 @@ pub enum KnownFailure {
     ConnectionRefused,
     /// The target's name has no address.
     NameUnresolved,
-    /// Nobody vouches for the certificate: an unknown issuer, a self-signed one, a bad signature.
+    /// The certificate is not trusted: an unknown issuer, a self-signed one, a bad signature.
     CertificateUntrusted,
     /// The certificate has expired, or is not yet valid.
     CertificateExpired,

@@ -1,4 +1,4 @@
-//! The time scale of a target: lateness of at most so much cannot matter to it.
+//! The time scale of a target: the longest lateness that cannot matter to it.
 //!
 //! A ladder of seven values, so that statistics can be kept for each of them while a run lasts: which one applies is known at its
 //! end. Deliberately absent: the statistics (`stats`).
@@ -33,7 +33,7 @@ impl TimeScale {
         (0..TimeScale::COUNT as u8).map(TimeScale)
     }
 
-    /// The one of so many seconds, if there is one.
+    /// The step of the ladder with that length in seconds, if there is one.
     pub fn of_seconds(seconds: f64) -> Option<TimeScale> {
         TimeScale::all().find(|scale| scale.length() == Nanos::from_secs_f64(seconds))
     }
@@ -48,7 +48,7 @@ impl TimeScale {
         self.0 as usize
     }
 
-    /// Of a target of which 9 in 10 service times are at least so long: the largest that is at most a twentieth of that, and
+    /// Of a target with that 10th percentile of service time: the largest that is at most a twentieth of that, and
     /// at least 1 ms.
     pub fn of_service(p10: Nanos) -> TimeScale {
         let fits = |scale: &TimeScale| scale.length().0.saturating_mul(PART) <= p10.0;

@@ -156,7 +156,7 @@ pub struct ToleranceArgs {
 /// One tolerance, `NAME=VALUE`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tolerance {
-    /// `time-scale`: lateness of up to so much is forgiven.
+    /// `time-scale`: the longest lateness that is forgiven.
     TimeScale(TimeScale),
 }
 

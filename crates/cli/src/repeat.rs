@@ -46,7 +46,7 @@ fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
     let kind = match &short[at..at + 1] {
         "H" => Kind::Header,
         "b" => Kind::Body,
-        // As curl has it: a mistake, whose message must not show it.
+        // As curl writes it. It is a mistake here, and the message must not show the value.
         "u" => Kind::Login,
         _ => Kind::Other,
     };

@@ -2,7 +2,7 @@
 //! `@FILE` with its body.
 //!
 //! Each request is one of the targets, drawn at random with equal weights; vegeta takes them in turn. Secrets stay as they
-//! are: the scenario is made for a run and shown by nobody.
+//! are: the scenario is made for a run and is not shown.
 
 use crate::{Location, Text, is_token};
 use anyhow::{Context as _, Result, bail};

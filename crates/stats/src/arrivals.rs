@@ -79,7 +79,7 @@ pub(crate) struct StartSegment {
 }
 
 impl StartSegment {
-    /// Requests that started later than so much after they were due.
+    /// Requests that started later than this after they were due.
     pub fn late(&self, scale: TimeScale) -> u64 {
         self.late[scale.index()]
     }
@@ -194,7 +194,7 @@ impl ArrivalsKept {
         }
     }
 
-    /// The streams that are compared with each other, of so many sources.
+    /// The streams that are compared with each other, of that number of sources.
     pub fn streams(&self, sources: usize) -> Streams {
         let grids = self.windows.iter().map(|windows| windows.grid).collect();
         Streams::new(self.measured, sources, grids, self.compares, self.rescaled.is_some())

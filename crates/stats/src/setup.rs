@@ -205,7 +205,7 @@ pub struct Tolerances {
     pub late: f64,
     /// Share of requests that may wait at the connection cap for longer than 1 ms, before the verdict says so.
     pub capped: f64,
-    /// Lateness of up to so much is forgiven; none: as much as cannot matter to a target with the service times that were seen.
+    /// The longest lateness that is forgiven; none: what cannot matter to a target with the observed service times.
     pub time_scale: Option<TimeScale>,
     /// Largest difference of squared CoV, started - intended, either way.
     pub bunching: f64,

@@ -66,7 +66,7 @@ pub(crate) struct Streams {
     intended: Stream,
     /// Those of the shortest time scales, as far as an arrival was later.
     forgiven: Vec<Stream>,
-    /// Lateness of up to so much needs no other streams.
+    /// The longest lateness that needs no other streams.
     covered: u64,
     /// The longest wait at the connection cap.
     wait_max: i64,
@@ -105,7 +105,7 @@ impl Stream {
 }
 
 impl Streams {
-    /// Of arrivals of so many sources, counted in windows on these grids. `compares`: whether it is known when arrivals were due;
+    /// Of arrivals of that number of sources, counted in windows on these grids. `compares`: whether it is known when arrivals were due;
     /// `varies`: whether the plan's rate varies over the measured phase.
     pub fn new(
         measured: Measured,
@@ -201,7 +201,7 @@ impl Streams {
         &self.intended.kept
     }
 
-    /// Arrivals as they started, less their lateness of up to so much.
+    /// Arrivals as they started, less their lateness up to this limit.
     pub fn forgiven(&self, scale: TimeScale) -> &Compared {
         self.forgiven.get(scale.index()).map_or(&self.intended.kept, |stream| &stream.kept)
     }

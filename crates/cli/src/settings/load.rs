@@ -29,7 +29,7 @@ pub struct Load {
     pub in_total: bool,
     /// Lengths of ramp, warm-up and hold, where the load is these.
     pub lengths: Option<Lengths>,
-    /// Lateness of up to so much is forgiven, where that was said.
+    /// The longest lateness that is forgiven, where the user set one.
     pub time_scale: Option<TimeScale>,
 }
 

@@ -71,7 +71,7 @@ fn report_judges_them_by_other_thresholds() {
     }
 }
 
-/// A copy of the stored simulation whose summary says, as those of 0.1.0 did, that no steady state was found.
+/// A copy of the stored simulation with a summary, as 0.1.0 wrote them, of a run without a steady state.
 fn unsteady_simulation(why_not: &str) -> TempDir {
     let copy = TempDir::new().unwrap();
     for file in fs::read_dir(written_by_0_1_0("simulation")).unwrap() {

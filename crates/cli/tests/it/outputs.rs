@@ -27,7 +27,7 @@ impl Placed<'_> {
     }
 }
 
-/// What is said of these flags and paths within an empty folder that holds the folder `is/empty` and links to it and to
+/// The error for these flags and paths within an empty folder that holds the folder `is/empty` and links to it and to
 /// nothing.
 fn said(given: &[(&'static str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();

@@ -70,7 +70,7 @@ fn users_who_stay_and_work_that_ends() {
     let load = resolve("h -n 1000 -c 20 -d 5s").unwrap().load;
     assert_eq!(load.headline, "1,000 requests by 20 users, 5s at most");
     assert!(error("h -n 1000 -d 0s").contains("-d 0s"));
-    // Users who share need no connection each.
+    // Users with a shared pool need no connection each.
     assert!(resolve("h -u 100k --pool shared -c 100").is_ok());
 }
 

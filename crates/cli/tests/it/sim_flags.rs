@@ -5,7 +5,7 @@ use headway_cli::args::{Args, Command};
 use headway_cli::settings::asked;
 use std::fs;
 
-/// What is said of a scenario with that model and these flags.
+/// The error for a scenario with that model and these flags.
 fn error(model: &str, flags: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.yaml");

@@ -32,7 +32,7 @@ pub struct AuditSpec {
     pub stream: Option<Stream>,
     /// What the load was meant to be.
     pub expect: Option<Expect>,
-    /// Lateness of up to so much is forgiven; none: by the service times.
+    /// The longest lateness that is forgiven; none: by the service times.
     pub time_scale: Option<TimeScale>,
     /// Sizes of the groups of users.
     pub by_threads: Vec<u64>,

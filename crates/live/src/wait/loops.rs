@@ -1,6 +1,6 @@
 //! Loops of idle priority, one on each core: cores that do not halt wake their sleepers at once.
 //!
-//! They get what nobody else wants, by SCHED_IDLE. Between sessions the scheduler shares a core by session, whatever the
+//! They get the processor time which no other thread wants, by SCHED_IDLE. Between sessions the scheduler shares a core by session, whatever the
 //! priorities within (autogroup, sched(7)): so the loops have a session of their own, at nice 19. A session takes a process:
 //! a helper is forked before the run, while this one is small, and waits on a socket. A byte starts the loops; the end of
 //! the socket, which comes with this process's end however it ends, ends them.
@@ -99,7 +99,7 @@ fn help(link: libc::c_int, cores: &[usize]) -> ! {
         libc::prctl(libc::PR_SET_NAME, c"headway-awake".as_ptr());
         // Loops whose leader is gone become this one's children, so that none stays behind as a zombie.
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
-        // Nobody who waits for the end of a pipe of ours shall wait for this process.
+        // A reader which waits for the end of one of our pipes must not wait for this process.
         if libc::dup2(link, 0) != 0 || libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0) != 0 {
             libc::_exit(1);
         }

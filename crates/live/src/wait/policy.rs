@@ -10,7 +10,7 @@ pub const LONGEST: Nanos = Nanos::from_micros(500);
 /// The horizon of a worker of real-time priority, which nothing else can have while it polls.
 pub const REALTIME: Nanos = Nanos::from_micros(20);
 
-/// Wake-ups that the horizon is chosen by: the last so many.
+/// The number of recent wake-ups by which the horizon is chosen.
 const KEPT: usize = 128;
 /// How often it is chosen anew, in wake-ups.
 const EACH: usize = 16;
@@ -73,7 +73,7 @@ impl Horizon {
 
 /// How long a neighbour is remembered and looked for.
 const WINDOW: Nanos = Nanos::from_secs(1);
-/// What each time on a processor may wait for it where nobody else wants it: the switch itself.
+/// What each time on a processor may wait for it where no other thread wants it: the switch itself.
 const SWITCH: Nanos = Nanos::from_micros(10);
 /// Wait beyond that, as a share of the time, from which on neighbours are busy.
 const WAITED: f64 = 0.01;

@@ -112,7 +112,7 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Worker `i` has slept for so long.
+    /// Notes how long worker `i` has slept.
     #[inline]
     pub(crate) fn rested(&self, i: u32, length: Nanos) {
         self.workers[i as usize].rested.fetch_add(length.0 as u64, Ordering::Relaxed);

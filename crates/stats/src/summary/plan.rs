@@ -51,7 +51,7 @@ pub struct PlanSummary {
     pub connect_timeout_s: Option<f64>,
     /// `--max-wait`.
     pub max_wait_s: Option<f64>,
-    /// `--tolerance time-scale=...`: lateness of up to so much is forgiven; null where it was not set.
+    /// `--tolerance time-scale=...`: the longest lateness that is forgiven; null where it was not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_scale_s: Option<f64>,
     /// Flags that took the place of values of the scenario file, as given, secrets replaced.

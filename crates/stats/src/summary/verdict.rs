@@ -32,7 +32,7 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Every rule with its value, interval and tolerance.
     pub rules: Vec<RuleResult>,
-    /// Lateness of up to so many seconds is forgiven in the rules `late-share`, `departed-late`, `bunching` and `dispersion`. Null
+    /// The longest lateness, in seconds, that is forgiven in the rules `late-share`, `departed-late`, `bunching` and `dispersion`. Null
     /// where it is not known when requests were due.
     pub time_scale_s: Option<f64>,
     /// How that came about.

@@ -257,7 +257,7 @@ struct Judge<'a> {
 enum Missing {
     /// The body is not JSON, for this reason.
     NotJson(String),
-    /// There is a value, of so many bytes.
+    /// There is a value; its length in bytes.
     TooLong(usize),
     /// Something else, in words.
     Other(String),

@@ -100,7 +100,7 @@ pub struct Settings {
     pub max_body: Option<u64>,
     /// Whether any certificate will do.
     pub insecure: Option<bool>,
-    /// Lateness of up to so much is forgiven.
+    /// The longest lateness that is forgiven.
     pub time_scale: Option<TimeScale>,
 }
 

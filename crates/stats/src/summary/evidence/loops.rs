@@ -50,7 +50,7 @@ pub enum Moving {
 pub enum HeldBackBy {
     /// The target, which took so many times as long then.
     Target { times: f64 },
-    /// The cap: about so many connections are in use on average.
+    /// The cap: the mean number of connections in use.
     Cap { in_use: f64 },
     /// One of both.
     Either,

@@ -19,9 +19,9 @@ pub enum Model {
     Infinite { part: String, what: Infinite },
     /// The largest `n` of `of` response times, those above `from_s`, follow a power law whose variance is infinite.
     PowerLaw { n: u64, of: u64, from_s: f64, index: f64, ci95: Interval },
-    /// That share of the requests was rejected, mostly by that part, each after so long on average, so many a second and user.
+    /// That share of the requests was rejected, mostly by that part; the mean time until then, and the number per second and user.
     TurnedAway { share: f64, by: Option<String>, after_s: f64, per_user_s: f64 },
-    /// The run lasts so many relaxation times of its slowest part; `beginning`: too few for any number of a steady state, else for
+    /// The length of the run in relaxation times of its slowest part; `beginning`: too few for any number of a steady state, else for
     /// the intervals of a single run. How long it should last, and for the mean of a single queue to be known within that share.
     ShortRun {
         length_s: f64,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "fields are the numbers of the sentence: seconds by `_s`, shares of one")]
 pub enum Remark {
-    /// Little's law does not hold in `broken` of so many replications.
+    /// Little's law does not hold in `broken` of `of` replications.
     LittleBroken { broken: u64, of: u64 },
     /// The busiest part (null: not known) has more work than it can do, so many times (null: infinitely many), and that share of its
     /// requests failed.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "fields are the numbers of the sentence: seconds by `_s`, shares of one")]
 pub enum Run {
-    /// A threshold ended the run; so many segments of the measured phase were complete.
+    /// A threshold ended the run; the number of complete segments of the measured phase.
     Aborted { threshold: String, at_s: f64, complete: usize, of: usize },
     /// The run was cut short.
     Interrupted { at_s: f64, complete: usize, of: usize },

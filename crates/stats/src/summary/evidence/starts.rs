@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Starts {
     /// Independent up to a scale; counts in longer windows vary less than those of independent users.
     FixedPopulation { scale_s: f64, window_s: f64, index: f64, why: VariesLess },
-    /// The starts repeat themselves exactly; so many are in one period.
+    /// The starts repeat themselves exactly; the number in one period.
     Repeats { period_s: f64, starts: f64 },
     /// A line in the spectrum of the counts.
     Period { period_s: f64, amplitude: f64 },

@@ -69,7 +69,7 @@ mapping! {
 mapping! {
     /// What is tolerated of the generator.
     Tolerances, "tolerances", "{ time-scale: 5ms }", requires [] {
-        /// Lateness of up to so much is forgiven: 1, 2, 5, 10, 20, 50 or 100 ms. Default: measured, at most a twentieth of a short
+        /// The longest lateness that is forgiven: 1, 2, 5, 10, 20, 50 or 100 ms. Default: measured, at most a twentieth of a short
         /// service time.
         time_scale: Scale,
     }
