@@ -95,7 +95,8 @@ pub(crate) fn read<T: DeserializeOwned>(
     let found = value.get("schema").and_then(Value::as_str).unwrap_or("").to_owned();
     if found == old {
         translate(&mut value);
-        return Ok(serde_json::from_value(value)?);
+        // By way of text, too: reading the document out of a value would be a second copy of that code, 450 KB of the binary.
+        return Ok(serde_json::from_slice(&serde_json::to_vec(&value)?)?);
     }
     if found != current {
         return Err(ReadError::Schema { found, read: current });
