@@ -52,6 +52,10 @@ class Browser:
         self.buffer = b""
         self.number = 0
         self.events = []
+        self.renew()
+
+    def renew(self):
+        """Gives the browser its full time again, for another page."""
         self.deadline = time.monotonic() + DEADLINE_S
 
     def receive(self, patience=None):

@@ -36,6 +36,7 @@ MODULES = [
     "check_verdict", "check_thresholds", "check_scenario", "check_sessions", "check_failures", "check_reasons",
     "check_workloads", "check_sim", "check_study", "check_beside", "check_lab", "check_convert", "check_translate", "check_interrupt",
     "check_bad_targets", "check_output", "check_secrets", "check_lost", "check_wait", "check_audit",
+    "check_html_layout",
 ]
 
 # Slow ones, for .ci/nightly.

@@ -16,7 +16,7 @@ const counts = (place) => {
       { label: "expected of Poisson counts", stroke: style("--two"), width: 2, points: { show: true, size: 7, fill: style("--two") }, value: whole },
     ],
     axes: [
-      axis({ label: "starts in an interval", size: 32, splits: () => xs.filter((x) => x % step === 0), values: (u, found) => found.map((x) => axisCount(x)) }),
+      axis({ label: "starts in an interval", size: 32, splits: () => xs.filter((x) => x % step === 0), values: (u, found) => found.map(axisCount).map((name, i, all) => (name === all[i - 1] ? "" : name)) }),
       axis({ label: "intervals", values: (u, splits) => splits.map((v) => axisCount(v)), size: 66 }),
     ],
   }), [xs, bins.map((bin) => bin.observed), bins.map((bin) => bin.expected)], place)];

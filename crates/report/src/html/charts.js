@@ -40,6 +40,7 @@ const timeMarks = (numbered) => (u) => {
     ctx.stroke();
     ctx.restore();
   }
+  const taken = [];
   for (const mark of marks) {
     const colour = style(mark.severity === "error" ? "--bad" : mark.severity === "warning" ? "--warn" : "--one");
     for (const [from, to] of mark.at) {
@@ -48,8 +49,13 @@ const timeMarks = (numbered) => (u) => {
       ctx.fillStyle = colour;
       ctx.font = "600 " + 11 * ratio + "px system-ui, sans-serif";
       ctx.textAlign = "center";
-      // Numbers of findings that overlap stand below each other.
-      ctx.fillText(String(mark.number), middle, bbox.top + (8 + 12 * (1 + marks.indexOf(mark) % 4)) * ratio);
+      // Numbers of findings that overlap stand below each other; where there is no room a finding keeps its shade.
+      const half = (ctx.measureText(String(mark.number)).width / 2) + 2 * ratio;
+      const free = (row) => !taken.some((of) => of.row === row && middle - half < of.to && middle + half > of.from);
+      const row = [1, 2, 3, 4].find(free);
+      if (!row || taken.some((of) => of.number === mark.number && Math.abs(of.to + of.from - 2 * middle) < 4 * half)) continue;
+      taken.push({ row, number: mark.number, from: middle - half, to: middle + half });
+      ctx.fillText(String(mark.number), middle, bbox.top + (8 + 12 * row) * ratio);
     }
   }
   if (numbered) {

@@ -10,6 +10,9 @@ use std::borrow::Cow;
 #[derive(Default)]
 pub(super) struct Markup(String);
 
+/// Columns that stand beside each other on a narrow screen.
+const MOST_NARROW: usize = 3;
+
 /// JSON that may stand inside a script element.
 pub(super) struct ScriptJson(String);
 
@@ -99,12 +102,15 @@ impl Markup {
         self.raw("<section").attribute("id", id).raw(">\n").element("h2", "", title)
     }
 
-    /// A table that scrolls sideways by itself where the screen is narrow. The first cell of a row is its heading.
+    /// A table. The first cell of a row is its heading. Where the screen is narrow, the rows of a table of many columns stand as
+    /// blocks, in which each cell has its column's name beside it; what is wider all the same scrolls by itself.
     pub(super) fn table(&mut self, caption: &str, head: &[Column], rows: &[Vec<Cell>]) {
         self.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\"")
             .attribute("aria-label", caption)
             .raw(">\n");
-        self.raw("<table>\n").element("caption", "", caption).raw("<thead><tr>");
+        let many = head.len() > MOST_NARROW;
+        self.open("table", if many { "many" } else { "" }).raw("\n");
+        self.element("caption", "", caption).raw("<thead><tr>");
         for column in head {
             self.raw("<th scope=\"col\"");
             if column.number {
@@ -117,6 +123,9 @@ impl Markup {
             self.raw("<tr>");
             for (i, (cell, column)) in row.iter().zip(head).enumerate() {
                 self.raw(if i == 0 { "<th scope=\"row\"" } else { "<td" });
+                if many && i > 0 {
+                    self.attribute("data-of", &column.title);
+                }
                 let class = [if column.number { "number" } else { "" }, tone_class(cell.tone)].join(" ");
                 if !class.trim().is_empty() {
                     self.attribute("class", class.trim());

@@ -71,6 +71,12 @@ const intervalBars = (xs, rows) => (u) => {
   ctx.restore();
 };
 
+// A name in so many pixels beneath a chart; the table has all of it.
+const shortened = (name, room) => {
+  const most = Math.max(3, Math.floor(room / 8));
+  return name.length > most ? name.slice(0, most - 1) + "\u2026" : name;
+};
+
 const studySweep = (place) => {
   const { x: xs, values, numeric, times, lines, name, failed } = layout.sweep;
   const narrow = widthOf(place) < 600;
@@ -102,7 +108,7 @@ const studySweep = (place) => {
       axes: [
         axis(numeric
           ? { label: name, size: 32, values: (u, found) => found.map((v) => (times ? axisTime(v) : axisCount(Number(v.toPrecision(6))))) }
-          : { label: name, size: 32, splits: () => xs, values: (u, found) => found.map((v) => values[v - 1] ?? "") }),
+          : { label: name, size: 32, splits: () => xs, values: (u, found) => found.map((v) => shortened(values[v - 1] ?? "", u.bbox.width / uPlot.pxRatio / xs.length)) }),
         axis({ label: title, values: (u, found) => found.map(axisShown), size }),
       ],
       hooks: { draw: [intervalBars(xs, kept)] },

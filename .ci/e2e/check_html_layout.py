@@ -1,0 +1,57 @@
+"""The HTML report as a browser lays it out: no clipped text, no text over text, tables that fit."""
+
+import shutil
+import subprocess
+import sys
+
+from check_sim import sim
+from check_study import ONE_SERVER, TWO_MODELS, study
+from harness import ROOT, Serve, Skipped, check, equal, expect, headway, run
+
+LOOK = ROOT / ".ci/check_layout.py"
+AUDITED = ROOT / "crates/import/tests/samples/jmeter-csv/1830_AggRpt.csv.zst"
+# What may go wrong with a page, the style that makes it so, and what is then found.
+BROKEN = {
+    "clips": (".tile-value { height: 9px; overflow: hidden; }", "is clipped"),
+    "overlaps": (".tile-note { margin-top: -16px; }", "overlaps"),
+    "sticks out": (".scroll { overflow: visible; } .scroll table { width: 2000px; }", "px wider than the screen"),
+    "scrolls": (".scroll table, .scroll tbody { display: table; min-width: 2000px; }", "px too wide"),
+}
+# Charts write on canvases, where no style reaches; this makes the font of their axes too large.
+LARGE_AXES = ('font: "12px system-ui', 'font: "60px system-ui')
+
+
+def look(*arguments):
+    """The exit code of the check of these pages, and what it found."""
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        raise Skipped("no chromium is found: apt-get install chromium")
+    ended = subprocess.run([sys.executable, LOOK, *arguments], capture_output=True, text=True, timeout=300)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+@check("html: at 390 and 1,280 pixels, light and dark, no text is clipped or overlaps and tables fit: run, simulation, study, audit")
+def pages(tmp):
+    with Serve("--service", "exp(1ms)", "--servers", "2", "--error-rate", "0.05", tmp=tmp) as serve:
+        ran = run(serve.url, "-R", "200", "-d", "4s", "--html", tmp / "run.html", tmp=tmp)
+    expect(ran.summary["failures"], "the page has no failures to show")
+    sim(ONE_SERVER, "--html", tmp / "sim.html", tmp=tmp)
+    study(TWO_MODELS, "--sweep", "rate=100..150/10", "--replications", "3", "--html", tmp / "study.html", tmp=tmp)
+    headway("audit", AUDITED, "--html", tmp / "audit.html", cwd=tmp).exits(0)
+    code, found = look(*(tmp / f"{name}.html" for name in ("run", "sim", "study", "audit")))
+    expect(code == 0, found)
+
+
+@check("html: the check of the layout finds each kind of broken page")
+def broken(tmp):
+    page, copy = tmp / "page.html", tmp / "broken.html"
+    sim(ONE_SERVER, "--html", page, tmp=tmp)
+    whole = page.read_text()
+    for name, (style, finding) in BROKEN.items():
+        copy.write_text(whole.replace("</style>", style + "</style>", 1))
+        code, found = look(copy, "--width", "390")
+        equal(code, 1, f"exit code of a page which {name}")
+        expect(finding in found, f"of a page which {name}: {found}")
+    expect(LARGE_AXES[0] in whole, "the axes have no font that this check could enlarge")
+    copy.write_text(whole.replace(*LARGE_AXES))
+    code, found = look(copy, "--width", "390")
+    expect(code == 1 and "in the chart" in found, f"of a page with large axes: {found}")
