@@ -4,7 +4,7 @@
 
 use super::cookies::SetCookie;
 use super::encode::Kind;
-use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest};
+use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest, JsonCheck, Spliced, Wanted};
 use super::finder::{Extract, Place};
 use super::memory::Memory;
 use super::pointer::{Found, said};
@@ -12,10 +12,12 @@ use super::reason::{Fault, Reason};
 use super::script::{RenderContext, Script};
 use super::shown::{shown, shown_body, shown_header};
 use super::step::Step;
+use super::values::Values;
 use crate::client::SessionControl;
 use crate::redact::{Place as NamePlace, REDACTED, Redactor};
 use headway_base::{KnownFailure, Nanos, Outcome};
 use jsonpath_rust::query::js_path_process;
+use memchr::memmem;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -187,8 +189,7 @@ impl Script {
         if !reader.wants_body() && step.extracts.is_empty() && step.expect.headers.is_empty() && !late {
             return Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None };
         }
-        let mut judge =
-            Judge { script: self, step, visit, reader: &reader, found: None, document: None, fault: None };
+        let mut judge = Judge::new(self, step, visit, &reader);
         judge.checks(memory);
         for extract in &step.extracts {
             judge.extract(extract, memory);
@@ -201,7 +202,7 @@ impl Script {
         }
         match judge.fault {
             None => Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None },
-            Some(fault) => self.bad(Outcome::Check, step, fault),
+            Some(fault) => Reading { then: judge.then, ..self.bad(Outcome::Check, step, fault) },
         }
     }
 
@@ -250,6 +251,8 @@ struct Judge<'a> {
     document: Option<Result<Value, Missing>>,
     /// The first thing that did not hold.
     fault: Option<Fault>,
+    /// How the session goes on after it.
+    then: SessionControl,
 }
 
 /// Why there is nothing to look at.
@@ -283,6 +286,16 @@ impl Missing {
 }
 
 impl<'a> Judge<'a> {
+    fn new(
+        script: &'a Script,
+        step: &'a Step,
+        visit: &'a RenderContext<'a>,
+        reader: &'a Reader,
+    ) -> Judge<'a> {
+        let then = SessionControl::Continue;
+        Judge { script, step, visit, reader, found: None, document: None, fault: None, then }
+    }
+
     /// Keeps the first reason, which is put into words with what hides this session's secrets.
     #[inline]
     fn fail(&mut self, memory: &Memory, fault: impl FnOnce(&Redactor) -> Fault) {
@@ -304,11 +317,20 @@ impl<'a> Judge<'a> {
         let (body, bytes) = (self.reader.body.as_slice(), self.reader.body_bytes);
         match &check.0 {
             BodyTest::Contains(wanted, text) => {
-                if text.find(body).is_some() != *wanted {
+                let (written, here, holds) = match text {
+                    Wanted::Fixed(text) => (text.needle(), None, text.find(body).is_some() == *wanted),
+                    Wanted::Each(text) => {
+                        let Some(here) = self.here(text, memory) else { return };
+                        let holds = memmem::find(body, here.as_bytes()).is_some() == *wanted;
+                        (text.written.as_bytes(), Some(here), holds)
+                    }
+                };
+                if !holds {
                     let verb = if *wanted { "contains" } else { "does not contain" };
                     self.fail(memory, |redactor| {
-                        let (text, got) = (shown(text.needle(), redactor), shown_body(body, redactor));
-                        Fault::got(format!("expected a body that {verb} {text}"), got)
+                        let here = here.map(|here| shown(here.as_bytes(), redactor));
+                        let (text, got) = (shown(written, redactor), shown_body(body, redactor));
+                        Fault::got(format!("expected a body that {verb} {text}"), got).here(here)
                     });
                 }
             }
@@ -334,25 +356,68 @@ impl<'a> Judge<'a> {
                     });
                 }
             }
-            BodyTest::Json(json) => match self.pointed(json.slot) {
-                Ok(Some(raw)) if json.holds(raw) => {}
-                Ok(raw) => self.fail(memory, |redactor| {
-                    let pointer = json.pointer.to_string();
-                    let shown = |raw| match redactor.hides(NamePlace::Field, &pointer) {
-                        true => REDACTED.to_owned(),
-                        false => cut(raw, redactor),
-                    };
-                    let got = raw.map_or("nothing".to_owned(), shown);
-                    Fault::got(format!("expected {} at {pointer} of the body", shown(&json.text)), got)
-                }),
-                Err(why) => self.fail(memory, |redactor| why.fault(body, redactor)),
-            },
+            BodyTest::Json(json) => self.json(json, memory),
         }
     }
 
+    fn json(&mut self, check: &'a JsonCheck, memory: &Memory) {
+        let here = match &check.wanted {
+            Wanted::Fixed(_) => None,
+            Wanted::Each(text) => match self.here(text, memory) {
+                Some(here) => Some(JsonCheck::of_session(&here)),
+                None => return,
+            },
+        };
+        let (wanted, written) = match &check.wanted {
+            Wanted::Fixed(value) => (Some(value), &value.text),
+            Wanted::Each(text) => (here.as_ref(), &text.written),
+        };
+        match self.pointed(check.slot) {
+            Ok(Some(raw)) if wanted.is_some_and(|wanted| check.holds(wanted, raw)) => {}
+            Ok(raw) => self.fail(memory, |redactor| {
+                let pointer = check.pointer.to_string();
+                let shown = |raw: &str| match redactor.hides(NamePlace::Field, &pointer) {
+                    true => REDACTED.to_owned(),
+                    false => cut(raw, redactor),
+                };
+                let got = raw.map_or("nothing".to_owned(), shown);
+                let here = here.as_ref().map(|here| shown(&here.text));
+                Fault::got(format!("expected {} at {pointer} of the body", shown(written)), got).here(here)
+            }),
+            Err(why) => {
+                let body = self.reader.body.as_slice();
+                self.fail(memory, |redactor| why.fault(body, redactor));
+            }
+        }
+    }
+
+    /// What a template gives in this session; none is a fault.
+    fn here(&mut self, text: &Spliced, memory: &Memory) -> Option<String> {
+        let (script, visit) = (self.script, self.visit);
+        let mut here = String::new();
+        let why = Values::new(script, visit, memory).pieces(&text.pieces, &mut here).err();
+        let Some(why) = why else { return Some(here) };
+        if self.fault.is_none() {
+            let redactor = script.redactor(visit, memory);
+            let (then, fault) = script.fault(why, "a check".to_owned(), "", visit, &redactor);
+            (self.then, self.fault) = (then, Some(fault));
+        }
+        None
+    }
+
     fn header(&mut self, check: &HeaderCheck, memory: &Memory) {
+        let here = match &check.test {
+            HeaderTest::Equals(Wanted::Each(text)) => match self.here(text, memory) {
+                Some(here) => Some(here.trim().to_owned()),
+                None => return,
+            },
+            HeaderTest::Equals(Wanted::Fixed(_)) | HeaderTest::Matches(_) => None,
+        };
         let holds = |value: &[u8]| match &check.test {
-            HeaderTest::Equals(wanted) => value.trim_ascii() == wanted.as_bytes(),
+            HeaderTest::Equals(Wanted::Fixed(wanted)) => value.trim_ascii() == wanted.as_bytes(),
+            HeaderTest::Equals(Wanted::Each(_)) => {
+                here.as_ref().is_some_and(|here| value.trim_ascii() == here.as_bytes())
+            }
             HeaderTest::Matches(regex) => regex.is_match(value),
         };
         if self.reader.header(self.step, &check.name).any(holds) {
@@ -364,11 +429,16 @@ impl<'a> Judge<'a> {
             let got = got.map_or("none".to_owned(), |value| shown_header(name, value, redactor));
             let wanted = match &check.test {
                 HeaderTest::Equals(wanted) => {
-                    format!("to be {}", shown_header(name, wanted.as_bytes(), redactor))
+                    let written = match wanted {
+                        Wanted::Fixed(text) => text,
+                        Wanted::Each(text) => &text.written,
+                    };
+                    format!("to be {}", shown_header(name, written.as_bytes(), redactor))
                 }
                 HeaderTest::Matches(regex) => format!("to match {regex}"),
             };
-            Fault::got(format!("expected header {name} {wanted}"), got)
+            let here = here.as_ref().map(|here| shown_header(name, here.as_bytes(), redactor));
+            Fault::got(format!("expected header {name} {wanted}"), got).here(here)
         });
     }
 

@@ -39,6 +39,14 @@ impl Fault {
         Fault { met: format!(", got {got}"), ..Fault::plain(expected) }
     }
 
+    /// What was expected has values of the session in it, which are these here.
+    pub fn here(self, here: Option<String>) -> Fault {
+        match here {
+            Some(here) => Fault { met: format!(", here {here}{}", self.met), ..self },
+            None => self,
+        }
+    }
+
     pub fn of_kind(self, kind: KnownFailure) -> Fault {
         Fault { kind: Some(kind), ..self }
     }
