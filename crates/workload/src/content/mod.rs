@@ -14,6 +14,7 @@
 mod body;
 mod cookies;
 mod data;
+mod decode;
 mod encode;
 mod expect;
 mod finder;

@@ -3,6 +3,7 @@
 //! Kept is only what the step looks at: some headers, and the body where something must be found in it.
 
 use super::cookies::SetCookie;
+use super::decode::{Codings, Undecoded};
 use super::encode::Kind;
 use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest, JsonCheck, Spliced, Wanted};
 use super::finder::{Extract, Place};
@@ -49,6 +50,8 @@ pub struct Reader {
     /// Which header each is, by number in the step's list, and where its value is in `text`.
     heads: Vec<(u16, Range<usize>)>,
     text: Vec<u8>,
+    /// How the body is encoded, where it matters.
+    codings: Codings,
     body: Vec<u8>,
 }
 
@@ -79,6 +82,7 @@ impl Reader {
             body_bytes: 0,
             heads: Vec::new(),
             text: Vec::new(),
+            codings: Codings::default(),
             body: Vec::new(),
         }
     }
@@ -95,10 +99,12 @@ impl Reader {
         self.status = status;
         self.heads.clear();
         self.text.clear();
-        if !self.watches && !self.sees_cookies {
+        self.codings.clear();
+        if !self.wants_headers() {
             return;
         }
-        let watched = &script.steps[usize::from(self.step)].watched;
+        let step = &script.steps[usize::from(self.step)];
+        let watched = &step.watched;
         for (name, value) in headers {
             if self.sees_cookies && name.eq_ignore_ascii_case("set-cookie") {
                 self.keep(SET_COOKIE, value);
@@ -106,7 +112,12 @@ impl Reader {
             if let Some(at) = watched.iter().position(|known| known.eq_ignore_ascii_case(name)) {
                 self.keep(at as u16, value);
             }
+            if self.wants_body() && name.eq_ignore_ascii_case("content-encoding") {
+                self.codings.add(value);
+            }
         }
+        // How long an encoded body is shows only when it is decoded.
+        self.keeps_body = step.keeps_body || step.counts_body && self.codings.are_there();
     }
 
     fn keep(&mut self, which: u16, value: &[u8]) {
@@ -139,7 +150,16 @@ impl Reader {
     /// Whether it needs the headers and not only the status.
     #[inline]
     pub fn wants_headers(&self) -> bool {
-        self.watches || self.sees_cookies
+        self.watches || self.sees_cookies || self.wants_body()
+    }
+
+    /// Undoes how the body is encoded; an empty one is not.
+    fn decode(&mut self) -> Result<(), Undecoded> {
+        if self.keeps_body && self.codings.are_there() && !self.body.is_empty() {
+            self.body = self.codings.decode(std::mem::take(&mut self.body), self.max_body)?;
+            self.body_bytes = self.body.len() as u64;
+        }
+        Ok(())
     }
 
     fn values(&self, which: u16) -> impl Iterator<Item = &[u8]> {
@@ -163,7 +183,7 @@ impl Script {
     pub fn finish(
         &self,
         visit: &RenderContext<'_>,
-        reader: Reader,
+        mut reader: Reader,
         memory: &mut Memory,
         response: Nanos,
     ) -> Reading {
@@ -184,6 +204,20 @@ impl Script {
             let expected = format!("expected a body of at most {} bytes", reader.max_body);
             let fault = Fault::got(expected, format_args!("more ({} or above)", reader.body_bytes));
             return self.bad(Outcome::TooLarge, step, fault);
+        }
+        match reader.decode() {
+            Ok(()) => {}
+            Err(Undecoded::TooLong(coding)) => {
+                self.missed(reader.step, memory);
+                let expected = format!("expected a body of at most {} bytes", reader.max_body);
+                let fault =
+                    Fault::got(expected, format_args!("more out of {} of {coding}", reader.body_bytes));
+                return self.bad(Outcome::TooLarge, step, fault);
+            }
+            Err(Undecoded::Fault(fault)) => {
+                self.missed(reader.step, memory);
+                return self.bad(Outcome::Check, step, fault);
+            }
         }
         let late = step.expect.time.is_some_and(|most| response > most);
         if !reader.wants_body() && step.extracts.is_empty() && step.expect.headers.is_empty() && !late {

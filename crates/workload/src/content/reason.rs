@@ -21,6 +21,7 @@ impl fmt::Display for Reason {
 }
 
 /// A reason on its way: what is the same for all that fail alike, and what differs.
+#[derive(Debug)]
 pub(super) struct Fault {
     pub same: String,
     /// What this request met; continues the sentence.

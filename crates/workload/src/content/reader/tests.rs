@@ -511,3 +511,45 @@ fn alike_failures_have_the_same_reason_and_an_empty_body_a_kind() {
     assert_eq!(empty.same, "list: expected a body of JSON, got an empty body");
     assert_eq!(empty.kind, Some(KnownFailure::EmptyBody));
 }
+
+#[test]
+fn encoded_bodies_are_decoded_where_something_needs_them() {
+    let gzip = include_bytes!("../decode/encoded/text.gzip").as_slice();
+    let bomb = include_bytes!("../decode/encoded/bomb.gzip").as_slice();
+    let read = |check: Option<BodyCheck>, headers: Headers<'_>, body: &[u8]| {
+        let mut step = step();
+        step.expect(Expect { body: check.into_iter().collect(), ..Expect::default() }).unwrap();
+        let script = Script::new(vec![step], Vec::new(), Names::new(), &[1]).with_max_body(1 << 20);
+        let sending = RequestKey::default();
+        let mut reader = script.reader(0);
+        reader.head(&script, 200, headers.iter().map(|(name, value)| (*name, value.as_bytes())));
+        body.chunks(50).for_each(|piece| reader.chunk(piece));
+        let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
+        let reading = script.finish(&visit, reader, &mut Memory::default(), Nanos(0));
+        (reading.outcome, reading.reason.map(|reason| reason.whole))
+    };
+    let coded = [("content-ENCODING", "gzip")];
+    let good = (Outcome::Ok, None);
+    assert_eq!(read(Some(equals("/items/39/id", json!(39))), &coded, gzip), good);
+    assert_eq!(read(Some(BodyCheck::at_least(1_231)), &coded, gzip), good, "the size once decoded");
+    assert_eq!(read(Some(BodyCheck::at_least(1_231)), &[], gzip).0, Outcome::Check);
+    assert_eq!(read(None, &coded, b"no gzip"), good, "nothing looks at it");
+    assert_eq!(read(Some(BodyCheck::at_most(0)), &coded, b""), good, "an answer to HEAD");
+    assert_eq!(read(Some(BodyCheck::contains("no gzip")), &[("Content-Encoding", "x")], b"no gzip"), good);
+    let (outcome, reason) = read(Some(BodyCheck::contains("x")), &coded, b"no gzip, but text");
+    assert_eq!(
+        (outcome, reason.as_deref()),
+        (
+            Outcome::Check,
+            Some("list: expected a body in gzip, got one that cannot be decoded: invalid gzip header")
+        )
+    );
+    let (outcome, reason) = read(Some(BodyCheck::contains("x")), &coded, bomb);
+    assert_eq!(
+        (outcome, reason.as_deref()),
+        (
+            Outcome::TooLarge,
+            Some("list: expected a body of at most 1048576 bytes, got more out of 8175 of gzip")
+        )
+    );
+}
