@@ -10,8 +10,8 @@ use headway_live::tls::TlsSetup;
 use headway_live::{Clock, Control, RunReport, wait};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    DmaLatency, FailureReason, Finding, Generator, IdleLoops, Severity, Source, Stall, Wait, WaitStrategy,
-    WorkerTime,
+    Decoded, DmaLatency, FailureReason, Finding, Generator, IdleLoops, Severity, Source, Stall,
+    Wait, WaitStrategy, WorkerTime,
 };
 use headway_stats::{Facts, Summary};
 use headway_workload::Target;
@@ -140,7 +140,10 @@ impl Live {
             departures: departures(&report),
             ..manifest.facts(Source::Live)
         };
-        Ok(kept.close(collected, facts, |summary| name_causes(summary, &report, &self.redactor)))
+        Ok(kept.close(collected, facts, |summary| {
+            name_causes(summary, &report, &self.redactor);
+            summary.decoded = decoded(&report);
+        }))
     }
 }
 
@@ -270,6 +273,17 @@ fn departures(report: &RunReport) -> Vec<headway_stats::DepartureBin> {
         by_target: u64::from(bin.by_target),
     };
     bins.map(of).collect()
+}
+
+/// Bodies that were decoded, of all workers.
+fn decoded(report: &RunReport) -> Option<Decoded> {
+    let mut all = Decoded::default();
+    for (n, bytes) in report.workers.iter().map(|worker| worker.decoded) {
+        all.n += n;
+        all.encoded_bytes = all.encoded_bytes.saturating_add(bytes.encoded);
+        all.decoded_bytes = all.decoded_bytes.saturating_add(bytes.decoded);
+    }
+    (all.n > 0).then_some(all)
 }
 
 /// Says in the summary why requests failed: distinct reasons with counts, and of each outcome the first one as a finding.

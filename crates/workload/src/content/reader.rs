@@ -64,6 +64,23 @@ pub struct Reading {
     pub then: SessionControl,
     /// What was expected and what came; none where all is well.
     pub reason: Option<Reason>,
+    /// How long the body was, encoded and decoded; none where it was not decoded.
+    pub decoded: Option<Lengths>,
+}
+
+/// Bytes of a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lengths {
+    /// As it came.
+    pub encoded: u64,
+    /// As checks see it.
+    pub decoded: u64,
+}
+
+impl Reading {
+    fn good(decoded: Option<Lengths>) -> Reading {
+        Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None, decoded }
+    }
 }
 
 impl Reader {
@@ -154,12 +171,14 @@ impl Reader {
     }
 
     /// Undoes how the body is encoded; an empty one is not.
-    fn decode(&mut self) -> Result<(), Undecoded> {
-        if self.keeps_body && self.codings.are_there() && !self.body.is_empty() {
-            self.body = self.codings.decode(std::mem::take(&mut self.body), self.max_body)?;
-            self.body_bytes = self.body.len() as u64;
+    fn decode(&mut self) -> Result<Option<Lengths>, Undecoded> {
+        if !self.keeps_body || !self.codings.are_there() || self.body.is_empty() {
+            return Ok(None);
         }
-        Ok(())
+        let encoded = self.body_bytes;
+        self.body = self.codings.decode(std::mem::take(&mut self.body), self.max_body)?;
+        self.body_bytes = self.body.len() as u64;
+        Ok(Some(Lengths { encoded, decoded: self.body_bytes }))
     }
 
     fn values(&self, which: u16) -> impl Iterator<Item = &[u8]> {
@@ -205,8 +224,8 @@ impl Script {
             let fault = Fault::got(expected, format_args!("more ({} or above)", reader.body_bytes));
             return self.bad(Outcome::TooLarge, step, fault);
         }
-        match reader.decode() {
-            Ok(()) => {}
+        let decoded = match reader.decode() {
+            Ok(decoded) => decoded,
             Err(Undecoded::TooLong(coding)) => {
                 self.missed(reader.step, memory);
                 let expected = format!("expected a body of at most {} bytes", reader.max_body);
@@ -218,10 +237,10 @@ impl Script {
                 self.missed(reader.step, memory);
                 return self.bad(Outcome::Check, step, fault);
             }
-        }
+        };
         let late = step.expect.time.is_some_and(|most| response > most);
         if !reader.wants_body() && step.extracts.is_empty() && step.expect.headers.is_empty() && !late {
-            return Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None };
+            return Reading::good(None);
         }
         let mut judge = Judge::new(self, step, visit, &reader);
         judge.checks(memory);
@@ -235,8 +254,8 @@ impl Script {
             });
         }
         match judge.fault {
-            None => Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None },
-            Some(fault) => Reading { then: judge.then, ..self.bad(Outcome::Check, step, fault) },
+            None => Reading::good(decoded),
+            Some(fault) => Reading { then: judge.then, decoded, ..self.bad(Outcome::Check, step, fault) },
         }
     }
 
@@ -269,7 +288,7 @@ impl Script {
     #[cold]
     fn bad(&self, outcome: Outcome, step: &Step, fault: Fault) -> Reading {
         let reason = fault.of_step(&step.name, |text| self.redactor.hide(text).into_owned());
-        Reading { outcome, then: SessionControl::Continue, reason: Some(reason) }
+        Reading { outcome, then: SessionControl::Continue, reason: Some(reason), decoded: None }
     }
 }
 

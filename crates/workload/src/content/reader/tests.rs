@@ -2,6 +2,7 @@ use super::*;
 use crate::client::RequestKey;
 use crate::content::{AtEnd, Data, Expect, Finder, Names, Pointer, StatusSet, Take, Template};
 use serde_json::json;
+use std::cell::Cell;
 
 type Headers<'h> = &'h [(&'h str, &'h str)];
 
@@ -516,6 +517,7 @@ fn alike_failures_have_the_same_reason_and_an_empty_body_a_kind() {
 fn encoded_bodies_are_decoded_where_something_needs_them() {
     let gzip = include_bytes!("../decode/encoded/text.gzip").as_slice();
     let bomb = include_bytes!("../decode/encoded/bomb.gzip").as_slice();
+    let lengths = Cell::new(None);
     let read = |check: Option<BodyCheck>, headers: Headers<'_>, body: &[u8]| {
         let mut step = step();
         step.expect(Expect { body: check.into_iter().collect(), ..Expect::default() }).unwrap();
@@ -526,14 +528,19 @@ fn encoded_bodies_are_decoded_where_something_needs_them() {
         body.chunks(50).for_each(|piece| reader.chunk(piece));
         let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
         let reading = script.finish(&visit, reader, &mut Memory::default(), Nanos(0));
+        lengths.set(reading.decoded);
         (reading.outcome, reading.reason.map(|reason| reason.whole))
     };
     let coded = [("content-ENCODING", "gzip")];
     let good = (Outcome::Ok, None);
     assert_eq!(read(Some(equals("/items/39/id", json!(39))), &coded, gzip), good);
     assert_eq!(read(Some(BodyCheck::at_least(1_231)), &coded, gzip), good, "the size once decoded");
+    assert_eq!(lengths.get(), Some(Lengths { encoded: gzip.len() as u64, decoded: 1_231 }));
+    assert_eq!(read(Some(BodyCheck::contains("x")), &coded, gzip).0, Outcome::Check);
+    assert_eq!(lengths.get().map(|lengths| lengths.decoded), Some(1_231), "of failed checks too");
     assert_eq!(read(Some(BodyCheck::at_least(1_231)), &[], gzip).0, Outcome::Check);
     assert_eq!(read(None, &coded, b"no gzip"), good, "nothing looks at it");
+    assert_eq!(lengths.get(), None);
     assert_eq!(read(Some(BodyCheck::at_most(0)), &coded, b""), good, "an answer to HEAD");
     assert_eq!(read(Some(BodyCheck::contains("no gzip")), &[("Content-Encoding", "x")], b"no gzip"), good);
     let (outcome, reason) = read(Some(BodyCheck::contains("x")), &coded, b"no gzip, but text");
