@@ -10,7 +10,7 @@ use headway_live::tls::TlsSetup;
 use headway_live::{Clock, Control, RunReport, wait};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Decoded, DmaLatency, FailureReason, Finding, Generator, IdleLoops, Severity, Source, Stall,
+    Decoded, DmaLatency, FailureReason, Finding, FindingId, Generator, IdleLoops, Severity, Source, Stall,
     Wait, WaitStrategy, WorkerTime,
 };
 use headway_stats::{Facts, Summary};
@@ -43,6 +43,8 @@ pub struct Live {
     pub wait: wait::Settings,
     /// When to begin; none: at once.
     pub start: Option<Start>,
+    /// The variable of the environment that names a proxy, which no run uses.
+    pub proxy: Option<&'static str>,
     /// Hides secrets in all that is shown and written.
     pub redactor: Redactor,
 }
@@ -68,6 +70,7 @@ impl Live {
             insecure: false,
             wait: wait::Settings::default(),
             start: None,
+            proxy: None,
             redactor: Redactor::default(),
         }
     }
@@ -78,6 +81,20 @@ impl Live {
     /// A method, header or path that HTTP does not allow.
     pub fn requests(&self) -> anyhow::Result<headway_live::Requests> {
         Ok(headway_live::Requests::new(&self.target, self.script.clone())?)
+    }
+
+    /// What is to be known of it before it runs, and stands in its summary.
+    pub fn findings(&self) -> Vec<Finding> {
+        let of = |variable: &'static str| Finding {
+            id: FindingId::ProxyNotUsed,
+            severity: Severity::Info,
+            evidence: vec![
+                Run::ProxyNotUsed { variable: variable.to_owned(), target: self.target.authority.clone() }
+                    .into(),
+            ],
+            ..Finding::default()
+        };
+        self.proxy.map(of).into_iter().collect()
     }
 
     pub(crate) fn play(
@@ -143,6 +160,7 @@ impl Live {
         Ok(kept.close(collected, facts, |summary| {
             name_causes(summary, &report, &self.redactor);
             summary.decoded = decoded(&report);
+            summary.verdict.findings.extend(self.findings());
         }))
     }
 }
