@@ -262,9 +262,9 @@ mod tests {
                 "{error}"
             );
         }
-        let mixed = format!("{{\"method\":\"GET\",\"url\":\"http://a/\"}}\nGET http://a/");
+        let mixed = "{\"method\":\"GET\",\"url\":\"http://a/\"}\nGET http://a/";
         assert!(
-            format!("{:#}", scenario(&mixed, GROUP).unwrap_err())
+            format!("{:#}", scenario(mixed, GROUP).unwrap_err())
                 .starts_with("line 2 of the targets: write {")
         );
     }
