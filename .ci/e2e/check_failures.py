@@ -1,11 +1,13 @@
 """What goes wrong inside sessions: data that runs out, answers without what is looked for, expectations, thresholds of a file."""
 
+import gzip
 import json
 import time
+import zlib
 
 from check_scenario import rows_of, run_file, start_file
 from check_thresholds import cases, code, expected
-from harness import check, conserved, contains, equal, expect, finding, flat, headway
+from harness import ROOT, check, conserved, contains, equal, expect, finding, flat, headway
 from limits import KINDS, judged
 from recorder import Recorder
 
@@ -189,6 +191,58 @@ def thresholds(tmp):
     aborted.exits(code(summary))
     contains(aborted.err, "failed: rate<10% crossed", "stderr")
     contains(finding(summary, "aborted")["text"], "failed: rate<10%", "finding")
+
+
+@check("failures: encoded responses are decoded for checks, which hold values of the session; damaged and endless ones are told")
+def encoded(tmp):
+    made = ROOT / "crates/workload/src/content/decode/encoded"
+    (tmp / "ids.csv").write_text("id\n" + "".join(f"{i}\n" for i in range(20)))
+    endless = gzip.compress(bytes((64 << 20) + 1))
+
+    def answer(seen):
+        how, _, number = seen.path[1:].partition("/")
+        body = json.dumps({"id": int(number or 0), "said": f"of {number}"}).encode()
+        packed = {
+            "gzip": lambda: gzip.compress(body),
+            "deflate": lambda: zlib.compress(body),
+            "br": lambda: (made / "text.br").read_bytes(),
+            "zstd": lambda: (made / "text.zstd").read_bytes(),
+            "gzip,br": lambda: (made / "text.gzip.br").read_bytes(),
+            "damaged": lambda: b"\x1f\x8b" + body,
+            "endless": lambda: endless,
+        }[how]()
+        return 200, {"Content-Encoding": how if how not in ("damaged", "endless") else "gzip"}, packed
+
+    of_row = '{ json: { /id: "{{data.ids.id}}" }, contains: "of {{data.ids.id}}" }'
+    steps = "".join(f'  - {{ get: "/{how}/{{{{data.ids.id}}}}", name: {how}, expect: {{ body: {of_row} }} }}\n' for how in ("gzip", "deflate"))
+    steps += "".join(
+        f'  - {{ get: "/{how}", name: "{how}", expect: {{ body: {{ json: {{ /items/39/id: 39 }}, min: 1231B, max: 1231B }} }} }}\n'
+        for how in ("br", "zstd", "gzip,br")
+    )
+    steps += "  - { get: /gzip/77, name: other, expect: { body: " + of_row + " } }\n"
+    steps += "  - { get: /damaged/1, name: damaged, expect: { body: { contains: x } } }\n"
+    one = "target: ${TARGET}\nusers: { work: { requests: 1, users: 1 } }\njourney: [ { get: /endless/1, name: endless, expect: { body: { contains: x } } } ]\n"
+    text = EVEN % "" + "data: { ids: { csv: ids.csv } }\njourney:\n" + steps
+    with Recorder(answer) as server:
+        ended = run_file(text.replace("40/s", "8/s"), tmp=tmp, env={"TARGET": server.url})
+        given_up = run_file(one, tmp=tmp, name="endless", env={"TARGET": server.url}).summary
+        expect(not any(seen.header("Accept-Encoding") for seen in server.requests), "Accept-Encoding was sent")
+    summary = ended.summary
+    conserved(summary)
+    n = summary["by_label"]["gzip"]["outcomes"]["ok"]
+    expect(n > 0, f"{summary['by_label']}")
+    for how in ("gzip", "deflate", "br", "zstd", "gzip,br"):
+        equal(outcomes(summary, how), {"ok": n}, f"outcomes of {how}")
+    equal([outcomes(summary, how) for how in ("other", "damaged")], [{"check": n}] * 2, "outcomes of the others")
+    equal(given_up["outcomes"], {"too-large": 1}, "outcomes of an endless body")
+    reasons = " ".join(row["example"] for row in summary["failure_reasons"]["rows"])
+    contains(reasons, 'other: expected a body that contains "of {{data.ids.id}}", here "of ', "reasons")
+    contains(reasons, "damaged: expected a body in gzip, got one that cannot be decoded", "reasons")
+    reasons = given_up["failure_reasons"]["rows"][0]["example"]
+    contains(reasons, f"endless: expected a body of at most {64 << 20} bytes, got more out of {len(endless)} of gzip", "reasons")
+    decoded = summary["decoded"]
+    equal(decoded["n"], 6 * n, "bodies that were decoded")
+    expect(decoded["decoded_bytes"] > decoded["encoded_bytes"] > 0, f"{decoded}")
 
 
 @check("failures: out of descriptors or local ports in every kind of load: not sent, INVALID, and the finding names what is missing")

@@ -32,6 +32,21 @@ def timeless(summary):
     return {key: value for key, value in summary.items() if key not in ("started_at", "command")}
 
 
+@check("sim -: a scenario on standard input is the one of a file; what is wrong in it is shown")
+def standard_input(tmp):
+    def piped(text, name):
+        folder = tmp / name
+        wrap = ["sh", "-c", 'printf "%s" "$0" | "$@"', text]
+        return Headway(["sim", "-", "--out", folder], tmp, folder=folder, wrap=wrap).ended()
+
+    of_file = sim(SESSIONS, tmp=tmp, name="file").exits(0).summary
+    of_pipe = piped(SESSIONS, "pipe").exits(0).summary
+    equal(timeless(of_pipe), timeless(of_file), "documents")
+    wrong = piped(SESSIONS.replace("think:", "thinks:"), "wrong").exits(2)
+    contains(wrong.err, "thinks", "message")
+    contains(wrong.err, "stdin:8:5", "place")
+
+
 @check("sim: the same seed gives the same document, another seed another; arrivals are those of plan; report reads the folder")
 def same(tmp):
     first = sim(SESSIONS, tmp=tmp, name="first").exits(0)

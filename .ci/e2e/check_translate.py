@@ -2,7 +2,7 @@
 
 import base64
 
-from harness import check, conserved, contains, environment, equal, expect, headway, run
+from harness import check, conserved, contains, environment, equal, expect, finding, headway, run
 from recorder import Recorder
 
 
@@ -38,6 +38,12 @@ def standard_input(tmp):
         posts = [seen for seen in server.requests if seen.method == "POST"]
         equal({seen.body for seen in posts}, {b'{"a": 1}'}, "bodies")
         server.requests.clear()
+        body = base64.b64encode(b'{"b": 2}').decode()
+        targets = f'{{"method": "PUT", "url": "{base}/j", "header": {{"X-A": ["b", "c"]}}, "body": "{body}"}}\n'
+        conserved(run("-", "-R", "60", "-d", "500ms", tmp=tmp, name="json", **piped(targets)).summary)
+        seen = {(seen.method, seen.path, seen.header("X-A"), seen.body) for seen in server.requests}
+        equal(seen, {("PUT", "/j", "b, c", b'{"b": 2}')}, "requests of targets in JSON")
+        server.requests.clear()
         scenario = f"target: {base}\nusers: {{ work: {{ requests: 4, users: 2 }} }}\njourney: [ {{ get: /s }} ]\n"
         run("-", tmp=tmp, name="scenario", **piped(scenario)).exits(0, 98)
         equal([seen.path for seen in server.requests], ["/s"] * 4, "requests of the scenario")
@@ -57,7 +63,9 @@ def first_lines(tmp):
         contains(ended.err, "HTTP_PROXY is set and not used", "stderr")
         contains(ended.err, "in total", "stderr")
         expect("pw4712" not in ended.err, "the password of the proxy is shown")
+        contains(finding(ended.summary, "proxy-not-used")["text"], "HTTP_PROXY is set and not used", "finding")
         expect(server.requests, "nothing came")
         env = environment(HTTP_PROXY="http://127.0.0.1:1", NO_PROXY="127.0.0.1")
         ended = run(server.url, "-q", "20", "-d", "200ms", tmp=tmp, name="excepted", env=env)
         expect("PROXY" not in ended.err and "in total" not in ended.err, f"said for nothing; {ended}")
+        expect(not finding(ended.summary, "proxy-not-used"), "found for nothing")

@@ -8,7 +8,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let var = |name: &str| env::var(name).unwrap_or_default();
     let commit = commit(Path::new(&var("CARGO_MANIFEST_DIR"))).unwrap_or_else(|| "unknown".to_owned());
-    let features = ["PARQUET", "SQLITE", "ZSTD"];
+    let features = ["BROTLI", "PARQUET", "SQLITE", "ZSTD"];
     let on: Vec<String> = features
         .iter()
         .filter(|name| env::var_os(format!("CARGO_FEATURE_{name}")).is_some())

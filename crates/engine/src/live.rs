@@ -10,8 +10,8 @@ use headway_live::tls::TlsSetup;
 use headway_live::{Clock, Control, RunReport, wait};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    DmaLatency, FailureReason, Finding, Generator, IdleLoops, Severity, Source, Stall, Wait, WaitStrategy,
-    WorkerTime,
+    Decoded, DmaLatency, FailureReason, Finding, FindingId, Generator, IdleLoops, Severity, Source, Stall,
+    Wait, WaitStrategy, WorkerTime,
 };
 use headway_stats::{Facts, Summary};
 use headway_workload::Target;
@@ -43,6 +43,8 @@ pub struct Live {
     pub wait: wait::Settings,
     /// When to begin; none: at once.
     pub start: Option<Start>,
+    /// The variable of the environment that names a proxy, which no run uses.
+    pub proxy: Option<&'static str>,
     /// Hides secrets in all that is shown and written.
     pub redactor: Redactor,
 }
@@ -68,6 +70,7 @@ impl Live {
             insecure: false,
             wait: wait::Settings::default(),
             start: None,
+            proxy: None,
             redactor: Redactor::default(),
         }
     }
@@ -78,6 +81,20 @@ impl Live {
     /// A method, header or path that HTTP does not allow.
     pub fn requests(&self) -> anyhow::Result<headway_live::Requests> {
         Ok(headway_live::Requests::new(&self.target, self.script.clone())?)
+    }
+
+    /// What is to be known of it before it runs, and stands in its summary.
+    pub fn findings(&self) -> Vec<Finding> {
+        let of = |variable: &'static str| Finding {
+            id: FindingId::ProxyNotUsed,
+            severity: Severity::Info,
+            evidence: vec![
+                Run::ProxyNotUsed { variable: variable.to_owned(), target: self.target.authority.clone() }
+                    .into(),
+            ],
+            ..Finding::default()
+        };
+        self.proxy.map(of).into_iter().collect()
     }
 
     pub(crate) fn play(
@@ -140,7 +157,11 @@ impl Live {
             departures: departures(&report),
             ..manifest.facts(Source::Live)
         };
-        Ok(kept.close(collected, facts, |summary| name_causes(summary, &report, &self.redactor)))
+        Ok(kept.close(collected, facts, |summary| {
+            name_causes(summary, &report, &self.redactor);
+            summary.decoded = decoded(&report);
+            summary.verdict.findings.extend(self.findings());
+        }))
     }
 }
 
@@ -270,6 +291,17 @@ fn departures(report: &RunReport) -> Vec<headway_stats::DepartureBin> {
         by_target: u64::from(bin.by_target),
     };
     bins.map(of).collect()
+}
+
+/// Bodies that were decoded, of all workers.
+fn decoded(report: &RunReport) -> Option<Decoded> {
+    let mut all = Decoded::default();
+    for (n, bytes) in report.workers.iter().map(|worker| worker.decoded) {
+        all.n += n;
+        all.encoded_bytes = all.encoded_bytes.saturating_add(bytes.encoded);
+        all.decoded_bytes = all.decoded_bytes.saturating_add(bytes.decoded);
+    }
+    (all.n > 0).then_some(all)
 }
 
 /// Says in the summary why requests failed: distinct reasons with counts, and of each outcome the first one as a finding.

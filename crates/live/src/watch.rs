@@ -4,6 +4,7 @@ use crate::departures::Departures;
 use crate::reasons::FailureReasons;
 use crate::wait::Wakeups;
 use headway_base::Nanos;
+use headway_workload::content::Lengths;
 use std::collections::BTreeMap;
 
 /// A hold-up longer than this is written down.
@@ -65,9 +66,19 @@ pub struct WorkerReport {
     pub departures: Departures,
     /// Why requests failed.
     pub reasons: FailureReasons,
+    /// Bodies that were decoded, and how long they were in all.
+    pub decoded: (u64, Lengths),
 }
 
 impl WorkerReport {
+    /// Counts a body that was decoded.
+    pub(crate) fn decoded(&mut self, body: Lengths) {
+        let (n, all) = &mut self.decoded;
+        *n += 1;
+        all.encoded = all.encoded.saturating_add(body.encoded);
+        all.decoded = all.decoded.saturating_add(body.decoded);
+    }
+
     /// The mean cost of one send on an open connection, if there were any.
     pub fn send_cost(&self) -> Option<Nanos> {
         (self.sends > 0).then(|| Nanos(self.send_time.0 / self.sends as i64))

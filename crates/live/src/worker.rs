@@ -646,6 +646,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let unix = || self.shared.clock.unix_nanos(now);
         let reading = self.kept.answer(&self.shared.requests, asked, unix, response);
         let (outcome, then) = (reading.outcome, reading.then);
+        if let Some(body) = reading.decoded {
+            self.report.decoded(body);
+        }
         if let Some(reason) = reading.reason {
             self.fails((outcome, status), reason);
         }

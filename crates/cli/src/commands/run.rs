@@ -57,9 +57,8 @@ pub(super) fn play(settings: &RunSettings, notes: &dyn Fn(&Summary) -> Notes) ->
             settings.load.remarks(),
         );
     }
-    let proxy = headway_convert::proxy::passed_over(&settings.live.target, |name| std::env::var(name).ok());
-    if let Some(proxy) = proxy.filter(|_| !quiet) {
-        let _ = writeln!(std::io::stderr(), "headway: {proxy}");
+    for finding in settings.live.findings().iter().filter(|_| !quiet) {
+        let _ = writeln!(std::io::stderr(), "headway: {}", headway_report::words::findings::text(finding));
     }
     let mut progress = (!quiet).then(|| Progress::new(Goal::of(&settings.load)));
     let mut observers: Vec<&mut dyn Observer> = Vec::new();

@@ -19,6 +19,7 @@ pub use study::StudySettings;
 
 use crate::args::{OutputArgs, RunArgs, WaitArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
+use headway_base::TimeScale;
 use headway_engine::{Keep, Live, RunSpec, Start, wait};
 use headway_workload::Target;
 use headway_workload::redact::Redactor;
@@ -81,8 +82,9 @@ impl RunSettings {
             max_body,
             threads: threads(args.threads, limits.connections)?,
             insecure: scenario.settings.insecure.unwrap_or(false),
-            wait: waiting(args.wait)?,
+            wait: waiting(args.wait, load.time_scale)?,
             start: args.start_at.as_deref().map(start).transpose()?,
+            proxy: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok()),
             redactor: scenario.redactor.clone(),
             target,
         };
@@ -127,13 +129,16 @@ fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
     }
 }
 
-fn waiting(args: WaitArgs) -> Result<wait::Settings> {
+/// A wake-up is late by the time scale of the verdict, where that is given.
+fn waiting(args: WaitArgs, scale: Option<TimeScale>) -> Result<wait::Settings> {
     if args.realtime && args.wait == wait::Strategy::Spin {
         bail!(
             "--realtime and --wait spin: a worker that never sleeps would freeze its core; leave one of the two out"
         );
     }
-    Ok(wait::Settings { strategy: args.wait, realtime: args.realtime, ..wait::Settings::default() })
+    let default = wait::Settings::default();
+    let time_scale = scale.map_or(default.time_scale, TimeScale::length);
+    Ok(wait::Settings { strategy: args.wait, realtime: args.realtime, time_scale, ..default })
 }
 
 /// Reads `+5s` or an RFC 3339 time.

@@ -98,9 +98,18 @@ fn a_threshold_on_an_old_simulation_without_a_steady_state_is_not_judged() {
     assert_eq!(time["reason"]["why"], "not-steady");
     assert_eq!(time["reason"]["text"], format!("no steady state: {why}"));
     assert_eq!(seen["not_computed"]["response.ci95.mean"]["why"], "not-steady");
+    // A share of failures is another one in a longer run, as where a queue grows; their number is of this run.
+    let failures = ["report", "--threshold", "failed: rate<1%", "--threshold", "failed: count<1"];
+    let (code, seen) = headway(&failures, &[folder.path()]);
+    let [rate, count] = [0, 1].map(|i| &seen["thresholds"][i]);
+    assert_eq!((code, &rate["outcome"], &rate["value"]), (99, &"not-judged".into(), &0.0.into()));
+    assert_eq!(rate["reason"]["why"], "not-steady");
+    assert_eq!((&count["outcome"], &count["value"]), (&"passed".into(), &0.0.into()));
     // The folder as it was stored has one, and the same threshold is crossed.
     let (code, seen) = headway(&thresholds, &[&written_by_0_1_0("simulation")]);
     assert_eq!((code, &seen["thresholds"][0]["outcome"]), (99, &"crossed".into()));
+    let (_, seen) = headway(&failures, &[&written_by_0_1_0("simulation")]);
+    assert_eq!(seen["thresholds"][0]["outcome"], "passed");
 }
 
 /// Findings of 0.1.0 have no evidence: they are shown as they were written.

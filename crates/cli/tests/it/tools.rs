@@ -34,7 +34,7 @@ fn run(words: &[String]) -> Result<Box<headway_cli::args::RunArgs>> {
 fn every_option_with_an_equivalent_makes_a_command_that_runs() {
     let (mut parsed, mut resolved) = (0, 0);
     for tool in ALL {
-        for row in tool.rows.iter().filter(|row| !matches!(row.here(), Meaning::Cannot(_))) {
+        for row in tool.rows().filter(|row| !matches!(row.here(), Meaning::Cannot(_))) {
             let made = translate::command(&example(tool, row)).unwrap();
             let args = run(&made.words).unwrap_or_else(|error| panic!("{}: {error}", made.line()));
             parsed += 1;

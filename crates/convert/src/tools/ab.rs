@@ -1,7 +1,7 @@
 //! ab of Apache 2.4. Checked against `ab -h`, its manual page, and runs of it (`-n 5 -t 1` and `-t 1 -n 5` differ).
 
 use super::said::*;
-use super::{Meaning, Part, Row, Style, Takes, Tool, Value};
+use super::{Meaning, Part, Row, Style, Takes, Tool, Value, alike};
 
 pub(super) static AB: Tool = Tool {
     name: "ab",
@@ -9,9 +9,8 @@ pub(super) static AB: Tool = Tool {
     verb: None,
     takes: Takes::Url,
     needs: &[],
-    rows: &[
-        Row::new("n", "", "1000", REQUESTS, Meaning::Load(Part::Requests)),
-        Row::new("c", "", "50", USERS, Meaning::Load(Part::Users)),
+    alike: &[alike::ALL, alike::TYPED],
+    own: &[
         Row::new("t", "", "10", LENGTH, Meaning::Load(Part::Duration)),
         Row::new("s", "", "30", TIMEOUT, Meaning::Flag("--timeout", Value::Seconds)),
         Row::new(
@@ -36,7 +35,6 @@ pub(super) static AB: Tool = Tool {
             "a file with the body of a PUT",
             Meaning::Flag("--body-file", Value::File),
         ),
-        Row::new("T", "", "application/json", TYPE, Meaning::Flag("-H", Value::Header("Content-Type"))),
         Row::new("v", "", "2", "how much it prints", NO_PRINT),
         Row::new("w", "", "", OUTPUT, NO_OUTPUT),
         Row::new("i", "", "", "HEAD in place of GET", Meaning::Flag("-m", Value::Fixed("HEAD"))),
@@ -44,7 +42,6 @@ pub(super) static AB: Tool = Tool {
         Row::new("y", "", "a=b", "attributes of its HTML", NO_PRINT),
         Row::new("z", "", "a=b", "attributes of its HTML", NO_PRINT),
         Row::new("C", "", "session=1", "a cookie", Meaning::Flag("-H", Value::Header("Cookie"))),
-        Row::new("H", "", "Accept: */*", HEADER, Meaning::Flag("-H", Value::Same)),
         Row::new("A", "", "NAME:PASSWORD", LOGIN, Meaning::Flag("--user", Value::Secret)),
         Row::new("P", "", "NAME:PASSWORD", "user and password for the proxy", NO_PROXY),
         Row::new("X", "", "proxy:8080", PROXY, NO_PROXY),

@@ -60,8 +60,15 @@ pub(super) fn flag(row: &Row, means: Means) -> Meaning {
     }
 }
 
-pub(crate) static CURL: Tool =
-    Tool { name: "curl", style: Style::Curl, verb: None, takes: Takes::Url, needs: &[], rows: ROWS };
+pub(crate) static CURL: Tool = Tool {
+    name: "curl",
+    style: Style::Curl,
+    verb: None,
+    takes: Takes::Url,
+    needs: &[],
+    alike: &[],
+    own: ROWS,
+};
 
 const ROWS: &[Row] = &[
     row("X", "request", "PUT", METHOD, Means::Request),

@@ -117,8 +117,7 @@ fn long(tool: &'static Tool, name: &str) -> Result<&'static Row> {
         }
     }
     let bare = bare.split('=').next().unwrap_or(bare);
-    let guess =
-        headway_base::units::nearest(bare, tool.rows.iter().map(|row| row.long).filter(|l| !l.is_empty()));
+    let guess = headway_base::units::nearest(bare, tool.rows().map(|row| row.long).filter(|l| !l.is_empty()));
     let dashes = if tool.style == Style::Go { "-" } else { "--" };
     let guess = guess.map_or_else(String::new, |guess| format!("; did you mean {dashes}{guess}?"));
     let name = name.split('=').next().unwrap_or(name);

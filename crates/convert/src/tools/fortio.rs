@@ -1,7 +1,7 @@
 //! fortio 1.69 (`fortio load`). Checked against `cli/fortio_main.go` and `bincommon/commonflags.go`.
 
 use super::said::*;
-use super::{Meaning, Part, Row, Style, Takes, Tool, Value};
+use super::{Meaning, Part, Row, Style, Takes, Tool, Value, alike};
 
 const GRPC: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1, and no gRPC");
 const EVEN: Meaning =
@@ -16,11 +16,10 @@ pub(super) static FORTIO: Tool = Tool {
     verb: Some("load"),
     takes: Takes::Url,
     needs: &["-n", "100", "-t", "10s"],
-    rows: &[
+    alike: &[alike::ALL],
+    own: &[
         Row::new("", "qps", "200", RATE, Meaning::Load(Part::Rate)),
-        Row::new("", "c", "8", USERS, Meaning::Load(Part::Users)),
         Row::new("", "t", "30s", LENGTH, Meaning::Load(Part::Duration)),
-        Row::new("", "n", "1000", REQUESTS, Meaning::Load(Part::Requests)),
         Row::new("", "calc-qps", "", "the rate is -n over -t", Meaning::Load(Part::RateOfRequests)),
         Row::new("", "uniform", "", "threads spread evenly in time", EVEN),
         Row::new("", "jitter", "", "threads spread by 10 %", EVEN),
@@ -31,7 +30,6 @@ pub(super) static FORTIO: Tool = Tool {
             "do not catch up after slow responses",
             Meaning::Nothing("leave it out: arrivals do not wait for responses, so none are made up for"),
         ),
-        Row::new("", "H", "Accept: */*", HEADER, Meaning::Flag("-H", Value::Same)),
         Row::new("", "X", "PUT", METHOD, Meaning::Flag("-m", Value::Same)),
         Row::new("", "payload", "x=1", BODY, Meaning::Flag("--data", Value::Body)),
         Row::new("", "payload-file", "body.json", BODY_FILE, Meaning::Flag("--body-file", Value::File)),

@@ -11,7 +11,8 @@ pub(super) static GATLING: Tool = Tool {
     verb: None,
     takes: Takes::Script("the simulation"),
     needs: &[],
-    rows: &[
+    alike: &[],
+    own: &[
         Row::new(
             "s",
             "simulation",

@@ -11,7 +11,8 @@ pub(super) static H2LOAD: Tool = Tool {
     verb: None,
     takes: Takes::Url,
     needs: &["-D", "10"],
-    rows: &[
+    alike: &[],
+    own: &[
         Row::new("n", "requests", "1000", REQUESTS, Meaning::Load(Part::Requests)),
         Row::new("c", "clients", "10", USERS, Meaning::Load(Part::Users)),
         Row::new("t", "threads", "2", THREADS, NO_THREADS),

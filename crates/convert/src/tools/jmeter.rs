@@ -14,7 +14,8 @@ pub(super) static JMETER: Tool = Tool {
     verb: None,
     takes: Takes::Script("the test plan"),
     needs: &[],
-    rows: &[
+    alike: &[],
+    own: &[
         Row::new("n", "nongui", "", "no window", Meaning::Nothing("leave it out: there is no window")),
         Row::new(
             "t",

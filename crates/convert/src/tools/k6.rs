@@ -16,7 +16,8 @@ pub(super) static K6: Tool = Tool {
     verb: Some("run"),
     takes: Takes::Script("the script"),
     needs: &[],
-    rows: &[
+    alike: &[],
+    own: &[
         Row::new("u", "vus", "10", "virtual users", Meaning::Load(Part::Users)),
         Row::new("d", "duration", "30s", LENGTH, Meaning::Load(Part::Duration)),
         Row::new("i", "iterations", "100", "rounds of the script", Meaning::Load(Part::Requests)),

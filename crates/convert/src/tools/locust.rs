@@ -13,7 +13,8 @@ pub(super) static LOCUST: Tool = Tool {
     verb: None,
     takes: Takes::Script("the locustfile"),
     needs: &[],
-    rows: &[
+    alike: &[],
+    own: &[
         Row::new("f", "locustfile", "locustfile.py", "the locustfile", OF_FILE),
         Row::new("H", "host", "http://127.0.0.1:8080", "the base URL", Meaning::Load(Part::Base)),
         Row::new("u", "users", "100", "virtual users", Meaning::Load(Part::Users)),

@@ -56,8 +56,10 @@ pub struct Tool {
     pub verb: Option<&'static str>,
     /// What it is given beside options.
     pub takes: Takes,
-    /// Its options.
-    pub rows: &'static [Row],
+    /// Its options which no other tool has alike.
+    own: &'static [Row],
+    /// Those which it has like other tools.
+    alike: &'static [&'static [Row]],
     /// Options without which the example of a row is no command of this tool, for tests.
     pub needs: &'static [&'static str],
 }
@@ -91,7 +93,7 @@ pub enum Takes {
 pub struct Row {
     /// Its short name without the dash, or nothing.
     pub short: &'static str,
-    /// Its long name without the dashes, or nothing. Tools in the style of Go have this one alone.
+    /// Its long name without the dashes, or nothing. Tools in the style of Go have one name, here or in `short`.
     pub long: &'static str,
     /// A value that it may have; nothing if it takes none.
     pub example: &'static str,
@@ -185,20 +187,58 @@ impl Tool {
             None => (false, typed.strip_prefix('-')?),
         };
         let is = |row: &&Row| match (self.style, long) {
-            (Style::Go, _) | (_, true) => row.long == name,
+            (Style::Go, _) => row.long == name || row.short == name,
+            (_, true) => row.long == name,
             (_, false) => row.short == name,
         };
-        self.rows.iter().filter(|_| !name.is_empty()).find(is)
+        self.rows().filter(|_| !name.is_empty()).find(is)
+    }
+
+    /// Its options.
+    pub fn rows(&self) -> impl Iterator<Item = &'static Row> {
+        self.own.iter().chain(self.alike.iter().copied().flatten())
     }
 
     /// An option as one types it: its short name if it has one.
     pub fn typed(&self, row: &Row) -> String {
         match (self.style, row.short) {
-            (Style::Go, _) => format!("-{}", row.long),
+            (Style::Go, "") => format!("-{}", row.long),
             (_, "") => format!("--{}", row.long),
             (_, short) => format!("-{short}"),
         }
     }
+}
+
+/// Options which several tools have alike.
+mod alike {
+    use super::said::*;
+    use super::{Meaning, Part, Row, Value};
+
+    /// Those of ab, fortio, hey and oha.
+    pub(super) static ALL: &[Row] = &[
+        Row::new("n", "", "1000", REQUESTS, Meaning::Load(Part::Requests)),
+        Row::new("c", "", "50", USERS, Meaning::Load(Part::Users)),
+        Row::new("H", "", "Accept: */*", HEADER, Meaning::Flag("-H", Value::Same)),
+    ];
+    /// That of ab, hey and oha.
+    pub(super) static TYPED: &[Row] =
+        &[Row::new("T", "", "application/json", TYPE, Meaning::Flag("-H", Value::Header("Content-Type")))];
+    /// Those of hey and oha.
+    pub(super) static OF_HEY: &[Row] = &[
+        Row::new("z", "", "10s", LENGTH, Meaning::Load(Part::Duration)),
+        Row::new("A", "", "text/html", ACCEPT, Meaning::Flag("-H", Value::Header("Accept"))),
+        Row::new("d", "", "x=1", BODY, Meaning::Flag("--data", Value::Body)),
+        Row::new("D", "", "body.json", BODY_FILE, Meaning::Flag("--body-file", Value::File)),
+        Row::new("a", "", "NAME:PASSWORD", LOGIN, Meaning::Flag("--user", Value::Secret)),
+        Row::new("", "host", "example.org", "the header Host", Meaning::Flag("-H", Value::Header("Host"))),
+        Row::new(
+            "",
+            "disable-compression",
+            "",
+            "do not ask for compressed responses",
+            Meaning::Nothing("leave it out: none are asked for unless a header does"),
+        ),
+    ];
 }
 
 /// Words in which several tools agree, so that messages can name them together.

@@ -1,7 +1,7 @@
 //! oha 1.x. Checked against the definition of its options in `src/lib.rs`.
 
 use super::said::*;
-use super::{Meaning, Part, Row, Style, Takes, Tool, Value};
+use super::{Meaning, Part, Row, Style, Takes, Tool, Value, alike};
 
 const BURST: Meaning = Meaning::Cannot("arrivals in bursts are --arrivals 'gamma(COV)' with a COV above 1");
 
@@ -11,11 +11,9 @@ pub(super) static OHA: Tool = Tool {
     verb: None,
     takes: Takes::Url,
     needs: &[],
-    rows: &[
-        Row::new("n", "", "1000", REQUESTS, Meaning::Load(Part::Requests)),
-        Row::new("c", "", "50", USERS, Meaning::Load(Part::Users)),
+    alike: &[alike::ALL, alike::TYPED, alike::OF_HEY],
+    own: &[
         Row::new("p", "", "2", "requests in flight on each connection of HTTP/2", NO_VERSION),
-        Row::new("z", "", "10s", LENGTH, Meaning::Load(Part::Duration)),
         Row::new(
             "w",
             "wait-ongoing-requests-after-deadline",
@@ -57,7 +55,6 @@ pub(super) static OHA: Tool = Tool {
         Row::new("", "no-tui", "", "no live display", NO_PRINT),
         Row::new("", "fps", "16", "pictures per second of the display", NO_PRINT),
         Row::new("m", "method", "PUT", METHOD, Meaning::Flag("-m", Value::Same)),
-        Row::new("H", "", "Accept: */*", HEADER, Meaning::Flag("-H", Value::Same)),
         Row::new("", "proxy-header", "A: b", "a header for the proxy", NO_PROXY),
         Row::new("t", "", "20s", TIMEOUT, Meaning::Flag("--timeout", Value::Seconds)),
         Row::new(
@@ -67,9 +64,6 @@ pub(super) static OHA: Tool = Tool {
             "how long a connection may take",
             Meaning::Flag("--connect-timeout", Value::Seconds),
         ),
-        Row::new("A", "", "text/html", ACCEPT, Meaning::Flag("-H", Value::Header("Accept"))),
-        Row::new("d", "", "x=1", BODY, Meaning::Flag("--data", Value::Body)),
-        Row::new("D", "", "body.json", BODY_FILE, Meaning::Flag("--body-file", Value::File)),
         Row::new(
             "Z",
             "",
@@ -84,8 +78,6 @@ pub(super) static OHA: Tool = Tool {
             "a field of a form",
             Meaning::Cannot("a form is a body of a scenario; headway from-curl makes one of curl -F"),
         ),
-        Row::new("T", "", "application/json", TYPE, Meaning::Flag("-H", Value::Header("Content-Type"))),
-        Row::new("a", "", "NAME:PASSWORD", LOGIN, Meaning::Flag("--user", Value::Secret)),
         Row::new(
             "",
             "aws-session",
@@ -105,14 +97,6 @@ pub(super) static OHA: Tool = Tool {
         Row::new("", "proxy-http2", "", PROXY, NO_PROXY),
         Row::new("", "http-version", "2", VERSION, NO_VERSION),
         Row::new("", "http2", "", VERSION, NO_VERSION),
-        Row::new("", "host", "example.org", "the header Host", Meaning::Flag("-H", Value::Header("Host"))),
-        Row::new(
-            "",
-            "disable-compression",
-            "",
-            "do not ask for compressed responses",
-            Meaning::Nothing("leave it out: none are asked for unless a header does"),
-        ),
         Row::new("r", "redirect", "10", REDIRECTS, NO_REDIRECTS),
         Row::new("", "disable-keepalive", "", REUSE, CLOSED),
         Row::new(

@@ -9,7 +9,8 @@ pub(super) static VEGETA: Tool = Tool {
     verb: Some("attack"),
     takes: Takes::Targets,
     needs: &["-duration", "10s"],
-    rows: &[
+    alike: &[],
+    own: &[
         Row::new("", "rate", "50/1s", RATE, Meaning::Load(Part::Rate)),
         Row::new("", "duration", "10s", LENGTH, Meaning::Load(Part::Duration)),
         Row::new("", "targets", "targets.txt", "a file of targets", Meaning::Load(Part::Targets)),
@@ -18,7 +19,9 @@ pub(super) static VEGETA: Tool = Tool {
             "format",
             "http",
             "the format of the targets",
-            Meaning::Nothing("leave it out: lines 'GET http://...' are read"),
+            Meaning::Nothing(
+                "leave it out: lines 'GET http://...' and lines of JSON are known by what they are",
+            ),
         ),
         Row::new(
             "",

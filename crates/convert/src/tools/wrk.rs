@@ -17,7 +17,8 @@ pub(super) static WRK: Tool = Tool {
     verb: None,
     takes: Takes::Url,
     needs: &[],
-    rows: &[
+    alike: &[],
+    own: &[
         CONNECTIONS,
         DURATION,
         THREADS_ROW,
@@ -35,7 +36,8 @@ pub(super) static WRK2: Tool = Tool {
     verb: None,
     takes: Takes::Url,
     needs: &["-R", "200"],
-    rows: &[
+    alike: &[],
+    own: &[
         CONNECTIONS,
         DURATION,
         THREADS_ROW,

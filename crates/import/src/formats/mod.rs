@@ -3,19 +3,18 @@
 //! Adding one = copy a neighbour, add its module and one line to [`ALL`], add a sample to `tests/samples`.
 
 pub mod access_log;
+pub mod answered_csv;
 pub mod columns;
 pub mod fortio_log;
 pub mod gatling_binary;
 pub mod gatling_text;
 pub mod h2load;
 pub mod headway_arrivals;
-pub mod hey_csv;
 pub mod jmeter_csv;
 pub mod jmeter_xml;
 pub mod k6_csv;
 pub mod k6_json;
 pub mod locust_requests;
-pub mod oha_csv;
 pub mod oha_sqlite;
 pub mod refused;
 pub mod vegeta_csv;
@@ -44,11 +43,11 @@ pub static ALL: &[&dyn Format] = &[
     &headway_arrivals::HeadwayPlan,
     &fortio_log::FortioLog,
     &h2load::H2load,
-    &hey_csv::HeyCsv,
+    &answered_csv::HEY,
     &access_log::AccessLog,
     &k6_csv::K6Csv,
     &k6_json::K6Json,
-    &oha_csv::OhaCsv,
+    &answered_csv::OHA,
     &oha_sqlite::OhaSqlite,
     &vegeta_csv::VegetaCsv,
     &vegeta_gob::VegetaGob,

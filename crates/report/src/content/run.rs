@@ -115,6 +115,19 @@ fn notes(summary: &Summary, stepped: bool) -> Vec<Block> {
     if let Some(text) = words::generator_share::marked(summary) {
         notes.push(Block::Note(Note { tone: Tone::Warn, mark: "* ", text, narrow: false }));
     }
+    if let Some(decoded) = summary.decoded.filter(|decoded| decoded.n > 0) {
+        let mean = |bytes: u64| size(bytes as f64 / decoded.n as f64);
+        notes.push(Note::faint(format!(
+            "{} decoded for checks, warm-up included: on average {} came and {} were checked.",
+            if decoded.n == 1 {
+                "1 body was".to_owned()
+            } else {
+                format!("{} bodies were", count(decoded.n))
+            },
+            mean(decoded.encoded_bytes),
+            mean(decoded.decoded_bytes)
+        )));
+    }
     if summary.response.censored > 0 {
         notes.push(Note::faint(format!(
             "{} never got an answer: they count as longer than when they were given up, hence `>`. response = done - \

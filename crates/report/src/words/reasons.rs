@@ -403,7 +403,8 @@ mod tests {
     const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [FindingId; 20] = [
+    const SAY_IT_THEMSELVES: [FindingId; 21] = [
+        FindingId::ProxyNotUsed,
         FindingId::TargetWindow,
         FindingId::Aborted,
         FindingId::UnsentSteps,

@@ -5,7 +5,7 @@ use headway_base::KnownFailure;
 use headway_stats::Summary;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Failure, FailureReason, Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome, Why,
+    Decoded, Failure, FailureReason, Finding, LoadVerdict, Severity, Source, Stall, ThresholdOutcome, Why,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -111,6 +111,7 @@ pub fn failed() -> Summary {
         reason("check", 200, missing, 22, token, ", got \"{\\\"state\\\": \\\"open\\\"}\""),
         reason("status", 401, Some(KnownFailure::Unauthorized), 12, below, ""),
     ];
+    summary.decoded = Some(Decoded { n: 11_988, encoded_bytes: 2_829_168, decoded_bytes: 14_757_228 });
     summary
 }
 

@@ -118,6 +118,9 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             .into(),
         FindingId::InPause => one(Run::InPause { n: 3 }),
         FindingId::SameHost => one(Run::SameHost),
+        FindingId::ProxyNotUsed => {
+            one(Run::ProxyNotUsed { variable: "HTTP_PROXY".into(), target: "bars.example:8080".into() })
+        }
         FindingId::SameSeed => same_seed(),
         FindingId::InStep => {
             let (one_of, other) = ("a.csv".into(), "b.csv".into());

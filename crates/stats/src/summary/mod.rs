@@ -15,6 +15,7 @@ mod arrivals;
 mod audit;
 mod beside;
 mod closed;
+mod decoded;
 pub mod evidence;
 mod failures;
 mod generator;
@@ -36,6 +37,7 @@ pub use audit::{
 };
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
+pub use decoded::Decoded;
 pub use evidence::Evidence;
 pub use failures::{Failure, FailureReason, FailureReasons};
 pub use generator::{Departures, DmaLatency, Generator, IdleLoops, Stall, Wait, WaitStrategy, WorkerTime};
@@ -123,6 +125,8 @@ pub struct Summary {
     pub first_byte: Spread,
     /// Bytes received per complete answer.
     pub bytes: Spread,
+    /// Bodies that were decoded for checks and extraction, over the whole run, warm-up included; null where none were.
+    pub decoded: Option<Decoded>,
     /// Number of requests by how they ended; names as in [`headway_base::Outcome::name`], zero counts left out.
     pub outcomes: BTreeMap<String, u64>,
     /// Of the requests that failed: by outcome, status code and step, the most frequent first. Their sum is that of the outcomes.

@@ -103,6 +103,7 @@ tags! {
         "fixed-work" FixedWork "What the response times of fixed work are.",
         "in-pause" InPause "Arrivals started within a pause of the plan.",
         "same-host" SameHost "Generator and target share a machine.",
+        "proxy-not-used" ProxyNotUsed "The environment names a proxy, which the run did not use.",
         "same-seed" SameSeed "Two generators sent the same headways.",
         "in-step" InStep "Generators or users were started in step.",
         "changing-rate" ChangingRate "The rate is not the same throughout.",

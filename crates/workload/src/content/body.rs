@@ -182,11 +182,12 @@ fn boundary(parts: &[Part]) -> String {
     }
 }
 
-fn json(
+/// Appends a JSON value, in which every string and every name of a member is a template.
+pub(super) fn json<L: Literal>(
     value: &Value,
     names: &Names,
     pointer: &mut String,
-    into: &mut Vec<Piece<Vec<u8>>>,
+    into: &mut Vec<Piece<L>>,
 ) -> Result<(), JsonTemplateError> {
     match value {
         Value::String(text) => {
@@ -228,7 +229,7 @@ fn json(
     Ok(())
 }
 
-fn json_string(template: &Template, into: &mut Vec<Piece<Vec<u8>>>) {
+fn json_string<L: Literal>(template: &Template, into: &mut Vec<Piece<L>>) {
     push_fixed(into, "\"");
     template.encode(Encoding::JsonText, into);
     push_fixed(into, "\"");

@@ -1,8 +1,11 @@
 //! What an answer must be to count as good: status, time, body, headers.
 
-use super::encode::is_token;
+use super::body::{JsonTemplateError, json};
+use super::encode::{Encoding, is_token};
 use super::finder::{PatternError, regex};
+use super::names::Names;
 use super::pointer::{Pointer, said};
+use super::template::{Piece, Source, Template};
 use headway_base::Nanos;
 use memchr::memmem::Finder as Searcher;
 use regex::bytes::Regex;
@@ -20,6 +23,22 @@ pub struct Expect {
     pub body: Vec<BodyCheck>,
     /// What headers must be.
     pub headers: Vec<HeaderCheck>,
+}
+
+impl Expect {
+    /// The values that what is expected is made of.
+    pub(super) fn sources(&self) -> Vec<Source> {
+        let body = self.body.iter().flat_map(|check| match &check.0 {
+            BodyTest::Contains(_, wanted) => wanted.sources().collect(),
+            BodyTest::Json(json) => json.wanted.sources().collect(),
+            BodyTest::Matches(_) | BodyTest::AtLeast(_) | BodyTest::AtMost(_) => Vec::new(),
+        });
+        let headers = self.headers.iter().flat_map(|check| match &check.test {
+            HeaderTest::Equals(wanted) => wanted.sources().collect(),
+            HeaderTest::Matches(_) => Vec::new(),
+        });
+        body.chain(headers).collect()
+    }
 }
 
 /// Some status codes.
@@ -85,7 +104,7 @@ pub struct BodyCheck(pub(super) BodyTest);
 #[derive(Clone, Debug)]
 pub(super) enum BodyTest {
     /// Whether it must hold the text, or must not.
-    Contains(bool, Box<Searcher<'static>>),
+    Contains(bool, Wanted<Box<Searcher<'static>>>),
     /// It matches.
     Matches(Regex),
     /// What a pointer points to is this.
@@ -96,23 +115,93 @@ pub(super) enum BodyTest {
     AtMost(u64),
 }
 
+/// What is expected: the same for all, made ready once, or put together for each session.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted<F> {
+    Fixed(F),
+    Each(Box<Spliced>),
+}
+
+impl<F> Wanted<F> {
+    /// `ready` of the text, if it is the same for all.
+    fn new(pieces: Vec<Piece<String>>, written: &str, ready: impl FnOnce(&str) -> F) -> Wanted<F> {
+        match pieces.as_slice() {
+            [] => Wanted::Fixed(ready("")),
+            [Piece::Fixed(text)] => Wanted::Fixed(ready(text)),
+            _ => Wanted::Each(Box::new(Spliced { pieces, written: written.to_owned() })),
+        }
+    }
+
+    fn text(template: &Template, ready: impl FnOnce(&str) -> F) -> Wanted<F> {
+        let mut pieces = Vec::new();
+        template.encode(Encoding::Verbatim, &mut pieces);
+        Wanted::new(pieces, &template.written, ready)
+    }
+
+    fn sources(&self) -> impl Iterator<Item = Source> {
+        let pieces = match self {
+            Wanted::Fixed(_) => &[][..],
+            Wanted::Each(spliced) => &spliced.pieces,
+        };
+        pieces.iter().filter_map(|piece| match piece {
+            Piece::Value(source, _) => Some(*source),
+            Piece::Fixed(_) => None,
+        })
+    }
+}
+
+/// A text with values of the session in it.
+#[derive(Clone)]
+pub(super) struct Spliced {
+    pub pieces: Vec<Piece<String>>,
+    /// With the names of the values: the same for all.
+    pub written: String,
+}
+
+/// Constants may be secrets.
+impl fmt::Debug for Spliced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Spliced({} pieces)", self.pieces.len())
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct JsonCheck {
     pub pointer: Pointer,
-    value: Value,
-    /// The value as it is mostly written.
-    pub text: String,
+    pub wanted: Wanted<JsonValue>,
+    /// Whether it is one text with values in it, which have no types in data sets of CSV.
+    loose: bool,
     /// Where the step's tree of pointers puts what it points to.
     pub slot: usize,
 }
 
+/// A value that is expected, and it as it is mostly written.
+#[derive(Clone, Debug)]
+pub(super) struct JsonValue {
+    value: Value,
+    pub text: String,
+}
+
+impl JsonValue {
+    fn new(text: &str) -> JsonValue {
+        // What a template of JSON gives is JSON.
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+        JsonValue { value, text: text.to_owned() }
+    }
+}
+
 impl JsonCheck {
+    /// What is expected, as one session has it: this JSON text.
+    pub(super) fn of_session(text: &str) -> JsonValue {
+        JsonValue::new(text)
+    }
+
     /// Whether a JSON text says the same: numbers by value, names of objects in any order.
-    pub(super) fn holds(&self, raw: &str) -> bool {
-        match &self.value {
-            _ if raw == self.text => true,
-            Value::String(text) => raw.starts_with('"') && said(raw) == **text,
-            _ => serde_json::from_str(raw).is_ok_and(|value: Value| same(&value, &self.value)),
+    pub(super) fn holds(&self, wanted: &JsonValue, raw: &str) -> bool {
+        match &wanted.value {
+            _ if raw == wanted.text => true,
+            Value::String(text) => (self.loose || raw.starts_with('"')) && said(raw) == **text,
+            _ => serde_json::from_str(raw).is_ok_and(|value: Value| same(&value, &wanted.value)),
         }
     }
 }
@@ -133,13 +222,18 @@ fn same(a: &Value, b: &Value) -> bool {
 
 impl BodyCheck {
     /// It holds this text.
-    pub fn contains(text: &str) -> BodyCheck {
-        BodyCheck(BodyTest::Contains(true, Box::new(Searcher::new(text).into_owned())))
+    pub fn contains(text: impl Into<Template>) -> BodyCheck {
+        BodyCheck::searching(true, &text.into())
     }
 
     /// It does not hold this text.
-    pub fn not_contains(text: &str) -> BodyCheck {
-        BodyCheck(BodyTest::Contains(false, Box::new(Searcher::new(text).into_owned())))
+    pub fn not_contains(text: impl Into<Template>) -> BodyCheck {
+        BodyCheck::searching(false, &text.into())
+    }
+
+    fn searching(wanted: bool, text: &Template) -> BodyCheck {
+        let ready = |text: &str| Box::new(Searcher::new(text).into_owned());
+        BodyCheck(BodyTest::Contains(wanted, Wanted::text(text, ready)))
     }
 
     /// A regular expression matches somewhere in it.
@@ -150,10 +244,18 @@ impl BodyCheck {
         Ok(BodyCheck(BodyTest::Matches(regex(pattern)?)))
     }
 
-    /// It is JSON, and what the pointer points to is this value: numbers are compared by value.
-    pub fn json(pointer: Pointer, value: Value) -> BodyCheck {
-        let text = value.to_string();
-        BodyCheck(BodyTest::Json(Box::new(JsonCheck { pointer, value, text, slot: 0 })))
+    /// It is JSON, and what the pointer points to is this value, whose strings and names of members are templates as in
+    /// [`Body::json`](super::Body::json): numbers are compared by value. A string with values in it is also the number or
+    /// truth value that is written so.
+    ///
+    /// # Errors
+    /// A template that cannot be read, and where it is.
+    pub fn json(pointer: Pointer, value: &Value, names: &Names) -> Result<BodyCheck, JsonTemplateError> {
+        let mut pieces = Vec::new();
+        json(value, names, &mut String::new(), &mut pieces)?;
+        let wanted = Wanted::new(pieces, &value.to_string(), JsonValue::new);
+        let loose = value.is_string() && matches!(wanted, Wanted::Each(_));
+        Ok(BodyCheck(BodyTest::Json(Box::new(JsonCheck { pointer, wanted, loose, slot: 0 }))))
     }
 
     /// It has at least so many bytes.
@@ -176,14 +278,15 @@ pub struct HeaderCheck {
 
 #[derive(Clone, Debug)]
 pub(super) enum HeaderTest {
-    Equals(String),
+    Equals(Wanted<String>),
     Matches(Regex),
 }
 
 impl HeaderCheck {
     /// It is there and is this, blanks around it aside.
-    pub fn equals(name: &str, value: &str) -> HeaderCheck {
-        HeaderCheck { name: name.to_owned(), test: HeaderTest::Equals(value.trim().to_owned()) }
+    pub fn equals(name: &str, value: impl Into<Template>) -> HeaderCheck {
+        let wanted = Wanted::text(&value.into(), |text| text.trim().to_owned());
+        HeaderCheck { name: name.to_owned(), test: HeaderTest::Equals(wanted) }
     }
 
     /// It is there and a regular expression matches somewhere in it.

@@ -14,6 +14,7 @@
 mod body;
 mod cookies;
 mod data;
+mod decode;
 mod encode;
 mod expect;
 mod finder;
@@ -36,7 +37,7 @@ pub use finder::{Extract, Finder, PatternError};
 pub use memory::Memory;
 pub use names::{NameError, Names};
 pub use pointer::{Pointer, PointerError};
-pub use reader::{Reader, Reading};
+pub use reader::{Lengths, Reader, Reading};
 pub use reason::Reason;
 pub use render::{Draft, Refusal};
 pub use script::{RenderContext, Script};

@@ -3,8 +3,9 @@
 //! Kept is only what the step looks at: some headers, and the body where something must be found in it.
 
 use super::cookies::SetCookie;
+use super::decode::{Codings, Undecoded};
 use super::encode::Kind;
-use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest};
+use super::expect::{BodyCheck, BodyTest, HeaderCheck, HeaderTest, JsonCheck, Spliced, Wanted};
 use super::finder::{Extract, Place};
 use super::memory::Memory;
 use super::pointer::{Found, said};
@@ -12,10 +13,12 @@ use super::reason::{Fault, Reason};
 use super::script::{RenderContext, Script};
 use super::shown::{shown, shown_body, shown_header};
 use super::step::Step;
+use super::values::Values;
 use crate::client::SessionControl;
 use crate::redact::{Place as NamePlace, REDACTED, Redactor};
 use headway_base::{KnownFailure, Nanos, Outcome};
 use jsonpath_rust::query::js_path_process;
+use memchr::memmem;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -47,6 +50,8 @@ pub struct Reader {
     /// Which header each is, by number in the step's list, and where its value is in `text`.
     heads: Vec<(u16, Range<usize>)>,
     text: Vec<u8>,
+    /// How the body is encoded, where it matters.
+    codings: Codings,
     body: Vec<u8>,
 }
 
@@ -59,6 +64,23 @@ pub struct Reading {
     pub then: SessionControl,
     /// What was expected and what came; none where all is well.
     pub reason: Option<Reason>,
+    /// How long the body was, encoded and decoded; none where it was not decoded.
+    pub decoded: Option<Lengths>,
+}
+
+/// Bytes of a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lengths {
+    /// As it came.
+    pub encoded: u64,
+    /// As checks see it.
+    pub decoded: u64,
+}
+
+impl Reading {
+    fn good(decoded: Option<Lengths>) -> Reading {
+        Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None, decoded }
+    }
 }
 
 impl Reader {
@@ -77,6 +99,7 @@ impl Reader {
             body_bytes: 0,
             heads: Vec::new(),
             text: Vec::new(),
+            codings: Codings::default(),
             body: Vec::new(),
         }
     }
@@ -93,10 +116,12 @@ impl Reader {
         self.status = status;
         self.heads.clear();
         self.text.clear();
-        if !self.watches && !self.sees_cookies {
+        self.codings.clear();
+        if !self.wants_headers() {
             return;
         }
-        let watched = &script.steps[usize::from(self.step)].watched;
+        let step = &script.steps[usize::from(self.step)];
+        let watched = &step.watched;
         for (name, value) in headers {
             if self.sees_cookies && name.eq_ignore_ascii_case("set-cookie") {
                 self.keep(SET_COOKIE, value);
@@ -104,7 +129,12 @@ impl Reader {
             if let Some(at) = watched.iter().position(|known| known.eq_ignore_ascii_case(name)) {
                 self.keep(at as u16, value);
             }
+            if self.wants_body() && name.eq_ignore_ascii_case("content-encoding") {
+                self.codings.add(value);
+            }
         }
+        // How long an encoded body is shows only when it is decoded.
+        self.keeps_body = step.keeps_body || step.counts_body && self.codings.are_there();
     }
 
     fn keep(&mut self, which: u16, value: &[u8]) {
@@ -137,7 +167,18 @@ impl Reader {
     /// Whether it needs the headers and not only the status.
     #[inline]
     pub fn wants_headers(&self) -> bool {
-        self.watches || self.sees_cookies
+        self.watches || self.sees_cookies || self.wants_body()
+    }
+
+    /// Undoes how the body is encoded; an empty one is not.
+    fn decode(&mut self) -> Result<Option<Lengths>, Undecoded> {
+        if !self.keeps_body || !self.codings.are_there() || self.body.is_empty() {
+            return Ok(None);
+        }
+        let encoded = self.body_bytes;
+        self.body = self.codings.decode(std::mem::take(&mut self.body), self.max_body)?;
+        self.body_bytes = self.body.len() as u64;
+        Ok(Some(Lengths { encoded, decoded: self.body_bytes }))
     }
 
     fn values(&self, which: u16) -> impl Iterator<Item = &[u8]> {
@@ -161,7 +202,7 @@ impl Script {
     pub fn finish(
         &self,
         visit: &RenderContext<'_>,
-        reader: Reader,
+        mut reader: Reader,
         memory: &mut Memory,
         response: Nanos,
     ) -> Reading {
@@ -183,12 +224,25 @@ impl Script {
             let fault = Fault::got(expected, format_args!("more ({} or above)", reader.body_bytes));
             return self.bad(Outcome::TooLarge, step, fault);
         }
+        let decoded = match reader.decode() {
+            Ok(decoded) => decoded,
+            Err(Undecoded::TooLong(coding)) => {
+                self.missed(reader.step, memory);
+                let expected = format!("expected a body of at most {} bytes", reader.max_body);
+                let fault =
+                    Fault::got(expected, format_args!("more out of {} of {coding}", reader.body_bytes));
+                return self.bad(Outcome::TooLarge, step, fault);
+            }
+            Err(Undecoded::Fault(fault)) => {
+                self.missed(reader.step, memory);
+                return self.bad(Outcome::Check, step, fault);
+            }
+        };
         let late = step.expect.time.is_some_and(|most| response > most);
         if !reader.wants_body() && step.extracts.is_empty() && step.expect.headers.is_empty() && !late {
-            return Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None };
+            return Reading::good(None);
         }
-        let mut judge =
-            Judge { script: self, step, visit, reader: &reader, found: None, document: None, fault: None };
+        let mut judge = Judge::new(self, step, visit, &reader);
         judge.checks(memory);
         for extract in &step.extracts {
             judge.extract(extract, memory);
@@ -200,8 +254,8 @@ impl Script {
             });
         }
         match judge.fault {
-            None => Reading { outcome: Outcome::Ok, then: SessionControl::Continue, reason: None },
-            Some(fault) => self.bad(Outcome::Check, step, fault),
+            None => Reading::good(decoded),
+            Some(fault) => Reading { then: judge.then, decoded, ..self.bad(Outcome::Check, step, fault) },
         }
     }
 
@@ -234,7 +288,7 @@ impl Script {
     #[cold]
     fn bad(&self, outcome: Outcome, step: &Step, fault: Fault) -> Reading {
         let reason = fault.of_step(&step.name, |text| self.redactor.hide(text).into_owned());
-        Reading { outcome, then: SessionControl::Continue, reason: Some(reason) }
+        Reading { outcome, then: SessionControl::Continue, reason: Some(reason), decoded: None }
     }
 }
 
@@ -250,6 +304,8 @@ struct Judge<'a> {
     document: Option<Result<Value, Missing>>,
     /// The first thing that did not hold.
     fault: Option<Fault>,
+    /// How the session goes on after it.
+    then: SessionControl,
 }
 
 /// Why there is nothing to look at.
@@ -283,6 +339,16 @@ impl Missing {
 }
 
 impl<'a> Judge<'a> {
+    fn new(
+        script: &'a Script,
+        step: &'a Step,
+        visit: &'a RenderContext<'a>,
+        reader: &'a Reader,
+    ) -> Judge<'a> {
+        let then = SessionControl::Continue;
+        Judge { script, step, visit, reader, found: None, document: None, fault: None, then }
+    }
+
     /// Keeps the first reason, which is put into words with what hides this session's secrets.
     #[inline]
     fn fail(&mut self, memory: &Memory, fault: impl FnOnce(&Redactor) -> Fault) {
@@ -304,11 +370,20 @@ impl<'a> Judge<'a> {
         let (body, bytes) = (self.reader.body.as_slice(), self.reader.body_bytes);
         match &check.0 {
             BodyTest::Contains(wanted, text) => {
-                if text.find(body).is_some() != *wanted {
+                let (written, here, holds) = match text {
+                    Wanted::Fixed(text) => (text.needle(), None, text.find(body).is_some() == *wanted),
+                    Wanted::Each(text) => {
+                        let Some(here) = self.here(text, memory) else { return };
+                        let holds = memmem::find(body, here.as_bytes()).is_some() == *wanted;
+                        (text.written.as_bytes(), Some(here), holds)
+                    }
+                };
+                if !holds {
                     let verb = if *wanted { "contains" } else { "does not contain" };
                     self.fail(memory, |redactor| {
-                        let (text, got) = (shown(text.needle(), redactor), shown_body(body, redactor));
-                        Fault::got(format!("expected a body that {verb} {text}"), got)
+                        let here = here.map(|here| shown(here.as_bytes(), redactor));
+                        let (text, got) = (shown(written, redactor), shown_body(body, redactor));
+                        Fault::got(format!("expected a body that {verb} {text}"), got).here(here)
                     });
                 }
             }
@@ -334,25 +409,68 @@ impl<'a> Judge<'a> {
                     });
                 }
             }
-            BodyTest::Json(json) => match self.pointed(json.slot) {
-                Ok(Some(raw)) if json.holds(raw) => {}
-                Ok(raw) => self.fail(memory, |redactor| {
-                    let pointer = json.pointer.to_string();
-                    let shown = |raw| match redactor.hides(NamePlace::Field, &pointer) {
-                        true => REDACTED.to_owned(),
-                        false => cut(raw, redactor),
-                    };
-                    let got = raw.map_or("nothing".to_owned(), shown);
-                    Fault::got(format!("expected {} at {pointer} of the body", shown(&json.text)), got)
-                }),
-                Err(why) => self.fail(memory, |redactor| why.fault(body, redactor)),
-            },
+            BodyTest::Json(json) => self.json(json, memory),
         }
     }
 
+    fn json(&mut self, check: &'a JsonCheck, memory: &Memory) {
+        let here = match &check.wanted {
+            Wanted::Fixed(_) => None,
+            Wanted::Each(text) => match self.here(text, memory) {
+                Some(here) => Some(JsonCheck::of_session(&here)),
+                None => return,
+            },
+        };
+        let (wanted, written) = match &check.wanted {
+            Wanted::Fixed(value) => (Some(value), &value.text),
+            Wanted::Each(text) => (here.as_ref(), &text.written),
+        };
+        match self.pointed(check.slot) {
+            Ok(Some(raw)) if wanted.is_some_and(|wanted| check.holds(wanted, raw)) => {}
+            Ok(raw) => self.fail(memory, |redactor| {
+                let pointer = check.pointer.to_string();
+                let shown = |raw: &str| match redactor.hides(NamePlace::Field, &pointer) {
+                    true => REDACTED.to_owned(),
+                    false => cut(raw, redactor),
+                };
+                let got = raw.map_or("nothing".to_owned(), shown);
+                let here = here.as_ref().map(|here| shown(&here.text));
+                Fault::got(format!("expected {} at {pointer} of the body", shown(written)), got).here(here)
+            }),
+            Err(why) => {
+                let body = self.reader.body.as_slice();
+                self.fail(memory, |redactor| why.fault(body, redactor));
+            }
+        }
+    }
+
+    /// What a template gives in this session; none is a fault.
+    fn here(&mut self, text: &Spliced, memory: &Memory) -> Option<String> {
+        let (script, visit) = (self.script, self.visit);
+        let mut here = String::new();
+        let why = Values::new(script, visit, memory).pieces(&text.pieces, &mut here).err();
+        let Some(why) = why else { return Some(here) };
+        if self.fault.is_none() {
+            let redactor = script.redactor(visit, memory);
+            let (then, fault) = script.fault(why, "a check".to_owned(), "", visit, &redactor);
+            (self.then, self.fault) = (then, Some(fault));
+        }
+        None
+    }
+
     fn header(&mut self, check: &HeaderCheck, memory: &Memory) {
+        let here = match &check.test {
+            HeaderTest::Equals(Wanted::Each(text)) => match self.here(text, memory) {
+                Some(here) => Some(here.trim().to_owned()),
+                None => return,
+            },
+            HeaderTest::Equals(Wanted::Fixed(_)) | HeaderTest::Matches(_) => None,
+        };
         let holds = |value: &[u8]| match &check.test {
-            HeaderTest::Equals(wanted) => value.trim_ascii() == wanted.as_bytes(),
+            HeaderTest::Equals(Wanted::Fixed(wanted)) => value.trim_ascii() == wanted.as_bytes(),
+            HeaderTest::Equals(Wanted::Each(_)) => {
+                here.as_ref().is_some_and(|here| value.trim_ascii() == here.as_bytes())
+            }
             HeaderTest::Matches(regex) => regex.is_match(value),
         };
         if self.reader.header(self.step, &check.name).any(holds) {
@@ -364,11 +482,16 @@ impl<'a> Judge<'a> {
             let got = got.map_or("none".to_owned(), |value| shown_header(name, value, redactor));
             let wanted = match &check.test {
                 HeaderTest::Equals(wanted) => {
-                    format!("to be {}", shown_header(name, wanted.as_bytes(), redactor))
+                    let written = match wanted {
+                        Wanted::Fixed(text) => text,
+                        Wanted::Each(text) => &text.written,
+                    };
+                    format!("to be {}", shown_header(name, written.as_bytes(), redactor))
                 }
                 HeaderTest::Matches(regex) => format!("to match {regex}"),
             };
-            Fault::got(format!("expected header {name} {wanted}"), got)
+            let here = here.as_ref().map(|here| shown_header(name, here.as_bytes(), redactor));
+            Fault::got(format!("expected header {name} {wanted}"), got).here(here)
         });
     }
 

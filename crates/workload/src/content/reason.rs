@@ -21,6 +21,7 @@ impl fmt::Display for Reason {
 }
 
 /// A reason on its way: what is the same for all that fail alike, and what differs.
+#[derive(Debug)]
 pub(super) struct Fault {
     pub same: String,
     /// What this request met; continues the sentence.
@@ -37,6 +38,14 @@ impl Fault {
     /// That was expected, and this came, which differs from response to response.
     pub fn got(expected: String, got: impl fmt::Display) -> Fault {
         Fault { met: format!(", got {got}"), ..Fault::plain(expected) }
+    }
+
+    /// What was expected has values of the session in it, which are these here.
+    pub fn here(self, here: Option<String>) -> Fault {
+        match here {
+            Some(here) => Fault { met: format!(", here {here}{}", self.met), ..self },
+            None => self,
+        }
     }
 
     pub fn of_kind(self, kind: KnownFailure) -> Fault {

@@ -11,6 +11,7 @@ use super::shown::{counted, shown, shown_header};
 use super::step::Step;
 use super::values::{Values, Why};
 use crate::client::SessionControl;
+use crate::redact::Redactor;
 use crate::request::Request;
 use headway_base::{KnownFailure, Outcome};
 use std::ops::Range;
@@ -194,29 +195,41 @@ impl Script {
             Part::Header(name) => format!("header {name}"),
             Part::Body => "the body".to_owned(),
         };
-        let (then, fault) = match why {
+        let (then, fault) = self.fault(why, place, header_name(part), visit, &redactor);
+        let outcome = Outcome::Unsent;
+        let reason = fault.of_step(&step.name, |text| redactor.hide(text).into_owned());
+        Refusal { outcome, then, reason }
+    }
+
+    /// Why a value cannot stand in its place, and how the session goes on.
+    pub(super) fn fault(
+        &self,
+        why: Why,
+        place: String,
+        header: &str,
+        visit: &RenderContext<'_>,
+        redactor: &Redactor,
+    ) -> (SessionControl, Fault) {
+        match why {
             Why::Unset(name) => {
                 let fault = Fault::plain(self.unset(name, place)).of_kind(KnownFailure::MissingVariable);
                 (SessionControl::Continue, fault)
             }
             Why::NoRow(set) => self.ran_out(&self.data[usize::from(set)], visit),
             Why::Unfit(Unfit::Control, value) => {
-                let value = shown_header(header_name(part), value.as_bytes(), &redactor);
+                let value = shown_header(header, value.as_bytes(), redactor);
                 let same = format!("a value of {place} holds a line break or another control character");
                 (SessionControl::Continue, Fault { met: format!(": {value}"), ..Fault::plain(same) })
             }
             Why::Unfit(Unfit::NoPath, value) => {
                 let expected = "expected a link that begins with a slash".to_owned();
-                (SessionControl::Continue, Fault::got(expected, shown(value.as_bytes(), &redactor)))
+                (SessionControl::Continue, Fault::got(expected, shown(value.as_bytes(), redactor)))
             }
             Why::Boundary => {
                 let what = "a value of the body holds the boundary between its parts".to_owned();
                 (SessionControl::Continue, Fault::plain(what))
             }
-        };
-        let outcome = Outcome::Unsent;
-        let reason = fault.of_step(&step.name, |text| redactor.hide(text).into_owned());
-        Refusal { outcome, then, reason }
+        }
     }
 
     /// A value that no response has given, and whose it was to give.

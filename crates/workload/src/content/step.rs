@@ -71,6 +71,11 @@ pub enum StepError {
     /// The value of a header holds a control character.
     #[error("the value of header {0} holds a line break or another control character")]
     HeaderValue(String),
+    /// Something is expected to hold a value that is another one at every place.
+    #[error(
+        "what is expected cannot hold {{{{uuid}}}} or {{{{now}}}}, which are others each time: write a value of the session, such as {{{{user.id}}}}"
+    )]
+    Fleeting,
     /// A header that belongs to the connection.
     #[error("{0} is sent as the body needs it: leave it out")]
     OwnHeader(String),
@@ -210,8 +215,12 @@ impl Step {
     /// Says what the answer must be, in the place of what was said before.
     ///
     /// # Errors
-    /// A header whose name is none.
+    /// A header whose name is none, or a value that no answer can hold.
     pub fn expect(&mut self, mut expect: Expect) -> Result<(), StepError> {
+        let fleeting = [Source::Uuid, Source::Now, Source::UnixSeconds, Source::UnixMillis];
+        if expect.sources().iter().any(|source| fleeting.contains(source)) {
+            return Err(StepError::Fleeting);
+        }
         for check in &mut expect.body {
             match &mut check.0 {
                 BodyTest::Json(json) => {
@@ -242,30 +251,37 @@ impl Step {
         &self.method
     }
 
-    /// The numbers of the data sets that its requests hold values of, each once.
+    /// The numbers of the data sets that its requests and checks hold values of, each once.
     pub fn data_sets(&self) -> Vec<u16> {
         let of = |source: &Source| match source {
             Source::Cell { set, .. } => Some(*set),
             _ => None,
         };
-        let mut sets: Vec<u16> = self.sources().iter().filter_map(of).collect();
+        let mut sets: Vec<u16> = self.all_sources().iter().filter_map(of).collect();
         sets.sort_unstable();
         sets.dedup();
         sets
     }
 
-    /// The numbers of the names that its requests need extracted before, each once.
+    /// The numbers of the names that its requests and checks need extracted before, each once.
     pub fn needs(&self) -> Vec<u16> {
         let of = |source: &Source| match source {
             Source::Extracted(name) => Some(*name),
             _ => None,
         };
-        let mut names: Vec<u16> = self.sources().iter().filter_map(of).collect();
+        let mut names: Vec<u16> = self.all_sources().iter().filter_map(of).collect();
         names.sort_unstable();
         names.dedup();
         names
     }
 
+    fn all_sources(&self) -> Vec<Source> {
+        let mut sources = self.sources();
+        sources.extend(self.expect.sources());
+        sources
+    }
+
+    /// Of its requests.
     fn sources(&self) -> Vec<Source> {
         fn of<L>(piece: &Piece<L>) -> Option<Source> {
             match piece {

@@ -50,6 +50,8 @@ pub(super) enum Piece<L> {
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Template {
     pub(super) runs: Vec<Run>,
+    /// As it was given.
+    pub(super) written: String,
 }
 
 /// A run of a template: fixed text (not empty, never two in a row) or a value.
@@ -78,7 +80,7 @@ impl Template {
     /// # Errors
     /// Braces that do not close, an empty name, or a name that nothing defines.
     pub fn parse(text: &str, names: &Names) -> Result<Template, TemplateError> {
-        let mut template = Template::default();
+        let mut template = Template { written: text.to_owned(), ..Template::default() };
         let mut at = 0;
         while let Some(found) = text[at..].find("{{").map(|i| at + i) {
             if text[at..found].ends_with('\\') {
@@ -115,7 +117,7 @@ impl Template {
 
     /// A text that stands for itself, braces included.
     pub fn fixed(text: &str) -> Template {
-        let mut template = Template::default();
+        let mut template = Template { written: text.to_owned(), ..Template::default() };
         template.push_text(text);
         template
     }
@@ -149,6 +151,13 @@ impl Template {
                 Run::Value(source) => into.push(Piece::Value(*source, encoding)),
             }
         }
+    }
+}
+
+/// As [`Template::fixed`].
+impl From<&str> for Template {
+    fn from(text: &str) -> Template {
+        Template::fixed(text)
     }
 }
 

@@ -277,6 +277,10 @@ fn finders_and_expectations() {
             "journey: [{ get: /, expect: { headers: { E: { equals: f } } } }]",
             "journey: [{ get: /, expect: 200 }]",
             "journey: [{ get: /, expect: { body: ok } }]",
+            "journey: [{ get: /, extract: { id: { json: /id } }, expect: { body: { contains: '{{id}}', json: { /a: ['{{idd}}'] } }, headers: { X: '{{id' } } }]",
+            "journey: [{ get: /, extract: { id: { json: /id } }, expect: { body: { contains: 'id {{id}}' } } }]",
+            "journey: [{ get: /, expect: { body: { json: { /a: '{{uuid}}' } } } }, { get: /a, expect: { headers: { Date: '{{now}}' } } }]",
+            "journey: [{ get: /, expect: { body: { matches: 'a{{user.id}}' } } }]",
         ]
     ));
 }

@@ -106,3 +106,18 @@ fn answers_are_checked_and_values_carried_over() {
     assert_eq!(other(200, &good, &body.replace("7", "8")), "Check");
     assert_eq!(other(200, &good, &body.replace("x", "error")), "Check");
 }
+
+#[test]
+fn what_is_expected_holds_templates() {
+    let read = steps(
+        "  - get: /\n    expect:\n      body: { contains: 'of {{vars.tenant}}', json: { /who: '{{data.people.name}}', /id: '{{user.id}}', /raw: '\\{{x}}' } }\n      \
+         headers: { X-Id: '{{data.items.id}}' }\n",
+    );
+    let answer = |id: &str, body: &str| answered(&read, &mut Memory::default(), 200, &[("X-Id", id)], body);
+    let body = r#"{"who": "ada", "id": 0, "raw": "{{x}}", "text": "of acme-north"}"#;
+    assert_eq!(answer("1", body), "Ok");
+    assert_eq!(answer("2", body), "Check");
+    assert_eq!(answer("1", &body.replace("north", "south")), "Check");
+    assert_eq!(answer("1", &body.replace("ada", "grace")), "Check");
+    assert_eq!(answer("1", &body.replace("\"id\": 0", "\"id\": 1")), "Check");
+}

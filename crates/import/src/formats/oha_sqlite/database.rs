@@ -1,6 +1,6 @@
 //! The rows of oha's table, in batches.
 
-use crate::formats::oha_csv::{LABEL, OUTCOMES, SUCCESSES_ONLY};
+use crate::formats::answered_csv::{LABEL, OUTCOMES, SUCCESSES_ONLY};
 use crate::formats::request;
 use crate::outcome;
 use crate::stamps::{span, unix};

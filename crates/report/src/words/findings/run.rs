@@ -79,6 +79,9 @@ pub(super) fn sentence(of: &Run) -> String {
             "Generator and target share this machine and compete for its processors: response times include that."
                 .into()
         }
+        Run::ProxyNotUsed { variable, target } => {
+            format!("{variable} is set and not used: Headway connects to {target} directly, never through a proxy.")
+        }
         Run::FirstFailure { outcome, message } => {
             format!("The first request that ended as {outcome}: {message}.")
         }

@@ -32,6 +32,8 @@ pub enum Run {
     InPause { n: u64 },
     /// Generator and target share a machine.
     SameHost,
+    /// A variable of the environment names a proxy for that target, and the run did not use it.
+    ProxyNotUsed { variable: String, target: String },
     /// What was said of the first request that ended with this outcome.
     FirstFailure { outcome: String, message: String },
     /// The log lacks rows, for that error of the system.

@@ -1,7 +1,8 @@
 use super::*;
 use crate::client::RequestKey;
-use crate::content::{Expect, Finder, Names, Pointer, StatusSet, Template};
+use crate::content::{AtEnd, Data, Expect, Finder, Names, Pointer, StatusSet, Take, Template};
 use serde_json::json;
+use std::cell::Cell;
 
 type Headers<'h> = &'h [(&'h str, &'h str)];
 
@@ -31,6 +32,10 @@ fn knowing(secret: &str) -> Redactor {
 
 fn pointer(text: &str) -> Pointer {
     Pointer::parse(text).unwrap()
+}
+
+fn equals(at: &str, value: Value) -> BodyCheck {
+    BodyCheck::json(pointer(at), &value, &Names::new()).unwrap()
 }
 
 /// What is extracted from an answer under one name, or the reason why not.
@@ -225,7 +230,7 @@ fn bodies_are_checked() {
 
 #[test]
 fn json_in_bodies_is_compared_by_value() {
-    let json = |at: &str, value: Value| body(BodyCheck::json(pointer(at), value), BODY);
+    let json = |at: &str, value: Value| body(equals(at, value), BODY);
     assert_eq!(json("/state", json!("open")), None);
     assert_eq!(json("/items/0/name", json!("a\nb")), None);
     assert_eq!(json("/n", json!(1)), None);
@@ -237,7 +242,7 @@ fn json_in_bodies_is_compared_by_value() {
     assert_eq!(reason("/items/0/id", json!("7")), r#"list: expected "7" at /items/0/id of the body, got 7"#);
     assert_eq!(reason("/x", json!(1)), "list: expected 1 at /x of the body, got nothing");
     assert_eq!(reason("/none", json!(false)), "list: expected false at /none of the body, got null");
-    let big = |value: &str| body(BodyCheck::json(pointer(""), json!(9_007_199_254_740_993_u64)), value);
+    let big = |value: &str| body(equals("", json!(9_007_199_254_740_993_u64)), value);
     assert!(
         big("9007199254740993").is_none() && big("9007199254740992").is_some(),
         "whole numbers are exact"
@@ -260,6 +265,114 @@ fn headers_are_checked() {
     );
     let secret = check(HeaderCheck::equals("Set-Cookie", "hunter3")).unwrap();
     assert_eq!(secret, "list: expected header Set-Cookie to be <redacted>, got <redacted>");
+}
+
+/// Judges an answer by a check with templates: of session 1 with its row of data, and what it extracted.
+fn judged_in_session(
+    memory: &Memory,
+    check: impl FnOnce(&Names) -> Expect,
+    headers: Headers<'_>,
+    body: &str,
+) -> Option<Reason> {
+    let mut names = Names::new();
+    names.extracted("id").unwrap();
+    names.extracted("missing").unwrap();
+    names.constant("tenant", "acme").unwrap();
+    let rows = Data::csv("people", b"name,no\nada,7\ngrace,8.5\n", Take::Unique, AtEnd::Stop).unwrap();
+    names.data(&rows).unwrap();
+    let mut giver = step();
+    giver.extract(Extract::new(1, Finder::header("X")));
+    let mut step = step();
+    step.expect(check(&names)).unwrap();
+    assert!(step.is_fixed(), "what is sent does not depend on what is expected");
+    let script = Script::new(vec![step, giver], vec![rows], names, &[2]);
+    let sending = RequestKey { k: memory.value(1).map_or(1, |_| 2), ..RequestKey::default() };
+    let mut reader = script.reader(0);
+    reader.head(&script, 200, headers.iter().map(|(name, value)| (*name, value.as_bytes())));
+    reader.chunk(body.as_bytes());
+    let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
+    let reading = script.finish(&visit, reader, &mut memory.clone(), Nanos(0));
+    assert_eq!(reading.outcome == Outcome::Ok, reading.reason.is_none());
+    let ended = reading.then == SessionControl::StopGroup;
+    assert_eq!(ended, reading.reason.as_ref().is_some_and(|reason| reason.same.contains("has 2 rows")));
+    reading.reason
+}
+
+#[test]
+fn what_is_expected_holds_values_of_the_session() {
+    let mut memory = Memory::default();
+    memory.set(0, 2, "7", Kind::Json);
+    let judge = |expect: &dyn Fn(&Names) -> Expect, body: &str| {
+        judged_in_session(&memory, expect, &[("X-Who", "grace")], body)
+    };
+    let of_body = |check: BodyCheck| Expect { body: vec![check], ..Expect::default() };
+    let json = |value: Value, body: &str| {
+        let expect = |names: &Names| of_body(BodyCheck::json(pointer("/a"), &value, names).unwrap());
+        judge(&expect, body)
+    };
+    assert_eq!(json(json!("{{id}}"), r#"{"a": 7.0}"#), None, "by value");
+    assert_eq!(json(json!("{{data.name}}"), r#"{"a": "grace"}"#), None);
+    assert_eq!(json(json!("{{data.no}}"), r#"{"a": 8.5}"#), None, "columns of CSV have no type");
+    assert_eq!(json(json!("{{data.no}}"), r#"{"a": "8.5"}"#), None);
+    assert_eq!(json(json!("{{vars.tenant}}-{{id}}"), r#"{"a": "acme-7"}"#), None);
+    assert_eq!(json(json!({"{{data.name}}": ["{{id}}"]}), r#"{"a": {"grace": [7]}}"#), None);
+    assert_eq!(json(json!("\\{{id}}"), r#"{"a": "{{id}}"}"#), None, "braces themselves");
+    let reason = json(json!("{{id}}"), r#"{"a": "7"}"#).unwrap();
+    assert_eq!(reason.whole, r#"list: expected "{{id}}" at /a of the body, here 7, got "7""#);
+    assert_eq!(reason.same, r#"list: expected "{{id}}" at /a of the body"#);
+    assert_eq!(
+        json(json!("{{data.name}}"), r#"{"b": 1}"#).unwrap().whole,
+        r#"list: expected "{{data.name}}" at /a of the body, here "grace", got nothing"#
+    );
+
+    let text = |text: &str, holds: bool, body: &str| {
+        let expect = |names: &Names| {
+            let text = Template::parse(text, names).unwrap();
+            of_body(if holds { BodyCheck::contains(text) } else { BodyCheck::not_contains(text) })
+        };
+        judge(&expect, body)
+    };
+    assert_eq!(text("hello {{data.name}}", true, "hello grace!"), None);
+    assert_eq!(text("hello {{data.name}}", false, "hello ada"), None);
+    assert_eq!(
+        text("hello {{data.name}}", true, "hello ada").unwrap().whole,
+        r#"list: expected a body that contains "hello {{data.name}}", here "hello grace", got "hello ada""#
+    );
+    assert!(text("{{id}}", false, "17").unwrap().whole.contains(r#"does not contain "{{id}}", here "7""#));
+
+    let header = |value: &str| {
+        let expect = |names: &Names| Expect {
+            headers: vec![HeaderCheck::equals("x-who", Template::parse(value, names).unwrap())],
+            ..Expect::default()
+        };
+        judge(&expect, "")
+    };
+    assert_eq!(header(" {{data.name}} "), None);
+    assert_eq!(
+        header("{{id}}").unwrap().whole,
+        r#"list: expected header x-who to be "{{id}}", here "7", got "grace""#
+    );
+}
+
+#[test]
+fn a_check_without_its_value_fails_and_says_why() {
+    let expect = |text: &str| {
+        let text = text.to_owned();
+        move |names: &Names| Expect {
+            body: vec![BodyCheck::contains(Template::parse(&text, names).unwrap())],
+            ..Expect::default()
+        }
+    };
+    let unset = judged_in_session(&Memory::default(), expect("{{missing}}"), &[], "x").unwrap();
+    assert_eq!(
+        unset.whole,
+        "list: a check needs {{missing}}, which step list has not extracted in this session"
+    );
+    assert_eq!(unset.kind, Some(KnownFailure::MissingVariable));
+    let mut memory = Memory::default();
+    memory.set(1, 2, "x", Kind::Text);
+    let no_row = judged_in_session(&memory, expect("{{data.name}}"), &[], "x").unwrap();
+    assert_eq!(no_row.whole, "list: data people has 2 rows, and session 2 would take one of its own");
 }
 
 #[test]
@@ -375,7 +488,7 @@ fn what_an_answer_holds_under_names_of_secrets_is_not_told() {
             "-".repeat(40)
         )
     );
-    let json = BodyCheck::json(pointer("/user/token"), json!("abc"));
+    let json = equals("/user/token", json!("abc"));
     assert_eq!(
         reason(json, r#"{"user": {"token": "hunter2"}}"#),
         "list: expected <redacted> at /user/token of the body, got <redacted>"
@@ -386,11 +499,7 @@ fn what_an_answer_holds_under_names_of_secrets_is_not_told() {
 fn alike_failures_have_the_same_reason_and_an_empty_body_a_kind() {
     let judge = |body: &str| {
         let mut step = step();
-        step.expect(Expect {
-            body: vec![BodyCheck::json(pointer("/state"), json!("open"))],
-            ..Expect::default()
-        })
-        .unwrap();
+        step.expect(Expect { body: vec![equals("/state", json!("open"))], ..Expect::default() }).unwrap();
         let script = Script::new(vec![step], Vec::new(), Names::new(), &[1]);
         read(&script, &mut Memory::default(), 200, &[], body).reason.unwrap()
     };
@@ -402,4 +511,52 @@ fn alike_failures_have_the_same_reason_and_an_empty_body_a_kind() {
     assert_eq!((broken.same.as_str(), broken.kind), ("list: expected a body of JSON", None));
     assert_eq!(empty.same, "list: expected a body of JSON, got an empty body");
     assert_eq!(empty.kind, Some(KnownFailure::EmptyBody));
+}
+
+#[test]
+fn encoded_bodies_are_decoded_where_something_needs_them() {
+    let gzip = include_bytes!("../decode/encoded/text.gzip").as_slice();
+    let bomb = include_bytes!("../decode/encoded/bomb.gzip").as_slice();
+    let lengths = Cell::new(None);
+    let read = |check: Option<BodyCheck>, headers: Headers<'_>, body: &[u8]| {
+        let mut step = step();
+        step.expect(Expect { body: check.into_iter().collect(), ..Expect::default() }).unwrap();
+        let script = Script::new(vec![step], Vec::new(), Names::new(), &[1]).with_max_body(1 << 20);
+        let sending = RequestKey::default();
+        let mut reader = script.reader(0);
+        reader.head(&script, 200, headers.iter().map(|(name, value)| (*name, value.as_bytes())));
+        body.chunks(50).for_each(|piece| reader.chunk(piece));
+        let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
+        let reading = script.finish(&visit, reader, &mut Memory::default(), Nanos(0));
+        lengths.set(reading.decoded);
+        (reading.outcome, reading.reason.map(|reason| reason.whole))
+    };
+    let coded = [("content-ENCODING", "gzip")];
+    let good = (Outcome::Ok, None);
+    assert_eq!(read(Some(equals("/items/39/id", json!(39))), &coded, gzip), good);
+    assert_eq!(read(Some(BodyCheck::at_least(1_231)), &coded, gzip), good, "the size once decoded");
+    assert_eq!(lengths.get(), Some(Lengths { encoded: gzip.len() as u64, decoded: 1_231 }));
+    assert_eq!(read(Some(BodyCheck::contains("x")), &coded, gzip).0, Outcome::Check);
+    assert_eq!(lengths.get().map(|lengths| lengths.decoded), Some(1_231), "of failed checks too");
+    assert_eq!(read(Some(BodyCheck::at_least(1_231)), &[], gzip).0, Outcome::Check);
+    assert_eq!(read(None, &coded, b"no gzip"), good, "nothing looks at it");
+    assert_eq!(lengths.get(), None);
+    assert_eq!(read(Some(BodyCheck::at_most(0)), &coded, b""), good, "an answer to HEAD");
+    assert_eq!(read(Some(BodyCheck::contains("no gzip")), &[("Content-Encoding", "x")], b"no gzip"), good);
+    let (outcome, reason) = read(Some(BodyCheck::contains("x")), &coded, b"no gzip, but text");
+    assert_eq!(
+        (outcome, reason.as_deref()),
+        (
+            Outcome::Check,
+            Some("list: expected a body in gzip, got one that cannot be decoded: invalid gzip header")
+        )
+    );
+    let (outcome, reason) = read(Some(BodyCheck::contains("x")), &coded, bomb);
+    assert_eq!(
+        (outcome, reason.as_deref()),
+        (
+            Outcome::TooLarge,
+            Some("list: expected a body of at most 1048576 bytes, got more out of 8175 of gzip")
+        )
+    );
 }

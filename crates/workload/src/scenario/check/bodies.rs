@@ -109,9 +109,13 @@ fn read(file: &Text, reader: &mut Reader<'_>) -> Result<Vec<u8>, Problem> {
 
 /// A JSON body whose texts are templates.
 fn json(tree: &Tree, names: &Names) -> Result<Body, Problem> {
-    // Mistakes in templates are found here first, where their places are known.
+    Body::json(&checked(tree, names)?, names).map_err(|e| mistake(tree.span, &e.error.message))
+}
+
+/// A JSON value whose texts are templates. Mistakes in them are found here first, where their places are known.
+pub(super) fn checked(tree: &Tree, names: &Names) -> Result<Value, Problem> {
     templates(tree, names)?;
-    Body::json(&template(tree), names).map_err(|e| mistake(tree.span, &e.error.message))
+    Ok(template(tree))
 }
 
 fn templates(tree: &Tree, names: &Names) -> Result<(), Problem> {
@@ -129,27 +133,18 @@ fn templates(tree: &Tree, names: &Names) -> Result<(), Problem> {
     }
 }
 
-/// A value as JSON has it.
-pub(super) fn value(tree: &Tree) -> Value {
-    json_of(tree, |scalar| &scalar.text)
-}
-
 /// A value as JSON has it, its texts as templates.
 fn template(tree: &Tree) -> Value {
-    json_of(tree, Scalar::template)
-}
-
-fn json_of(tree: &Tree, text: fn(&Scalar) -> &str) -> Value {
     match &tree.kind {
         Kind::Null | Kind::Broken => Value::Null,
         Kind::Scalar(scalar) => match &scalar.typed {
-            Typed::Text => Value::String(text(scalar).to_owned()),
+            Typed::Text => Value::String(scalar.template().to_owned()),
             Typed::Bool(value) => Value::Bool(*value),
             Typed::Number(number) => Value::Number(number.clone()),
         },
-        Kind::List(items) => Value::Array(items.iter().map(|item| json_of(item, text)).collect()),
+        Kind::List(items) => Value::Array(items.iter().map(template).collect()),
         Kind::Mapping(entries) => {
-            let member = |(key, tree): &(Scalar, Tree)| (key.text.clone(), json_of(tree, text));
+            let member = |(key, tree): &(Scalar, Tree)| (key.text.clone(), template(tree));
             Value::Object(entries.iter().map(member).collect())
         }
     }

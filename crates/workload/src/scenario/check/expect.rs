@@ -1,8 +1,8 @@
 //! What is taken from answers, and what they must be like.
 
-use super::bodies::value;
-use super::steps::mistake;
-use crate::content::{self, Extract, Finder, Pointer, StatusSet, Step};
+use super::bodies::checked;
+use super::steps::{mistake, parse};
+use crate::content::{self, Extract, Finder, Names, Pointer, StatusSet, Step, Template};
 use crate::scenario::leaves::Text;
 use crate::scenario::source::Problem;
 use crate::scenario::tree::Scalar;
@@ -64,12 +64,21 @@ fn finder(finder: &written::Finder) -> Result<Finder, Problem> {
 
 const REGEX: &str = "write it in single quotes, as in 'id=(\\d+)'; what stands for itself needs a \\ before it: ( [ { . * + ? | ^ $";
 
+fn no_regex(pattern: &Text, error: &content::PatternError) -> Problem {
+    let help = if pattern.value.text.contains("{{") {
+        "a regular expression has no templates: a check of json, contains or of a header has"
+    } else {
+        REGEX
+    };
+    mistake(pattern.span, &error.to_string()).help(help)
+}
+
 fn pointer(scalar: &Scalar) -> Result<Pointer, Problem> {
     Pointer::parse(&scalar.text).map_err(|e| mistake(scalar.span, &e.to_string()))
 }
 
 /// What a step expects, if it says.
-pub(super) fn expect(step: &written::Step) -> Result<Option<content::Expect>, Vec<Problem>> {
+pub(super) fn expect(step: &written::Step, names: &Names) -> Result<Option<content::Expect>, Vec<Problem>> {
     let Some(written) = &step.expect else { return Ok(None) };
     let mut problems = Vec::new();
     let mut expect = content::Expect::default();
@@ -89,10 +98,10 @@ pub(super) fn expect(step: &written::Step) -> Result<Option<content::Expect>, Ve
     }
     expect.time = written.time.as_ref().map(|time| time.value);
     if let Some(body) = &written.body {
-        problems.extend(self::body(body, &mut expect));
+        problems.extend(self::body(body, names, &mut expect));
     }
     for (name, check) in written.headers.iter().flat_map(|headers| &headers.0) {
-        match header(name, check) {
+        match header(name, check, names) {
             Ok(check) => expect.headers.push(check),
             Err(problem) => problems.push(problem),
         }
@@ -100,39 +109,46 @@ pub(super) fn expect(step: &written::Step) -> Result<Option<content::Expect>, Ve
     if problems.is_empty() { Ok(Some(expect)) } else { Err(problems) }
 }
 
-fn header(name: &Scalar, check: &HeaderCheck) -> Result<content::HeaderCheck, Problem> {
+fn header(name: &Scalar, check: &HeaderCheck, names: &Names) -> Result<content::HeaderCheck, Problem> {
     match check {
-        HeaderCheck::Equal(text) => Ok(content::HeaderCheck::equals(&name.text, &text.value.text)),
+        HeaderCheck::Equal(text) => Ok(content::HeaderCheck::equals(&name.text, parse(&text.value, names)?)),
         HeaderCheck::Full(full) => match &full.matches {
             Some(pattern) => content::HeaderCheck::matches(&name.text, &pattern.value.text)
-                .map_err(|e| mistake(pattern.span, &e.to_string()).help(REGEX)),
+                .map_err(|e| no_regex(pattern, &e)),
             None => Err(Problem::new(full.keys.span, "a check of nothing")),
         },
     }
 }
 
-fn body(body: &written::BodyCheck, expect: &mut content::Expect) -> Vec<Problem> {
+fn body(body: &written::BodyCheck, names: &Names, expect: &mut content::Expect) -> Vec<Problem> {
     use content::BodyCheck;
     let mut problems = Vec::new();
     for (text, check) in [
-        (&body.contains, BodyCheck::contains as fn(&str) -> BodyCheck),
+        (&body.contains, BodyCheck::contains as fn(Template) -> BodyCheck),
         (&body.not_contains, BodyCheck::not_contains),
     ] {
         match text {
             Some(text) if text.value.text.is_empty() => problems.push(empty(text)),
-            Some(text) => expect.body.push(check(&text.value.text)),
+            Some(text) => match parse(&text.value, names) {
+                Ok(template) => expect.body.push(check(template)),
+                Err(problem) => problems.push(problem),
+            },
             None => {}
         }
     }
     if let Some(pattern) = &body.matches {
         match BodyCheck::matches(&pattern.value.text) {
             Ok(check) => expect.body.push(check),
-            Err(e) => problems.push(mistake(pattern.span, &e.to_string()).help(REGEX)),
+            Err(e) => problems.push(no_regex(pattern, &e)),
         }
     }
     for (at, tree) in body.json.iter().flat_map(|json| &json.0) {
-        match pointer(at) {
-            Ok(pointer) => expect.body.push(BodyCheck::json(pointer, value(&tree.0))),
+        let check = pointer(at).and_then(|pointer| {
+            let value = checked(&tree.0, names)?;
+            BodyCheck::json(pointer, &value, names).map_err(|e| mistake(tree.0.span, &e.error.message))
+        });
+        match check {
+            Ok(check) => expect.body.push(check),
             Err(problem) => problems.push(problem),
         }
     }

@@ -82,7 +82,7 @@ impl<'f> Builder<'f> {
             Err(more) => problems.extend(more),
         }
         problems.extend(expect::extracts(step, &mut built, &self.extracted));
-        match expect::expect(step) {
+        match expect::expect(step, &self.names) {
             Ok(Some(expect)) => {
                 if let Err(e) = built.expect(expect) {
                     problems.push(mistake(step.keys.at("expect"), &e.to_string()));
@@ -142,7 +142,7 @@ impl<'f> Builder<'f> {
             .map(|name| {
                 let at = place_of(name, step).unwrap_or_else(|| step.keys.at(kind));
                 let title = format!("no step before this one extracts '{name}'");
-                Problem::new(at, title).help("the step that does comes later, or in another way or journey: nothing would be sent here")
+                Problem::new(at, title).help("the step that does comes later, or stands in another way or journey: there is no value here yet")
             })
             .collect()
     }
@@ -227,7 +227,10 @@ fn place_of(name: &str, step: &written::Step) -> Option<Span> {
     let named = [&step.query, &step.headers, &step.form];
     let values = named.into_iter().flatten().flat_map(|named| &named.0).map(|(_, value)| value);
     let parts = step.multipart.iter().flatten().flat_map(|part| &part.text);
-    let texts = path.into_iter().flatten().chain(verb).chain(values).chain(&step.text).chain(parts);
+    let expect = step.expect.iter().flat_map(|expect| &expect.body);
+    let expect = expect.flat_map(|body| [&body.contains, &body.not_contains]).flatten();
+    let texts =
+        path.into_iter().flatten().chain(verb).chain(values).chain(&step.text).chain(parts).chain(expect);
     texts.map(|text| &text.value).find_map(|scalar| {
         let mut at = 0;
         while let Some(open) = scalar.text[at..].find("{{").map(|i| at + i) {
