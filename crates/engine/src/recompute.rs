@@ -3,27 +3,32 @@
 use crate::analysis_setup::{of_shards, tolerating};
 use crate::manifest::Manifest;
 use crate::merge::{missing, say_missing};
+use crate::reasons::explain;
 use anyhow::Result;
 use headway_base::{Batch, Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge};
 use headway_stats::summary::evidence::Run;
-use headway_stats::summary::{Finding, FindingId, Generator, Severity, Source};
+use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, Source};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
 use std::path::Path;
 
 /// Rows handed to the statistics at a time.
 const ROWS: usize = 4_096;
 
-/// The summary of the records in `log`, held to `thresholds`; `generator` is what is known of the generator, if anything.
+/// What the machines said of themselves, which no log holds.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// How the generator fared, if that is known.
+    pub generator: Option<Generator>,
+    /// Why requests failed, by those who met it.
+    pub reasons: Vec<FailureReasons>,
+}
+
+/// The summary of the records in `log`, held to `thresholds`; `told` is what is known besides.
 ///
 /// # Errors
 /// The log cannot be read, or the manifest's plan is none that this version makes.
-pub fn recompute(
-    log: &Path,
-    manifest: Manifest,
-    thresholds: Vec<Threshold>,
-    generator: Option<Generator>,
-) -> Result<Summary> {
+pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, told: Told) -> Result<Summary> {
     let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
     let shards = manifest.shards()?;
     let mut workers = Workers::new(manifest.asked.threads);
@@ -46,10 +51,11 @@ pub fn recompute(
     let missing = missing(&plan, &manifest.shards);
     let facts = Facts {
         interrupted_at: (!whole && last < plan.end()).then_some(last),
-        generator,
+        generator: told.generator,
         ..manifest.facts(if live { Source::Live } else { Source::Sim })
     };
     let mut summary = analysis.finish(facts);
+    explain(&mut summary, &told.reasons);
     say_missing(&mut summary, &missing);
     if !whole {
         summary.verdict.findings.push(cut_short(log));

@@ -171,6 +171,19 @@ fn json_reads_back_equal() {
 }
 
 #[test]
+fn a_finding_that_a_former_version_made_is_shown_as_it_is_written() {
+    let written = r#"{"id": "cause-refused", "severity": "info", "n": 40, "text": "The first request that ended as refused: no way.",
+        "evidence": [{"kind": "first-failure", "outcome": "refused", "message": "no way"}]}"#;
+    let mut document: serde_json::Value = serde_json::from_str(&text("json", &well(), &style())).unwrap();
+    let findings = document["verdict"]["findings"].as_array_mut().expect("findings are a list");
+    findings.push(serde_json::from_str(written).unwrap());
+    let summary = parse(document.to_string().as_bytes()).expect("it is read");
+    let shown = text("terminal", &summary, &style()).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("The first request that ended as refused: no way."), "{shown}");
+    assert!(text("json", &summary, &style()).contains("ended as refused: no way."), "it is lost");
+}
+
+#[test]
 fn the_terminal_keeps_to_80_columns_of_safe_text() {
     for (name, make) in samples::ALL {
         for colour in [false, true] {

@@ -7,7 +7,7 @@ use crate::exit::{self, Failure};
 use crate::output::{self, Shown};
 use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use anyhow::{Context as _, Result, anyhow};
-use headway_engine::{Manifest, recompute};
+use headway_engine::{Manifest, Told, recompute};
 use headway_records::RunFolder;
 use headway_report::{Document, Material};
 use headway_stats::thresholds::{check_steps, judge, of_summary};
@@ -38,7 +38,11 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         let document = Manifest::read(&run.plan())?;
         let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
         check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
-        (recompute(&run.records(), document, thresholds, None)?, run.path().to_owned())
+        // Why requests failed is in no log.
+        let before = if stored.is_file() { summary_of(&args.run).ok() } else { None };
+        let reasons = before.map(|summary| summary.failure_reasons).into_iter().collect();
+        let told = Told { reasons, ..Told::default() };
+        (recompute(&run.records(), document, thresholds, told)?, run.path().to_owned())
     };
     let log = records.then(|| RunFolder::open(&args.run)).transpose()?.map(|run| run.records());
     let shown =
@@ -90,7 +94,7 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
     if run.join(headway_records::folder::RECORDS).is_file() {
         let run = RunFolder::open(run)?;
         let document = Manifest::read(&run.plan())?;
-        let fresh = recompute(&run.records(), document, asked.to_vec(), None)?;
+        let fresh = recompute(&run.records(), document, asked.to_vec(), Told::default())?;
         let missing = fresh.not_computed.into_iter().filter(|(path, _)| path.starts_with("thresholds."));
         summary.not_computed.extend(missing);
         summary.thresholds = fresh.thresholds;
@@ -127,7 +131,7 @@ pub(super) fn summary_of(run: &Path) -> Result<Summary> {
     }
     let run = RunFolder::open(run)?;
     let document = Manifest::read(&run.plan())?;
-    recompute(&run.records(), document, Vec::new(), None)
+    recompute(&run.records(), document, Vec::new(), Told::default())
 }
 
 #[cfg(test)]
@@ -153,7 +157,7 @@ mod tests {
             backend.play(&settings.spec, &headway_engine::Control::default(), &mut []).unwrap().summary;
         let run = RunFolder::open(&out).unwrap();
         let document = Manifest::read(&run.plan()).unwrap();
-        let again = recompute(&run.records(), document, Vec::new(), None).unwrap();
+        let again = recompute(&run.records(), document, Vec::new(), Told::default()).unwrap();
         assert!(first.measured.n > 400, "{}", first.measured.n);
         assert_eq!((again.source, &again.started_at), (first.source, &first.started_at));
         assert_eq!(again.measured, first.measured);

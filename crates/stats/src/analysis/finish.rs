@@ -1,6 +1,6 @@
 //! The end of an analysis: from what was kept to the document.
 
-use super::{Analysis, push_least};
+use super::{Analysis, GIVEN_UP, push_least};
 use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
 use crate::cells::Fine;
 use crate::delays::Ended;
@@ -82,6 +82,11 @@ impl Analysis {
         }
         if facts.source == summary::Source::Sim {
             summary.take_back_sizes();
+        }
+        if facts.source == summary::Source::Live {
+            let given_up = GIVEN_UP.into_iter().zip(self.given_up).filter(|(_, n)| *n > 0);
+            let given_up = given_up.map(|(outcome, n)| (outcome.name().to_owned(), n));
+            summary.failure_reasons.others = given_up.collect();
         }
         summary
     }

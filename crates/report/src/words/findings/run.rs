@@ -79,9 +79,6 @@ pub(super) fn sentence(of: &Run) -> String {
             "Generator and target share this machine and compete for its processors: response times include that."
                 .into()
         }
-        Run::FirstFailure { outcome, message } => {
-            format!("The first request that ended as {outcome}: {message}.")
-        }
         Run::LogLost { lost, written, error } => format!(
             "The log has lost {}, and holds {} ({error}); the statistics have all of them.",
             plural(*lost, "row"),

@@ -32,8 +32,6 @@ pub enum Run {
     InPause { n: u64 },
     /// Generator and target share a machine.
     SameHost,
-    /// What was said of the first request that ended with this outcome.
-    FirstFailure { outcome: String, message: String },
     /// The log lacks rows, for that error of the system.
     LogLost { lost: u64, written: u64, error: String },
     /// The log in that folder has no end mark.
