@@ -35,7 +35,7 @@ pub use headway_workload::{Limits, Plan, Process, Request, Target};
 pub use live::{Live, Start};
 pub use manifest::Manifest;
 pub use plan_summary::plan_summary;
-pub use recompute::{Told, recompute};
+pub use recompute::{Told, recompute, show_percentiles};
 pub use simulate::Sim;
 pub use snapshot::Snapshot;
 pub use spec::{Backend, Keep, RunResult, RunSpec, render, run_folder};

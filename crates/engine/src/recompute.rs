@@ -4,9 +4,9 @@ use crate::analysis_setup::{of_shards, tolerating};
 use crate::manifest::Manifest;
 use crate::merge::{missing, say_missing};
 use crate::reasons::explain;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use headway_base::{Batch, Kind, Nanos, Record};
-use headway_records::{By, Limits, Merge};
+use headway_records::{By, Limits, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, Source};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
@@ -61,6 +61,32 @@ pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, tol
         summary.verdict.findings.push(cut_short(log));
     }
     Ok(summary)
+}
+
+/// Lets the summary of the run in that folder show these percentiles, if there are any; those that it lacks are computed from the
+/// records.
+///
+/// # Errors
+/// There are no records to compute one from, or they cannot be read.
+pub fn show_percentiles(summary: &mut Summary, percentiles: &[f64], run: &Path) -> Result<()> {
+    if percentiles.is_empty() {
+        return Ok(());
+    }
+    let response = &summary.response;
+    let lacks = |p: &&f64| response.n > 0 && response.percentile(**p).is_none();
+    if let Some(lacking) = percentiles.iter().find(lacks) {
+        ensure!(
+            run.join(folder::RECORDS).is_file(),
+            "--percentiles: the summary does not hold {lacking}, and the run kept no records to compute it from; it holds \
+             50, 90, 95, 99 and 99.9"
+        );
+        let folder = RunFolder::open(run)?;
+        let mut manifest = Manifest::read(&folder.plan())?;
+        manifest.asked.percentiles = percentiles.to_vec();
+        summary.take_percentiles(recompute(&folder.records(), manifest, Vec::new(), Told::default())?);
+    }
+    summary.plan.get_or_insert_default().percentiles = percentiles.to_vec();
+    Ok(())
 }
 
 /// The records of a log by the worker that wrote them, each a shard of the plan: only within one worker do requests start in the
