@@ -5,8 +5,8 @@ import threading
 
 import badserver
 from harness import (
-    Serve, all_ended, check, code_of, conserved, contains, equal, expect, finding, finding_ids, flat, free_port, run,
-    start_run,
+    Serve, all_ended, check, code_of, conserved, contains, equal, expect, finding, finding_ids, flat, free_port, reasons,
+    run, start_run,
 )
 
 LOAD = ["-R", "50", "-d", "1s"]
@@ -60,10 +60,9 @@ def wrong_answers(tmp):
         summary = ended.summary
         conserved(summary)
         if summary["outcomes"] != {outcome: summary["measured"]["n"]}:
-            cause = [f["text"] for f in summary["verdict"]["findings"] if f["id"].startswith("cause-")]
-            wrong.append(f"{name}: expected only {outcome}, seen {summary['outcomes']}; {cause}")
-        elif not finding(summary, f"cause-{outcome}"):
-            wrong.append(f"{name}: no finding cause-{outcome}: {finding_ids(summary)}")
+            wrong.append(f"{name}: expected only {outcome}, seen {summary['outcomes']}; {summary['failure_reasons']}")
+        elif not reasons(summary, outcome):
+            wrong.append(f"{name}: no reason of {outcome}: {summary['failure_reasons']}")
         elif ended.code != code_of(summary):
             wrong.append(f"{name}: {ended}")
     expect(not wrong, "\n".join(wrong))

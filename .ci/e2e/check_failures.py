@@ -7,7 +7,7 @@ import zlib
 
 from check_scenario import rows_of, run_file, start_file
 from check_thresholds import cases, code, expected
-from harness import ROOT, check, conserved, contains, equal, expect, finding, flat, headway
+from harness import ROOT, check, conserved, contains, equal, expect, finding, flat, headway, reasons
 from limits import KINDS, judged
 from recorder import Recorder
 
@@ -21,11 +21,11 @@ def outcomes(summary, label):
 
 
 def cause(summary, outcome, *parts):
-    """The first reason of that outcome is told, and holds these parts."""
-    found = finding(summary, f"cause-{outcome}")
-    expect(found, f"no finding cause-{outcome}: {summary['verdict']['findings']}")
+    """The reasons of that outcome are told, and hold these parts."""
+    found = reasons(summary, outcome)
+    expect(found, f"no reason of {outcome}: {summary['failure_reasons']}")
     for part in parts:
-        contains(found["text"], part, f"cause of {outcome}")
+        contains(found, part, f"reasons of {outcome}")
 
 
 @check("failures: unique data runs out: a failed step by default; skip ends the session, stop the group, wrap begins again")

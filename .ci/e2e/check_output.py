@@ -8,6 +8,7 @@ import select
 import time
 import urllib.parse
 
+from check_scenario import rows_of
 from harness import HEADWAY, Serve, all_ended, check, code_of, contains, environment, equal, expect, headway, run, spawn, stop
 
 LOAD = ["-R", "200", "-d", "1s"]
@@ -251,3 +252,60 @@ def secrets_in_errors(tmp):
         ended = headway(*arguments, cwd=tmp)
         expect(ended.code in (1, 2), f"expected exit 1 or 2; {ended}")
         expect("d0rmouse" not in ended.out + ended.err, f"the password is printed; {ended}")
+
+
+@check("output: --percentiles: of a run and computed again from its records; none can be without records; bad ones: exit 2")
+def percentiles(tmp):
+    asked = ["--percentiles", "75,99,99.99"]
+    with Serve("--service", "exp(1ms)", "--servers", "2", tmp=tmp) as serve:
+        own = run(serve.url, *LOAD, *asked, tmp=tmp, name="asked")
+        run(serve.url, *LOAD, tmp=tmp, name="plain")
+        run(serve.url, *LOAD, "--no-log", tmp=tmp, name="nolog")
+    equal(own.summary["plan"]["percentiles"], [75, 99, 99.99], "plan.percentiles")
+    response = own.summary["response"]
+    equal([row["percent"] for row in response["percentiles"]], [75, 99.99], "percentiles besides the five")
+    middle, far = response["percentiles"]
+    expect(response["p50"] <= middle["value"] <= response["p90"] and middle["ci95"], f"p75: {response}")
+    expect(far["ci95"] is None and "response.ci95.p99.99" in own.summary["not_computed"], f"p99.99: {far}")
+    again = json.loads(headway("report", "plain", *asked, "--json", "-", cwd=tmp).out)
+    log = [(row["done_ns"] - row["intended_ns"]) / 1e9 for row in rows_of(tmp / "plain")]
+    expect(abs(again["response"]["percentiles"][0]["value"] / sorted(log)[int(len(log) * 0.75)] - 1) < 0.1, "p75 against the records")
+    shown = headway("report", "plain", *asked, cwd=tmp).out
+    contains(shown, "p99.99", "the table")
+    expect("p95 " not in shown, f"p95 is shown: {shown}")
+    contains(headway("report", "nolog", "--percentiles", "99,50", cwd=tmp).exits(0, 98).out, "p50", "of a run without records")
+    lacks = headway("report", "nolog", *asked, cwd=tmp).exits(2)
+    contains(lacks.err, "--percentiles: the summary does not hold 75, and the run kept no records", "message")
+    for bad in ["0", "100", "abc", "50,,99"]:
+        wrong = headway("report", "plain", "--percentiles", bad, cwd=tmp).exits(2)
+        contains(wrong.err, "--percentiles", f"message of {bad}")
+        contains(wrong.err, "above 0 and below 100", f"message of {bad}")
+
+
+@check("output: --histogram has every answered request once; --open starts the desktop's opener, and says where it cannot")
+def histogram_and_open(tmp):
+    with Serve("--service", "exp(1ms)", "--servers", "2", tmp=tmp) as serve:
+        ended = run(serve.url, *LOAD, "--histogram", tmp=tmp, name="shown")
+    lines = ended.out.splitlines()
+    first = next(i for i, line in enumerate(lines) if "answered requests" in line)
+    bars = [line for line in lines[first + 1:] if "%" in line and line.rstrip().endswith("#")]
+    expect(0 < len(bars) <= 13 and all(len(line) <= 80 for line in bars), ended.out)
+    equal(sum(int(line[21:].split()[0].replace(",", "")) for line in bars), ended.summary["outcomes"]["ok"], "requests in the histogram")
+    opener = tmp / "bin" / "xdg-open"
+    opener.parent.mkdir()
+    opener.write_text('#!/bin/sh\necho "$1" > opened\n')
+    opener.chmod(0o755)
+    path = f"{opener.parent}:{os.environ['PATH']}"
+    headway("report", "shown", "--open", cwd=tmp, env=environment(PATH=path, CI="")).exits(ended.code)
+    for _ in range(100):
+        if (tmp / "opened").exists() and (tmp / "opened").read_text():
+            break
+        time.sleep(0.05)
+    equal((tmp / "opened").read_text().strip(), "shown/report.html", "the page that was opened")
+    (tmp / "opened").unlink()
+    said = headway("report", "shown", "--open", cwd=tmp, env=environment(PATH=path, CI="true")).exits(ended.code)
+    contains(said.err, "nothing is opened where CI is set", "in CI")
+    said = headway("report", "shown", "--open", cwd=tmp, env=environment(PATH=str(tmp), CI="")).exits(ended.code)
+    contains(said.err, "xdg-open cannot be started", "without an opener")
+    time.sleep(0.2)
+    expect(not (tmp / "opened").exists(), "it was opened")

@@ -1,7 +1,9 @@
 """Why requests failed: distinct reasons with counts, and for each of twelve errors a sentence that names the flag which helps."""
 
 import contextlib
+import json
 import socket
+import time
 
 import badserver
 from certificates import Authority
@@ -20,13 +22,12 @@ def advised(ended, outcome, kind, *parts):
     summary = ended.summary
     conserved(summary)
     rows = [row for row in summary["failure_reasons"]["rows"] if row["outcome"] == outcome]
-    if kind not in ("response-timeout", "connect-timeout"):
-        expect(rows, f"no reasons of outcome {outcome}: {summary['failure_reasons']}; {ended}")
-        equal({row["kind"] for row in rows}, {kind}, f"kinds of outcome {outcome}")
-        failed = sum(f["n"] for f in summary["failures"] if f["outcome"] == outcome)
-        equal(sum(row["n"] for row in rows), failed, f"{kind}: reasons, against failures (there is no warm-up)")
-        for row in rows:
-            contains(flat(ended.out), flat(row["advice"]), f"{kind}: the first screen")
+    expect(rows, f"no reasons of outcome {outcome}: {summary['failure_reasons']}; {ended}")
+    equal({row["kind"] for row in rows}, {kind}, f"kinds of outcome {outcome}")
+    failed = sum(f["n"] for f in summary["failures"] if f["outcome"] == outcome)
+    equal(sum(row["n"] for row in rows), failed, f"{kind}: reasons, against failures (there is no warm-up)")
+    for row in rows:
+        contains(flat(ended.out), flat(row["advice"]), f"{kind}: the first screen")
     for part in parts:
         contains(flat(ended.out), part, f"{kind}: the first screen")
     for name, arguments in [("details", ["--details"]), ("markdown", ["--output", "markdown=-"])]:
@@ -165,3 +166,35 @@ def secrets(tmp):
     for file in ["summary.json", "report.html"]:
         expect("hunter2" not in (ended.folder / file).read_text(), f"{file} holds the secret")
     expect("hunter2" not in ended.out + ended.err, "the screen holds the secret")
+
+
+@check("reasons: requests that were given up have their limit; computed again they are the same, and merge adds those of the shards up")
+def kept(tmp):
+    def slow_or_wrong(seen):
+        if seen.path == "/slow":
+            time.sleep(1)
+        return 500, {}, b""
+
+    text = "target: ${TARGET}\nseed: 7\nusers: { arrive: { rate: 40/s }, phases: [ { hold: 2s } ] }\ntimeout: 300ms\njourney: [ { get: /x, name: x }, { get: /slow, name: slow } ]\n"
+    (tmp / "s.yaml").write_text(text)
+    counts = []
+    with Recorder(slow_or_wrong) as server:
+        env = {"TARGET": server.url}
+        for i in range(2):
+            headway("run", "s.yaml", "--shard", f"{i}/2", "--out", f"shard-{i}", "--quiet", cwd=tmp, env=env)
+    reasons = lambda folder: json.loads((tmp / folder / "summary.json").read_text())["failure_reasons"]
+    key = lambda row: (row["outcome"], row["status"], row["kind"], row["reason"], row["example"])
+    for i in range(2):
+        own = reasons(f"shard-{i}")
+        late = [row for row in own["rows"] if row["outcome"] == "timeout"]
+        equal([(row["reason"], row["kind"]) for row in late], [("no complete response within 300ms", "response-timeout")], "time-outs")
+        headway("report", f"shard-{i}", "--recompute", "--json", f"again-{i}.json", cwd=tmp)
+        equal(json.loads((tmp / f"again-{i}.json").read_text())["failure_reasons"], own, "computed again")
+        counts.append({key(row): row["n"] for row in own["rows"]})
+    headway("merge", "shard-0", "shard-1", "--out", "all", "--quiet", cwd=tmp)
+    both = {k: sum(of.get(k, 0) for of in counts) for k in set(counts[0]) | set(counts[1])}
+    equal({key(row): row["n"] for row in reasons("all")["rows"]}, both, "merged")
+    (tmp / "shard-0" / "summary.json").unlink()
+    headway("report", "shard-0", "--recompute", "--json", "killed.json", cwd=tmp)
+    killed = json.loads((tmp / "killed.json").read_text())["failure_reasons"]["rows"]
+    expect([row["outcome"] for row in killed] == ["timeout"], f"without a summary: {killed}")

@@ -9,7 +9,7 @@ import urllib.parse
 import uuid
 
 from check_scenario import rows_of, run_file
-from harness import check, conserved, contains, equal, expect, finding, headway
+from harness import check, conserved, contains, equal, expect, headway, reasons
 from recorder import Recorder
 
 NAMES = ["ann", 'bob "b"', "çé/ü?&#%", "  {{seq}} "]
@@ -227,7 +227,7 @@ journey:
     summary = ended.summary
     conserved(summary)
     equal(summary["by_label"]["head"]["outcomes"], {"unsent": 10, "ok": 10}, "outcomes of the header")
-    contains(finding(summary, "cause-unsent")["text"], "X-Text", "cause")
+    contains(reasons(summary, "unsent"), "X-Text", "reasons")
     contains(ended.out, "line break", "the report")
     equal({s.header("X-Text") for s in server.on("/head")}, {"fine"}, "headers that came")
     expect(not any(s.header("X-Evil") for s in server.requests), "a header was smuggled in")

@@ -290,6 +290,11 @@ def finding(summary, *ids):
     return next((f for f in summary["verdict"]["findings"] if f["id"] in ids), None)
 
 
+def reasons(summary, outcome):
+    """What requests of that outcome met: the example of each reason, in one text."""
+    return "; ".join(row["example"] for row in summary["failure_reasons"]["rows"] if row["outcome"] == outcome)
+
+
 def finding_ids(summary):
     return [f["id"] for f in summary["verdict"]["findings"]]
 

@@ -3,7 +3,7 @@ the response is certain; framing that can be read in two ways is an error with i
 
 import badserver
 from badserver import says, says_and_closes
-from harness import check, conserved, expect, finding, run
+from harness import check, conserved, expect, reasons, run
 
 OK = b"HTTP/1.1 200 OK\r\n"
 TE = OK + b"Transfer-Encoding: chunked\r\n"
@@ -34,7 +34,7 @@ def early(data):
     return behaviour
 
 
-# Name; what the server does; the outcome word; what the report's finding must say of it.
+# Name; what the server does; the outcome word; what the report must say of it.
 SERVERS = [
     # Lines.
     ("bare LF throughout", says(b"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello"), "ok", ""),
@@ -138,7 +138,7 @@ def broken_servers(tmp):
         if not set(summary["outcomes"]) <= set(outcome.split(" or ")):
             wrong.append(f"{name}: expected only {outcome}, seen {summary['outcomes']}")
         elif outcome == "protocol":
-            found = finding(summary, "cause-protocol")
-            if not found or reason not in found["text"]:
-                wrong.append(f"{name}: expected the reason {reason!r}, seen {found and found['text']!r}")
+            found = reasons(summary, "protocol")
+            if reason not in found:
+                wrong.append(f"{name}: expected the reason {reason!r}, seen {found!r}")
     expect(not wrong, "\n".join(wrong))

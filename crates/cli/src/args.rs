@@ -288,11 +288,11 @@ pub struct OutputArgs {
     /// Reports in files.
     #[command(flatten)]
     pub reports: ReportFiles,
-    /// Show all of the report: reasons and evidence of the verdict, the generator, every row
-    #[arg(long, conflicts_with = "quiet")]
-    pub details: bool,
+    /// What is shown.
+    #[command(flatten)]
+    pub show: ShowArgs,
     /// No progress, and no report but the verdict's exit code
-    #[arg(long)]
+    #[arg(long, conflicts_with = "details")]
     pub quiet: bool,
     /// Keep no record of single requests
     #[arg(long)]
@@ -300,6 +300,23 @@ pub struct OutputArgs {
     /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
     #[arg(long)]
     pub strict: bool,
+}
+
+/// What of the results is shown.
+#[derive(ClapArgs, Debug, Clone, Default)]
+pub struct ShowArgs {
+    /// Show all of the report: reasons and evidence of the verdict, the generator, every row
+    #[arg(long, help_heading = "Output")]
+    pub details: bool,
+    /// Percentiles of times that reports show [default: 50,90,95,99,99.9]
+    #[arg(long, value_delimiter = ',', value_parser = audit::parse_percentile, value_name = "P,P,...", help_heading = "Output")]
+    pub percentiles: Vec<f64>,
+    /// Show a histogram of the response times in the terminal
+    #[arg(long, help_heading = "Output")]
+    pub histogram: bool,
+    /// Open the HTML report on this desktop; not where CI is set
+    #[arg(long, help_heading = "Output")]
+    pub open: bool,
 }
 
 /// `headway demo`.
@@ -396,9 +413,9 @@ pub struct ReportArgs {
     /// What is demanded of the numbers; the run's own thresholds if nothing is.
     #[command(flatten)]
     pub demands: ThresholdArgs,
-    /// Show all of the report: reasons and evidence of the verdict, the generator, every row
-    #[arg(long)]
-    pub details: bool,
+    /// What is shown.
+    #[command(flatten)]
+    pub show: ShowArgs,
     /// Exit with 97 if the verdict is INCONCLUSIVE, or over 1 % of the requests waited at the connection cap
     #[arg(long)]
     pub strict: bool,

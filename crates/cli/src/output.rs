@@ -4,11 +4,11 @@ mod requests;
 
 pub use requests::Listening;
 
-use crate::args::Wanted;
+use crate::args::{ShowArgs, Wanted};
 use crate::exit::in_words;
 use anyhow::{Context as _, Result};
 pub use headway_engine::audit::write_new;
-use headway_engine::files::replace;
+use headway_engine::files::{open_page, replace};
 pub use headway_engine::render;
 use headway_records::{Limits, RunFolder};
 use headway_report::html::Html;
@@ -32,18 +32,30 @@ pub struct Shown<'a> {
     pub notes: &'a [(String, String)],
     /// Whether the terminal report shows all there is.
     pub details: bool,
+    /// Whether it shows a histogram.
+    pub histogram: bool,
+    /// Whether the page is opened.
+    pub open: bool,
 }
 
 impl<'a> Shown<'a> {
+    /// As these flags have it.
+    pub fn by(self, ShowArgs { details, histogram, open, .. }: &ShowArgs) -> Shown<'a> {
+        Shown { details: *details, histogram: *histogram, open: *open, ..self }
+    }
+
+    /// A study, which keeps no records.
+    pub fn study(study: &'a Study, folder: Option<&'a Path>) -> Shown<'a> {
+        Shown::of(Document::Study(study), folder, None)
+    }
+
     /// A summary; the folder of its run has its records, unless none were kept.
     pub fn run(summary: &'a Summary, folder: Option<&'a RunFolder>, log: Option<&'a Path>) -> Shown<'a> {
-        Shown {
-            document: Document::Summary(summary),
-            log,
-            folder: folder.map(RunFolder::path),
-            notes: &[],
-            details: false,
-        }
+        Shown::of(Document::Summary(summary), folder.map(RunFolder::path), log)
+    }
+
+    fn of(document: Document<'a>, folder: Option<&'a Path>, log: Option<&'a Path>) -> Shown<'a> {
+        Shown { document, log, folder, notes: &[], details: false, histogram: false, open: false }
     }
 }
 
@@ -54,6 +66,12 @@ pub fn deliver(shown: Shown<'_>, wanted: &[Wanted], quiet: bool) -> Vec<Result<(
     if !quiet && !wanted.iter().any(Wanted::is_printed) {
         let style = style(shown);
         results.extend(Terminal.render(shown.document, &style).map(|bytes| print(&bytes)));
+    }
+    let asked = wanted.iter().find(|one| one.output.name() == Html.name() && !one.is_printed());
+    let kept = shown.folder.map(|folder| folder.join(headway_records::folder::REPORT));
+    let page = asked.map(|one| one.path.clone()).or(kept).filter(|page| page.is_file());
+    if let Some(why) = shown.open.then(|| open_page(page.as_deref()).err()).flatten() {
+        let _ = writeln!(io::stderr(), "headway: {why}");
     }
     results
 }
@@ -66,7 +84,7 @@ fn write(shown: Shown<'_>, wanted: &Wanted) -> Result<()> {
     }
     let style = match wanted.is_printed() {
         true => style(shown),
-        false => Style { details: shown.details, ..Style::default() },
+        false => Style { details: shown.details, histogram: shown.histogram, ..Style::default() },
     };
     let bytes = wanted.output.render(shown.document, &style);
     put(wanted, &bytes.with_context(|| format!("{}: nothing to make it of", wanted.typed()))?)
@@ -113,7 +131,7 @@ pub fn study_folder(study: &Study, scenario: &str, folder: &RunFolder) -> Vec<Re
 
 /// How the terminal report looks here: colour only where a person sees it and has not declined it.
 fn style(shown: Shown<'_>) -> Style {
-    let Shown { folder, notes, details, .. } = shown;
+    let Shown { folder, notes, details, histogram, .. } = shown;
     let declined = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     Style {
         colour: io::stdout().is_terminal() && !declined,
@@ -121,6 +139,7 @@ fn style(shown: Shown<'_>) -> Style {
         folder: folder.filter(|folder| folder.is_dir()).map(|folder| folder.display().to_string()),
         notes: notes.to_vec(),
         details,
+        histogram,
         ..Style::default()
     }
 }

@@ -1,19 +1,19 @@
 //! A run over sockets, in real time: resolves the name, runs workers and collector, and returns the result.
 
 use crate::collect::{Observer, channel};
+use crate::reasons::explain;
 use crate::spec::Kept;
 use crate::{Error, Manifest, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow};
-use headway_base::Nanos;
-use headway_live::reasons::FailureReasons;
+use headway_base::{Nanos, Outcome};
 use headway_live::tls::TlsSetup;
-use headway_live::{Clock, Control, RunReport, wait};
+use headway_live::{Clock, Control, RunReport, WorkerReport, wait};
+use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Decoded, DmaLatency, FailureReason, Finding, FindingId, Generator, IdleLoops, Severity, Source, Stall,
-    Wait, WaitStrategy, WorkerTime,
+    Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId, Generator, IdleLoops, Severity,
+    Source, Stall, Wait, WaitStrategy, WorkerTime,
 };
-use headway_stats::{Facts, Summary};
 use headway_workload::Target;
 use headway_workload::content::Script;
 use headway_workload::redact::Redactor;
@@ -157,8 +157,9 @@ impl Live {
             departures: departures(&report),
             ..manifest.facts(Source::Live)
         };
+        let met: Vec<_> = report.workers.iter().map(|worker| reasons(worker, &self.redactor)).collect();
         Ok(kept.close(collected, facts, |summary| {
-            name_causes(summary, &report, &self.redactor);
+            explain(summary, &met);
             summary.decoded = decoded(&report);
             summary.verdict.findings.extend(self.findings());
         }))
@@ -304,42 +305,21 @@ fn decoded(report: &RunReport) -> Option<Decoded> {
     (all.n > 0).then_some(all)
 }
 
-/// Says in the summary why requests failed: distinct reasons with counts, and of each outcome the first one as a finding.
-fn name_causes(summary: &mut Summary, report: &RunReport, redactor: &Redactor) {
-    let of_workers = || report.workers.iter().map(|worker| &worker.reasons);
+/// Why requests of a worker failed, secrets replaced.
+fn reasons(worker: &WorkerReport, redactor: &Redactor) -> FailureReasons {
     let hide = |text: &str| redactor.hide(text).into_owned();
-    let mut first = BTreeMap::new();
-    for (outcome, rows) in of_workers().flat_map(FailureReasons::rows) {
-        first.entry(outcome).or_insert(&rows[0].example);
-    }
-    for (outcome, text) in first {
-        let n = summary.outcomes.get(outcome.name()).copied().unwrap_or(0);
-        if n > 0 {
-            let evidence = Run::FirstFailure { outcome: outcome.name().to_owned(), message: hide(text) };
-            summary.verdict.findings.push(Finding {
-                id: format!("cause-{}", outcome.name()).into(),
-                severity: Severity::Info,
-                evidence: vec![evidence.into()],
-                n,
-                ..Finding::default()
-            });
-        }
-    }
-    let merged = FailureReasons::merged(of_workers(), hide);
-    let reasons = &mut summary.failure_reasons;
-    reasons.rows = merged
-        .rows()
-        .flat_map(|(outcome, rows)| rows.iter().map(move |row| (outcome, row)))
-        .map(|(outcome, row)| FailureReason {
+    let of_outcome = |(outcome, rows): (Outcome, _)| {
+        let row = move |row: &headway_live::reasons::FailureReason| FailureReason {
             outcome: outcome.name().to_owned(),
             status: (row.status > 0).then_some(row.status),
             kind: row.kind,
-            reason: row.reason.clone(),
-            example: row.example.clone(),
+            reason: hide(&row.reason),
+            example: hide(&row.example),
             n: row.n,
             ..FailureReason::default()
-        })
-        .collect();
-    reasons.rows.sort_by_key(|row| std::cmp::Reverse(row.n));
-    reasons.others = merged.others().iter().map(|(outcome, &n)| (outcome.name().to_owned(), n)).collect();
+        };
+        <[_]>::iter(rows).map(row)
+    };
+    let others = worker.reasons.others().iter().map(|(outcome, &n)| (outcome.name().to_owned(), n));
+    FailureReasons { rows: worker.reasons.rows().flat_map(of_outcome).collect(), others: others.collect() }
 }

@@ -4,7 +4,7 @@
 //! what machines said of themselves beyond their summaries' blocks, and departures, which no log holds.
 
 use crate::manifest::Manifest;
-use crate::recompute::{cut_short, recompute};
+use crate::recompute::{Told, cut_short, recompute};
 use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder};
@@ -171,7 +171,7 @@ impl Shards {
         let merged = headway_records::merge_as(&logs, &out.records(), By::Started, limits, Some(&metadata))
             .map_err(unwritable)?;
         let mut summary =
-            recompute(&out.records(), manifest, thresholds, self.generator()).map_err(Error::Unreadable)?;
+            recompute(&out.records(), manifest, thresholds, self.told()).map_err(Error::Unreadable)?;
         for (log, _) in &merged.truncated {
             summary.verdict.findings.push(cut_short(log));
         }
@@ -203,7 +203,12 @@ impl Shards {
         }
     }
 
-    /// What the machines said of themselves, together; none if one of them left no summary.
+    fn told(&self) -> Told {
+        let summaries = self.runs.iter().filter_map(|run| run.summary.as_ref());
+        Told { generator: self.generator(), reasons: summaries.map(|s| s.failure_reasons.clone()).collect() }
+    }
+
+    /// How the machines fared, together; none if one of them left no summary.
     fn generator(&self) -> Option<Generator> {
         let blocks: Option<Vec<&Generator>> =
             self.runs.iter().map(|run| run.summary.as_ref().and_then(|s| s.generator.as_ref())).collect();

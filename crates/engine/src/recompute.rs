@@ -3,27 +3,32 @@
 use crate::analysis_setup::{of_shards, tolerating};
 use crate::manifest::Manifest;
 use crate::merge::{missing, say_missing};
-use anyhow::Result;
+use crate::reasons::explain;
+use anyhow::{Result, ensure};
 use headway_base::{Batch, Kind, Nanos, Record};
-use headway_records::{By, Limits, Merge};
+use headway_records::{By, Limits, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
-use headway_stats::summary::{Finding, FindingId, Generator, Severity, Source};
+use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, Source};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
 use std::path::Path;
 
 /// Rows handed to the statistics at a time.
 const ROWS: usize = 4_096;
 
-/// The summary of the records in `log`, held to `thresholds`; `generator` is what is known of the generator, if anything.
+/// What the machines said of themselves, which no log holds.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// How the generator fared, if that is known.
+    pub generator: Option<Generator>,
+    /// Why requests failed, by those who met it.
+    pub reasons: Vec<FailureReasons>,
+}
+
+/// The summary of the records in `log`, held to `thresholds`; `told` is what is known besides.
 ///
 /// # Errors
 /// The log cannot be read, or the manifest's plan is none that this version makes.
-pub fn recompute(
-    log: &Path,
-    manifest: Manifest,
-    thresholds: Vec<Threshold>,
-    generator: Option<Generator>,
-) -> Result<Summary> {
+pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, told: Told) -> Result<Summary> {
     let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
     let shards = manifest.shards()?;
     let mut workers = Workers::new(manifest.asked.threads);
@@ -46,15 +51,42 @@ pub fn recompute(
     let missing = missing(&plan, &manifest.shards);
     let facts = Facts {
         interrupted_at: (!whole && last < plan.end()).then_some(last),
-        generator,
+        generator: told.generator,
         ..manifest.facts(if live { Source::Live } else { Source::Sim })
     };
     let mut summary = analysis.finish(facts);
+    explain(&mut summary, &told.reasons);
     say_missing(&mut summary, &missing);
     if !whole {
         summary.verdict.findings.push(cut_short(log));
     }
     Ok(summary)
+}
+
+/// Lets the summary of the run in that folder show these percentiles, if there are any; those that it lacks are computed from the
+/// records.
+///
+/// # Errors
+/// There are no records to compute one from, or they cannot be read.
+pub fn show_percentiles(summary: &mut Summary, percentiles: &[f64], run: &Path) -> Result<()> {
+    if percentiles.is_empty() {
+        return Ok(());
+    }
+    let response = &summary.response;
+    let lacks = |p: &&f64| response.n > 0 && response.percentile(**p).is_none();
+    if let Some(lacking) = percentiles.iter().find(lacks) {
+        ensure!(
+            run.join(folder::RECORDS).is_file(),
+            "--percentiles: the summary does not hold {lacking}, and the run kept no records to compute it from; it holds \
+             50, 90, 95, 99 and 99.9"
+        );
+        let folder = RunFolder::open(run)?;
+        let mut manifest = Manifest::read(&folder.plan())?;
+        manifest.asked.percentiles = percentiles.to_vec();
+        summary.take_percentiles(recompute(&folder.records(), manifest, Vec::new(), Told::default())?);
+    }
+    summary.plan.get_or_insert_default().percentiles = percentiles.to_vec();
+    Ok(())
 }
 
 /// The records of a log by the worker that wrote them, each a shard of the plan: only within one worker do requests start in the

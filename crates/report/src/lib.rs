@@ -42,6 +42,8 @@ pub struct Style {
     pub colour: bool,
     /// Whether the terminal shows all there is to a run, and not one screen.
     pub details: bool,
+    /// Whether the terminal shows a histogram of the response times.
+    pub histogram: bool,
     /// The exact command that repeats the run; if none, the summary's own command.
     pub repeat: Option<String>,
     /// Where the run's files are.

@@ -9,7 +9,7 @@ mod samples;
 
 use headway_report::{ALL, Material, Style, find, of_extension, parse};
 use headway_stats::Summary;
-use headway_stats::summary::FailureReason;
+use headway_stats::summary::{FailureReason, Percentile, Why};
 use std::collections::BTreeSet;
 
 fn style() -> Style {
@@ -74,6 +74,7 @@ fn flags_in_place_of_a_file_s_values_are_named() {
 #[test]
 fn every_output_shows_every_sample_and_always_alike() {
     let full = Style {
+        histogram: true,
         colour: true,
         details: true,
         repeat: Some("headway run x".into()),
@@ -168,6 +169,48 @@ fn json_reads_back_equal() {
         let bytes = headway_report::json::document(&summary);
         assert_eq!(parse(&bytes).expect(name), summary, "{name}");
     }
+}
+
+#[test]
+fn a_finding_that_a_former_version_made_is_shown_as_it_is_written() {
+    let written = r#"{"id": "cause-refused", "severity": "info", "n": 40, "text": "The first request that ended as refused: no way.",
+        "evidence": [{"kind": "first-failure", "outcome": "refused", "message": "no way"}]}"#;
+    let mut document: serde_json::Value = serde_json::from_str(&text("json", &well(), &style())).unwrap();
+    let findings = document["verdict"]["findings"].as_array_mut().expect("findings are a list");
+    findings.push(serde_json::from_str(written).unwrap());
+    let summary = parse(document.to_string().as_bytes()).expect("it is read");
+    let shown = text("terminal", &summary, &style()).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("The first request that ended as refused: no way."), "{shown}");
+    assert!(text("json", &summary, &style()).contains("ended as refused: no way."), "it is lost");
+}
+
+#[test]
+fn the_percentiles_that_were_asked_for_are_the_rows_of_the_table() {
+    let mut summary = well();
+    summary.plan.get_or_insert_default().percentiles = vec![75.0, 99.0, 99.99];
+    let far = Percentile { percent: 99.99, value: Some(0.25), ci95: None };
+    let middle = Percentile { percent: 75.0, value: Some(0.004_5), ci95: Some([0.004_1, 0.004_9]) };
+    summary.response.percentiles = vec![middle, far];
+    summary.response.lower_bound.insert("p99.99".into(), true);
+    summary.not_computed.insert("response.ci95.p99.99".into(), Why::OneSide { needed: 20.0, n: 900 }.into());
+    let rows = |shown: &str| {
+        let first = shown.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+        first
+            .filter(|word| word.starts_with('p') && word.len() < 7 && word[1..].parse::<f64>().is_ok())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&screen(&well())), ["p50", "p90", "p95", "p99", "p99.9"]);
+    let shown = screen(&summary);
+    assert_eq!(rows(&shown), ["p75", "p99", "p99.99"]);
+    assert!(shown.contains("4.50 ms") && shown.contains("> 250 ms"), "{shown}");
+    for output in ["html", "markdown"] {
+        let page = text(output, &summary, &style());
+        assert!(
+            page.contains("p99.99") && page.contains("p75") && !page.contains(">p95<"),
+            "{output}: {page}"
+        );
+    }
+    assert!(text("terminal", &summary, &style()).contains("response p99.99:"), "why it has no interval");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::summary::ThresholdResult;
 use crate::thresholds::Threshold;
 use crate::thresholds::measure::{MetricsView, Thresholds};
 use crate::users::Loops;
-use headway_base::{Batch, Kind, Nanos, Record, Snapshot, Start, Trigger};
+use headway_base::{Batch, Kind, Nanos, Outcome, Record, Snapshot, Start, Trigger};
 
 /// Rows of another tool after which what needs not wait any more is taken.
 const ROWS: u64 = 1_024;
@@ -45,7 +45,12 @@ pub struct Analysis {
     delays: Option<Delays>,
     started_all: u64,
     ended_of_started: u64,
+    /// Requests that were given up at a limit, over the whole run.
+    given_up: [u64; GIVEN_UP.len()],
 }
+
+/// How requests end that are given up at a limit.
+const GIVEN_UP: [Outcome; 3] = [Outcome::Timeout, Outcome::ConnectTimeout, Outcome::Shed];
 
 impl Analysis {
     /// An analysis that expects batches of `setup.sources` sources.
@@ -83,6 +88,7 @@ impl Analysis {
             thresholds: Thresholds::default(),
             started_all: 0,
             ended_of_started: 0,
+            given_up: [0; GIVEN_UP.len()],
             setup,
         }
     }
@@ -209,6 +215,9 @@ impl Analysis {
     fn count_request(&mut self, record: &Record) {
         self.ended_of_started += u64::from(record.started.is_some());
         let count = u64::from(record.count);
+        if let Some(at) = GIVEN_UP.iter().position(|&outcome| outcome == record.outcome) {
+            self.given_up[at] += count;
+        }
         let place = self.measured.place(record.arrived, record.intended);
         if let Some(delays) = &mut self.delays {
             // What was not sent has no response time.

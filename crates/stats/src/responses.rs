@@ -17,7 +17,9 @@ use crate::cells::{Cells, Segment};
 use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_half_width};
 use crate::moments::Sums;
 use crate::steady::Bucket;
-use crate::summary::{CurvePoint, Interval, NotComputed, PowerLaw, ResponseBucket, Spread, Why};
+use crate::summary::{
+    CurvePoint, Interval, NotComputed, Percentile, PowerLaw, ResponseBucket, Spread, Why, percentile_key,
+};
 use crate::tail::power_law;
 use std::cell::OnceCell;
 
@@ -293,6 +295,39 @@ impl Sample {
                 _ => (&mut spread.p999, &mut spread.ci95.p999),
             };
             (*field, *ci) = (value, interval);
+        }
+        spread
+    }
+
+    /// The same with these percentiles besides.
+    pub fn spread_with(
+        &self,
+        percentiles: &[f64],
+        unit: f64,
+        path: &str,
+        not_computed: &mut NotComputed,
+    ) -> Spread {
+        let mut spread = self.spread(unit, path, not_computed);
+        for &percent in percentiles.iter().filter(|_| self.n() > 0) {
+            if spread.percentile(percent).is_some() {
+                continue;
+            }
+            let (p, key) = (percent / 100.0, percentile_key(percent));
+            let quantile = self.quantile(p);
+            if quantile.is_some_and(|q| q.lower_bound) {
+                spread.lower_bound.insert(key.clone(), true);
+            }
+            let ci95 = match self.interval(p) {
+                Ok(([low, high], stepped)) => {
+                    spread.stepped.extend(stepped.then_some((key, true)));
+                    Some([low / unit, high / unit])
+                }
+                Err(why) => {
+                    not_computed.insert(format!("{path}.ci95.{key}"), why.into());
+                    None
+                }
+            };
+            spread.percentiles.push(Percentile { percent, value: quantile.map(|q| q.value / unit), ci95 });
         }
         spread
     }

@@ -160,6 +160,8 @@ pub struct Setup {
     pub rate: Option<f64>,
     /// What is tolerated before the load counts as not sent as specified.
     pub tolerances: Tolerances,
+    /// Percentiles of times to estimate; empty: those that every distribution has.
+    pub percentiles: Vec<f64>,
 }
 
 /// An open workload without labels, plan or measured phase, from one source with stamps in nanoseconds.
@@ -179,6 +181,7 @@ impl Default for Setup {
             resolution: Nanos(1),
             rate: None,
             tolerances: Tolerances::default(),
+            percentiles: Vec::new(),
         }
     }
 }

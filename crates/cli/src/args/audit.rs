@@ -230,7 +230,7 @@ fn parse_group(text: &str) -> Result<u64, UnitError> {
         .ok_or_else(|| UnitError::new(text, "a number of users: write for example 1,2,5,10"))
 }
 
-fn parse_percentile(text: &str) -> Result<f64, UnitError> {
+pub(super) fn parse_percentile(text: &str) -> Result<f64, UnitError> {
     units::parse_number(text).ok().filter(|&p| p > 0.0 && p < 100.0).ok_or_else(|| {
         UnitError::new(text, "a percentile: write numbers above 0 and below 100, such as 90,95,99.9")
     })

@@ -5,7 +5,7 @@ use crate::exit::{self, FAILED, Failure, INCOMPLETE, INTERRUPTED};
 use crate::output::{Shown, complain, deliver, render};
 use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use headway_engine::merge::{Error, Shards};
-use headway_engine::run_folder;
+use headway_engine::{run_folder, show_percentiles};
 
 pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     let wanted = args.output.reports.wanted();
@@ -16,14 +16,14 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
         .map_err(Failure::usage)?;
     let shards = Shards::open(&args.runs).map_err(failure)?;
     let folder = run_folder(args.output.out.as_deref(), shards.name())?;
-    let merged = shards.merge(&folder).map_err(failure)?;
+    let mut merged = shards.merge(&folder).map_err(failure)?;
+    show_percentiles(&mut merged.summary, &args.output.show.percentiles, folder.path())?;
     let style = headway_report::Style::default();
     let files = [(headway_records::folder::SUMMARY, "json"), (headway_records::folder::REPORT, "html")];
     let written =
         files.map(|(name, output)| folder.write_new(name, &render(output, &merged.summary, &style)));
     let log = folder.records();
-    let details = args.output.details;
-    let shown = Shown { details, ..Shown::run(&merged.summary, Some(&folder), Some(&log)) };
+    let shown = Shown::run(&merged.summary, Some(&folder), Some(&log)).by(&args.output.show);
     let written = written.into_iter().map(|result| result.map(drop).map_err(Into::into));
     let failed = complain(written.chain(deliver(shown, &wanted, args.output.quiet)));
     Ok(match exit::of_summary(&merged.summary, args.output.strict) {

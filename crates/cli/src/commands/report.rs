@@ -7,9 +7,9 @@ use crate::exit::{self, Failure};
 use crate::output::{self, Shown};
 use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use anyhow::{Context as _, Result, anyhow};
-use headway_engine::{Manifest, recompute};
+use headway_engine::{Manifest, Told, recompute, show_percentiles};
 use headway_records::RunFolder;
-use headway_report::{Document, Material};
+use headway_report::Material;
 use headway_stats::thresholds::{check_steps, judge, of_summary};
 use headway_stats::{Summary, Threshold};
 use std::fs;
@@ -27,7 +27,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
     outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
     let asked = args.demands.thresholds.as_slice();
     let stored = args.run.join(headway_records::folder::SUMMARY);
-    let (summary, folder) = if stored.is_file() && !args.recompute {
+    let (mut summary, folder) = if stored.is_file() && !args.recompute {
         let mut summary = summary_of(&args.run)?;
         if !asked.is_empty() {
             judge_again(&mut summary, asked, &args.run)?;
@@ -38,18 +38,27 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         let document = Manifest::read(&run.plan())?;
         let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
         check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
-        (recompute(&run.records(), document, thresholds, None)?, run.path().to_owned())
+        // Why requests failed is in no log.
+        let before = if stored.is_file() { summary_of(&args.run).ok() } else { None };
+        let reasons = before.map(|summary| summary.failure_reasons).into_iter().collect();
+        let told = Told { reasons, ..Told::default() };
+        (recompute(&run.records(), document, thresholds, told)?, run.path().to_owned())
     };
+    show_percentiles(&mut summary, &args.show.percentiles, &folder).map_err(Failure::usage)?;
     let log = records.then(|| RunFolder::open(&args.run)).transpose()?.map(|run| run.records());
-    let shown =
-        Shown { folder: Some(&folder), details: args.details, ..Shown::run(&summary, None, log.as_deref()) };
+    let shown = Shown { folder: Some(&folder), ..Shown::run(&summary, None, log.as_deref()).by(&args.show) };
     let failed = output::complain(output::deliver(shown, &wanted, false));
     Ok(if failed { exit::FAILED } else { exit::of_summary(&summary, args.strict) })
 }
 
 /// A study, rendered again from its document: it keeps no records to compute anything from.
 fn study(args: &ReportArgs) -> Result<u8, Failure> {
-    let of_a_run = [(!args.demands.thresholds.is_empty(), "--threshold"), (args.recompute, "--recompute")];
+    let of_a_run = [
+        (!args.demands.thresholds.is_empty(), "--threshold"),
+        (args.recompute, "--recompute"),
+        (!args.show.percentiles.is_empty(), "--percentiles"),
+        (args.show.histogram, "--histogram"),
+    ];
     if let Some((_, flag)) = of_a_run.iter().find(|(given, _)| *given) {
         return Err(Failure::usage(anyhow!(
             "{flag} is about a single run, and {} is the folder of a study, which keeps no records: leave it out",
@@ -65,13 +74,7 @@ fn study(args: &ReportArgs) -> Result<u8, Failure> {
     let text = fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     let study = headway_report::study::parse(&text)
         .with_context(|| format!("{} is not a study this version reads", path.display()))?;
-    let shown = Shown {
-        document: Document::Study(&study),
-        log: None,
-        folder: Some(&args.run),
-        notes: &[],
-        details: false,
-    };
+    let shown = Shown::study(&study, Some(&args.run)).by(&args.show);
     let failed = output::complain(output::deliver(shown, &wanted, false));
     Ok(if failed { exit::FAILED } else { exit::of_study(&study, args.strict) })
 }
@@ -90,7 +93,7 @@ fn judge_again(summary: &mut Summary, asked: &[Threshold], run: &Path) -> Result
     if run.join(headway_records::folder::RECORDS).is_file() {
         let run = RunFolder::open(run)?;
         let document = Manifest::read(&run.plan())?;
-        let fresh = recompute(&run.records(), document, asked.to_vec(), None)?;
+        let fresh = recompute(&run.records(), document, asked.to_vec(), Told::default())?;
         let missing = fresh.not_computed.into_iter().filter(|(path, _)| path.starts_with("thresholds."));
         summary.not_computed.extend(missing);
         summary.thresholds = fresh.thresholds;
@@ -127,38 +130,5 @@ pub(super) fn summary_of(run: &Path) -> Result<Summary> {
     }
     let run = RunFolder::open(run)?;
     let document = Manifest::read(&run.plan())?;
-    recompute(&run.records(), document, Vec::new(), None)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::args::{Args, Command};
-    use crate::settings::simulated;
-    use clap::Parser as _;
-
-    #[test]
-    fn sessions_of_several_requests_are_counted_again_as_they_were() {
-        let folder = tempfile::tempdir().unwrap();
-        let (scenario, out) = (folder.path().join("s.yaml"), folder.path().join("run"));
-        let text = "users: { arrive: { rate: 50/s }, phases: [ { hold: 4s } ], think: exp(10ms) }\n\
-            journey: [ { get: /a }, { get: /b, repeat: 2 } ]\nmodel: { servers: 2, service: exp(1ms) }\n";
-        fs::write(&scenario, text).unwrap();
-        let words =
-            ["headway", "sim", scenario.to_str().unwrap(), "--seed", "5", "--out", out.to_str().unwrap()];
-        let Command::Sim(args) = Args::parse_from(words).command else { unreachable!() };
-        let settings = simulated(&args, &[]).unwrap();
-        let backend = headway_engine::Backend::Sim(Box::new(settings.sim.clone()));
-        let first =
-            backend.play(&settings.spec, &headway_engine::Control::default(), &mut []).unwrap().summary;
-        let run = RunFolder::open(&out).unwrap();
-        let document = Manifest::read(&run.plan()).unwrap();
-        let again = recompute(&run.records(), document, Vec::new(), None).unwrap();
-        assert!(first.measured.n > 400, "{}", first.measured.n);
-        assert_eq!((again.source, &again.started_at), (first.source, &first.started_at));
-        assert_eq!(again.measured, first.measured);
-        assert_eq!(again.arrivals, first.arrivals);
-        assert_eq!(again.sessions, first.sessions);
-        assert_eq!(again.verdict.load, first.verdict.load);
-    }
+    recompute(&run.records(), document, Vec::new(), Told::default())
 }

@@ -71,9 +71,9 @@ pub(super) fn play(settings: &RunSettings, notes: &dyn Fn(&Summary) -> Notes) ->
     }
     let folder = result.folder.as_ref();
     let log = folder.filter(|_| !settings.output.no_log).map(RunFolder::records);
-    let details = settings.output.details;
     let notes = notes(&result.summary);
-    let shown = Shown { notes: &notes, details, ..Shown::run(&result.summary, folder, log.as_deref()) };
+    let shown = Shown::run(&result.summary, folder, log.as_deref()).by(&settings.output.show);
+    let shown = Shown { notes: &notes, ..shown };
     let written = output::deliver(shown, &wanted, quiet);
     let code = exit::of_summary(&result.summary, settings.output.strict);
     if exit::unreachable(&result.summary) {

@@ -15,7 +15,6 @@ use headway_engine::experiment::{Studied, StudySpec, study};
 use headway_engine::simulate::RecordedRun;
 use headway_live::Control;
 use headway_records::RunFolder;
-use headway_report::Document;
 use headway_report::format::plural;
 use headway_report::words::findings::KEPT_BY_A_STUDY;
 use headway_stats::study::Study;
@@ -84,8 +83,7 @@ fn run(settings: &SimSettings) -> Result<u8, Failure> {
     let summary = &simulated.summary;
     let folder = simulated.folder.as_ref();
     let log = folder.filter(|_| settings.logs()).map(|folder| folder.records());
-    let details = settings.output.details;
-    let shown = Shown { details, ..Shown::run(summary, folder, log.as_deref()) };
+    let shown = Shown::run(summary, folder, log.as_deref()).by(&settings.output.show);
     let written = output::deliver(shown, &settings.output.reports.wanted(), settings.output.quiet);
     let code = exit::of_summary(summary, settings.output.strict);
     let failures = simulated.failures.into_iter().map(|failure| Err(failure.into()));
@@ -120,7 +118,7 @@ fn several(settings: &StudySettings) -> Result<u8, Failure> {
         .map(|folder| output::study_folder(&study, &settings.scenario, folder))
         .unwrap_or_default();
     let folder = folder.as_ref().map(RunFolder::path);
-    let shown = Shown { document: Document::Study(&study), log: None, folder, notes: &[], details: false };
+    let shown = Shown::study(&study, folder).by(&settings.output.show);
     written.extend(output::deliver(shown, &settings.output.reports.wanted(), quiet));
     let failed = output::complain(written);
     if interrupted {

@@ -74,7 +74,7 @@ impl RunSettings {
         let limits = bounds::live(&scenario.settings, &mut load)?;
         let max_body = scenario.settings.max_body.unwrap_or(DEFAULT_MAX_BODY);
         let thresholds = scenario::demands(&scenario)?;
-        let base = load.spec(&scenario, words);
+        let mut base = load.spec(&scenario, words);
         let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body);
         let live = Live {
             shown_target: scenario.redactor.hide_url(&target.url()).into_owned(),
@@ -91,6 +91,7 @@ impl RunSettings {
         // What HTTP does not allow is found now, not when the run begins.
         live.requests().map_err(|error| anyhow!("{}", live.redactor.hide(&format!("{error:#}"))))?;
         let output = args.output.clone();
+        base.shown.percentiles = output.show.percentiles.clone();
         let spec = RunSpec {
             name: if file.is_made() { live.target.short_name() } else { scenario.name },
             scenario: (!file.is_made()).then_some(scenario.redacted),

@@ -97,7 +97,8 @@ fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &[String]) -> Res
     let load =
         Load { overridden: file.overridden(&scenario), ..Load::of(&scenario, seed, Shard::WHOLE, None) };
     bounded(&load.plan, &model)?;
-    let base = load.spec(&scenario, words);
+    let mut base = load.spec(&scenario, words);
+    base.shown.percentiles = args.output.show.percentiles.clone();
     let output = args.output.clone();
     let keeps = output.out.is_some() || args.log;
     let sim = Sim { capped: scenario.settings.connections.is_some(), ..Sim::new(model) };

@@ -141,8 +141,14 @@ fn refuse(args: &SimArgs, parameters: &[Parameter], thresholds: &[Threshold]) ->
             }
         );
     }
-    if args.log {
-        bail!("--log is about a single run, and this is {STUDY}: leave it out, or play one model once");
+    let show = &args.output.show;
+    let of_a_run = [
+        (args.log, "--log"),
+        (!show.percentiles.is_empty(), "--percentiles"),
+        (show.histogram, "--histogram"),
+    ];
+    if let Some((_, flag)) = of_a_run.iter().find(|(given, _)| *given) {
+        bail!("{flag} is about a single run, and this is {STUDY}: leave it out, or play one model once");
     }
     let no_records = Some("a study keeps none; play one model once");
     reports_fit(

@@ -9,6 +9,7 @@ mod lab;
 mod merge;
 mod named;
 mod outputs;
+mod recompute;
 mod repeat;
 mod settings;
 mod sim_flags;

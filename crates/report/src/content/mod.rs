@@ -172,7 +172,7 @@ pub(crate) struct Why {
     /// The block of the number: `response`.
     pub of: &'static str,
     /// Its name: `p99.9`.
-    pub name: &'static str,
+    pub name: String,
     /// The reason.
     pub reason: String,
 }
@@ -205,7 +205,7 @@ type Keyed<T> = Vec<(String, T)>;
 
 /// Reasons for missing numbers, each said once, with the numbers that it is of.
 #[derive(Default)]
-pub(crate) struct Footnotes(Keyed<Keyed<Vec<&'static str>>>);
+pub(crate) struct Footnotes(Keyed<Keyed<Vec<String>>>);
 
 impl Footnotes {
     /// The number, from 1, of the note that says why.
@@ -214,7 +214,7 @@ impl Footnotes {
         let place = place(&mut self.0, &why.reason);
         let blocks = &mut self.0[place].1;
         let block = self::place(blocks, &of);
-        blocks[block].1.push(why.name);
+        blocks[block].1.push(why.name.clone());
         place + 1
     }
 

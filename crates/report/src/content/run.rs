@@ -1,30 +1,66 @@
 //! The tables of a run, a simulation or an audit.
 
 use super::{Block, Cell, Column, Note, Row, Section, Table, Why};
-use crate::format::{STEPPED, count, interval_cell, number as digits, plural, rate, share_of, size, time};
+use crate::format::{
+    STEPPED, count, interval_cell, number as digits, percentile, plural, rate, share_of, size, time,
+};
 use crate::words::{self, Tone};
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Failure, FailureReason, Interval, Intervals, LabelSummary, Source, Spread, Tail, ThreadGroup,
-    ThresholdResult,
+    Failure, FailureReason, Interval, LabelSummary, PERCENTILES, Source, Spread, Tail, ThreadGroup,
+    ThresholdResult, percentile_key,
 };
 
 /// Labels, and groups, that renderings of little room show.
 const MOST_LABELS: usize = 12;
 
-/// A statistic's name in the document, its title, its value and its interval.
-type Statistic = (&'static str, &'static str, fn(&Spread) -> Option<f64>, fn(&Intervals) -> Option<Interval>);
+/// A row of the table of times.
+#[derive(Clone, Copy)]
+enum Statistic {
+    Mean,
+    Min,
+    Percentile(f64),
+    Max,
+}
 
-const STATISTICS: [Statistic; 8] = [
-    ("mean", "mean", |block| block.mean, |ci| ci.mean),
-    ("min", "min", |block| block.min, |_| None),
-    ("p50", "p50", |block| block.p50, |ci| ci.p50),
-    ("p90", "p90", |block| block.p90, |ci| ci.p90),
-    ("p95", "p95", |block| block.p95, |ci| ci.p95),
-    ("p99", "p99", |block| block.p99, |ci| ci.p99),
-    ("p999", "p99.9", |block| block.p999, |ci| ci.p999),
-    ("max", "max", |block| block.max, |_| None),
-];
+impl Statistic {
+    /// The rows of that summary: with the percentiles that were asked for.
+    fn all(summary: &Summary) -> Vec<Statistic> {
+        let asked = summary.plan.as_ref().map_or(&[][..], |plan| &plan.percentiles);
+        let percentiles = if asked.is_empty() { &PERCENTILES[..] } else { asked };
+        let mut all = vec![Statistic::Mean, Statistic::Min];
+        all.extend(percentiles.iter().map(|&p| Statistic::Percentile(p)));
+        all.push(Statistic::Max);
+        all
+    }
+
+    /// Its name in the document, and for readers.
+    fn names(self) -> [String; 2] {
+        match self {
+            Statistic::Mean => ["mean", "mean"].map(str::to_owned),
+            Statistic::Min => ["min", "min"].map(str::to_owned),
+            Statistic::Max => ["max", "max"].map(str::to_owned),
+            Statistic::Percentile(p) => [percentile_key(p), percentile(p)],
+        }
+    }
+
+    fn value(self, of: &Spread) -> Option<f64> {
+        match self {
+            Statistic::Mean => of.mean,
+            Statistic::Min => of.min,
+            Statistic::Max => of.max,
+            Statistic::Percentile(p) => of.percentile(p)?.value,
+        }
+    }
+
+    fn interval(self, of: &Spread) -> Option<Interval> {
+        match self {
+            Statistic::Mean => of.ci95.mean,
+            Statistic::Min | Statistic::Max => None,
+            Statistic::Percentile(p) => of.percentile(p)?.ci95,
+        }
+    }
+}
 
 /// A column of the table of times, and how its numbers are shown.
 struct Quantity<'a> {
@@ -61,10 +97,11 @@ pub(crate) fn times(summary: &Summary) -> Section {
         cells: std::iter::once(Cell::new(title)).chain(quantities.iter().map(of)).collect(),
         wide,
     };
-    let mut rows: Vec<Row> = STATISTICS
-        .iter()
-        .map(|of| row(of.1, of.0 == "min", &|quantity| statistic_of(summary, quantity, of)))
-        .collect();
+    let mut rows: Vec<Row> = Vec::new();
+    for of in Statistic::all(summary) {
+        let wide = matches!(of, Statistic::Min);
+        rows.push(row(&of.names()[1], wide, &|quantity| statistic_of(summary, quantity, of)));
+    }
     rows.push(row("CoV", true, &|of| Cell::new(of.spread.cov.map_or("-".into(), digits))));
     rows.push(row("without an answer", true, &|of| Cell::new(count(of.spread.censored))));
     rows.push(row("n", false, &|of| Cell::new(count(of.spread.n))));
@@ -79,9 +116,10 @@ fn column(title: &str, width: usize, intervals: usize) -> Column {
     Column { intervals, ..Column::number(title, width) }
 }
 
-fn statistic_of(summary: &Summary, of: &Quantity<'_>, (key, name, value, interval): &Statistic) -> Cell {
+fn statistic_of(summary: &Summary, of: &Quantity<'_>, statistic: Statistic) -> Cell {
     let spread = of.spread;
-    let lower = spread.lower_bound.contains_key(*key);
+    let [key, name] = &statistic.names();
+    let lower = spread.lower_bound.contains_key(key);
     let why = |interval: bool| {
         let path = if interval { format!("{}.ci95.{key}", of.block) } else { format!("{}.{key}", of.block) };
         let reason = match words::why::missing(&summary.not_computed, &path) {
@@ -89,9 +127,9 @@ fn statistic_of(summary: &Summary, of: &Quantity<'_>, (key, name, value, interva
             None if spread.n == 0 => "nothing was observed".into(),
             None => return None,
         };
-        (!of.block.is_empty()).then_some(Why { interval, of: of.block, name, reason })
+        (!of.block.is_empty()).then(|| Why { interval, of: of.block, name: name.clone(), reason })
     };
-    let Some(value) = value(spread) else {
+    let Some(value) = statistic.value(spread) else {
         return Cell { why: why(false), ..Cell::toned(Tone::Faint, "-") };
     };
     let mark = words::generator_share::mark(spread, key);
@@ -99,9 +137,9 @@ fn statistic_of(summary: &Summary, of: &Quantity<'_>, (key, name, value, interva
     let (tone, text) =
         if lower { (Tone::Warn, format!("> {shown}{mark}")) } else { (Tone::Plain, shown + mark) };
     let cell = Cell::toned(tone, text);
-    match interval(&spread.ci95) {
-        _ if matches!(*key, "min" | "max") => cell,
-        Some(ends) => Cell { interval: Some((of.range)(ends, spread.stepped.contains_key(*key))), ..cell },
+    match statistic.interval(spread) {
+        _ if matches!(statistic, Statistic::Min | Statistic::Max) => cell,
+        Some(ends) => Cell { interval: Some((of.range)(ends, spread.stepped.contains_key(key))), ..cell },
         None => Cell { interval: Some(String::new()), why: why(true), ..cell },
     }
 }

@@ -8,7 +8,7 @@ use super::content::table;
 use super::grid::Grid;
 use super::layout::{INDENT, Page, WIDTH, columns, span, wrap};
 use super::verdict::{MEANING, answer};
-use super::{beside, numbers};
+use super::{beside, histogram, numbers};
 use crate::Style;
 use crate::content::{self, Block};
 use crate::format::{count, number, plural, share_of, visible};
@@ -46,6 +46,7 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
     page.marked(0, "", Tone::Plain, &brief::subject(summary));
     page.labelled("load", Tone::Plain, &brief::load(summary));
     times(page, summary);
+    histogram::render(page, summary, style);
     beside::run(page, summary);
     model(page, summary);
     labels(page, summary);

@@ -13,6 +13,7 @@ mod brief;
 mod command;
 mod content;
 mod grid;
+mod histogram;
 mod layout;
 mod machine;
 mod model;
@@ -69,6 +70,7 @@ impl Output for Terminal {
         thresholds::thresholds(&mut page, summary);
         numbers::arrivals(&mut page, summary);
         numbers::times(&mut page, summary);
+        histogram::render(&mut page, summary, style);
         beside::run(&mut page, summary);
         model::model(&mut page, summary);
         numbers::users(&mut page, summary);

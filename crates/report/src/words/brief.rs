@@ -6,7 +6,7 @@ use super::{Answer, SATURATED, Tone, asked, busiest_worker, failures, outcome_me
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, FindingId, Pattern, Source};
+use headway_stats::summary::{FailureReason, Pattern, Source};
 
 /// Are the starts like those of independent users? In a line, where there is more to say than that.
 pub fn pattern(summary: &Summary) -> Answer {
@@ -68,7 +68,7 @@ pub fn failures(summary: &Summary) -> Vec<Failed> {
             let reasons = failures::reasons(summary, name, status);
             let advice = failures::kinds(summary, name, status).into_iter().map(failures::advice).collect();
             let why = match &reasons[..] {
-                [] => first(summary, name).into_iter().collect(),
+                [] => Vec::new(),
                 [row] if row.n >= n => vec![row.example.clone()],
                 rows => counted(rows),
             };
@@ -88,15 +88,6 @@ pub fn failures(summary: &Summary) -> Vec<Failed> {
 /// The most frequent reasons with their counts.
 fn counted(rows: &[&FailureReason]) -> Vec<String> {
     rows.iter().take(MOST_REASONS).map(|row| format!("{}: {}", count(row.n), row.reason)).collect()
-}
-
-/// What the first request that ended so met, in a document without counts of reasons.
-fn first(summary: &Summary, outcome: &str) -> Option<String> {
-    if !summary.failure_reasons.rows.is_empty() {
-        return None;
-    }
-    let id = FindingId::from(format!("cause-{outcome}"));
-    summary.verdict.findings.iter().find(|finding| finding.id == id).map(super::findings::text)
 }
 
 /// What was run, without the date.

@@ -92,7 +92,7 @@ pub fn hostile() -> Summary {
     plan.arrivals = Some(u64::MAX);
     for finding in &mut summary.verdict.findings {
         finding.id = attack.into();
-        let failure = Run::FirstFailure { outcome: attack.into(), message: attack.repeat(2) };
+        let failure = Run::LogLost { lost: u64::MAX, written: 1, error: attack.repeat(2) };
         finding.evidence = vec![failure.into()];
         finding.value = Some(-1e300);
         finding.interval = Some([f64::MIN, f64::MAX]);

@@ -67,6 +67,7 @@ pub fn block(n: u64, mean: f64, spread: f64) -> Spread {
     let quantile = |p: f64| mean * (1.0 + spread.min(4.0) * (-(1.0 - p).ln() - 1.0)).max(0.05);
     let about = |value: f64, width: f64| Some([value * (1.0 - width), value * (1.0 + width)]);
     Spread {
+        percentiles: Vec::new(),
         n,
         censored: 0,
         mean: Some(mean),

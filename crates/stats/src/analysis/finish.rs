@@ -1,6 +1,6 @@
 //! The end of an analysis: from what was kept to the document.
 
-use super::{Analysis, push_least};
+use super::{Analysis, GIVEN_UP, push_least};
 use crate::arrivals_summary::{ArrivalsResult, arrivals_result};
 use crate::cells::Fine;
 use crate::delays::Ended;
@@ -83,6 +83,11 @@ impl Analysis {
         if facts.source == summary::Source::Sim {
             summary.take_back_sizes();
         }
+        if facts.source == summary::Source::Live {
+            let given_up = GIVEN_UP.into_iter().zip(self.given_up).filter(|(_, n)| *n > 0);
+            let given_up = given_up.map(|(outcome, n)| (outcome.name().to_owned(), n));
+            summary.failure_reasons.others = given_up.collect();
+        }
         summary
     }
 
@@ -159,16 +164,18 @@ impl Analysis {
         let r = &self.requests;
         let response = Sample::new(&[&r.ok, &r.answered], &[&r.censored], filled);
         let service = Sample::new(&[&r.service], &[&r.service_censored], filled);
-        summary.response = response.spread(NS, "response", missing);
-        summary.response_ok = Sample::new(&[&r.ok], &[], filled).spread(NS, "response_ok", missing);
-        self.shares_into(summary, NS, missing);
-        summary.service = service.spread(NS, "service", missing);
-        summary.first_byte = Sample::new(&[&r.first_byte], &[], filled).spread(NS, "first_byte", missing);
-        summary.bytes = Sample::new(&[&r.bytes], &[], filled).spread(1.0, "bytes", missing);
+        let asked = self.setup.percentiles.as_slice();
+        let mut spread = |sample: &Sample, unit, path| sample.spread_with(asked, unit, path, missing);
+        summary.response = spread(&response, NS, "response");
+        summary.response_ok = spread(&Sample::new(&[&r.ok], &[], filled), NS, "response_ok");
+        summary.service = spread(&service, NS, "service");
+        summary.first_byte = spread(&Sample::new(&[&r.first_byte], &[], filled), NS, "first_byte");
+        summary.bytes = spread(&Sample::new(&[&r.bytes], &[], filled), 1.0, "bytes");
         if let Some([open, session]) = r.split(filled) {
-            summary.response_open = Some(open.spread(NS, "response_open", missing));
-            summary.response_session = Some(session.spread(NS, "response_session", missing));
+            summary.response_open = Some(spread(&open, NS, "response_open"));
+            summary.response_session = Some(spread(&session, NS, "response_session"));
         }
+        self.shares_into(summary, NS, missing);
         let nothing = || if self.arrivals.compares { Why::NoObservations } else { Why::DueNotTold };
         summary.lag = tail(&self.arrivals.lag, "lag", nothing(), missing);
         summary.blocked = tail(&r.blocked, "blocked", nothing(), missing);

@@ -24,10 +24,54 @@ pub struct Failure {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FailureReasons {
-    /// Distinct reasons, the most frequent first; at most 16 of each outcome.
+    /// Distinct reasons, the most frequent first; at most 16 of each outcome. A request that was given up at a limit has that limit.
     pub rows: Vec<FailureReason>,
     /// Requests that failed for further reasons, by outcome.
     pub others: BTreeMap<String, u64>,
+}
+
+impl FailureReasons {
+    /// Distinct reasons that are kept of each outcome.
+    const MOST: usize = 16;
+
+    /// All of them together: of each outcome the most frequent reasons, and how many requests failed for others. What one had no
+    /// room for is among the others, also where another one has it.
+    pub fn merged<'a>(all: impl IntoIterator<Item = &'a FailureReasons>) -> FailureReasons {
+        let mut merged = FailureReasons::default();
+        let key = |row: &FailureReason| (row.outcome.clone(), row.status, row.kind, row.reason.clone());
+        let mut place = BTreeMap::new();
+        for reasons in all {
+            for (outcome, n) in &reasons.others {
+                *merged.others.entry(outcome.clone()).or_default() += n;
+            }
+            for row in &reasons.rows {
+                let at = *place.entry(key(row)).or_insert(merged.rows.len());
+                match merged.rows.get_mut(at) {
+                    Some(known) => known.n = known.n.saturating_add(row.n),
+                    None => merged.rows.push(row.clone()),
+                }
+            }
+        }
+        // Stable: of as many, those that were met first.
+        merged.rows.sort_by_key(|row| std::cmp::Reverse(row.n));
+        let FailureReasons { rows, others } = &mut merged;
+        let mut kept: BTreeMap<String, usize> = BTreeMap::new();
+        rows.retain(|row| {
+            let kept = kept.entry(row.outcome.clone()).or_default();
+            *kept += 1;
+            if *kept > Self::MOST {
+                *others.entry(row.outcome.clone()).or_default() += row.n;
+            }
+            *kept <= Self::MOST
+        });
+        merged
+    }
+
+    /// Requests that ended so, with and without a row.
+    pub fn count(&self, outcome: &str) -> u64 {
+        let rows = self.rows.iter().filter(|row| row.outcome == outcome);
+        rows.map(|row| row.n).sum::<u64>() + self.others.get(outcome).copied().unwrap_or(0)
+    }
 }
 
 /// Requests that failed for one reason.
@@ -69,6 +113,43 @@ mod tag {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn row(outcome: &str, status: u16, reason: &str, n: u64) -> FailureReason {
+        let (outcome, reason) = (outcome.to_owned(), reason.to_owned());
+        FailureReason { outcome, status: Some(status), reason, n, ..FailureReason::default() }
+    }
+
+    #[test]
+    fn the_same_reason_is_one_row_and_none_is_lost_beyond_the_bound() {
+        // One has reasons 0 to 15, the other 8 to 23: 8 to 15 come twice, and 0 to 7 are the rarest.
+        let of = |range: std::ops::Range<u64>| FailureReasons {
+            rows: range.map(|i| row("check", 200, &format!("reason {i}"), i + 1)).collect(),
+            others: BTreeMap::from([("check".to_owned(), 5)]),
+        };
+        let merged = FailureReasons::merged([&of(0..16), &of(8..24)]);
+        let at = |i: usize| (merged.rows[i].reason.as_str(), merged.rows[i].n);
+        assert_eq!((merged.rows.len(), at(0), at(15)), (16, ("reason 15", 32), ("reason 16", 17)));
+        let all: u64 = (0..16).chain(8..24).map(|i| i + 1).sum::<u64>() + 10;
+        assert_eq!(merged.count("check"), all);
+        assert_eq!(merged.others["check"], 10 + (1..=8).sum::<u64>());
+    }
+
+    #[test]
+    fn statuses_kinds_and_outcomes_keep_reasons_apart() {
+        let other_kind =
+            FailureReason { kind: Some(KnownFailure::EmptyBody), ..row("check", 200, "same", 3) };
+        let rows = vec![
+            row("check", 200, "same", 1),
+            row("check", 201, "same", 2),
+            row("status", 200, "same", 4),
+            other_kind,
+        ];
+        let apart = FailureReasons { rows, ..FailureReasons::default() };
+        let counts = |reasons: &FailureReasons| reasons.rows.iter().map(|row| row.n).collect::<Vec<_>>();
+        assert_eq!(counts(&FailureReasons::merged([&apart])), [4, 3, 2, 1]);
+        assert_eq!(counts(&FailureReasons::merged([&apart, &apart])), [8, 6, 4, 2]);
+        assert_eq!((apart.count("check"), apart.count("status"), apart.count("timeout")), (6, 4, 0));
+    }
 
     #[test]
     fn kinds_are_tags_and_unknown_ones_are_none() {

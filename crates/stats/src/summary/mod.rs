@@ -20,6 +20,7 @@ pub mod evidence;
 mod failures;
 mod generator;
 mod generator_share;
+mod percentiles;
 mod plan;
 mod sessions;
 mod simulation;
@@ -42,6 +43,7 @@ pub use evidence::Evidence;
 pub use failures::{Failure, FailureReason, FailureReasons};
 pub use generator::{Departures, DmaLatency, Generator, IdleLoops, Stall, Wait, WaitStrategy, WorkerTime};
 pub use generator_share::GeneratorShare;
+pub use percentiles::{PERCENTILES, Percentile, percentile_key};
 pub use plan::{PlanKind, PlanPhase, PlanSummary};
 pub use sessions::{Held, Sessions};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
@@ -284,6 +286,9 @@ pub struct Spread {
     pub p999: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
+    /// Percentiles that were asked for besides these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<Percentile>,
     /// 95 % intervals.
     pub ci95: Intervals,
     /// Which of `mean`, `p50` ... `max` are lower bounds.

@@ -54,6 +54,9 @@ pub struct PlanSummary {
     /// `--tolerance time-scale=...`: the longest lateness that is forgiven; null where it was not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_scale_s: Option<f64>,
+    /// Percentiles that reports show; empty: those that every distribution has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<f64>,
     /// Flags that took the place of values of the scenario file, as given, secrets replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden: Vec<String>,

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: when that is; findings know.
 
-use super::{Interval, Intervals, NotComputed, Summary, ThresholdOutcome, Why};
+use super::{Interval, Intervals, NotComputed, Summary, ThresholdOutcome, Why, percentile_key};
 use crate::steady::Length;
 use crate::thresholds::{is_time, percentile};
 
@@ -68,6 +68,14 @@ impl Summary {
                     let missing = if block.is_empty() { &mut unsaid } else { &mut *not_computed };
                     take(interval, &format!("{block}.ci95.{name}"), &reason, missing);
                     spread.stepped.remove(name);
+                }
+            }
+            for percentile in &mut spread.percentiles {
+                if let Some(reason) = why(Some(percentile.percent / 100.0)) {
+                    let key = percentile_key(percentile.percent);
+                    let missing = if block.is_empty() { &mut unsaid } else { &mut *not_computed };
+                    take(&mut percentile.ci95, &format!("{block}.ci95.{key}"), &reason, missing);
+                    spread.stepped.remove(&key);
                 }
             }
         }

@@ -82,9 +82,6 @@ pub(super) fn sentence(of: &Run) -> String {
         Run::ProxyNotUsed { variable, target } => {
             format!("{variable} is set and not used: Headway connects to {target} directly, never through a proxy.")
         }
-        Run::FirstFailure { outcome, message } => {
-            format!("The first request that ended as {outcome}: {message}.")
-        }
         Run::LogLost { lost, written, error } => format!(
             "The log has lost {}, and holds {} ({error}); the statistics have all of them.",
             plural(*lost, "row"),

@@ -34,8 +34,6 @@ pub enum Run {
     SameHost,
     /// A variable of the environment names a proxy for that target, and the run did not use it.
     ProxyNotUsed { variable: String, target: String },
-    /// What was said of the first request that ended with this outcome.
-    FirstFailure { outcome: String, message: String },
     /// The log lacks rows, for that error of the system.
     LogLost { lost: u64, written: u64, error: String },
     /// The log in that folder has no end mark.

@@ -1,0 +1,111 @@
+//! Why requests failed: what workers, shards or an earlier summary say of it, and which limit requests met that were given up.
+//!
+//! No log has reasons: they are carried over from the summaries that were written with it.
+
+use headway_base::{KnownFailure, Nanos, Outcome};
+use headway_stats::Summary;
+use headway_stats::summary::{FailureReason, FailureReasons};
+
+/// Puts these reasons into the summary, and one for each limit at which requests were given up that they do not have.
+pub(crate) fn explain(summary: &mut Summary, met: &[FailureReasons]) {
+    let given_up = std::mem::take(&mut summary.failure_reasons.others);
+    let met = FailureReasons::merged(met);
+    let row = |(name, n): (String, u64)| {
+        let outcome = Outcome::from_name(&name)?;
+        let reason = limit(summary, outcome)?;
+        let n = n.saturating_sub(met.count(&name));
+        let kind = KnownFailure::of(outcome, 0);
+        let row = FailureReason {
+            outcome: name,
+            kind,
+            example: reason.clone(),
+            reason,
+            n,
+            ..FailureReason::default()
+        };
+        (n > 0).then_some(row)
+    };
+    let rows = given_up.into_iter().filter_map(row).collect();
+    let given_up = FailureReasons { rows, ..FailureReasons::default() };
+    summary.failure_reasons = FailureReasons::merged([&met, &given_up]);
+}
+
+/// The limit at which requests of that outcome were given up.
+fn limit(summary: &Summary, outcome: Outcome) -> Option<String> {
+    let plan = summary.plan.as_ref()?;
+    let after =
+        |what: &str, limit: Option<f64>| Some(format!("{what} within {}", Nanos::from_secs_f64(limit?)));
+    match outcome {
+        Outcome::Timeout => after("no complete response", plan.timeout_s),
+        Outcome::ConnectTimeout => after("no connection", plan.connect_timeout_s),
+        Outcome::Shed => {
+            let cap = plan.connections.map_or(String::new(), |cap| format!(" (at most {cap})"));
+            after(&format!("no free connection{cap}"), plan.max_wait_s)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_stats::summary::PlanSummary;
+
+    fn limited() -> Summary {
+        let mut summary = Summary::default();
+        let (timeout_s, connect_timeout_s, max_wait_s) = (Some(10.0), Some(0.25), Some(1.5));
+        let plan = PlanSummary {
+            timeout_s,
+            connect_timeout_s,
+            max_wait_s,
+            connections: Some(8),
+            ..PlanSummary::default()
+        };
+        summary.plan = Some(plan);
+        let given_up = [("timeout", 3), ("connect-timeout", 2), ("shed", 7)];
+        summary.failure_reasons.others = given_up.map(|(name, n)| (name.to_owned(), n)).into();
+        summary
+    }
+
+    fn rows(summary: &Summary) -> Vec<(&str, &str, u64)> {
+        summary.failure_reasons.rows.iter().map(|row| (&*row.outcome, &*row.reason, row.n)).collect()
+    }
+
+    const LIMITS: [(&str, &str, u64); 3] = [
+        ("shed", "no free connection (at most 8) within 1.5s", 7),
+        ("timeout", "no complete response within 10s", 3),
+        ("connect-timeout", "no connection within 250ms", 2),
+    ];
+
+    #[test]
+    fn requests_that_were_given_up_have_their_limit_as_reason() {
+        let mut summary = limited();
+        explain(&mut summary, &[]);
+        assert_eq!(rows(&summary), LIMITS);
+        let kinds: Vec<_> = summary.failure_reasons.rows.iter().map(|row| row.kind).collect();
+        assert_eq!(kinds, [None, Some(KnownFailure::ResponseTimeout), Some(KnownFailure::ConnectTimeout)]);
+        assert!(summary.failure_reasons.others.is_empty());
+    }
+
+    #[test]
+    fn what_an_earlier_summary_tells_is_not_counted_again() {
+        let mut first = limited();
+        explain(&mut first, &[]);
+        let mut again = limited();
+        explain(&mut again, &[first.failure_reasons.clone()]);
+        assert_eq!(again.failure_reasons, first.failure_reasons);
+        // The system gave up one connection before the client did.
+        let mut part = first.failure_reasons.clone();
+        part.rows = vec![FailureReason {
+            outcome: "connect-timeout".into(),
+            reason: "connecting to 127.0.0.1:9: timed out".into(),
+            n: 1,
+            ..FailureReason::default()
+        }];
+        let mut summary = limited();
+        explain(&mut summary, &[part]);
+        let ended: Vec<_> = rows(&summary).into_iter().filter(|row| row.0 == "connect-timeout").collect();
+        let own = ("connect-timeout", "connecting to 127.0.0.1:9: timed out", 1);
+        assert_eq!(ended, [own, ("connect-timeout", "no connection within 250ms", 1)]);
+    }
+}
