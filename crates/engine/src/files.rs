@@ -38,16 +38,20 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// There is no page, no such program, or `CI` is set; as a sentence.
 pub fn open_page(page: Option<&Path>) -> Result<(), String> {
-    const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    const OPENERS: [&str; 2] = ["xdg-open", "open"];
     let page = page.ok_or("--open: there is no page to open: --html FILE writes one")?;
     let open = format!("open {} by hand", page.display());
     if std::env::var_os("CI").is_some_and(|set| !set.is_empty()) {
         return Err(format!("--open: nothing is opened where CI is set; {open}"));
     }
     let quiet = || std::process::Stdio::null();
-    let opener =
-        std::process::Command::new(OPENER).arg(page).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
-    opener.map(drop).map_err(|error| format!("--open: {OPENER} cannot be started ({error}); {open}"))
+    let start = |opener| {
+        std::process::Command::new(opener).arg(page).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn()
+    };
+    match OPENERS.into_iter().any(|opener| start(opener).is_ok()) {
+        true => Ok(()),
+        false => Err(format!("--open: neither {} can be started; {open}", OPENERS.join(" nor "))),
+    }
 }
 
 /// Writes a report to the file `path`, which has it complete or not at all.

@@ -126,10 +126,11 @@ fn only_live_knows_the_system() {
 
 /// Files of `stats` which build a text from parts, outside of their tests: paths of numbers in a document, labels, and messages on a
 /// threshold that cannot be read. None of them is a sentence on a result.
-const TEXTS_IN_STATS: [(&str, &str); 8] = [
+const TEXTS_IN_STATS: [(&str, &str); 9] = [
     ("audit/extent.rs", "a row as a line of another tool, to be sorted as text"),
     ("audit/threads.rs", "the name of a group of users: 1-20"),
     ("responses.rs", "paths in `not_computed`"),
+    ("summary/percentiles.rs", "names of percentiles in the document, and paths in `not_computed`"),
     ("summary/withhold.rs", "paths in `not_computed`"),
     ("thresholds/measure.rs", "paths in `not_computed`"),
     ("thresholds/mod.rs", "errors on thresholds as typed"),
