@@ -36,11 +36,10 @@ MODULES = [
     "check_verdict", "check_thresholds", "check_scenario", "check_sessions", "check_failures", "check_reasons",
     "check_workloads", "check_sim", "check_study", "check_beside", "check_lab", "check_convert", "check_translate", "check_interrupt",
     "check_bad_targets", "check_output", "check_secrets", "check_lost", "check_wait", "check_audit",
-    "check_html_layout",
 ]
 
 # Slow ones, for .ci/nightly.
-NIGHTLY = ["nightly_broken_servers", "nightly_limits", "nightly_lost", "nightly_impairments"]
+NIGHTLY = ["nightly_broken_servers", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_impairments"]
 
 # What a build without the features `full` says.
 WITHOUT_FEATURES = ["nightly_features"]
