@@ -20,11 +20,11 @@ const ROWS: usize = 4_096;
 pub struct Told {
     /// How the generator fared, if that is known.
     pub generator: Option<Generator>,
-    /// Why requests failed, by those who met it.
+    /// Why requests failed, as each source reports it.
     pub reasons: Vec<FailureReasons>,
 }
 
-/// The summary of the records in `log`, held to `thresholds`; `told` is what is known besides.
+/// The summary of the records in `log`, held to `thresholds`; `told` is what is known from elsewhere.
 ///
 /// # Errors
 /// The log cannot be read, or the manifest's plan is none that this version makes.

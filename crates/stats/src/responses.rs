@@ -299,7 +299,7 @@ impl Sample {
         spread
     }
 
-    /// The same with these percentiles besides.
+    /// The same with these percentiles in addition.
     pub fn spread_with(
         &self,
         percentiles: &[f64],

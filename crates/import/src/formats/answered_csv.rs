@@ -28,7 +28,7 @@ pub struct AnsweredCsv {
     fields: usize,
     expected: &'static str,
     resolution: Nanos,
-    /// What the file does not tell, besides requests without an answer.
+    /// What the file lacks, in addition to requests without an answer.
     missing: &'static str,
     /// Since the tool's own start.
     start: usize,
@@ -37,7 +37,7 @@ pub struct AnsweredCsv {
     more: Option<More>,
 }
 
-/// What oha has besides.
+/// Columns which oha alone writes.
 #[derive(Clone, Copy)]
 struct More {
     dns: usize,

@@ -71,7 +71,7 @@ const intervalBars = (xs, rows) => (u) => {
   ctx.restore();
 };
 
-// A name in so many pixels beneath a chart; the table has all of it.
+// A name shortened to a width in pixels; the table has the whole name.
 const shortened = (name, room) => {
   const most = Math.max(3, Math.floor(room / 8));
   return name.length > most ? name.slice(0, most - 1) + "\u2026" : name;

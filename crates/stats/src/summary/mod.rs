@@ -286,7 +286,7 @@ pub struct Spread {
     pub p999: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
-    /// Percentiles that were asked for besides these.
+    /// Percentiles requested in addition to these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<Percentile>,
     /// 95 % intervals.

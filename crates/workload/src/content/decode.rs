@@ -88,7 +88,7 @@ impl Codings {
         !self.unknown && self.given > 0
     }
 
-    /// The body, of at most so many bytes.
+    /// The body, up to that number of bytes.
     pub(super) fn decode(&self, mut body: Vec<u8>, most: u64) -> Result<Vec<u8>, Undecoded> {
         if self.given > MOST_CODINGS {
             let same = format!("expected a body in at most {MOST_CODINGS} encodings");

@@ -244,7 +244,7 @@ impl BodyCheck {
         Ok(BodyCheck(BodyTest::Matches(regex(pattern)?)))
     }
 
-    /// It is JSON, and what the pointer points to is this value, whose strings and names of members are templates as in
+    /// It is JSON, and the value at the pointer is this one. Its strings and member names are templates as in
     /// [`Body::json`](super::Body::json): numbers are compared by value. A string with values in it is also the number or
     /// truth value that is written so.
     ///

@@ -215,7 +215,7 @@ impl Step {
     /// Says what the answer must be, in the place of what was said before.
     ///
     /// # Errors
-    /// A header whose name is none, or a value that no answer can hold.
+    /// An invalid header name, or a value that no answer can hold.
     pub fn expect(&mut self, mut expect: Expect) -> Result<(), StepError> {
         let fleeting = [Source::Uuid, Source::Now, Source::UnixSeconds, Source::UnixMillis];
         if expect.sources().iter().any(|source| fleeting.contains(source)) {

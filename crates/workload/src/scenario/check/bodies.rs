@@ -112,7 +112,7 @@ fn json(tree: &Tree, names: &Names) -> Result<Body, Problem> {
     Body::json(&checked(tree, names)?, names).map_err(|e| mistake(tree.span, &e.error.message))
 }
 
-/// A JSON value whose texts are templates. Mistakes in them are found here first, where their places are known.
+/// A JSON value with templates in its texts. Mistakes in them are reported here, where their places are known.
 pub(super) fn checked(tree: &Tree, names: &Names) -> Result<Value, Problem> {
     templates(tree, names)?;
     Ok(template(tree))
