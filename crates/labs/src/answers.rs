@@ -70,7 +70,7 @@ mod tests {
     use crate::arrivals;
     use headway_base::Rate;
     use headway_sim::Answer;
-    use headway_workload::client::ConnectionId;
+    use headway_workload::client::RequestId;
     use headway_workload::{Process, RequestKey};
 
     /// Request n is answered after 100 - 10n ms, every third not well, and the last not at all if it is `silent`.
@@ -79,7 +79,7 @@ mod tests {
     }
 
     impl Target for Backwards {
-        fn request(&mut self, _: Nanos, n: u64, _: ConnectionId, _: &RequestKey) -> Answer {
+        fn request(&mut self, _: Nanos, n: u64, _: RequestId, _: &RequestKey) -> Answer {
             let after = Nanos::from_millis(100 - 10 * n as i64);
             let (outcome, status) = if n % 3 == 2 { (Outcome::Status, 500) } else { (Outcome::Ok, 200) };
             match n {

@@ -17,9 +17,9 @@ use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
 use headway_wire::{ClientConnection, Opened, ResetReason, http1};
-use headway_workload::client::ConnectionId;
+use headway_workload::client::{ConnectionId, RequestId};
 use headway_workload::content::Reason;
-use headway_workload::{Action, Client, Event, RequestKey, SessionControl};
+use headway_workload::{Action, Client, ConnectionEvent, RequestEvent, RequestKey, SessionControl};
 use std::fmt::Display;
 use std::io;
 use std::num::NonZeroU64;
@@ -61,8 +61,8 @@ struct Connection {
     status: u16,
     /// Whether bytes of an answer have come on it.
     begun: bool,
-    /// The request under way.
-    asked: Option<InFlight>,
+    /// The request under way, and what is read of its answer.
+    asked: Option<(RequestId, InFlight)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -222,7 +222,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 break;
             }
             let Some(action) = self.client.poll(now) else { break };
-            self.looked &= !matches!(action, Action::Open(_));
+            self.looked &= !matches!(action, Action::Connect(_));
             self.act(action, now);
             let before = now;
             now = self.shared.clock.now();
@@ -249,9 +249,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let mut next = Some(action);
         while let Some(action) = next {
             next = match action {
-                Action::Send(id, sending) => self.send_request(id, &sending, now),
-                Action::Open(id) => self.open(id, now),
-                Action::Close(id) => {
+                Action::Send(on, id, key) => self.send_request(on, id, &key, now),
+                Action::Connect(id) => self.open(id, now),
+                Action::Cancel(on, _) => self.cancel(on, now),
+                Action::Disconnect(id) => {
                     self.never_left(id, now);
                     self.missed(id);
                     self.reactor.close(id);
@@ -260,6 +261,22 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 }
             };
         }
+    }
+
+    /// The request under way on this connection is given up. In HTTP/1.1 that costs the connection, which would still carry the
+    /// answer.
+    fn cancel(&mut self, on: ConnectionId, now: Nanos) -> Option<Action> {
+        self.never_left(on, now);
+        self.missed(on);
+        if let Some(connection) = &mut self.connections[on as usize] {
+            connection.stage = Stage::Idle;
+        }
+        self.drained(on, now)
+    }
+
+    /// This connection takes no further request.
+    fn drained(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+        self.client.on_connection(id, ConnectionEvent::Draining, now)
     }
 
     fn open(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
@@ -288,7 +305,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         self.note_lack(error);
         let why = format_args!("connecting to {}: {error}", self.shared.address);
         self.report.reasons.add((outcome, 0), connect_kind(error), why, None);
-        self.client.on(id, Event::ConnectFailed(outcome), now)
+        self.client.on_connection(id, ConnectionEvent::Failed(outcome), now)
     }
 
     fn note_lack(&mut self, error: &io::Error) -> bool {
@@ -298,17 +315,23 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     #[inline]
-    fn send_request(&mut self, id: ConnectionId, sending: &RequestKey, now: Nanos) -> Option<Action> {
+    fn send_request(
+        &mut self,
+        id: ConnectionId,
+        request: RequestId,
+        key: &RequestKey,
+        now: Nanos,
+    ) -> Option<Action> {
         let connection = self.connections[id as usize].as_mut()?;
         connection.status = 0;
         let clock = &self.shared.clock;
         let opened = self.kept.ask(
             &self.shared.requests,
-            sending,
+            key,
             || clock.unix_nanos(now),
-            |request, asked| {
-                connection.asked = Some(asked);
-                connection.wire.open(request)
+            |bytes, asked| {
+                connection.asked = Some((request, asked));
+                connection.wire.open(bytes)
             },
         );
         match opened {
@@ -318,7 +341,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 connection.stage = Stage::Idle;
                 let (outcome, then) = (refusal.outcome, refusal.then);
                 self.fails((outcome, 0), refusal.reason);
-                return self.client.on(id, Event::NotSent { outcome, then }, now);
+                return self.client.on_request(request, RequestEvent::NotSent { outcome, then }, now);
             }
         }
         let mut out = self.spare.pop().unwrap_or_default();
@@ -332,7 +355,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 return self.broken(id, Outcome::Tls, &error, now);
             }
         }
-        self.client.on(id, Event::Sent(bytes), now);
+        self.client.on_request(request, RequestEvent::Sent(bytes), now);
         if self.report.departures.picks(now) {
             self.submit_watched(id, out, now);
         } else {
@@ -382,7 +405,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 let outcome = if self.note_lack(error) { Outcome::LocalLimit } else { Outcome::Reset };
                 self.broken(id, outcome, error, now)
             }
-            Stage::Idle => self.client.on(id, Event::Closed, now),
+            Stage::Idle => self.drained(id, now),
         }
     }
 
@@ -397,9 +420,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let status = self.connections[id as usize].as_ref().map_or(0, |c| c.status);
         self.report.reasons.add((outcome, status), None, why, None);
         let then = SessionControl::Continue;
-        self.missed(id);
-        let event = Event::Done { outcome, status, bytes_received: 0, reusable: false, then };
-        self.client.on(id, event, now)
+        let request = self.missed(id);
+        let closed = self.drained(id, now);
+        let done = RequestEvent::Done { outcome, status, bytes_received: 0, then };
+        request.and_then(|request| self.client.on_request(request, done, now)).or(closed)
     }
 
     #[cold]
@@ -408,11 +432,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     /// The request under way on this connection, if there is one, gets no answer.
-    fn missed(&mut self, id: ConnectionId) {
-        let asked = self.connections[id as usize].as_mut().and_then(|c| c.asked.take());
-        if let Some(asked) = asked {
-            self.kept.missed(&self.shared.requests, &asked);
-        }
+    fn missed(&mut self, id: ConnectionId) -> Option<RequestId> {
+        let (request, asked) = self.connections[id as usize].as_mut()?.asked.take()?;
+        self.kept.missed(&self.shared.requests, &asked);
+        Some(request)
     }
 
     #[inline]
@@ -449,7 +472,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         connection.established = now;
         let Some(setup) = &self.shared.tls else {
             let connect = now - connection.opened;
-            return self.client.on(id, Event::Connected { connect, tls: None }, now);
+            return self.established(id, connect, None, now);
         };
         connection.stage = Stage::Handshake;
         match setup.session() {
@@ -468,7 +491,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         now: Nanos,
     ) -> Option<Action> {
         self.report.reasons.add((Outcome::Tls, 0), kind, why, None);
-        self.client.on(id, Event::ConnectFailed(Outcome::Tls), now)
+        self.client.on_connection(id, ConnectionEvent::Failed(Outcome::Tls), now)
     }
 
     /// Sends what TLS itself has to say.
@@ -532,7 +555,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             ),
             // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
             Stage::InFlight => self.broken(id, Outcome::Tls, why, now),
-            Stage::Idle => self.client.on(id, Event::Closed, now),
+            Stage::Idle => self.drained(id, now),
         }
     }
 
@@ -541,9 +564,20 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let connection = self.connections[id as usize].as_ref()?;
         let connect = connection.established - connection.opened;
         let tls = Some(now - connection.established);
-        let action = self.client.on(id, Event::Connected { connect, tls }, now)?;
+        let action = self.established(id, connect, tls, now)?;
         self.act(action, now);
         None
+    }
+
+    fn established(
+        &mut self,
+        id: ConnectionId,
+        connect: Nanos,
+        tls: Option<Nanos>,
+        now: Nanos,
+    ) -> Option<Action> {
+        let capacity = self.connections[id as usize].as_ref()?.wire.free_streams();
+        self.client.on_connection(id, ConnectionEvent::Established { connect, tls, capacity }, now)
     }
 
     /// Whether bytes of an answer have come on this connection.
@@ -559,20 +593,20 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     #[inline]
     fn answer(&mut self, id: ConnectionId, mut bytes: &[u8], now: Nanos) -> Option<Action> {
         let connection = self.connections[id as usize].as_mut()?;
-        if connection.stage == Stage::InFlight {
+        if let Some((request, _)) = connection.asked {
             connection.begun = true;
-            self.client.on(id, Event::FirstByte, now);
+            self.client.on_request(request, RequestEvent::FirstByte, now);
         }
         while let Some(event) = connection.wire.receive(now, &mut bytes) {
             match event {
                 headway_wire::Event::Head { status, head, .. } => {
                     connection.status = status;
-                    if let Some(asked) = &mut connection.asked {
+                    if let Some((_, asked)) = &mut connection.asked {
                         asked.reader.head(self.shared.requests.script(), status, head.iter());
                     }
                 }
                 headway_wire::Event::Chunk { data, .. } => {
-                    if let Some(asked) = &mut connection.asked {
+                    if let Some((_, asked)) = &mut connection.asked {
                         asked.reader.chunk(data);
                     }
                 }
@@ -583,7 +617,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                     return self.finished(id, bytes_received, reusable, now);
                 }
                 headway_wire::Event::Reset { reason, .. } => return self.reset(id, reason, now),
-                headway_wire::Event::GoAway => return self.client.on(id, Event::Closed, now),
+                headway_wire::Event::GoAway => return self.drained(id, now),
             }
         }
         None
@@ -616,7 +650,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 let error = io::Error::new(io::ErrorKind::UnexpectedEof, "closed by the target");
                 return self.failed(id, &error, now);
             }
-            Stage::Idle => return self.client.on(id, Event::Closed, now),
+            Stage::Idle => return self.drained(id, now),
             Stage::InFlight => {}
         }
         let connection = self.connections[id as usize].as_mut()?;
@@ -641,8 +675,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let connection = self.connections[id as usize].as_mut()?;
         connection.stage = Stage::Idle;
         let status = connection.status;
-        let asked = connection.asked.take()?;
-        let response = now - self.client.intended(id);
+        let (request, asked) = connection.asked.take()?;
+        let response = now - self.client.intended(request);
         let unix = || self.shared.clock.unix_nanos(now);
         let reading = self.kept.answer(&self.shared.requests, asked, unix, response);
         let (outcome, then) = (reading.outcome, reading.then);
@@ -652,6 +686,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         if let Some(reason) = reading.reason {
             self.fails((outcome, status), reason);
         }
-        self.client.on(id, Event::Done { outcome, status, bytes_received, reusable, then }, now)
+        let closed = if reusable { None } else { self.drained(id, now) };
+        let done = RequestEvent::Done { outcome, status, bytes_received, then };
+        self.client.on_request(request, done, now).or(closed)
     }
 }

@@ -9,8 +9,10 @@ use crate::calendar::Calendar;
 use crate::generator::{Generator, Pauses};
 use crate::target::{Answer, Answered, Connect, Target};
 use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
-use headway_workload::client::ConnectionId;
-use headway_workload::{Action, Client, Event, Limits, Plan, RequestKey, SessionControl, Shard};
+use headway_workload::client::{ConnectionId, RequestId};
+use headway_workload::{
+    Action, Client, ConnectionEvent, Limits, Plan, RequestEvent, RequestKey, SessionControl, Shard,
+};
 
 /// So often the loop may go round at one instant before it is taken to stand still.
 const MOST_ROUNDS: u32 = 10_000_000;
@@ -35,7 +37,18 @@ pub struct Simulation<S, T> {
     interrupt_at: Nanos,
 }
 
-/// What is going to happen to a connection: in eight bytes, since that is what the calendar moves about.
+/// The calendar's slots: requests and connections take turns.
+#[inline]
+fn of_request(id: RequestId) -> u32 {
+    id << 1
+}
+
+#[inline]
+fn of_connection(id: ConnectionId) -> u32 {
+    id << 1 | 1
+}
+
+/// What is going to happen to a connection or a request: in eight bytes, since that is what the calendar moves about.
 #[derive(Clone, Copy, Debug)]
 enum Occurrence {
     Connected,
@@ -133,7 +146,7 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
             }
             self.client.tick(self.now);
             if arrives <= self.now
-                && let Some((id, sending)) = self.client.start_calm(self.now)
+                && let Some((_, id, sending)) = self.client.start_calm(self.now)
             {
                 self.send(id, &sending);
             } else if (arrives <= self.now || self.client.next_non_arrival() <= self.now)
@@ -218,11 +231,11 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
         let answered = match if first { self.target.step(self.now) } else { None } {
             Some(answered) => answered,
             None => match self.calendar.pop(self.now) {
-                Some((on, Occurrence::Answered { whole: true, outcome, status, reusable: true })) => {
-                    Answered { on, outcome, status }
+                Some((slot, Occurrence::Answered { whole: true, outcome, status, reusable: true })) => {
+                    Answered { slot: slot >> 1, outcome, status }
                 }
-                Some((id, happening)) => {
-                    self.happened(id, happening);
+                Some((slot, happening)) => {
+                    self.happened(slot >> 1, happening);
                     return true;
                 }
                 None => return false,
@@ -233,22 +246,37 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
     }
 
     /// Tells the client what comes less often than whole answers.
-    fn happened(&mut self, id: ConnectionId, happening: Occurrence) {
-        let event = match happening {
-            Occurrence::Connected => Event::Connected { connect: self.connects[id as usize], tls: None },
-            Occurrence::ConnectFailed(outcome) => Event::ConnectFailed(outcome),
-            Occurrence::FirstByte => Event::FirstByte,
+    fn happened(&mut self, id: u32, happening: Occurrence) {
+        let action = match happening {
+            Occurrence::Connected => {
+                let connect = self.connects[id as usize];
+                let event = ConnectionEvent::Established { connect, tls: None, capacity: 1 };
+                self.client.on_connection(id, event, self.now)
+            }
+            Occurrence::ConnectFailed(outcome) => {
+                self.client.on_connection(id, ConnectionEvent::Failed(outcome), self.now)
+            }
+            Occurrence::FirstByte => self.client.on_request(id, RequestEvent::FirstByte, self.now),
             Occurrence::Answered { whole, outcome, status, reusable } => {
-                if whole && let Some(action) = self.client.on(id, Event::FirstByte, self.now) {
-                    self.act(action);
+                if whole {
+                    self.client.on_request(id, RequestEvent::FirstByte, self.now);
                 }
-                Event::Done { outcome, status, bytes_received: 0, reusable, then: SessionControl::Continue }
+                if !reusable {
+                    let on = self.client.connection(id);
+                    self.client.on_connection(on, ConnectionEvent::Draining, self.now);
+                }
+                let then = SessionControl::Continue;
+                let done = RequestEvent::Done { outcome, status, bytes_received: 0, then };
+                self.client.on_request(id, done, self.now)
             }
         };
-        self.tell(id, event);
+        self.spend(self.generator.event_cost);
+        if let Some(action) = action {
+            self.act(action);
+        }
     }
 
-    /// When something happens next, to a connection or within the target.
+    /// When something happens next, to a connection, to a request or within the target.
     #[inline]
     fn next_at(&self) -> Nanos {
         self.calendar.next_at().min(self.target.next_at())
@@ -256,16 +284,8 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
 
     /// Tells the client of a whole answer.
     #[inline]
-    fn answered(&mut self, Answered { on, outcome, status }: Answered) {
-        let action = self.client.answered(on, outcome, status, self.now);
-        self.spend(self.generator.event_cost);
-        if let Some(action) = action {
-            self.act(action);
-        }
-    }
-
-    fn tell(&mut self, id: ConnectionId, event: Event) {
-        let action = self.client.on(id, event, self.now);
+    fn answered(&mut self, Answered { slot, outcome, status }: Answered) {
+        let action = self.client.answered(slot, outcome, status, self.now);
         self.spend(self.generator.event_cost);
         if let Some(action) = action {
             self.act(action);
@@ -274,26 +294,32 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
 
     fn act(&mut self, action: Action) {
         match action {
-            Action::Open(id) => self.open(id),
-            Action::Send(id, sending) => self.send(id, &sending),
-            Action::Close(id) => {
-                self.calendar.cancel(id);
+            Action::Connect(id) => self.open(id),
+            Action::Send(_, id, sending) => self.send(id, &sending),
+            Action::Cancel(on, id) => {
+                self.calendar.cancel(of_request(id));
                 self.target.gone(self.now, id);
+                // As in HTTP/1.1, it costs the connection.
+                let Some(close) = self.client.on_connection(on, ConnectionEvent::Draining, self.now) else {
+                    return;
+                };
+                return self.act(close);
             }
+            Action::Disconnect(id) => self.calendar.cancel(of_connection(id)),
         }
         self.spend(self.generator.action_cost);
     }
 
     #[inline(always)]
-    fn send(&mut self, id: ConnectionId, sending: &RequestKey) {
+    fn send(&mut self, id: RequestId, sending: &RequestKey) {
         let answer = self.target.request(self.now, self.requests, id, sending);
         self.requests += 1;
         if let Answer::Comes { first_byte, done, outcome, status, reusable } = answer {
             let whole = first_byte >= done;
             if !whole {
-                self.schedule(id, first_byte, Occurrence::FirstByte);
+                self.schedule(of_request(id), first_byte, Occurrence::FirstByte);
             }
-            self.schedule(id, done, Occurrence::Answered { whole, outcome, status, reusable });
+            self.schedule(of_request(id), done, Occurrence::Answered { whole, outcome, status, reusable });
         }
     }
 
@@ -305,16 +331,18 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
                     self.connects.resize(slot + 1, Nanos::ZERO);
                 }
                 self.connects[slot] = connect;
-                self.schedule(id, connect, Occurrence::Connected);
+                self.schedule(of_connection(id), connect, Occurrence::Connected);
             }
-            Connect::Fails(after, outcome) => self.schedule(id, after, Occurrence::ConnectFailed(outcome)),
+            Connect::Fails(after, outcome) => {
+                self.schedule(of_connection(id), after, Occurrence::ConnectFailed(outcome))
+            }
             Connect::Silence => {}
         }
     }
 
     #[inline]
-    fn schedule(&mut self, id: ConnectionId, after: Nanos, happening: Occurrence) {
-        self.calendar.add(self.now.saturating_add(after), id, happening);
+    fn schedule(&mut self, slot: u32, after: Nanos, happening: Occurrence) {
+        self.calendar.add(self.now.saturating_add(after), slot, happening);
     }
 }
 

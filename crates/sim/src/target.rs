@@ -4,7 +4,7 @@
 
 use headway_base::{Nanos, Outcome};
 use headway_workload::RequestKey;
-use headway_workload::client::ConnectionId;
+use headway_workload::client::RequestId;
 
 /// How an attempt to connect goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub enum Answer {
         outcome: Outcome,
         /// Its status code.
         status: u16,
-        /// Whether the connection may serve again.
+        /// Whether its connection may serve again.
         reusable: bool,
     },
     /// Nothing ever comes back.
@@ -42,8 +42,8 @@ pub enum Answer {
 /// The answer to a request that came earlier: it comes whole, now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answered {
-    /// On which connection.
-    pub on: ConnectionId,
+    /// Which request.
+    pub slot: RequestId,
     /// How it ended.
     pub outcome: Outcome,
     /// Its status code.
@@ -64,9 +64,9 @@ pub trait Target {
         let _ = now;
         Connect::After(Nanos::ZERO)
     }
-    /// Request number `n` (from 0, in order of arrival) comes at `now` on that connection; `sending` says which step of which
-    /// session it is.
-    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &RequestKey) -> Answer;
+    /// Request number `n` (from 0, in order of arrival) comes at `now`; `slot` names it until it has been answered or given up,
+    /// and `sending` says which step of which session it is.
+    fn request(&mut self, now: Nanos, n: u64, slot: RequestId, sending: &RequestKey) -> Answer;
     /// When something happens within it next; `Nanos::MAX` for never.
     fn next_at(&self) -> Nanos {
         Nanos::MAX
@@ -76,9 +76,9 @@ pub trait Target {
         let _ = now;
         None
     }
-    /// Nobody waits for the answer on that connection any more; the next request on it is another.
-    fn gone(&mut self, now: Nanos, on: ConnectionId) {
-        let _ = (now, on);
+    /// The answer to this request is not waited for any longer; the next with this name is another.
+    fn gone(&mut self, now: Nanos, slot: RequestId) {
+        let _ = (now, slot);
     }
 }
 
@@ -87,8 +87,8 @@ impl<T: Target> Target for &mut T {
         (**self).connect(now)
     }
     #[inline]
-    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &RequestKey) -> Answer {
-        (**self).request(now, n, on, sending)
+    fn request(&mut self, now: Nanos, n: u64, slot: RequestId, sending: &RequestKey) -> Answer {
+        (**self).request(now, n, slot, sending)
     }
     #[inline]
     fn next_at(&self) -> Nanos {
@@ -99,7 +99,7 @@ impl<T: Target> Target for &mut T {
         (**self).step(now)
     }
     #[inline]
-    fn gone(&mut self, now: Nanos, on: ConnectionId) {
-        (**self).gone(now, on);
+    fn gone(&mut self, now: Nanos, slot: RequestId) {
+        (**self).gone(now, slot);
     }
 }

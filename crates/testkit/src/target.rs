@@ -3,7 +3,7 @@
 use headway_base::Nanos;
 use headway_sim::{Answer, Connect, Target};
 use headway_workload::RequestKey;
-use headway_workload::client::ConnectionId;
+use headway_workload::client::RequestId;
 
 /// A target that two functions script: of the instant, and of the instant and the number of the request.
 pub struct Scripted<C, R> {
@@ -17,7 +17,7 @@ impl<C: FnMut(Nanos) -> Connect, R: FnMut(Nanos, u64) -> Answer> Target for Scri
     fn connect(&mut self, now: Nanos) -> Connect {
         (self.connect)(now)
     }
-    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, _: &RequestKey) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, _: RequestId, _: &RequestKey) -> Answer {
         (self.request)(now, n)
     }
 }

@@ -20,7 +20,7 @@ pub mod users;
 pub mod yaml;
 
 pub use arrivals::{Arrival, Arrivals, Process};
-pub use client::{Action, Client, Event, Limits, RequestKey, SessionControl};
+pub use client::{Action, Client, ConnectionEvent, Limits, RequestEvent, RequestKey, SessionControl};
 pub use plan::Plan;
 pub use request::Request;
 pub use shard::Shard;

@@ -9,7 +9,7 @@ use crate::arrivals;
 use headway_base::units::UnitError;
 use headway_base::{Nanos, Rate};
 use headway_sim::{Answer, Answered, Connect, Network, Observed, Target};
-use headway_workload::client::ConnectionId;
+use headway_workload::client::RequestId;
 use headway_workload::model::{
     Backoff, Budget, Cancel, Discipline, Faults, Jitter, Kind, Model, Part, Retry, Station, Timeout,
     UnderWay, When, WhileDown,
@@ -258,9 +258,9 @@ impl Target for Watched {
     fn connect(&mut self, now: Nanos) -> Connect {
         self.network.connect(now)
     }
-    fn request(&mut self, now: Nanos, n: u64, on: ConnectionId, sending: &RequestKey) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, slot: RequestId, sending: &RequestKey) -> Answer {
         self.look(now);
-        self.network.request(now, n, on, sending)
+        self.network.request(now, n, slot, sending)
     }
     fn next_at(&self) -> Nanos {
         self.network.next_at()
@@ -268,8 +268,8 @@ impl Target for Watched {
     fn step(&mut self, now: Nanos) -> Option<Answered> {
         self.network.step(now)
     }
-    fn gone(&mut self, now: Nanos, on: ConnectionId) {
-        self.network.gone(now, on);
+    fn gone(&mut self, now: Nanos, slot: RequestId) {
+        self.network.gone(now, slot);
     }
 }
 

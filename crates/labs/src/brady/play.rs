@@ -13,7 +13,7 @@ use headway_base::special::exponential;
 use headway_base::units::UnitError;
 use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Start};
 use headway_sim::{Answer, Generator, Target};
-use headway_workload::client::ConnectionId;
+use headway_workload::client::RequestId;
 use headway_workload::journey::{Journey, Node};
 use headway_workload::plan::Group;
 use headway_workload::users::{Level, UserPhase};
@@ -221,7 +221,7 @@ fn still(stalls: Stalls, seed: u64, item: u64) -> Vec<(Nanos, Nanos)> {
 }
 
 impl Target for Answers {
-    fn request(&mut self, now: Nanos, n: u64, _: ConnectionId, _: &RequestKey) -> Answer {
+    fn request(&mut self, now: Nanos, n: u64, _: RequestId, _: &RequestKey) -> Answer {
         while self.stalls.get(self.next).is_some_and(|(_, to)| *to <= now) {
             self.next += 1;
         }

@@ -207,16 +207,16 @@ impl Network {
     /// The answer leaves the network.
     #[inline]
     pub(super) fn out(&mut self, f: u32) -> Option<(u32, Step)> {
-        let (on, came) = {
+        let (slot, came) = {
             let asked = self.jobs.asked(f);
-            (asked.on, asked.came)
+            (asked.slot, asked.came)
         };
-        self.is_spent(f, on == NONE);
-        if on != NONE {
+        self.is_spent(f, slot == NONE);
+        if slot != NONE {
             let job = self.jobs.get(f);
             let (outcome, status) = job.verdict.answer();
-            self.outbox.add(self.now, Answered { on, outcome, status });
-            self.connections[on as usize] = NONE;
+            self.outbox.add(self.now, Answered { slot, outcome, status });
+            self.connections[slot as usize] = NONE;
         }
         self.little.left(came, self.now);
         self.jobs.end(f);

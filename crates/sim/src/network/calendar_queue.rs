@@ -25,7 +25,7 @@ pub(super) struct End {
     /// How long its answer took.
     pub took: Nanos,
     /// The connection that is answered with it, if one is.
-    pub on: u32,
+    pub slot: u32,
 }
 
 /// Ends to come, in the order of time; of two at one instant, the one written down first comes first. None is written down
@@ -144,7 +144,7 @@ impl CalendarQueue {
 
     /// Nobody waits for the answer that comes with that entry.
     pub(super) fn forget(&mut self, entry: u32) {
-        self.entries[entry as usize].end.on = NONE;
+        self.entries[entry as usize].end.slot = NONE;
     }
 
     /// When the first is due; `Nanos::MAX` for never.
@@ -261,7 +261,7 @@ mod tests {
     use headway_base::random::Stream;
 
     fn end(number: u32) -> End {
-        End { copy: 0, target: number, took: Nanos::ZERO, on: NONE }
+        End { copy: 0, target: number, took: Nanos::ZERO, slot: NONE }
     }
 
     #[test]

@@ -75,12 +75,12 @@ impl Network {
         if self.due_at > now {
             return None;
         }
-        let (at, on) = match self.tells {
+        let (at, slot) = match self.tells {
             Tells::Server => self.first_of_server(now),
             Tells::Balancer | Tells::Nobody => self.first_of_balancer(now),
         }?;
         let (outcome, status) = Verdict::Ok.answer();
-        Some((at, Answered { on, outcome, status }))
+        Some((at, Answered { slot, outcome, status }))
     }
 
     #[inline]
@@ -89,8 +89,8 @@ impl Network {
             let served = self.in_order.pop()?;
             self.due_at = self.in_order.next_at();
             self.add_served(&served, served.done);
-            if served.on != NONE {
-                return Some((served.done, served.on));
+            if served.slot != NONE {
+                return Some((served.done, served.slot));
             }
         }
         None
@@ -101,9 +101,9 @@ impl Network {
             let PartKind::Balancer(balancing) = &mut self.parts[0].does else { return None };
             let (at, end) = balancing.let_one_go(now)?;
             self.due_at = balancing.due.next_at();
-            if end.on != NONE {
-                self.pending.has_ended(end.on);
-                return Some((at, end.on));
+            if end.slot != NONE {
+                self.pending.has_ended(end.slot);
+                return Some((at, end.slot));
             }
         }
         None
@@ -118,10 +118,10 @@ impl Network {
     }
 
     /// Nobody waits at `now` for the answer on that connection any more.
-    pub(super) fn forget(&mut self, now: Nanos, on: u32) {
-        self.in_order.forget(on);
+    pub(super) fn forget(&mut self, now: Nanos, slot: u32) {
+        self.in_order.forget(slot);
         if let (Some(end), PartKind::Balancer(balancing)) =
-            (self.pending.given_up(on, now), &mut self.parts[0].does)
+            (self.pending.given_up(slot, now), &mut self.parts[0].does)
         {
             balancing.due.forget(end);
         }
@@ -129,15 +129,15 @@ impl Network {
 
     /// What becomes of a request that comes at `now` on that connection.
     #[inline]
-    pub(super) fn answer(&mut self, now: Nanos, on: u32, sending: &RequestKey) -> Answer {
-        let (request, verdict) = self.follow(now, on, sending);
+    pub(super) fn answer(&mut self, now: Nanos, slot: u32, sending: &RequestKey) -> Answer {
+        let (request, verdict) = self.follow(now, slot, sending);
         if self.tells == Tells::Server && verdict == Verdict::Ok {
             let Request { came, begins, departs, done, .. } = request;
-            self.in_order.add(Served { came, begins, departs, done, on });
+            self.in_order.add(Served { came, begins, departs, done, slot });
             self.due_at = self.due_at.min(done);
             return Answer::Later;
         }
-        self.record_departure(on, request);
+        self.record_departure(slot, request);
         if request.end != NONE {
             return Answer::Later;
         }
@@ -163,19 +163,19 @@ impl Network {
     /// Follows a request on its way. Its response comes with an end, and is delivered then, where that is so and there is a
     /// connection ([`NONE`] for none).
     #[inline(always)]
-    fn follow(&mut self, now: Nanos, on: u32, sending: &RequestKey) -> (Request, Verdict) {
+    fn follow(&mut self, now: Nanos, slot: u32, sending: &RequestKey) -> (Request, Verdict) {
         if self.pending.is_full() {
             self.settle_told(now);
         }
         match self.tells {
             Tells::Server => self.serve(now, sending),
-            Tells::Balancer | Tells::Nobody => self.follow_on(now, on, sending),
+            Tells::Balancer | Tells::Nobody => self.follow_on(now, slot, sending),
         }
     }
 
     /// [`follow`](Network::follow), part by part.
     #[inline(always)]
-    fn follow_on(&mut self, now: Nanos, on: u32, sending: &RequestKey) -> (Request, Verdict) {
+    fn follow_on(&mut self, now: Nanos, slot: u32, sending: &RequestKey) -> (Request, Verdict) {
         let (mut end_of, mut served) = (NONE, None);
         let counted = u64::from(self.measured.counts(now));
         let id = self.numbers.id(sending);
@@ -240,11 +240,11 @@ impl Network {
             if let PartKind::Balancer(balancing) = &mut part.does
                 && target != NONE
             {
-                let tells = self.tells == Tells::Balancer && node == 0 && on != NONE;
+                let tells = self.tells == Tells::Balancer && node == 0 && slot != NONE;
                 let later = tells && verdict == Verdict::Ok;
                 let hold = balancing.hold.filter(|_| verdict != Verdict::Ok).unwrap_or(Nanos::ZERO);
                 let on_time = done.saturating_add(hold);
-                let end = End { copy, target, took: done - handed, on: if later { on } else { NONE } };
+                let end = End { copy, target, took: done - handed, slot: if later { slot } else { NONE } };
                 let entry = balancing.due.add(on_time, end);
                 if later {
                     end_of = entry;

@@ -18,7 +18,7 @@ pub(super) struct Served {
     /// When it is answered.
     pub done: Nanos,
     /// On which connection; [`NONE`] if it was abandoned.
-    pub on: u32,
+    pub slot: u32,
 }
 
 /// Answers to come, in order.
@@ -37,18 +37,18 @@ impl InOrder {
     #[inline]
     pub(super) fn add(&mut self, served: Served) {
         debug_assert!(self.answers.back().is_none_or(|last| last.done <= served.done), "{served:?}");
-        let on = served.on as usize;
-        if on >= self.last.len() {
-            self.make_room(on);
+        let slot = served.slot as usize;
+        if slot >= self.last.len() {
+            self.make_room(slot);
         }
-        self.last[on] = self.first.wrapping_add(self.answers.len() as u32) & NUMBERS;
+        self.last[slot] = self.first.wrapping_add(self.answers.len() as u32) & NUMBERS;
         self.answers.push_back(served);
     }
 
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, on: usize) {
-        self.last.resize(on + 1, 0);
+    fn make_room(&mut self, slot: usize) {
+        self.last.resize(slot + 1, 0);
     }
 
     /// When the first comes; `Nanos::MAX` for never.
@@ -67,12 +67,12 @@ impl InOrder {
     }
 
     /// Nobody waits on that connection any more.
-    pub(super) fn forget(&mut self, on: u32) {
+    pub(super) fn forget(&mut self, slot: u32) {
         step();
-        let Some(last) = self.last.get(on as usize) else { return };
+        let Some(last) = self.last.get(slot as usize) else { return };
         let place = last.wrapping_sub(self.first) & NUMBERS;
-        if let Some(served) = self.answers.get_mut(place as usize).filter(|served| served.on == on) {
-            served.on = NONE;
+        if let Some(served) = self.answers.get_mut(place as usize).filter(|served| served.slot == slot) {
+            served.slot = NONE;
         }
     }
 }
@@ -84,14 +84,14 @@ mod tests {
     /// Also where numbers wrap, and for connections that wait for nothing.
     #[test]
     fn they_come_in_order_but_for_those_nobody_waits_for() {
-        let at = |done: i64, on: u32| {
+        let at = |done: i64, slot: u32| {
             let done = Nanos(done);
-            Served { came: Nanos::ZERO, begins: Nanos::ZERO, departs: done, done, on }
+            Served { came: Nanos::ZERO, begins: Nanos::ZERO, departs: done, done, slot }
         };
         let mut answers = InOrder { first: NUMBERS - 1, ..InOrder::default() };
-        (0..5).for_each(|on| answers.add(at(i64::from(on) / 2, on)));
+        (0..5).for_each(|slot| answers.add(at(i64::from(slot) / 2, slot)));
         assert_eq!(answers.pop(), Some(at(0, 0)));
-        [1, 3, 0, 9].into_iter().for_each(|on| answers.forget(on));
+        [1, 3, 0, 9].into_iter().for_each(|slot| answers.forget(slot));
         assert_eq!(answers.next_at(), Nanos(0));
         answers.add(at(3, 1));
         answers.forget(4);

@@ -149,7 +149,7 @@ pub(super) struct Asked {
     pub key: u64,
     pub came: Nanos,
     /// The connection that waits for the answer, if any does.
-    pub on: u32,
+    pub slot: u32,
     /// The job that is the request itself.
     pub job: u32,
     /// Jobs that are of it.

@@ -111,7 +111,7 @@ impl Network {
         while self.jobs.get(f).parent != NONE {
             f = self.jobs.get(f).parent;
         }
-        !self.jobs.get(f).root || self.jobs.asked(f).on == NONE
+        !self.jobs.get(f).root || self.jobs.asked(f).slot == NONE
     }
 }
 

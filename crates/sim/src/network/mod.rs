@@ -65,7 +65,7 @@ use events::{Event, EventKind, Events};
 use flow::Step;
 use headway_base::Nanos;
 use headway_workload::RequestKey;
-use headway_workload::client::ConnectionId;
+use headway_workload::client::RequestId;
 use in_order::InOrder;
 use job::{Asked, Jobs, NONE, Ticket};
 use measured::{Measured, Spent};
@@ -214,18 +214,18 @@ impl Target for Network {
     }
 
     #[inline]
-    fn request(&mut self, now: Nanos, _: u64, on: ConnectionId, sending: &RequestKey) -> Answer {
+    fn request(&mut self, now: Nanos, _: u64, slot: RequestId, sending: &RequestKey) -> Answer {
         if self.direct {
             self.tell_due(now);
             self.now = now;
-            return self.answer(now, on, sending);
+            return self.answer(now, slot, sending);
         }
         self.catch_up(now);
         let asked = Asked {
             id: self.numbers.id(sending),
             key: if self.keyed { self.numbers.user(sending) } else { 0 },
             came: now,
-            on,
+            slot,
             job: NONE,
             jobs: 0,
             attempts: 0,
@@ -233,10 +233,10 @@ impl Target for Network {
             group: sending.group,
         };
         let job = self.jobs.begin(asked);
-        if self.connections.len() <= on as usize {
-            self.connections.resize(on as usize + 1, NONE);
+        if self.connections.len() <= slot as usize {
+            self.connections.resize(slot as usize + 1, NONE);
         }
-        self.connections[on as usize] = self.jobs.get(job).request;
+        self.connections[slot as usize] = self.jobs.get(job).request;
         self.little.came(now);
         self.drive(job, Step::Enter(0));
         Answer::Later
@@ -265,14 +265,14 @@ impl Target for Network {
         }
     }
 
-    fn gone(&mut self, now: Nanos, on: ConnectionId) {
+    fn gone(&mut self, now: Nanos, slot: RequestId) {
         if self.direct {
             self.tell_due(now);
-            self.forget(now, on);
+            self.forget(now, slot);
         } else {
             self.catch_up(now);
-            self.client_is_gone(on);
+            self.client_is_gone(slot);
         }
-        self.outbox.gone(on);
+        self.outbox.gone(slot);
     }
 }

@@ -20,15 +20,15 @@ pub(super) struct Outbox {
 
 impl Outbox {
     #[inline]
-    fn age(&self, on: u32) -> u32 {
+    fn age(&self, slot: u32) -> u32 {
         step();
-        self.ages.get(on as usize).copied().unwrap_or(0)
+        self.ages.get(slot as usize).copied().unwrap_or(0)
     }
 
     /// An answer comes.
     #[inline]
     pub(super) fn add(&mut self, at: Nanos, answered: Answered) {
-        self.answers.push_back((at, answered, self.age(answered.on)));
+        self.answers.push_back((at, answered, self.age(answered.slot)));
     }
 
     /// When the first came, if any is there.
@@ -46,11 +46,11 @@ impl Outbox {
     }
 
     /// Nobody waits for an answer on that connection any more.
-    pub(super) fn gone(&mut self, on: u32) {
+    pub(super) fn gone(&mut self, slot: u32) {
         if self.answers.is_empty() {
             return;
         }
-        let slot = on as usize;
+        let slot = slot as usize;
         if self.ages.len() <= slot {
             self.ages.resize(slot + 1, 0);
         }
@@ -61,7 +61,7 @@ impl Outbox {
     /// Void answers that have come to the front go.
     #[inline]
     fn pass_over(&mut self) {
-        while self.answers.front().is_some_and(|(_, answered, age)| *age != self.age(answered.on)) {
+        while self.answers.front().is_some_and(|(_, answered, age)| *age != self.age(answered.slot)) {
             self.answers.pop_front();
         }
     }
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
     use headway_base::Outcome;
 
-    fn answer(on: u32) -> Answered {
-        Answered { on, outcome: Outcome::Ok, status: 200 }
+    fn answer(slot: u32) -> Answered {
+        Answered { slot, outcome: Outcome::Ok, status: 200 }
     }
 
     /// Six hundred thousand responses of one instant, each collected and its connection given up, as the simulation does: in no time, where a
@@ -88,12 +88,12 @@ mod tests {
     fn those_who_are_gone_are_not_searched_for() {
         let mut outbox = Outbox::default();
         let n = 600_000;
-        (0..n).for_each(|on| outbox.add(Nanos(1), answer(on)));
-        (0..n).filter(|on| on % 3 == 1).for_each(|on| outbox.gone(on));
+        (0..n).for_each(|slot| outbox.add(Nanos(1), answer(slot)));
+        (0..n).filter(|slot| slot % 3 == 1).for_each(|slot| outbox.gone(slot));
         let mut heard = 0;
         while let Some(answered) = outbox.take() {
-            assert!(answered.on % 3 != 1, "{}", answered.on);
-            outbox.gone(answered.on);
+            assert!(answered.slot % 3 != 1, "{}", answered.slot);
+            outbox.gone(answered.slot);
             heard += 1;
         }
         assert_eq!((heard, outbox.held(), outbox.first_at()), (n - n / 3, 0, None));
@@ -108,6 +108,6 @@ mod tests {
         outbox.add(Nanos(3), answer(1));
         outbox.gone(0);
         assert_eq!(outbox.first_at(), Some(Nanos(3)));
-        assert_eq!((outbox.take().map(|answered| answered.on), outbox.take()), (Some(1), None));
+        assert_eq!((outbox.take().map(|answered| answered.slot), outbox.take()), (Some(1), None));
     }
 }

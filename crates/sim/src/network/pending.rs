@@ -95,13 +95,13 @@ impl PendingDepartures {
 
     /// The response with which an end comes has been delivered.
     #[inline]
-    pub(super) fn has_ended(&mut self, on: u32) {
-        self.last[on as usize].end = NONE;
+    pub(super) fn has_ended(&mut self, slot: u32) {
+        self.last[slot as usize].end = NONE;
     }
 
     /// The request on that connection is abandoned at `now`. Returns the end that its response was to come with, if any.
-    pub(super) fn given_up(&mut self, on: u32, now: Nanos) -> Option<u32> {
-        let request = self.last.get_mut(on as usize).filter(|request| request.done > now)?;
+    pub(super) fn given_up(&mut self, slot: u32, now: Nanos) -> Option<u32> {
+        let request = self.last.get_mut(slot as usize).filter(|request| request.done > now)?;
         let request = std::mem::replace(request, Request::NONE);
         self.lost.push(Request { for_nobody: true, ..request });
         Some(request.end).filter(|end| *end != NONE)
@@ -115,20 +115,20 @@ impl PendingDepartures {
 
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, on: usize) {
-        self.last.resize(on + 1, Request::NONE);
+    fn make_room(&mut self, slot: usize) {
+        self.last.resize(slot + 1, Request::NONE);
     }
 }
 
 impl Network {
     /// The response to a request on that connection is known.
     #[inline]
-    pub(super) fn record_departure(&mut self, on: u32, request: Request) {
-        let on = on as usize;
-        if self.pending.last.len() <= on {
-            self.pending.make_room(on);
+    pub(super) fn record_departure(&mut self, slot: u32, request: Request) {
+        let slot = slot as usize;
+        if self.pending.last.len() <= slot {
+            self.pending.make_room(slot);
         }
-        let before = std::mem::replace(&mut self.pending.last[on], request);
+        let before = std::mem::replace(&mut self.pending.last[slot], request);
         if before.done > request.came {
             self.pending.lost.push(before);
         } else if before.is_some() {
@@ -175,8 +175,8 @@ impl Network {
     /// What a request to a single server with nothing around it has done by `until`.
     #[inline(always)]
     pub(super) fn add_served(&mut self, served: &Served, until: Nanos) {
-        let Served { came, begins, departs, done, on } = *served;
-        let for_nobody = on == NONE;
+        let Served { came, begins, departs, done, slot } = *served;
+        let for_nobody = slot == NONE;
         let request = Request {
             came,
             done,

@@ -222,7 +222,7 @@ impl Network {
                 parent => top = parent,
             }
         }
-        if !self.jobs.get(top).root || self.jobs.asked(top).on == NONE {
+        if !self.jobs.get(top).root || self.jobs.asked(top).slot == NONE {
             self.drop_all(top);
         }
     }
@@ -338,13 +338,14 @@ impl Network {
     }
 
     /// The client does not wait for the answer on that connection any more.
-    pub(super) fn client_is_gone(&mut self, on: u32) {
-        let Some(request) = self.connections.get_mut(on as usize).filter(|request| **request != NONE) else {
+    pub(super) fn client_is_gone(&mut self, slot: u32) {
+        let Some(request) = self.connections.get_mut(slot as usize).filter(|request| **request != NONE)
+        else {
             return;
         };
         let request = std::mem::replace(request, NONE);
         let asked = self.jobs.request(request);
-        asked.on = NONE;
+        asked.slot = NONE;
         let job = asked.job;
         if self.is_lost(job) {
             self.drop_all(job);

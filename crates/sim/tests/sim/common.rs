@@ -83,8 +83,8 @@ pub fn asked_of(network: &mut Network, requests: &[(i64, u16)]) -> Vec<Option<(i
             // An answer that has come is told at once.
             now = network.next_at().max(now);
             if let Some(answered) = network.step(now) {
-                assert_eq!(answers[answered.on as usize], None);
-                answers[answered.on as usize] = Some((now.0 / 1_000, answered.status));
+                assert_eq!(answers[answered.slot as usize], None);
+                answers[answered.slot as usize] = Some((now.0 / 1_000, answered.status));
             }
         }
     };

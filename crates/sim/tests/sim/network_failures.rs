@@ -317,7 +317,7 @@ fn a_client_that_is_gone_gets_no_answer_and_its_connection_serves_again() {
     network.gone(MS(35), 0);
     send(&mut network, 36, 2);
     assert_eq!(network.step(MS(49)), None);
-    assert_eq!(network.step(MS(50)).map(|answered| (answered.on, answered.status)), Some((0, 200)));
+    assert_eq!(network.step(MS(50)).map(|answered| (answered.slot, answered.status)), Some((0, 200)));
     let observed = network.observed(MS(60));
     assert_eq!((observed.wasted_ns, observed.busy_ns), (10_000_000, 20_000_000));
     // Five of the silent one, ten of the second, fourteen of the third.

@@ -123,8 +123,15 @@ fn reply() -> impl Strategy<Value = Reply> {
         12 => comes,
         1 => not_sent.prop_map(|then| Reply::NotSent(Outcome::Check, then)),
         1 => Just(Reply::ends(MS(5), Outcome::Ok, SessionControl::StopGroup)),
+        1 => (0i64..40).prop_map(|after| Reply::Breaks(MS(after))),
         1 => Just(Reply::Silence),
     ]
+}
+
+/// What a connection that carries several requests at once can do beside: change how many.
+fn reply_of_many() -> impl Strategy<Value = Reply> {
+    let holds = (0i64..40, prop::sample::select(vec![0u32, 1, 2, 7, 200]));
+    prop_oneof![12 => reply(), 1 => holds.prop_map(|(after, n)| Reply::Holds(MS(after), n))]
 }
 
 fn connect() -> impl Strategy<Value = Connect> {
@@ -174,14 +181,79 @@ proptest! {
         replies in prop::collection::vec(reply(), 1..24),
         connects in prop::collection::vec(connect(), 1..10),
         generator in generator(),
-        mut interrupts in prop::collection::vec(1i64..1_500, 0..3),
+        interrupts in prop::collection::vec(1i64..1_500, 0..3),
     ) {
-        interrupts.sort_unstable();
-        let at: Vec<Nanos> = interrupts.into_iter().map(MS).collect();
-        let mut tried = 0;
-        let connect = |_: Nanos| { tried += 1; connects[tried % connects.len()] };
-        let request = |_: Nanos, n: usize, _: &_| replies[n % replies.len()];
-        let played = Rig::new(&plan, limits, connect, request).with(generator).interrupted_at(&at).run();
-        laws::check(&plan, &limits, &played);
+        play(&plan, limits, 1, (&replies, &connects), generator, interrupts);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Also where a connection carries several requests, of which each can be given up by itself.
+    #[test]
+    fn every_run_over_connections_that_carry_many_keeps_the_laws(
+        plan in plan(),
+        limits in limits(),
+        capacity in prop::sample::select(vec![3u32, 100]),
+        replies in prop::collection::vec(reply_of_many(), 1..24),
+        connects in prop::collection::vec(connect(), 1..10),
+        generator in generator(),
+        interrupts in prop::collection::vec(1i64..1_500, 0..3),
+    ) {
+        play(&plan, limits, capacity, (&replies, &connects), generator, interrupts);
+    }
+}
+
+fn play(
+    plan: &Plan,
+    limits: Limits,
+    capacity: u32,
+    (replies, connects): (&[Reply], &[Connect]),
+    generator: Generator,
+    mut interrupts: Vec<i64>,
+) {
+    interrupts.sort_unstable();
+    let at: Vec<Nanos> = interrupts.into_iter().map(MS).collect();
+    let mut tried = 0;
+    let connect = |_: Nanos| {
+        tried += 1;
+        connects[tried % connects.len()]
+    };
+    let request = |_: Nanos, n: usize, _: &_| replies[n % replies.len()];
+    let rig = Rig::new(plan, limits, connect, request).carrying(capacity);
+    let played = rig.with(generator).interrupted_at(&at).run();
+    laws::check(plan, &limits, &played);
+}
+
+/// A shared connection is filled before another is opened, and no more than that are.
+#[test]
+fn a_connection_is_filled_before_another_is_opened() {
+    let burst = Group::of(
+        Source::AtOnce { sessions: 250 },
+        Journey::new(&[Node::Ask { step: 0, repeat: 1, think: None }], law("1ms")).unwrap(),
+        Connections::Shared,
+    );
+    let plan = Plan {
+        seed: 1,
+        groups: vec![burst],
+        measured_from: Nanos::ZERO,
+        end: MS(1_000),
+        shard: Shard::WHOLE,
+    };
+    let limits = Limits {
+        connections: 10,
+        max_wait: MS(500),
+        timeout: MS(500),
+        connect_timeout: MS(500),
+        drain: Nanos::ZERO,
+    };
+    let connect = |_: Nanos| Connect::After(MS(10));
+    let request = |_: Nanos, _: usize, _: &_| Reply::ok(MS(200));
+    let played = Rig::new(&plan, limits, connect, request).carrying(100).run();
+    laws::check(&plan, &limits, &played);
+    assert_eq!((played.lives.len(), played.most_carried), (3, 100));
+    // Those that the first connections had no room for waited for the next, which is not the generator's lateness.
+    let waits = |from: i64| played.kept.records.iter().filter(|r| r.wait == MS(from)).count();
+    assert_eq!((waits(0), waits(10), waits(20)), (1, 100, 100));
 }

@@ -243,6 +243,7 @@ impl Of<'_> {
         assert!(self.played.most_open <= self.limits.connections as usize);
         if self.plan.groups.iter().all(|g| g.connections == Connections::Shared) {
             assert_eq!(self.played.unannounced, 0);
+            assert_eq!(self.played.needless, 0, "a connection was opened beside one that had room");
         }
         if self.group.connections == Connections::Shared {
             return;

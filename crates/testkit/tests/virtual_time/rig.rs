@@ -1,13 +1,15 @@
 //! A world that distrusts the client: it does what it is told only where that makes sense, and fails where it does not.
 //!
 //! Beside what [`headway_testkit::Simulation`] can do, its target answers by the step and session asked for, says that nothing was
-//! sent, ends sessions and groups, and closes idle connections.
+//! sent, ends sessions and groups, closes connections, with or without what they carry, and has them carry several requests at once.
 
 use headway_base::sink::Kept;
 use headway_base::{Nanos, Outcome};
 use headway_testkit::{Connect, Generator};
-use headway_workload::client::ConnectionId;
-use headway_workload::{Action, Client, Event, Limits, Plan, RequestKey, SessionControl, Shard};
+use headway_workload::client::{ConnectionId, RequestId};
+use headway_workload::{
+    Action, Client, ConnectionEvent, Limits, Plan, RequestEvent, RequestKey, SessionControl, Shard,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a request goes.
@@ -22,9 +24,14 @@ pub enum Reply {
         outcome: Outcome,
         then: SessionControl,
         reusable: bool,
-        /// So long after the answer the target closes the connection, if it then lies idle since.
+        /// So long after the answer the target takes no more on the connection; where it carries one request at a time, if it
+        /// then lies idle since.
         hangs_up: Option<Nanos>,
     },
+    /// The connection breaks after that long, and ends this request and all others that it carries.
+    Breaks(Nanos),
+    /// From then on the connection takes that many requests at once; this one is answered.
+    Holds(Nanos, u32),
     /// It cannot be made.
     NotSent(Outcome, SessionControl),
     /// Nothing ever comes back.
@@ -54,6 +61,10 @@ pub struct Played {
     pub most_open: usize,
     /// Connections opened although the client had said that the next start needs none.
     pub unannounced: usize,
+    /// Connections opened although an open one had room.
+    pub needless: usize,
+    /// Most requests on one connection at once.
+    pub most_carried: usize,
     pub ended: Nanos,
     /// Sessions (group, k) that an answer ended.
     pub told_to_end: BTreeSet<(u16, u64)>,
@@ -64,17 +75,35 @@ pub struct Played {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Line {
+enum State {
     Closed,
     Opening,
-    Idle,
-    Busy(RequestKey),
+    Open,
+    Draining,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    state: State,
+    /// Number over the run.
+    number: usize,
+    /// Requests so far.
+    uses: u32,
+    capacity: u32,
+    /// What it carries, with the number of each request over the run.
+    carries: BTreeMap<RequestId, (usize, RequestKey)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Happening {
-    Tell(Event),
-    HangUp,
+    Connection(ConnectionEvent),
+    /// To the request of that number over the run.
+    Request(RequestId, usize, RequestEvent),
+    /// The last event of a request, after which the connection may take no more.
+    Ends(RequestId, usize, Outcome, SessionControl, bool),
+    HangUp(u32),
+    Break,
+    Holds(u32),
 }
 
 pub struct Rig<C, R> {
@@ -84,11 +113,13 @@ pub struct Rig<C, R> {
     generator: Generator,
     cap: usize,
     now: Nanos,
-    /// By instant and number; with the connection's slot, its number over the run, and its uses so far.
-    calendar: BTreeMap<(Nanos, usize), (ConnectionId, usize, u32, Happening)>,
+    /// Requests that a connection takes at once.
+    capacity: u32,
+    /// By instant and number; with the connection's slot and its number over the run.
+    calendar: BTreeMap<(Nanos, usize), (ConnectionId, usize, Happening)>,
     written: usize,
-    /// By slot: state, number over the run, uses.
-    lines: Vec<(Line, usize, u32)>,
+    /// By slot.
+    lines: Vec<Line>,
     /// By slot of a session: what was sent last.
     last: Vec<Option<RequestKey>>,
     interrupts: Vec<Nanos>,
@@ -107,6 +138,7 @@ where
             request,
             generator: Generator::default(),
             cap: limits.connections as usize,
+            capacity: 1,
             now: Nanos::ZERO,
             calendar: BTreeMap::new(),
             written: 0,
@@ -119,6 +151,13 @@ where
 
     pub fn with(mut self, generator: Generator) -> Rig<C, R> {
         self.generator = generator;
+        self
+    }
+
+    /// Connections take that many requests at once. More than one: giving a request up does not cost the connection.
+    pub fn carrying(mut self, capacity: u32) -> Rig<C, R> {
+        self.client = self.client.expecting(capacity);
+        self.capacity = capacity;
         self
     }
 
@@ -148,7 +187,7 @@ where
             self.client.tick(self.now);
             let announced = self.client.would_open();
             if let Some(action) = self.client.poll(self.now) {
-                self.played.unannounced += usize::from(matches!(action, Action::Open(_)) && !announced);
+                self.played.unannounced += usize::from(matches!(action, Action::Connect(_)) && !announced);
                 self.act(action);
             } else if self.client.is_done() {
                 break;
@@ -173,7 +212,7 @@ where
     }
 
     fn open(&self) -> usize {
-        self.lines.iter().filter(|line| line.0 != Line::Closed).count()
+        self.lines.iter().filter(|line| line.state != State::Closed).count()
     }
 
     fn awake(&self, at: Nanos) -> Nanos {
@@ -200,24 +239,64 @@ where
 
     fn step(&mut self) -> bool {
         let Some(entry) = self.calendar.first_entry().filter(|e| e.key().0 <= self.now) else { return false };
-        let (id, number, uses, happening) = entry.remove();
-        let (line, present, used) = self.lines[id as usize];
-        if present != number || line == Line::Closed {
+        let (on, number, happening) = entry.remove();
+        let line = &mut self.lines[on as usize];
+        if line.number != number || line.state == State::Closed {
             return true;
         }
-        let event = match happening {
-            Happening::HangUp if line != Line::Idle || used != uses => return true,
-            Happening::HangUp => Event::Closed,
-            Happening::Tell(event) => event,
+        let actions = match happening {
+            Happening::Connection(event) => {
+                if line.state == State::Opening && matches!(event, ConnectionEvent::Established { .. }) {
+                    line.state = State::Open;
+                }
+                vec![self.client.on_connection(on, event, self.now)]
+            }
+            Happening::Request(id, n, event) => match line.carries.get(&id) {
+                Some(&(carried, _)) if carried == n => vec![self.client.on_request(id, event, self.now)],
+                _ => return true,
+            },
+            Happening::Ends(id, n, outcome, then, reusable) => match line.carries.get(&id) {
+                Some(&(carried, key)) if carried == n => {
+                    line.carries.remove(&id);
+                    self.note(then, &key);
+                    let drained = if reusable { None } else { self.drain(on) };
+                    vec![self.end(id, outcome, then), drained]
+                }
+                _ => return true,
+            },
+            Happening::HangUp(uses) => {
+                let idle = line.carries.is_empty() && line.uses == uses;
+                if line.state != State::Open || self.capacity == 1 && !idle {
+                    return true;
+                }
+                vec![self.drain(on)]
+            }
+            Happening::Break => {
+                let carried = std::mem::take(&mut line.carries);
+                let mut actions = vec![self.drain(on)];
+                for id in carried.into_keys() {
+                    actions.push(self.end(id, Outcome::Reset, SessionControl::Continue));
+                }
+                actions
+            }
+            Happening::Holds(capacity) => {
+                line.capacity = capacity;
+                vec![self.client.on_connection(on, ConnectionEvent::Capacity(capacity), self.now)]
+            }
         };
-        if let (Event::Done { then, .. }, Line::Busy(sending)) = (event, line) {
-            self.lines[id as usize].0 = Line::Idle;
-            self.note(then, &sending);
-        }
-        let action = self.client.on(id, event, self.now);
         self.spend(self.generator.event_cost);
-        action.into_iter().for_each(|action| self.act(action));
+        actions.into_iter().flatten().for_each(|action| self.act(action));
         true
+    }
+
+    fn drain(&mut self, on: ConnectionId) -> Option<Action> {
+        self.lines[on as usize].state = State::Draining;
+        self.client.on_connection(on, ConnectionEvent::Draining, self.now)
+    }
+
+    fn end(&mut self, id: RequestId, outcome: Outcome, then: SessionControl) -> Option<Action> {
+        let done = RequestEvent::Done { outcome, status: 200, bytes_received: 1, then };
+        self.client.on_request(id, done, self.now)
     }
 
     /// What an answer means for the session and its group.
@@ -234,13 +313,20 @@ where
         let mut next = Some(action);
         while let Some(action) = next {
             next = match action {
-                Action::Open(id) => self.connect(id),
-                Action::Send(id, sending) => self.send(id, sending),
-                Action::Close(id) => {
-                    let (line, number, _) = self.lines[id as usize];
-                    assert_ne!(line, Line::Closed, "closed twice");
-                    self.played.lives[number].1 = self.now;
-                    self.lines[id as usize].0 = Line::Closed;
+                Action::Connect(id) => self.connect(id),
+                Action::Send(on, id, key) => self.send(on, id, key),
+                Action::Cancel(on, id) => {
+                    let line = &mut self.lines[on as usize];
+                    line.carries.remove(&id);
+                    let is_open = line.state != State::Closed;
+                    if self.capacity == 1 && is_open { self.drain(on) } else { None }
+                }
+                Action::Disconnect(id) => {
+                    let line = &mut self.lines[id as usize];
+                    assert_ne!(line.state, State::Closed, "closed twice");
+                    assert!(line.carries.is_empty(), "closed with what it carries: {line:?}");
+                    self.played.lives[line.number].1 = self.now;
+                    line.state = State::Closed;
                     None
                 }
             };
@@ -250,15 +336,19 @@ where
 
     fn connect(&mut self, id: ConnectionId) -> Option<Action> {
         let number = self.played.lives.len();
+        let room = |line: &Line| line.state == State::Open && line.carries.len() < line.capacity as usize;
+        self.played.needless += usize::from(self.lines.iter().any(room));
         self.played.lives.push((self.now, Nanos::MAX));
+        let capacity = self.capacity;
+        let opening = Line { state: State::Opening, number, uses: 0, capacity, carries: BTreeMap::new() };
         match self.lines.get_mut(id as usize) {
             Some(line) => {
-                assert_eq!(line.0, Line::Closed, "opened twice");
-                *line = (Line::Opening, number, 0);
+                assert_eq!(line.state, State::Closed, "opened twice");
+                *line = opening;
             }
             None => {
                 assert_eq!(self.lines.len(), id as usize, "slots are used from the first on");
-                self.lines.push((Line::Opening, number, 0));
+                self.lines.push(opening);
             }
         }
         let open = self.open();
@@ -267,61 +357,77 @@ where
         match (self.connect)(self.now) {
             // The system says so at once.
             Connect::Fails(Nanos::ZERO, Outcome::LocalLimit) => {
-                return self.client.on(id, Event::ConnectFailed(Outcome::LocalLimit), self.now);
+                let failed = ConnectionEvent::Failed(Outcome::LocalLimit);
+                return self.client.on_connection(id, failed, self.now);
             }
-            Connect::After(connect) => self.tell_after(connect, id, Event::Connected { connect, tls: None }),
-            Connect::Fails(after, outcome) => self.tell_after(after, id, Event::ConnectFailed(outcome)),
+            Connect::After(connect) => {
+                let event = ConnectionEvent::Established { connect, tls: None, capacity };
+                self.write(connect, id, Happening::Connection(event));
+            }
+            Connect::Fails(after, outcome) => {
+                self.write(after, id, Happening::Connection(ConnectionEvent::Failed(outcome)));
+            }
             Connect::Silence => {}
         }
         None
     }
 
-    fn send(&mut self, id: ConnectionId, sending: RequestKey) -> Option<Action> {
-        let slot = sending.session as usize;
-        let in_flight =
-            |line: &(Line, usize, u32)| matches!(line.0, Line::Busy(s) if s.session == sending.session);
-        assert!(!self.lines.iter().any(in_flight), "two requests of one session at once");
+    fn send(&mut self, on: ConnectionId, id: RequestId, key: RequestKey) -> Option<Action> {
+        let slot = key.session as usize;
+        let carried = self.lines.iter().flat_map(|line| &line.carries);
+        for (&other, (_, its)) in carried {
+            assert_ne!(other, id, "two requests of one name at once");
+            assert_ne!(its.session, key.session, "two requests of one session at once");
+        }
         self.last.resize(self.last.len().max(slot + 1), None);
         match self.last[slot] {
-            Some(last) if sending.ordinal > 0 => {
+            Some(last) if key.ordinal > 0 => {
                 let expected = (last.group, last.k, last.ordinal + 1);
-                assert_eq!((sending.group, sending.k, sending.ordinal), expected, "who has the slot");
+                assert_eq!((key.group, key.k, key.ordinal), expected, "who has the slot");
             }
-            _ => assert_eq!(sending.ordinal, 0, "a session begins with its first request: {sending:?}"),
+            _ => assert_eq!(key.ordinal, 0, "a session begins with its first request: {key:?}"),
         }
-        self.last[slot] = Some(sending);
-        let line = &mut self.lines[id as usize];
-        assert!(matches!(line.0, Line::Opening | Line::Idle), "sent on {line:?}");
-        *line = (Line::Busy(sending), line.1, line.2 + 1);
-        let (number, uses) = (line.1, line.2);
+        self.last[slot] = Some(key);
         let n = self.played.sends.len();
-        self.played.sends.push((self.now, number, sending));
-        match (self.request)(self.now, n, &sending) {
+        let line = &mut self.lines[on as usize];
+        assert_eq!(line.state, State::Open, "sent on {line:?}");
+        assert!(line.carries.len() < line.capacity as usize, "more than it takes: {line:?}");
+        line.uses += 1;
+        line.carries.insert(id, (n, key));
+        self.played.most_carried = self.played.most_carried.max(line.carries.len());
+        let (number, uses) = (line.number, line.uses);
+        self.played.sends.push((self.now, number, key));
+        match (self.request)(self.now, n, &key) {
             Reply::Comes { first, done, outcome, then, reusable, hangs_up } => {
-                let end = Event::Done { outcome, status: 200, bytes_received: 1, reusable, then };
-                self.tell_after(first, id, Event::FirstByte);
-                self.tell_after(done, id, end);
+                self.write(first, on, Happening::Request(id, n, RequestEvent::FirstByte));
+                self.write(done, on, Happening::Ends(id, n, outcome, then, reusable));
                 if let Some(after) = hangs_up {
-                    self.write(self.now + done + after, id, number, uses, Happening::HangUp);
+                    self.write(done + after, on, Happening::HangUp(uses));
                 }
                 None
             }
             Reply::NotSent(outcome, then) => {
-                self.lines[id as usize].0 = Line::Idle;
-                self.note(then, &sending);
-                self.client.on(id, Event::NotSent { outcome, then }, self.now)
+                self.lines[on as usize].carries.remove(&id);
+                self.note(then, &key);
+                self.client.on_request(id, RequestEvent::NotSent { outcome, then }, self.now)
+            }
+            Reply::Breaks(after) => {
+                self.write(after, on, Happening::Break);
+                None
+            }
+            Reply::Holds(after, capacity) => {
+                self.write(after, on, Happening::Holds(capacity));
+                let then = SessionControl::Continue;
+                self.write(after, on, Happening::Ends(id, n, Outcome::Ok, then, true));
+                None
             }
             Reply::Silence => None,
         }
     }
 
-    fn tell_after(&mut self, after: Nanos, id: ConnectionId, event: Event) {
-        let (_, number, uses) = self.lines[id as usize];
-        self.write(self.now + after, id, number, uses, Happening::Tell(event));
-    }
-
-    fn write(&mut self, at: Nanos, id: ConnectionId, number: usize, uses: u32, happening: Happening) {
-        self.calendar.insert((at, self.written), (id, number, uses, happening));
+    fn write(&mut self, after: Nanos, on: ConnectionId, happening: Happening) {
+        let number = self.lines[on as usize].number;
+        self.calendar.insert((self.now + after, self.written), (on, number, happening));
         self.written += 1;
     }
 }

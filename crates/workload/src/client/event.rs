@@ -1,6 +1,6 @@
 //! What the client and the world tell each other.
 
-use super::ConnectionId;
+use super::{ConnectionId, RequestId};
 use headway_base::{Nanos, Outcome};
 
 /// The bounds that the client keeps.
@@ -61,33 +61,47 @@ pub enum SessionControl {
 /// What the world is to do, at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Open this connection; then tell [`Event::Connected`] or [`Event::ConnectFailed`].
-    Open(ConnectionId),
-    /// Send that request on this connection; then tell how it went.
-    Send(ConnectionId, RequestKey),
-    /// Close this connection and forget it: no further events of it may follow.
-    Close(ConnectionId),
+    /// Open this connection; then tell [`ConnectionEvent::Established`] or [`ConnectionEvent::Failed`].
+    Connect(ConnectionId),
+    /// Send this request on that connection; then tell how it went.
+    Send(ConnectionId, RequestId, RequestKey),
+    /// The answer to this request on that connection, which may have come meanwhile, is not waited for any longer: no further
+    /// events of it may follow. If that costs the connection, tell [`ConnectionEvent::Draining`] now.
+    Cancel(ConnectionId, RequestId),
+    /// Close this connection and forget it: no further events of it may follow, nor of what it carries.
+    Disconnect(ConnectionId),
 }
 
 /// What happened to a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
+pub enum ConnectionEvent {
     /// It is ready for its first request: established after `connect`, TLS agreed after another `tls`.
-    Connected {
+    Established {
         /// Time from opening to established.
         connect: Nanos,
         /// Time of the TLS handshake, if there was one.
         tls: Option<Nanos>,
+        /// Requests it takes at once, at least 1: HTTP/1.1 takes one.
+        capacity: u32,
     },
     /// It could not be made ready. [`Outcome::LocalLimit`]: the generator had nothing left to open it with, and where that is
     /// told before anything else its request has not begun.
-    ConnectFailed(Outcome),
-    /// The request's bytes were handed over: how many.
+    Failed(Outcome),
+    /// It takes that many requests at once from now on. Those under way may be more. One that takes none is draining.
+    Capacity(u32),
+    /// It takes no further request: the target closed it or is about to, or it is of no more use. Requests under way on it
+    /// end as they end; with the last of them it is to be closed.
+    Draining,
+}
+
+/// What happened to a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RequestEvent {
+    /// Its bytes were handed over: how many.
     Sent(u64),
     /// The first byte of the answer came.
     FirstByte,
-    /// The answer is complete, or went wrong: how, with which status, after how many bytes, and whether the connection
-    /// may serve again.
+    /// The answer is complete, or went wrong: how, with which status, and after how many bytes.
     Done {
         /// How the request ended.
         outcome: Outcome,
@@ -95,18 +109,14 @@ pub enum Event {
         status: u16,
         /// Bytes received: head, framing, body.
         bytes_received: u64,
-        /// Whether the connection may serve again.
-        reusable: bool,
         /// How the session goes on.
         then: SessionControl,
     },
-    /// Nothing was sent, because the request could not be made: the connection is as it was.
+    /// Nothing was sent, because the request could not be made.
     NotSent {
         /// How the request ended.
         outcome: Outcome,
         /// How the session goes on.
         then: SessionControl,
     },
-    /// An idle connection was closed by the target, or is of no more use.
-    Closed,
 }

@@ -8,23 +8,26 @@
 //! whole answer: a first byte before the last, a timeout, the end of the run.
 
 use super::group::Plain;
-use super::pool::Note;
+use super::in_flight::Note;
 use super::sessions::{Session, State};
-use super::{Client, ConnectionId, DeferredStart, NO_SESSION, RequestKey, SessionId, UNKNOWN};
+use super::{Client, ConnectionId, DeferredStart, NO_SESSION, RequestId, RequestKey, SessionId, UNKNOWN};
 use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
 
 impl<S: RecordSink> Client<S> {
     /// Nothing is to be done now: until when that stays so, arrivals apart.
     #[inline]
     pub(super) fn cache_next_event(&mut self) {
-        let calm = !self.stopping && self.waiting.is_empty() && !self.pool.has_orphans();
+        let calm = !self.stopping
+            && self.waiting.is_empty()
+            && self.pending.is_empty()
+            && !self.connections.has_orphans();
         self.next_non_arrival = if calm { self.next_other_event() } else { UNKNOWN };
     }
 
     /// Where [`poll`](Client::poll) would say at `now` that the next arrival is sent, and it takes no more than a look at that
     /// arrival to know: what it would say. None: ask there.
     #[inline(always)]
-    pub fn start_calm(&mut self, now: Nanos) -> Option<(ConnectionId, RequestKey)> {
+    pub fn start_calm(&mut self, now: Nanos) -> Option<(ConnectionId, RequestId, RequestKey)> {
         self.tell_start();
         let (due, number) = self.next;
         if due > now || now >= self.next_non_arrival {
@@ -38,28 +41,28 @@ impl<S: RecordSink> Client<S> {
             return None;
         }
         let arrival = group.next?;
-        let on = self.pool.take_idle()?;
+        let on = self.connections.take()?;
         self.advance(number);
         let (k, intended, group, step) = (arrival.k, arrival.intended, number as u16, plain.step);
         let note = Note { k, intended, started: now, group, step };
         let deadline = now.saturating_add(self.limits.timeout);
         self.next_non_arrival = self.next_non_arrival.min(deadline);
         let start = Start::arrival(intended, now, step);
-        let session = if self.notes {
-            self.pool.note(on, note, deadline);
+        let (session, id) = if self.notes {
+            let id = self.in_flight.note(on, note, deadline);
             self.sink.start(start);
-            NO_SESSION
+            (NO_SESSION, id)
         } else {
             let session = self.begin_plain(&note, plain);
-            self.pool.reuse(on, session, self.plain_record(&note), deadline);
+            let id = self.in_flight.send(on, session, self.plain_record(&note), deadline);
             self.deferred_start = Some(DeferredStart { start, session, opens_session: false });
-            session
+            (session, id)
         };
-        if !self.pool.can_start() {
+        if !self.connections.can_start(false) {
             self.full_since = Some(now);
             self.stalls.clear();
         }
-        Some((on, RequestKey { session, k, user: k, step, group, ..RequestKey::default() }))
+        Some((on, id, RequestKey { session, k, user: k, step, group, ..RequestKey::default() }))
     }
 
     /// The session that a request is.
@@ -90,33 +93,34 @@ impl<S: RecordSink> Client<S> {
         }
     }
 
-    /// If of the request on this connection there is a note only, its session and record are written out.
+    /// If there is only a note of this request, its session and record are written out.
     #[inline]
-    pub(super) fn write_out(&mut self, id: ConnectionId) {
-        if let Some(note) = self.pool.noted(id) {
+    pub(super) fn write_out(&mut self, id: RequestId) {
+        if let Some(note) = self.in_flight.noted(id) {
             self.write_out_note(id, note);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn write_out_note(&mut self, id: ConnectionId, note: Note) {
+    fn write_out_note(&mut self, id: RequestId, note: Note) {
         let Some(plain) = self.groups[usize::from(note.group)].plain else { return };
         let session = self.begin_plain(&note, plain);
-        self.pool.write_out(id, session, self.plain_record(&note));
+        self.in_flight.write_out(id, session, self.plain_record(&note));
     }
 
     /// A noted request is answered as a whole.
     #[inline]
     pub(super) fn end_noted(
         &mut self,
-        id: ConnectionId,
+        id: RequestId,
         note: &Note,
         outcome: Outcome,
         status: u16,
         now: Nanos,
     ) {
-        let connection = self.pool.number(id);
+        let on = self.in_flight.connection(id);
+        let connection = self.connections.number(on);
         let first_byte = now.into();
         let record = Record {
             first_byte,
@@ -128,21 +132,22 @@ impl<S: RecordSink> Client<S> {
             ..self.plain_record(note)
         };
         self.sink.record(record);
-        self.pool.release(id);
+        self.in_flight.end(id);
+        self.connections.unload(on);
         self.came_free(now);
     }
 
-    /// Whether the request on this connection, which is written out, is one of those.
+    /// Whether this request, which is written out, is one of those.
     #[inline]
-    pub(super) fn is_plain(&self, id: ConnectionId) -> bool {
-        self.groups[usize::from(self.pool.request(id).group)].plain.is_some()
+    pub(super) fn is_plain(&self, id: RequestId) -> bool {
+        self.groups[usize::from(self.in_flight.record(id).group)].plain.is_some()
     }
 
     /// Such a request has ended: so has its session, and its connection is anybody's again.
     #[inline]
-    pub(super) fn end_plain(&mut self, id: ConnectionId, outcome: Outcome, now: Nanos) {
-        let session = self.finish(id, outcome, now);
-        self.pool.release(id);
+    pub(super) fn end_plain(&mut self, id: RequestId, outcome: Outcome, now: Nanos) {
+        let (session, connection) = self.finish(id, outcome, now);
+        self.connections.unload(connection);
         self.came_free(now);
         self.sessions.end(session);
     }

@@ -1,10 +1,11 @@
 //! How sessions go: users come and go, rounds begin, requests fall due, start, and lead to the next.
 
+use super::connections::NONE;
 use super::group::Group;
-use super::sessions::{NONE, Session, State};
+use super::sessions::{Session, State};
 use super::{Action, Client, ConnectionId, RequestKey, SessionControl, SessionId, Who};
 use crate::journey::Next;
-use crate::plan::{Connections, OnFailure};
+use crate::plan::OnFailure;
 use crate::shard::Shard;
 use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Trigger};
 
@@ -76,6 +77,7 @@ impl<S: RecordSink> Client<S> {
         let own = self.sessions.get(id).connection;
         if own != NONE && !self.is_too_late(Who::Waiting(id), now) {
             let record = self.begin(id, now);
+            self.connections.load(own);
             return Some(self.send_on(own, id, record, now));
         }
         self.sessions.of(id).state = State::Waiting;
@@ -102,31 +104,31 @@ impl<S: RecordSink> Client<S> {
                 self.admit(group)?
             }
         };
-        let shared = self.group_of(id).connections == Connections::Shared;
+        let own = self.is_per_session(self.sessions.get(id).group);
         let record = self.begin(id, now);
-        if let Some(idle) = shared.then(|| self.pool.take_idle()).flatten() {
-            let action = self.send_on(idle, id, record, now);
-            self.note_full(now);
-            return Some(action);
-        }
-        let deadline = now.saturating_add(self.limits.connect_timeout);
-        let connection = self.pool.open(id, record, deadline);
-        if !shared {
-            self.sessions.of(id).connection = connection;
-        }
+        let action = match if own { None } else { self.connections.take() } {
+            Some(on) => self.send_on(on, id, record, now),
+            None => {
+                let connection = self.connections.open(self.in_flight.next_id(), own.then_some(id));
+                if own {
+                    self.sessions.of(id).connection = connection;
+                }
+                let deadline = now.saturating_add(self.limits.connect_timeout);
+                self.in_flight.connect(connection, id, record, deadline);
+                Action::Connect(connection)
+            }
+        };
         self.note_full(now);
-        Some(Action::Open(connection))
+        Some(action)
     }
 
     /// Where a session needs a connection of its own and none can be opened, an idle one of the others goes.
     #[inline]
     fn make_room(&mut self, group: usize) -> Option<Action> {
-        if self.groups[group].connections == Connections::Shared || self.pool.can_open() {
+        if !self.is_per_session(group as u16) || self.connections.can_open() {
             return None;
         }
-        let idle = self.pool.take_idle()?;
-        self.pool.close(idle);
-        Some(Action::Close(idle))
+        self.connections.close_idle().map(Action::Disconnect)
     }
 
     /// The next session of the group comes; none if its journey holds no request for it.
@@ -143,13 +145,14 @@ impl<S: RecordSink> Client<S> {
         Some(self.sessions.begin(session))
     }
 
+    /// Sends on a connection that carries the request already.
     #[inline]
     fn send_on(&mut self, on: ConnectionId, id: SessionId, mut record: Record, now: Nanos) -> Action {
         record.sent = now.into();
         record.reused = true;
-        let sending = self.sending(id);
-        self.pool.reuse(on, id, record, now.saturating_add(self.limits.timeout));
-        Action::Send(on, sending)
+        let key = self.sending(id);
+        let request = self.in_flight.send(on, id, record, now.saturating_add(self.limits.timeout));
+        Action::Send(on, request, key)
     }
 
     /// The session's current request.
@@ -216,13 +219,13 @@ impl<S: RecordSink> Client<S> {
         opens_session
     }
 
-    /// A connection that may serve again, after its request: its session's, or a shared one.
+    /// A request on this connection has ended: it is free for another, or closed if it takes none.
     #[inline]
     pub(super) fn set_free(&mut self, id: ConnectionId, session: SessionId, now: Nanos) -> Option<Action> {
-        if self.sessions.get(session).connection == id {
-            self.pool.hold(id);
-        } else {
-            self.pool.release(id);
+        if self.connections.unload(id) {
+            return Some(self.close(id, now));
+        }
+        if self.sessions.get(session).connection != id {
             self.came_free(now);
         }
         None
@@ -377,9 +380,9 @@ impl<S: RecordSink> Client<S> {
         if own == NONE {
             return None;
         }
-        self.pool.close(own);
+        self.connections.close(own);
         self.came_free(now);
-        Some(Action::Close(own))
+        Some(Action::Disconnect(own))
     }
 
     /// One row for a whole session, or round of a user's journey.

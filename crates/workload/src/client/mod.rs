@@ -1,9 +1,13 @@
-//! The client: plays a plan over a pool of connections, without any I/O.
+//! The client: plays a plan over connections, without any I/O.
 //!
 //! A world (the live reactor, a simulator, a test with a virtual clock) asks [`Client::poll`] what to do now, does it,
-//! and tells [`Client::on`] what happened; [`Client::wake_at`] says when to ask again if nothing happens. The client
-//! knows arrivals, users and their sessions, the connection cap, the pool, deadlines, and makes one [`Record`] of every
-//! request that fell due. One core plays open, partly open and closed workloads and fixed work.
+//! and tells [`Client::on_connection`] and [`Client::on_request`] what happened; [`Client::wake_at`] says when to ask again
+//! if nothing happens. The client knows arrivals, users and their sessions, the connection cap, the connections and what
+//! they carry, deadlines, and makes one [`Record`] of every request that fell due. One core plays open, partly open and
+//! closed workloads and fixed work.
+//!
+//! A request under way has an identity of its own ([`RequestId`]), apart from the connection that carries it, which may carry
+//! several. A request that is given up is cancelled; whether that costs the connection is the protocol's affair.
 //!
 //! No arrival waits for an answer before it starts, except at the connection cap. Arrivals that wait there are no queue:
 //! they are the stretch of the plan between the cursor and now. Requests within sessions that wait are queued by session;
@@ -11,26 +15,31 @@
 //!
 //! Deliberately absent: clocks, sockets, bytes, and what a request holds or an answer means beyond its outcome.
 
+mod connections;
 mod event;
 mod fast_path;
 mod group;
+mod in_flight;
 mod lifecycle;
-mod pool;
 mod sessions;
 mod shutdown;
 mod stalls;
 
-pub use event::{Action, Event, Limits, NO_SESSION, RequestKey, SessionControl, SessionId};
+pub use connections::ConnectionId;
+pub use event::{
+    Action, ConnectionEvent, Limits, NO_SESSION, RequestEvent, RequestKey, SessionControl, SessionId,
+};
+pub use in_flight::RequestId;
 pub use lifecycle::MIN_RETRY_DELAY;
-pub use pool::ConnectionId;
 
-use crate::plan::{Connections, Plan};
+use crate::plan::{self, Plan};
 use crate::shard::Shard;
+use connections::{Connections, NONE};
 use group::Group;
 use headway_base::{Nanos, Outcome, Record, RecordSink, Short, Stamp, Start};
+use in_flight::{InFlight, Phase};
 use lifecycle::Sent;
-use pool::{Phase, Pool};
-use sessions::{NONE, Session, Sessions};
+use sessions::{Session, Sessions};
 use stalls::Stalls;
 use std::collections::VecDeque;
 
@@ -48,7 +57,10 @@ pub struct Client<S> {
     sessions: Sessions,
     /// Sessions whose request is due and held back by the cap, in the order in which they fell due.
     waiting: VecDeque<SessionId>,
-    pool: Pool,
+    connections: Connections,
+    in_flight: InFlight,
+    /// What the world is to do next, before anything else.
+    pending: VecDeque<Action>,
     limits: Limits,
     /// Last instant at which an arrival may start.
     last_start: Nanos,
@@ -110,7 +122,9 @@ impl<S: RecordSink> Client<S> {
             groups,
             sessions: Sessions::default(),
             waiting: VecDeque::new(),
-            pool: Pool::new(limits.connections),
+            connections: Connections::new(limits.connections),
+            in_flight: InFlight::default(),
+            pending: VecDeque::new(),
             last_start,
             last_step,
             give_up_at: last_step.saturating_add(limits.timeout),
@@ -141,6 +155,14 @@ impl<S: RecordSink> Client<S> {
         self
     }
 
+    /// The same for a world in which a connection is expected to take that many requests at once: while one is being opened,
+    /// further requests wait for it, and none is opened for each of them.
+    #[must_use]
+    pub fn expecting(mut self, streams: u32) -> Client<S> {
+        self.connections.expect(streams);
+        self
+    }
+
     /// What to do at `now`, one action at a time; none: nothing until something happens or [`wake_at`](Client::wake_at).
     ///
     /// `now` is a clock read just before the call: it becomes the `started` stamp of the request whose first system
@@ -149,8 +171,8 @@ impl<S: RecordSink> Client<S> {
     pub fn poll(&mut self, now: Nanos) -> Option<Action> {
         self.tell_start();
         if now < self.next_non_arrival {
-            if let Some((on, sending)) = self.start_calm(now) {
-                return Some(Action::Send(on, sending));
+            if let Some((on, id, key)) = self.start_calm(now) {
+                return Some(Action::Send(on, id, key));
             }
             // At the very end there are connections to close.
             let (due, _) = self.next;
@@ -164,10 +186,13 @@ impl<S: RecordSink> Client<S> {
     /// [`poll`](Client::poll), whatever there is to do.
     fn poll_any(&mut self, now: Nanos) -> Option<Action> {
         self.next_non_arrival = UNKNOWN;
-        if let Some(id) = self.pool.pop_expired(now) {
+        if let Some(action) = self.pending.pop_front() {
+            return Some(action);
+        }
+        if let Some(id) = self.in_flight.pop_expired(now) {
             return Some(self.expire(id, now));
         }
-        if let Some(id) = self.pool.take_orphan() {
+        if let Some(id) = self.connections.take_orphan() {
             return Some(self.close(id, now));
         }
         loop {
@@ -183,7 +208,7 @@ impl<S: RecordSink> Client<S> {
             }
             let action = if self.is_too_late(who, now) {
                 self.never_start(who, now)
-            } else if self.pool.can_start() {
+            } else if self.connections.can_start(self.needs_own(who)) {
                 self.start_next(who, now)
             } else if due.saturating_add(self.limits.max_wait) <= now {
                 self.shed(who, now)
@@ -199,9 +224,12 @@ impl<S: RecordSink> Client<S> {
     /// When [`poll`](Client::poll) has something to do next if nothing happens; `Nanos::MAX` for never.
     #[inline]
     pub fn wake_at(&self) -> Nanos {
+        if !self.pending.is_empty() {
+            return Nanos::ZERO;
+        }
         let held = match self.next_held() {
             None => Nanos::MAX,
-            Some((due, _)) if self.pool.can_start() => due,
+            Some((due, who)) if self.connections.can_start(self.needs_own(who)) => due,
             // At the cap nothing can start: the next thing due is giving up, not sending.
             Some((due, who)) => {
                 due.saturating_add(self.limits.max_wait).min(self.last_of(who).saturating_add(Nanos(1)))
@@ -227,7 +255,7 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     fn next_other_event(&self) -> Nanos {
         let timer = self.sessions.next_timer().map_or(Nanos::MAX, |(at, _)| at);
-        timer.min(self.give_up_at).min(self.pool.next_deadline())
+        timer.min(self.give_up_at).min(self.in_flight.next_deadline())
     }
 
     /// Whether the next thing due is a request that could go out on time: worth polling the clock for.
@@ -236,8 +264,8 @@ impl<S: RecordSink> Client<S> {
         let own = |(_, id): (Nanos, SessionId)| self.sessions.get(id).connection != NONE;
         match self.sessions.next_timer() {
             Some(timer) if own(timer) => true,
-            Some(_) => self.pool.can_start(),
-            None => self.pool.can_start() && self.next_held().is_some(),
+            Some((_, id)) => self.connections.can_start(self.is_per_session(self.sessions.get(id).group)),
+            None => self.next_held().is_some_and(|(_, who)| self.connections.can_start(self.needs_own(who))),
         }
     }
 
@@ -247,13 +275,15 @@ impl<S: RecordSink> Client<S> {
     pub fn would_open(&self) -> bool {
         let held = self.next_held();
         let timer = self.sessions.next_timer().filter(|timer| held.is_none_or(|(due, _)| timer.0 <= due));
-        let (own, group) = match (timer, held) {
-            (Some((_, id)), _) => (self.sessions.get(id).connection != NONE, self.group_of(id)),
-            (None, Some((_, Who::Waiting(id)))) => (false, self.group_of(id)),
-            (None, Some((_, Who::Arrival(group)))) => (false, &self.groups[group]),
+        let (has_own, needs_own) = match (timer, held) {
+            (Some((_, id)), _) => {
+                let session = self.sessions.get(id);
+                (session.connection != NONE, self.is_per_session(session.group))
+            }
+            (None, Some((_, who))) => (false, self.needs_own(who)),
             (None, None) => return false,
         };
-        !own && (group.connections == Connections::PerUser || !self.pool.has_idle())
+        !has_own && (needs_own || !self.connections.has_available())
     }
 
     /// Events reported from now on had happened this long before: the caller's own delay, which goes into the records of the requests
@@ -264,128 +294,148 @@ impl<S: RecordSink> Client<S> {
     }
 
     /// Something happened to a connection; the answer is what to do about it at once.
+    pub fn on_connection(&mut self, id: ConnectionId, event: ConnectionEvent, now: Nanos) -> Option<Action> {
+        self.next_non_arrival = UNKNOWN;
+        match event {
+            ConnectionEvent::Established { connect, tls, capacity } => {
+                self.tell_start();
+                let request = self.connections.opening_for(id)?;
+                let record = self.in_flight.record_mut(request);
+                record.connect = connect.into();
+                record.tls = tls.into();
+                record.sent = now.into();
+                self.in_flight.sent(request, now.saturating_add(self.limits.timeout));
+                self.connections.established(id, capacity);
+                if self.connections.owner(id).is_none() && capacity > 1 {
+                    self.came_free(now);
+                }
+                let key = self.sending(self.in_flight.session(request));
+                Some(Action::Send(id, request, key))
+            }
+            ConnectionEvent::Failed(outcome) => {
+                let request = self.connections.opening_for(id)?;
+                if outcome == Outcome::LocalLimit {
+                    self.take_back(request);
+                } else {
+                    self.tell_start();
+                }
+                Some(self.end_unsent(request, outcome, now))
+            }
+            ConnectionEvent::Capacity(capacity) if capacity > 0 => {
+                self.tell_start();
+                self.connections.set_capacity(id, capacity);
+                if self.connections.owner(id).is_none() {
+                    self.came_free(now);
+                }
+                None
+            }
+            ConnectionEvent::Capacity(_) | ConnectionEvent::Draining => {
+                self.tell_start();
+                if !self.connections.drain(id) {
+                    return None;
+                }
+                if self.connections.owner(id).is_some() {
+                    return Some(self.close(id, now));
+                }
+                // It was idle, so that no request has been waiting for it.
+                self.connections.close(id);
+                Some(Action::Disconnect(id))
+            }
+        }
+    }
+
+    /// Something happened to a request; the answer is what to do about it at once.
     #[inline]
-    pub fn on(&mut self, id: ConnectionId, event: Event, now: Nanos) -> Option<Action> {
-        if event != Event::Closed && !self.pool.is_busy(id) {
-            // Its request was given up (cancelled, unfinished), and the connection is about to be closed.
+    pub fn on_request(&mut self, id: RequestId, event: RequestEvent, now: Nanos) -> Option<Action> {
+        if !self.in_flight.is_under_way(id) {
+            // It was given up, and is about to be cancelled.
             return None;
         }
         self.write_out(id);
-        if !matches!(event, Event::NotSent { .. } | Event::ConnectFailed(Outcome::LocalLimit)) {
-            self.tell_start();
-        }
-        if !matches!(event, Event::FirstByte | Event::Sent(_) | Event::Done { .. }) {
-            self.next_non_arrival = UNKNOWN;
-        }
         match event {
-            Event::FirstByte => {
-                let request = self.pool.request_mut(id);
-                if !request.first_byte.is_some() {
-                    request.first_byte = now.into();
-                }
+            RequestEvent::FirstByte => {
+                self.tell_start();
+                self.note_first_byte(id, now);
                 None
             }
-            Event::Done { outcome, status, bytes_received, reusable, then } => {
-                let request = self.pool.request_mut(id);
-                request.status = status;
-                request.bytes_received = bytes_received;
-                request.unread = self.unread;
-                self.end(id, outcome, reusable, then, now)
+            RequestEvent::Done { outcome, status, bytes_received, then } => {
+                self.tell_start();
+                let record = self.in_flight.record_mut(id);
+                record.status = status;
+                record.bytes_received = bytes_received;
+                record.unread = self.unread;
+                self.end(id, outcome, then, now)
             }
-            Event::NotSent { outcome, then } => {
-                self.pool.request_mut(id).sent = Stamp::NONE;
+            RequestEvent::NotSent { outcome, then } => {
+                self.next_non_arrival = UNKNOWN;
+                self.in_flight.record_mut(id).sent = Stamp::NONE;
                 self.take_back(id);
-                let session = self.finish(id, outcome, now);
-                let close = self.set_free(id, session, now);
+                let (session, connection) = self.finish(id, outcome, now);
+                let close = self.set_free(connection, session, now);
                 self.go_on(session, outcome, Sent::No, then, now).or(close)
             }
-            Event::Sent(bytes) => {
-                self.pool.request_mut(id).bytes_sent = bytes;
+            RequestEvent::Sent(bytes) => {
+                self.tell_start();
+                self.in_flight.record_mut(id).bytes_sent = bytes;
                 None
-            }
-            Event::Connected { connect, tls } => {
-                let request = self.pool.request_mut(id);
-                request.connect = connect.into();
-                request.tls = tls.into();
-                request.sent = now.into();
-                self.pool.in_flight(id, now.saturating_add(self.limits.timeout));
-                let sending = self.sending(self.pool.session(id));
-                Some(Action::Send(id, sending))
-            }
-            Event::ConnectFailed(outcome) => {
-                if outcome == Outcome::LocalLimit {
-                    self.take_back(id);
-                }
-                let session = self.finish(id, outcome, now);
-                let close = self.close(id, now);
-                self.go_on(session, outcome, Sent::No, SessionControl::Continue, now);
-                Some(close)
-            }
-            Event::Closed => {
-                if self.pool.phase(id) == Phase::Held {
-                    let owner = self.pool.session(id);
-                    self.sessions.of(owner).connection = NONE;
-                    self.pool.close(id);
-                    self.came_free(now);
-                } else {
-                    self.pool.retire_idle(id);
-                }
-                Some(Action::Close(id))
             }
         }
     }
 
-    /// The whole answer came at once on a connection that may serve again: [`Event::FirstByte`] and [`Event::Done`] in one, for
-    /// worlds that read no bytes. The session goes on by its journey.
     #[inline]
-    pub fn answered(
-        &mut self,
-        id: ConnectionId,
-        outcome: Outcome,
-        status: u16,
-        now: Nanos,
-    ) -> Option<Action> {
+    fn note_first_byte(&mut self, id: RequestId, now: Nanos) {
+        let record = self.in_flight.record_mut(id);
+        if !record.first_byte.is_some() {
+            record.first_byte = now.into();
+        }
+    }
+
+    /// The whole answer came at once: [`RequestEvent::FirstByte`] and [`RequestEvent::Done`] in one, for worlds that read no
+    /// bytes. The session goes on by its journey.
+    #[inline]
+    pub fn answered(&mut self, id: RequestId, outcome: Outcome, status: u16, now: Nanos) -> Option<Action> {
         self.tell_start();
-        if let Some(note) = self.pool.noted(id) {
+        if let Some(note) = self.in_flight.noted(id)
+            && !self.connections.is_draining(self.in_flight.connection(id))
+        {
             self.end_noted(id, &note, outcome, status, now);
             return None;
         }
-        if !self.pool.is_busy(id) {
+        if !self.in_flight.is_under_way(id) {
             return None;
         }
-        let request = self.pool.request_mut(id);
-        if !request.first_byte.is_some() {
-            request.first_byte = now.into();
-        }
-        request.status = status;
-        request.unread = self.unread;
-        self.end(id, outcome, true, SessionControl::Continue, now)
+        self.write_out(id);
+        self.note_first_byte(id, now);
+        let record = self.in_flight.record_mut(id);
+        record.status = status;
+        record.unread = self.unread;
+        self.end(id, outcome, SessionControl::Continue, now)
     }
 
-    /// The answer on this connection is complete, or went wrong.
+    /// The answer to this request is complete, or went wrong.
     #[inline]
-    fn end(
-        &mut self,
-        id: ConnectionId,
-        outcome: Outcome,
-        reusable: bool,
-        then: SessionControl,
-        now: Nanos,
-    ) -> Option<Action> {
-        if reusable && then == SessionControl::Continue && self.is_plain(id) {
+    fn end(&mut self, id: RequestId, outcome: Outcome, then: SessionControl, now: Nanos) -> Option<Action> {
+        let plain = then == SessionControl::Continue && self.is_plain(id);
+        if plain && !self.connections.is_draining(self.in_flight.connection(id)) {
             self.end_plain(id, outcome, now);
             return None;
         }
         self.next_non_arrival = UNKNOWN;
-        let session = self.finish(id, outcome, now);
-        let close = if reusable { self.set_free(id, session, now) } else { Some(self.close(id, now)) };
+        let (session, connection) = self.finish(id, outcome, now);
+        let close = self.set_free(connection, session, now);
         self.go_on(session, outcome, Sent::Yes, then, now).or(close)
     }
 
-    /// When the request on this connection was due.
+    /// When this request was due.
     #[inline]
-    pub fn intended(&self, id: ConnectionId) -> Nanos {
-        self.pool.intended(id)
+    pub fn intended(&self, id: RequestId) -> Nanos {
+        self.in_flight.intended(id)
+    }
+
+    /// The connection that carries this request.
+    #[inline]
+    pub fn connection(&self, id: RequestId) -> ConnectionId {
+        self.in_flight.connection(id)
     }
 
     /// Tells the sink what time it is: at least ten times a second.
@@ -410,12 +460,27 @@ impl<S: RecordSink> Client<S> {
     /// Whether there is no session, and no noted request, which would be one.
     #[inline]
     fn is_deserted(&self) -> bool {
-        self.sessions.live() == 0 && self.pool.busy() == 0
+        self.sessions.live() == 0 && self.in_flight.live() == 0
     }
 
     /// Requests in flight, and connections being opened for one.
     pub fn in_flight(&self) -> u32 {
-        self.pool.busy()
+        self.in_flight.live()
+    }
+
+    /// Whether sessions of that group have a connection of their own each.
+    #[inline]
+    fn is_per_session(&self, group: u16) -> bool {
+        self.groups[usize::from(group)].connections == plan::Connections::PerUser
+    }
+
+    /// Whether that request starts on a new connection, which is to be its session's own.
+    #[inline]
+    fn needs_own(&self, who: Who) -> bool {
+        match who {
+            Who::Waiting(id) => self.is_per_session(self.sessions.get(id).group),
+            Who::Arrival(group) => self.groups[group].connections == plan::Connections::PerUser,
+        }
     }
 
     /// What is due or will be next, apart from timers: of those that wait and the next arrival of each group the one due
@@ -483,53 +548,65 @@ impl<S: RecordSink> Client<S> {
         !self.waiting.is_empty() || self.next.0 <= now
     }
 
-    /// A request whose deadline has passed, or a connection whose.
-    fn expire(&mut self, id: ConnectionId, now: Nanos) -> Action {
+    /// A request's deadline has passed.
+    fn expire(&mut self, id: RequestId, now: Nanos) -> Action {
         self.write_out(id);
-        let (outcome, sent) = match self.pool.phase(id) {
-            Phase::Opening => (Outcome::ConnectTimeout, Sent::No),
-            _ => (Outcome::Timeout, Sent::Yes),
-        };
-        let session = self.finish(id, outcome, now);
-        let close = self.close(id, now);
-        self.go_on(session, outcome, sent, SessionControl::Continue, now);
+        if self.in_flight.phase(id) == Phase::Connecting {
+            return self.end_unsent(id, Outcome::ConnectTimeout, now);
+        }
+        let (session, connection) = self.finish(id, Outcome::Timeout, now);
+        let close = self.set_free(connection, session, now);
+        let close = self.go_on(session, Outcome::Timeout, Sent::Yes, SessionControl::Continue, now).or(close);
+        self.pending.extend(close);
+        Action::Cancel(connection, id)
+    }
+
+    /// The connection that was being opened for a request could not be had: both are over.
+    fn end_unsent(&mut self, id: RequestId, outcome: Outcome, now: Nanos) -> Action {
+        let (session, connection) = self.finish(id, outcome, now);
+        let close = self.close(connection, now);
+        self.go_on(session, outcome, Sent::No, SessionControl::Continue, now);
         close
     }
 
-    /// If the start of the request on this connection is still deferred_start, nothing reached a socket: it has not begun.
-    fn take_back(&mut self, id: ConnectionId) {
-        let session = self.pool.session(id);
+    /// If the start of this request is still deferred, nothing reached a socket: it has not begun.
+    fn take_back(&mut self, id: RequestId) {
+        let session = self.in_flight.session(id);
         if self.deferred_start.take_if(|deferred_start| deferred_start.session == session).is_some() {
-            let request = self.pool.request_mut(id);
-            (request.started, request.wait, request.reused) = (Stamp::NONE, Nanos::ZERO, false);
+            let record = self.in_flight.record_mut(id);
+            (record.started, record.wait, record.reused) = (Stamp::NONE, Nanos::ZERO, false);
             self.sessions.of(session).did_not_begin();
         }
         self.tell_start();
     }
 
-    /// Writes down how the request on this connection ended; whose it was.
+    /// Writes down how a request ended, and frees its slot; whose it was, and on which connection, which still carries it.
     #[inline]
-    fn finish(&mut self, id: ConnectionId, outcome: Outcome, now: Nanos) -> SessionId {
-        let mut record = *self.pool.request(id);
+    fn finish(&mut self, id: RequestId, outcome: Outcome, now: Nanos) -> (SessionId, ConnectionId) {
+        let mut record = *self.in_flight.record(id);
+        let (session, connection) = (self.in_flight.session(id), self.in_flight.connection(id));
         if outcome == Outcome::LocalLimit {
             // The write itself found no room: no byte of it left.
             record.sent = Stamp::NONE;
         }
         record.done = now;
         record.outcome = outcome;
-        record.connection = if record.started.is_some() { self.pool.number(id) } else { u32::MAX };
+        record.connection =
+            if record.started.is_some() { self.connections.number(connection) } else { u32::MAX };
         self.sink.record(record);
-        self.pool.session(id)
+        self.in_flight.end(id);
+        (session, connection)
     }
 
     fn close(&mut self, id: ConnectionId, now: Nanos) -> Action {
-        let owner = self.sessions.of(self.pool.session(id));
-        if owner.connection == id {
-            owner.connection = NONE;
+        if let Some(owner) = self.connections.owner(id)
+            && self.sessions.get(owner).connection == id
+        {
+            self.sessions.of(owner).connection = NONE;
         }
-        self.pool.close(id);
+        self.connections.close(id);
         self.came_free(now);
-        Action::Close(id)
+        Action::Disconnect(id)
     }
 
     /// A connection can be had again: unless a request has been waiting for it, none was held back.
@@ -550,7 +627,8 @@ impl<S: RecordSink> Client<S> {
     #[inline]
     fn note_full(&mut self, now: Nanos) {
         let before = self.full_since;
-        self.full_since = match (self.pool.can_start(), self.holds_back(now)) {
+        let own = self.next_held().is_some_and(|(_, who)| self.needs_own(who));
+        self.full_since = match (self.connections.can_start(own), self.holds_back(now)) {
             (false, true) => before.or(Some(now)),
             (false, false) => Some(now),
             (true, true) => before,

@@ -3,14 +3,12 @@
 //! A thinking user costs a slot here and an entry in the heap of timers, some 150 bytes together; what its requests
 //! hold and what answers meant is kept by whoever sends them.
 
+use super::connections::NONE;
 use super::{ConnectionId, SessionId};
 use crate::journey::Cursor;
 use dary_heap::QuaternaryHeap;
 use headway_base::{Nanos, Outcome, Stamp};
 use std::cmp::Reverse;
-
-/// No connection.
-pub(super) const NONE: ConnectionId = ConnectionId::MAX;
 
 /// What a session waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

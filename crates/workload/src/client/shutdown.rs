@@ -1,7 +1,9 @@
 //! How things end without having begun, or before their time: requests that never start, a run that is stopped, answers
 //! that are given up, connections that are not needed any more.
 
+use super::connections::NONE;
 use super::group::Group;
+use super::in_flight::Phase;
 use super::lifecycle::Sent;
 use super::sessions::State;
 use super::{Action, Client, SessionControl, SessionId, UNKNOWN, Who};
@@ -47,9 +49,9 @@ impl<S: RecordSink> Client<S> {
     fn cut_short(&mut self, id: SessionId, now: Nanos) {
         let session = self.sessions.of(id);
         session.failed.get_or_insert(Outcome::Unfinished);
-        let own = std::mem::replace(&mut session.connection, super::NONE);
-        if own != super::NONE {
-            self.pool.orphan(own);
+        let own = std::mem::replace(&mut session.connection, NONE);
+        if own != NONE {
+            self.connections.orphan(own);
         }
         self.leave(id, now);
     }
@@ -200,27 +202,35 @@ impl<S: RecordSink> Client<S> {
         self.flush_run();
         if now >= self.give_up_at {
             self.give_up(now, Outcome::Unfinished);
+            if let Some(action) = self.pending.pop_front() {
+                return Some(action);
+            }
         }
         let over = self.is_deserted() || self.stopping || self.groups.iter().all(Group::is_single);
         if !over {
             return None;
         }
-        let id = self.pool.take_idle()?;
-        self.pool.close(id);
-        Some(Action::Close(id))
+        self.connections.close_idle().map(Action::Disconnect)
     }
 
-    /// Everything in flight ends with that outcome; its connections then lie idle, for `wind_down` to close.
+    /// Everything in flight ends with that outcome, and is cancelled next; the connections are then of no use.
     fn give_up(&mut self, now: Nanos, outcome: Outcome) {
         self.stop(now);
-        for connection in self.pool.busy_ids() {
-            self.write_out(connection);
-            let id = self.finish(connection, outcome, now);
-            let session = self.sessions.of(id);
-            session.connection = super::NONE;
-            session.failed.get_or_insert(outcome);
-            self.pool.release(connection);
-            self.leave(id, now);
+        for id in self.in_flight.ids() {
+            self.write_out(id);
+            let sent = self.in_flight.phase(id) == Phase::Sent;
+            let (session, connection) = self.finish(id, outcome, now);
+            if sent {
+                self.pending.push_back(Action::Cancel(connection, id));
+            }
+            let gone = self.connections.unload(connection);
+            let session_of = self.sessions.of(session);
+            session_of.failed.get_or_insert(outcome);
+            let own = std::mem::replace(&mut session_of.connection, NONE) == connection;
+            if own || gone || !sent {
+                self.connections.orphan(connection);
+            }
+            self.leave(session, now);
         }
     }
 }
