@@ -7,7 +7,7 @@
 //! Quantile = smallest x with F(x) >= p.
 
 use crate::divisor::Divisor;
-use crate::summary::{BUCKET_BOUNDS, ResponseBucket};
+use crate::summary::{BUCKET_BOUNDS, HistogramBin, ResponseBucket};
 use hdrhistogram::Histogram;
 
 /// A fine histogram of whole numbers, which grows as needed.
@@ -262,6 +262,21 @@ impl Cells {
         i.checked_sub(1).map_or(0, |i| self.cells[i].up_to)
     }
 
+    /// A histogram of spans in nanoseconds: bins from the first to the last that holds any.
+    pub fn bins(&self) -> Vec<HistogramBin> {
+        let (mut from, mut before) = (0.0, 0);
+        let mut bin = |to: Option<u64>| {
+            let to_s = to.map(|to| to as f64 / 1e9);
+            let up_to = to.map_or(self.n(), |to| self.up_to(to));
+            let n = up_to - std::mem::replace(&mut before, up_to);
+            HistogramBin { from: std::mem::replace(&mut from, to_s.unwrap_or(0.0)), to: to_s, n }
+        };
+        let bins: Vec<HistogramBin> = edges().map(Some).chain([None]).map(&mut bin).collect();
+        let first = bins.iter().position(|bin| bin.n > 0);
+        let last = bins.iter().rposition(|bin| bin.n > 0);
+        first.zip(last).map_or(Vec::new(), |(first, last)| bins[first..=last].to_vec())
+    }
+
     /// How many are up to each of [`BUCKET_BOUNDS`], where that grows.
     pub fn buckets(&self) -> Vec<ResponseBucket> {
         let mut before = 0;
@@ -271,6 +286,16 @@ impl Cells {
         };
         BUCKET_BOUNDS.iter().filter_map(grown).collect()
     }
+}
+
+/// Numbers of each decade at which bins of a histogram end, in hundredths: the R20 series of preferred numbers (ISO 3).
+const R20: [u64; 20] =
+    [100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800, 900];
+
+/// Where bins end, in nanoseconds: from 1 us to 1,000 s.
+fn edges() -> impl Iterator<Item = u64> {
+    let decades = (1..10).flat_map(|exponent| R20.map(|hundredths| hundredths * 10u64.pow(exponent)));
+    decades.chain([1_000_000_000_000])
 }
 
 /// Cells per octave of a coarse histogram, as a power of two.

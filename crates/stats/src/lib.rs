@@ -53,6 +53,7 @@ mod setup;
 mod spectrum;
 mod streams;
 mod time_scale;
+mod time_split;
 mod trend;
 mod users;
 mod windows;

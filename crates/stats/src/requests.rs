@@ -11,6 +11,7 @@ use crate::moments::Sums;
 use crate::phase::Ranges;
 use crate::responses::{Sample, Strata};
 use crate::summary::{Failure, LabelSummary, ResponseKind, Spread};
+use crate::time_split::TimeSplitKept;
 use headway_base::{Nanos, Outcome, Record, Trigger};
 use std::collections::BTreeMap;
 
@@ -30,6 +31,7 @@ pub(crate) struct Requests {
     pub at_target: Vec<Labelled>,
     pub bytes: Strata,
     pub blocked: Fine,
+    pub split_time: TimeSplitKept,
     pub outcomes: [u64; Outcome::ALL.len()],
     /// Of those that failed: by outcome, status (0: none), and step, as far as there is room for it.
     failed: BTreeMap<(u8, u16, Option<u16>), u64>,
@@ -53,6 +55,8 @@ pub(crate) struct Requests {
     least: [Option<Box<Segment>>; 2],
     /// Bytes of requests that were handed to connections.
     pub bytes_sent: u64,
+    /// Bytes of all that came in response to these, complete or not.
+    pub bytes_received: u64,
     /// Requests of which it is not known how long their answers lay unread.
     pub unread_unknown: u64,
     pub never_at: Ranges,
@@ -110,6 +114,7 @@ impl Requests {
             at_target: vec![Labelled::new(labels); labels.max(1)],
             bytes: strata(),
             blocked: Fine::new(),
+            split_time: TimeSplitKept::new(),
             outcomes: [0; Outcome::ALL.len()],
             failed: BTreeMap::new(),
             never: [0; SEGMENTS],
@@ -123,6 +128,7 @@ impl Requests {
             split: None,
             least: [None, None],
             bytes_sent: 0,
+            bytes_received: 0,
             unread_unknown: 0,
             never_at: Ranges::default(),
             failed_at: Ranges::default(),
@@ -163,6 +169,7 @@ impl Requests {
             return;
         }
         self.bytes_sent = self.bytes_sent.saturating_add(record.bytes_sent);
+        self.bytes_received = self.bytes_received.saturating_add(record.bytes_received);
         let response = record.response().0;
         let strata = match outcome {
             Outcome::Ok => &mut self.ok,
@@ -176,6 +183,7 @@ impl Requests {
         }
         if self.compares {
             self.blocked.push(record.blocked().0.max(0) as u64, u64::from(count));
+            self.split_time.push(record);
         }
         if outcome.answered() {
             self.bytes.push(segment, record.bytes_received.min(i64::MAX as u64) as i64, count);

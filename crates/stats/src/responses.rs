@@ -18,7 +18,8 @@ use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_half_width};
 use crate::moments::Sums;
 use crate::steady::Bucket;
 use crate::summary::{
-    CurvePoint, Interval, NotComputed, Percentile, PowerLaw, ResponseBucket, Spread, Why, percentile_key,
+    CurvePoint, HistogramBin, Interval, NotComputed, Percentile, PowerLaw, ResponseBucket, Spread, Why,
+    percentile_key,
 };
 use crate::tail::power_law;
 use std::cell::OnceCell;
@@ -138,6 +139,11 @@ impl Sample {
     /// How many are up to each bound.
     pub fn buckets(&self) -> Vec<ResponseBucket> {
         self.low.buckets()
+    }
+
+    /// A histogram of it.
+    pub fn bins(&self) -> Vec<HistogramBin> {
+        self.low.bins()
     }
 
     pub fn min(&self) -> Option<f64> {

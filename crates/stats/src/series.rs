@@ -1,15 +1,29 @@
-//! The run over time: a row per second for the document, and the last second for progress.
+//! The run over time: rows for the document, and the last second for progress.
 //!
-//! Rows begin at the plan's zero and cover warm-up too. A run of more than 3,600 rows has its neighbours merged in
-//! pairs, as often as needed, so that memory stays at some 7 MB at most.
+//! Rows begin at the plan's zero and cover warm-up too. They are a tenth of a second long in a run of up to a minute, and a second in a
+//! longer one; how many of them make one of the document's is settled in the end. A run of more than 3,600 rows has its neighbours
+//! merged in pairs, as often as needed, so that memory stays at some 8 MB at most.
 
 use crate::cells::Coarse;
 use crate::levels::Changes;
-use crate::summary::SeriesRow;
+use crate::summary::{OTHER_STATUSES, SeriesRow};
 use headway_base::{Nanos, Outcome, Record, Snapshot};
+use std::collections::BTreeMap;
 
 /// Most rows of the series.
 pub const MOST_ROWS: usize = 3_600;
+
+/// Most rows that are shorter than a second.
+const MOST_SHORT: usize = 600;
+
+/// Status codes that have a count of their own in a row of the document, the most frequent of the run; the others are counted together.
+pub const MOST_STATUSES: usize = 8;
+
+/// Status codes that are kept apart: the first that come.
+const STATUSES_KEPT: usize = 32;
+
+/// Requests that a row holds on average at least, to be shorter than a second.
+const FEWEST: f64 = 5.0;
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -18,13 +32,18 @@ const SECOND: i64 = 1_000_000_000;
 pub(crate) struct Series {
     width: i64,
     rows: Vec<Row>,
+    /// Status codes in the order in which they came.
+    statuses: Vec<u16>,
 }
 
 #[derive(Debug, Default)]
 struct Row {
     started: u64,
-    completed: u64,
-    failed: u64,
+    /// Requests that ended within, by how they did.
+    ended: [u64; Outcome::ALL.len()],
+    /// Of these, responses by the place of their status code in the list; beyond it, all other codes.
+    statuses: Vec<u64>,
+    bytes_received: u64,
     /// Response times of the requests due within.
     responses: Option<Coarse>,
     /// Sum of these, in nanoseconds.
@@ -55,19 +74,33 @@ impl Row {
             mine.join(its, width);
         }
         self.started += other.started;
-        self.completed += other.completed;
-        self.failed += other.failed;
+        self.bytes_received = self.bytes_received.saturating_add(other.bytes_received);
+        self.ended.iter_mut().zip(other.ended).for_each(|(mine, its)| *mine += its);
+        if self.statuses.len() < other.statuses.len() {
+            self.statuses.resize(other.statuses.len(), 0);
+        }
+        self.statuses.iter_mut().zip(other.statuses).for_each(|(mine, its)| *mine += its);
         match (&mut self.responses, other.responses) {
             (Some(a), Some(b)) => a.merge(&b),
             (a, Some(b)) => *a = Some(b),
             _ => {}
         }
     }
+
+    fn completed(&self) -> u64 {
+        self.ended[Outcome::Ok as usize]
+    }
+
+    /// Requests that failed, by outcome.
+    fn failures(&self) -> BTreeMap<String, u64> {
+        let failed = Outcome::ALL.into_iter().zip(self.ended).filter(|&(of, n)| of != Outcome::Ok && n > 0);
+        failed.map(|(outcome, n)| (outcome.name().to_owned(), n)).collect()
+    }
 }
 
 impl Series {
     pub fn new() -> Series {
-        Series { width: SECOND, rows: Vec::new() }
+        Series { width: SECOND / 10, rows: Vec::new(), statuses: Vec::new() }
     }
 
     #[inline]
@@ -80,9 +113,9 @@ impl Series {
     #[inline]
     fn place(&mut self, at: Nanos) -> usize {
         let mut i = (at.0.max(0) / self.width) as usize;
-        while i >= MOST_ROWS {
-            self.halve();
-            i /= 2;
+        while i >= if self.width < SECOND { MOST_SHORT } else { MOST_ROWS } {
+            self.merge(if self.width < SECOND { (SECOND / self.width) as usize } else { 2 });
+            i = (at.0.max(0) / self.width) as usize;
         }
         if i >= self.rows.len() {
             self.rows.resize_with(i + 1, Row::default);
@@ -90,15 +123,32 @@ impl Series {
         i
     }
 
-    fn halve(&mut self) {
+    /// Makes one row of that many.
+    fn merge(&mut self, many: usize) {
         let width = self.width;
-        self.width = width.saturating_mul(2);
+        self.width = width.saturating_mul(many as i64);
+        // A level lasts to the end of the last row, too.
+        self.rows.resize_with(self.rows.len().next_multiple_of(many), Row::default);
         let mut rows = std::mem::take(&mut self.rows).into_iter();
         while let Some(mut row) = rows.next() {
-            if let Some(next) = rows.next() {
-                row.merge(next, width);
-            }
+            rows.by_ref().take(many - 1).for_each(|next| row.merge(next, width));
             self.rows.push(row);
+        }
+    }
+
+    /// Makes rows as long as suits a measured phase of that length whose stamps lie on that grid: a tenth of a second below ten
+    /// seconds, a fifth below thirty, where rows hold some requests on average; else a second.
+    pub fn settle(&mut self, measured: Nanos, grid: Nanos) {
+        let n: u64 = self.rows.iter().map(|row| row.started).sum();
+        let per_second = n as f64 / (self.rows.len() as i64 * self.width) as f64 * SECOND as f64;
+        let suits = |&(width, below): &(i64, i64)| {
+            let held = per_second * width as f64 / SECOND as f64;
+            measured.as_secs_f64() < below as f64 && held >= FEWEST && width / 10 >= grid.0
+        };
+        let short = [(SECOND / 10, 10), (SECOND / 5, 30)];
+        let width = short.iter().find(|short| suits(short)).map_or(SECOND, |short| short.0);
+        if width > self.width {
+            self.merge((width / self.width) as usize);
         }
     }
 
@@ -109,10 +159,15 @@ impl Series {
 
     #[inline]
     pub fn record(&mut self, record: &Record) {
+        let status = (record.status > 0).then(|| self.status(record.status));
         let row = self.row(record.done);
-        match record.outcome {
-            Outcome::Ok => row.completed += u64::from(record.count),
-            _ => row.failed += u64::from(record.count),
+        row.ended[record.outcome as usize] += u64::from(record.count);
+        row.bytes_received = row.bytes_received.saturating_add(record.bytes_received);
+        if let Some(place) = status {
+            if row.statuses.len() <= place {
+                row.statuses.resize(place + 1, 0);
+            }
+            row.statuses[place] += u64::from(record.count);
         }
         if record.is_not_sent() {
             return;
@@ -134,6 +189,19 @@ impl Series {
         }
     }
 
+    /// The place of a status code in the list, or the one beyond it.
+    #[inline]
+    fn status(&mut self, status: u16) -> usize {
+        let known = self.statuses.iter().position(|&known| known == status);
+        known.unwrap_or_else(|| {
+            if self.statuses.len() < STATUSES_KEPT {
+                self.statuses.push(status);
+                return self.statuses.len() - 1;
+            }
+            STATUSES_KEPT
+        })
+    }
+
     /// So many were there from one instant to another.
     #[inline]
     pub fn stay(&mut self, what: Level, from: Nanos, to: Nanos, count: i64) {
@@ -150,35 +218,66 @@ impl Series {
         self.rows[place].levels[what as usize].push(by, left);
     }
 
-    /// Mean response times of the rows that lie within a stretch of time and have any: where each ends, and the mean in
-    /// seconds.
+    /// Mean response times of whole seconds (or of rows, if those are longer) that lie within a stretch of time and have any: where
+    /// each ends, and the mean in seconds.
     pub fn responses(&self, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
-        let seconds = self.width as f64 / 1e9;
-        let told = |(i, row): (usize, &Row)| {
+        let many = (SECOND / self.width).max(1) as usize;
+        let seconds = many as f64 * self.width as f64 / 1e9;
+        let told = |(i, rows): (usize, &[Row])| {
             let (from, to) = (i as f64 * seconds, (i + 1) as f64 * seconds);
-            let n = row.responses.as_ref()?.n;
-            (from >= from_s && to <= to_s).then(|| (to, row.response as f64 / n as f64 / 1e9))
+            let n: u64 =
+                rows.iter().filter_map(|row| row.responses.as_ref()).map(|responses| responses.n).sum();
+            let sum: u128 = rows.iter().map(|row| row.response).sum();
+            (n > 0 && from >= from_s && to <= to_s).then(|| (to, sum as f64 / n as f64 / 1e9))
         };
-        self.rows.iter().enumerate().filter_map(told).collect()
+        self.rows.chunks(many).enumerate().filter_map(told).collect()
+    }
+
+    /// The name of each place in the list of status codes, and of the one beyond it: the most frequent codes have their own.
+    fn status_names(&self) -> Vec<String> {
+        let mut total = vec![0u64; STATUSES_KEPT + 1];
+        for row in &self.rows {
+            total.iter_mut().zip(&row.statuses).for_each(|(all, n)| *all += n);
+        }
+        let mut places: Vec<usize> = (0..self.statuses.len()).collect();
+        places.sort_by_key(|&place| (std::cmp::Reverse(total[place]), self.statuses[place]));
+        places.truncate(MOST_STATUSES);
+        let name = |place: usize| match self.statuses.get(place) {
+            Some(status) if places.contains(&place) => status.to_string(),
+            _ => OTHER_STATUSES.to_owned(),
+        };
+        (0..=STATUSES_KEPT).map(name).collect()
     }
 
     /// The rows; `users` is what counts as users there.
     pub fn rows(&self, users: Option<Level>) -> Vec<SeriesRow> {
         let mut levels = [0i64; LEVELS];
-        let seconds = self.width as f64 / 1e9;
+        let names = self.status_names();
+        let border = |i: usize| (i as i64).saturating_mul(self.width) as f64 / 1e9;
+        let statuses = |row: &Row| {
+            let mut counts = BTreeMap::new();
+            for (name, &n) in names.iter().zip(&row.statuses).filter(|(_, n)| **n > 0) {
+                *counts.entry(name.clone()).or_default() += n;
+            }
+            counts
+        };
         let at = |x: Option<u64>| x.map(|ns| ns as f64 / 1e9);
         self.rows
             .iter()
             .enumerate()
             .map(|(i, row)| (i, row, means(row, &mut levels, self.width)))
             .map(|(i, row, means)| SeriesRow {
-                from_s: i as f64 * seconds,
-                to_s: (i + 1) as f64 * seconds,
+                from_s: border(i),
+                to_s: border(i + 1),
                 started: row.started,
-                completed: row.completed,
-                failed: row.failed,
+                completed: row.completed(),
+                failed: row.ended.iter().sum::<u64>() - row.completed(),
+                failures: row.failures(),
+                statuses: statuses(row),
+                bytes_received: Some(row.bytes_received),
                 n: row.responses.as_ref().map_or(0, |r| r.n),
                 p50: at(row.responses.as_ref().and_then(|r| r.quantile(0.5))),
+                p90: at(row.responses.as_ref().and_then(|r| r.quantile(0.9))),
                 p99: at(row.responses.as_ref().and_then(|r| r.quantile(0.99))),
                 max: at(row.responses.as_ref().map(|r| r.max)),
                 in_flight: Some(means[Level::InFlight as usize]),
@@ -305,6 +404,33 @@ mod tests {
             last.len(),
             (0..rows.len()).filter(|&i| rows[i].from_s >= 100.0 && rows[i].to_s <= 200.0).count()
         );
+    }
+
+    #[test]
+    fn mean_response_times_are_those_of_whole_seconds_however_fine_the_rows() {
+        let seconds = |length: i64| {
+            let mut series = Series::new();
+            for ms in (0..10 * 1_000).step_by(20) {
+                let at = Nanos::from_millis(ms);
+                series.started(at);
+                series.record(&Record::never_started(
+                    0,
+                    at,
+                    at + Nanos::from_millis(ms / 500),
+                    Outcome::Shed,
+                ));
+            }
+            series.settle(Nanos::from_secs(length), Nanos(1));
+            (series.rows(None).len(), series.responses(2.0, 9.5))
+        };
+        let expected: Vec<(f64, f64)> =
+            (2..9).map(|s| (f64::from(s + 1), (2.0 * f64::from(s) + 0.5) / 1e3)).collect();
+        for (length, rows) in [(9, 100), (11, 50), (60, 10)] {
+            let (n, told) = seconds(length);
+            assert_eq!((n, told.len()), (rows, expected.len()));
+            let near = |(a, b): (&(f64, f64), &(f64, f64))| a.0 == b.0 && (a.1 / b.1 - 1.0).abs() < 1e-9;
+            assert!(told.iter().zip(&expected).all(near), "{told:?}");
+        }
     }
 
     #[test]

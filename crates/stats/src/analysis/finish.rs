@@ -44,6 +44,7 @@ impl Analysis {
         streams.drain_all(plan);
 
         let until = self.until(&facts);
+        self.series.settle(until - self.measured.start, self.setup.resolution);
         self.arrivals.settle(until, self.setup.plan.as_ref());
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
@@ -138,18 +139,21 @@ impl Analysis {
                 interrupted: facts.interrupted_at.is_some(),
                 aborted: facts.interrupted_at.is_some() && self.thresholds.ended_run(),
             },
-            series: self.series(),
+            series: self.series(facts),
             generator,
             simulation: facts.simulation.clone(),
             ..Summary::default()
         }
     }
 
-    fn series(&self) -> Vec<SeriesRow> {
+    fn series(&self, facts: &Facts) -> Vec<SeriesRow> {
         let mut rows = self.series.rows(self.users_level());
         if self.loops.is_none() {
             // Another tool's rows do not tell.
             rows.iter_mut().for_each(|row| row.waiting = None);
+        }
+        if self.loops.is_none() || facts.source == summary::Source::Sim {
+            rows.iter_mut().for_each(|row| row.bytes_received = None);
         }
         rows
     }
@@ -171,6 +175,7 @@ impl Analysis {
         summary.service = spread(&service, NS, "service");
         summary.first_byte = spread(&Sample::new(&[&r.first_byte], &[], filled), NS, "first_byte");
         summary.bytes = spread(&Sample::new(&[&r.bytes], &[], filled), 1.0, "bytes");
+        summary.time_split = self.loops.is_some().then(|| r.split_time.summary());
         if let Some([open, session]) = r.split(filled) {
             summary.response_open = Some(spread(&open, NS, "response_open"));
             summary.response_session = Some(spread(&session, NS, "response_session"));
@@ -182,10 +187,11 @@ impl Analysis {
         summary.outcomes = outcomes(&r.outcomes);
         summary.failures = r.failures_by_kind(&self.setup.labels);
         let percentiles = PercentileCurves { response: response.curve(NS), service: service.curve(NS) };
-        summary.curves = Curves { percentiles, headway: summary.curves.headway.take() };
+        let answered = Sample::new(&[&r.ok, &r.answered], &[], filled);
+        let (headway, response_histogram) = (summary.curves.headway.take(), answered.bins());
+        summary.curves = Curves { percentiles, headway, response_histogram };
         summary.by_label = match &self.setup.labels[..] {
             [only] => {
-                let answered = Sample::new(&[&r.ok, &r.answered], &[], filled);
                 let (n, response) = (r.outcomes.iter().sum(), summary.response.clone());
                 let (outcomes, buckets) = (summary.outcomes.clone(), answered.buckets());
                 BTreeMap::from([(only.clone(), LabelSummary { n, response, outcomes, buckets })])
@@ -215,6 +221,8 @@ impl Analysis {
         let seconds = (until - self.measured.start).as_secs_f64();
         let per_second = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
         let goodput = self.loops.as_ref().and_then(|loops| per_second(loops.good_within));
+        let bytes = |n: u64| per_second(n).filter(|_| self.loops.is_some());
+        let (received, sent) = (bytes(self.requests.bytes_received), bytes(self.requests.bytes_sent));
         if let (Workload::Sessions, Some(loops)) = (self.setup.workload, &self.loops) {
             // By when requests started and ended: those of a session are counted to the phase wherever they fall.
             summary.rate = RateSummary {
@@ -227,6 +235,8 @@ impl Analysis {
                 started: per_second(loops.started_within),
                 throughput: per_second(loops.completed_within),
                 goodput,
+                bytes_received: received,
+                bytes_sent: sent,
             };
             return;
         }
@@ -239,6 +249,8 @@ impl Analysis {
             started: per_second(started - self.requests.all_not_sent().started.min(started)),
             throughput: per_second(answered.map(|(_, &n)| n).sum()),
             goodput,
+            bytes_received: received,
+            bytes_sent: sent,
         };
     }
 

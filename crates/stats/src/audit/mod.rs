@@ -280,11 +280,12 @@ fn without_ends(summary: &mut Summary) {
     summary.response_ok = Spread::default();
     summary.service = Spread::default();
     summary.curves.percentiles = Default::default();
+    summary.curves.response_histogram.clear();
     for label in summary.by_label.values_mut() {
         (label.response, label.buckets) = (Spread::default(), Vec::new());
     }
     for row in &mut summary.series {
-        (row.n, row.p50, row.p99, row.max) = (0, None, None, None);
+        (row.n, row.p50, row.p90, row.p99, row.max) = (0, None, None, None, None);
         (row.in_flight, row.waiting) = (None, None);
     }
 }

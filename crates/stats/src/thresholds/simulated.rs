@@ -13,9 +13,11 @@ pub fn hangs_on_length(metric: Metric, aggregate: Aggregate) -> bool {
 }
 
 impl Summary {
-    /// Takes back the sizes of answers, which a simulation does not have, and what was said of them.
+    /// Takes back the sizes of answers and the parts of their times, which a simulation does not have, and what was said of them.
     pub(crate) fn take_back_sizes(&mut self) {
         self.bytes = Spread::default();
+        self.time_split = None;
+        (self.rate.bytes_received, self.rate.bytes_sent) = (None, None);
         self.not_computed.retain(|path, _| !path.starts_with("bytes"));
         self.not_computed.insert("bytes".into(), Why::NoSizes.into());
         for (i, result) in self.thresholds.iter_mut().enumerate() {

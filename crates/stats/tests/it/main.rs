@@ -14,4 +14,5 @@ mod steady;
 mod tails;
 mod thresholds;
 mod time_scale;
+mod transfer;
 mod world;
