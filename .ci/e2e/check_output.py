@@ -24,7 +24,9 @@ CONTRACT = {
     "arrivals.ks": ["plan", "exponential"],
     "arrivals.ks.plan": ["d", "p"],
     "arrivals.ks.exponential": ["d", "p"],
-    "rate": "offered started throughput".split(),
+    "rate": "offered started throughput bytes_received bytes_sent".split(),
+    "time_split": "connect tls receive".split(),
+    "time_split.receive": "n mean p50 p90 p99 max".split(),
     "lag": "n p50 p99 p999 max".split(),
     "blocked": "n p50 p99 p999 max".split(),
     "response": SPREAD, "response_ok": SPREAD, "service": SPREAD, "first_byte": SPREAD, "bytes": SPREAD,
@@ -48,6 +50,11 @@ def contract(tmp):
     equal(document["schema"], "headway.summary/2", "schema")
     equal(document["units"], {"time": "s", "rate": "1/s", "size": "B"}, "units")
     equal(document["source"], "live", "source")
+    equal(document["time_split"]["tls"], None, "handshakes without TLS")
+    lengths = {round(row["to_s"] - row["from_s"], 9) for row in document["series"]}
+    equal(lengths, {0.1}, "lengths of rows of a second's run")
+    statuses = [sum(row.get("statuses", {}).values()) for row in document["series"]]
+    equal(sum(statuses), sum(n for name, n in document["outcomes"].items() if name in ("ok", "status", "check")), "responses in series")
     wrong = [
         f"{path or 'the document'} lacks {missing}"
         for path, keys in CONTRACT.items()
@@ -307,5 +314,9 @@ def histogram_and_open(tmp):
     contains(said.err, "nothing is opened where CI is set", "in CI")
     said = headway("report", "shown", "--open", cwd=tmp, env=environment(PATH=str(tmp), CI="")).exits(ended.code)
     contains(said.err, "neither xdg-open nor open can be started", "without an opener")
+    (tmp / "shown" / "report.html").unlink()
+    said = headway("report", "shown", "--open", cwd=tmp, env=environment(PATH=path, CI="")).exits(2)
+    contains(said.err, "--open: there is no page to open: --html FILE writes one", "without a page")
+    headway("report", "shown", "--open", "--html", "new.html", cwd=tmp, env=environment(PATH=str(tmp), CI="")).exits(ended.code)
     time.sleep(0.2)
     expect(not (tmp / "opened").exists(), "it was opened")

@@ -93,7 +93,7 @@ def again(tmp):
     new = json.loads(headway("report", ended.folder, "--recompute", "--json", "-", cwd=tmp).out)
     wrong = []
     for path in ["outcomes", "measured", "seed", "command", "started_at", "plan", "name", "source", "rate", "lag", "blocked",
-                 "response", "response_ok", "service", "first_byte", "bytes", "by_label", "arrivals", "series"]:
+                 "response", "response_ok", "service", "first_byte", "time_split", "bytes", "by_label", "arrivals", "series"]:
         wrong += differences(path, summary[path], new[path])
     expect(not wrong, "recomputed otherwise:\n" + "\n".join(wrong[:20]))
     equal(new["verdict"]["load"], summary["verdict"]["load"], "verdict.load, recomputed")

@@ -61,6 +61,9 @@ def verified(tmp):
     with Site(tmp) as site:
         trusting = environment(SSL_CERT_FILE=site.authority.certificate)
         first = all_ended(run(site.url("good"), *LOAD, tmp=tmp, name="address", env=trusting), "ok")
+        split = first["time_split"]
+        equal(split["tls"]["n"], split["connect"]["n"], "handshakes, and connections opened for a request")
+        expect(split["tls"]["p50"] > split["connect"]["p50"] > 0, f"a handshake takes longer than a connection alone: {split}")
         seen = site.access.read_text().splitlines()
         equal(len(seen), first["measured"]["n"], "requests that nginx logged")
         expect(all(line.startswith("TLSv1.3") for line in seen), f"protocol: {seen[0]}")

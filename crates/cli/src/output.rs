@@ -8,7 +8,8 @@ use crate::args::{ShowArgs, Wanted};
 use crate::exit::in_words;
 use anyhow::{Context as _, Result};
 pub use headway_engine::audit::write_new;
-use headway_engine::files::{open_page, replace};
+pub use headway_engine::files::study_folder;
+use headway_engine::files::{NotOpened, open_page, replace};
 pub use headway_engine::render;
 use headway_records::{Limits, RunFolder};
 use headway_report::html::Html;
@@ -67,13 +68,26 @@ pub fn deliver(shown: Shown<'_>, wanted: &[Wanted], quiet: bool) -> Vec<Result<(
         let style = style(shown);
         results.extend(Terminal.render(shown.document, &style).map(|bytes| print(&bytes)));
     }
-    let asked = wanted.iter().find(|one| one.output.name() == Html.name() && !one.is_printed());
     let kept = shown.folder.map(|folder| folder.join(headway_records::folder::REPORT));
-    let page = asked.map(|one| one.path.clone()).or(kept).filter(|page| page.is_file());
+    let page = page(wanted).map(Path::to_owned).or(kept).filter(|page| page.is_file());
     if let Some(why) = shown.open.then(|| open_page(page.as_deref()).err()).flatten() {
         let _ = writeln!(io::stderr(), "headway: {why}");
     }
     results
+}
+
+/// The file of the page that is wanted.
+fn page(wanted: &[Wanted]) -> Option<&Path> {
+    let is_page = |one: &&Wanted| one.output.name() == Html.name() && !one.is_printed();
+    wanted.iter().find(is_page).map(|one| one.path.as_path())
+}
+
+/// Checks that a page will be there if one is to be opened; `kept`: in a folder.
+///
+/// # Errors
+/// None will.
+pub fn page_fits(open: bool, wanted: &[Wanted], kept: bool) -> Result<(), NotOpened> {
+    if open && !kept && page(wanted).is_none() { Err(NotOpened::NoPage) } else { Ok(()) }
 }
 
 fn write(shown: Shown<'_>, wanted: &Wanted) -> Result<()> {
@@ -115,18 +129,6 @@ pub fn complain(results: impl IntoIterator<Item = Result<()>>) -> bool {
         let _ = writeln!(io::stderr(), "headway: {}", in_words(&error));
     }
     failed
-}
-
-/// Writes what belongs into the folder of a study; what could not be written.
-pub fn study_folder(study: &Study, scenario: &str, folder: &RunFolder) -> Vec<Result<()>> {
-    let style = Style::default();
-    let page = Html.study(study, &style).unwrap_or_default();
-    let files = [
-        (headway_report::study::JSON_FILE, headway_report::json::of_study(study)),
-        (headway_records::folder::SCENARIO, scenario.as_bytes().to_owned()),
-        (headway_records::folder::REPORT, page),
-    ];
-    files.iter().map(|(name, bytes)| folder.write_new(name, bytes).map(drop).map_err(Into::into)).collect()
 }
 
 /// How the terminal report looks here: colour only where a person sees it and has not declined it.

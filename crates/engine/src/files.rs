@@ -2,6 +2,9 @@
 
 use anyhow::{Context as _, Result};
 use headway_base::dist::MOST_BYTES_OF_TIMES;
+use headway_records::RunFolder;
+use headway_report::Output as _;
+use headway_stats::study::Study;
 use std::fs::{self, File, FileType, Permissions};
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -33,16 +36,37 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
 }
 
+/// Programs that show a page, the first that starts.
+const OPENERS: [&str; 2] = ["xdg-open", "open"];
+
+/// Why a page is not shown.
+#[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
+pub enum NotOpened {
+    /// None is written or kept.
+    #[error("--open: there is no page to open: --html FILE writes one")]
+    NoPage,
+    /// `CI` is set, where no desktop is expected.
+    #[error("--open: nothing is opened where CI is set; open {} by hand", page.display())]
+    InCi {
+        /// The page.
+        page: PathBuf,
+    },
+    /// No program that shows pages can be started.
+    #[error("--open: neither {} can be started; open {} by hand", OPENERS.join(" nor "), page.display())]
+    NoOpener {
+        /// The page.
+        page: PathBuf,
+    },
+}
+
 /// Shows a page with the program that this desktop has for it; waits neither for it nor for the reader.
 ///
 /// # Errors
-/// There is no page, no such program, or `CI` is set; as a sentence.
-pub fn open_page(page: Option<&Path>) -> Result<(), String> {
-    const OPENERS: [&str; 2] = ["xdg-open", "open"];
-    let page = page.ok_or("--open: there is no page to open: --html FILE writes one")?;
-    let open = format!("open {} by hand", page.display());
+/// There is no page, no such program, or `CI` is set.
+pub fn open_page(page: Option<&Path>) -> Result<(), NotOpened> {
+    let page = page.ok_or(NotOpened::NoPage)?;
     if std::env::var_os("CI").is_some_and(|set| !set.is_empty()) {
-        return Err(format!("--open: nothing is opened where CI is set; {open}"));
+        return Err(NotOpened::InCi { page: page.to_owned() });
     }
     let quiet = || std::process::Stdio::null();
     let start = |opener| {
@@ -50,7 +74,7 @@ pub fn open_page(page: Option<&Path>) -> Result<(), String> {
     };
     match OPENERS.into_iter().any(|opener| start(opener).is_ok()) {
         true => Ok(()),
-        false => Err(format!("--open: neither {} can be started; {open}", OPENERS.join(" nor "))),
+        false => Err(NotOpened::NoOpener { page: page.to_owned() }),
     }
 }
 
@@ -66,6 +90,18 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 
 fn failed(path: &Path) -> String {
     format!("{} cannot be written", path.display())
+}
+
+/// Writes what belongs into the folder of a study; what could not be written.
+pub fn study_folder(study: &Study, scenario: &str, folder: &RunFolder) -> Vec<Result<()>> {
+    let style = headway_report::Style::default();
+    let page = headway_report::html::Html.study(study, &style).unwrap_or_default();
+    let files = [
+        (headway_report::study::JSON_FILE, headway_report::json::of_study(study)),
+        (headway_records::folder::SCENARIO, scenario.as_bytes().to_owned()),
+        (headway_records::folder::REPORT, page),
+    ];
+    files.iter().map(|(name, bytes)| folder.write_new(name, bytes).map(drop).map_err(Into::into)).collect()
 }
 
 /// A report being written. A file that is there is replaced when all is written; a link is followed; a device or a pipe is

@@ -147,7 +147,8 @@ impl Page {
             let evidence = [reason.evidence.as_str(), &at].into_iter().filter(|part| !part.is_empty());
             let evidence = evidence.map(escaped).collect::<Vec<_>>().join("; ");
             let evidence = if evidence.is_empty() { evidence } else { format!(" ({evidence})") };
-            let next = reason.next.map_or(String::new(), |next| format!(" **Next:** {}", escaped(next)));
+            let next =
+                reason.next.as_ref().map_or(String::new(), |next| format!(" **Next:** {}", escaped(next)));
             format!(
                 "- **{word}** {}: {}{evidence}{next}\n",
                 escaped(reason.id.as_str()),

@@ -143,6 +143,10 @@ fn run(text: &mut Text, summary: &Summary) {
     ] {
         text.maybe(&[("of", of)], value);
     }
+    text.family("transfer_rate", "gauge", "", "Bytes of requests and responses per second, before TLS.");
+    for (of, value) in [("received", rate.bytes_received), ("sent", rate.bytes_sent)] {
+        text.maybe(&[("of", of)], value);
+    }
     text.family(
         "interarrival_cov",
         "gauge",

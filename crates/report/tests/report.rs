@@ -205,10 +205,10 @@ fn the_percentiles_that_were_asked_for_are_the_rows_of_the_table() {
     assert!(shown.contains("4.50 ms") && shown.contains("> 250 ms"), "{shown}");
     for output in ["html", "markdown"] {
         let page = text(output, &summary, &style());
-        assert!(
-            page.contains("p99.99") && page.contains("p75") && !page.contains(">p95<"),
-            "{output}: {page}"
-        );
+        // The table by label has columns of its own.
+        let row = if output == "html" { "scope=\"row\">p95<" } else { "\n| p95 |" };
+        assert!(text(output, &well(), &style()).contains(row), "{output}");
+        assert!(page.contains("p99.99") && page.contains("p75") && !page.contains(row), "{output}: {page}");
     }
     assert!(text("terminal", &summary, &style()).contains("response p99.99:"), "why it has no interval");
 }
@@ -417,16 +417,76 @@ fn another_run_stands_beside_in_the_terminal_too() {
 }
 
 #[test]
+fn the_page_shows_what_came_when_and_the_parts_of_the_time() {
+    let mut summary = samples::clean();
+    let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|&(name, n)| (name.to_owned(), n)).collect();
+    summary.series.truncate(2);
+    let [first, second] = &mut summary.series[..] else { panic!("two rows") };
+    (first.from_s, first.to_s, second.from_s, second.to_s) = (0.0, 0.2, 0.2, 0.4);
+    first.statuses = counts(&[("200", 41)]);
+    second.statuses = counts(&[("200", 37), ("503", 4), ("other", 2)]);
+    (first.failed, first.failures) = (0, counts(&[]));
+    (second.failed, second.failures) = (9, counts(&[("status", 6), ("timeout", 3)]));
+    (first.bytes_received, second.bytes_received) = (Some(20_480), Some(4_096));
+    let page = text("html", &summary, &style());
+    let of = |id: &str| {
+        let opening = format!("<section class=\"figure\" id=\"{id}\">");
+        let part = between(&page, &opening, "</section>").replace("<td class=\"number\"", "<td");
+        part.split("<td")
+            .skip(1)
+            .map(|cell| {
+                let (_, text) = cell.split_once('>').expect("a cell");
+                text.split('<').next().expect("its text").to_owned()
+            })
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(of("statuses"), ["41", "0", "0", "37", "4", "2"]);
+    // Rows without a failure are left out.
+    assert_eq!(of("failures-over-time"), ["6", "3"]);
+    assert_eq!(of("bytes"), ["20.0 KiB", "100 KiB", "4.00 KiB", "20.0 KiB"]);
+    assert!(page.contains("Per row of 200 ms, by when a request was due"), "the length of the rows");
+    let total: u64 = summary.curves.response_histogram.iter().map(|bin| bin.n).sum();
+    assert!(page.contains(&format!("by response time: n = {}", headway_report::format::count(total))));
+    for part in ["TLS handshake", "id=\"time-split\"", ">receive<", ">Bytes received<"] {
+        assert_eq!(page.contains(part), part != "TLS handshake", "{part}");
+    }
+    let split = summary.time_split.as_mut().expect("of a live run");
+    split.tls = split.connect;
+    assert!(text("html", &summary, &style()).contains(">TLS handshake<"));
+    assert!(text("terminal", &summary, &style()).contains("TLS handshake"));
+    // Nothing of it is made up where a document lacks it.
+    let mut older = summary.clone();
+    (older.time_split, older.curves.response_histogram) = (None, Vec::new());
+    (older.rate.bytes_received, older.rate.bytes_sent) = (None, None);
+    for row in &mut older.series {
+        (row.statuses, row.failures, row.bytes_received, row.p90) = Default::default();
+    }
+    let page = text("html", &older, &style());
+    for part in [
+        "id=\"statuses\"",
+        "id=\"failures-over-time\"",
+        "id=\"bytes\"",
+        "id=\"histogram\"",
+        "id=\"time-split\"",
+    ] {
+        assert!(!page.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn the_page_counts_the_charts_it_holds() {
     let charts =
         |summary: &Summary| between(&text("html", summary, &style()), "data-charts=\"", "\"").to_owned();
-    assert_eq!(charts(&samples::clean()), "5");
-    assert_eq!(charts(&samples::refused()), "5");
-    assert_eq!(charts(&samples::at_once()), "5");
+    // Over the run: times, requests in flight, status codes, failures, bytes; a histogram, percentiles, headways, dispersion.
+    assert_eq!(charts(&samples::clean()), "9");
+    // No response: neither codes nor bytes, and no histogram.
+    assert_eq!(charts(&samples::refused()), "6");
+    // No failure.
+    assert_eq!(charts(&samples::at_once()), "8");
     assert_eq!(charts(&samples::empty()), "0");
-    // Over time and by copy; of a single station there is but one copy.
-    assert_eq!(charts(&samples::balanced()), "7");
-    assert_eq!(charts(&samples::overloaded_model()), "6");
+    // Without bytes. The model over time and by copy; of a single station there is but one copy.
+    assert_eq!(charts(&samples::balanced()), "10");
+    assert_eq!(charts(&samples::overloaded_model()), "8");
     assert_eq!(charts(&samples::audit_1830()), "6");
     assert_eq!(charts(&samples::audit_coarse()), "2");
     assert_eq!(charts(&samples::audit_empty()), "0");

@@ -16,6 +16,8 @@ use std::fs;
 use std::path::Path;
 
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
+    let kept = args.run.join(headway_records::folder::REPORT).is_file();
+    output::page_fits(args.show.open, &args.reports.wanted(), kept).map_err(Failure::usage)?;
     if args.run.join(headway_report::study::JSON_FILE).is_file() {
         return study(args);
     }

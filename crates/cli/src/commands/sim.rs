@@ -38,10 +38,12 @@ pub(super) fn sim(args: &SimArgs, words: &[String]) -> Result<u8, Failure> {
     if let SimCommand::Run(settings) = &asked {
         reports_fit(&wanted, of_a_run(settings)).map_err(Failure::usage)?;
     }
+    let kept = output.out.is_some() || args.log;
+    output::page_fits(output.show.open, &wanted, kept).map_err(Failure::usage)?;
     let out = Output::folder("--out", output.out.as_ref());
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
-    let shown = !output.quiet || !wanted.is_empty() || output.out.is_some() || args.log;
+    let shown = !output.quiet || !wanted.is_empty() || kept;
     if args.beside.is_some() && !shown {
         return Err(Failure::usage(anyhow!(
             "--beside shows another run in the reports, and --quiet leaves none: name one by --json FILE, --html FILE or --out DIR"

@@ -8,7 +8,7 @@ use crate::words::{self, Tone};
 use headway_stats::Summary;
 use headway_stats::summary::{
     Failure, FailureReason, Interval, LabelSummary, PERCENTILES, Source, Spread, Tail, ThreadGroup,
-    ThresholdResult, percentile_key,
+    ThresholdResult, TimePart, percentile_key,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -176,6 +176,41 @@ fn notes(summary: &Summary, stepped: bool) -> Vec<Block> {
     notes
 }
 
+/// The parts of a response time that are the target's and the network's; none where nothing tells them.
+pub(crate) fn time_split(summary: &Summary) -> Option<Section> {
+    let split = summary.time_split.as_ref()?;
+    let row = |title: &str, [mean, p50, p90, p99, max]: [Option<f64>; 5], n: u64| {
+        let cells = [mean, p50, p90, p99, max].map(|value| bounded(value, false));
+        Row::from([vec![Cell::new(title)], cells.into(), vec![Cell::new(count(n))]].concat())
+    };
+    let part = |title: &str, part: &TimePart| {
+        row(title, [part.mean, part.p50, part.p90, part.p99, part.max].map(Some), part.n)
+    };
+    let first = &summary.first_byte;
+    let mut rows = Vec::new();
+    rows.extend(split.connect.as_ref().map(|connect| part("connect", connect)));
+    rows.extend(split.tls.as_ref().map(|tls| part("TLS handshake", tls)));
+    if first.n > 0 {
+        rows.push(row("first byte", [first.mean, first.p50, first.p90, first.p99, first.max], first.n));
+    }
+    rows.extend(split.receive.as_ref().map(|receive| part("receive", receive)));
+    if rows.is_empty() {
+        return None;
+    }
+    let numbers = ["mean", "p50", "p90", "p99", "max"].map(|title| Column::number(title, 10));
+    let columns = std::iter::once(Column::word("", 17)).chain(numbers);
+    let table = Table {
+        caption: "Parts of the response time".into(),
+        columns: columns.chain([Column::number("n", 13)]).collect(),
+        rows,
+        ..Table::default()
+    };
+    let meaning = "first byte: from the first byte sent to the first received; receive: from there to the end of a complete \
+                   response; connect and TLS: of new connections alone.";
+    let blocks = vec![Block::Table(table), Note::faint(meaning)];
+    Some(Section { id: "time-split", title: "Parts of the response time".into(), blocks })
+}
+
 /// The generator's lateness, and what held requests back.
 pub(crate) fn lateness(summary: &Summary) -> Table {
     let row = |title: &str, tail: &Tail| {
@@ -231,7 +266,9 @@ pub(crate) fn outcomes(summary: &Summary) -> Option<Section> {
         headed: false,
         ..Table::default()
     };
-    Some(Section { id: "outcomes", title: "Outcomes".into(), blocks: vec![Block::Table(table)] })
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend(words::failures::when(summary).map(Note::faint));
+    Some(Section { id: "outcomes", title: "Outcomes".into(), blocks })
 }
 
 /// How requests failed, by outcome, status code and step; none where the outcomes say all of it.
@@ -323,6 +360,7 @@ pub(crate) fn labels(summary: &Summary) -> Option<Section> {
             at("mean", response.mean),
             at("p50", response.p50),
             at("p90", response.p90),
+            at("p95", response.p95),
             at("p99", response.p99),
             at("max", response.max),
             Cell::toned(if failed > 0 { Tone::Bad } else { Tone::Plain }, share_of(failed, total)),
@@ -337,6 +375,7 @@ pub(crate) fn labels(summary: &Summary) -> Option<Section> {
         ("mean", 0),
         ("p50", 12),
         ("p90", 0),
+        ("p95", 0),
         ("p99", 12),
         ("max", 0),
         ("failed", 12),

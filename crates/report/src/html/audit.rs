@@ -5,7 +5,7 @@
 use super::markup::Markup;
 use super::tables::dash;
 use super::tiles::Tile;
-use super::{content, figures, markup, tables};
+use super::{content, figures, markup, rates, tables};
 use crate::brady;
 use crate::content::{Section, audit as sections};
 use crate::format::{chosen, count, number as digits, rate, share_of, time};
@@ -30,8 +30,11 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
         sections::measures(summary, audit).into_iter().flatten().collect()
     };
     show(page, of_labels);
+    figures::histogram(page, summary);
     figures::percentiles(page, summary);
     figures::over_time(page, summary);
+    rates::statuses(page, summary);
+    rates::failures(page, summary);
     show(page, sections::users(summary).into_iter().collect());
     figures::groups(page, summary);
     if summary.plan.is_some() {

@@ -68,10 +68,13 @@ const timeMarks = (numbered) => (u) => {
   ctx.restore();
 };
 
+// The middle of a row, to the digits that its length calls for.
+const timeOf = (rows) =>
+  ({ label: "time", value: (u, v) => (v == null ? "-" : v.toFixed(rows[0].to_s - rows[0].from_s < 0.9 ? 2 : 1) + " s") });
+const clock = summary.audit ? "seconds since the first start" : "seconds since the plan's zero";
 const overTime = (place) => {
   const rows = summary.series;
   const xs = rows.map((row) => (row.from_s + row.to_s) / 2);
-  const per = (row, n) => n / Math.max(row.to_s - row.from_s, 1e-9);
   const column = (name) => rows.map((row) => (logTime ? positive(row[name]) : row[name]));
   const end = rows[rows.length - 1].to_s;
   const scaleX = { time: false, range: (u, low, high) => (low === high ? [rows[0].from_s, end] : [low, high]) };
@@ -80,14 +83,20 @@ const overTime = (place) => {
   const value = (u, v) => time(v);
   const narrow = widthOf(place) < 600;
   const size = narrow ? 54 : 66;
-  const seconds = { label: "time", value: (u, v) => (v == null ? "-" : v.toFixed(1) + " s") };
+  const seconds = timeOf(rows);
   const above = new uPlot(options(place, narrow ? 240 : 300, {
     scales: { x: scaleX, y: logTime ? { distr: 3, range: logRange(1e-9) } : { range: (u, low, high) => [0, (high || 1) * 1.05] } },
     cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
-    series: [seconds, line("max", "--three", 1, { value }), line("p99", "--two", 1.6, { value }), line("p50", "--one", 1.8, { value })],
+    series: [
+      seconds,
+      line("max", "--three", 1, { value }),
+      line("p99", "--two", 1.6, { value }),
+      line("p90", "--five", 1.2, { value }),
+      line("p50", "--one", 1.8, { value }),
+    ],
     axes: [axis({ values: (u, splits) => splits.map(() => ""), size: 10 }), axis({ values: (u, splits) => splits.map(axisTime), size })],
     hooks: { drawClear: [timeMarks(true)] },
-  }), [xs, column("max"), column("p99"), column("p50")], place);
+  }), [xs, column("max"), column("p99"), column("p90"), column("p50")], place);
   const rate = (u, v) => (v == null ? "-" : digits(v) + "/s");
   const below = new uPlot(options(place, narrow ? 150 : 170, {
     scales: { x: scaleX, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
@@ -98,37 +107,85 @@ const overTime = (place) => {
       line("completed", "--four", 1.4, { value: rate }),
       line("failed", "--bad", 1.4, { value: rate }),
     ],
-    axes: [axis({ label: summary.audit ? "seconds since the first start" : "seconds since the plan's zero", size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
+    axes: [axis({ label: clock, size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
     hooks: { drawClear: [timeMarks(false)] },
-  }), [xs, rows.map((r) => per(r, r.started)), rows.map((r) => per(r, r.completed)), rows.map((r) => per(r, r.failed))], place);
+  }), [xs, rows.map((r) => perSecond(r, r.started)), rows.map((r) => perSecond(r, r.completed)), rows.map((r) => perSecond(r, r.failed))], place);
   return [above, below];
+};
+
+// Lines over the run: each with its label, colour and value in every row; `show` is for the legend, `short` for the axis.
+const linesOverRun = (place, lines, show, short, extra) => {
+  const rows = summary.series;
+  const end = rows[rows.length - 1].to_s;
+  const narrow = widthOf(place) < 600;
+  const value = (u, v) => (v == null ? "-" : show(v));
+  const series = lines.map(({ label, colour, extra }) =>
+    ({ label, stroke: colour, width: 1.6, points: { show: rows.length < 4 }, value, ...extra }));
+  return [new uPlot(options(place, narrow ? 190 : 220, {
+    scales: { x: { time: false, range: (u, low, high) => (low === high ? [rows[0].from_s, end] : [low, high]) }, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
+    cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
+    series: [timeOf(rows), ...series],
+    axes: [axis({ label: clock, size: 32 }), axis({ values: (u, splits) => splits.map(short), size: narrow ? 54 : 66, ...extra })],
+    hooks: { drawClear: [timeMarks(false)] },
+  }), [rows.map((row) => (row.from_s + row.to_s) / 2), ...lines.map((line) => rows.map(line.of))], place)];
 };
 
 // Who was there, what was in flight, and what waited for a connection.
 const inFlight = (place) => {
-  const rows = summary.series;
-  const xs = rows.map((row) => (row.from_s + row.to_s) / 2);
-  const end = rows[rows.length - 1].to_s;
+  const line = (name, label, colour, extra) => ({ label, colour: style(colour), of: (row) => row[name], extra });
+  const lines = [
+    line("users", summary.workload === "sessions" ? "sessions and users" : "users", "--one", { fill: faded(style("--one"), 0.1) }),
+    line("in_flight", "in flight", "--two"),
+    line("waiting", "waiting", "--three", { dash: [6, 4] }),
+  ];
+  return linesOverRun(place, lines.filter(({ of }) => summary.series.some((row) => of(row) > 0)), digits, axisCount);
+};
+
+const perSecond = (row, n) => n / Math.max(row.to_s - row.from_s, 1e-9);
+// Counts by name, each as a line of how many came per second.
+const countsOverRun = (key) => (place) => {
+  const names = [...new Set(summary.series.flatMap((row) => Object.keys(row[key] || {})))].sort();
+  const lines = names.map((label, i) =>
+    ({ label, colour: lineColour(i), of: (row) => perSecond(row, (row[key] || {})[label] || 0) }));
+  return linesOverRun(place, lines, (v) => digits(v) + "/s", (v) => axisCount(v) + "/s");
+};
+
+const bytesOverRun = (place) => {
+  const line = { label: "received", colour: style("--one"), of: (row) => perSecond(row, row.bytes_received || 0), extra: { fill: faded(style("--one"), 0.12) } };
+  // Steps that are round in KiB and MiB.
+  const incrs = Array.from({ length: 50 }, (_, i) => 2 ** i);
+  return linesOverRun(place, [line], (v) => size(v) + "/s", axisSize, { incrs });
+};
+
+// Twenty bars to a tenfold; they stand on the edges of the bins.
+const histogram = (place) => {
+  const bins = summary.curves.response_histogram;
+  const step = 1.122;
+  const from = (bin) => Math.max(bin.from, (bin.to || bin.from * step) / step), to = (bin) => bin.to || bin.from * step;
   const narrow = widthOf(place) < 600;
-  const value = (u, v) => (v == null ? "-" : digits(v));
-  const data = [xs];
-  const series = [{ label: "time", value: (u, v) => (v == null ? "-" : v.toFixed(1) + " s") }];
-  const line = (name, label, colour, extra) => {
-    const values = rows.map((row) => row[name]);
-    if (!values.some((v) => v > 0)) return;
-    data.push(values);
-    series.push({ label, stroke: style(colour), width: 1.6, points: { show: rows.length < 4 }, value, ...extra });
+  const ends = [from(bins[0]) / step, to(bins[bins.length - 1]) * step];
+  const bars = (u) => {
+    const { ctx } = u;
+    ctx.save();
+    ctx.fillStyle = faded(style("--one"), 0.55);
+    const floor = u.valToPos(0, "y", true), gap = uPlot.pxRatio;
+    for (const bin of bins) {
+      if (!bin.n) continue;
+      const left = u.valToPos(from(bin), "x", true), right = u.valToPos(to(bin), "x", true);
+      const top = Math.min(u.valToPos(bin.n, "y", true), floor - gap);
+      ctx.fillRect(left, top, Math.max(right - left - gap, gap), floor - top);
+    }
+    ctx.restore();
   };
-  line("users", summary.workload === "sessions" ? "sessions and users" : "users", "--one", { fill: faded(style("--one"), 0.1) });
-  line("in_flight", "in flight", "--two");
-  line("waiting", "waiting", "--three", { dash: [6, 4] });
-  return [new uPlot(options(place, narrow ? 190 : 220, {
-    scales: { x: { time: false, range: (u, low, high) => (low === high ? [rows[0].from_s, end] : [low, high]) }, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
-    cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
-    series,
-    axes: [axis({ label: "seconds since the plan's zero", size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v)), size: narrow ? 54 : 66 })],
-    hooks: { drawClear: [timeMarks(false)] },
-  }), data, place)];
+  return [new uPlot(options(place, narrow ? 220 : 260, {
+    scales: { x: { time: false, distr: 3, range: () => ends }, y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
+    series: [
+      { label: "up to", value: (u, v) => time(v) },
+      { label: "requests", stroke: style("--one"), width: 0, points: { show: false }, value: (u, v) => (v == null ? "-" : axisCount(v)) },
+    ],
+    axes: [axis({ label: "response time", size: 32, values: (u, splits) => splits.map(axisTime) }), axis({ values: (u, splits) => splits.map(axisCount), size: narrow ? 54 : 66 })],
+    hooks: { draw: [bars] },
+  }), [bins.map(to), bins.map((bin) => bin.n)], place)];
 };
 
 // Which share of requests is slower, on a logarithmic axis: each further nine takes the same room.
@@ -241,7 +298,10 @@ const dispersion = (place) => {
   }), [windows, rows.map((r) => r.expected), ...(planned ? [rows.map((r) => r.intended)] : []), rows.map((r) => (logarithmic ? positive(r.index) : r.index))], place)];
 };
 
-const builders = { "over-time": overTime, "in-flight": inFlight, percentiles, headways, dispersion };
+const builders = {
+  "over-time": overTime, "in-flight": inFlight, statuses: countsOverRun("statuses"), "failures-over-time": countsOverRun("failures"),
+  bytes: bytesOverRun, histogram, percentiles, headways, dispersion,
+};
 // Of an audit's page; audit.js is absent on any other.
 if (summary.audit) Object.assign(builders, { counts, groups });
 // Of a simulated model's; model.js is absent on any other.

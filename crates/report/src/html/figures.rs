@@ -6,11 +6,11 @@
 use super::beside::{dotted, own_name};
 use super::content;
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
-use super::model;
-use crate::format::{chosen_time, count as counted, number as three_digits, plural, time};
+use super::{model, rates};
+use crate::format::{chosen_time, count as counted, number as three_digits, plural, share_of, time};
 use crate::words::{self, Tone};
 use headway_stats::Summary;
-use headway_stats::summary::{Audit, CurvePoint, SeriesRow};
+use headway_stats::summary::{Audit, CurvePoint, HistogramBin, SeriesRow};
 
 /// Rows of the series that are shown as a table; of a longer run, the slowest ones.
 const MOST_ROWS: usize = 300;
@@ -20,6 +20,10 @@ pub(super) fn count(summary: &Summary) -> usize {
     let has = [
         has_series(summary),
         has_levels(summary),
+        rates::has_statuses(summary),
+        rates::has_failures(summary),
+        rates::has_bytes(summary),
+        has_histogram(summary),
         has_percentiles(summary),
         has_headways(summary),
         has_dispersion(summary),
@@ -46,6 +50,10 @@ fn has_series(summary: &Summary) -> bool {
 /// An audit's page has no such chart: its rows do not tell what waited, nor when users came and went.
 fn has_levels(summary: &Summary) -> bool {
     summary.audit.is_none() && summary.series.iter().any(|row| row.in_flight.is_some() || row.users.is_some())
+}
+
+fn has_histogram(summary: &Summary) -> bool {
+    !summary.curves.response_histogram.is_empty()
 }
 
 fn has_percentiles(summary: &Summary) -> bool {
@@ -91,7 +99,7 @@ pub(super) fn details(page: &mut Markup, caption: &str, head: &[Column], rows: &
     page.raw("</details>\n</section>\n");
 }
 
-fn or_dash(value: Option<f64>, show: fn(f64) -> String) -> Cell {
+pub(super) fn or_dash(value: Option<f64>, show: fn(f64) -> String) -> Cell {
     cell(value.map_or("-".into(), show))
 }
 
@@ -101,8 +109,10 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
         return;
     }
     let stalls = summary.generator.as_ref().map_or(0, |generator| generator.stalls.len() as u64);
-    let mut caption =
-        "By the second in which a request was due; below, requests started and ended per second.".to_owned();
+    let mut caption = format!(
+        "Per row of {}, by when a request was due; below, requests started and ended per second.",
+        chosen_time(summary.series[0].to_s - summary.series[0].from_s)
+    );
     if summary.measured.from_s > 0.0 {
         caption.push_str(" Hatched: warm-up, sent and not counted.");
     }
@@ -121,6 +131,7 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
         number("failed"),
         number("n"),
         number("p50"),
+        number("p90"),
         number("p99"),
         number("max"),
     ];
@@ -168,21 +179,34 @@ pub(super) fn in_flight(page: &mut Markup, summary: &Summary) {
 
 /// Rows that are shown as a table: all, or the slowest.
 fn slowest(series: &[SeriesRow]) -> Vec<&SeriesRow> {
-    let mut shown: Vec<&SeriesRow> = series.iter().collect();
+    first_by(series.iter(), |row| row.p99.unwrap_or(0.0))
+}
+
+/// Rows that are shown as a table: all, or those with the largest values, in the order of time.
+pub(super) fn first_by<'a>(
+    rows: impl Iterator<Item = &'a SeriesRow>,
+    value: impl Fn(&SeriesRow) -> f64,
+) -> Vec<&'a SeriesRow> {
+    let mut shown: Vec<&SeriesRow> = rows.collect();
     if shown.len() > MOST_ROWS {
-        shown.sort_by(|a, b| b.p99.unwrap_or(0.0).total_cmp(&a.p99.unwrap_or(0.0)));
+        shown.sort_by(|a, b| value(b).total_cmp(&value(a)));
         shown.truncate(MOST_ROWS);
         shown.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
     }
     shown
 }
 
-/// What such a table shows.
+/// What a table of the slowest rows shows.
 fn shown_rows(all: &str, series: &[SeriesRow]) -> String {
-    if series.len() <= MOST_ROWS {
+    caption_of(all, "slowest", series.len())
+}
+
+/// What a table of rows shows: all, or those that stand out in a way.
+pub(super) fn caption_of(all: &str, kind: &str, rows: usize) -> String {
+    if rows <= MOST_ROWS {
         return all.to_owned();
     }
-    format!("The {MOST_ROWS} slowest of {} rows; all are in the JSON", counted(series.len() as u64))
+    format!("{all}: the {MOST_ROWS} {kind} of {} rows; all are in the JSON", counted(rows as u64))
 }
 
 fn series_rows(series: &[SeriesRow]) -> (Vec<Vec<Cell>>, String) {
@@ -194,12 +218,34 @@ fn series_rows(series: &[SeriesRow]) -> (Vec<Vec<Cell>>, String) {
             toned(if row.failed > 0 { Tone::Bad } else { Tone::Plain }, counted(row.failed)),
             cell(counted(row.n)),
             or_dash(row.p50, time),
+            or_dash(row.p90, time),
             or_dash(row.p99, time),
             or_dash(row.max, time),
         ]
     };
     let caption = shown_rows("Response time and rate over the run", series);
     (slowest(series).iter().map(row).collect(), caption)
+}
+
+/// How many requests took how long.
+pub(super) fn histogram(page: &mut Markup, summary: &Summary) {
+    if !has_histogram(summary) {
+        return;
+    }
+    let bins = &summary.curves.response_histogram;
+    let n: u64 = bins.iter().map(|bin| bin.n).sum();
+    let caption = format!(
+        "Requests with a response, by response time: n = {}. Time is logarithmic: twenty bars to a tenfold.",
+        counted(n)
+    );
+    figure(page, "histogram", "Histogram of response times", &caption);
+    let row = |bin: &HistogramBin| {
+        let to = bin.to.map_or("and more".into(), |to| format!("to {}", chosen_time(to)));
+        vec![cell(format!("{} {to}", chosen_time(bin.from))), cell(counted(bin.n)), cell(share_of(bin.n, n))]
+    };
+    let rows: Vec<Vec<Cell>> = bins.iter().map(row).collect();
+    let head = [word("response time"), number("requests"), number("share")];
+    details(page, "Histogram of response times", &head, &rows);
 }
 
 /// Percentile curves of response and service time, and another run's response times over them.

@@ -33,6 +33,13 @@ const axisTime = (s) => {
   return Number((s / length).toPrecision(3)).toLocaleString("en-US") + " " + unit;
 };
 const axisCount = (v) => (v >= large ? digits(v) : v >= 1e6 ? v / 1e6 + "M" : v >= 1e4 ? v / 1e3 + "k" : v.toLocaleString("en-US"));
+const sizeUnits = [["B", 1, 1e3], ["KiB", 1024, 1e6], ["MiB", 1048576, 1e9], ["GiB", 1073741824, Infinity]];
+const sizeIn = (bytes, show) => {
+  const [unit, length] = sizeUnits.find(([, , below]) => Math.abs(bytes) < below);
+  return show(bytes / length) + " " + unit;
+};
+const size = (bytes) => sizeIn(bytes, digits);
+const axisSize = (bytes) => (bytes === 0 ? "0" : sizeIn(bytes, (x) => String(Number(x.toPrecision(3)))));
 const share = (p) => (p == null ? "-" : Number(p.toPrecision(6)) + " %");
 
 const style = (name) => getComputedStyle(page).getPropertyValue(name).trim();

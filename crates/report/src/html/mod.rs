@@ -13,13 +13,14 @@ mod demands;
 mod figures;
 mod markup;
 mod model;
+mod rates;
 mod run;
 mod study;
 mod tables;
 mod tiles;
 mod verdict;
 
-use crate::content::run as run_content;
+use crate::content::{Section, run as run_content};
 use crate::{Material, Output, Style, words};
 use headway_stats::Summary;
 use headway_stats::study::Study;
@@ -105,7 +106,11 @@ fn page(summary: &Summary, style: &Style) -> Vec<u8> {
 fn sections(page: &mut Markup, summary: &Summary) {
     figures::over_time(page, summary);
     figures::in_flight(page, summary);
+    rates::statuses(page, summary);
+    rates::bytes(page, summary);
     tables::times(page, summary);
+    run_content::time_split(summary).iter().for_each(|part| content::section(page, part));
+    figures::histogram(page, summary);
     figures::percentiles(page, summary);
     beside::run(page, summary);
     model::model(page, summary);
@@ -115,15 +120,14 @@ fn sections(page: &mut Markup, summary: &Summary) {
     figures::headways(page, summary);
     figures::dispersion(page, summary);
     tables::rules(page, summary);
-    let parts = [
-        run_content::outcomes(summary),
-        run_content::failures(summary),
-        run_content::reasons(summary),
-        run_content::labels(summary),
-    ];
-    for part in parts.iter().flatten() {
-        content::section(page, part);
-    }
+    let show = |page: &mut Markup, part: Option<Section>| {
+        part.iter().for_each(|part| content::section(page, part));
+    };
+    show(page, run_content::outcomes(summary));
+    show(page, run_content::failures(summary));
+    rates::failures(page, summary);
+    show(page, run_content::reasons(summary));
+    show(page, run_content::labels(summary));
     run::generator(page, summary);
 }
 

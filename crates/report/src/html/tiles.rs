@@ -3,7 +3,7 @@
 use super::audit;
 use super::markup::Markup;
 use super::tables::dash;
-use crate::format::{count, plural, rate, share, share_of, time};
+use crate::format::{count, plural, rate, share, share_of, size, time};
 use crate::words::{self, Kind};
 use headway_stats::Summary;
 use headway_stats::summary::Spread;
@@ -47,6 +47,10 @@ fn of_run(summary: &Summary) -> Vec<Tile> {
     let total = words::total(&summary.outcomes);
     let failed = total - summary.outcomes.get("ok").copied().unwrap_or(0).min(total);
     tiles.push(("Failed", share_of(failed, total), format!("{} of {}", count(failed), count(total))));
+    if let Some(received) = summary.rate.bytes_received {
+        let sent = dash(summary.rate.bytes_sent, |sent| format!("{}/s", size(sent)));
+        tiles.push(("Bytes received", format!("{}/s", size(received)), format!("{sent} sent")));
+    }
     tiles.push(("Release lag p99", dash(summary.lag.p99, time), "the generator's own lateness".into()));
     // What nothing watched, as in a simulation, has no worker.
     if summary.generator.is_some() {

@@ -92,7 +92,7 @@ fn findings(page: &mut Markup, summary: &Summary) {
         if !parts.is_empty() {
             page.element("p", "evidence", &parts.join("; "));
         }
-        if let Some(next) = reason.next {
+        if let Some(next) = &reason.next {
             page.raw("<p class=\"next\"><strong>Next:</strong> ").text(next).raw("</p>\n");
         }
         page.raw("</li>\n");

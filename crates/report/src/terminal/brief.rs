@@ -5,7 +5,7 @@
 //! HTML and JSON.
 
 use super::content::table;
-use super::grid::Grid;
+use super::grid::{Grid, shorten};
 use super::layout::{INDENT, Page, WIDTH, columns, span, wrap};
 use super::verdict::{MEANING, answer};
 use super::{beside, histogram, numbers};
@@ -75,23 +75,35 @@ pub(super) fn finding(page: &mut Page, reason: &Reason) {
         tone,
         &fitting(&format!("{word} {}: {}", reason.id, reason.text), room, MOST_OF_A_FINDING),
     );
-    if let Some(next) = reason.next {
+    if let Some(next) = &reason.next {
         page.marked(5, NEXT, Tone::Strong, &fitting(next, room - NEXT.len(), 1));
     }
 }
 
-/// As many whole sentences as fit on those lines; of a first one that is too long, its beginning.
+/// Columns to which words of names are shortened in the middle where a sentence would not fit with all of them.
+const SHORT: usize = 24;
+
+/// As many whole sentences as fit on those lines. Of a first one that is too long long words, which are names, are shortened in the
+/// middle, then all of it.
 pub(super) fn fitting(text: &str, width: usize, lines: usize) -> String {
     let text = visible(text);
+    let fits = |text: &str| wrap(text, width).len() <= lines;
     let ends = text.match_indices(". ").map(|(at, _)| at + 1).chain([text.len()]);
-    if let Some(end) = ends.filter(|&end| wrap(&text[..end], width).len() <= lines).last() {
+    if let Some(end) = ends.clone().filter(|&end| fits(&text[..end])).last() {
         return text[..end].to_owned();
     }
-    let mut words: Vec<&str> = text.split_whitespace().collect();
-    while words.len() > 1 && wrap(&format!("{} ...", words.join(" ")), width).len() > lines {
-        words.pop();
+    let first = &text[..ends.min().unwrap_or(text.len())];
+    let words = |longest| {
+        let words: Vec<String> = first.split_whitespace().map(|word| shorten(word, longest)).collect();
+        words.join(" ")
+    };
+    let short = words(SHORT.min(width));
+    if fits(&short) {
+        return short;
     }
-    format!("{} ...", words.join(" "))
+    // Lines end where words do: how much of the text they hold is found by trying.
+    let cut = (1..=width * lines).rev().map(|room| shorten(&short, room));
+    cut.into_iter().find(|cut| fits(cut)).unwrap_or_default()
 }
 
 /// One line each: what was demanded, and what it was judged on.
@@ -99,9 +111,10 @@ fn thresholds(page: &mut Page, summary: &Summary) {
     for threshold in &summary.thresholds {
         let interval = words::thresholds::interval(threshold);
         let interval = if interval == "-" { String::new() } else { format!(" ({interval})") };
-        let text = format!("{}: {}{interval}", threshold.text, words::thresholds::value(threshold));
+        let value = format!(": {}{interval}", words::thresholds::value(threshold));
         let (word, tone) = words::thresholds::outcome(threshold.outcome);
-        let meaning = fitting(&text, WIDTH - MEANING, 1);
+        let room = (WIDTH - MEANING).saturating_sub(columns(&value));
+        let meaning = shorten(&visible(&threshold.text), room) + &value;
         answer(page, "LIMIT", &Answer { word, meaning, tone });
     }
 }
@@ -190,7 +203,6 @@ fn failures(page: &mut Page, summary: &Summary) {
                 _ => String::new(),
             };
             let text = fitting(why, WIDTH - 5 - more.len(), lines);
-            let text = if more.is_empty() { &text } else { text.trim_end_matches(" ...") };
             page.marked(5, "", Tone::Plain, &format!("{text}{more}"));
         }
         for advice in kind.advice.iter().take(1) {
@@ -273,7 +285,9 @@ mod tests {
         assert_eq!(fitting("One two. Three four.", 20, 1), "One two. Three four.");
         assert_eq!(fitting("One two. Three four.", 19, 1), "One two.");
         assert_eq!(fitting("One two. Three four.", 12, 2), "One two. Three four.");
-        assert_eq!(fitting("One two three four.", 11, 1), "One two ...");
-        assert_eq!(fitting("incomprehensible", 5, 1), "incomprehensible ...");
+        assert_eq!(fitting("One two three four.", 11, 1), "One...our.");
+        assert_eq!(fitting("incomprehensible", 5, 1), "i...e");
+        let path = "It is /a/very/long/path/with/many/folders/in.it and no more. It is long.";
+        assert_eq!(fitting(path, 30, 2), "It is /a/very/lon...ders/in.it and no more.");
     }
 }

@@ -209,7 +209,8 @@ pub(super) fn shorten(text: &str, width: usize) -> String {
     }
     let room = width.saturating_sub(GAP.len());
     let tail: String = head(text.chars().rev(), room / 2).chars().rev().collect();
-    head(text.chars(), room.div_ceil(2)) + &GAP[..GAP.len().min(width)] + &tail
+    let gap = &GAP[..GAP.len().min(width)];
+    format!("{}{gap}{}", head(text.chars(), room.div_ceil(2)).trim_end(), tail.trim_start())
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@ use super::layout::{Align, INDENT, Page, WIDTH, cell, span};
 use crate::Style;
 use crate::format::{chosen_time, count, share_of};
 use crate::words::Tone;
-use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{BUCKET_BOUNDS, LabelSummary};
+use headway_stats::summary::BUCKET_BOUNDS;
 
 /// Most rows; the fastest and the slowest requests share rows where there would be more.
 const MOST: usize = 13;
@@ -58,27 +57,20 @@ impl Row {
     }
 }
 
-/// The rows from the first to the last that has a request.
+/// The rows from the first to the last that has a request: bins of the document, put together.
 fn rows(summary: &Summary) -> Vec<Row> {
-    let answered = |label: &LabelSummary| {
-        let outcomes = label.outcomes.iter();
-        let answered = outcomes.filter(|(name, _)| Outcome::from_name(name).is_some_and(Outcome::answered));
-        answered.map(|(_, n)| n).sum::<u64>()
-    };
-    let up_to = |le: f64| {
-        let of =
-            |label: &LabelSummary| label.buckets.iter().take_while(|b| b.le <= le).last().map_or(0, |b| b.n);
-        summary.by_label.values().map(of).sum::<u64>()
-    };
+    let bins = &summary.curves.response_histogram;
+    let up_to =
+        |le: f64| bins.iter().filter(|bin| bin.to.is_some_and(|to| to <= le)).map(|bin| bin.n).sum::<u64>();
     let (mut rows, mut from, mut before) = (Vec::new(), None, 0);
     for bound in BUCKET_BOUNDS {
         let to = bound as f64 / 1e9;
         let n = up_to(to);
-        rows.push(Row { from, to: Some(to), n: n.saturating_sub(before) });
+        rows.push(Row { from, to: Some(to), n: n - before });
         (from, before) = (Some(to), n);
     }
-    let all: u64 = summary.by_label.values().map(answered).sum();
-    rows.push(Row { from, to: None, n: all.saturating_sub(before) });
+    let all: u64 = bins.iter().map(|bin| bin.n).sum();
+    rows.push(Row { from, to: None, n: all - before });
     let Some(first) = rows.iter().position(|row| row.n > 0) else { return Vec::new() };
     let last = rows.iter().rposition(|row| row.n > 0).unwrap_or(first);
     let mut rows: Vec<Row> = rows.drain(first..=last).collect();
@@ -98,21 +90,13 @@ fn rows(summary: &Summary) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headway_stats::summary::ResponseBucket;
+    use headway_stats::summary::HistogramBin;
 
-    fn label(buckets: &[(f64, u64)], ok: u64) -> LabelSummary {
-        LabelSummary {
-            n: ok,
-            buckets: buckets.iter().map(|&(le, n)| ResponseBucket { le, n }).collect(),
-            outcomes: [("ok".to_owned(), ok), ("timeout".to_owned(), 7)].into(),
-            ..LabelSummary::default()
-        }
-    }
-
-    fn page(labels: &[LabelSummary]) -> String {
+    /// Bins by their upper edges.
+    fn page(bins: &[(f64, u64)]) -> String {
         let mut summary = Summary::default();
-        let named = labels.iter().enumerate().map(|(i, label)| (i.to_string(), label.clone()));
-        summary.by_label = named.collect();
+        let bin = |&(to, n): &(f64, u64)| HistogramBin { to: to.is_finite().then_some(to), n, from: 0.0 };
+        summary.curves.response_histogram = bins.iter().map(bin).collect();
         let mut page = Page::new(false);
         render(&mut page, &summary, &Style { histogram: true, ..Style::default() });
         String::from_utf8(page.finish()).unwrap()
@@ -128,8 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn every_answered_request_is_in_one_row_and_steps_are_added_up() {
-        let shown = page(&[label(&[(0.001, 10), (0.005, 40)], 40), label(&[(0.0025, 5), (100.0, 7)], 9)]);
+    fn every_answered_request_is_in_one_row() {
+        let far = f64::INFINITY;
+        let bins = [(0.001, 10), (0.00112, 4), (0.0025, 1), (0.0028, 13), (0.005, 17), (100.0, 2), (far, 2)];
+        let shown = page(&bins);
         let rows = counts(&shown);
         assert!(shown.contains("the 49 answered requests"), "{shown}");
         assert_eq!(rows.iter().map(|row| row.1).sum::<u64>(), 49);
@@ -143,17 +129,17 @@ mod tests {
 
     #[test]
     fn rows_end_where_requests_do_and_few_are_joined_at_the_ends() {
-        let rows = counts(&page(&[label(&[(0.01, 3), (0.025, 9)], 9)]));
+        let rows = counts(&page(&[(0.01, 3), (0.025, 6)]));
         assert_eq!(rows, [("5 ms to 10 ms".into(), 3), ("10 ms to 25 ms".into(), 6)]);
-        let all: Vec<(f64, u64)> =
-            BUCKET_BOUNDS.iter().zip(1..).map(|(&bound, i)| (bound as f64 / 1e9, i * 10)).collect();
-        let rows = counts(&page(&[label(&all, 191)]));
+        let mut all: Vec<(f64, u64)> = BUCKET_BOUNDS.iter().map(|&bound| (bound as f64 / 1e9, 10)).collect();
+        all.push((f64::INFINITY, 1));
+        let rows = counts(&page(&all));
         assert_eq!((rows.len(), rows.iter().map(|row| row.1).sum::<u64>()), (MOST, 191));
     }
 
     #[test]
     fn without_an_answer_it_is_said_and_without_the_flag_nothing_is() {
-        assert!(page(&[label(&[], 0)]).contains("No histogram: no request was answered."));
+        assert!(page(&[]).contains("No histogram: no request was answered."));
         let mut silent = Page::new(false);
         render(&mut silent, &Summary::default(), &Style::default());
         assert!(silent.finish().is_empty());

@@ -70,6 +70,7 @@ impl Output for Terminal {
         thresholds::thresholds(&mut page, summary);
         numbers::arrivals(&mut page, summary);
         numbers::times(&mut page, summary);
+        numbers::time_split(&mut page, summary);
         histogram::render(&mut page, summary, style);
         beside::run(&mut page, summary);
         model::model(&mut page, summary);

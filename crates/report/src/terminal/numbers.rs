@@ -75,6 +75,11 @@ pub(super) fn times(page: &mut Page, summary: &Summary) {
     }
 }
 
+/// The parts of a response time.
+pub(super) fn time_split(page: &mut Page, summary: &Summary) {
+    content::run::time_split(summary).iter().for_each(|parts| section(page, parts));
+}
+
 /// Response times of the successes, where there are failures.
 pub(super) fn successes(page: &mut Page, summary: &Summary) {
     let ok = &summary.response_ok;
@@ -124,6 +129,11 @@ pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
             count(bytes.n)
         );
         page.labelled("answer size", Tone::Plain, &text);
+    }
+    let per_second = |bytes| or_dash(bytes, |bytes| format!("{}/s", size(bytes)));
+    if summary.rate.bytes_received.is_some() {
+        let (received, sent) = (per_second(summary.rate.bytes_received), per_second(summary.rate.bytes_sent));
+        page.labelled("bytes", Tone::Plain, &format!("{received} received, {sent} sent"));
     }
 }
 

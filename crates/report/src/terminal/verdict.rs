@@ -73,7 +73,7 @@ pub(super) fn reason(page: &mut Page, reason: &Reason) {
     if !reason.at.is_empty() {
         page.marked(5, "", Tone::Plain, &format!("at {}", instants(&reason.at, 4)));
     }
-    if let Some(next) = reason.next {
+    if let Some(next) = &reason.next {
         page.marked(5, "next: ", Tone::Strong, next);
     }
 }

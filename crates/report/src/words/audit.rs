@@ -136,7 +136,7 @@ pub fn why(summary: &Summary, audit: &Audit) -> Option<String> {
         return Some("the rows do not say why".into());
     }
     let found = summary.verdict.findings.iter().find(|finding| finding.id == *id);
-    Some(found.map_or_else(|| cause(id).to_owned(), super::findings::text))
+    Some(found.map_or_else(|| cause(id).to_owned(), |finding| super::findings::told(finding).text))
 }
 
 /// What was read: the formats, rows, and whether some could not be read.

@@ -6,7 +6,7 @@ use super::{Answer, SATURATED, Tone, asked, busiest_worker, failures, outcome_me
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, Pattern, Source};
+use headway_stats::summary::{FailureReason, Pattern};
 
 /// Are the starts like those of independent users? In a line, where there is more to say than that.
 pub fn pattern(summary: &Summary) -> Answer {
@@ -100,9 +100,7 @@ pub fn subject(summary: &Summary) -> String {
 /// `offered 200/s, sent 197/s, throughput 197/s, received 24.1 kB/s`.
 pub fn load(summary: &Summary) -> String {
     let rates = &summary.rate;
-    let seconds = summary.measured.to_s - summary.measured.from_s;
-    let received = summary.bytes.mean.filter(|_| seconds > 0.0 && summary.source != Source::Sim);
-    let received = received.map(|mean| format!("{}/s", size(mean * summary.bytes.n as f64 / seconds)));
+    let received = rates.bytes_received.map(|bytes| format!("{}/s", size(bytes)));
     let parts = [
         ("offered", rates.offered.map(rate)),
         ("sent", rates.started.map(rate)),

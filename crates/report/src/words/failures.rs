@@ -2,10 +2,10 @@
 //!
 //! Advice goes by the kind of a failure and never by its text.
 
-use crate::format::{count, plural};
+use crate::format::{count, instants, plural, rate};
 use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, Source};
+use headway_stats::summary::{FailureReason, SeriesRow, Source};
 
 /// What helps against failures of that kind, with the flag or key to use.
 pub fn advice(kind: KnownFailure) -> &'static str {
@@ -120,6 +120,21 @@ pub fn note(summary: &Summary) -> Option<String> {
     Some(note)
 }
 
+/// When requests failed, by the rows of the run; none where none did.
+pub fn when(summary: &Summary) -> Option<String> {
+    let failed = || summary.series.iter().filter(|row| row.failed > 0);
+    let (first, last) = (failed().next()?, failed().next_back()?);
+    let per_second = |row: &SeriesRow| row.failed as f64 / (row.to_s - row.from_s).max(1e-9);
+    // Rows are of one length; of several with as many, the first.
+    let most = failed().rev().max_by_key(|row| row.failed)?;
+    Some(format!(
+        "Requests failed at {} of the run, warm-up included; most from {} on: {}.",
+        instants(&[[first.from_s, last.to_s]], 1),
+        instants(&[[most.from_s; 2]], 1),
+        rate(per_second(most))
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +147,20 @@ mod tests {
             let typed = ["-k", "-R", "-H '", "--", "`headway", "`extract`"];
             assert!(typed.iter().any(|part| text.contains(part)), "{kind:?}: {text}");
         }
+    }
+
+    #[test]
+    fn failures_have_a_first_a_last_and_a_worst_row() {
+        let row =
+            |from_s: f64, failed| SeriesRow { from_s, to_s: from_s + 0.2, failed, ..SeriesRow::default() };
+        let mut summary = Summary::default();
+        assert_eq!(when(&summary), None);
+        summary.series = [(0.0, 0), (0.2, 1), (0.4, 9), (0.6, 0), (0.8, 9), (1.0, 2), (1.2, 0)]
+            .map(|(from_s, failed)| row(from_s, failed))
+            .into();
+        let expected =
+            "Requests failed at 0.2-1.2 s of the run, warm-up included; most from 0.4 s on: 45.0/s.";
+        assert_eq!(when(&summary).as_deref(), Some(expected));
     }
 
     #[test]

@@ -7,8 +7,10 @@ use super::asked::{Kind, kind};
 use crate::format::{chosen, count, number, share, time};
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Finding, FindingId, Limits, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Verdict,
+    Finding, FindingId, Limits, RuleId, RuleOutcome, RuleResult, RuleRow, Severity, Source, Stated, Verdict,
+    Why,
 };
+use std::borrow::Cow;
 use std::fmt;
 
 /// The tag of a reason: that of a finding, or of a rule that no finding speaks of.
@@ -50,7 +52,7 @@ pub struct Reason {
     /// When; empty means throughout.
     pub at: Vec<[f64; 2]>,
     /// What to do next, where that is known.
-    pub next: Option<&'static str>,
+    pub next: Option<Cow<'static, str>>,
 }
 
 /// Everything that a reader should know, the most severe first. A rule that failed or is open without a finding of
@@ -67,7 +69,7 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     }
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
         let held_back = !reason.at.is_empty();
-        reason.next = match summary.source {
+        let next = match summary.source {
             _ if foreign => next_of_audit(&reason.id),
             Source::Sim => next_of_simulation(&reason.id, kind(summary), held_back),
             _ if is_lateness(&reason.id) && super::waiting::neighbours_can_be_passed(summary) => {
@@ -75,6 +77,7 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
             }
             _ => next_step(&reason.id, kind(summary)),
         };
+        reason.next = next.map(Cow::from);
     }
     // Stable: within one severity the order is the verdict's own.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.severity));
@@ -110,13 +113,14 @@ fn from_finding(finding: &Finding) -> Reason {
         }
         (_, None) => String::new(),
     };
+    let told = super::findings::told(finding);
     Reason {
         id: ReasonId::Finding(finding.id.clone()),
         severity: finding.severity,
-        text: super::findings::text(finding),
+        text: told.text,
         evidence,
         at: finding.at.clone(),
-        next: None,
+        next: told.next.map(Cow::from),
     }
 }
 
@@ -140,15 +144,15 @@ fn evidence(rule: &RuleResult) -> String {
 fn from_rule(rule: &RuleResult) -> Reason {
     let failed = rule.outcome == RuleOutcome::Fail;
     let what = if failed { "is outside of what is tolerated" } else { "could not be decided" };
-    let reason =
-        rule.reason.as_ref().map_or(String::new(), |reason| format!(" ({})", super::why::why(reason)));
+    let because = |reason: &Stated<Why>| format!(" The reason: {}.", super::why::why(reason));
+    let reason = rule.reason.as_ref().map_or(String::new(), because);
     Reason {
         id: ReasonId::Rule(rule.rule.clone()),
         severity: if failed { Severity::Error } else { Severity::Warning },
-        text: format!("The rule on {} {what}{reason}.", rule_title(rule)),
+        text: format!("The rule on {} {what}.{reason}", rule_title(rule)),
         evidence: evidence(rule),
         at: Vec::new(),
-        next: (!failed).then_some("A longer run, or a higher rate, decides it."),
+        next: (!failed).then_some("A longer run, or a higher rate, decides it.".into()),
     }
 }
 
@@ -180,14 +184,13 @@ fn next_of_audit(id: &ReasonId) -> Option<&'static str> {
     use ReasonId::Finding;
     Some(match id {
         Finding(FindingId::CoarseStamps) => {
-            "Have the tool write finer stamps (its option stands with the file, where there is one)."
+            "Have the tool write finer stamps. Its option stands with the file, where there is one."
         }
         Finding(FindingId::ConstantRate) => {
-            "To imitate users, have the tool draw its headways at random (Poisson arrivals), or use many users with \
-             random think times."
+            "Have the tool draw its headways at random (Poisson arrivals). Or use many users with random think times."
         }
         Finding(FindingId::GeneratorPauses) => {
-            "Give the generator memory and idle cores, look at its garbage collection, then run again."
+            "Give the generator memory and idle cores, then run again. Look at its garbage collection."
         }
         _ => return None,
     })
@@ -200,41 +203,38 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
     Some(match id {
         Finding(FindingId::Feedback) if held_back => match kind {
             Kind::Open | Kind::Sessions => {
-                "Raise `connections:` in the scenario if real users would not share them; else lower the rate to one that the \
-                 model sustains."
+                "Raise `connections:` if real users would not share them. Else lower the rate to one that the model sustains."
             }
             Kind::Closed | Kind::FixedWork => {
-                "Raise `connections:` in the scenario if real users would not share them; else count the time blocked as a part \
-                 of the answer."
+                "Raise `connections:` if real users would not share them. Else count the time blocked as a part of the response."
             }
         },
         Finding(FindingId::Feedback) => match kind {
             Kind::Open | Kind::Sessions => {
-                "Lower the rate to one that the model sustains, or change the model: more servers, fewer attempts, time-outs that \
-                 call back, shorter faults."
+                "Lower the rate to one that the model sustains, or change the model. More servers, fewer attempts, time-outs that \
+                 call back, and shorter faults help."
             }
             Kind::Closed | Kind::FixedWork => {
-                "Ask for fewer users, or change the model: more servers, fewer attempts, shorter faults."
+                "Ask for fewer users, or change the model. More servers, fewer attempts, and shorter faults help."
             }
         },
         Finding(FindingId::ClosedLoop) => {
-            "For what users meet who come by themselves, let a rate that the model sustains arrive (`arrive` in the scenario)."
+            "Let a rate that the model sustains arrive (`arrive` in the scenario). Response times are then those of independent users."
         }
         Finding(FindingId::FixedWork) => {
-            "Compare models by the time taken; for response times let a rate arrive (`arrive` in the scenario)."
+            "Compare models by the time taken. For response times let a rate arrive (`arrive` in the scenario)."
         }
         Finding(FindingId::Unsent) | Rule(RuleId::SentShare) | Rule(RuleId::RequestsSent) => {
-            "Lower the rate, or raise `connections:` or `max-wait:` in the scenario until every arrival starts."
+            "Lower the rate, or raise `connections:` or `max-wait:`. Do so until every arrival starts."
         }
         Finding(FindingId::Late) | Rule(RuleId::LateShare) => {
-            "Leave `pauses:` out of the model, or make them shorter, unless it is a generator that stands still that you want to \
-             see."
+            "Leave `pauses:` out of the model, or make them shorter. Keep them to see a generator that stands still."
         }
         Finding(FindingId::Bunched)
         | Finding(FindingId::Smoothed)
         | Rule(RuleId::Bunching)
         | Rule(RuleId::Dispersion) => {
-            "Leave `pauses:` out of the model, or raise `connections:` in the scenario, whichever holds requests back."
+            "Leave `pauses:` out of the model, or raise `connections:`. One of them holds requests back."
         }
         Finding(FindingId::SameHost) => return None,
         _ => return next_step(id, kind),
@@ -248,55 +248,52 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
     Some(match id {
         Finding(FindingId::Feedback) => match kind {
             Kind::Sessions => {
-                "Lower the rate until the requests asked for are sent in time and nothing piles up, or plan by the rate that \
-                 was sent. Raise -c if real users would not share connections."
+                "Lower the rate until nothing piles up, or plan by the rate sent. Raise -c if real users would not share connections."
             }
             Kind::Open => {
-                "Raise -c if real users would not share connections; else lower the rate to one that the target sustains."
+                "Raise -c if real users would not share connections. Else lower the rate to one that the target sustains."
             }
             Kind::Closed | Kind::FixedWork => {
-                "Raise -c if real users would not share connections; else count the time blocked as a part of the answer."
+                "Raise -c if real users would not share connections. Else count the time blocked as a part of the response."
             }
         },
         Finding(FindingId::NotSteady) => {
-            "Warm up for longer or run for longer, and compare percentiles of steady stretches alone."
+            "Warm up for longer, or run for longer. Compare percentiles of steady stretches alone."
         }
         Finding(FindingId::Overloaded) => {
-            "Ask for less or give it more servers; else read the response times together with the share that failed."
+            "Ask for less, or give it more servers. Else read the response times together with the share that failed."
         }
         Finding(FindingId::ClosedLoop) => {
-            "For what users meet who come by themselves, send the same rate as arrivals (-R, or `arrive` in a scenario)."
+            "Send the same rate as arrivals (-R, or `arrive` in a scenario). Response times are then those of independent users."
         }
         Finding(FindingId::FixedWork) => {
-            "Compare targets by the time taken; for response times send a rate (-R, or `arrive` in a scenario)."
+            "Compare targets by the time taken. For response times send a rate (-R, or `arrive` in a scenario)."
         }
         Finding(FindingId::Unsent) | Rule(RuleId::SentShare) | Rule(RuleId::RequestsSent) => {
-            "Lower the rate, or raise -c, --threads or --max-wait until every arrival starts."
+            "Lower the rate, or raise -c, --threads or --max-wait. Do so until every arrival starts."
         }
         Finding(FindingId::Late) | Rule(RuleId::LateShare) => match kind {
             Kind::Open | Kind::Sessions => {
-                "Give the generator idle cores (--threads, another machine), or lower the rate."
+                "Give the generator idle cores (--threads) or another machine. Or lower the rate."
             }
             Kind::Closed | Kind::FixedWork => {
-                "Give the generator idle cores (--threads, another machine), or ask for fewer users."
+                "Give the generator idle cores (--threads) or another machine. Or ask for fewer users."
             }
         },
         Finding(FindingId::Uplink) | Rule(RuleId::DepartedLate) => {
-            "Send fewer bytes a second, or use a machine with a faster link; `tc -s qdisc` shows what waits in its queue."
+            "Send fewer bytes a second, or use a machine with a faster link. `tc -s qdisc` shows what waits in its queue."
         }
         Finding(FindingId::Bunched) | Rule(RuleId::Bunching) | Rule(RuleId::Dispersion) => {
             "Look for stalls of the generator, free its cores, then run again."
         }
         Finding(FindingId::Smoothed) => {
-            "Look for what paces requests on the way: a proxy, a rate limiter, too few connections."
+            "Look for what paces requests on the way. A proxy, a rate limiter, or too few connections do."
         }
         Rule(RuleId::UsersHeld) => {
-            "Check why users stopped: failures early in their journey, or a cap below the users specified."
+            "Check why users stopped. Failures early in their journey do that, or a cap below the users specified."
         }
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
-        Finding(FindingId::SameHost) => {
-            "Put the generator on another machine, or pin both to cores of their own."
-        }
+        Finding(FindingId::SameHost) => "Put the generator on another machine, or pin each to its own cores.",
         _ => return None,
     })
 }

@@ -273,7 +273,7 @@ pub fn unsteady(stated: &Stated<Unsteady>) -> String {
             count(*n)
         ),
         Unsteady::Beginning { kept_s, times, relaxation_s, forgotten } => format!(
-            "what is left of a run lasts {}, {} relaxation times of its slowest part ({}), and below {} it is a beginning",
+            "what is left of a run lasts {}, {} relaxation times of its slowest part ({}), and {} are needed",
             time(*kept_s),
             number(*times),
             time(*relaxation_s),

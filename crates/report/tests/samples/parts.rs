@@ -1,9 +1,10 @@
 //! Parts of the samples: blocks, curves and series of a plausible shape, without chance.
 
+use headway_stats::Summary;
 use headway_stats::summary::{
     CurvePoint, Curves, Dispersion, DmaLatency, Generator, HeadwayBin, HeadwayCurve, Intervals, Limits,
-    PercentileCurves, PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail, Wait,
-    WorkerTime,
+    PercentileCurves, PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail, TimePart,
+    TimeSplit, Wait, WorkerTime,
 };
 use std::collections::BTreeMap;
 
@@ -95,6 +96,30 @@ pub fn block(n: u64, mean: f64, spread: f64) -> Spread {
     }
 }
 
+/// What a simulation does not have: bytes, and the parts of response times. Each response is 1,241 bytes, each request 187.
+pub fn transferred(summary: &mut Summary) {
+    let part = |n: u64, mean: f64| {
+        (n > 0).then_some(TimePart {
+            n,
+            mean,
+            p50: mean * 0.8,
+            p90: mean * 1.9,
+            p99: mean * 3.1,
+            max: mean * 7.0,
+        })
+    };
+    let answered = summary.first_byte.n;
+    let receive = part(answered, 0.000_031);
+    summary.time_split = Some(TimeSplit { connect: part(answered.min(24), 0.000_118), tls: None, receive });
+    let seconds = summary.measured.to_s - summary.measured.from_s;
+    for row in &mut summary.series {
+        row.bytes_received = Some(1_241 * row.completed);
+    }
+    let sent = summary.rate.started.map(|rate| 187.0 * rate);
+    (summary.rate.bytes_received, summary.rate.bytes_sent) =
+        (Some(1_241.0 * answered as f64 / seconds), sent);
+}
+
 /// Noise in (0, 1) that is the same on every machine (SplitMix64, Steele et al. 2014).
 fn noise(k: u64) -> f64 {
     let mut z = k.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -121,11 +146,12 @@ pub fn series(rows: u64, rate: f64, slow: impl Fn(f64) -> f64) -> Vec<SeriesRow>
             failed,
             n: started,
             p50: Some(base * (1.0 + 0.2 * (factor - 1.0))),
+            p90: Some(p99 * 0.5),
             p99: Some(p99),
             max: Some(p99 * (1.2 + 1.3 * noise(i + 3000))),
             in_flight: Some(started as f64 * base * 1.4 * factor),
             waiting: Some(0.0),
-            users: None,
+            ..SeriesRow::default()
         }
     };
     (0..rows).map(row).collect()
@@ -144,6 +170,7 @@ pub fn curves(n: u64, response: f64, service: f64, cov: f64) -> Curves {
         points
     };
     Curves {
+        response_histogram: Vec::new(),
         percentiles: PercentileCurves { response: curve(response), service: curve(service) },
         headway: Some(headways(n, cov)),
     }

@@ -1,6 +1,6 @@
 //! Simulated runs, some of them dressed as live ones.
 
-use super::parts::generator;
+use super::parts::{generator, transferred};
 use headway_base::KnownFailure;
 use headway_stats::Summary;
 use headway_stats::summary::evidence::Run;
@@ -38,6 +38,7 @@ fn live(name: &'static str, command: &str) -> Summary {
     summary.command = Some(format!("headway run {command} --seed 42"));
     summary.started_at = Some("2026-03-14T09:26:53Z".into());
     summary.generator = Some(generator(0.08));
+    transferred(&mut summary);
     let plan = summary.plan.as_mut().expect("a run has a plan");
     plan.target = Some("http://127.0.0.1:8080".into());
     plan.threads = Some(2);

@@ -188,8 +188,11 @@ fn users_who_are_only_turned_away_are_named() {
     let full = "{ servers: 1, queue: 0, service: const(10ms) }";
     let note = crowd("0s", full).expect("nine of ten ask every 10 us");
     let text = headway_report::words::findings::text(&note);
-    assert!(text.contains("turned away by target, after 10.0 us on average"), "{text}");
-    assert!(text.contains("Give the users a think time") && text.contains("backoff"), "{text}");
+    assert!(
+        text.contains("turned away by target") && text.contains("each after 10.0 us on average"),
+        "{text}"
+    );
+    assert!(text.contains("Give users a think time") && text.contains("backoff"), "{text}");
     // Nine tenths of 1e5 a second.
     assert!((note.value.unwrap() / 9e4 - 1.0).abs() < 0.01, "{note:?}");
     let open =

@@ -70,14 +70,19 @@ fn found(page: &mut Page, summary: &Summary, audit: &Audit) {
     if let Some(text) = say::effect(summary) {
         fact(page, "effect", Tone::Plain, &text, 2);
     }
-    if let Some(text) = say::why(summary, audit) {
-        fact(page, "cause", Tone::Warn, &text, MOST_LINES);
-    }
-    if let Some(text) = advice::cure(audit, summary.verdict.pattern) {
-        fact(page, "cure", Tone::Strong, text, MOST_LINES);
+    let why = say::why(summary, audit);
+    if let Some(text) = &why {
+        fact(page, "cause", Tone::Warn, text, 2);
     }
     let reasons = words::reasons(summary);
     let is_cause = |id: &ReasonId| matches!(id, ReasonId::Finding(id) if Some(id) == audit.cause.as_ref());
+    if let Some(text) = advice::cure(audit, summary.verdict.pattern) {
+        fact(page, "cure", Tone::Strong, text, MOST_LINES);
+    } else if why.is_some()
+        && let Some(next) = reasons.iter().find(|reason| is_cause(&reason.id)).and_then(|by| by.next.as_ref())
+    {
+        fact(page, "cure", Tone::Strong, next, 1);
+    }
     let others: Vec<_> = reasons
         .iter()
         .filter(|reason| reason.severity > Severity::Info && !is_shown(&reason.id) && !is_cause(&reason.id))

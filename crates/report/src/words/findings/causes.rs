@@ -1,13 +1,46 @@
 //! Why a load has the pattern it has, and what else the rows of another tool leave to be said.
 
+use super::Told;
 use crate::format::{chosen_time, count, number, plural, rate, share, time, whole};
 use headway_stats::summary::evidence::{Cause, FirstStamp, Reading};
 use headway_stats::summary::{LoadVerdict, Pattern};
 
-pub(super) fn sentence(of: &Cause) -> String {
+pub(super) fn told(of: &Cause) -> Told {
+    let told = Told::from(text(of));
+    match of {
+        Cause::SameSeed { .. } | Cause::SameSeedShifted { .. } => {
+            told.and_next("Give each of them a seed, or a shard, of its own.")
+        }
+        Cause::InStep { .. } | Cause::UsersInStep { .. } => {
+            told.and_next("Draw random headways, or spread the starts over a headway.")
+        }
+        Cause::AllWaiting { .. } | Cause::NoThinkTime { .. } => told.and_next("Add users or think time."),
+        Cause::FixedThink { .. } => told.and_next(
+            "Draw the think time from a distribution. An exponential one is like independent users.",
+        ),
+        Cause::FixedPacing { .. } => told.and_next("Draw the pacing from a distribution."),
+        Cause::Interruption { .. } => told.and_next("Judge one part with --from and --for."),
+        Cause::ChangingRate { judge_from_s, judge_for_s, .. } => {
+            told.and_next(format!("Judge the steady part: --from {judge_from_s}s --for {judge_for_s}s."))
+        }
+        Cause::FewUsers { .. } => told.and_next("Use more users with a longer think time."),
+        Cause::StartOrEnd { .. } => told.and_next("--stamps start or --stamps end settles it."),
+        Cause::FarStamps { .. } => told.and_next("Check the clock of the machine that wrote it."),
+        // The cure depends on the tool, or is not known.
+        Cause::ConstantRate { .. }
+        | Cause::TimerTicks { .. }
+        | Cause::GeneratorPauses { .. }
+        | Cause::FeedbackLoop { .. }
+        | Cause::UnknownCause { .. }
+        | Cause::SessionsJudged { .. } => told,
+    }
+}
+
+fn text(of: &Cause) -> String {
     match of {
         Cause::SameSeed { one, other, correlation } => format!(
-            "{one} and {other} sent the same headways in the same order (correlation {}): the same seed on both. {OWN_SEED}",
+            "Two generators sent the same headways in the same order: the same seed on both. They are {one} and {other} (correlation \
+             {}). {SENT_TWICE}",
             number(*correlation)
         ),
         Cause::SameSeedShifted { one, other, share: again, chance, later_s } => {
@@ -15,90 +48,83 @@ pub(super) fn sentence(of: &Cause) -> String {
             let shifted = later_s.abs() > 0.0;
             let shift = if shifted { format!(" {} {way}", time(later_s.abs())) } else { String::new() };
             format!(
-                "{} of the starts of {one} come again from {other}{shift} ({} would by chance): the same seed on both, of which some \
-                 requests were lost or begin elsewhere. {OWN_SEED}",
+                "{} of the starts of one generator come again from another: the same seed on both. Those of {one} come again from \
+                 {other}{shift} ({} would by chance); some requests were lost or begin elsewhere. {SENT_TWICE}",
                 share(*again),
                 share(*chance)
             )
         }
         Cause::InStep { one, other, share: together, chance } => format!(
-            "{} of the starts of {one} fall together with one of {other} ({} would by chance): generators with regular headways that \
-             were started in step. {SPREAD}",
+            "{} of the starts of two generators fall together: they were started in step. They are {one} and {other}, with regular \
+             headways ({} would fall together by chance).",
             share(*together),
             share(*chance)
         ),
         Cause::UsersInStep { users, period_s, mean_vector } => format!(
-            "Each of the {} users sends once in {} and all send together (mean vector {}, 0 if they did not): users of constant rate \
-             that were started in step. {SPREAD}",
+            "Each of the {} users sends once in {}, and all send together: they were started in step. Users of constant rate do that \
+             (mean vector {}, 0 if they did not).",
             count(*users),
             time(*period_s),
             number(*mean_vector)
         ),
-        Cause::AllWaiting { users, share: of_the_time } => {
-            let effect = format!(
-                "In {} of the time nearly all of the {} users were waiting",
-                share(*of_the_time),
-                whole(*users)
-            );
-            saturation(&effect)
+        Cause::AllWaiting { users, share: of_the_time } => saturation(
+            *users,
+            &format!("Nearly all users were waiting for {} of the time", share(*of_the_time)),
+        ),
+        Cause::NoThinkTime { users, think_s } => {
+            saturation(*users, &format!("Users do not think ({} on average) and always wait", time(*think_s)))
         }
-        Cause::NoThinkTime { users, think_s } => saturation(&format!(
-            "The {} users do not think ({} on average): they are always waiting",
-            whole(*users),
-            time(*think_s)
-        )),
         Cause::ConstantRate { cov, cov_of_one } => {
             let one = cov_of_one
-                .map_or(String::new(), |one| format!(", while that of a single user is {}", number(one)));
+                .map_or(String::new(), |one| format!(" The CoV of a single user is {}.", number(one)));
             format!(
-                "Requests leave on a schedule of constant rate (CoV {}{one}). Real users do not take turns: such a load meets shorter \
-                 queues than they would.",
+                "Requests leave on a schedule of constant rate (CoV {}); real users do not take turns.{one} Such a load meets shorter \
+                 queues than theirs would.",
                 number(*cov)
             )
         }
         Cause::FixedThink { think_s, cov, pattern } => {
-            let effect = match pattern {
-                Pattern::Bunched => {
-                    "users that a slow response brings together stay together, and come back as a bunch each time"
-                }
-                Pattern::Even => "each user comes back like a clock",
-                _ => {
-                    "each user comes back like a clock: longer than that the users are not independent, and those that one slow \
-                     response brings together stay together"
-                }
+            let (effect, more) = match pattern {
+                Pattern::Bunched => (
+                    "users that a slow response brings together stay together",
+                    "They come back as a bunch each time.",
+                ),
+                Pattern::Even => ("each user comes back like a clock", "Users are then not independent."),
+                _ => (
+                    "each user comes back like a clock",
+                    "Over longer times the users are not independent, and those that one slow response brings together stay together.",
+                ),
             };
             format!(
-                "The think time is fixed at {} (CoV at most {}), so {effect}. Draw it from a distribution; an exponential one is like \
-                 independent users.",
+                "The think time is fixed at {}: {effect}. {more} Its CoV is at most {}.",
                 time(*think_s),
                 number(*cov)
             )
         }
         Cause::FixedPacing { users, period_s, cov } => format!(
-            "Each of the {} users sends once in {}, whatever its responses take (CoV of the first user's headways {}): longer than \
-             that the users take turns and are not independent. Draw the pacing from a distribution.",
+            "Each of the {} users sends once in {}, whatever its responses take. Over longer times the users take turns and are not \
+             independent (CoV of the first user's headways {}).",
             whole(*users),
             time(*period_s),
             number(*cov)
         ),
         Cause::TimerTicks { period_s, mean_vector, per_tick } => format!(
-            "Starts keep to the ticks of a timer of {} (mean vector {}, 0 without ticks): {} requests a tick on average leave together. \
-             A generator that sleeps until each request is due would not do that.",
+            "Starts keep to the ticks of a timer of {}: {} requests a tick leave together on average. A generator that sleeps until \
+             each request is due would not do that (mean vector {}, 0 without ticks).",
             chosen_time(*period_s),
-            number(*mean_vector),
-            number(*per_tick)
+            number(*per_tick),
+            number(*mean_vector)
         ),
         Cause::GeneratorPauses { n, longest_s, share: of_excess } => format!(
-            "The generator stood still {}, the longest for {}: no request left, then those held up left at once, while few were \
-             waiting for a response. Such pauses (garbage collection, a busy machine) make {} of the excess; the times are listed.",
+            "The generator stood still {}, for up to {}, then sent all that was held up at once. Few requests were waiting for a \
+             response. Such pauses (garbage collection, a busy machine) make {} of the excess; the times are listed.",
             plural(*n, "time"),
             time(*longest_s),
             share(*of_excess)
         ),
         Cause::FeedbackLoop { n, longest_s, share: of_excess } => format!(
-            "{}, the longest for {}, no request left because those in flight were waiting for a response; the users came back when it \
-             came. The target's stalls shape the load (closed-loop feedback) and make {} of the excess. Independent users would have \
-             gone on coming.",
+            "The target's stalls shape the load: {}, for up to {}, no user sent before it had its response. This closed-loop feedback \
+             makes {} of the excess. Independent users would have gone on coming.",
             plural(*n, "time"),
             time(*longest_s),
             share(*of_excess)
@@ -109,16 +135,15 @@ pub(super) fn sentence(of: &Cause) -> String {
                 n => format!("The {} longest such gaps make", count(*n)),
             };
             format!(
-                "No request left for {}, and nothing was made up for afterwards: an interrupted test, several tests in one file, or a \
-                 clock that was set. {gaps} {} of the excess; the times are listed. Judge one part with --from and --for.",
+                "No request left for {}, and nothing was made up for afterwards. An interrupted test, several tests in one file, or a \
+                 clock that was set do that. {gaps} {} of the excess; the times are listed.",
                 time(*longest_s),
                 share(*of_excess)
             )
         }
-        Cause::ChangingRate { rate: held, from_s, to_s, least, most, judge_from_s, judge_for_s } => format!(
-            "The rate is not the same throughout: {} from {} to {} after the first start, and {} to {} outside of that (a ramp, or \
-             generators that begin and end at different times). A changing rate looks bunched by itself. Judge the steady part: \
-             --from {judge_from_s}s --for {judge_for_s}s.",
+        Cause::ChangingRate { rate: held, from_s, to_s, least, most, .. } => format!(
+            "The rate changes: it is {} only from {} to {} after the first start. Outside of that it is {} to {} (a ramp, or \
+             generators that begin and end at different times). A changing rate looks bunched by itself.",
             rate(*held),
             time(*from_s),
             time(*to_s),
@@ -126,9 +151,8 @@ pub(super) fn sentence(of: &Cause) -> String {
             rate(*most)
         ),
         Cause::FewUsers { users, cov } => format!(
-            "Only {} users: each cannot come again before it has its response and has thought, so their starts are more even than \
-             those of many independent users (CoV {}; the groups of users below show how it grows with their number). Use more users \
-             with a longer think time.",
+            "Only {} users: as each waits and thinks before it sends again, starts are evenly spaced. Those of many independent users \
+             are less even (CoV here {}; the groups of users below show how it grows with their number).",
             whole(*users),
             number(*cov)
         ),
@@ -143,28 +167,31 @@ pub(super) fn sentence(of: &Cause) -> String {
             start_or_end(file, *more_files, as_starts, as_ends.as_ref())
         }
         Cause::FarStamps { n, file, first } => {
-            let stamp = if *n == 1 { "its stamp is" } else { "the first of their stamps is" };
+            let (stamps, first_stamp) = match n {
+                1 => ("its stamp lies far from all others", "It is"),
+                _ => ("their stamps lie far from all others", "The first is"),
+            };
             let when = match first {
                 FirstStamp::At { instant } => instant.clone(),
                 FirstStamp::SinceEpoch { ns } => format!("{ns} ns after 1970"),
                 FirstStamp::SinceZero { seconds } => format!("{} s after the tool's zero", number(*seconds)),
             };
             format!(
-                "{} of {file} left out of every number: {stamp} {when}, more than a day and ten times the length of the test away from \
-                 all others. Check the clock of the machine that wrote it.",
+                "{} of {file} left out of every number: {stamps}. {first_stamp} {when}, more than a day and ten times the length of \
+                 the test away.",
                 plural(*n, "row")
             )
         }
     }
 }
 
-const OWN_SEED: &str = "Together they are not two independent loads but one, sent twice; give each a seed, or a shard, of its own.";
-const SPREAD: &str = "Random headways, or starts spread over a headway, undo it.";
+const SENT_TWICE: &str = "Together they are not two independent loads but one, sent twice.";
 
-fn saturation(effect: &str) -> String {
+fn saturation(users: f64, effect: &str) -> String {
     format!(
-        "{effect} for a response: the rate is what the target can do and not what users would send, and a slower target would have met \
-         fewer requests. Add users or think time."
+        "{effect}: the rate is what the target can do. It is not what {} users would send, and a slower target would have met fewer \
+         requests.",
+        whole(users)
     )
 }
 
@@ -175,16 +202,16 @@ fn unknown(pattern: Pattern, users_named: bool, waiting: Option<f64>) -> String 
     };
     let more = match (users_named, waiting) {
         (false, _) => {
-            "; they name no users that wait for their responses, whose think times would tell more".into()
+            " They name no users that wait for their responses, whose think times would tell more.".into()
         }
         (true, Some(waiting)) => format!(
-            ". Users spend {} of their cycle waiting for responses (RoRT; up to 3 % leaves starts alone), so the target's pace may be \
-             in it",
+            " Users spend {} of their cycle waiting for responses (RoRT; up to 3 % leaves starts alone), so the target's pace may be \
+             in it.",
             share(waiting)
         ),
         (true, None) => String::new(),
     };
-    format!("The starts are {what}, and these rows do not say why{more}.")
+    format!("The starts are {what}, and these rows do not say why.{more}")
 }
 
 fn start_or_end(file: &str, more: u64, as_starts: &Reading, as_ends: Option<&Reading>) -> String {
@@ -214,7 +241,7 @@ fn start_or_end(file: &str, more: u64, as_starts: &Reading, as_ends: Option<&Rea
         ),
     };
     format!(
-        "{files} not show whether the stamps are starts or ends; they are read as starts, as JMeter has stamped by default since 2006 \
-         (sampleresult.timestamp.start=true). {reading} --stamps start or --stamps end settles it."
+        "{files} not show whether their stamps are starts or ends. They are read as starts, as JMeter has stamped by default since \
+         2006 (sampleresult.timestamp.start=true). {reading}"
     )
 }

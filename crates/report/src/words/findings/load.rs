@@ -1,9 +1,21 @@
 //! How the load left: what was not sent, what was late, bunched or smoothed, and why.
 
-use crate::format::{chosen_time, count, number, share, share_of, signed, size, time, whole};
+use super::Told;
+use crate::format::{chosen_time, count, number, plural, share, share_of, signed, size, time, whole};
 use headway_stats::summary::evidence::{FailedStep, GeneratorCause, Load, Off, Reference};
 
-pub(super) fn sentence(load: &Load) -> String {
+pub(super) fn told(load: &Load) -> Told {
+    let told = Told::from(text(load));
+    match load {
+        Load::UnsentSteps { .. } => told.and_next(
+            "Mend the step that failed, or give its `extract` a `default`. Or let such sessions end (`on-failure: end-session`).",
+        ),
+        Load::Serialised { .. } => told.and_next("Use more threads to lower it."),
+        _ => told,
+    }
+}
+
+fn text(load: &Load) -> String {
     match load {
         Load::UnsentSteps { n, of, after, others } => unsent_steps(*n, *of, after, *others),
         Load::Unsent { .. } => unsent(load),
@@ -17,15 +29,17 @@ pub(super) fn sentence(load: &Load) -> String {
                 whole(*expected)
             )
         }
-        Load::Late { share: late, after_s, p99_s, max_s, cause } => format!(
-            "{} of the arrivals that found a free connection started more than {} late (99th percentile {}, largest {}). That is \
-             the generator's own lateness, not the target's: {}.",
-            share(*late),
-            chosen_time(*after_s),
-            time(*p99_s),
-            time(*max_s),
-            generator(cause)
-        ),
+        Load::Late { share: late, after_s, p99_s, max_s, cause } => {
+            let (cause, more) = generator(cause);
+            format!(
+                "{} of the arrivals with a free connection started late: {cause}. They started more than {} late (99th \
+                 percentile {}, largest {}). That is the generator's own lateness, not the target's.{more}",
+                share(*late),
+                chosen_time(*after_s),
+                time(*p99_s),
+                time(*max_s)
+            )
+        }
         Load::Uplink { late, n, after_s, bytes_per_s } => {
             let bytes = bytes_per_s.map_or(String::new(), |bytes| {
                 format!(
@@ -34,27 +48,27 @@ pub(super) fn sentence(load: &Load) -> String {
                 )
             });
             format!(
-                "{} of {} watched requests left this machine more than {} after they were written: they lay in its send queues \
-                 (socket or network device). That is the generator's uplink, not the target.{bytes}",
+                "This machine's uplink holds requests back: {} left more than {} after they were written. These are of {} watched \
+                 requests, which lay in its send queues (socket or network device). That is the generator's doing, not the target's.{bytes}",
                 share_of(*late, *n),
-                count(*n),
-                chosen_time(*after_s)
+                chosen_time(*after_s),
+                count(*n)
             )
         }
         Load::TargetWindow { late, n, after_s } => format!(
-            "{} of {} watched requests left this machine more than {} after they were written because the target did not read \
-             (its TCP window was full). That is the target's doing, and part of its response time.",
+            "The target did not read: {} of the watched requests left this machine more than {} late. Its TCP window was full when they had \
+             been written (n = {}). That is the target's doing, and part of its response time.",
             share_of(*late, *n),
-            count(*n),
-            chosen_time(*after_s)
+            chosen_time(*after_s),
+            count(*n)
         ),
         Load::Bunched { off, cause } => {
             let has = match off.from {
                 Reference::Plan => "plan",
                 Reference::Expectation => "expected load",
             };
-            let (how, cause) = (how(off), generator(cause));
-            format!("Requests left in bunches that the {has} does not have: {how}; {cause}.")
+            let (how, (cause, more)) = (how(off), generator(cause));
+            format!("Requests left in bunches: {cause}. The {has} does not have them: {how}.{more}")
         }
         Load::Smoothed { off } => {
             let (asked, between) = match off.from {
@@ -62,22 +76,22 @@ pub(super) fn sentence(load: &Load) -> String {
                 Reference::Expectation => ("expected", ""),
             };
             format!(
-                "Requests left more evenly than {asked}: {}. Something {between}spaces them out, so the target met shorter queues \
-                 than it would have.",
+                "Requests left more evenly than {asked}: something {between}spaces them out. The target met shorter queues than it \
+                 would have: {}.",
                 how(off)
             )
         }
         Load::SmoothedByModel { off } => format!(
-            "Requests left more evenly than planned: {}: what the model's `pauses` or its `connections:` hold back leaves together \
-             or spaced out.",
+            "Requests left more evenly than planned: the model's `pauses` or `connections:` hold them back. What these hold back \
+             leaves together or spaced out: {}.",
             how(off)
         ),
         Load::Serialised { send_s, headway_s, stretched } => format!(
-            "One thread cannot send twice within {} and the mean headway is {}, so about {} of the headways are stretched to that. \
-             This is physics at this rate and not a defect; more threads lower it.",
+            "One thread cannot send twice within {}: about {} of the headways are stretched to that. The mean headway is {}. This is \
+             physics at this rate and not a defect.",
             time(*send_s),
-            time(*headway_s),
-            share(*stretched)
+            share(*stretched),
+            time(*headway_s)
         ),
     }
 }
@@ -91,9 +105,8 @@ fn unsent_steps(n: u64, of: u64, after: &[FailedStep], others: u64) -> String {
         steps.push(format!("{} of other steps", count(others)));
     }
     format!(
-        "{} requests ({}) were not sent, because a value that they need was missing: in the same session, {}. They are in no \
-         percentile and count as not sent. Mend the step that failed, give its `extract` a `default`, or let such sessions end \
-         (`on-failure: end-session`).",
+        "{} requests ({}) were not sent: a value that they need was missing. In the same session, these are {}. They are in no \
+         percentile and count as not sent.",
         count(n),
         share_of(n, of),
         steps.join("; ")
@@ -105,23 +118,34 @@ fn unsent(load: &Load) -> String {
     else {
         return String::new();
     };
-    let reasons = [
+    let causes = [
+        (gave_up.saturating_add(*waiting_at_end), "no connection was free in time"),
+        (*lacked, "this machine lacked something (see `local-limit`)"),
+        (*others, "the run ended, or a value was missing"),
+    ];
+    let causes: Vec<_> = causes.into_iter().filter(|(n, _)| *n > 0).collect();
+    // Of as many the first, which the user can do most about.
+    let most = causes.iter().rev().max_by_key(|(n, _)| *n).map_or(String::new(), |(_, cause)| {
+        let mostly = if causes.len() > 1 { "mostly because " } else { "" };
+        format!(": {mostly}{cause}")
+    });
+    let parts = [
         (gave_up, "given up after waiting for a connection for the longest time allowed"),
         (waiting_at_end, "still waiting for a connection when the run ended"),
-        (lacked, "for want of something on this machine (see `local-limit`)"),
+        (lacked, "for want of something on this machine"),
         (others, "before the run ended, or for want of a value"),
     ];
-    let reasons = reasons.iter().filter(|(n, _)| **n > 0);
-    let reasons: Vec<String> = reasons.map(|(n, words)| format!("{} {words}", count(**n))).collect();
+    let parts = parts.iter().filter(|(n, _)| **n > 0);
+    let parts: Vec<String> = parts.map(|(n, words)| format!("{} {words}", count(**n))).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(" They are {}.", parts.join(", ")) };
     let rates = started_per_s.zip(*offered_per_s).map_or(String::new(), |(started, offered)| {
         format!(" The target saw {} requests per second instead of {}.", number(started), number(offered))
     });
     format!(
-        "{} of {} requests ({}) were not sent: {}.{rates}",
+        "{} of {} requests ({}) were not sent{most}.{parts}{rates}",
         count(*n),
         count(*of),
-        share_of(*n, *of),
-        reasons.join(", ")
+        share_of(*n, *of)
     )
 }
 
@@ -139,23 +163,28 @@ fn how(off: &Off) -> String {
     }
 }
 
-/// Why the generator may have been late.
-fn generator(cause: &GeneratorCause) -> String {
+/// Why the generator may have been late, and a sentence more where there is one.
+fn generator(cause: &GeneratorCause) -> (String, String) {
+    let of = |cause: &str, more: &str| (cause.to_owned(), more.to_owned());
     match cause {
-        GeneratorCause::ModelPauses => "the model's `pauses` let its generator stand still".into(),
-        GeneratorCause::Saturated { share: busy } => format!(
-            "a worker was busy handling for {} of its time: give it more threads or a lower rate",
-            share(*busy)
+        GeneratorCause::ModelPauses => of("the model's `pauses` held its generator up", ""),
+        GeneratorCause::Saturated { share: busy } => (
+            format!("a worker was busy handling for {} of its time", share(*busy)),
+            " Give it more threads or a lower rate.".to_owned(),
         ),
-        GeneratorCause::Stalls { n, longest_s } => format!(
-            "its threads stood still {} times, the longest for {}: other work on this machine or a busy host",
-            count(*n),
-            time(*longest_s)
+        GeneratorCause::Stalls { n, longest_s } => (
+            format!("the generator stood still for up to {}", time(*longest_s)),
+            format!(
+                " It stood still {}: other work on this machine or a busy host does that.",
+                plural(*n, "time")
+            ),
         ),
-        GeneratorCause::NoProcessor => "its threads waited for a processor that other work held".into(),
-        GeneratorCause::InPattern => "a cause, where the rows show one, stands with the pattern".into(),
+        GeneratorCause::NoProcessor => {
+            of("the generator's threads waited for a processor that other work held", "")
+        }
+        GeneratorCause::InPattern => of("its cause, where the rows show one, stands with the pattern", ""),
         GeneratorCause::NotRecorded => {
-            "the cause was not recorded; look for other work on the generator's machine".into()
+            of("the cause was not recorded", " Look for other work on the generator's machine.")
         }
     }
 }

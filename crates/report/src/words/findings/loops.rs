@@ -1,73 +1,80 @@
 //! The loop between target and load: where responses decided what was sent next, and where nothing was steady.
 
+use super::Told;
 use crate::format::{count, number, per_second_within, share, time, whole};
 use headway_stats::summary::evidence::{HeldBackBy, Loop, Moving, OpenLoad, Remedy};
 
-pub(super) fn sentence(of: &Loop) -> String {
+pub(super) fn told(of: &Loop) -> Told {
+    let told = Told::from(text(of));
+    match of {
+        Loop::NotSteady { remedy, .. } => told.and_next(next(remedy)),
+        _ => told,
+    }
+}
+
+fn text(of: &Loop) -> String {
     match of {
         Loop::SessionsBehind { offered, share: sent } => format!(
-            "Of the {} requests that the sessions stand for only {} were sent within the measured phase: sessions started as \
-             planned and then waited for their responses, so the target met fewer requests than were asked for. Counting sessions \
-             alone would not show it.",
+            "Sessions waited for their responses: of their {} requests only {} were sent in time. The sessions started as planned, but \
+             the target met fewer requests within the measured phase than were offered. Counting sessions alone would not show it.",
             whole(*offered),
             share(*sent)
         ),
         Loop::PilesUp { what, by, mean } => format!(
-            "{} grew throughout the measured phase, by {} from its beginning to its end ({} on average): more came than the target \
-             finished, and response times tell how long the run was, not how fast the target is. Find the rate that it sustains.",
+            "{} grew throughout the measured phase: more came than the target finished. They grew by {} from its beginning to its end \
+             ({} on average). Response times tell how long the run was, not how fast the target is.",
             name(*what),
             whole(*by),
             number(*mean)
         ),
         Loop::PilesUpInModel { what, per_second, ci95, attempts_per_request, wasted, down } => {
-            let besides = [
+            let more = [
                 attempts_per_request.map(|attempts| {
                     format!("parts that try again made {} attempts for each request", number(attempts))
                 }),
                 wasted.map(|wasted| {
-                    format!(
-                        "{} of the servers' busy time went into what nobody waited for any more",
-                        share(wasted)
-                    )
+                    format!("{} of the servers' busy time went into abandoned requests", share(wasted))
                 }),
                 down.as_ref().map(|part| format!("{part} was down at times")),
             ];
-            let besides: Vec<String> = besides.into_iter().flatten().collect();
-            let besides = match besides.is_empty() {
+            let more: Vec<String> = more.into_iter().flatten().collect();
+            let more = match more.is_empty() {
                 true => String::new(),
-                false => format!(" Besides the rate itself: {}.", besides.join("; ")),
+                false => format!(" Beyond the rate itself: {}.", more.join("; ")),
             };
             format!(
-                "{} grew by {}: more came than the model finished, and response times tell how long the run was.{besides}",
+                "{} grew throughout: more came than the model finished. They grew by {}. Response times tell how long the run \
+                 was.{more}",
                 name(*what),
                 per_second_within(*per_second, *ci95)
             )
         }
-        Loop::HeldBack { share: held, longest_s, cap, cause } => format!(
-            "{} of the arrivals found no free connection and waited, up to {}. The load then followed the target's pace. The cause \
-             is not the generator but {}.",
-            share(*held),
-            time(*longest_s),
-            held_back(cause, *cap)
-        ),
-        Loop::NotSteady { what, change, remedy } => format!(
-            "{} {} through the measured phase by {} of their mean: it was not steady, and its percentiles are a mixture. {}",
+        Loop::HeldBack { share: held, longest_s, cap, cause } => {
+            let (cause, more) = held_back(cause, *cap);
+            format!(
+                "{} of the arrivals had to wait for a connection: {cause}. They waited for up to {}, and the load followed the \
+                 target's pace. The cause is not the generator.{more}",
+                share(*held),
+                time(*longest_s)
+            )
+        }
+        Loop::NotSteady { what, change, .. } => format!(
+            "{} {} by {} of their mean through the measured phase: it was not steady. Its percentiles are a mixture.",
             name(*what),
             if *change > 0.0 { "rose" } else { "fell" },
-            share(change.abs()),
-            advice(remedy)
+            share(change.abs())
         ),
         Loop::ClosedLoop { open } => format!(
-            "In this closed workload a request was due at the response before it plus think time: response times are conditional on \
-             the loop, which asks less of the target whenever it is slow.{}",
+            "Each request waited for the last response: less is asked of the target whenever it is slow. In this closed workload a \
+             request was due at the response before it plus think time, and response times are conditional on the loop.{}",
             estimate(open)
         ),
         Loop::FixedWork { in_flight_max, took_s } => {
             let most = in_flight_max
                 .map_or(String::new(), |most| format!(" (up to {} requests were in flight)", count(most)));
             format!(
-                "Fixed work is one transient and has no steady state: its response times depend on how many were let in at once{most} \
-                 and say little about the target. What compares targets is how long it took: {}.",
+                "Fixed work is one transient without a steady state: its response times say little. They depend on how many requests \
+                 were let in at once{most}. What compares targets is how long it took: {}.",
                 time(*took_s)
             )
         }
@@ -82,37 +89,35 @@ fn name(what: Moving) -> &'static str {
     }
 }
 
-fn held_back(cause: &HeldBackBy, cap: Option<u64>) -> String {
+/// What kept requests waiting for a connection, and the number behind it.
+fn held_back(cause: &HeldBackBy, cap: Option<u64>) -> (String, String) {
     let capped = cap.map_or("the connection cap".into(), |c| format!("the cap of {} connections", count(c)));
     match cause {
-        HeldBackBy::Target { times } => format!(
-            "the target: its service time was {} times as long then as otherwise, and {capped} was used up",
-            number(*times)
+        HeldBackBy::Target { times } => (
+            format!("the slow target used up {capped}"),
+            format!(" Its service time was {} times as long then as otherwise.", number(*times)),
         ),
-        HeldBackBy::Cap { in_use } => format!(
-            "{capped}: at this rate and service time about {} are in use on average. Raise it if real users would not share \
-             connections",
-            whole(*in_use)
+        HeldBackBy::Cap { in_use } => (
+            format!("{capped} is too low"),
+            format!(" At this rate and service time about {} are in use on average.", whole(*in_use)),
         ),
-        HeldBackBy::Either => {
-            format!("the target, whose slow responses used up {capped}, or the cap itself")
-        }
+        HeldBackBy::Either => (format!("slow responses used up {capped}, or it is too low"), String::new()),
     }
 }
 
-fn advice(remedy: &Remedy) -> String {
+fn next(remedy: &Remedy) -> String {
     match remedy {
-        Remedy::WarmUp { until_s, instead_of_s } => {
-            let until = time(*until_s);
-            format!(
-                "By MSER it is steady from {until} on: warm up for {until} instead of {}.",
-                time(*instead_of_s)
-            )
-        }
+        Remedy::WarmUp { until_s, instead_of_s } => format!(
+            "Warm up for {} instead of {}. By MSER it is steady from then on.",
+            time(*until_s),
+            time(*instead_of_s)
+        ),
         Remedy::AskForLess => {
-            "No stretch of it looks steady: more is asked of the target than it sustains, or the run is too short.".into()
+            "Ask for less, or run longer. No stretch of it looks steady: more is asked of the target than it sustains, or the run is \
+             too short."
+                .into()
         }
-        Remedy::RunLonger => "No beginning to leave out makes it steady: run longer.".into(),
+        Remedy::RunLonger => "Run longer. No beginning to leave out makes it steady.".into(),
     }
 }
 

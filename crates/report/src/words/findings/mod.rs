@@ -1,7 +1,8 @@
-//! What findings say: effect and cause as sentences, from their evidence.
+//! What findings say: effect and cause as sentences, from their evidence, and what to do next.
 //!
-//! One file for each group of evidence, with one sentence for each variant. Absent: what to do next, where the sentence does not say
-//! it itself (`reasons`).
+//! One file for each group of evidence. The first sentence of each piece of evidence is its cause, and fits on two lines of the first
+//! screen; the statistics behind it follow in others, which the first screen leaves out whole. What to do next stands apart; where it
+//! depends on the kind of run `reasons` has it.
 
 mod causes;
 mod load;
@@ -16,12 +17,47 @@ pub(super) use starts::longest_gaps;
 
 use headway_stats::summary::{Evidence, Finding, Text};
 
+/// What a piece of evidence says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Effect and cause in the first sentence, the numbers behind them in others.
+    pub text: String,
+    /// What to do next, the first sentence on one line of the first screen; none where it depends on the kind of run.
+    pub next: Option<String>,
+}
+
+impl From<String> for Told {
+    fn from(text: String) -> Told {
+        Told { text, next: None }
+    }
+}
+
+impl Told {
+    fn and_next(self, next: impl Into<String>) -> Told {
+        Told { next: Some(next.into()), ..self }
+    }
+
+    fn whole(self) -> String {
+        self.next.map_or(self.text.clone(), |next| format!("{} {next}", self.text))
+    }
+}
+
 /// The sentences of a finding: from its evidence, or as its document has them where there is none that this version knows.
 pub fn text(finding: &Finding) -> String {
+    told(finding).whole()
+}
+
+/// The sentences of a finding, with what to do next apart from them.
+pub fn told(finding: &Finding) -> Told {
     if finding.evidence.is_empty() {
-        return finding.text.to_string();
+        return finding.text.to_string().into();
     }
-    finding.evidence.iter().map(sentence).collect::<Vec<_>>().join(" ")
+    let all: Vec<Told> = finding.evidence.iter().map(of).collect();
+    let next: Vec<&str> = all.iter().filter_map(|told| told.next.as_deref()).collect();
+    Told {
+        text: all.iter().map(|told| told.text.as_str()).collect::<Vec<_>>().join(" "),
+        next: (!next.is_empty()).then(|| next.join(" ")),
+    }
 }
 
 /// The sentences of remarks: from what they are made from, or as their document has them where there is none that this version knows.
@@ -32,15 +68,19 @@ pub fn remarks(remarks: &[Evidence], written: &[Text]) -> Vec<String> {
     remarks.iter().map(sentence).collect()
 }
 
-/// One sentence, or the few that belong together.
+/// One sentence, or the few that belong together, and what to do next.
 pub fn sentence(evidence: &Evidence) -> String {
+    of(evidence).whole()
+}
+
+fn of(evidence: &Evidence) -> Told {
     match evidence {
-        Evidence::Load(of) => load::sentence(of),
-        Evidence::Loop(of) => loops::sentence(of),
-        Evidence::Starts(of) => starts::sentence(of),
-        Evidence::Model(of) => model::sentence(of),
-        Evidence::Cause(of) => causes::sentence(of),
-        Evidence::Run(of) => run::sentence(of),
-        Evidence::Remark(of) => remarks::sentence(of),
+        Evidence::Load(of) => load::told(of),
+        Evidence::Loop(of) => loops::told(of),
+        Evidence::Starts(of) => starts::sentence(of).into(),
+        Evidence::Model(of) => model::told(of),
+        Evidence::Cause(of) => causes::told(of),
+        Evidence::Run(of) => run::told(of),
+        Evidence::Remark(of) => remarks::sentence(of).into(),
     }
 }

@@ -1,66 +1,83 @@
 //! What only a simulation knows: what its parts are asked for, and how long they remember; and heavy tails.
 
 use super::super::why::unsteady;
+use super::Told;
 use crate::format::{chosen, chosen_share, count, number, per_second_within, share, time, times_what};
 use headway_stats::steady::Length;
 use headway_stats::summary::evidence::Model;
 use headway_stats::summary::{Grows, Infinite, Stated, Unsteady};
 
-pub(super) fn sentence(of: &Model) -> String {
+pub(super) fn told(of: &Model) -> Told {
+    let told = Told::from(text(of));
+    match of {
+        Model::FillsUp { .. } => told.and_next("Ask for less, or give it more servers."),
+        Model::NoSteadyState { .. } => told.and_next("Run for longer, or ask for less."),
+        Model::Infinite { .. } => told.and_next("Read percentiles, or bound the service times."),
+        Model::PowerLaw { .. } => told.and_next("Read percentiles."),
+        Model::TurnedAway { .. } => told.and_next(
+            "Give users a think time (`think: exp(1s)`), or retries a backoff. The backoff is a key of the model (`retries: { attempts: \
+             3, backoff: { base: 100ms, factor: 2 } }`): rejected users then wait before they send again.",
+        ),
+        Model::ShortRun { needed_s, mean_s, within, .. } => told.and_next(format!(
+            "Run for at least {} after the warm-up. In {} the mean of a single busy queue becomes known within about {} (Whitt 1989).",
+            time(*needed_s),
+            time(*mean_s),
+            chosen_share(*within)
+        )),
+        Model::Sheds { .. } => told,
+    }
+}
+
+fn text(of: &Model) -> String {
     match of {
         Model::FillsUp { part, load, parts, growth } => fills_up(part, *load, *parts, growth.as_ref()),
         Model::NoSteadyState { why, n, fastest } => no_steady_state(why.as_ref(), *n, fastest.as_ref()),
-        Model::Sheds { part, load, parts, failed } => format!(
-            "{} The number of requests in it is not shown to grow: {} of those that came to it failed. Response times of what \
-             succeeded do not tell of them.",
-            too_much(part, *load, *parts, "The"),
-            share(*failed)
-        ),
+        Model::Sheds { part, load, parts, failed } => {
+            let failed = share(*failed);
+            let (asked, more) = too_much(part, *load, *parts, "The");
+            format!(
+                "{asked}: {failed} of its requests failed.{more} The number of requests in it is not shown to grow. Response times of \
+                 what succeeded do not tell of them."
+            )
+        }
         Model::Infinite { part, what } => infinite(part, *what),
         Model::PowerLaw { n, of, from_s, index, ci95: [low, high] } => format!(
-            "The mean response time has no confidence interval: the largest response times ({} of {}, above {}) follow a power law \
-             of index {} (95 % CI {} to {}), and below an index of 2 the variance is infinite. Another run may have quite another \
-             mean. Read percentiles.",
+            "The mean response time has no confidence interval: the largest follow a power law of index {}. They are {} of {}, above \
+             {}. Below an index of 2 (95 % CI {} to {}) the variance is infinite. Another run may have quite another mean.",
+            number(*index),
             count(*n),
             count(*of),
             time(*from_s),
-            number(*index),
             number(*low),
             number(*high)
         ),
         Model::TurnedAway { share: rejected, by, after_s, per_user_s } => format!(
-            "{} of the requests were turned away{}, after {} on average, and users who hardly think ask again at once: {} refusals \
-             per user and second. Most requests of this run are refusals: its rate and its percentiles are theirs, and only the \
-             successes tell what the others met. Give the users a think time (`think: exp(1s)`), or let the model try again with a \
-             backoff (`retries: {{ attempts: 3, backoff: {{ base: 100ms, factor: 2 }} }}`), as rejected users wait before they ask \
-             again.",
+            "{} of the requests were turned away{}, and users that hardly think retry at once. That is {} refusals per user and \
+             second, each after {} on average. Most requests of this run are refusals: its rate and its percentiles are theirs, and \
+             only the successes tell what the others met.",
             share(*rejected),
             by.as_ref().map_or_else(String::new, |part| format!(" by {part}")),
-            time(*after_s),
-            number(*per_user_s)
+            number(*per_user_s),
+            time(*after_s)
         ),
-        Model::ShortRun { length_s, times, relaxation_s, beginning, needed_s, mean_s, within } => {
+        Model::ShortRun { length_s, times, relaxation_s, beginning, .. } => {
             let worth = match beginning {
                 true => format!(
-                    "With fewer than {} the numbers are those of a beginning, not of a steady state",
+                    "With fewer than {} the numbers are those of a beginning, not of a steady state.",
                     chosen(Length::FORGOTTEN)
                 ),
                 false => format!(
                     "With fewer than {} a single run has no confidence intervals: they would be too narrow. Several runs have \
-                     (--replications 20)",
+                     (--replications 20).",
                     chosen(Length::TRUSTED)
                 ),
             };
             format!(
-                "After its warm-up the measured phase lasts {}: {} relaxation times of its slowest part, which takes {} to forget \
-                 how it began. {worth}. Run for at least {} after the warm-up; in {} the mean of a single busy queue becomes known \
-                 within about {} (Whitt 1989).",
+                "The measured phase lasts {} after its warm-up: {} relaxation times of its slowest part. That part takes {} to forget \
+                 how it began. {worth}",
                 time(*length_s),
                 number(*times),
-                time(*relaxation_s),
-                time(*needed_s),
-                time(*mean_s),
-                chosen_share(*within)
+                time(*relaxation_s)
             )
         }
     }
@@ -73,25 +90,23 @@ fn no_steady_state(why: Option<&Stated<Unsteady>>, n: u64, fastest: Option<&Grow
         || "No part of the model is shown to fill up.".to_owned(),
         |growth| format!("The number of requests in {} grew by {}.", growth.part, speed(growth)),
     );
-    format!("No steady state was found: {why}. {what} Run for longer, or ask for less.")
+    format!("No steady state: {why}. {what}")
 }
 
 fn infinite(part: &str, what: Infinite) -> String {
     match what {
         Infinite::ServiceVariance => format!(
-            "The mean response time has no confidence interval: the service times of {part} have an infinite variance. The mean \
-             depends on the longest of them in this run. Read percentiles, or bound the service times."
+            "The mean response time has no confidence interval: {part} has service times of infinite variance. The mean depends on \
+             the longest of them in this run."
         ),
         Infinite::WaitVariance => format!(
-            "The mean response time has no confidence interval: the service times of {part} have so heavy a tail that the waits \
-             behind them have an infinite variance (Kiefer and Wolfowitz 1956). Most runs show a mean that is too small. Read \
-             percentiles, or bound the service times."
+            "The mean response time has no confidence interval: {part} has service times of too heavy a tail. The waits behind them \
+             have an infinite variance (Kiefer and Wolfowitz 1956). Most runs show a mean that is too small."
         ),
         Infinite::MeanWait | Infinite::MeanService => format!(
-            "The mean response time is infinite: the service times of {part} have an infinite variance, and so the mean wait before \
-             its server has no bound (Pollaczek and Khinchine), although its load is below 1. The mean printed is of this run \
-             alone and depends on its longest services; a longer run has a larger one, and it has no confidence interval. Read \
-             percentiles, or bound the service times."
+            "The mean response time is infinite: {part} has service times of infinite variance. The mean wait before its server has \
+             no bound (Pollaczek and Khinchine), although its load is below 1. The mean printed is of this run alone and depends on \
+             its longest services; a longer run has a larger one, and it has no confidence interval."
         ),
     }
 }
@@ -109,24 +124,24 @@ fn fills_up(part: &str, load: Option<f64>, parts: usize, growth: Option<&Grows>)
             }
         },
     );
-    format!(
-        "There is no steady state: {} {grew} Response times tell how long the run was; ask for less, or give it more servers.",
-        too_much(part, load, parts, "the")
-    )
+    let (asked, more) = too_much(part, load, parts, "the");
+    format!("No steady state: {asked}.{more} {grew} Response times tell how long the run was.")
 }
 
-/// Which part has more work than it can do, and how many others have; `the` begins it where it begins with an article.
-fn too_much(part: &str, load: Option<f64>, parts: usize, the: &str) -> String {
+/// Which part has more work than it can do, then in sentences of their own what else there is to that; `the` begins the first where
+/// it begins with an article.
+fn too_much(part: &str, load: Option<f64>, parts: usize, the: &str) -> (String, String) {
     let others = match parts {
         0 | 1 => String::new(),
-        2 => ", and another part for more than it can do too".into(),
-        _ => format!(", and {} other parts for more than they can do too", parts - 1),
+        2 => " Another part is asked for more than it can do too.".into(),
+        _ => format!(" {} other parts are asked for more than they can do too.", parts - 1),
     };
     match load {
-        None => format!(
-            "{the} mean service time of {part} is infinite, so whatever it is asked for is more than it can do{others}."
+        None => (
+            format!("{the} mean service time of {part} is infinite"),
+            format!(" Whatever that part is asked for is more than it can do.{others}"),
         ),
-        Some(load) => format!("{part} is asked for {} its servers can do{others}.", times_what(load)),
+        Some(load) => (format!("{part} is asked for {} its servers can do", times_what(load)), others),
     }
 }
 

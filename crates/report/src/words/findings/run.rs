@@ -1,33 +1,46 @@
 //! The run around the load: cut short, stalled, saturated, failed, unanswered, incomplete.
 
+use super::Told;
 use crate::format::{chosen_time, count, instant, plural, share, share_of, time};
 use headway_stats::summary::evidence::{LostShard, OpenRule, Run};
 
-pub(super) fn sentence(of: &Run) -> String {
+pub(super) fn told(of: &Run) -> Told {
+    let told = Told::from(text(of));
+    match of {
+        Run::Saturated { .. } => told.and_next("Add threads or machines."),
+        Run::LocalLimit { lacked, .. } => told.and_next(raise(lacked)),
+        Run::Undecided { .. } => {
+            told.and_next("Run longer. An interval shrinks with the root of the length.")
+        }
+        _ => told,
+    }
+}
+
+fn text(of: &Run) -> String {
     match of {
         Run::Aborted { threshold, at_s, complete, of } => format!(
-            "The threshold {threshold} was crossed after {} and ended the run: the numbers cover what fell due until then, their \
+            "The threshold {threshold} was crossed after {} and ended the run. The numbers cover what fell due until then, their \
              intervals the {complete} of {of} segments of the measured phase that were complete.",
             time(*at_s)
         ),
         Run::Interrupted { at_s, complete, of } => format!(
-            "The run was cut short after {}: the numbers cover what fell due until then, their intervals the {complete} of {of} \
+            "The run was cut short after {}. The numbers cover what fell due until then, their intervals the {complete} of {of} \
              segments of the measured phase that were complete.",
             time(*at_s)
         ),
         Run::Stall { n, over_s, total_s, longest_s, at_s, cause } => format!(
-            "The generator's threads stood still {} for more than {}, {} in all, the longest for {} at {}{}. Response times are \
-             counted from when requests were due and include it.",
+            "The generator's threads stood still {}, the longest for {} at {}. They did so for more than {} each, {} in all{}. \
+             Response times are counted from when requests were due and include it.",
             plural(*n, "time"),
-            chosen_time(*over_s),
-            time(*total_s),
             time(*longest_s),
             instant(*at_s),
+            chosen_time(*over_s),
+            time(*total_s),
             cause.as_ref().map_or(String::new(), |cause| format!(" ({cause})"))
         ),
         Run::Saturated { n, of, busiest } => format!(
-            "{} of {} worker threads were saturated: {} of the busiest one's time went into handling requests. Beyond this the \
-             generator, not the target, sets the pace: add threads or machines.",
+            "{} of {} worker threads were saturated: the generator, not the target, sets the pace. {} of the busiest one's time \
+             went into handling requests.",
             count(*n),
             count(*of),
             share(*busiest)
@@ -44,10 +57,17 @@ pub(super) fn sentence(of: &Run) -> String {
                 count(*n)
             )
         }
-        Run::Undecided { rules } => format!(
-            "Too few arrivals, or too uneven ones, to decide {}. Run longer; an interval shrinks with the root of the length.",
-            rules.iter().map(open).collect::<Vec<_>>().join(", ")
-        ),
+        Run::Undecided { rules } => {
+            let first = rules.first().map_or_else(|| "the load".to_owned(), open);
+            let more = match rules.len().saturating_sub(1) {
+                0 => String::new(),
+                n => format!(" and {}", plural(n as u64, "more rule")),
+            };
+            let all: Vec<String> =
+                rules.iter().map(|rule| format!("{} (n = {})", open(rule), count(rule.n))).collect();
+            let all = if all.is_empty() { String::new() } else { format!(" Open: {}.", all.join(", ")) };
+            format!("Too few arrivals, or too uneven ones, to decide {first}{more}.{all}")
+        }
         Run::Censored { n, of, bounds } => format!(
             "{} of {} requests ({}) got no complete response. They count as longer than the time until they were given up, so these \
              response times are lower bounds: {}.",
@@ -76,14 +96,16 @@ pub(super) fn sentence(of: &Run) -> String {
             count(*n)
         ),
         Run::SameHost => {
-            "Generator and target share this machine and compete for its processors: response times include that."
+            "Generator and target share this machine and compete for its processors. Response times include that."
                 .into()
         }
         Run::ProxyNotUsed { variable, target } => {
-            format!("{variable} is set and not used: Headway connects to {target} directly, never through a proxy.")
+            format!(
+                "{variable} is set and not used: Headway connects directly, never through a proxy. The target is {target}."
+            )
         }
         Run::LogLost { lost, written, error } => format!(
-            "The log has lost {}, and holds {} ({error}); the statistics have all of them.",
+            "The log has lost {}: {error}. It holds {}; the statistics have all of them.",
             plural(*lost, "row"),
             count(*written)
         ),
@@ -92,23 +114,24 @@ pub(super) fn sentence(of: &Run) -> String {
              of records before, is missing."
         ),
         Run::ShardsApart { apart_s } => format!(
-            "The shards began {} apart by their machines' clocks: their records are laid over each other as those clocks have it, and \
+            "The shards began {} apart by their machines' clocks. Their records are laid over each other as those clocks have it, and \
              together they are another load than the plan.",
             time(*apart_s)
         ),
         Run::MissingShards { n, shards } => incomplete(
             *n,
-            &format!(
-                "planned arrivals are in shards which are missing: {}",
-                shards.iter().map(lost).collect::<Vec<_>>().join(", ")
-            ),
+            "planned arrivals are in shards which are missing",
+            &format!("These are {}. ", shards.iter().map(lost).collect::<Vec<_>>().join(", ")),
         ),
-        Run::MissingRecords { n } => incomplete(*n, "planned arrivals left no record"),
+        Run::MissingRecords { n } => incomplete(*n, "planned arrivals left no record", ""),
     }
 }
 
-fn incomplete(n: u64, what: &str) -> String {
-    format!("The run is incomplete: {} {what}. The numbers are of the records that are there.", count(n))
+fn incomplete(n: u64, what: &str, more: &str) -> String {
+    format!(
+        "The run is incomplete: {} {what}. {more}The numbers are of the records that are there.",
+        count(n)
+    )
 }
 
 fn lost(shard: &LostShard) -> String {
@@ -120,40 +143,52 @@ fn lost(shard: &LostShard) -> String {
 
 fn open(rule: &OpenRule) -> String {
     let window = rule.window_s.map_or(String::new(), |window| format!(" at {}", chosen_time(window)));
-    format!("{}{window} (n = {})", rule.rule, count(rule.n))
+    format!("{}{window}", rule.rule)
 }
 
 /// What a machine may lack, and what to do about it.
 const LACKS: [(&str, &str, &str); 6] = [
-    ("descriptors", "file descriptor left for the process", "raise `ulimit -n`, or lower -c"),
-    ("system-descriptors", "file descriptor left on the whole system", "raise fs.file-max"),
+    ("descriptors", "file descriptor left for the process", "Raise `ulimit -n`, or lower -c."),
+    ("system-descriptors", "file descriptor left on the whole system", "Raise fs.file-max."),
     (
         "ports",
         "local port left to this target",
-        "widen net.ipv4.ip_local_port_range, keep connections open, or send from several addresses",
+        "Widen net.ipv4.ip_local_port_range, or keep connections open. Or send from several addresses.",
     ),
-    ("memory", "memory left for sockets", "raise net.ipv4.tcp_mem, or lower -c"),
-    ("watches", "epoll watch left for the user", "raise fs.epoll.max_user_watches"),
-    ("permission", "permission to connect", "look for a local firewall rule or a sandbox"),
+    ("memory", "memory left for sockets", "Raise net.ipv4.tcp_mem, or lower -c."),
+    ("watches", "epoll watch left for the user", "Raise fs.epoll.max_user_watches."),
+    ("permission", "permission to connect", "Look for a local firewall rule or a sandbox."),
 ];
 
+fn lacks<'a>(
+    lacked: &'a [String],
+) -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> + 'a {
+    LACKS.iter().filter(move |(what, ..)| lacked.iter().any(|lacks| lacks == what))
+}
+
 fn local_limit(n: u64, lacked: &[String]) -> String {
-    let named: Vec<_> = LACKS.iter().filter(|(what, ..)| lacked.iter().any(|lacks| lacks == what)).collect();
-    let (what, next) = match &named[..] {
-        [] => (
-            "file descriptor, local port or memory left".to_owned(),
-            "raise the limit (`ulimit -n`, net.ipv4.ip_local_port_range), or keep connections open"
-                .to_owned(),
-        ),
-        named => {
-            let join = |part: fn(&(&str, &str, &str)) -> String, by: &str| {
-                named.iter().map(|lack| part(lack)).collect::<Vec<_>>().join(by)
-            };
-            (join(|lack| lack.1.to_owned(), ", or no "), join(|lack| lack.2.to_owned(), "; "))
+    let named: Vec<&str> = lacks(lacked).map(|lack| lack.1).collect();
+    let (what, more) = match &named[..] {
+        [] => ("no file descriptor, local port or memory left".to_owned(), String::new()),
+        [what] => (format!("no {what}"), String::new()),
+        all => {
+            ("reached several limits".to_owned(), format!(" At times it had no {}.", all.join(", or no ")))
         }
     };
+    let had = if named.len() > 1 { "" } else { "had " };
     format!(
-        "{} requests were not sent, because the generator had no {what}. They say nothing about the target: {next}.",
+        "{} requests were not sent: the generator {had}{what}.{more} They say nothing about the target.",
         count(n)
     )
+}
+
+/// What to do about what was lacking.
+fn raise(lacked: &[String]) -> String {
+    let next: Vec<&str> = lacks(lacked).map(|lack| lack.2).collect();
+    match next.is_empty() {
+        true => {
+            "Raise the limit (`ulimit -n`, net.ipv4.ip_local_port_range). Or keep connections open.".into()
+        }
+        false => next.join(" "),
+    }
 }

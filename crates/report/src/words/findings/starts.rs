@@ -6,23 +6,26 @@ use headway_stats::summary::evidence::{Starts, VariesLess};
 
 pub(super) fn sentence(of: &Starts) -> String {
     match of {
-        Starts::FixedPopulation { scale_s, window_s, index, why } => format!(
-            "Independent up to {}. Over {} counts vary less than those of independent users (index {} instead of 1): {}.",
-            time(*scale_s),
-            time(*window_s),
-            number(*index),
-            varies_less(*why)
-        ),
+        Starts::FixedPopulation { scale_s, window_s, index, why } => {
+            let (short, more) = varies_less(*why);
+            format!(
+                "Independent up to {}; over longer times {short}. Over {} counts vary less than those of independent users (index {} \
+                 instead of 1).{more}",
+                time(*scale_s),
+                time(*window_s),
+                number(*index)
+            )
+        }
         Starts::Repeats { period_s, starts } => format!(
-            "The starts repeat themselves exactly every {} ({} of them): all headways there are stand in one such period, and a \
-             longer test adds none. Independent users do not.",
+            "The starts repeat exactly every {}, which those of independent users do not. All headways there are stand in one such \
+             period ({} starts), and a longer test adds none.",
             time(*period_s),
             whole(*starts)
         ),
         Starts::Period { period_s, amplitude } => format!(
-            "The starts follow a period of {}: its line in the spectrum of the counts has the relative amplitude {} (1 would mean \
-             that the rate falls to zero in each period). A timer, a schedule or users who come back in the same order do that; \
-             independent users have no period.",
+            "The starts follow a period of {}, and independent users have none. Its line in the spectrum of the counts has the \
+             relative amplitude {} (1 would mean that the rate falls to zero in each period). A timer, a schedule or users that come \
+             back in the same order do that.",
             time(*period_s),
             number(*amplitude)
         ),
@@ -32,8 +35,8 @@ pub(super) fn sentence(of: &Starts) -> String {
         Starts::CoarseStamps { grid_s, headway_s, window_s, finer } => {
             let finer = finer.as_ref().map_or(String::new(), |finer| format!(" For finer stamps: {finer}."));
             format!(
-                "Stamps tell {} and the mean headway is {}: headways describe the clock and not the users, and decide nothing. The \
-                 pattern comes from counts in windows of {} and more; bunches shorter than that cannot be seen.{finer}",
+                "Stamps of {} are too coarse for a mean headway of {}: headways tell of the clock, not of users. They decide nothing. \
+                 The pattern comes from counts in windows of {} and more; bunches shorter than that cannot be seen.{finer}",
                 chosen_time(*grid_s),
                 time(*headway_s),
                 chosen_time(*window_s)
@@ -59,21 +62,22 @@ fn them(n: u64) -> &'static str {
     if n == 1 { "it" } else { "them" }
 }
 
-fn varies_less(why: VariesLess) -> String {
+/// What keeps the counts from varying, and what that means.
+fn varies_less(why: VariesLess) -> (String, String) {
+    let text = |short: &str, more: &str| (short.to_owned(), more.to_owned());
     match why {
-        VariesLess::EachSecond { n } => format!(
-            "exactly {} start in each second. Independent users would vary by {} from second to second",
-            count(n),
-            chosen((n as f64).sqrt())
+        VariesLess::EachSecond { n } => (
+            format!("exactly {} start in each second", count(n)),
+            format!(" Independent users would vary by {} from second to second.", chosen((n as f64).sqrt())),
         ),
-        VariesLess::Turns => {
-            "a fixed number of users take turns. Slow phases of the target are then met with fewer requests".into()
-        }
-        VariesLess::TurnsOrSchedule => {
-            "users of a fixed number take turns, or a schedule fixes how many start. Slow phases of the target may then be met \
-             with fewer requests"
-                .into()
-        }
-        VariesLess::Schedule => "the schedule fixes how many start".into(),
+        VariesLess::Turns => text(
+            "a fixed number of users take turns",
+            " Slow phases of the target are then met with fewer requests.",
+        ),
+        VariesLess::TurnsOrSchedule => text(
+            "a fixed number of users, or a schedule, sets how many start",
+            " Slow phases of the target may then be met with fewer requests.",
+        ),
+        VariesLess::Schedule => text("the schedule fixes how many start", ""),
     }
 }
