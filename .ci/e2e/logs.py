@@ -38,7 +38,7 @@ def small_disk(folder, size):
 
 def told(ended):
     """Rows that the report says were lost and kept."""
-    found = re.search(r"The log has lost ([\d,]+) rows?, and holds ([\d,]+)", flat(ended.out))
+    found = re.search(r"The log has lost ([\d,]+) rows? and holds ([\d,]+)", flat(ended.out))
     expect(found, f"the report tells of no lost rows; {ended}: {ended.out[-2000:]}")
     return tuple(int(n.replace(",", "")) for n in found.groups())
 

@@ -210,7 +210,12 @@ pub fn render(name: &str, summary: &Summary, style: &headway_report::Style) -> V
 
 /// That the log lacks rows.
 fn log_finding(error: &headway_records::Error, rows_lost: u64, rows_written: u64) -> Finding {
-    let evidence = Run::LogLost { lost: rows_lost, written: rows_written, error: error.to_string() };
+    // The finding itself says how many rows.
+    let why = match error {
+        headway_records::Error::Write { source, .. } => source.to_string(),
+        other => other.to_string(),
+    };
+    let evidence = Run::LogLost { lost: rows_lost, written: rows_written, error: why };
     Finding {
         id: FindingId::LogLost,
         severity: Severity::Warning,

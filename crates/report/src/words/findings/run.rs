@@ -105,7 +105,7 @@ fn text(of: &Run) -> String {
             )
         }
         Run::LogLost { lost, written, error } => format!(
-            "The log has lost {}: {error}. It holds {}; the statistics have all of them.",
+            "The log has lost {} and holds {}: {error}. The statistics have all of them.",
             plural(*lost, "row"),
             count(*written)
         ),
