@@ -42,11 +42,13 @@ pub enum Outcome {
     Unfinished,
     /// Fell due and was not sent: a value that it needs was missing, or the run ended before it could start.
     Unsent,
+    /// Sent, and given back by the target without a look at it: HTTP/2's REFUSED_STREAM, or a GOAWAY that leaves it out.
+    RefusedStream,
 }
 
 impl Outcome {
     /// Every outcome, in the order of their codes.
-    pub const ALL: [Outcome; 16] = [
+    pub const ALL: [Outcome; 17] = [
         Outcome::Ok,
         Outcome::Status,
         Outcome::Check,
@@ -63,6 +65,7 @@ impl Outcome {
         Outcome::Cancelled,
         Outcome::Unfinished,
         Outcome::Unsent,
+        Outcome::RefusedStream,
     ];
 
     /// The word used in logs, JSON and reports.
@@ -84,6 +87,7 @@ impl Outcome {
             Outcome::Cancelled => "cancelled",
             Outcome::Unfinished => "unfinished",
             Outcome::Unsent => "unsent",
+            Outcome::RefusedStream => "refused-stream",
         }
     }
 
@@ -432,7 +436,7 @@ mod tests {
             assert_eq!(Outcome::from_code(code as u8), Some(outcome));
             assert_eq!(Outcome::from_name(outcome.name()), Some(outcome));
         }
-        assert_eq!(Outcome::from_code(16), None);
+        assert_eq!(Outcome::from_code(Outcome::ALL.len() as u8), None);
         assert_eq!(Outcome::from_name("fine"), None);
     }
 

@@ -176,7 +176,7 @@ impl Tolerance {
 /// `headway run`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct RunArgs {
-    /// Where to: http://host:port/path, https://..., or unix:/path/to/socket:/path; or a scenario file, NAME.yaml. Also a
+    /// Where to: http://host:port/path, https://..., h2c://..., or unix:/path/to/socket:/path; or a scenario file, NAME.yaml. Also a
     /// file of lines 'GET http://host/path', as vegeta's targets; - is either on standard input
     #[arg(value_name = "URL|SCENARIO")]
     pub target: String,
@@ -186,6 +186,18 @@ pub struct RunArgs {
     /// Connection cap: most connections open at once, over all threads [default: min(10000, (descriptors - 200)/2)]
     #[arg(short = 'c', long, value_parser = given(units::parse_count), value_name = "N")]
     pub connections: Option<Given<u64>>,
+    /// HTTP/2 alone: offered in TLS, with prior knowledge without it [default: as the target prefers, HTTP/1.1 without TLS]
+    #[arg(help_heading = "HTTP", long, conflicts_with = "http1")]
+    pub http2: bool,
+    /// HTTP/1.1 alone
+    #[arg(help_heading = "HTTP", long = "http1.1")]
+    pub http1: bool,
+    /// Most requests at once on a connection of HTTP/2, as far as the target allows it [default: 100]
+    #[arg(help_heading = "HTTP", long, value_parser = given(units::parse_count), value_name = "N")]
+    pub streams: Option<Given<u64>>,
+    /// Open a connection for each request up to -c, before one of HTTP/2 carries several
+    #[arg(help_heading = "HTTP", long)]
+    pub spread: bool,
     /// Worker threads [default: 1 if the target is this machine, else cores - 1]
     #[arg(help_heading = "Machine", long, value_name = "N")]
     pub threads: Option<u32>,

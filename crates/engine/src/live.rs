@@ -7,7 +7,7 @@ use crate::{Error, Manifest, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow};
 use headway_base::{Nanos, Outcome};
 use headway_live::tls::TlsSetup;
-use headway_live::{Clock, Control, RunReport, WorkerReport, wait};
+use headway_live::{Clock, Control, Protocols, RunReport, WorkerReport, wait};
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
@@ -17,6 +17,7 @@ use headway_stats::summary::{
 use headway_workload::Target;
 use headway_workload::content::Script;
 use headway_workload::redact::Redactor;
+use headway_workload::target::HttpVersion;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
@@ -39,6 +40,12 @@ pub struct Live {
     pub threads: Option<u32>,
     /// Whether any certificate will do.
     pub insecure: bool,
+    /// The version of HTTP.
+    pub http: HttpVersion,
+    /// Most requests at once on a connection that takes several.
+    pub streams: u32,
+    /// Whether requests are spread over as many connections as there may be.
+    pub spread: bool,
     /// How workers wait for the next intended time.
     pub wait: wait::Settings,
     /// When to begin; none: at once.
@@ -68,6 +75,9 @@ impl Live {
             max_body: crate::spec::DEFAULT_MAX_BODY,
             threads: None,
             insecure: false,
+            http: HttpVersion::Any,
+            streams: headway_live::protocols::DEFAULT_STREAMS,
+            spread: false,
             wait: wait::Settings::default(),
             start: None,
             proxy: None,
@@ -120,13 +130,19 @@ impl Live {
         let kept = Kept::make(spec)?;
         let clock = clock(self.start).map_err(Error::usage)?;
         let zero = clock.unix_nanos(Nanos::ZERO);
-        let manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
+        let mut manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
+        manifest.asked.http = Some(self.http.name().to_owned());
+        let several = self.http == HttpVersion::Http2 || (self.http == HttpVersion::Any && self.target.tls);
+        manifest.asked.streams = several.then_some(self.streams);
+        manifest.asked.spread = self.spread;
         let collector = kept.collector(spec, &manifest, threads as usize, observers)?;
         let (intake, mut batches) = channel();
         let config = headway_live::Config {
             plan: plan.clone(),
             address,
             tls,
+            protocols: Protocols::new(self.http, self.target.tls, self.streams),
+            spread: self.spread,
             requests,
             answer_limits: headway_wire::Limits {
                 body_bytes: self.max_body,
@@ -185,6 +201,15 @@ fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
     Ok(Clock::starting_in(ahead))
 }
 
+/// Connections that were established, by protocol.
+fn spoken(report: &RunReport) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for (&name, &n) in report.workers.iter().flat_map(|worker| &worker.spoke) {
+        *all.entry(name.to_owned()).or_default() += n;
+    }
+    all
+}
+
 fn send_cost(report: &RunReport) -> Option<Nanos> {
     let sends: u64 = report.workers.iter().map(|w| w.sends).sum();
     let time: Nanos = report.workers.iter().map(|w| w.send_time).sum();
@@ -226,6 +251,7 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         send_cost_s: send_cost(report).map(seconds),
         lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
+        protocols: spoken(report),
         wait: Some(waited(report)),
         ..Generator::default()
     }

@@ -225,6 +225,9 @@ impl Shards {
             // The slowest machine's, and a target on the machine of one is on the machine of a part.
             all.send_cost_s = [all.send_cost_s, block.send_cost_s].into_iter().flatten().reduce(f64::max);
             all.same_host_as_target = all.same_host_as_target.max(block.same_host_as_target);
+            for (protocol, n) in &block.protocols {
+                *all.protocols.entry(protocol.clone()).or_default() += n;
+            }
             for (what, n) in &block.lacked {
                 *all.lacked.entry(what.clone()).or_default() += n;
             }

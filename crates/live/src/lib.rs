@@ -8,16 +8,19 @@
 
 pub mod address;
 pub mod clock;
+mod connection;
 pub mod control;
 pub mod departures;
 pub mod host;
 mod outcome;
+pub mod protocols;
 pub mod reactor;
 pub mod reasons;
 pub mod requests;
 pub mod run;
 pub mod serve;
 pub mod tls;
+mod transport;
 pub mod wait;
 pub mod watch;
 mod worker;
@@ -25,6 +28,7 @@ mod worker;
 pub use address::{Address, ResolveError, resolve};
 pub use clock::Clock;
 pub use control::Control;
+pub use protocols::Protocols;
 pub use requests::{Requests, RequestsError};
 pub use run::{Config, Error, RunReport, run};
 pub use watch::{Stall, WorkerReport};

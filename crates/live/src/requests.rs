@@ -5,6 +5,7 @@
 //! per session of the worker that plays it.
 
 use headway_base::{Nanos, Outcome};
+use headway_wire::Opened;
 use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
 use headway_workload::target::Endpoint;
 use headway_workload::{Request, RequestKey, SessionControl, Target};
@@ -16,6 +17,7 @@ use thiserror::Error;
 pub struct Requests {
     host: String,
     port: Option<u16>,
+    https: bool,
     script: Arc<Script>,
     /// By step: the bytes, where they are always the same.
     fixed: Vec<Option<headway_wire::Request>>,
@@ -42,7 +44,7 @@ impl Requests {
             Endpoint::Tcp { host, port } => (host.clone(), Some(*port).filter(|&p| p != default_port)),
             Endpoint::Unix(_) => (target.authority.clone(), None),
         };
-        let mut requests = Requests { host, port, fixed: Vec::new(), script };
+        let mut requests = Requests { host, port, https: target.tls, fixed: Vec::new(), script };
         let steps = u16::try_from(requests.script.steps().len()).unwrap_or(u16::MAX);
         for step in 0..steps {
             let fixed = requests.render_fixed(step)?;
@@ -78,7 +80,8 @@ impl Requests {
             self.host.as_str(),
             request.path.as_str(),
         )
-        .port(self.port);
+        .port(self.port)
+        .https(self.https);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
@@ -96,15 +99,15 @@ impl Requests {
         memory: &Memory,
     ) -> Result<headway_wire::Request, Refusal> {
         let request = self.script.render(&RenderContext { sending, now_unix_ns }, memory)?;
-        self.wire(&request).map_err(|error| Refusal {
-            outcome: Outcome::Unsent,
-            then: SessionControl::Continue,
-            reason: {
-                let step = self.script.steps()[usize::from(sending.step)].name();
-                let same = format!("step {step}: not sent, for HTTP does not allow it");
-                Reason { whole: format!("step {step}: not sent: {error}"), same, kind: None }
-            },
-        })
+        self.wire(&request).map_err(|error| self.unfit(sending.step, &error))
+    }
+
+    /// The protocol does not allow what this step is to send.
+    fn unfit(&self, step: u16, error: &headway_wire::RequestError) -> Refusal {
+        let step = self.script.steps()[usize::from(step)].name();
+        let same = format!("step {step}: not sent, for HTTP does not allow it");
+        let reason = Reason { whole: format!("step {step}: not sent: {error}"), same, kind: None };
+        Refusal { outcome: Outcome::Unsent, then: SessionControl::Continue, reason }
     }
 }
 
@@ -122,14 +125,14 @@ pub(crate) struct InFlight {
 }
 
 impl SessionStore {
-    /// Gives the request that is to be sent to `send`, and what is to be done with its answer.
-    pub(crate) fn ask<T>(
+    /// Gives the request that is to be sent to `send`; returns what is to be done with its answer.
+    pub(crate) fn ask(
         &mut self,
         requests: &Requests,
         sending: &RequestKey,
         now_unix_ns: impl FnOnce() -> i128,
-        send: impl FnOnce(&headway_wire::Request, InFlight) -> T,
-    ) -> Result<T, Refusal> {
+        send: impl FnOnce(&headway_wire::Request) -> Opened,
+    ) -> Result<(Opened, InFlight), Refusal> {
         let script = requests.script();
         if script.needs_memory() {
             let slot = sending.session as usize;
@@ -143,12 +146,13 @@ impl SessionStore {
         let asked = InFlight { sending: *sending, reader: script.reader(sending.step) };
         let nothing = Memory::default();
         let memory = self.memories.get(sending.session as usize).unwrap_or(&nothing);
-        match &requests.fixed[usize::from(sending.step)] {
-            Some(fixed) if script.is_fixed(sending.step, memory) => Ok(send(fixed, asked)),
-            _ => {
-                let request = requests.make(sending, now_unix_ns(), memory)?;
-                Ok(send(&request, asked))
-            }
+        let opened = match &requests.fixed[usize::from(sending.step)] {
+            Some(fixed) if script.is_fixed(sending.step, memory) => send(fixed),
+            _ => send(&requests.make(sending, now_unix_ns(), memory)?),
+        };
+        match opened {
+            Opened::Unfit(error) => Err(requests.unfit(sending.step, &error)),
+            opened => Ok((opened, asked)),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::address::Address;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::host;
+use crate::protocols::Protocols;
 use crate::reactor::Reactor;
 use crate::requests::Requests;
 use crate::tls::TlsSetup;
@@ -26,6 +27,10 @@ pub struct Config {
     pub address: Address,
     /// TLS, if it is spoken.
     pub tls: Option<TlsSetup>,
+    /// What is spoken over it.
+    pub protocols: Protocols,
+    /// Whether requests are spread over as many connections as there may be, rather than fill those that are open.
+    pub spread: bool,
     /// What the steps ask for, and what their answers mean.
     pub requests: Requests,
     /// What an answer may weigh.
@@ -87,8 +92,9 @@ where
     let shared = Shared {
         address: config.address.clone(),
         requests: config.requests.clone(),
-        limits: config.answer_limits,
-        tls: config.tls.clone(),
+        settings: headway_wire::Settings { limits: config.answer_limits, streams: config.protocols.streams },
+        tls: config.tls.as_ref().map(|tls| tls.offering(config.protocols.alpn())),
+        protocols: config.protocols.clone(),
         clock: config.clock,
         control: config.control.clone(),
     };
@@ -108,6 +114,10 @@ where
             scope.spawn(move || {
                 let limits = Limits { connections: shard.split(config.limits.connections), ..config.limits };
                 let client = Client::new(&config.plan, shard, limits, sink(j as u32));
+                let client = match config.spread {
+                    true => client.spreading(),
+                    false => client.expecting(shared.expected_streams()),
+                };
                 let waiter = Waiter::new(&config.wait, j as u32, watchdog);
                 if let Some(watchdog) = watchdog {
                     watchdog.enlist(j as u32)?;

@@ -80,10 +80,17 @@ impl TlsSetup {
             .dangerous()
             .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
         config.resumption = Resumption::disabled();
         let name = ServerName::try_from(host.to_owned()).map_err(|_| TlsError::Name(host.to_owned()))?;
         Ok(TlsSetup { config: Arc::new(config), name })
+    }
+
+    /// The same, offering these protocols (ALPN), preferred first.
+    #[must_use]
+    pub(crate) fn offering(&self, protocols: Vec<Vec<u8>>) -> TlsSetup {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = protocols;
+        TlsSetup { config: Arc::new(config), name: self.name.clone() }
     }
 
     /// A session for a new connection.
@@ -109,6 +116,11 @@ pub(crate) enum Inbound {
 impl Session {
     pub(crate) fn is_handshaking(&self) -> bool {
         self.tls.is_handshaking()
+    }
+
+    /// The protocol that was agreed on (ALPN), if one was.
+    pub(crate) fn alpn(&self) -> Option<&[u8]> {
+        self.tls.alpn_protocol()
     }
 
     /// Takes in what the socket received and appends the plain bytes to `plain`, also those before an error.
@@ -153,6 +165,15 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Whether the target refuses all protocols that were offered (ALPN).
+pub(crate) fn refuses_protocols(error: &rustls::Error) -> bool {
+    matches!(
+        error,
+        rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol)
+            | rustls::Error::NoApplicationProtocol
+    )
 }
 
 /// What is wrong with the target's certificate, if that is why TLS failed.

@@ -60,6 +60,8 @@ pub struct WorkerReport {
     pub send_time: Nanos,
     /// Connections opened.
     pub connections: u64,
+    /// Of those that were established, how many spoke which protocol, by its name.
+    pub spoke: BTreeMap<&'static str, u64>,
     /// Requests that were not sent for want of something on this machine, by what it was.
     pub lacked: BTreeMap<&'static str, u64>,
     /// How long requests stayed in this machine after they were handed to the kernel.
@@ -71,6 +73,11 @@ pub struct WorkerReport {
 }
 
 impl WorkerReport {
+    /// Counts a connection that speaks that protocol.
+    pub(crate) fn spoke(&mut self, protocol: &'static str) {
+        *self.spoke.entry(protocol).or_insert(0) += 1;
+    }
+
     /// Counts a body that was decoded.
     pub(crate) fn decoded(&mut self, body: Lengths) {
         let (n, all) = &mut self.decoded;

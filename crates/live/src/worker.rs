@@ -7,19 +7,24 @@
 
 use crate::address::Address;
 use crate::clock::{Clock, unix_now};
+use crate::connection::{Asked, Connection, Stage, asked_of};
 use crate::control::Control;
 use crate::host;
 use crate::outcome::{connect_kind, connect_outcome, lacked};
+use crate::protocols::Protocols;
 use crate::reactor::{Completion, KernelStamp, Reactor, Submitted};
-use crate::requests::{InFlight, Requests, SessionStore};
-use crate::tls::{self, Inbound, Session, TlsSetup};
+use crate::requests::{Requests, SessionStore};
+use crate::tls::{self, Inbound, TlsSetup};
+use crate::transport::Transport;
 use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
-use headway_wire::{ClientConnection, Opened, ResetReason, http1};
+use headway_wire::{Event, Opened, ResetReason, Settings, StreamId};
 use headway_workload::client::{ConnectionId, RequestId};
 use headway_workload::content::Reason;
 use headway_workload::{Action, Client, ConnectionEvent, RequestEvent, RequestKey, SessionControl};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Display;
 use std::io;
 use std::num::NonZeroU64;
@@ -32,16 +37,28 @@ const TICK: Nanos = Nanos::from_millis(50);
 const STARTS_IN_A_ROW: u32 = 64;
 const STARTS_PER_EVENT: u32 = 4;
 
+/// Requests of one connection that wait to be sent together, at most: each waits for those after it to be made, some microseconds.
+const CORKED_AT_ONCE: usize = 16;
+
 const READ_BUFFER: usize = 64 << 10;
 
 /// What every worker of a run shares.
 pub(crate) struct Shared {
     pub(crate) address: Address,
     pub(crate) requests: Requests,
-    pub(crate) limits: headway_wire::Limits,
+    pub(crate) settings: Settings,
     pub(crate) tls: Option<TlsSetup>,
+    pub(crate) protocols: Protocols,
     pub(crate) clock: Clock,
     pub(crate) control: Control,
+}
+
+impl Shared {
+    /// Requests at once that a connection is expected to take.
+    pub(crate) fn expected_streams(&self) -> u32 {
+        let expected = self.protocols.expected(self.tls.is_some());
+        expected.map_or(1, |protocol| protocol.streams(&self.settings))
+    }
 }
 
 /// How long what was just received had lain in the socket. Both ends are wall time, read within a span in which nothing steps
@@ -51,33 +68,20 @@ fn unread_since(stamp: KernelStamp) -> Short {
     Nanos((unix_now() - stamp.0).clamp(0, i128::from(i64::MAX)) as i64).into()
 }
 
-struct Connection {
-    wire: http1::Client,
-    tls: Option<Box<Session>>,
-    opened: Nanos,
-    /// When TCP stood, where TLS is still being agreed on.
-    established: Nanos,
-    stage: Stage,
-    status: u16,
-    /// Whether bytes of an answer have come on it.
-    begun: bool,
-    /// The request under way, and what is read of its answer.
-    asked: Option<(RequestId, InFlight)>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
-    Connecting,
-    Handshake,
-    InFlight,
-    Idle,
-}
-
 pub(crate) struct Worker<'a, S> {
     shared: &'a Shared,
     client: Client<S>,
     reactor: Reactor,
     connections: Vec<Option<Connection>>,
+    /// What the client wants done next.
+    todo: VecDeque<Action>,
+    /// Whether what is to be sent on connections of several requests waits: as long as several are started in a row, so that one system
+    /// call does for them.
+    corked: bool,
+    /// Connections with something that waits so.
+    to_transmit: Vec<ConnectionId>,
+    /// When protocols want to be called.
+    timers: BinaryHeap<Reverse<(Nanos, ConnectionId)>>,
     /// What the sessions keep.
     kept: SessionStore,
     /// Spare send buffers; at most one per connection is ever out.
@@ -110,6 +114,10 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             client,
             reactor,
             connections: Vec::new(),
+            todo: VecDeque::new(),
+            corked: false,
+            to_transmit: Vec::new(),
+            timers: BinaryHeap::new(),
             kept: SessionStore::default(),
             spare: Vec::new(),
             plain: Vec::new(),
@@ -159,7 +167,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             }
 
             let before = now;
-            let mut wake = self.client.wake_at();
+            let mut wake = self.client.wake_at().min(self.call_protocols(now));
             if self.client.is_poised() {
                 wake -= self.waiter.horizon();
             }
@@ -217,6 +225,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     /// Performs what is due at `now`, at most `most` actions; returns the clock after the last.
     #[inline]
     fn start_due(&mut self, mut now: Nanos, most: u32) -> Nanos {
+        let outer = std::mem::replace(&mut self.corked, true);
         for _ in 0..most {
             if self.client.would_open() && !self.looked {
                 break;
@@ -231,7 +240,20 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 self.report.send_time += now - before;
             }
         }
+        self.uncork(outer, now);
         now
+    }
+
+    /// Sends what has waited, unless it is to wait on.
+    #[inline]
+    fn uncork(&mut self, outer: bool, now: Nanos) {
+        self.corked = outer;
+        if outer {
+            return;
+        }
+        while let Some(id) = self.to_transmit.pop() {
+            self.transmit(id, now);
+        }
     }
 
     fn hear_stop(&mut self, now: Nanos) {
@@ -244,68 +266,116 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         }
     }
 
+    /// Does what the client wants done, and what it wants done because of that.
     #[inline]
     fn act(&mut self, action: Action, now: Nanos) {
-        let mut next = Some(action);
-        while let Some(action) = next {
-            next = match action {
-                Action::Send(on, id, key) => self.send_request(on, id, &key, now),
-                Action::Connect(id) => self.open(id, now),
-                Action::Cancel(on, _) => self.cancel(on, now),
-                Action::Disconnect(id) => {
-                    self.never_left(id, now);
-                    self.missed(id);
-                    self.reactor.close(id);
-                    self.connections[id as usize] = None;
-                    None
-                }
-            };
+        self.perform(action, now);
+        self.act_on_all(now);
+    }
+
+    #[inline]
+    fn act_on_all(&mut self, now: Nanos) {
+        while let Some(action) = self.todo.pop_front() {
+            self.perform(action, now);
         }
     }
 
-    /// The request under way on this connection is given up. In HTTP/1.1 that costs the connection, which would still carry the
-    /// answer.
-    fn cancel(&mut self, on: ConnectionId, now: Nanos) -> Option<Action> {
-        self.never_left(on, now);
-        self.missed(on);
-        if let Some(connection) = &mut self.connections[on as usize] {
-            connection.stage = Stage::Idle;
+    #[inline]
+    fn perform(&mut self, action: Action, now: Nanos) {
+        match action {
+            Action::Send(on, request, key) => self.send_request(on, request, &key, now),
+            Action::Connect(id) => self.open(id, now),
+            Action::Cancel(on, request) => self.cancel(on, request, now),
+            Action::Disconnect(id) => self.disconnect(id, now),
         }
-        self.drained(on, now)
+    }
+
+    #[inline]
+    fn connection(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        self.connections.get_mut(id as usize)?.as_mut()
+    }
+
+    /// Tells the client of a connection.
+    #[inline]
+    fn tell(&mut self, id: ConnectionId, event: ConnectionEvent, now: Nanos) {
+        self.todo.extend(self.client.on_connection(id, event, now));
+    }
+
+    /// Tells the client of a request.
+    #[inline]
+    fn tell_of(&mut self, request: RequestId, event: RequestEvent, now: Nanos) {
+        self.todo.extend(self.client.on_request(request, event, now));
+    }
+
+    fn disconnect(&mut self, id: ConnectionId, now: Nanos) {
+        self.never_left(id, now);
+        while let Some(stream) = self.connection(id).and_then(|c| c.any_stream()) {
+            self.missed(id, stream);
+        }
+        self.reactor.close(id);
+        self.connections[id as usize] = None;
+    }
+
+    /// A request is given up. What that costs is the protocol's affair.
+    fn cancel(&mut self, on: ConnectionId, request: RequestId, now: Nanos) {
+        self.never_left(on, now);
+        let Some(stream) = self.connection(on).and_then(|c| c.stream_of(request)) else { return };
+        self.missed(on, stream);
+        if let Some(wire) = self.connection(on).and_then(|c| c.wire.as_mut()) {
+            wire.cancel(stream);
+        }
+        self.note_capacity(on, now);
+        self.transmit(on, now);
     }
 
     /// This connection takes no further request.
-    fn drained(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
-        self.client.on_connection(id, ConnectionEvent::Draining, now)
+    fn drained(&mut self, id: ConnectionId, now: Nanos) {
+        let told = self.connection(id).is_none_or(|c| std::mem::replace(&mut c.draining, true));
+        if !told {
+            self.tell(id, ConnectionEvent::Draining, now);
+        }
     }
 
-    fn open(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
+    /// Tells the client if the connection takes more or fewer requests at once than it has heard.
+    #[inline]
+    fn note_capacity(&mut self, id: ConnectionId, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let Some(wire) = &connection.wire else { return };
+        let capacity = wire.capacity();
+        // A connection of one request is of no more use if that was answered before all of it was sent (the next one would queue
+        // behind the rest), nor any if its end is still to be read.
+        let sound = match capacity {
+            1 => self.reactor.is_sound(id) || connection.live() > 0,
+            _ => !self.reactor.is_ending(id),
+        };
+        if capacity == 0 || !sound {
+            return self.drained(id, now);
+        }
+        let settles = !connection.settled && wire.is_settled();
+        connection.settled |= settles;
+        if capacity != std::mem::replace(&mut connection.capacity, capacity) || settles {
+            self.tell(id, ConnectionEvent::Capacity(capacity), now);
+        }
+    }
+
+    fn open(&mut self, id: ConnectionId, now: Nanos) {
         self.report.connections += 1;
         let index = id as usize;
         if self.connections.len() <= index {
             self.connections.resize_with(index + 1, || None);
         }
-        let connection = Connection {
-            wire: http1::Client::new(self.shared.limits),
-            tls: None,
-            opened: now,
-            established: now,
-            stage: Stage::Connecting,
-            status: 0,
-            begun: false,
-            asked: None,
-        };
-        self.connections[index] = Some(connection);
-        let error = self.reactor.connect(id, &self.shared.address).err()?;
-        self.connect_failed(id, &error, now)
+        self.connections[index] = Some(Connection::new(now));
+        if let Err(error) = self.reactor.connect(id, &self.shared.address) {
+            self.connect_failed(id, &error, now);
+        }
     }
 
-    fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) -> Option<Action> {
+    fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
         let outcome = connect_outcome(error, &self.shared.address);
         self.note_lack(error);
         let why = format_args!("connecting to {}: {error}", self.shared.address);
         self.report.reasons.add((outcome, 0), connect_kind(error), why, None);
-        self.client.on_connection(id, ConnectionEvent::Failed(outcome), now)
+        self.tell(id, ConnectionEvent::Failed(outcome), now);
     }
 
     fn note_lack(&mut self, error: &io::Error) -> bool {
@@ -315,53 +385,103 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     #[inline]
-    fn send_request(
-        &mut self,
-        id: ConnectionId,
-        request: RequestId,
-        key: &RequestKey,
-        now: Nanos,
-    ) -> Option<Action> {
-        let connection = self.connections[id as usize].as_mut()?;
-        connection.status = 0;
+    fn send_request(&mut self, id: ConnectionId, request: RequestId, key: &RequestKey, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let Some(wire) = &mut connection.wire else { return };
         let clock = &self.shared.clock;
-        let opened = self.kept.ask(
-            &self.shared.requests,
-            key,
-            || clock.unix_nanos(now),
-            |bytes, asked| {
-                connection.asked = Some((request, asked));
-                connection.wire.open(bytes)
-            },
-        );
+        let unix = || clock.unix_nanos(now);
+        let opened = self.kept.ask(&self.shared.requests, key, unix, |request| wire.open(request));
         match opened {
-            Ok(Opened::Stream(_)) => connection.stage = Stage::InFlight,
-            Ok(_) => return self.broken(id, Outcome::Reset, &"the connection takes no request", now),
+            Ok((Opened::Stream(stream), content)) => {
+                connection.put(stream, request, content);
+                match (self.corked && connection.capacity > 1, connection.unsent.len()) {
+                    (true, 1) => self.to_transmit.push(id),
+                    (true, 2..CORKED_AT_ONCE) => {}
+                    _ => self.transmit(id, now),
+                }
+            }
+            Ok((_, content)) => {
+                self.kept.missed(&self.shared.requests, &content);
+                self.drained(id, now);
+                let why = "the connection takes no further request";
+                self.ends_badly(request, (Outcome::Reset, 0), None, &why, now);
+            }
             Err(refusal) => {
-                connection.stage = Stage::Idle;
                 let (outcome, then) = (refusal.outcome, refusal.then);
                 self.fails((outcome, 0), refusal.reason);
-                return self.client.on_request(request, RequestEvent::NotSent { outcome, then }, now);
+                self.tell_of(request, RequestEvent::NotSent { outcome, then }, now);
             }
         }
-        let mut out = self.spare.pop().unwrap_or_default();
-        out.clear();
-        connection.wire.poll_transmit(now, &mut out);
-        let bytes = out.len() as u64;
-        if let Some(tls) = &mut connection.tls {
-            self.plain.clear();
-            std::mem::swap(&mut self.plain, &mut out);
-            if let Err(error) = tls.send(&self.plain).and_then(|()| tls.transmit(&mut out)) {
+    }
+
+    /// Hands what a connection has to say to its socket, if that takes it: what it does not take follows when it can.
+    #[inline]
+    fn transmit(&mut self, id: ConnectionId, now: Nanos) {
+        while !self.reactor.is_sending(id) {
+            let Some(connection) = self.connections[id as usize].as_mut() else { return };
+            let Some(wire) = &mut connection.wire else { return };
+            let mut out = self.spare.pop().unwrap_or_default();
+            out.clear();
+            let any = wire.poll_transmit(now, &mut out);
+            if any && let Err(error) = connection.transport.wrap(&mut out, &mut self.plain) {
                 return self.broken(id, Outcome::Tls, &error, now);
             }
+            let watched = !connection.unsent.is_empty() && self.report.departures.picks(now);
+            self.tell_sent(id, now);
+            if !any {
+                self.spare.push(out);
+                break;
+            }
+            if watched {
+                self.submit_watched(id, out, now);
+            } else {
+                self.submit(id, out);
+            }
         }
-        self.client.on_request(request, RequestEvent::Sent(bytes), now);
-        if self.report.departures.picks(now) {
-            self.submit_watched(id, out, now);
-        } else {
-            self.submit(id, out);
+        self.set_timer(id);
+    }
+
+    /// Tells the client how many bytes its new requests have.
+    #[inline]
+    fn tell_sent(&mut self, id: ConnectionId, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        while let Some(stream) = connection.unsent.pop() {
+            let bytes = connection.wire.as_ref().map_or(0, |wire| wire.bytes_sent(stream));
+            if let Some(asked) = asked_of(&mut connection.asked, stream) {
+                asked.sent = bytes;
+                self.client.on_request(asked.request, RequestEvent::Sent(bytes), now);
+            }
         }
-        None
+    }
+
+    /// Takes note of when the protocol wants to be called.
+    #[inline]
+    fn set_timer(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let timer = connection.wire.as_ref().and_then(|wire| wire.poll_timeout()).unwrap_or(Nanos::MAX);
+        if std::mem::replace(&mut connection.timer, timer) != timer && timer < Nanos::MAX {
+            self.timers.push(Reverse((timer, id)));
+        }
+    }
+
+    /// Calls the protocols that want to be called by now; when the next one does.
+    #[inline]
+    fn call_protocols(&mut self, now: Nanos) -> Nanos {
+        while let Some(&Reverse((at, id))) = self.timers.peek() {
+            if at > now {
+                return at;
+            }
+            self.timers.pop();
+            // An older wish, or of an older connection, is passed over.
+            let Some(connection) = self.connection(id).filter(|c| c.timer == at) else { continue };
+            connection.timer = Nanos::MAX;
+            if let Some(wire) = &mut connection.wire {
+                wire.handle_timeout(now);
+            }
+            self.answer(id, &[], now);
+            self.act_on_all(now);
+        }
+        Nanos::MAX
     }
 
     /// Hands a request's bytes to the socket, and asks when they leave this machine.
@@ -378,7 +498,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     /// A watched request that is under way on this connection is not waited for any longer: if it has not left this machine yet, it
     /// has stayed until now. Without any stamp so far the system may tell none, and nothing is known.
     fn never_left(&mut self, id: ConnectionId, now: Nanos) {
-        if self.stage(id) != Some(Stage::InFlight) || !self.report.departures.is_known() {
+        if self.connection(id).is_none_or(|c| c.live() == 0) || !self.report.departures.is_known() {
             return;
         }
         if let Some(departed) = self.reactor.give_up_watch(id, KernelStamp(unix_now())) {
@@ -395,35 +515,43 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     /// The socket failed: what that means depends on what it was doing.
-    fn failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) -> Option<Action> {
-        match self.connections[id as usize].as_ref()?.stage {
-            Stage::Connecting => self.connect_failed(id, error, now),
-            Stage::Handshake => {
-                self.handshake_failed(id, &format_args!("during the TLS handshake: {error}"), None, now)
+    fn failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
+        match self.connection(id).map(|c| (c.stage, c.live())) {
+            None => {}
+            Some((Stage::Connecting, _)) => self.connect_failed(id, error, now),
+            Some((Stage::Handshake, _)) => {
+                self.handshake_failed(id, &format_args!("during the TLS handshake: {error}"), None, now);
             }
-            Stage::InFlight => {
+            Some((Stage::Ready, 0)) => self.drained(id, now),
+            Some((Stage::Ready, _)) => {
                 let outcome = if self.note_lack(error) { Outcome::LocalLimit } else { Outcome::Reset };
-                self.broken(id, outcome, error, now)
+                self.broken(id, outcome, error, now);
             }
-            Stage::Idle => self.drained(id, now),
         }
     }
 
-    /// The request in flight on this connection ends badly, and the connection with it.
-    fn broken(
+    /// The requests in flight on this connection end badly, and the connection with them.
+    fn broken(&mut self, id: ConnectionId, outcome: Outcome, why: &dyn Display, now: Nanos) {
+        self.drained(id, now);
+        while let Some(stream) = self.connection(id).and_then(|c| c.any_stream()) {
+            if let Some((request, status)) = self.missed(id, stream) {
+                self.ends_badly(request, (outcome, status), None, why, now);
+            }
+        }
+    }
+
+    /// A request ends without a complete answer.
+    fn ends_badly(
         &mut self,
-        id: ConnectionId,
-        outcome: Outcome,
+        request: RequestId,
+        how: (Outcome, u16),
+        kind: Option<KnownFailure>,
         why: &dyn Display,
         now: Nanos,
-    ) -> Option<Action> {
-        let status = self.connections[id as usize].as_ref().map_or(0, |c| c.status);
-        self.report.reasons.add((outcome, status), None, why, None);
-        let then = SessionControl::Continue;
-        let request = self.missed(id);
-        let closed = self.drained(id, now);
-        let done = RequestEvent::Done { outcome, status, bytes_received: 0, then };
-        request.and_then(|request| self.client.on_request(request, done, now)).or(closed)
+    ) {
+        self.report.reasons.add(how, kind, why, None);
+        let ((outcome, status), then) = (how, SessionControl::Continue);
+        self.tell_of(request, RequestEvent::Done { outcome, status, bytes_received: 0, then }, now);
     }
 
     #[cold]
@@ -431,11 +559,11 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         self.report.reasons.add(how, reason.kind, &reason.same, Some(reason.whole));
     }
 
-    /// The request under way on this connection, if there is one, gets no answer.
-    fn missed(&mut self, id: ConnectionId) -> Option<RequestId> {
-        let (request, asked) = self.connections[id as usize].as_mut()?.asked.take()?;
-        self.kept.missed(&self.shared.requests, &asked);
-        Some(request)
+    /// The request on this stream gets no answer: which it is, and the status that had come.
+    fn missed(&mut self, id: ConnectionId, stream: StreamId) -> Option<(RequestId, u16)> {
+        let Asked { request, content, status, .. } = self.connection(id)?.take(stream)?;
+        self.kept.missed(&self.shared.requests, &content);
+        Some((request, status))
     }
 
     #[inline]
@@ -446,41 +574,34 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             Completion::Received(_, _, None) | Completion::Ended(_) => Short::UNKNOWN,
             _ => Short::ZERO,
         });
-        let action = match completion {
+        match completion {
             Completion::Received(id, bytes, _) => self.received(id, &buffer[..bytes], now),
             Completion::Connected(id, Ok(())) => self.connected(id, now),
             Completion::Connected(id, Err(error)) => self.connect_failed(id, &error, now),
             Completion::Ended(id) => self.hung_up(id, now),
             Completion::Failed(id, error) => self.failed(id, &error, now),
-            Completion::Sent(_, buffer) => {
+            Completion::Sent(id, buffer) => {
                 self.spare.push(buffer);
-                None
+                self.transmit(id, now);
             }
             Completion::Departed(_, departed) => {
                 self.report.departures.push(now - departed.after, departed);
-                None
             }
-            Completion::Woken | Completion::Accepted(_) | Completion::AcceptFailed(_) => None,
-        };
-        if let Some(action) = action {
-            self.act(action, now);
+            Completion::Woken | Completion::Accepted(_) | Completion::AcceptFailed(_) => {}
         }
+        self.act_on_all(now);
     }
 
-    fn connected(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
-        let connection = self.connections[id as usize].as_mut()?;
+    fn connected(&mut self, id: ConnectionId, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
         connection.established = now;
-        let Some(setup) = &self.shared.tls else {
-            let connect = now - connection.opened;
-            return self.established(id, connect, None, now);
-        };
+        let Some(setup) = &self.shared.tls else { return self.established(id, None, now) };
         connection.stage = Stage::Handshake;
         match setup.session() {
-            Ok(session) => connection.tls = Some(Box::new(session)),
+            Ok(session) => connection.transport = Transport::Tls(Box::new(session)),
             Err(error) => return self.handshake_failed(id, &error, None, now),
         }
         self.flush_tls(id);
-        None
     }
 
     fn handshake_failed(
@@ -489,20 +610,18 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         why: &dyn Display,
         kind: Option<KnownFailure>,
         now: Nanos,
-    ) -> Option<Action> {
+    ) {
         self.report.reasons.add((Outcome::Tls, 0), kind, why, None);
-        self.client.on_connection(id, ConnectionEvent::Failed(Outcome::Tls), now)
+        self.tell(id, ConnectionEvent::Failed(Outcome::Tls), now);
     }
 
     /// Sends what TLS itself has to say.
     fn flush_tls(&mut self, id: ConnectionId) {
-        let Some(Some(Connection { tls: Some(tls), .. })) = self.connections.get_mut(id as usize) else {
-            return;
-        };
         let mut out = self.spare.pop().unwrap_or_default();
         out.clear();
-        // Writing to a vector does not fail.
-        let _ = tls.transmit(&mut out);
+        if let Some(connection) = self.connection(id) {
+            connection.transport.transmit(&mut out);
+        }
         if out.is_empty() {
             self.spare.push(out);
         } else {
@@ -511,174 +630,198 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     #[inline]
-    fn received(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) -> Option<Action> {
-        if self.connections[id as usize].as_ref()?.tls.is_some() {
-            return self.received_tls(id, bytes, now);
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) {
+        match self.connection(id) {
+            None => {}
+            Some(connection) if connection.transport.is_tls() => self.received_tls(id, bytes, now),
+            Some(_) => self.answer(id, bytes, now),
         }
-        self.answer(id, bytes, now)
     }
 
-    fn received_tls(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) -> Option<Action> {
-        let connection = self.connections[id as usize].as_mut()?;
-        let tls = connection.tls.as_mut()?;
+    fn received_tls(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
         let mut plain = std::mem::take(&mut self.plain);
         plain.clear();
-        let inbound = tls.receive(bytes, &mut plain);
-        let agreed = inbound.is_ok() && connection.stage == Stage::Handshake && !tls.is_handshaking();
+        let inbound = connection.transport.unwrap_into(bytes, &mut plain);
+        let handshake = connection.stage == Stage::Handshake;
+        let agreed = inbound.is_ok() && handshake && !connection.transport.is_handshaking();
         // Alerts about a certificate we refuse go out too.
         self.flush_tls(id);
-        let mut action = if agreed { self.agreed(id, now) } else { None };
+        if agreed {
+            let tls = self.connection(id).map(|c| now - c.established);
+            self.established(id, tls, now);
+            // The first request goes out before anything else is read.
+            self.act_on_all(now);
+        }
         // What was received before TLS ended, well or badly, counts.
-        if action.is_none() && !plain.is_empty() {
-            action = self.answer(id, &plain, now);
+        if !plain.is_empty() {
+            self.answer(id, &plain, now);
         }
         self.plain = plain;
-        match (action, inbound) {
-            (Some(action), _) => Some(action),
-            (None, Ok(Inbound::Open)) => None,
-            (None, Ok(Inbound::Closed)) => self.ended(id, now),
-            (None, Err(error)) => self.tls_failed(id, &error, now),
+        match inbound {
+            Ok(Inbound::Open) => {}
+            Ok(Inbound::Closed) => self.ended(id, now),
+            Err(error) => self.tls_failed(id, &error, now),
         }
     }
 
-    fn tls_failed(&mut self, id: ConnectionId, why: &rustls::Error, now: Nanos) -> Option<Action> {
-        match self.stage(id)? {
-            Stage::Connecting | Stage::Handshake => {
-                self.handshake_failed(id, why, tls::failure_kind(why), now)
+    fn tls_failed(&mut self, id: ConnectionId, why: &rustls::Error, now: Nanos) {
+        match self.connection(id).map(|c| (c.stage, c.live(), c.begun)) {
+            None => {}
+            Some((Stage::Connecting | Stage::Handshake, ..)) if tls::refuses_protocols(why) => {
+                let names = self.shared.protocols.names();
+                let why = format_args!("the server does not speak {names} (it says so in TLS)");
+                self.handshake_failed(id, &why, None, now);
             }
+            Some((Stage::Connecting | Stage::Handshake, ..)) => {
+                self.handshake_failed(id, why, tls::failure_kind(why), now);
+            }
+            Some((Stage::Ready, 0, _)) => self.drained(id, now),
             // The session was there, and broke.
-            Stage::InFlight if self.begun(id) => self.broken(
-                id,
-                Outcome::Reset,
-                &format_args!("TLS broke on a connection that had answered: {why}"),
-                now,
-            ),
-            // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
-            Stage::InFlight => self.broken(id, Outcome::Tls, why, now),
-            Stage::Idle => self.drained(id, now),
-        }
-    }
-
-    /// TLS is agreed on: the connection is ready, and its first request goes out.
-    fn agreed(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
-        let connection = self.connections[id as usize].as_ref()?;
-        let connect = connection.established - connection.opened;
-        let tls = Some(now - connection.established);
-        let action = self.established(id, connect, tls, now)?;
-        self.act(action, now);
-        None
-    }
-
-    fn established(
-        &mut self,
-        id: ConnectionId,
-        connect: Nanos,
-        tls: Option<Nanos>,
-        now: Nanos,
-    ) -> Option<Action> {
-        let capacity = self.connections[id as usize].as_ref()?.wire.free_streams();
-        self.client.on_connection(id, ConnectionEvent::Established { connect, tls, capacity }, now)
-    }
-
-    /// Whether bytes of an answer have come on this connection.
-    fn begun(&self, id: ConnectionId) -> bool {
-        self.connections.get(id as usize).and_then(Option::as_ref).is_some_and(|c| c.begun)
-    }
-
-    fn stage(&self, id: ConnectionId) -> Option<Stage> {
-        self.connections.get(id as usize)?.as_ref().map(|c| c.stage)
-    }
-
-    /// Plain bytes of an answer.
-    #[inline]
-    fn answer(&mut self, id: ConnectionId, mut bytes: &[u8], now: Nanos) -> Option<Action> {
-        let connection = self.connections[id as usize].as_mut()?;
-        if let Some((request, _)) = connection.asked {
-            connection.begun = true;
-            self.client.on_request(request, RequestEvent::FirstByte, now);
-        }
-        while let Some(event) = connection.wire.receive(now, &mut bytes) {
-            match event {
-                headway_wire::Event::Head { status, head, .. } => {
-                    connection.status = status;
-                    if let Some((_, asked)) = &mut connection.asked {
-                        asked.reader.head(self.shared.requests.script(), status, head.iter());
-                    }
-                }
-                headway_wire::Event::Chunk { data, .. } => {
-                    if let Some((_, asked)) = &mut connection.asked {
-                        asked.reader.chunk(data);
-                    }
-                }
-                headway_wire::Event::End { bytes_received, .. } => {
-                    // Not if it was answered before all of it was sent (the next request would queue behind the
-                    // rest), nor if the end that came with the answer is still to be read.
-                    let reusable = connection.wire.is_reusable() && self.reactor.is_sound(id);
-                    return self.finished(id, bytes_received, reusable, now);
-                }
-                headway_wire::Event::Reset { reason, .. } => return self.reset(id, reason, now),
-                headway_wire::Event::GoAway => return self.drained(id, now),
+            Some((Stage::Ready, _, true)) => {
+                let why = format_args!("TLS broke on a connection that had answered: {why}");
+                self.broken(id, Outcome::Reset, &why, now);
             }
+            // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
+            Some((Stage::Ready, _, false)) => self.broken(id, Outcome::Tls, why, now),
         }
-        None
     }
 
-    fn reset(&mut self, id: ConnectionId, reason: ResetReason, now: Nanos) -> Option<Action> {
+    /// The connection is ready, after `tls` of agreeing on TLS: the protocol is known, and the first request goes out.
+    fn established(&mut self, id: ConnectionId, tls: Option<Nanos>, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let Some(protocol) = self.shared.protocols.chosen(connection.transport.alpn()) else {
+            let why = format_args!(
+                "the server does not speak {} (it chose {} in TLS)",
+                self.shared.protocols.names(),
+                connection.transport.alpn().map_or("nothing".into(), String::from_utf8_lossy),
+            );
+            self.report.reasons.add((Outcome::Tls, 0), None, why, None);
+            return self.tell(id, ConnectionEvent::Failed(Outcome::Tls), now);
+        };
+        self.report.spoke(protocol.name());
+        let wire = protocol.connect(&self.shared.settings);
+        let (capacity, settled) = (wire.capacity().max(1), wire.is_settled());
+        connection.settled = settled;
+        connection.wire = Some(wire);
+        connection.stage = Stage::Ready;
+        connection.capacity = capacity;
+        let connect = connection.established - connection.opened;
+        self.tell(id, ConnectionEvent::Established { connect, tls, capacity, settled }, now);
+    }
+
+    /// Plain bytes of answers; none: the protocol has done something by itself.
+    #[inline]
+    fn answer(&mut self, id: ConnectionId, mut bytes: &[u8], mut now: Nanos) {
+        let outer = std::mem::replace(&mut self.corked, true);
+        let mut ends = 0;
+        while let Some(connection) = self.connections[id as usize].as_mut() {
+            // None: closed meanwhile, and perhaps being opened anew.
+            let Some(wire) = connection.wire.as_mut() else { break };
+            let Some(event) = wire.receive(now, &mut bytes) else { break };
+            match event {
+                Event::Begun { stream } => {
+                    connection.begun = true;
+                    if let Some(&mut Asked { request, .. }) = asked_of(&mut connection.asked, stream) {
+                        self.tell_of(request, RequestEvent::FirstByte, now);
+                    }
+                    continue;
+                }
+                Event::Head { stream, status, head } => {
+                    if let Some(asked) = asked_of(&mut connection.asked, stream) {
+                        asked.status = status;
+                        asked.content.reader.head(self.shared.requests.script(), status, head.iter());
+                        // Where the peer's windows held a part of the request back, that has been sent meanwhile.
+                        let sent = wire.bytes_sent(stream);
+                        if sent > asked.sent {
+                            let request = asked.request;
+                            self.tell_of(request, RequestEvent::Sent(sent), now);
+                        }
+                    }
+                    continue;
+                }
+                Event::Chunk { stream, data } => {
+                    if let Some(asked) = asked_of(&mut connection.asked, stream) {
+                        asked.content.reader.chunk(data);
+                    }
+                    continue;
+                }
+                Event::GoAway => {
+                    self.drained(id, now);
+                    continue;
+                }
+                Event::End { stream, bytes_received } => {
+                    // Each answer is read in its turn, like those of connections of their own.
+                    now = if ends > 0 { self.shared.clock.now() } else { now };
+                    self.finished(id, stream, bytes_received, now);
+                }
+                Event::Reset { stream, reason } => self.reset(id, stream, reason, now),
+            }
+            ends += 1;
+            self.act_on_all(now);
+        }
+        self.note_capacity(id, now);
+        self.transmit(id, now);
+        self.uncork(outer, now);
+    }
+
+    fn reset(&mut self, id: ConnectionId, stream: StreamId, reason: ResetReason, now: Nanos) {
         let outcome = match reason {
-            ResetReason::Closed => Outcome::Reset,
+            ResetReason::Closed | ResetReason::ByPeer(_) => Outcome::Reset,
             ResetReason::Protocol(_) => Outcome::Protocol,
             ResetReason::TooLarge(_) => Outcome::TooLarge,
+            ResetReason::Refused(_) => Outcome::RefusedStream,
         };
-        self.broken(id, outcome, &reason, now)
+        let Some((request, status)) = self.missed(id, stream) else { return };
+        self.note_capacity(id, now);
+        self.ends_badly(request, (outcome, status), None, &reason, now);
     }
 
     /// The socket says that the target sends no more.
-    fn hung_up(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
-        let connection = self.connections[id as usize].as_ref()?;
-        if connection.tls.is_some() && connection.stage == Stage::InFlight {
+    fn hung_up(&mut self, id: ConnectionId, now: Nanos) {
+        let cut = self.connection(id).is_some_and(|c| c.transport.is_tls() && c.live() > 0);
+        if cut {
             // TLS has not said so: anybody on the way could have cut the answer short.
             let why = "the connection was closed without the end of TLS, before the answer was complete";
             return self.broken(id, Outcome::Reset, &why, now);
         }
-        self.ended(id, now)
+        self.ended(id, now);
     }
 
     /// The target says that it sends no more.
-    fn ended(&mut self, id: ConnectionId, now: Nanos) -> Option<Action> {
-        match self.stage(id)? {
-            Stage::Connecting | Stage::Handshake => {
+    fn ended(&mut self, id: ConnectionId, now: Nanos) {
+        match self.connection(id).map(|c| (c.stage, c.live())) {
+            None => return,
+            Some((Stage::Connecting | Stage::Handshake, _)) => {
                 let error = io::Error::new(io::ErrorKind::UnexpectedEof, "closed by the target");
                 return self.failed(id, &error, now);
             }
-            Stage::Idle => return self.drained(id, now),
-            Stage::InFlight => {}
+            Some((Stage::Ready, 0)) => return self.drained(id, now),
+            Some((Stage::Ready, _)) => {}
         }
-        let connection = self.connections[id as usize].as_mut()?;
-        match connection.wire.receive_end(now) {
-            Some(headway_wire::Event::End { bytes_received, .. }) => {
-                self.finished(id, bytes_received, false, now)
+        // Whatever it still answers, it takes no further request.
+        self.drained(id, now);
+        loop {
+            let Some(connection) = self.connections[id as usize].as_mut() else { return };
+            let Some(wire) = connection.wire.as_mut() else { return };
+            match wire.receive_end(now) {
+                Some(Event::End { stream, bytes_received }) => self.finished(id, stream, bytes_received, now),
+                Some(Event::Reset { stream, reason }) => self.reset(id, stream, reason, now),
+                Some(_) => {}
+                None => break,
             }
-            Some(headway_wire::Event::Reset { reason, .. }) => self.reset(id, reason, now),
-            _ => self.broken(id, Outcome::Reset, &"the connection was closed before the answer", now),
         }
+        self.broken(id, Outcome::Reset, &"the connection was closed before the answer", now);
     }
 
-    /// The answer on this connection is complete.
+    /// The answer on this stream is complete.
     #[inline]
-    fn finished(
-        &mut self,
-        id: ConnectionId,
-        bytes_received: u64,
-        reusable: bool,
-        now: Nanos,
-    ) -> Option<Action> {
-        let connection = self.connections[id as usize].as_mut()?;
-        connection.stage = Stage::Idle;
-        let status = connection.status;
-        let (request, asked) = connection.asked.take()?;
+    fn finished(&mut self, id: ConnectionId, stream: StreamId, bytes_received: u64, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let Some(Asked { request, content, status, .. }) = connection.take(stream) else { return };
         let response = now - self.client.intended(request);
         let unix = || self.shared.clock.unix_nanos(now);
-        let reading = self.kept.answer(&self.shared.requests, asked, unix, response);
+        let reading = self.kept.answer(&self.shared.requests, content, unix, response);
         let (outcome, then) = (reading.outcome, reading.then);
         if let Some(body) = reading.decoded {
             self.report.decoded(body);
@@ -686,8 +829,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         if let Some(reason) = reading.reason {
             self.fails((outcome, status), reason);
         }
-        let closed = if reusable { None } else { self.drained(id, now) };
-        let done = RequestEvent::Done { outcome, status, bytes_received, then };
-        self.client.on_request(request, done, now).or(closed)
+        self.note_capacity(id, now);
+        self.tell_of(request, RequestEvent::Done { outcome, status, bytes_received, then }, now);
     }
 }

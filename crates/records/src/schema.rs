@@ -219,8 +219,8 @@ pub static ALL: [&'static dyn Column; 26] = [
     ),
 ];
 
-const OUTCOMES: [&str; 16] = {
-    let mut names = [""; 16];
+const OUTCOMES: [&str; Outcome::ALL.len()] = {
+    let mut names = [""; Outcome::ALL.len()];
     let mut at = 0;
     while at < names.len() {
         names[at] = Outcome::ALL[at].name();

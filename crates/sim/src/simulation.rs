@@ -250,7 +250,7 @@ impl<S: RecordSink, T: Target> Simulation<S, T> {
         let action = match happening {
             Occurrence::Connected => {
                 let connect = self.connects[id as usize];
-                let event = ConnectionEvent::Established { connect, tls: None, capacity: 1 };
+                let event = ConnectionEvent::Established { connect, tls: None, capacity: 1, settled: true };
                 self.client.on_connection(id, event, self.now)
             }
             Occurrence::ConnectFailed(outcome) => {

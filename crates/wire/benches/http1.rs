@@ -54,7 +54,7 @@ fn main() {
                 black_box(event);
             }
         });
-        assert!(client.is_reusable());
+        assert!(client.capacity() == 1);
     }
     let mut client = Client::new(Limits::DEFAULT);
     let bytes = &cases[0].1;
@@ -74,7 +74,7 @@ fn main() {
     let mut server = Server::new(Limits::DEFAULT);
     time("server: GET, 600 bytes rendered ahead", || {
         out.clear();
-        let mut input = black_box(&request.bytes()[..]);
+        let mut input = black_box(&request.http1()[..]);
         while let Some(event) = server.receive(&mut input) {
             black_box(event);
         }

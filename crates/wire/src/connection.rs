@@ -19,6 +19,7 @@
 //! let mut body = Vec::new();
 //! while let Some(event) = connection.receive(Nanos::ZERO, &mut read) {
 //!     match event {
+//!         Event::Begun { .. } => {}
 //!         Event::Head { status, head, .. } => {
 //!             assert_eq!((status, head.header("Content-Length")), (200, Some(&b"2"[..])));
 //!         }
@@ -29,22 +30,25 @@
 //!     }
 //! }
 //! assert_eq!(body, b"hi");
-//! assert_eq!(connection.free_streams(), 1);
+//! assert_eq!(connection.capacity(), 1);
 //! # Ok::<(), headway_wire::RequestError>(())
 //! ```
+
+use std::fmt;
 
 use headway_base::Nanos;
 
 use crate::head::Head;
 use crate::limits::Limit;
-use crate::request::Request;
+use crate::request::{Request, RequestError};
 
-/// Number of a stream (one request and its answer) within its connection, from 0.
+/// A stream (one request and its answer) within its connection: a small number, used again after the stream has ended. Below
+/// the most streams that were ever open at once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct StreamId(pub u64);
+pub struct StreamId(pub u32);
 
 /// What came of the wish to send a request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Opened {
     /// It has a stream; its bytes come with the next [`poll_transmit`](ClientConnection::poll_transmit).
     Stream(StreamId),
@@ -52,13 +56,20 @@ pub enum Opened {
     Blocked,
     /// Never again on this connection.
     Closed,
+    /// This protocol cannot say it.
+    Unfit(RequestError),
 }
 
 /// Events of a connection, from the bytes it received.
 ///
-/// A stream's events come in the order head, chunks, end; a reset may take the place of any of them and is then the last.
+/// A stream's events come in the order begun, head, chunks, end; a reset may take the place of any of them and is then the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event<'a> {
+    /// The first bytes of an answer have come, if only of an informational one.
+    Begun {
+        /// Of this stream.
+        stream: StreamId,
+    },
     /// The head of the final answer; informational ones (1xx) are not reported.
     Head {
         /// Of this stream.
@@ -107,6 +118,41 @@ pub enum ResetReason {
     /// The answer is larger than the [`Limits`](crate::Limits) allow.
     #[error("the answer is too large: {0}")]
     TooLarge(Limit),
+    /// The peer has not looked at the request, and says so: HTTP/2's REFUSED_STREAM, or a GOAWAY that leaves this stream out.
+    #[error("the server refused the request without looking at it ({0})")]
+    Refused(&'static str),
+    /// The peer ended this stream, with this code of RFC 9113, section 7.
+    #[error("the server reset the stream: {0}")]
+    ByPeer(ErrorCode),
+}
+
+/// A code of HTTP/2 for why a stream or a connection ends (RFC 9113, section 7).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ErrorCode(pub u32);
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            "NO_ERROR",
+            "PROTOCOL_ERROR",
+            "INTERNAL_ERROR",
+            "FLOW_CONTROL_ERROR",
+            "SETTINGS_TIMEOUT",
+            "STREAM_CLOSED",
+            "FRAME_SIZE_ERROR",
+            "REFUSED_STREAM",
+            "CANCEL",
+            "COMPRESSION_ERROR",
+            "CONNECT_ERROR",
+            "ENHANCE_YOUR_CALM",
+            "INADEQUATE_SECURITY",
+            "HTTP_1_1_REQUIRED",
+        ];
+        match names.get(self.0 as usize) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "code {:#x}", self.0),
+        }
+    }
 }
 
 /// How a peer broke the protocol.
@@ -142,14 +188,27 @@ pub enum ProtocolError {
     /// The answer came before its request was sent.
     #[error("the answer came before its request was sent")]
     Unsolicited,
+    /// Frames of HTTP/2 that break RFC 9113, with the code that we end the stream or the connection with.
+    #[error("the server broke HTTP/2: {0}")]
+    Http2(ErrorCode),
+    /// The peer closed an HTTP/2 connection with an error of ours, it says.
+    #[error("the server closed the connection with {0}")]
+    GoAway(ErrorCode),
+    /// The peer makes us answer (pings, settings) and does not read the answers.
+    #[error("the server sends pings or settings and does not read what they ask for")]
+    Flood,
 }
 
 /// A timed, multiplexed client connection without I/O.
 ///
 /// `now` is the caller's clock, never going backwards; protocols without timers ignore it.
-pub trait ClientConnection {
+pub trait ClientConnection: Send {
     /// Takes a stream for this request, if one is free.
     fn open(&mut self, request: &Request) -> Opened;
+
+    /// Gives a stream up: no further events of it follow. What that costs, [`capacity`](ClientConnection::capacity) says: the
+    /// whole connection in HTTP/1.1, nothing in HTTP/2, which may leave bytes to send.
+    fn cancel(&mut self, stream: StreamId);
 
     /// Reads from `bytes`, what the peer sent, up to the next event; advances `bytes` over what it consumed.
     ///
@@ -159,23 +218,30 @@ pub trait ClientConnection {
 
     /// The peer closed its sending half. Ends an answer that lasts until then, resets any other open stream, and is
     /// [`Event::GoAway`] where none is open. Call until it returns none.
-    fn receive_end(&mut self, now: Nanos) -> Option<Event<'static>>;
+    fn receive_end(&mut self, now: Nanos) -> Option<Event<'_>>;
 
     /// Appends to `buffer` the bytes to send now; false if there are none. The caller sends them all, in order, before
-    /// it asks for a stream again: a connection counts a request as sent when its bytes were handed over.
+    /// it asks again, and asks after each other call: a connection counts a request as sent when its bytes were handed over.
     fn poll_transmit(&mut self, now: Nanos, buffer: &mut Vec<u8>) -> bool;
+
+    /// Bytes of this stream's request that were handed over so far: its head, framing and body.
+    fn bytes_sent(&self, stream: StreamId) -> u64;
 
     /// When [`handle_timeout`](ClientConnection::handle_timeout) wants to be called; none: not at all. May change with
     /// each other call.
-    fn poll_timeout(&self) -> Option<Nanos>;
+    fn poll_timeout(&self) -> Option<Nanos> {
+        None
+    }
 
     /// It is `now`, at or after the instant that [`poll_timeout`](ClientConnection::poll_timeout) named. May leave bytes
     /// to send.
-    fn handle_timeout(&mut self, now: Nanos);
+    fn handle_timeout(&mut self, _now: Nanos) {}
 
-    /// How many requests could be opened now.
-    fn free_streams(&self) -> u32;
+    /// Requests that it takes at once, those under way among them; 0: no further one, though those under way go on.
+    fn capacity(&self) -> u32;
 
-    /// Whether requests can be opened now or after those under way have ended.
-    fn is_reusable(&self) -> bool;
+    /// Whether the peer has said how many that may be. Until then [`capacity`](ClientConnection::capacity) is what any peer takes.
+    fn is_settled(&self) -> bool {
+        true
+    }
 }

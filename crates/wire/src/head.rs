@@ -2,18 +2,33 @@
 
 use std::fmt;
 
+use http::HeaderMap;
 use memchr::memchr;
 
 /// The header lines of an answer or request, as received. They were checked: names are tokens, values have no controls.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Head<'a> {
-    lines: &'a [u8],
+pub struct Head<'a>(Fields<'a>);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fields<'a> {
+    /// Checked lines of HTTP/1.1.
+    Lines(&'a [u8]),
+    /// What HTTP/2 has decompressed.
+    Map(&'a HeaderMap),
 }
 
 impl<'a> Head<'a> {
+    /// Of an answer that has no header lines.
+    pub const EMPTY: Head<'static> = Head(Fields::Lines(&[]));
+
     /// Of checked lines: `name: value` each, ended by LF or CRLF, up to an empty line.
     pub(crate) const fn new(lines: &'a [u8]) -> Head<'a> {
-        Head { lines }
+        Head(Fields::Lines(lines))
+    }
+
+    /// Of fields that came one by one.
+    pub(crate) const fn of(map: &'a HeaderMap) -> Head<'a> {
+        Head(Fields::Map(map))
     }
 
     /// The value of the first header of that name, whatever the case; without white space around it. Walks the lines:
@@ -24,15 +39,20 @@ impl<'a> Head<'a> {
 
     /// The values of all headers of that name, whatever the case, in order.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
-        Lines(self.lines)
-            .filter(move |(found, _)| found.eq_ignore_ascii_case(name.as_bytes()))
-            .map(|(_, value)| value)
+        self.iter().filter(move |(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Every header in order: its name as it was sent, and its value without white space around it.
+    /// Every header in order, in HTTP/2 those of one name together: its name as it was sent, and its value without white space
+    /// around it.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + use<'a> {
+        let (lines, map) = match self.0 {
+            Fields::Lines(lines) => (lines, None),
+            Fields::Map(map) => (&b""[..], Some(map)),
+        };
         // Names are tokens and thus ASCII; the default is never taken.
-        Lines(self.lines).map(|(name, value)| (str::from_utf8(name).unwrap_or_default(), value))
+        let lines = Lines(lines).map(|(name, value)| (str::from_utf8(name).unwrap_or_default(), value));
+        let fields = map.into_iter().flatten();
+        lines.chain(fields.map(|(name, value)| (name.as_str(), value.as_bytes().trim_ascii())))
     }
 }
 

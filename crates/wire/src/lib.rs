@@ -1,8 +1,8 @@
 //! Wire protocols as state machines: bytes and instants in, events and bytes out.
 //!
 //! [`ClientConnection`] is the seam that the live client and the test kit share: a timed, multiplexed connection.
-//! HTTP/1.1 is its one-stream case. Each protocol has a folder of its own (codec, client, server, tests); [`http1`]
-//! also holds the server half that the calibrated target speaks.
+//! HTTP/1.1 is its one-stream case. Each [`Protocol`] has a folder of its own and a line in [`protocol::ALL`]; the folders also
+//! hold the server halves that the calibrated target speaks.
 //!
 //! Deliberately absent: clocks, sockets, threads, files, TLS, connection pools, retries, redirects, cookies and content
 //! codings. The owner of the socket moves the bytes; the owner of the user's journey reads the response.
@@ -10,11 +10,14 @@
 pub mod connection;
 pub mod head;
 pub mod http1;
+pub mod http2;
 pub mod limits;
+pub mod protocol;
 pub mod request;
 mod syntax;
 
-pub use connection::{ClientConnection, Event, Opened, ProtocolError, ResetReason, StreamId};
+pub use connection::{ClientConnection, ErrorCode, Event, Opened, ProtocolError, ResetReason, StreamId};
 pub use head::Head;
 pub use limits::{Limit, Limits};
+pub use protocol::{Protocol, Settings};
 pub use request::{Request, RequestBuilder, RequestError};

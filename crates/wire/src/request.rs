@@ -1,18 +1,26 @@
-//! A request as the bytes that go out, made once and sent as often as one likes, and the builder that checks its parts.
+//! A request as its parts: method, authority, target, header fields and body. The builder checks them; each protocol
+//! renders them once, and sends that as often as one likes.
 //!
 //! Deliberately absent: URLs (a scenario's concern), percent-encoding, content codings, chunked request bodies.
 
+use std::borrow::Cow;
 use std::net::Ipv6Addr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::syntax::{has_token, is_token, is_value, push_line, trim};
+use crate::syntax::{has_token, is_token, is_value, push_decimal, trim};
+use crate::{http1, http2};
 
-/// A rendered request. Cloning shares the bytes.
+/// A request whose parts were checked. Cloning shares them, and what each protocol has made of them.
 #[derive(Clone, Debug)]
-pub struct Request {
-    bytes: Arc<[u8]>,
-    is_head: bool,
-    closes: bool,
+pub struct Request(Arc<Message>);
+
+#[derive(Debug)]
+struct Message {
+    parts: RequestBuilder,
+    /// Host and port, as given or as Host has them.
+    authority: Vec<u8>,
+    http1: OnceLock<Arc<[u8]>>,
+    http2: OnceLock<Result<http2::Rendered, RequestError>>,
 }
 
 impl Request {
@@ -24,6 +32,7 @@ impl Request {
     ) -> RequestBuilder {
         RequestBuilder {
             method: method.into(),
+            https: false,
             host: host.into(),
             port: None,
             target: target.into(),
@@ -32,25 +41,73 @@ impl Request {
         }
     }
 
-    /// Bytes that were rendered elsewhere, unchecked: `is_head` if the method is HEAD, whose answer has no body; `closes`
-    /// if it carries `Connection: close`.
-    pub fn rendered(bytes: impl Into<Arc<[u8]>>, is_head: bool, closes: bool) -> Request {
-        Request { bytes: bytes.into(), is_head, closes }
-    }
-
-    /// The bytes: head and body.
-    pub fn bytes(&self) -> &Arc<[u8]> {
-        &self.bytes
-    }
-
     /// Whether the method is HEAD: the answer ends with its head, whatever that says.
     pub fn is_head(&self) -> bool {
-        self.is_head
+        self.0.parts.method == "HEAD"
     }
 
     /// Whether it asks the server to close the connection after the answer.
     pub fn closes(&self) -> bool {
-        self.closes
+        let mut headers = self.0.parts.headers.iter();
+        headers.any(|(name, value)| name.eq_ignore_ascii_case("connection") && has_token(value, b"close"))
+    }
+
+    /// Its method, a token.
+    pub fn method(&self) -> &str {
+        &self.0.parts.method
+    }
+
+    /// Path and query, or an absolute URL.
+    pub fn target(&self) -> &str {
+        &self.0.parts.target
+    }
+
+    /// Whether its URL is one of https.
+    pub fn is_https(&self) -> bool {
+        self.0.parts.https
+    }
+
+    /// Host and port, as Host and `:authority` have them.
+    pub fn authority(&self) -> &[u8] {
+        &self.0.authority
+    }
+
+    /// The Host line: as given, or from the authority.
+    pub(crate) fn host_line(&self) -> (&str, &[u8]) {
+        let mut headers = self.0.parts.headers.iter();
+        let given = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        (given.map_or("Host", |(name, _)| name), &self.0.authority)
+    }
+
+    /// Its header fields: those given, then `User-Agent`, `Accept` and `Content-Length` where they are to be sent and were not
+    /// given. Without Host.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, Cow<'_, [u8]>)> {
+        let parts = &self.0.parts;
+        let given = parts.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        let given = given.map(|(name, value)| (name.as_str(), Cow::Borrowed(&value[..])));
+        let defaults = [("User-Agent", USER_AGENT), ("Accept", "*/*")].into_iter();
+        let defaults = defaults.filter(|(name, _)| !parts.gives(name));
+        let defaults = defaults.map(|(name, value)| (name, Cow::Borrowed(value.as_bytes())));
+        given.chain(defaults).chain(parts.length().map(|length| {
+            let mut digits = Vec::new();
+            push_decimal(&mut digits, length);
+            ("Content-Length", Cow::Owned(digits))
+        }))
+    }
+
+    /// Its body; empty where it has none.
+    pub fn body(&self) -> &[u8] {
+        self.0.parts.body.as_deref().unwrap_or_default()
+    }
+
+    /// Its bytes in HTTP/1.1, head and body.
+    pub fn http1(&self) -> &Arc<[u8]> {
+        self.0.http1.get_or_init(|| http1::render(self).into())
+    }
+
+    /// What HTTP/2 makes of it.
+    pub(crate) fn http2(&self) -> Result<&http2::Rendered, RequestError> {
+        self.0.http2.get_or_init(|| http2::Rendered::of(self)).as_ref().map_err(RequestError::clone)
     }
 }
 
@@ -58,6 +115,7 @@ impl Request {
 #[derive(Clone, Debug)]
 pub struct RequestBuilder {
     method: String,
+    https: bool,
     host: String,
     port: Option<u16>,
     target: String,
@@ -114,6 +172,9 @@ pub enum RequestError {
         "Transfer-Encoding {0:?} cannot be sent: bodies go out whole, with their Content-Length; leave it out"
     )]
     TransferEncoding(String),
+    /// HTTP/2 is stricter than HTTP/1.1 here.
+    #[error("HTTP/2 cannot send {0}: percent-encode what stands there, or use --http1.1")]
+    NotInHttp2(String),
     /// Host was given more than once.
     #[error("Host is given more than once, the second time as {0:?}: give it once")]
     SeveralHosts(String),
@@ -125,6 +186,12 @@ impl RequestBuilder {
     /// The port that Host names; none leaves it out, as is right for the default port of the scheme.
     pub fn port(mut self, port: impl Into<Option<u16>>) -> RequestBuilder {
         self.port = port.into();
+        self
+    }
+
+    /// Its URL is one of https. HTTP/2 says so in each request.
+    pub fn https(mut self, https: bool) -> RequestBuilder {
+        self.https = https;
         self
     }
 
@@ -140,42 +207,32 @@ impl RequestBuilder {
         self
     }
 
-    /// Checks the parts and renders them.
+    /// Checks the parts.
     ///
     /// # Errors
     /// A [`RequestError`] for the first part that cannot be sent as it is.
-    pub fn build(&self) -> Result<Request, RequestError> {
+    pub fn build(self) -> Result<Request, RequestError> {
         self.check_line()?;
         self.check_headers()?;
-        let given = |name: &str| self.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
-        let body = self.body.as_deref().unwrap_or_default();
-        let mut bytes = Vec::with_capacity(256 + body.len());
-        for part in [&self.method, " ", &self.target, " HTTP/1.1\r\n"] {
-            bytes.extend_from_slice(part.as_bytes());
-        }
-        if !given("host") {
-            push_line(&mut bytes, "Host", self.authority()?.as_bytes());
-        }
-        for (name, value) in &self.headers {
-            push_line(&mut bytes, name, value);
-        }
-        for (name, value) in [("User-Agent", USER_AGENT), ("Accept", "*/*")] {
-            if !given(name) {
-                push_line(&mut bytes, name, value.as_bytes());
-            }
-        }
+        let given = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let authority = match given {
+            Some((_, host)) => host.clone(),
+            None => self.authority()?.into_bytes(),
+        };
+        let (http1, http2) = (OnceLock::new(), OnceLock::new());
+        Ok(Request(Arc::new(Message { parts: self, authority, http1, http2 })))
+    }
+
+    fn gives(&self, name: &str) -> bool {
+        self.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
+    }
+
+    /// The length to send, unless it was given.
+    fn length(&self) -> Option<u64> {
         // RFC 9110, 8.6: these methods are expected to have a body, so its absence is said, too.
         let expects_body = matches!(&*self.method, "POST" | "PUT" | "PATCH");
-        if (self.body.is_some() || expects_body) && !given("content-length") {
-            push_line(&mut bytes, "Content-Length", body.len().to_string().as_bytes());
-        }
-        bytes.extend_from_slice(b"\r\n");
-        bytes.extend_from_slice(body);
-        let closes = self
-            .headers
-            .iter()
-            .any(|(name, value)| name.eq_ignore_ascii_case("connection") && has_token(value, b"close"));
-        Ok(Request { bytes: bytes.into(), is_head: self.method == "HEAD", closes })
+        let wanted = (self.body.is_some() || expects_body) && !self.gives("content-length");
+        wanted.then(|| self.body.as_ref().map_or(0, Vec::len) as u64)
     }
 
     fn check_line(&self) -> Result<(), RequestError> {
@@ -253,8 +310,8 @@ mod tests {
     }
 
     fn text(builder: &RequestBuilder) -> String {
-        let request = builder.build().unwrap_or_else(|error| panic!("{error}"));
-        String::from_utf8(request.bytes().to_vec()).unwrap()
+        let request = builder.clone().build().unwrap_or_else(|error| panic!("{error}"));
+        String::from_utf8(request.http1().to_vec()).unwrap()
     }
 
     #[test]
@@ -316,7 +373,7 @@ mod tests {
             let built = Request::builder("GET", host, "/").port(port).build();
             match expected {
                 Some(expected) => {
-                    let bytes = built.unwrap().bytes().to_vec();
+                    let bytes = built.unwrap().http1().to_vec();
                     let text = String::from_utf8(bytes).unwrap();
                     assert!(text.contains(&format!("\r\nHost: {expected}\r\n")), "{text}");
                 }

@@ -20,6 +20,42 @@ pub enum Endpoint {
     Unix(String),
 }
 
+/// A version of HTTP, as it is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum HttpVersion {
+    /// HTTP/2 or HTTP/1.1 with TLS, as the target prefers; HTTP/1.1 without.
+    #[default]
+    Any,
+    /// HTTP/1.1 alone.
+    Http1,
+    /// HTTP/2 alone: without TLS with prior knowledge.
+    Http2,
+}
+
+impl HttpVersion {
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HttpVersion::Any => "any",
+            HttpVersion::Http1 => "1.1",
+            HttpVersion::Http2 => "2",
+        }
+    }
+
+    /// Reads `any`, `1.1` or `2`.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn parse(text: &str) -> Result<HttpVersion, UnitError> {
+        match text {
+            "any" => Ok(HttpVersion::Any),
+            "1.1" => Ok(HttpVersion::Http1),
+            "2" | "2.0" => Ok(HttpVersion::Http2),
+            _ => Err(UnitError::new(text, "a version of HTTP: write any, 1.1 or 2")),
+        }
+    }
+}
+
 /// A target: scheme, address, what to ask for, and credentials that stood in the URL.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
@@ -27,6 +63,8 @@ pub struct Target {
     pub endpoint: Endpoint,
     /// Whether to speak TLS.
     pub tls: bool,
+    /// Whether the URL itself asks for HTTP/2 without TLS (`h2c://`).
+    pub h2c: bool,
     /// Path and query, as they go into the request line.
     pub path: String,
     /// The Host header: name and, unless it is the scheme's default, port.
@@ -36,7 +74,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads `http://host[:port]/path`, `https://...`, `unix:/path/to/socket[:/path]`, or without a scheme, as http,
+    /// Reads `http://host[:port]/path`, `https://...`, `h2c://...` (HTTP/2 without TLS), `unix:/path/to/socket[:/path]`, or without a scheme, as http,
     /// `host[:port]/path`.
     ///
     /// # Errors
@@ -54,6 +92,12 @@ impl Target {
             return Target::unix(rest).ok_or_else(|| bad("the socket's path is missing"));
         }
         let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        // The library knows what to make of an http URL.
+        let (h2c, with_scheme) =
+            match with_scheme.get(..6).filter(|scheme| scheme.eq_ignore_ascii_case("h2c://")) {
+                Some(_) => (true, format!("http://{}", &with_scheme[6..])),
+                None => (false, with_scheme),
+            };
         let url = Url::parse(&with_scheme).map_err(|e| bad(&e.to_string()))?;
         let tls = match url.scheme() {
             "http" => false,
@@ -88,7 +132,7 @@ impl Target {
             pair.extend(decode(url.password().unwrap_or("")));
             format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
         });
-        Ok(Target { endpoint: Endpoint::Tcp { host, port }, tls, path, authority, authorization })
+        Ok(Target { endpoint: Endpoint::Tcp { host, port }, tls, h2c, path, authority, authorization })
     }
 
     fn unix(rest: &str) -> Option<Target> {
@@ -99,6 +143,7 @@ impl Target {
         (!socket.is_empty()).then(|| Target {
             endpoint: Endpoint::Unix(socket.to_owned()),
             tls: false,
+            h2c: false,
             path,
             authority: "localhost".to_owned(),
             authorization: None,
@@ -109,7 +154,11 @@ impl Target {
     pub fn url(&self) -> String {
         match &self.endpoint {
             Endpoint::Tcp { .. } => {
-                let scheme = if self.tls { "https" } else { "http" };
+                let scheme = match (self.tls, self.h2c) {
+                    (true, _) => "https",
+                    (false, true) => "h2c",
+                    (false, false) => "http",
+                };
                 format!("{scheme}://{}{}", self.authority, self.path)
             }
             Endpoint::Unix(socket) => format!("unix:{socket}:{}", self.path),

@@ -274,6 +274,11 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         true => format!("{size}B"),
         false => size.to_owned(),
     });
+    let http = match (args.http1, args.http2) {
+        (true, _) => Some(("--http1.1", "1.1")),
+        (_, true) => Some(("--http2", "2")),
+        _ => None,
+    };
     let all = [
         ("-c", "connections", text(&args.connections)),
         ("--timeout", "timeout", text(&args.timeout)),
@@ -282,6 +287,9 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         ("--drain", "drain", text(&args.drain)),
         ("--max-body", "max-body", bytes.as_deref()),
         ("--insecure", "insecure", args.insecure.then_some("true")),
+        (http.map_or("", |(flag, _)| flag), "http", http.map(|(_, version)| version)),
+        ("--streams", "streams", text(&args.streams)),
+        ("--spread", "spread", args.spread.then_some("true")),
     ];
     all.into_iter().filter_map(|(flag, path, text)| Some(Override::flag(flag, path, text?))).collect()
 }

@@ -23,7 +23,8 @@ use headway_base::TimeScale;
 use headway_engine::{Keep, Live, RunSpec, Start, wait};
 use headway_workload::Target;
 use headway_workload::redact::Redactor;
-use headway_workload::target::Endpoint;
+use headway_workload::scenario::Settings;
+use headway_workload::target::{Endpoint, HttpVersion};
 use std::io::Read as _;
 use std::sync::Arc;
 
@@ -82,6 +83,9 @@ impl RunSettings {
             max_body,
             threads: threads(args.threads, limits.connections)?,
             insecure: scenario.settings.insecure.unwrap_or(false),
+            http: http_version(&scenario.settings, &target)?,
+            streams: scenario.settings.streams.unwrap_or(headway_live::protocols::DEFAULT_STREAMS),
+            spread: scenario.settings.spread.unwrap_or(false),
             wait: waiting(args.wait, load.time_scale)?,
             start: args.start_at.as_deref().map(start).transpose()?,
             proxy: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok()),
@@ -117,6 +121,19 @@ fn standard_input(most: u64) -> Result<Vec<u8>> {
 /// The words of a command without secrets that were found when it was read.
 fn hidden(words: &[String], redactor: &Redactor) -> Vec<String> {
     words.iter().map(|word| redactor.hide(word).into_owned()).collect()
+}
+
+/// The version that is asked for, of a target that may ask for one itself.
+fn http_version(settings: &Settings, target: &Target) -> Result<HttpVersion> {
+    match (settings.http.unwrap_or_default(), target.h2c) {
+        (HttpVersion::Http1, true) => {
+            bail!(
+                "{target} is HTTP/2 without TLS, and HTTP/1.1 is asked for: write http:// or leave that out"
+            )
+        }
+        (_, true) => Ok(HttpVersion::Http2),
+        (version, false) => Ok(version),
+    }
 }
 
 fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {

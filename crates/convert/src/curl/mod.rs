@@ -76,6 +76,7 @@ struct Operation {
     cookie_file: bool,
     compressed: bool,
     insecure: bool,
+    http: Option<&'static str>,
     location: bool,
     globoff: bool,
     timeout: Option<Nanos>,
@@ -126,6 +127,7 @@ impl Operation {
                 self.headers.push(("Referer".to_owned(), referer.to_owned()));
             }
             Means::Insecure => self.insecure = true,
+            Means::Http(version) => self.http = Some(version),
             Means::Compressed => self.compressed = true,
             Means::Location => self.location = true,
             Means::Globoff => self.globoff = true,
@@ -192,6 +194,7 @@ struct Converter {
     timeout: Option<Nanos>,
     connect_timeout: Option<Nanos>,
     insecure: bool,
+    http: Option<&'static str>,
 }
 
 impl Converter {
@@ -210,6 +213,7 @@ impl Converter {
         self.timeout = self.timeout.max(operation.timeout);
         self.connect_timeout = self.connect_timeout.max(operation.connect_timeout);
         self.insecure |= operation.insecure;
+        self.http = operation.http.or(self.http);
         if operation.compressed {
             operation.default_header("Accept-Encoding", "gzip, deflate, br, zstd");
         }
@@ -289,6 +293,9 @@ impl Converter {
         }
         if self.insecure {
             draft.settings.push(("insecure", "true".to_owned()));
+        }
+        if let Some(version) = self.http {
+            draft.settings.push(("http", version.to_owned()));
         }
         Ok(self.draft.finish())
     }

@@ -17,6 +17,8 @@ pub enum Means {
     Agent,
     Referer,
     Insecure,
+    /// This version of HTTP, as a scenario has it.
+    Http(&'static str),
     Compressed,
     Location,
     Head,

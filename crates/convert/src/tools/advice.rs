@@ -129,6 +129,7 @@ fn part_flag(part: Part) -> &'static str {
         Part::Warmup => "--warmup",
         Part::Spawn => "--ramp",
         Part::Cap => "-c",
+        Part::Http1 => "--http1.1",
         Part::Base | Part::Targets => "",
     }
 }
@@ -155,7 +156,10 @@ fn equivalent(row: &Row, given: Option<&str>) -> String {
                 let time = given.and_then(|text| super::value::time(text).ok());
                 format!("{} {}", part_flag(part), time.unwrap_or_else(|| "TIME".to_owned()))
             }
-            Part::Streams => "-u N, connections times requests in flight".to_owned(),
+            Part::Streams => {
+                format!("--streams {n} --pool shared, with -u N, connections times requests in flight")
+            }
+            Part::Http1 => "--http1.1".to_owned(),
             Part::Spawn => "--ramp TIME, in which all of them begin".to_owned(),
             Part::RateOfRequests => "-R RATE".to_owned(),
             Part::Base => "the URL itself".to_owned(),

@@ -44,6 +44,9 @@ pub(super) fn flag(row: &Row, means: Means) -> Meaning {
         Means::Agent => Meaning::Flag("-H", Value::Header("User-Agent")),
         Means::Referer => Meaning::Flag("-H", Value::Header("Referer")),
         Means::Insecure => Meaning::Flag("-k", Value::Switch),
+        Means::Http("1.1") => Meaning::Flag("--http1.1", Value::Switch),
+        Means::Http("2") => Meaning::Flag("--http2", Value::Switch),
+        Means::Http(_) => Meaning::Nothing("leave it out: HTTP/2 is offered with TLS"),
         Means::Compressed => Meaning::Flag("-H", Value::Fixed("Accept-Encoding: gzip, deflate, br, zstd")),
         Means::Location => NO_REDIRECTS,
         Means::Head => Meaning::Flag("-m", Value::Fixed("HEAD")),
@@ -53,7 +56,7 @@ pub(super) fn flag(row: &Row, means: Means) -> Meaning {
         Means::Url => Meaning::Load(super::Part::Base),
         Means::Form { .. } | Means::Get | Means::Next | Means::Upload => SCENARIO,
         Means::Ignored if row.long.starts_with("http") => {
-            Meaning::Nothing("leave it out: Headway speaks HTTP/1.1")
+            Meaning::Nothing("leave it out: Headway speaks HTTP/1.1 and HTTP/2")
         }
         Means::Globoff | Means::Ignored => Meaning::Nothing("leave it out: it is about curl itself"),
         Means::Refused(why) => Meaning::Cannot(why),
@@ -129,9 +132,9 @@ const ROWS: &[Row] = &[
     row("", "styled-output", "", SHOWN, Means::Ignored),
     // How curl goes about it, where a load test has its own way.
     row("0", "http1.0", "", OWN, Means::Ignored),
-    row("", "http1.1", "", OWN, Means::Ignored),
-    row("", "http2", "", OWN, Means::Ignored),
-    row("", "http2-prior-knowledge", "", OWN, Means::Ignored),
+    row("", "http1.1", "", VERSION, Means::Http("1.1")),
+    row("", "http2", "", VERSION, Means::Http("any")),
+    row("", "http2-prior-knowledge", "", VERSION, Means::Http("2")),
     row("", "http3", "", OWN, Means::Ignored),
     row("4", "ipv4", "", OWN, Means::Ignored),
     row("6", "ipv6", "", OWN, Means::Ignored),

@@ -86,7 +86,7 @@ pub(super) static FORTIO: Tool = Tool {
         ),
         Row::new("", "stdclient", "", "the client of Go's library", NO_PRINT),
         Row::new("", "http1.0", "", VERSION, NO_VERSION),
-        Row::new("", "h2", "", VERSION, NO_VERSION),
+        Row::new("", "h2", "", VERSION, HTTP2),
         Row::new("", "grpc", "", "gRPC", GRPC),
         Row::new("", "ping", "", "gRPC", GRPC),
         Row::new("", "health", "", "gRPC", GRPC),

@@ -3,7 +3,7 @@
 use super::said::*;
 use super::{Meaning, Part, Row, Style, Takes, Tool, Value};
 
-const FRAMES: Meaning = Meaning::Nothing("leave it out: HTTP/1.1 has no frames and windows");
+const FRAMES: Meaning = Meaning::Nothing("leave it out: Headway chooses frames and windows itself");
 
 pub(super) static H2LOAD: Tool = Tool {
     name: "h2load",
@@ -46,27 +46,27 @@ pub(super) static H2LOAD: Tool = Tool {
         ),
         Row::new("d", "data", "body.json", BODY_FILE, Meaning::Flag("--body-file", Value::File)),
         Row::new("H", "header", "Accept: */*", HEADER, Meaning::Flag("-H", Value::Same)),
-        Row::new("", "h1", "", "HTTP/1.1", Meaning::Nothing("leave it out: Headway speaks HTTP/1.1")),
+        Row::new("", "h1", "", "HTTP/1.1", Meaning::Load(Part::Http1)),
         Row::new(
             "p",
             "no-tls-proto",
             "http/1.1",
             "the version of HTTP without TLS",
-            Meaning::Nothing("leave it out: Headway speaks HTTP/1.1"),
+            Meaning::Cannot("--http2 or --http1.1 asks for a version of HTTP"),
         ),
         Row::new(
             "",
             "npn-list",
             "h2",
             "versions of HTTP",
-            Meaning::Nothing("leave it out: Headway speaks HTTP/1.1"),
+            Meaning::Cannot("--http2 or --http1.1 asks for a version of HTTP"),
         ),
         Row::new(
             "",
             "alpn-list",
             "h2",
             "versions of HTTP",
-            Meaning::Nothing("leave it out: Headway speaks HTTP/1.1"),
+            Meaning::Cannot("--http2 or --http1.1 asks for a version of HTTP"),
         ),
         Row::new(
             "i",

@@ -17,7 +17,7 @@ pub(super) static HEY: Tool = Tool {
         Row::new("", "t", "20", TIMEOUT, Meaning::Flag("--timeout", Value::Seconds)),
         Row::new("", "U", "probe", "the header User-Agent", Meaning::Flag("-H", Value::Header("User-Agent"))),
         Row::new("", "x", "proxy:8080", PROXY, NO_PROXY),
-        Row::new("", "h2", "", VERSION, NO_VERSION),
+        Row::new("", "h2", "", VERSION, OFFERED),
         Row::new("", "disable-keepalive", "", REUSE, CLOSED),
         Row::new("", "disable-redirects", "", REDIRECTS, NO_REDIRECTS),
         Row::new("", "cpus", "2", CORES, NO_THREADS),

@@ -16,6 +16,7 @@ pub(super) struct Asked {
     duration: Option<String>,
     warmup: Option<String>,
     streams: Option<u64>,
+    http1: bool,
     spawn: Option<f64>,
     cap: Option<u64>,
     rate_of_requests: bool,
@@ -45,6 +46,7 @@ impl Asked {
             Part::Users => self.users = Some(count()?),
             Part::Cap => self.cap = Some(count()?),
             Part::Streams => self.streams = Some(count()?),
+            Part::Http1 => self.http1 = true,
             Part::Requests => self.requests = Some(count()?),
             Part::Rate => self.rate = Some(total(text)?),
             Part::RateEach => self.rate_each = Some(units::parse_number(text)?),
@@ -81,6 +83,9 @@ impl Asked {
             );
             return Ok((Vec::new(), notes));
         }
+        if self.http1 {
+            self.streams = None;
+        }
         let users = self.users.unwrap_or(1).saturating_mul(self.streams.unwrap_or(1));
         let mut flags = Vec::new();
         let mut flag = |name: &str, value: String| flags.extend([name.to_owned(), value]);
@@ -88,7 +93,8 @@ impl Asked {
             Some(rate) => {
                 flag("-R", rate);
                 flag("--arrivals", "constant".to_owned());
-                let cap = self.cap.or(self.users.map(|_| users));
+                // With streams the cap stands beside them, below.
+                let cap = self.cap.or(self.users.map(|_| users)).filter(|_| self.streams.is_none());
                 if let Some(cap) = cap {
                     flag("-c", cap.to_string());
                     notes.push(format!(
@@ -110,6 +116,11 @@ impl Asked {
                 ));
             }
         }
+        if let Some(streams) = self.streams {
+            flag("-c", self.users.unwrap_or(1).to_string());
+            flag("--streams", streams.to_string());
+            flag("--pool", "shared".to_owned());
+        }
         if let Some(requests) = self.requests {
             flag("-n", requests.to_string());
         }
@@ -118,6 +129,9 @@ impl Asked {
         }
         if let Some(duration) = self.duration {
             flag("-d", duration);
+        }
+        if tool.name == "h2load" {
+            flags.push(if self.http1 { "--http1.1" } else { "--http2" }.to_owned());
         }
         Ok((flags, notes))
     }
@@ -218,7 +232,6 @@ impl Asked {
                         self.requests.get_or_insert(1);
                     }
                 }
-                notes.push("h2load speaks HTTP/2 unless --h1 says otherwise; Headway speaks HTTP/1.1, with one request at a time on a connection".to_owned());
             }
             _ => {}
         }

@@ -160,6 +160,8 @@ pub enum Part {
     Warmup,
     /// Requests that one connection may have in flight.
     Streams,
+    /// A switch: HTTP/1.1, one request at a time on a connection.
+    Http1,
     /// Users who begin in a second.
     Spawn,
     /// Connection cap at a rate.
@@ -287,7 +289,9 @@ mod said {
     pub(super) const NO_CERTIFICATES: Meaning = Meaning::Cannot(
         "Headway has no client certificates and no certificate stores of its own; -k accepts any certificate",
     );
-    pub(super) const NO_VERSION: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1");
+    pub(super) const NO_VERSION: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1 and HTTP/2");
+    pub(super) const HTTP2: Meaning = Meaning::Flag("--http2", Value::Switch);
+    pub(super) const OFFERED: Meaning = Meaning::Nothing("leave it out: HTTP/2 is offered with TLS");
     pub(super) const NO_TLS: Meaning =
         Meaning::Cannot("Headway chooses the versions and ciphers of TLS itself");
     pub(super) const NO_PLACE: Meaning =

@@ -13,7 +13,15 @@ pub(super) static OHA: Tool = Tool {
     needs: &[],
     alike: &[alike::ALL, alike::TYPED, alike::OF_HEY],
     own: &[
-        Row::new("p", "", "2", "requests in flight on each connection of HTTP/2", NO_VERSION),
+        Row::new(
+            "p",
+            "",
+            "2",
+            "requests in flight on each connection of HTTP/2",
+            Meaning::Cannot(
+                "-u N users of -c N connections with --streams N --pool shared --http2 are that: as many users as connections times streams",
+            ),
+        ),
         Row::new(
             "w",
             "wait-ongoing-requests-after-deadline",
@@ -95,8 +103,14 @@ pub(super) static OHA: Tool = Tool {
         Row::new("x", "", "http://proxy:8080", PROXY, NO_PROXY),
         Row::new("", "proxy-http-version", "1.1", PROXY, NO_PROXY),
         Row::new("", "proxy-http2", "", PROXY, NO_PROXY),
-        Row::new("", "http-version", "2", VERSION, NO_VERSION),
-        Row::new("", "http2", "", VERSION, NO_VERSION),
+        Row::new(
+            "",
+            "http-version",
+            "2",
+            VERSION,
+            Meaning::Cannot("--http2 or --http1.1 asks for one; without them HTTP/2 is offered with TLS"),
+        ),
+        Row::new("", "http2", "", VERSION, HTTP2),
         Row::new("r", "redirect", "10", REDIRECTS, NO_REDIRECTS),
         Row::new("", "disable-keepalive", "", REUSE, CLOSED),
         Row::new(

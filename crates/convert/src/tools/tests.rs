@@ -196,10 +196,14 @@ fn commands_become_those_of_headway() {
             "headway run http://h/ -R 10 --arrivals constant -c 4 -n 100",
             "",
         ),
-        ("h2load -n1000 -c10 -m5 http://h/", "headway run http://h/ -u 50 -n 1000", "HTTP/2"),
+        (
+            "h2load -n1000 -c10 -m5 http://h/",
+            "headway run http://h/ -u 50 -c 10 --streams 5 --pool shared -n 1000 --http2",
+            "closed",
+        ),
         (
             "h2load --h1 -c10 -D10 --warm-up-time=2 --rps 3 http://h/",
-            "headway run http://h/ -R 30 --arrivals constant -c 10 --warmup 2s -d 10s",
+            "headway run http://h/ -R 30 --arrivals constant -c 10 --warmup 2s -d 10s --http1.1",
             "30/s in total",
         ),
         (

@@ -42,14 +42,8 @@ pub(super) static VEGETA: Tool = Tool {
         Row::new("", "cert", "me.pem", CERTIFICATES, NO_CERTIFICATES),
         Row::new("", "key", "me.key", CERTIFICATES, NO_CERTIFICATES),
         Row::new("", "root-certs", "ca.pem", CERTIFICATES, NO_CERTIFICATES),
-        Row::new(
-            "",
-            "http2",
-            "",
-            "HTTP/2 where the server has it",
-            Meaning::Nothing("leave it out: Headway speaks HTTP/1.1"),
-        ),
-        Row::new("", "h2c", "", VERSION, NO_VERSION),
+        Row::new("", "http2", "", "HTTP/2 where the server has it", OFFERED),
+        Row::new("", "h2c", "", VERSION, HTTP2),
         Row::new("", "insecure", "", TRUST, Meaning::Flag("-k", Value::Switch)),
         Row::new(
             "",

@@ -8,6 +8,8 @@
 //! the caller has had its say. And bytes that arrived before a send failed are delivered before the failure: a target that answers
 //! early and closes (413 to a large body) has answered.
 //!
+//! A socket carries a stream or datagrams. Those keep their boundaries both ways.
+//!
 //! Deliberately absent: what the bytes mean, timers (the caller knows when it wants to be woken), and the clock.
 
 mod departure;
@@ -47,11 +49,11 @@ const ENDING: epoll::EventFlags =
 pub enum Completion {
     /// The connection stands, or why it does not.
     Connected(Token, io::Result<()>),
-    /// Bytes came: that many, at the front of the buffer given to [`Reactor::next`].
+    /// Bytes came, or one datagram: that many, at the front of the buffer given to [`Reactor::next`]. A datagram may be empty.
     Received(Token, usize, Option<KernelStamp>),
     /// The peer will send no more.
     Ended(Token),
-    /// The socket failed.
+    /// The socket failed. One of datagrams may go on: the system tells so that nothing listens at the other end.
     Failed(Token, io::Error),
     /// A send that had not completed at once has now; its buffer comes back.
     Sent(Token, Vec<u8>),
@@ -95,9 +97,12 @@ struct Socket {
     fd: OwnedFd,
     /// Tells events of this socket from those of an earlier one with the same token.
     life: u32,
+    kind: Kind,
     connecting: bool,
     /// What could not be sent at once, and how much of it has been since.
     unsent: Option<(Vec<u8>, usize)>,
+    /// Datagrams behind that one.
+    queued: VecDeque<Vec<u8>>,
     /// Why sending failed, until all received bytes have been delivered.
     broken: Option<io::Error>,
     /// Epoll has said that the peer has closed or the socket failed, though there may be something to read before that.
@@ -107,6 +112,21 @@ struct Socket {
     watchable: bool,
     /// The send whose departure is still to be reported.
     watch: Option<Watch>,
+}
+
+/// What a socket carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Bytes without boundaries: what is sent may be put together, and a read that does not fill its buffer has taken all.
+    Stream,
+    /// Datagrams: each is sent and received by itself, and one read says nothing of what else is there.
+    Datagrams,
+}
+
+impl Socket {
+    fn is_ending(&self) -> bool {
+        self.broken.is_some() || self.ending
+    }
 }
 
 /// One thread's sockets.
@@ -217,6 +237,20 @@ impl Reactor {
         self.insert(token, fd, false)
     }
 
+    /// Takes on a connected socket of datagrams. Each [`send`](Reactor::send) is one datagram, and each
+    /// [`Completion::Received`] is one, cut to the length of the buffer.
+    ///
+    /// # Errors
+    /// The descriptor cannot be watched.
+    pub fn adopt_datagrams(&mut self, token: Token, fd: OwnedFd) -> io::Result<()> {
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        self.insert(token, fd, false)?;
+        if let Some(Some(socket)) = self.sockets.get_mut(token as usize) {
+            socket.kind = Kind::Datagrams;
+        }
+        Ok(())
+    }
+
     fn insert(&mut self, token: Token, fd: OwnedFd, connecting: bool) -> io::Result<()> {
         let stamped = self.kernel_stamps && receive::ask_for_stamps(&fd);
         let watchable = connecting && stamped && departure::ask_for_departures(&fd);
@@ -232,8 +266,10 @@ impl Reactor {
         self.sockets[index] = Some(Socket {
             fd,
             life,
+            kind: Kind::Stream,
             connecting,
             unsent: None,
+            queued: VecDeque::new(),
             broken: None,
             ending: false,
             stamped,
@@ -302,12 +338,16 @@ impl Reactor {
             return Submitted::Done(bytes);
         }
         if let Some((waiting, _)) = &mut socket.unsent {
-            waiting.extend_from_slice(&bytes[from..]);
+            match socket.kind {
+                Kind::Stream => waiting.extend_from_slice(&bytes[from..]),
+                Kind::Datagrams => socket.queued.push_back(bytes),
+            }
             return Submitted::Pending;
         }
         match send_some(socket, &bytes, from) {
-            Ok(sent) if sent == bytes.len() => Submitted::Done(bytes),
+            Ok(Some(sent)) if sent == bytes.len() => Submitted::Done(bytes),
             Ok(sent) => {
+                let sent = sent.unwrap_or(from);
                 socket.unsent = Some((bytes, sent));
                 Submitted::Pending
             }
@@ -328,8 +368,13 @@ impl Reactor {
     /// [`Completion::Ended`] or [`Completion::Failed`] may be still to come.
     #[inline]
     pub fn is_sound(&self, token: Token) -> bool {
-        matches!(self.sockets.get(token as usize),
-            Some(Some(s)) if s.unsent.is_none() && s.broken.is_none() && !s.ending)
+        matches!(self.sockets.get(token as usize), Some(Some(s)) if s.unsent.is_none() && !s.is_ending())
+    }
+
+    /// Whether this socket is known to end or to have failed, or is not there.
+    #[inline]
+    pub fn is_ending(&self, token: Token) -> bool {
+        !matches!(self.sockets.get(token as usize), Some(Some(s)) if !s.is_ending())
     }
 
     /// Closes a socket and forgets it; no further completions of it follow.
@@ -460,13 +505,19 @@ impl Reactor {
                 return Some(Completion::Departed(token, watch.departure(&socket.fd, left)));
             }
         }
-        socket.ending |= flags.intersects(ENDING);
+        socket.ending |= socket.kind == Kind::Stream && flags.intersects(ENDING);
         if flags.contains(epoll::EventFlags::OUT) {
             flags.remove(epoll::EventFlags::OUT);
             if let Some((bytes, from)) = socket.unsent.take() {
                 match send_some(socket, &bytes, from) {
-                    Ok(sent) if sent == bytes.len() => return Some(Completion::Sent(token, bytes)),
-                    Ok(sent) => socket.unsent = Some((bytes, sent)),
+                    Ok(Some(sent)) if sent == bytes.len() => {
+                        if let Some(next) = socket.queued.pop_front() {
+                            socket.unsent = Some((next, 0));
+                            flags.insert(epoll::EventFlags::OUT);
+                        }
+                        return Some(Completion::Sent(token, bytes));
+                    }
+                    Ok(sent) => socket.unsent = Some((bytes, sent.unwrap_or(from))),
                     Err(error) => {
                         socket.broken.get_or_insert(error);
                         flags.insert(epoll::EventFlags::IN);
@@ -480,6 +531,14 @@ impl Reactor {
         }
         match receive(&socket.fd, buffer, socket.stamped) {
             Err(Errno::INTR) => None,
+            // There may be more, and an empty one is one too: the flags stay until there is none.
+            Ok(Received { bytes, stamp }) if socket.kind == Kind::Datagrams => {
+                flags.insert(epoll::EventFlags::IN);
+                Some(Completion::Received(token, bytes, stamp))
+            }
+            Err(error) if socket.kind == Kind::Datagrams && error != Errno::AGAIN => {
+                Some(Completion::Failed(token, error.into()))
+            }
             Ok(Received { bytes, stamp }) if bytes > 0 => {
                 // A short read has emptied the socket: unless it has ended, the next edge announces more.
                 if bytes == buffer.len() {
@@ -508,15 +567,19 @@ fn name(token: Token, life: u32) -> u64 {
     u64::from(life) << 32 | u64::from(token)
 }
 
-/// Sends from `from` on, as much as the socket takes; how far it came.
-fn send_some(socket: &mut Socket, bytes: &[u8], mut from: usize) -> io::Result<usize> {
-    while from < bytes.len() {
+/// Sends from `from` on, as much as the socket takes; how far it came. A datagram goes whole or not at all: none, if not yet.
+fn send_some(socket: &mut Socket, bytes: &[u8], mut from: usize) -> io::Result<Option<usize>> {
+    loop {
         match net::send(&socket.fd, &bytes[from..], net::SendFlags::NOSIGNAL) {
             Ok(sent) => from += sent,
+            Err(Errno::AGAIN) if socket.kind == Kind::Datagrams => return Ok(None),
             Err(Errno::AGAIN) => break,
-            Err(Errno::INTR) => {}
+            Err(Errno::INTR) => continue,
             Err(error) => return Err(error.into()),
         }
+        if from >= bytes.len() || socket.kind == Kind::Datagrams {
+            break;
+        }
     }
-    Ok(from)
+    Ok(Some(from))
 }

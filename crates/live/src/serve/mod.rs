@@ -19,12 +19,13 @@ use crate::address::Address;
 use crate::clock::{Clock, UP_BEFORE};
 use crate::control::Control;
 use crate::reactor::{Completion, KernelStamp, Listener, Reactor, Submitted, Token};
-use connection::{Connection, Reply};
+use connection::{Connection, Event, Fixed, Reply};
 use headway_base::Nanos;
 use headway_base::dist::{Dist, Law};
 use headway_base::random::{Stream, open01, streams};
 use headway_base::station::{Admission, Stalls, Station};
-use headway_wire::http1::{Rendered, Response};
+use headway_wire::StreamId;
+use headway_wire::http1::Response;
 use state::State;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -108,9 +109,9 @@ pub struct Server {
     state: Option<State>,
     demand: Stream,
     error: Stream,
-    ok: Rendered,
-    failed: Rendered,
-    full: Rendered,
+    ok: Fixed,
+    failed: Fixed,
+    full: Fixed,
     connections: Vec<Option<Connection>>,
     free: Vec<Token>,
     /// When which answer of which connection leaves.
@@ -142,7 +143,7 @@ impl Server {
             let response = Response::new(status).map_err(|e| io::Error::other(e.to_string()))?;
             let response =
                 response.header("content-type", "text/plain").map_err(|e| io::Error::other(e.to_string()))?;
-            Ok::<_, io::Error>(response.filler(body, &b"headway "[..]).render())
+            Ok::<_, io::Error>(Fixed::of(&response.filler(body, &b"headway "[..])))
         };
         Ok(Server {
             station: Station::new(settings.servers, settings.queue, settings.stalls),
@@ -244,8 +245,9 @@ impl Server {
                 let now = self.clock.now();
                 self.received(token, &buffer[..bytes], now, stamp)?;
             }
-            Completion::Sent(token, buffer) => {
-                self.spare.push(buffer);
+            Completion::Sent(token, mut buffer) => {
+                buffer.clear();
+                self.transmit(token, buffer);
                 self.close_if_over(token);
             }
             Completion::Ended(token) => {
@@ -264,26 +266,35 @@ impl Server {
     fn received(
         &mut self,
         token: Token,
-        mut bytes: &[u8],
+        bytes: &[u8],
         now: Nanos,
         stamp: Option<KernelStamp>,
     ) -> io::Result<()> {
         let Some(connection) = self.connections[token as usize].as_mut() else { return Ok(()) };
-        while let Some(event) = connection.http.receive(&mut bytes) {
+        let mut bytes = connection.begin(bytes);
+        while let Some(event) = connection.receive(&mut bytes) {
             match event {
-                headway_wire::http1::ServerEvent::Request {
-                    expect_continue, method, target, head, ..
-                } => {
+                Event::Request { stream, method, target, head, expect_continue } => {
+                    let asked = self.state.as_ref().map(|_| State::asked(method, target, head));
                     connection.continue_wanted = expect_continue;
-                    connection.asked = self.state.as_ref().map(|_| State::asked(method, target, head));
-                }
-                headway_wire::http1::ServerEvent::BodyChunk { data } => {
-                    connection.continue_wanted = false;
-                    if let (Some(state), Some(asked)) = (&mut self.state, &mut connection.asked) {
-                        state.receive(asked, data);
+                    if let Some(asked) = asked {
+                        connection.ask(stream, asked);
                     }
                 }
-                headway_wire::http1::ServerEvent::RequestEnd => {
+                Event::Chunk { stream, data } => {
+                    // It may be the connection's own.
+                    let data = if self.state.is_some() { data.to_vec() } else { Vec::new() };
+                    connection.continue_wanted = false;
+                    if let (Some(state), Some(asked)) = (&mut self.state, connection.asked(stream)) {
+                        state.receive(asked, &data);
+                    }
+                }
+                Event::Reset { stream } => {
+                    if let (Some(state), Some(asked)) = (&mut self.state, connection.take_asked(stream)) {
+                        state.give_up(&asked);
+                    }
+                }
+                Event::End { stream } => {
                     // A request arrives with the bytes that complete it.
                     connection.continue_wanted = false;
                     let number = self.report.requests;
@@ -294,7 +305,7 @@ impl Server {
                     }
                     let mut draws = self.demand.item(number);
                     let demand = Nanos::from_secs_f64(self.settings.service.sample(&mut draws));
-                    let asked = self.state.as_mut().zip(connection.asked.take());
+                    let asked = self.state.as_mut().zip(connection.take_asked(stream));
                     let cost = asked.as_ref().map_or(Nanos::ZERO, |(state, asked)| state.cost(asked));
                     let demand = demand.saturating_add(cost);
                     let (at, reply) = match self.station.arrive(now, demand) {
@@ -315,16 +326,16 @@ impl Server {
                         (None, reply) => reply,
                     };
                     // Pipelined answers leave in the order of their requests.
-                    let at = at.max(connection.last_departure);
+                    let at = if connection.is_in_order() { at.max(connection.last_departure) } else { at };
                     connection.last_departure = at;
-                    connection.replies.push_back((self.departed, reply));
+                    connection.replies.push_back((self.departed, stream, reply));
                     self.departures.push(Reverse((at, self.departed, token)));
                     self.departed += 1;
                 }
-                headway_wire::http1::ServerEvent::Error { status } => {
+                Event::Malformed(status) => {
                     self.report.malformed += 1;
                     let at = now.max(connection.last_departure);
-                    connection.replies.push_back((self.departed, Reply::Malformed(status)));
+                    connection.replies.push_back((self.departed, StreamId(0), Reply::Malformed(status)));
                     self.departures.push(Reverse((at, self.departed, token)));
                     self.departed += 1;
                     break;
@@ -332,12 +343,13 @@ impl Server {
             }
         }
         // With earlier answers under way it follows the last of them.
+        let mut out = self.spare.pop().unwrap_or_default();
+        out.clear();
         if connection.continue_wanted && connection.replies.is_empty() {
-            let mut out = self.spare.pop().unwrap_or_default();
-            out.clear();
             connection.send_continue(&mut out);
-            self.submit(token, out);
         }
+        self.transmit(token, out);
+        self.close_if_over(token);
         Ok(())
     }
 
@@ -348,61 +360,71 @@ impl Server {
             return;
         };
         // A connection with this token that is younger than the answer has no such number.
-        let next = connection.replies.front().is_some_and(|&(n, _)| n == number);
-        let Some((_, reply)) = next.then(|| connection.replies.pop_front()).flatten() else {
+        let at = connection.replies.iter().position(|&(n, ..)| n == number);
+        let Some((_, stream, reply)) = at.and_then(|at| connection.replies.remove(at)) else {
             self.report.abandoned += 1;
             return;
         };
         let mut out = self.spare.pop().unwrap_or_default();
         out.clear();
-        match reply {
-            Reply::Ok => {
-                self.report.ok += 1;
-                connection.http.respond_rendered(&self.ok, &mut out);
-            }
+        let (counter, answered) = match reply {
+            Reply::Ok => (&mut self.report.ok, connection.respond_fixed(stream, &self.ok, &mut out)),
             Reply::State(answer) => {
                 let response = self.state.as_ref().map(|s| s.response(&answer, self.settings.body_bytes));
                 if let Some(Ok(response)) = response {
-                    *if response.status() < 300 { &mut self.report.ok } else { &mut self.report.denied } += 1;
-                    connection.http.respond(&response, &mut out);
+                    let counter =
+                        if response.status() < 300 { &mut self.report.ok } else { &mut self.report.denied };
+                    (counter, connection.respond(stream, &response, &mut out))
                 } else {
                     // Its headers came in a request, so HTTP takes them.
-                    self.report.errors += 1;
-                    connection.http.respond_rendered(&self.failed, &mut out);
+                    (&mut self.report.errors, connection.respond_fixed(stream, &self.failed, &mut out))
                 }
             }
             Reply::Failed => {
-                self.report.errors += 1;
-                connection.http.respond_rendered(&self.failed, &mut out);
+                (&mut self.report.errors, connection.respond_fixed(stream, &self.failed, &mut out))
             }
             Reply::Full => {
-                self.report.rejected += 1;
-                connection.http.respond_rendered(&self.full, &mut out);
+                (&mut self.report.rejected, connection.respond_fixed(stream, &self.full, &mut out))
             }
             Reply::Malformed(status) => {
                 if let Ok(response) = Response::new(status) {
-                    connection.http.respond(&response.close(), &mut out);
+                    connection.respond(stream, &response.close(), &mut out);
                 }
                 connection.ended = true;
+                // It was counted when it came.
+                (&mut 0, true)
             }
-        }
+        };
+        *(if answered { counter } else { &mut self.report.abandoned }) += 1;
         if connection.replies.is_empty() {
             connection.send_continue(&mut out);
         }
-        self.submit(token, out);
+        self.transmit(token, out);
         self.close_if_over(token);
     }
 
-    fn submit(&mut self, token: Token, bytes: Vec<u8>) {
-        if let Submitted::Done(buffer) = self.reactor.send(token, bytes) {
-            self.spare.push(buffer);
+    /// Hands `out` to the socket, with what the connection has to say besides, as long as the socket takes it.
+    fn transmit(&mut self, token: Token, mut out: Vec<u8>) {
+        loop {
+            let Some(Some(connection)) = self.connections.get_mut(token as usize) else { return };
+            if !self.reactor.is_sending(token) {
+                connection.transmit(&mut out);
+            }
+            if out.is_empty() {
+                return self.spare.push(out);
+            }
+            match self.reactor.send(token, out) {
+                Submitted::Done(buffer) => out = buffer,
+                Submitted::Pending => return,
+            }
+            out.clear();
         }
     }
 
     /// Closes a connection that has no more to say.
     fn close_if_over(&mut self, token: Token) {
         let Some(Some(connection)) = self.connections.get_mut(token as usize) else { return };
-        let over = connection.ended || connection.http.is_finished();
+        let over = connection.ended || connection.is_finished();
         if over && connection.replies.is_empty() && !self.reactor.is_sending(token) {
             self.close(token);
         }
@@ -412,8 +434,8 @@ impl Server {
         self.reactor.close(token);
         if let Some(connection) = self.connections[token as usize].take() {
             self.free.push(token);
-            if let (Some(state), Some(asked)) = (&mut self.state, &connection.asked) {
-                state.give_up(asked);
+            if let Some(state) = &mut self.state {
+                connection.unfinished().for_each(|asked| state.give_up(asked));
             }
         }
     }

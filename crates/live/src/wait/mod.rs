@@ -361,8 +361,11 @@ mod tests {
             }
         }
         drop(held);
-        let left: Vec<_> =
-            loops.iter().filter(|(pid, _)| fs::exists(format!("/proc/{pid}")).unwrap()).collect();
-        assert!(left.is_empty(), "{left:?}");
+        // They were killed; on a busy machine a process of idle priority is long in dying.
+        let began = std::time::Instant::now();
+        while loops.iter().any(|(pid, _)| fs::exists(format!("/proc/{pid}")).unwrap()) {
+            assert!(began.elapsed() < std::time::Duration::from_secs(20), "{loops:?}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
     }
 }

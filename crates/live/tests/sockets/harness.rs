@@ -4,9 +4,10 @@ use headway_base::sink::Kept;
 use headway_base::{Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
-use headway_live::{Address, Clock, Config, Control, Requests, RunReport};
+use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport};
 use headway_workload::content::Script;
 use headway_workload::plan::Group;
+use headway_workload::target::HttpVersion;
 use headway_workload::{Limits, Plan, Process, Request, Shard, Target};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -77,6 +78,8 @@ pub struct Load {
     pub request: Request,
     pub answer_limits: headway_wire::Limits,
     pub tls: Option<TlsSetup>,
+    pub protocols: Protocols,
+    pub spread: bool,
     pub ahead: Nanos,
     pub control: Control,
     pub watch: Option<Watch>,
@@ -99,6 +102,8 @@ impl Default for Load {
             request: Request::get("/"),
             answer_limits: headway_wire::Limits::DEFAULT,
             tls: None,
+            protocols: Protocols::new(HttpVersion::Any, false, 100),
+            spread: false,
             ahead: Nanos::from_millis(5),
             control: Control::default(),
             watch: None,
@@ -145,6 +150,8 @@ impl Load {
             plan: plan.clone(),
             address: address.clone(),
             tls: self.tls,
+            protocols: self.protocols,
+            spread: self.spread,
             requests: Requests::new(&Target::parse("http://localhost/").unwrap(), script).unwrap(),
             answer_limits: self.answer_limits,
             limits: self.limits,

@@ -7,6 +7,7 @@
 mod bad_answers;
 mod bad_connections;
 mod harness;
+mod http2;
 mod interrupts;
 mod limits;
 mod many;
@@ -18,3 +19,4 @@ mod served_state;
 mod tls;
 mod tls_bad;
 mod tls_server;
+mod toy;

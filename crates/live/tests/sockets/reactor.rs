@@ -5,7 +5,8 @@ use headway_base::Nanos;
 use headway_live::Address;
 use headway_live::reactor::{Completion, KernelStamp, Reactor, Submitted, Token};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::unix::net::UnixDatagram;
 use std::time::Instant;
 
 struct Target(TcpListener, Address);
@@ -229,5 +230,100 @@ fn what_waits_for_the_peer_to_read_is_told_as_the_peers() {
         let departed = reactor.give_up_watch(1, wall()).unwrap();
         assert!(departed.by_peer && departed.after >= Nanos::from_millis(30), "{departed:?}");
         drop(other);
+    });
+}
+
+/// Two connected sockets of datagrams, the first of them the reactor's.
+fn datagrams(reactor: &mut Reactor, token: Token) -> UdpSocket {
+    let (ours, theirs) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+    ours.connect(theirs.local_addr().unwrap()).unwrap();
+    theirs.connect(ours.local_addr().unwrap()).unwrap();
+    theirs.set_read_timeout(Some(HANG)).unwrap();
+    reactor.adopt_datagrams(token, ours.into()).unwrap();
+    theirs
+}
+
+#[test]
+fn datagrams_come_one_by_one_even_if_short_or_empty() {
+    guarded(|| {
+        for stamps in [false, true] {
+            let mut reactor = Reactor::new(stamps).unwrap();
+            let peer = datagrams(&mut reactor, 3);
+            for length in [5, 0, 300, 0, 1] {
+                peer.send(&vec![length as u8; length]).unwrap();
+            }
+            // An edge tells of all five; a read of five bytes says nothing of the others, and one of none is no end.
+            let seen = until(&mut reactor, &mut [0; 1_000], |c| matches!(c, Completion::Received(3, 1, _)));
+            let lengths: Vec<usize> = seen
+                .iter()
+                .map(|completion| match completion {
+                    Completion::Received(3, length, stamp) => {
+                        assert_eq!(stamp.is_some(), stamps);
+                        *length
+                    }
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            assert_eq!(lengths, [5, 0, 300, 0, 1]);
+            assert!(reactor.next(&mut [0; 16]).is_none(), "and no end");
+        }
+    });
+}
+
+#[test]
+fn datagrams_are_never_put_together() {
+    guarded(|| {
+        let mut reactor = Reactor::new(false).unwrap();
+        let peer = datagrams(&mut reactor, 0);
+        for n in 0..200u8 {
+            assert!(matches!(reactor.send(0, vec![n; usize::from(n)]), Submitted::Done(_)));
+            let mut buffer = [0; 1_000];
+            assert_eq!(peer.recv(&mut buffer).unwrap(), usize::from(n));
+            assert!(buffer[..usize::from(n)].iter().all(|&byte| byte == n));
+        }
+    });
+}
+
+/// A Unix socket of datagrams takes no more until its peer reads: what waits goes out whole, one by one and in order.
+#[test]
+fn datagrams_that_have_to_wait_keep_their_boundaries() {
+    guarded(|| {
+        let mut reactor = Reactor::new(false).unwrap();
+        let (ours, theirs) = UnixDatagram::pair().unwrap();
+        reactor.adopt_datagrams(0, ours.into()).unwrap();
+        let mut waiting = 0;
+        for n in 0..1_000u16 {
+            let datagram = [&n.to_be_bytes()[..], &vec![1; usize::from(n % 50)]].concat();
+            waiting += u32::from(matches!(reactor.send(0, datagram), Submitted::Pending));
+        }
+        assert!(waiting > 0, "the system takes a thousand datagrams at once");
+        theirs.set_read_timeout(Some(HANG)).unwrap();
+        let (mut buffer, mut sent) = ([0; 1_000], 0);
+        for n in 0..1_000u16 {
+            let length = theirs.recv(&mut buffer).unwrap();
+            assert_eq!((length, &buffer[..2]), (2 + usize::from(n % 50), &n.to_be_bytes()[..]));
+            reactor.wait(Some(Nanos::ZERO)).unwrap();
+            while let Some(completion) = reactor.next(&mut [0; 16]) {
+                assert!(matches!(completion, Completion::Sent(0, _)), "{completion:?}");
+                sent += 1;
+            }
+        }
+        assert_eq!(sent, waiting);
+    });
+}
+
+#[test]
+fn a_datagram_that_nothing_listens_to_fails_and_the_socket_goes_on() {
+    guarded(|| {
+        let mut reactor = Reactor::new(false).unwrap();
+        let peer = datagrams(&mut reactor, 0);
+        let (address, ours) = (peer.local_addr().unwrap(), peer.peer_addr().unwrap());
+        drop(peer);
+        reactor.send(0, b"nobody".to_vec());
+        let seen = until(&mut reactor, &mut [0; 16], |c| matches!(c, Completion::Failed(0, _)));
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        let peer = UdpSocket::bind(address).unwrap();
+        peer.send_to(b"back", ours).unwrap();
+        until(&mut reactor, &mut [0; 16], |c| matches!(c, Completion::Received(0, 4, _)));
     });
 }

@@ -53,6 +53,7 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         ("on the target's machine", yes(generator.same_host_as_target)),
         ("cost of one send", dash(generator.send_cost_s, time)),
         ("connections opened", counted(generator.connections_opened)),
+        ("protocol", words::protocols(summary).unwrap_or_else(|| "-".into())),
         ("arrivals that found the cap reached", counted(generator.cap_hits)),
         ("waiting for the due time", words::waiting::waited(generator).unwrap_or_else(|| "-".into())),
     ];
@@ -115,6 +116,9 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
             .extend([counted("requests", plan.requests), counted("users", plan.users)].into_iter().flatten());
         pairs.extend(worded("think time", &plan.think));
         pairs.extend(counted("connection cap", plan.connections));
+        pairs.extend(worded("version of HTTP", &plan.http));
+        pairs.extend(counted("requests at once on a connection", plan.streams.map(u64::from)));
+        pairs.extend(plan.spread.then(|| ("spread", "over as many connections as there may be".to_owned())));
         pairs.extend(plan.threads.map(|threads| ("worker threads", threads.to_string())));
         pairs.extend(worded("shard", &plan.shard));
         pairs.extend(

@@ -72,6 +72,7 @@ fn connections(page: &mut Page, summary: &Summary) {
     if let Some(opened) = generator.connections_opened {
         parts.push(format!("{} opened", count(opened)));
     }
+    parts.extend(generator.protocols.iter().map(|(protocol, n)| format!("{} of {protocol}", count(*n))));
     if let Some(cap) = summary.plan.as_ref().and_then(|plan| plan.connections) {
         parts.push(format!("cap {}", count(cap)));
     }

@@ -57,6 +57,7 @@ pub fn subject(summary: &Summary) -> String {
     };
     let mut parts = vec![source.to_owned()];
     parts.extend(summary.plan.as_ref().and_then(|plan| load(summary, plan)));
+    parts.extend(protocols(summary));
     let length = summary.measured.to_s - summary.measured.from_s;
     if length > 0.0 {
         let measured = if kind(summary) == Kind::FixedWork { "in all" } else { "measured" };
@@ -65,6 +66,14 @@ pub fn subject(summary: &Summary) -> String {
     parts.extend(summary.started_at.clone());
     let name = if summary.name.is_empty() { "unnamed" } else { &summary.name };
     format!("{name}: {}", parts.join(", "))
+}
+
+/// What was spoken, the most frequent first: `HTTP/2`.
+pub fn protocols(summary: &Summary) -> Option<String> {
+    let mut spoken: Vec<_> = summary.generator.as_ref()?.protocols.iter().collect();
+    spoken.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    let names: Vec<&str> = spoken.into_iter().map(|(name, _)| name.as_str()).collect();
+    (!names.is_empty()).then(|| names.join(" and "))
 }
 
 /// The load in a few words: `sessions at 20.0/s, poisson, 11 requests each`.

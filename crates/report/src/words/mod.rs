@@ -23,7 +23,7 @@ mod users;
 pub mod waiting;
 pub mod why;
 
-pub use asked::{Kind, Row, Table, asked, asked_rate, kind, subject, table, unit};
+pub use asked::{Kind, Row, Table, asked, asked_rate, kind, protocols, subject, table, unit};
 pub use pattern::{end_of_scale, pattern};
 pub use reasons::{
     Reason, ReasonId, reasons, rule_interval, rule_limits, rule_outcome, rule_statistic, rule_title,
@@ -259,6 +259,7 @@ pub fn outcome_meaning(name: &str) -> &'static str {
         Some(Outcome::Cancelled) => "cancelled by the user",
         Some(Outcome::Unfinished) => "the run ended before the answer",
         Some(Outcome::Unsent) => "not sent: no value, or too late",
+        Some(Outcome::RefusedStream) => "refused by the target, unread (HTTP/2)",
         None => "",
     }
 }

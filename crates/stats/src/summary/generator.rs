@@ -21,6 +21,9 @@ pub struct Generator {
     pub cap_hits: Option<u64>,
     /// Connections opened.
     pub connections_opened: Option<u64>,
+    /// Connections that were established, by the protocol spoken on them: `HTTP/1.1`, `HTTP/2`.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub protocols: std::collections::BTreeMap<String, u64>,
     /// Requests that were not sent for want of something on this machine, by what it was: `descriptors` (of the process),
     /// `system-descriptors`, `ports`, `memory`, `watches` (of epoll) or `permission`.
     pub lacked: std::collections::BTreeMap<String, u64>,

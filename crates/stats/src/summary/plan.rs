@@ -31,6 +31,15 @@ pub struct PlanSummary {
     pub arrivals: Option<u64>,
     /// Connection cap, over all threads and shards.
     pub connections: Option<u64>,
+    /// The version of HTTP that was asked for: `1.1`, `2`, or `any` of these as the target prefers; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http: Option<String>,
+    /// Most requests at once on a connection that takes several; left out where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u32>,
+    /// Whether requests were to be spread over as many connections as there may be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spread: bool,
     /// Worker threads.
     pub threads: Option<u32>,
     /// The shard that this process ran, `i/N`; none for the whole plan.

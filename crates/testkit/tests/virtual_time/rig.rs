@@ -61,7 +61,7 @@ pub struct Played {
     pub most_open: usize,
     /// Connections opened although the client had said that the next start needs none.
     pub unannounced: usize,
-    /// Connections opened although an open one had room.
+    /// Connections opened although an open one had room, or carried nothing where requests are spread.
     pub needless: usize,
     /// Most requests on one connection at once.
     pub most_carried: usize,
@@ -115,6 +115,8 @@ pub struct Rig<C, R> {
     now: Nanos,
     /// Requests that a connection takes at once.
     capacity: u32,
+    /// Whether requests are spread over connections.
+    spread: bool,
     /// By instant and number; with the connection's slot and its number over the run.
     calendar: BTreeMap<(Nanos, usize), (ConnectionId, usize, Happening)>,
     written: usize,
@@ -139,6 +141,7 @@ where
             generator: Generator::default(),
             cap: limits.connections as usize,
             capacity: 1,
+            spread: false,
             now: Nanos::ZERO,
             calendar: BTreeMap::new(),
             written: 0,
@@ -158,6 +161,13 @@ where
     pub fn carrying(mut self, capacity: u32) -> Rig<C, R> {
         self.client = self.client.expecting(capacity);
         self.capacity = capacity;
+        self
+    }
+
+    /// The same, and requests are spread over as many connections as there may be.
+    pub fn spreading(mut self, capacity: u32) -> Rig<C, R> {
+        self.client = self.client.spreading();
+        (self.capacity, self.spread) = (capacity, true);
         self
     }
 
@@ -280,7 +290,8 @@ where
                 actions
             }
             Happening::Holds(capacity) => {
-                line.capacity = capacity;
+                // One that takes none any more stays so.
+                line.capacity = if line.capacity == 0 { 0 } else { capacity };
                 vec![self.client.on_connection(on, ConnectionEvent::Capacity(capacity), self.now)]
             }
         };
@@ -336,7 +347,8 @@ where
 
     fn connect(&mut self, id: ConnectionId) -> Option<Action> {
         let number = self.played.lives.len();
-        let room = |line: &Line| line.state == State::Open && line.carries.len() < line.capacity as usize;
+        let most = |line: &Line| if self.spread { line.capacity.min(1) } else { line.capacity } as usize;
+        let room = |line: &Line| line.state == State::Open && line.carries.len() < most(line);
         self.played.needless += usize::from(self.lines.iter().any(room));
         self.played.lives.push((self.now, Nanos::MAX));
         let capacity = self.capacity;
@@ -361,8 +373,15 @@ where
                 return self.client.on_connection(id, failed, self.now);
             }
             Connect::After(connect) => {
-                let event = ConnectionEvent::Established { connect, tls: None, capacity };
+                // Every other one that takes several says so a little later.
+                let settled = capacity == 1 || self.spread || number.is_multiple_of(2);
+                let now = if settled { capacity } else { 1 };
+                self.lines[id as usize].capacity = now;
+                let event = ConnectionEvent::Established { connect, tls: None, capacity: now, settled };
                 self.write(connect, id, Happening::Connection(event));
+                if !settled {
+                    self.write(connect + Nanos::from_millis(3), id, Happening::Holds(capacity));
+                }
             }
             Connect::Fails(after, outcome) => {
                 self.write(after, id, Happening::Connection(ConnectionEvent::Failed(outcome)));

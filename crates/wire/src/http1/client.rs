@@ -29,8 +29,10 @@ pub struct Client {
     to_send: Option<Arc<[u8]>>,
     /// The current head if it came in pieces; kept until the call after the one that reported it.
     assembler: Assembler,
-    /// Number of streams opened so far.
-    opened: u64,
+    /// Bytes of the request under way.
+    sent: u64,
+    /// Whether the first bytes of the answer under way were reported.
+    begun: bool,
     /// Bytes of the answer under way that were consumed.
     received: u64,
 }
@@ -55,6 +57,9 @@ enum State {
     Over,
 }
 
+/// The only stream.
+const STREAM: StreamId = StreamId(0);
+
 /// What every answer begins with.
 const START: &[u8] = b"HTTP/";
 
@@ -68,14 +73,10 @@ impl Client {
             is_head: false,
             to_send: None,
             assembler: Assembler::default(),
-            opened: 0,
+            sent: 0,
+            begun: false,
             received: 0,
         }
-    }
-
-    /// The stream under way, or the last one.
-    fn stream(&self) -> StreamId {
-        StreamId(self.opened.saturating_sub(1))
     }
 
     /// Ends the connection; what follows is swallowed.
@@ -89,7 +90,7 @@ impl Client {
 
     fn fail<'e>(&mut self, reason: ResetReason) -> Option<Event<'e>> {
         self.give_up();
-        Some(Event::Reset { stream: self.stream(), reason })
+        Some(Event::Reset { stream: STREAM, reason })
     }
 
     /// Ends the stream; `rest` came after the answer. No request can have asked for it, since none could be opened
@@ -97,7 +98,7 @@ impl Client {
     fn complete<'e>(&mut self, rest: &[u8]) -> Option<Event<'e>> {
         self.state = State::Idle;
         self.reusable &= rest.is_empty();
-        Some(Event::End { stream: self.stream(), bytes_received: self.received })
+        Some(Event::End { stream: STREAM, bytes_received: self.received })
     }
 
     /// Moves on by `len` bytes of the input.
@@ -111,6 +112,10 @@ impl Client {
     fn receive_head<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
         if self.to_send.is_some() && !bytes.is_empty() {
             return self.fail(ResetReason::Protocol(ProtocolError::Unsolicited));
+        }
+        if !self.begun && !bytes.is_empty() {
+            self.begun = true;
+            return Some(Event::Begun { stream: STREAM });
         }
         while let State::Head { informational } = self.state {
             if bytes.is_empty() {
@@ -186,7 +191,7 @@ impl Client {
         match framed {
             Ok(state) => {
                 self.state = state;
-                Begun::Final(self.stream(), status)
+                Begun::Final(STREAM, status)
             }
             Err(error) => Begun::Broken(ResetReason::Protocol(error)),
         }
@@ -231,7 +236,7 @@ impl Client {
         self.state = State::Chunked(chunked);
         self.received += (before - bytes.len()) as u64;
         match decoded {
-            Decoded::Data(data) => Some(Event::Chunk { stream: self.stream(), data }),
+            Decoded::Data(data) => Some(Event::Chunk { stream: STREAM, data }),
             Decoded::Partial => None,
             Decoded::End => self.complete(bytes),
             Decoded::Broken(error) => self.fail(ResetReason::Protocol(error)),
@@ -279,13 +284,20 @@ impl ClientConnection for Client {
                 self.state = State::Head { informational: 0 };
                 self.reusable = !request.closes();
                 self.is_head = request.is_head();
-                self.to_send = Some(request.bytes().clone());
-                self.opened += 1;
+                let bytes = request.http1();
+                self.sent = bytes.len() as u64;
+                self.to_send = Some(bytes.clone());
+                self.begun = false;
                 self.received = 0;
-                Opened::Stream(self.stream())
+                Opened::Stream(STREAM)
             }
             _ => Opened::Blocked,
         }
+    }
+
+    fn cancel(&mut self, _stream: StreamId) {
+        // The answer may still come, and nothing else can be asked for until then.
+        self.give_up();
     }
 
     fn receive<'a, 'b: 'a>(&'a mut self, _now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
@@ -312,20 +324,20 @@ impl ClientConnection for Client {
                 let data = self.take(bytes, at_most(left, bytes));
                 let left = left - data.len() as u64;
                 self.state = if left == 0 { State::Complete } else { State::Length(left) };
-                Some(Event::Chunk { stream: self.stream(), data })
+                Some(Event::Chunk { stream: STREAM, data })
             }
             State::Chunked(chunked) => self.receive_chunks(chunked, bytes),
             State::UntilEnd(0) => self.fail(ResetReason::TooLarge(Limit::Body)),
             State::UntilEnd(left) => {
                 let data = self.take(bytes, at_most(left, bytes));
                 self.state = State::UntilEnd(left - data.len() as u64);
-                Some(Event::Chunk { stream: self.stream(), data })
+                Some(Event::Chunk { stream: STREAM, data })
             }
             State::Head { .. } | State::Complete | State::Failed(_) | State::Over => None,
         }
     }
 
-    fn receive_end(&mut self, _now: Nanos) -> Option<Event<'static>> {
+    fn receive_end(&mut self, _now: Nanos) -> Option<Event<'_>> {
         self.reusable = false;
         match self.state {
             State::Over => None,
@@ -347,18 +359,12 @@ impl ClientConnection for Client {
         true
     }
 
-    fn poll_timeout(&self) -> Option<Nanos> {
-        None
+    fn bytes_sent(&self, _stream: StreamId) -> u64 {
+        if self.to_send.is_some() { 0 } else { self.sent }
     }
 
-    fn handle_timeout(&mut self, _now: Nanos) {}
-
-    fn free_streams(&self) -> u32 {
-        u32::from(self.reusable && matches!(self.state, State::Idle))
-    }
-
-    fn is_reusable(&self) -> bool {
-        self.reusable
+    fn capacity(&self) -> u32 {
+        u32::from(self.reusable)
     }
 }
 
@@ -368,7 +374,8 @@ mod tests {
 
     fn asking(limits: Limits) -> Client {
         let mut client = Client::new(limits);
-        assert_eq!(client.open(&Request::rendered(&b"x"[..], false, false)), Opened::Stream(StreamId(0)));
+        let request = Request::builder("GET", "a", "/").build().unwrap();
+        assert_eq!(client.open(&request), Opened::Stream(STREAM));
         assert!(client.poll_transmit(Nanos::ZERO, &mut Vec::new()));
         client
     }
@@ -389,7 +396,7 @@ mod tests {
     fn an_idle_connection_holds_nothing_but_itself() {
         let mut client = asking(Limits::DEFAULT);
         let head = format!("HTTP/1.1 200 OK\r\nA: {}\r\nContent-Length: 2\r\n\r\n", "a".repeat(5000));
-        assert_eq!(trickle(&mut client, head.as_bytes()), ["Head"]);
+        assert_eq!(trickle(&mut client, head.as_bytes()), ["Begun", "Head"]);
         assert_eq!(client.assembler.capacity(), 0, "given back before the body");
         assert_eq!(trickle(&mut client, b"hi"), ["Chunk", "Chunk", "End"]);
         assert_eq!(client.assembler.capacity(), 0);
@@ -401,7 +408,9 @@ mod tests {
     fn a_whole_head_is_not_copied() {
         let mut client = asking(Limits::DEFAULT);
         let answer = b"HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n\r\n";
-        let Some(Event::Head { head, .. }) = client.receive(Nanos::ZERO, &mut &answer[..]) else {
+        let mut input = &answer[..];
+        assert!(matches!(client.receive(Nanos::ZERO, &mut input), Some(Event::Begun { .. })));
+        let Some(Event::Head { head, .. }) = client.receive(Nanos::ZERO, &mut input) else {
             panic!("no head")
         };
         assert_eq!(head.header("a").map(<[u8]>::as_ptr), Some(answer[20..].as_ptr()));
@@ -413,7 +422,7 @@ mod tests {
         let mut client = asking(Limits::DEFAULT);
         let head = [&b"HTTP/1.1 200 OK\r\n"[..], &b"A: b\r\n".repeat(20_000)].concat();
         let (within, beyond) = head.split_at(64 << 10);
-        assert_eq!(trickle(&mut client, within), [""; 0]);
+        assert_eq!(trickle(&mut client, within), ["Begun"]);
         assert!(client.assembler.capacity() <= 2 * (64 << 10));
         assert_eq!(trickle(&mut client, beyond), ["Reset"]);
         assert_eq!(client.assembler.capacity(), 0);

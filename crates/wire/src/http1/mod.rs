@@ -16,3 +16,46 @@ pub mod server;
 pub use client::Client;
 pub use response::{Rendered, Response, ResponseError};
 pub use server::{Server, ServerEvent};
+
+use crate::protocol::{Protocol, Settings};
+use crate::syntax::push_line;
+use crate::{ClientConnection, Request};
+
+/// HTTP/1.1: one request at a time on a connection.
+#[derive(Debug)]
+pub struct Http1;
+
+impl Protocol for Http1 {
+    fn name(&self) -> &'static str {
+        "HTTP/1.1"
+    }
+
+    fn alpn(&self) -> &'static [u8] {
+        b"http/1.1"
+    }
+
+    fn streams(&self, _settings: &Settings) -> u32 {
+        1
+    }
+
+    fn connect(&self, settings: &Settings) -> Box<dyn ClientConnection> {
+        Box::new(Client::new(settings.limits))
+    }
+}
+
+/// The bytes of a request: head and body.
+pub(crate) fn render(request: &Request) -> Vec<u8> {
+    let body = request.body();
+    let mut bytes = Vec::with_capacity(256 + body.len());
+    for part in [request.method(), " ", request.target(), " HTTP/1.1\r\n"] {
+        bytes.extend_from_slice(part.as_bytes());
+    }
+    let (name, host) = request.host_line();
+    push_line(&mut bytes, name, host);
+    for (name, value) in request.fields() {
+        push_line(&mut bytes, name, &value);
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(body);
+    bytes
+}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::head::Head;
 use crate::syntax::{is_token, is_value, push_decimal, push_line, trim};
 
 /// An answer, to be rendered with the framing that its request allows.
@@ -132,6 +133,18 @@ impl Response {
         }
     }
 
+    /// Its header lines, but for those that frame it.
+    pub(crate) fn head(&self) -> Head<'_> {
+        Head::new(&self.lines)
+    }
+
+    /// Appends the body without any framing.
+    pub(crate) fn write_plain_body(&self, buffer: &mut Vec<u8>) {
+        if !self.bodiless() {
+            self.write_data(0, self.body_bytes(), buffer);
+        }
+    }
+
     /// Renders it once for all, for [`Server::respond_rendered`](super::Server::respond_rendered). Holds the whole body
     /// in memory.
     pub fn render(&self) -> Rendered {
@@ -203,7 +216,7 @@ impl Response {
     }
 
     /// Whether this status has no body and no framing (RFC 9110, 15.3.5 and 15.4.5).
-    fn bodiless(&self) -> bool {
+    pub(crate) fn bodiless(&self) -> bool {
         matches!(self.status, 204 | 304)
     }
 

@@ -130,7 +130,9 @@ fn short(told: &[Told]) -> Vec<String> {
             P::Trailer => "trailer",
             P::Upgrade => "upgrade",
             P::Unsolicited => "unsolicited",
+            P::Http2(_) | P::GoAway(_) | P::Flood => "of HTTP/2",
         },
+        ResetReason::Refused(_) | ResetReason::ByPeer(_) => "of HTTP/2",
     };
     let word = |told: &Told| match told {
         Told::Head(status, _) => status.to_string(),
@@ -211,17 +213,18 @@ proptest! {
 }
 
 #[test]
-fn streams_are_one_at_a_time_and_numbered() {
+fn streams_are_one_at_a_time() {
     let mut client = Client::new(Limits::DEFAULT);
-    for number in 0..3 {
-        assert_eq!((client.free_streams(), client.is_reusable()), (1, true));
+    for _ in 0..3 {
+        assert_eq!(client.capacity(), 1);
         let Opened::Stream(stream) = client.open(&get()) else { panic!("blocked") };
-        assert_eq!(stream.0, number);
+        assert_eq!(stream.0, 0);
         assert_eq!(client.open(&get()), Opened::Blocked);
-        assert_eq!((client.free_streams(), client.is_reusable()), (0, true));
+        assert_eq!((client.capacity(), client.bytes_sent(stream)), (1, 0));
         let mut sent = b"before".to_vec();
         assert!(client.poll_transmit(Nanos::ZERO, &mut sent));
-        assert_eq!(sent, [b"before", &get().bytes()[..]].concat());
+        assert_eq!(sent, [b"before", &get().http1()[..]].concat());
+        assert_eq!(client.bytes_sent(stream), get().http1().len() as u64);
         let mut bytes = OK.as_bytes();
         let mut ends = 0;
         while let Some(event) = client.receive(Nanos::ZERO, &mut bytes) {
@@ -233,11 +236,20 @@ fn streams_are_one_at_a_time_and_numbered() {
 }
 
 #[test]
+fn a_request_that_is_given_up_costs_the_connection() {
+    let mut client = Client::new(Limits::DEFAULT);
+    let Opened::Stream(stream) = client.open(&get()) else { panic!("blocked") };
+    client.cancel(stream);
+    assert_eq!((client.capacity(), client.open(&get())), (0, Opened::Closed));
+    assert_eq!(client.receive(Nanos::ZERO, &mut OK.as_bytes()), None);
+}
+
+#[test]
 fn a_request_that_closes_is_the_last() {
     let last = Request::builder("GET", "a", "/").header("Connection", "close").build().unwrap();
     let requests = [last, get()];
     let mut asking = Asking::new(LIMITS, &requests);
-    assert!(!asking.client.is_reusable());
+    assert_eq!(asking.client.capacity(), 0);
     asking.receive(OK.as_bytes());
     assert_eq!(short(&asking.told), ["200", "hi", "end 40"]);
     assert_eq!(asking.client.open(&get()), Opened::Closed);
@@ -249,7 +261,7 @@ fn bytes_that_nobody_asked_for_end_the_connection() {
     let mut client = Client::new(LIMITS);
     assert_eq!(client.receive(Nanos::ZERO, &mut &b""[..]), None);
     assert_eq!(client.receive(Nanos::ZERO, &mut OK.as_bytes()), Some(Event::GoAway));
-    assert_eq!((client.free_streams(), client.open(&get())), (0, Opened::Closed));
+    assert_eq!((client.capacity(), client.open(&get())), (0, Opened::Closed));
     let mut more = OK.as_bytes();
     assert_eq!((client.receive(Nanos::ZERO, &mut more), more), (None, &b""[..]));
     assert_eq!(client.receive_end(Nanos::ZERO), None);
@@ -265,7 +277,7 @@ fn bytes_that_nobody_asked_for_end_the_connection() {
     let mut asking = Asking::new(LIMITS, &requests);
     let mut bytes = &[OK, "!"].concat().into_bytes()[..];
     while !matches!(asking.client.receive(Nanos::ZERO, &mut bytes), Some(Event::End { .. })) {}
-    assert_eq!((bytes, asking.client.is_reusable()), (&b"!"[..], false));
+    assert_eq!((bytes, asking.client.capacity()), (&b"!"[..], 0));
     assert_eq!(asking.client.open(&get()), Opened::Closed);
 
     let mut client = Client::new(LIMITS);
@@ -294,6 +306,7 @@ fn a_body_is_borrowed_from_the_input() {
     client.open(&get());
     client.poll_transmit(Nanos::ZERO, &mut Vec::new());
     let mut bytes = OK.as_bytes();
+    assert!(matches!(client.receive(Nanos::ZERO, &mut bytes), Some(Event::Begun { .. })));
     assert!(matches!(client.receive(Nanos::ZERO, &mut bytes), Some(Event::Head { .. })));
     let Some(Event::Chunk { data, .. }) = client.receive(Nanos::ZERO, &mut bytes) else { panic!("no chunk") };
     assert_eq!(data.as_ptr(), OK[38..].as_ptr());

@@ -49,19 +49,19 @@ impl<'r> Asking<'r> {
         if self.stream.is_some() {
             return;
         }
-        let free = self.client.free_streams();
+        let capacity = self.client.capacity();
         let Some(request) = self.requests.as_slice().first() else { return };
         match self.client.open(request) {
             Opened::Stream(stream) => {
-                assert_eq!(free, 1);
-                assert_eq!(self.client.free_streams(), 0);
+                assert_eq!(capacity, 1);
                 self.stream = Some(stream);
                 self.requests.next();
                 assert!(self.client.poll_transmit(Nanos::ZERO, &mut Vec::new()));
                 assert!(!self.client.poll_transmit(Nanos::ZERO, &mut Vec::new()));
             }
             Opened::Blocked => panic!("no stream is open"),
-            Opened::Closed => assert!(!self.client.is_reusable()),
+            Opened::Closed => assert_eq!(self.client.capacity(), 0),
+            Opened::Unfit(error) => panic!("{error}"),
         }
     }
 
@@ -78,13 +78,14 @@ impl<'r> Asking<'r> {
         while let Some(event) = self.client.receive_end(Nanos::ZERO) {
             note(&mut self.told, self.stream, event);
         }
-        assert!(!self.client.is_reusable());
+        assert_eq!(self.client.capacity(), 0);
     }
 }
 
 /// Whether the stream ended in peace.
 fn note(told: &mut Vec<Told>, open: Option<StreamId>, event: Event<'_>) -> bool {
     match event {
+        Event::Begun { stream } => assert_eq!(Some(stream), open),
         Event::Head { stream, status, head } => {
             assert_eq!(Some(stream), open);
             told.push(Told::Head(status, lines(head)));

@@ -36,6 +36,8 @@ struct Slot {
     carries: u32,
     /// Most of these at once.
     capacity: u32,
+    /// Whether that is known.
+    settled: bool,
     /// Whose own it is, or [`SHARED`].
     owner: SessionId,
 }
@@ -63,8 +65,12 @@ pub(super) struct Connections {
     opened: u32,
     /// Requests at once that a connection is expected to take before it is established.
     expected: u32,
-    /// Shared connections that are being opened.
-    opening: u32,
+    /// Shared connections of which it is not known yet what they take: they are being opened, or have not heard.
+    unsettled: u32,
+    /// Whether a request goes to a connection of its own while there may be another one, and then to each in turn.
+    spread: bool,
+    /// Whose turn it is among those available.
+    turn: usize,
 }
 
 impl Connections {
@@ -79,8 +85,15 @@ impl Connections {
             open: 0,
             opened: 0,
             expected: 1,
-            opening: 0,
+            unsettled: 0,
+            spread: false,
+            turn: 0,
         }
+    }
+
+    /// Requests are spread over as many connections as there may be.
+    pub(super) fn spread(&mut self) {
+        self.spread = true;
     }
 
     /// A connection that is being opened is expected to take this many requests at once, at least 1: further ones wait for it.
@@ -98,9 +111,11 @@ impl Connections {
         self.open < self.cap
     }
 
+    /// Whether a request that can start goes to a connection that stands.
     #[inline]
     pub(super) fn has_available(&self) -> bool {
-        !self.available.is_empty()
+        let may_open = self.spread && self.idle == 0 && self.can_open();
+        !self.available.is_empty() && !may_open
     }
 
     /// Whether a request can start: `own` on a new connection that is to be its session's, else on any.
@@ -110,19 +125,41 @@ impl Connections {
             return self.can_open() || self.idle > 0;
         }
         // The first of several connections is opened alone, if the next requests will find room on it.
-        let awaited = self.expected > 1 && self.opening > 0;
+        let awaited = self.expected > 1 && self.unsettled > 0;
         self.has_available() || (self.can_open() && !awaited)
     }
 
     /// A connection with room for a request, which it carries from now on.
     #[inline]
     pub(super) fn take(&mut self) -> Option<ConnectionId> {
+        if self.spread {
+            return self.take_spread();
+        }
         let &id = self.available.last()?;
         let slot = &mut self.slots[id as usize];
         self.idle -= u32::from(slot.carries == 0);
         slot.carries += 1;
         if slot.carries >= slot.capacity {
             self.available.pop();
+        }
+        Some(id)
+    }
+
+    /// The same where requests are spread: one that carries nothing, else none while another may be opened, else each in turn.
+    fn take_spread(&mut self) -> Option<ConnectionId> {
+        if !self.has_available() {
+            return None;
+        }
+        let idle = self.available.iter().position(|&id| self.slots[id as usize].carries == 0);
+        self.turn = idle.unwrap_or(self.turn) % self.available.len();
+        let id = self.available[self.turn];
+        let slot = &mut self.slots[id as usize];
+        self.idle -= u32::from(slot.carries == 0);
+        slot.carries += 1;
+        if slot.carries >= slot.capacity {
+            self.available.remove(self.turn);
+        } else {
+            self.turn += 1;
         }
         Some(id)
     }
@@ -145,11 +182,12 @@ impl Connections {
             number: self.opened,
             carries: 1,
             capacity: 1,
+            settled: false,
             owner: owner.unwrap_or(SHARED),
         };
         self.opened = self.opened.wrapping_add(1);
         self.open += 1;
-        self.opening += u32::from(owner.is_none());
+        self.unsettled += u32::from(owner.is_none());
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = slot;
@@ -170,9 +208,13 @@ impl Connections {
         }
     }
 
-    /// It stands, and takes that many requests at once.
-    pub(super) fn established(&mut self, id: ConnectionId, capacity: u32) {
-        self.opening -= u32::from(self.slot(id).owner == SHARED);
+    /// It stands, and takes that many requests at once; `settled`: which is known, and will not soon be more.
+    pub(super) fn established(&mut self, id: ConnectionId, capacity: u32, settled: bool) {
+        if settled {
+            self.settle(id);
+            // What one connection takes, the next ones are expected to take.
+            self.expected = self.expected.min(capacity.max(1));
+        }
         let slot = self.slot(id);
         slot.state = State::Open;
         slot.capacity = capacity.max(1);
@@ -183,6 +225,7 @@ impl Connections {
 
     /// It takes that many requests at once from now on; those under way go on.
     pub(super) fn set_capacity(&mut self, id: ConnectionId, capacity: u32) {
+        self.settle(id);
         let slot = self.slot(id);
         let was = slot.is_available();
         slot.capacity = capacity;
@@ -230,7 +273,7 @@ impl Connections {
     /// It takes no further request. Whether it is of no more use at once.
     pub(super) fn drain(&mut self, id: ConnectionId) -> bool {
         self.withdraw_if_available(id);
-        self.stop_opening(id);
+        self.settle(id);
         let slot = self.slot(id);
         if slot.state == State::Free {
             return false;
@@ -263,14 +306,16 @@ impl Connections {
     /// Nobody needs it any more, with what it still carries, if anything: it is to be closed.
     pub(super) fn orphan(&mut self, id: ConnectionId) {
         self.withdraw_if_available(id);
-        self.stop_opening(id);
+        self.settle(id);
         self.slot(id).state = State::Orphan;
         self.orphans.push(id);
     }
 
-    fn stop_opening(&mut self, id: ConnectionId) {
-        let slot = &self.slots[id as usize];
-        self.opening -= u32::from(matches!(slot.state, State::Opening(_)) && slot.owner == SHARED);
+    /// Nobody waits any longer to learn what it takes.
+    fn settle(&mut self, id: ConnectionId) {
+        let slot = &mut self.slots[id as usize];
+        let first = !std::mem::replace(&mut slot.settled, true);
+        self.unsettled -= u32::from(first && slot.owner == SHARED);
     }
 
     /// Whether one may have to be closed because nobody needs it.
@@ -292,7 +337,7 @@ impl Connections {
     /// It is gone.
     pub(super) fn close(&mut self, id: ConnectionId) {
         self.withdraw_if_available(id);
-        self.stop_opening(id);
+        self.settle(id);
         let slot = self.slot(id);
         if std::mem::replace(&mut slot.state, State::Free) == State::Free {
             return;

@@ -83,6 +83,9 @@ pub enum ConnectionEvent {
         tls: Option<Nanos>,
         /// Requests it takes at once, at least 1: HTTP/1.1 takes one.
         capacity: u32,
+        /// Whether that is known. If not, [`ConnectionEvent::Capacity`] follows, and as long as it may take more requests none is opened
+        /// beside it.
+        settled: bool,
     },
     /// It could not be made ready. [`Outcome::LocalLimit`]: the generator had nothing left to open it with, and where that is
     /// told before anything else its request has not begun.

@@ -163,6 +163,14 @@ impl<S: RecordSink> Client<S> {
         self
     }
 
+    /// The same for a world in which each request opens a connection of its own, as far as there may be more and none stands idle;
+    /// beyond that they are spread over those that stand.
+    #[must_use]
+    pub fn spreading(mut self) -> Client<S> {
+        self.connections.spread();
+        self
+    }
+
     /// What to do at `now`, one action at a time; none: nothing until something happens or [`wake_at`](Client::wake_at).
     ///
     /// `now` is a clock read just before the call: it becomes the `started` stamp of the request whose first system
@@ -297,7 +305,7 @@ impl<S: RecordSink> Client<S> {
     pub fn on_connection(&mut self, id: ConnectionId, event: ConnectionEvent, now: Nanos) -> Option<Action> {
         self.next_non_arrival = UNKNOWN;
         match event {
-            ConnectionEvent::Established { connect, tls, capacity } => {
+            ConnectionEvent::Established { connect, tls, capacity, settled } => {
                 self.tell_start();
                 let request = self.connections.opening_for(id)?;
                 let record = self.in_flight.record_mut(request);
@@ -305,7 +313,7 @@ impl<S: RecordSink> Client<S> {
                 record.tls = tls.into();
                 record.sent = now.into();
                 self.in_flight.sent(request, now.saturating_add(self.limits.timeout));
-                self.connections.established(id, capacity);
+                self.connections.established(id, capacity, settled);
                 if self.connections.owner(id).is_none() && capacity > 1 {
                     self.came_free(now);
                 }
@@ -332,6 +340,11 @@ impl<S: RecordSink> Client<S> {
             ConnectionEvent::Capacity(_) | ConnectionEvent::Draining => {
                 self.tell_start();
                 if !self.connections.drain(id) {
+                    return None;
+                }
+                if !self.pending.is_empty() {
+                    // Requests on it may have been given up whose cancelling is still to be asked for: that comes first.
+                    self.connections.orphan(id);
                     return None;
                 }
                 if self.connections.owner(id).is_some() {

@@ -5,6 +5,7 @@ use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree, Typed};
 use crate::arrivals::Process;
 use crate::model::words::Worded;
+use crate::target::HttpVersion;
 use headway_base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
 use headway_base::units::{self, MOST_ECHOED, UnitError, echoed, nearest};
 use headway_base::{Nanos, Rate, TimeScale};
@@ -58,6 +59,12 @@ leaf!(
     /// A time scale at which lateness is judged.
     Scale(TimeScale), "a time scale", "5ms", ["string"], ["1ms", "2ms", "5ms", "10ms", "20ms", "50ms", "100ms"],
     |scalar, _| scalar.text.parse().map_err(|e| unit(scalar, &e))
+);
+
+leaf!(
+    /// A version of HTTP.
+    Version(HttpVersion), "a version of HTTP", "2", ["string", "number"], ["any", "1.1", "2"],
+    |scalar, _| HttpVersion::parse(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
 leaf!(

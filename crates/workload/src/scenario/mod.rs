@@ -27,6 +27,7 @@ use crate::model::Model;
 use crate::plan::{Group, Plan};
 use crate::redact::Redactor;
 use crate::shard::Shard;
+use crate::target::HttpVersion;
 use crate::target::Target;
 use environment::Environment;
 use headway_base::{Nanos, TimeScale};
@@ -100,6 +101,12 @@ pub struct Settings {
     pub max_body: Option<u64>,
     /// Whether any certificate will do.
     pub insecure: Option<bool>,
+    /// The version of HTTP.
+    pub http: Option<HttpVersion>,
+    /// Most requests at once on a connection that takes several, at least 1.
+    pub streams: Option<u32>,
+    /// Whether requests are spread over connections.
+    pub spread: Option<bool>,
     /// The longest lateness that is forgiven.
     pub time_scale: Option<TimeScale>,
 }

@@ -10,6 +10,9 @@ use headway_base::Nanos;
 /// Most connections that a file may ask for, as `-c`.
 const MOST_CONNECTIONS: u64 = 10_000_000;
 
+/// Most requests at once on a connection that may be asked for.
+const MOST_STREAMS: u64 = 1_000_000;
+
 /// The name that the file gives, or the stem of its own.
 pub(super) fn name(file: &written::File, source: &Source, reader: &mut Reader<'_>) -> Option<String> {
     let Some(name) = &file.name else {
@@ -69,6 +72,13 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
         }
         n => u32::try_from(n).ok(),
     });
+    let streams = file.streams.as_ref().and_then(|streams| match streams.value {
+        1..=MOST_STREAMS => u32::try_from(streams.value).ok(),
+        n => reader.complain(
+            Problem::new(streams.span, format!("{n} streams on a connection cannot be"))
+                .help("write a number from 1 to 1m; most servers allow 100 to 250"),
+        ),
+    });
     let time = |time: &Option<crate::scenario::leaves::Time>| time.as_ref().map(|t| t.value);
     Settings {
         connections,
@@ -78,6 +88,9 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
         drain: time(&file.drain),
         max_body: file.max_body.as_ref().map(|size| size.value),
         insecure: file.insecure.as_ref().map(|flag| flag.value),
+        http: file.http.as_ref().map(|version| version.value),
+        streams,
+        spread: file.spread.as_ref().map(|flag| flag.value),
         time_scale: file.tolerances.as_ref().and_then(|t| t.time_scale.as_ref()).map(|scale| scale.value),
     }
 }

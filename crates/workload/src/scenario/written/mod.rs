@@ -12,7 +12,7 @@ pub(super) use model::{
 pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Step};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
-use super::leaves::{Count, Flag, Scale, Seed, Size, Text, Time, as_scalar, word};
+use super::leaves::{Count, Flag, Scale, Seed, Size, Text, Time, Version, as_scalar, word};
 use super::read::{Named, OneOrMany, Read, Reader, mapping};
 use super::tree::Tree;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -41,6 +41,12 @@ mapping! {
         max_body: Size,
         /// Whether any certificate of the target will do.
         insecure: Flag,
+        /// The version of HTTP: 1.1, 2, or any of these as the target prefers. Default: any with TLS, 1.1 without.
+        http: Version,
+        /// Most requests at once on a connection that takes several (HTTP/2). Default: 100.
+        streams: Count,
+        /// Whether requests are spread over as many connections as there may be, before one carries several.
+        spread: Flag,
         /// Headers of every request; a step's own header of the same name wins.
         headers: Named<Text>,
         /// Constants for templates: {{vars.NAME}}.

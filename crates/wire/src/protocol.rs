@@ -1,0 +1,40 @@
+//! What a protocol is to those who open connections, and the registry of those that there are.
+
+use std::fmt;
+
+use crate::connection::ClientConnection;
+use crate::limits::Limits;
+use crate::{http1, http2};
+
+/// What connections of any protocol are made with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// What an answer may weigh.
+    pub limits: Limits,
+    /// Most requests under way at once on a connection that takes several, at least 1.
+    pub streams: u32,
+}
+
+/// A protocol: makes connections and describes them. A connection is chosen once, when TLS has been agreed on or at once
+/// without TLS.
+pub trait Protocol: fmt::Debug + Send + Sync {
+    /// As reports name it, such as `HTTP/1.1`.
+    fn name(&self) -> &'static str;
+
+    /// As TLS names it (ALPN; RFC 7301).
+    fn alpn(&self) -> &'static [u8];
+
+    /// Requests that a connection can be expected to take at once, before the peer has said anything; at least 1.
+    fn streams(&self, settings: &Settings) -> u32;
+
+    /// A connection that was just established.
+    fn connect(&self, settings: &Settings) -> Box<dyn ClientConnection>;
+}
+
+/// The protocols, those that are preferred first.
+pub static ALL: [&dyn Protocol; 2] = [&http2::Http2, &http1::Http1];
+
+/// The protocol of that name in TLS.
+pub fn by_alpn(name: &[u8]) -> Option<&'static dyn Protocol> {
+    ALL.into_iter().find(|protocol| protocol.alpn() == name)
+}
