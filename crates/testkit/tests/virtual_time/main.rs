@@ -4,6 +4,7 @@ mod anything;
 mod client;
 mod closed;
 mod common;
+mod datagrams;
 mod fixed_work;
 mod generator_share;
 mod lateness;
