@@ -39,7 +39,7 @@ MODULES = [
 ]
 
 # Slow ones, for .ci/nightly.
-NIGHTLY = ["nightly_broken_servers", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_impairments"]
+NIGHTLY = ["nightly_broken_servers", "nightly_html_layout", "nightly_limits", "nightly_lost", "nightly_http2", "nightly_impairments"]
 
 # What a build without the features `full` says.
 WITHOUT_FEATURES = ["nightly_features"]
