@@ -1,8 +1,10 @@
 """A build without Parquet, SQLite and zstd: it says what it lacks and how to get it, and leaves nothing behind."""
 
+import http.server
 import shutil
+import threading
 
-from harness import ROOT, check, contains, expect, flat, headway
+from harness import ROOT, all_ended, check, contains, expect, flat, headway, run
 
 SAMPLES = ROOT / "crates/import/tests/samples"
 
@@ -31,6 +33,44 @@ def others(tmp):
     ended = headway("audit", SAMPLES / "jmeter-csv/1830_AggRpt.csv.zst", cwd=tmp)
     lacks(ended, "zstd", "zstd")
     contains(flat(ended.err), "zstd -dc", "stderr")
+
+
+class Packed(http.server.BaseHTTPRequestHandler):
+    """Answers in the coding that its path names; what is in the body does not matter."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = b"not looked into"
+        self.send_response(200)
+        self.send_header("Content-Encoding", self.path[1:])
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@check("features: without brotli and zstd, an answer in one of these says what is lacking, and one that is not looked into is fine")
+def packed_answers(tmp):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Packed)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        for coding, what, feature in [("br", "Brotli", "brotli"), ("zstd", "zstd", "zstd")]:
+            url = f"http://127.0.0.1:{server.server_port}"
+            scenario = tmp / f"{coding}.yaml"
+            scenario.write_text(
+                f"target: {url}\njourney: [ {{ get: /{coding}, expect: {{ body: {{ contains: hello }} }} }} ]\n"
+                "users: { arrive: { rate: 20/s }, phases: [ { hold: 1s } ] }\n"
+            )
+            ended = run(scenario, tmp=tmp, name=coding)
+            contains(flat(ended.out), f"this headway was built without {what}", "the first screen")
+            contains(flat(ended.out), f"--features {feature}", "the first screen")
+            all_ended(ended, "check")
+            all_ended(run(f"{url}/{coding}", "-R", "20", "-d", "1s", tmp=tmp, name=f"{coding}-plain"), "ok")
+    finally:
+        server.shutdown()
 
 
 @check("features: all else works: a demo's report, and an audit of a gzipped file")

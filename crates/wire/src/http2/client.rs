@@ -287,7 +287,8 @@ impl Client {
                 }
                 Step::End => {
                     let bytes_received = self.streams.get(stream).map_or(0, |slot| slot.received);
-                    self.forget(stream);
+                    // Both sides are done with it: the peer need not hear of it.
+                    self.streams.remove(stream);
                     return Some(Event::End { stream, bytes_received });
                 }
                 Step::Reset(reason) => {
