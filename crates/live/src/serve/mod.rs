@@ -403,7 +403,7 @@ impl Server {
         self.close_if_over(token);
     }
 
-    /// Hands `out` to the socket, with what the connection has to say besides, as long as the socket takes it.
+    /// Hands `out` to the socket, and what the connection has to say by itself, as long as the socket takes it.
     fn transmit(&mut self, token: Token, mut out: Vec<u8>) {
         loop {
             let Some(Some(connection)) = self.connections.get_mut(token as usize) else { return };

@@ -63,7 +63,7 @@ impl ClientConnection for Echo {
         let datagram = std::mem::take(bytes);
         if let Some((id, _)) = datagram.split_first_chunk::<ID>() {
             let id = u16::from_be_bytes(*id);
-            // Nobody waits for it: a repeated one, or one that was given up.
+            // Else no request waits for it: it is a repeated one, or was given up.
             if let Some(slot) = self.open.iter().position(|open| open.is_some_and(|(of, _)| of == id)) {
                 self.open[slot] = None;
                 self.events.push_back((StreamId(slot as u32), datagram.len() as u64));
@@ -325,7 +325,7 @@ fn an_echo_that_never_answers_times_out_every_request() {
     assert!((200..=202).contains(&played.most_open), "{}", played.most_open);
 }
 
-/// A late answer to a request that was given up is nobody's, also where its place has another since.
+/// A late answer to a request that was given up belongs to none, also where its place has another since.
 #[test]
 fn answers_that_come_too_late_are_passed_over() {
     let played = play(1_000, Way { lost: 0.0, repeated: 0.5, slowest: MS(150) });

@@ -180,7 +180,7 @@ impl Client {
         }
     }
 
-    /// Why the stream of that number ended, after so many bytes of its head or later.
+    /// Why the stream of that number ended, after `received` bytes of its head.
     fn reason(&self, error: &h2::Error, number: u32, received: u64) -> ResetReason {
         if self.over == Some(ResetReason::Protocol(ProtocolError::Flood)) {
             return ResetReason::Protocol(ProtocolError::Flood);
@@ -352,7 +352,7 @@ impl ClientConnection for Client {
     }
 
     fn cancel(&mut self, stream: StreamId) {
-        // The library resets a stream that nobody holds any more.
+        // The library resets a stream of which no handle is left.
         self.forget(stream);
     }
 

@@ -9,7 +9,7 @@ const GOAWAY: u8 = 7;
 /// What is worth knowing of a stretch of frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Frame {
-    /// A frame of that stream, of so many bytes with its head.
+    /// A frame of that stream, and its bytes with its head.
     Stream(u32, u64),
     /// SETTINGS.
     Settings,

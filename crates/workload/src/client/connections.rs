@@ -311,7 +311,7 @@ impl Connections {
         self.orphans.push(id);
     }
 
-    /// Nobody waits any longer to learn what it takes.
+    /// It is known what it takes, or no longer of interest.
     fn settle(&mut self, id: ConnectionId) {
         let slot = &mut self.slots[id as usize];
         let first = !std::mem::replace(&mut slot.settled, true);
