@@ -139,7 +139,7 @@ fn held(input: &Input<'_>, limits: Limits) -> usize {
         let mut client = Client::new(limits);
         for mut bytes in input.bytes.chunks(usize::from(input.pieces[0]).max(1)) {
             if client.free_streams() > 0 {
-                client.open(&request);
+                client.open(&request.clone().into());
                 sent.clear();
                 client.poll_transmit(Nanos::ZERO, &mut sent);
             }

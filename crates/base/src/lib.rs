@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: clocks, files, threads, sockets. Time comes in as an argument.
 
+pub mod answer;
 pub mod dist;
 pub mod failure;
 pub mod profile;
@@ -18,6 +19,7 @@ pub mod time;
 pub mod time_scale;
 pub mod units;
 
+pub use answer::Answer;
 pub use failure::KnownFailure;
 pub use profile::{Phase, Profile};
 pub use record::{Kind, Outcome, Record, Short, Stamp, Trigger};

@@ -47,7 +47,7 @@ fn main() {
         let mut client = Client::new(Limits::DEFAULT);
         time(name, || {
             out.clear();
-            client.open(&request);
+            client.open(&request.clone().into());
             client.poll_transmit(Nanos::ZERO, &mut out);
             let mut input = black_box(&bytes[..]);
             while let Some(event) = client.receive(Nanos::ZERO, &mut input) {
@@ -60,7 +60,7 @@ fn main() {
     let bytes = &cases[0].1;
     time("client: 8 headers in single bytes", || {
         out.clear();
-        client.open(&request);
+        client.open(&request.clone().into());
         client.poll_transmit(Nanos::ZERO, &mut out);
         for byte in bytes {
             let mut input = std::slice::from_ref(byte);

@@ -66,7 +66,7 @@ struct Told {
 
 fn round(draws: &mut Draws, told: &mut Told) {
     let limits = Limits { body_bytes: 10_000, head_bytes: 2_000, headers: 20, ..Limits::DEFAULT };
-    let mut client = Client::new(&Settings { limits, streams: 1 + draws.below(20) as u32 });
+    let mut client = Client::new(&Settings { limits, streams: 1 + draws.below(20) as u32, answer: None });
     let mut server = Server::new(limits);
     let mut open: Vec<StreamId> = Vec::new();
     let how_often = [2, 10, 100, 1_000][draws.below(4)];
@@ -101,7 +101,7 @@ fn round(draws: &mut Draws, told: &mut Told) {
                 request = request.header(format!("X-{n}"), vec![b'v'; draws.below(300)]);
             }
             let request = request.body(vec![b'b'; draws.below(3_000)]).build().expect("it can be sent");
-            if let Opened::Stream(stream) = client.open(&request) {
+            if let Opened::Stream(stream) = client.open(&request.clone().into()) {
                 open.push(stream);
             }
         }

@@ -11,7 +11,7 @@
 //!
 //! let mut connection = http1::Client::new(Limits::DEFAULT);
 //! let request = Request::builder("GET", "example.com", "/bars").build()?;
-//! let Opened::Stream(_) = connection.open(&request) else { panic!("a new connection has a free stream") };
+//! let Opened::Stream(_) = connection.open(&request.into()) else { panic!("a new connection has a free stream") };
 //! let mut to_write = Vec::new();
 //! assert!(connection.poll_transmit(Nanos::ZERO, &mut to_write));
 //!
@@ -40,7 +40,7 @@ use headway_base::Nanos;
 
 use crate::head::Head;
 use crate::limits::Limit;
-use crate::request::{Request, RequestError};
+use crate::payload::{Payload, Unfit};
 
 /// A stream (one request and its answer) within its connection: a small number, used again after the stream has ended. Below
 /// the most streams that were ever open at once.
@@ -57,7 +57,7 @@ pub enum Opened {
     /// Never again on this connection.
     Closed,
     /// This protocol cannot say it.
-    Unfit(RequestError),
+    Unfit(Unfit),
 }
 
 /// Events of a connection, from the bytes it received.
@@ -70,7 +70,7 @@ pub enum Event<'a> {
         /// Of this stream.
         stream: StreamId,
     },
-    /// The head of the final answer; informational ones (1xx) are not reported.
+    /// The head of the final answer; informational ones (1xx) are not reported. Plain bytes have none.
     Head {
         /// Of this stream.
         stream: StreamId,
@@ -204,7 +204,7 @@ pub enum ProtocolError {
 /// `now` is the caller's clock, never going backwards; protocols without timers ignore it.
 pub trait ClientConnection: Send {
     /// Takes a stream for this request, if one is free.
-    fn open(&mut self, request: &Request) -> Opened;
+    fn open(&mut self, payload: &Payload) -> Opened;
 
     /// Gives a stream up: no further events of it follow. What that costs, [`capacity`](ClientConnection::capacity) says: the
     /// whole connection in HTTP/1.1, nothing in HTTP/2, which may leave bytes to send.
@@ -220,7 +220,12 @@ pub trait ClientConnection: Send {
     /// [`Event::GoAway`] where none is open. Call until it returns none.
     fn receive_end(&mut self, now: Nanos) -> Option<Event<'_>>;
 
-    /// Appends to `buffer` the bytes to send now; false if there are none. The caller sends them all, in order, before
+    /// Whether [`receive`](ClientConnection::receive) has an event without further bytes: asked after what was to be sent was handed over.
+    fn has_news(&self) -> bool {
+        false
+    }
+
+    /// Appends to `buffer` the bytes to send now, of datagrams one; false if there are none. The caller sends them all, in order, before
     /// it asks again, and asks after each other call: a connection counts a request as sent when its bytes were handed over.
     fn poll_transmit(&mut self, now: Nanos, buffer: &mut Vec<u8>) -> bool;
 
@@ -243,5 +248,33 @@ pub trait ClientConnection: Send {
     /// Whether the peer has said how many that may be. Until then [`capacity`](ClientConnection::capacity) is what any peer takes.
     fn is_settled(&self) -> bool {
         true
+    }
+
+    /// What came so far that was nobody's answer.
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+}
+
+/// Datagrams that were no answer, or not in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Answers to requests that were given up before.
+    pub late: u64,
+    /// Answers to requests that had theirs.
+    pub duplicates: u64,
+    /// Answers that came after one to a later request (RFC 4737, 3.3).
+    pub reordered: u64,
+    /// What belongs to no request that is remembered.
+    pub unexpected: u64,
+}
+
+impl Tally {
+    /// Both together.
+    pub fn add(&mut self, other: Tally) {
+        self.late += other.late;
+        self.duplicates += other.duplicates;
+        self.reordered += other.reordered;
+        self.unexpected += other.unexpected;
     }
 }

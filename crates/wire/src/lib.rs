@@ -7,17 +7,23 @@
 //! Deliberately absent: clocks, sockets, threads, files, TLS, connection pools, retries, redirects, cookies and content
 //! codings. The owner of the socket moves the bytes; the owner of the user's journey reads the response.
 
+pub mod bytes;
 pub mod connection;
+pub mod datagram;
 pub mod head;
 pub mod http1;
 pub mod http2;
 pub mod limits;
+pub mod payload;
 pub mod protocol;
 pub mod request;
 mod syntax;
 
-pub use connection::{ClientConnection, ErrorCode, Event, Opened, ProtocolError, ResetReason, StreamId};
+pub use connection::{
+    ClientConnection, ErrorCode, Event, Opened, ProtocolError, ResetReason, StreamId, Tally,
+};
 pub use head::Head;
 pub use limits::{Limit, Limits};
-pub use protocol::{Protocol, Settings};
+pub use payload::{Payload, Unfit};
+pub use protocol::{Carrier, Protocol, Settings};
 pub use request::{Request, RequestBuilder, RequestError};

@@ -4,15 +4,27 @@ use std::fmt;
 
 use crate::connection::ClientConnection;
 use crate::limits::Limits;
-use crate::{http1, http2};
+use crate::{bytes, datagram, http1, http2};
+use headway_base::Answer;
 
 /// What connections of any protocol are made with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// What an answer may weigh.
     pub limits: Limits,
     /// Most requests under way at once on a connection that takes several, at least 1.
     pub streams: u32,
+    /// What ends an answer, of protocols of plain bytes; none: as is usual for the protocol.
+    pub answer: Option<Answer>,
+}
+
+/// What a protocol's bytes travel in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Carrier {
+    /// A stream: TCP, a Unix socket, TLS.
+    Stream,
+    /// Datagrams, each a message of its own.
+    Datagrams,
 }
 
 /// A protocol: makes connections and describes them. A connection is chosen once, when TLS has been agreed on or at once
@@ -21,8 +33,20 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// As reports name it, such as `HTTP/1.1`.
     fn name(&self) -> &'static str;
 
-    /// As TLS names it (ALPN; RFC 7301).
-    fn alpn(&self) -> &'static [u8];
+    /// As TLS names it (ALPN; RFC 7301), if it does.
+    fn alpn(&self) -> Option<&'static [u8]> {
+        None
+    }
+
+    /// Schemes of URLs that ask for it and nothing else.
+    fn schemes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What its bytes travel in.
+    fn carrier(&self) -> Carrier {
+        Carrier::Stream
+    }
 
     /// Requests that a connection can be expected to take at once, before the peer has said anything; at least 1.
     fn streams(&self, settings: &Settings) -> u32;
@@ -32,9 +56,14 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 }
 
 /// The protocols, those that are preferred first.
-pub static ALL: [&dyn Protocol; 2] = [&http2::Http2, &http1::Http1];
+pub static ALL: [&dyn Protocol; 4] = [&http2::Http2, &http1::Http1, &bytes::Bytes, &datagram::Datagrams];
 
 /// The protocol of that name in TLS.
 pub fn by_alpn(name: &[u8]) -> Option<&'static dyn Protocol> {
-    ALL.into_iter().find(|protocol| protocol.alpn() == name)
+    ALL.into_iter().find(|protocol| protocol.alpn() == Some(name))
+}
+
+/// The protocol that URLs of this scheme ask for, where they ask for one.
+pub fn by_scheme(scheme: &str) -> Option<&'static dyn Protocol> {
+    ALL.into_iter().find(|protocol| protocol.schemes().contains(&scheme))
 }

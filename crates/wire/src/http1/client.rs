@@ -14,7 +14,7 @@ use super::fields::{ContentLength, Fields, Parsed, Status, parse_answer};
 use crate::connection::{ClientConnection, Event, Opened, ProtocolError, ResetReason, StreamId};
 use crate::head::Head;
 use crate::limits::{Limit, Limits};
-use crate::request::Request;
+use crate::payload::Payload;
 
 /// An HTTP/1.1 client connection. Idle, it holds no memory beyond itself.
 #[derive(Debug)]
@@ -277,7 +277,11 @@ fn at_most(length: u64, bytes: &[u8]) -> usize {
 }
 
 impl ClientConnection for Client {
-    fn open(&mut self, request: &Request) -> Opened {
+    fn open(&mut self, payload: &Payload) -> Opened {
+        let request = match payload.http() {
+            Ok(request) => request,
+            Err(unfit) => return Opened::Unfit(unfit),
+        };
         match self.state {
             _ if !self.reusable => Opened::Closed,
             State::Idle => {
@@ -374,8 +378,8 @@ mod tests {
 
     fn asking(limits: Limits) -> Client {
         let mut client = Client::new(limits);
-        let request = Request::builder("GET", "a", "/").build().unwrap();
-        assert_eq!(client.open(&request), Opened::Stream(STREAM));
+        let request = crate::Request::builder("GET", "a", "/").build().unwrap();
+        assert_eq!(client.open(&request.clone().into()), Opened::Stream(STREAM));
         assert!(client.poll_transmit(Nanos::ZERO, &mut Vec::new()));
         client
     }

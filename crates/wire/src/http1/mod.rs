@@ -30,8 +30,8 @@ impl Protocol for Http1 {
         "HTTP/1.1"
     }
 
-    fn alpn(&self) -> &'static [u8] {
-        b"http/1.1"
+    fn alpn(&self) -> Option<&'static [u8]> {
+        Some(b"http/1.1")
     }
 
     fn streams(&self, _settings: &Settings) -> u32 {

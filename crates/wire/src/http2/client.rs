@@ -17,6 +17,7 @@ use super::{PREFACE, Rendered};
 use crate::connection::{ClientConnection, ErrorCode, Event, Opened, ProtocolError, ResetReason, StreamId};
 use crate::head::Head;
 use crate::limits::{Limit, Limits};
+use crate::payload::Payload;
 use crate::protocol::Settings;
 use crate::request::Request;
 
@@ -320,13 +321,14 @@ fn count_sent(outbound: &mut Frames, streams: &mut Slots<Stream>, mut to_send: &
 }
 
 impl ClientConnection for Client {
-    fn open(&mut self, request: &Request) -> Opened {
+    fn open(&mut self, payload: &Payload) -> Opened {
         if self.capacity() == 0 {
             return Opened::Closed;
         }
-        let rendered = match request.http2() {
-            Ok(rendered) => rendered,
-            Err(error) => return Opened::Unfit(error),
+        let rendered = match payload.http().map(Request::http2) {
+            Ok(Ok(rendered)) => rendered,
+            Ok(Err(error)) => return Opened::Unfit(error.into()),
+            Err(unfit) => return Opened::Unfit(unfit),
         };
         let Rendered { head, body } = rendered;
         match self.requests.poll_ready(&mut Context::from_waker(Waker::noop())) {

@@ -33,8 +33,8 @@ impl Protocol for Http2 {
         "HTTP/2"
     }
 
-    fn alpn(&self) -> &'static [u8] {
-        b"h2"
+    fn alpn(&self) -> Option<&'static [u8]> {
+        Some(b"h2")
     }
 
     fn streams(&self, settings: &Settings) -> u32 {

@@ -217,9 +217,9 @@ fn streams_are_one_at_a_time() {
     let mut client = Client::new(Limits::DEFAULT);
     for _ in 0..3 {
         assert_eq!(client.capacity(), 1);
-        let Opened::Stream(stream) = client.open(&get()) else { panic!("blocked") };
+        let Opened::Stream(stream) = client.open(&get().into()) else { panic!("blocked") };
         assert_eq!(stream.0, 0);
-        assert_eq!(client.open(&get()), Opened::Blocked);
+        assert_eq!(client.open(&get().into()), Opened::Blocked);
         assert_eq!((client.capacity(), client.bytes_sent(stream)), (1, 0));
         let mut sent = b"before".to_vec();
         assert!(client.poll_transmit(Nanos::ZERO, &mut sent));
@@ -238,9 +238,9 @@ fn streams_are_one_at_a_time() {
 #[test]
 fn a_request_that_is_given_up_costs_the_connection() {
     let mut client = Client::new(Limits::DEFAULT);
-    let Opened::Stream(stream) = client.open(&get()) else { panic!("blocked") };
+    let Opened::Stream(stream) = client.open(&get().into()) else { panic!("blocked") };
     client.cancel(stream);
-    assert_eq!((client.capacity(), client.open(&get())), (0, Opened::Closed));
+    assert_eq!((client.capacity(), client.open(&get().into())), (0, Opened::Closed));
     assert_eq!(client.receive(Nanos::ZERO, &mut OK.as_bytes()), None);
 }
 
@@ -252,7 +252,7 @@ fn a_request_that_closes_is_the_last() {
     assert_eq!(asking.client.capacity(), 0);
     asking.receive(OK.as_bytes());
     assert_eq!(short(&asking.told), ["200", "hi", "end 40"]);
-    assert_eq!(asking.client.open(&get()), Opened::Closed);
+    assert_eq!(asking.client.open(&get().into()), Opened::Closed);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn bytes_that_nobody_asked_for_end_the_connection() {
     let mut client = Client::new(LIMITS);
     assert_eq!(client.receive(Nanos::ZERO, &mut &b""[..]), None);
     assert_eq!(client.receive(Nanos::ZERO, &mut OK.as_bytes()), Some(Event::GoAway));
-    assert_eq!((client.capacity(), client.open(&get())), (0, Opened::Closed));
+    assert_eq!((client.capacity(), client.open(&get().into())), (0, Opened::Closed));
     let mut more = OK.as_bytes();
     assert_eq!((client.receive(Nanos::ZERO, &mut more), more), (None, &b""[..]));
     assert_eq!(client.receive_end(Nanos::ZERO), None);
@@ -278,10 +278,10 @@ fn bytes_that_nobody_asked_for_end_the_connection() {
     let mut bytes = &[OK, "!"].concat().into_bytes()[..];
     while !matches!(asking.client.receive(Nanos::ZERO, &mut bytes), Some(Event::End { .. })) {}
     assert_eq!((bytes, asking.client.capacity()), (&b"!"[..], 0));
-    assert_eq!(asking.client.open(&get()), Opened::Closed);
+    assert_eq!(asking.client.open(&get().into()), Opened::Closed);
 
     let mut client = Client::new(LIMITS);
-    let Opened::Stream(stream) = client.open(&get()) else { panic!("blocked") };
+    let Opened::Stream(stream) = client.open(&get().into()) else { panic!("blocked") };
     let reason = ResetReason::Protocol(ProtocolError::Unsolicited);
     assert_eq!(client.receive(Nanos::ZERO, &mut OK.as_bytes()), Some(Event::Reset { stream, reason }));
     assert!(!client.poll_transmit(Nanos::ZERO, &mut Vec::new()), "nothing is sent on a dead connection");
@@ -303,7 +303,7 @@ fn headers_of_a_head_in_pieces_are_those_of_a_whole_one() {
 #[test]
 fn a_body_is_borrowed_from_the_input() {
     let mut client = Client::new(Limits::DEFAULT);
-    client.open(&get());
+    client.open(&get().into());
     client.poll_transmit(Nanos::ZERO, &mut Vec::new());
     let mut bytes = OK.as_bytes();
     assert!(matches!(client.receive(Nanos::ZERO, &mut bytes), Some(Event::Begun { .. })));

@@ -148,7 +148,7 @@ proptest! {
         for round in 0.. {
             prop_assert!(round < 100_000, "{ended} of {} exchanges ended, and nothing moves", exchanges.len());
             if next == ended && next < exchanges.len() {
-                match client.open(&exchanges[next].request()) {
+                match client.open(&exchanges[next].request().into()) {
                     Opened::Stream(_) => next += 1,
                     Opened::Blocked => panic!("every stream has ended"),
                     Opened::Unfit(error) => panic!("{error}"),

@@ -51,7 +51,7 @@ impl<'r> Asking<'r> {
         }
         let capacity = self.client.capacity();
         let Some(request) = self.requests.as_slice().first() else { return };
-        match self.client.open(request) {
+        match self.client.open(&request.clone().into()) {
             Opened::Stream(stream) => {
                 assert_eq!(capacity, 1);
                 self.stream = Some(stream);

@@ -94,7 +94,7 @@ impl Asking {
     }
 
     pub(crate) fn silent(limits: Limits, streams: u32) -> Asking {
-        let mut client = Client::new(&Settings { limits, streams });
+        let mut client = Client::new(&Settings { limits, streams, answer: None });
         let mut sent = Vec::new();
         assert!(client.poll_transmit(Nanos::ZERO, &mut sent));
         let sent = sent.strip_prefix(PREFACE).expect("the preface").to_vec();
@@ -106,7 +106,7 @@ impl Asking {
     }
 
     pub(crate) fn ask(&mut self, request: &Request) -> StreamId {
-        let opened = self.client.open(request);
+        let opened = self.client.open(&request.clone().into());
         let Opened::Stream(stream) = opened else { panic!("{opened:?}") };
         self.transmit();
         stream

@@ -77,7 +77,7 @@ fn the_peers_limit_of_streams_is_the_capacity_and_may_change() {
     asking.get();
     asking.get();
     let third = Request::builder("GET", "a", "/").build().unwrap();
-    assert_eq!(asking.client.open(&third), Opened::Blocked);
+    assert_eq!(asking.client.open(&third.clone().into()), Opened::Blocked);
     asking.receive(&setting(3, 3));
     assert_eq!(asking.client.capacity(), 3);
     asking.get();
@@ -107,7 +107,10 @@ fn a_goaway_lets_those_below_it_end_and_gives_the_others_back() {
     assert_eq!(asking.of(second), [Told::Reset(ResetReason::Refused("GOAWAY"))]);
     assert_eq!(asking.of(first), []);
     assert_eq!(asking.client.capacity(), 0);
-    assert_eq!(asking.client.open(&Request::builder("GET", "a", "/").build().unwrap()), Opened::Closed);
+    assert_eq!(
+        asking.client.open(&Request::builder("GET", "a", "/").build().unwrap().into()),
+        Opened::Closed
+    );
     asking.receive(&answer(1, b"x"));
     assert_eq!(asking.of(first).last(), Some(&Told::End(20)));
     assert_eq!(asking.told.last(), Some(&(None, Told::GoAway)));
@@ -360,6 +363,6 @@ fn what_is_no_http2_is_found_at_once() {
 fn what_only_http1_can_say_is_refused_with_a_reason() {
     let mut asking = Asking::new();
     let request = Request::builder("GET", "a", "/a<b>").build().unwrap();
-    let Opened::Unfit(error) = asking.client.open(&request) else { panic!("sent") };
+    let Opened::Unfit(error) = asking.client.open(&request.clone().into()) else { panic!("sent") };
     assert!(error.to_string().contains("/a<b>"), "{error}");
 }

@@ -60,7 +60,7 @@ proptest! {
         cuts in prop::collection::vec(1usize..60_000, 1..40),
         picks in prop::collection::vec(0usize..100, 1..40),
     ) {
-        let mut client = Client::new(&Settings { limits: Limits::DEFAULT, streams });
+        let mut client = Client::new(&Settings { limits: Limits::DEFAULT, streams, answer: None });
         let mut echo = Echo {
             server: Server::new(Limits::DEFAULT),
             bodies: BTreeMap::new(),
@@ -79,7 +79,7 @@ proptest! {
                 if bodies[next] > 0 {
                     request = request.body(body(next));
                 }
-                match client.open(&request.build().unwrap()) {
+                match client.open(&request.build().unwrap().into()) {
                     Opened::Stream(stream) => {
                         prop_assert!(asked.insert(stream, (next, Vec::new())).is_none());
                         next += 1;
@@ -133,13 +133,13 @@ proptest! {
         frames in prop::collection::vec((0u8..12, any::<u8>(), 0u32..8, prop::collection::vec(any::<u8>(), 0..40)), 0..40),
         cuts in prop::collection::vec(1usize..50, 1..10),
     ) {
-        let mut client = Client::new(&Settings { limits: Limits::DEFAULT, streams: 100 });
+        let mut client = Client::new(&Settings { limits: Limits::DEFAULT, streams: 100, answer: None });
         let request = Request::builder("GET", "a", "/").build().unwrap();
         let hello = crate::frames::hello();
         assert_eq!(client.receive(Nanos::ZERO, &mut &hello[..]), None);
         let mut open: Vec<StreamId> = Vec::new();
         for _ in 0..3 {
-            let Opened::Stream(stream) = client.open(&request) else { panic!("blocked") };
+            let Opened::Stream(stream) = client.open(&request.clone().into()) else { panic!("blocked") };
             open.push(stream);
         }
         let mut bytes = Vec::new();

@@ -1,0 +1,305 @@
+//! Datagrams: each request is one, and so is each answer. Which request an answer belongs to tells a number that is written into the
+//! request and comes back at the same place; or it is the next one; or none is waited for.
+//!
+//! What comes besides is counted: late, twice, to nobody ([`Tally`]).
+//!
+//! Deliberately absent: retransmission, fragments, and what the bytes mean.
+
+mod numbers;
+
+use crate::connection::{ClientConnection, Event, Opened, StreamId, Tally};
+use crate::payload::{Payload, Unfit};
+use crate::protocol::{Carrier, Protocol, Settings};
+use headway_base::answer::Field;
+use headway_base::{Answer, Nanos};
+use numbers::{Numbers, Whose};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The longest payload of a datagram over IPv4 (RFC 768, RFC 791).
+pub const LONGEST: usize = 65_507;
+
+/// Bytes of a datagram whose step has none of its own: the sequence number, the time of sending (nanoseconds since the plan's
+/// zero), both big-endian, and zeroes.
+pub const OWN: usize = 64;
+
+/// Datagrams over UDP.
+#[derive(Debug)]
+pub struct Datagrams;
+
+impl Protocol for Datagrams {
+    fn name(&self) -> &'static str {
+        "UDP"
+    }
+
+    fn schemes(&self) -> &'static [&'static str] {
+        &["udp"]
+    }
+
+    fn carrier(&self) -> Carrier {
+        Carrier::Datagrams
+    }
+
+    fn streams(&self, settings: &Settings) -> u32 {
+        Client::new(settings).capacity()
+    }
+
+    fn connect(&self, settings: &Settings) -> Box<dyn ClientConnection> {
+        Box::new(Client::new(settings))
+    }
+}
+
+/// How answers are told apart.
+#[derive(Debug)]
+enum Match {
+    Number(Field, Numbers),
+    Next,
+    Nothing,
+}
+
+/// A request under way.
+#[derive(Debug)]
+struct Slot {
+    number: u64,
+    bytes: u64,
+    /// Until it is sent.
+    to_send: Option<Arc<[u8]>>,
+}
+
+/// What is to be reported of the datagram at hand.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    /// It begins the answer to the request on this slot.
+    Data(u32),
+    /// It was all of the answer, of that length.
+    End(u32, u64),
+}
+
+/// A socket of datagrams.
+#[derive(Debug)]
+pub struct Client {
+    answers: Match,
+    most: u32,
+    /// Of the next request without an answer.
+    sequence: u64,
+    slots: Vec<Option<Slot>>,
+    free: Vec<u32>,
+    live: u32,
+    unsent: VecDeque<u32>,
+    /// Sent, and no answer is waited for.
+    over: VecDeque<u32>,
+    turn: Option<Turn>,
+    /// Whether the next datagram could be the answer to a request that was given up.
+    doubtful: bool,
+    tally: Tally,
+}
+
+impl Client {
+    /// A socket that was just made. What ends an answer on a stream says nothing here: numbers tell them apart.
+    pub fn new(settings: &Settings) -> Client {
+        let most = settings.streams.clamp(1, numbers::MOST as u32);
+        let (answers, most) = match settings.answer {
+            Some(Answer::Next) => (Match::Next, 1),
+            Some(Answer::None) => (Match::Nothing, most),
+            Some(Answer::Match(field)) => {
+                let numbers = Numbers::new(field, u64::from(most));
+                let most = numbers.most() as u32;
+                (Match::Number(field, numbers), most)
+            }
+            _ => (Match::Number(Field::SEQUENCE, Numbers::new(Field::SEQUENCE, u64::from(most))), most),
+        };
+        Client {
+            answers,
+            most,
+            sequence: 0,
+            slots: Vec::new(),
+            free: Vec::new(),
+            live: 0,
+            unsent: VecDeque::new(),
+            over: VecDeque::new(),
+            turn: None,
+            doubtful: false,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Ends the request of a slot.
+    fn release(&mut self, slot: u32) -> Option<Slot> {
+        let released = self.slots.get_mut(slot as usize)?.take()?;
+        self.free.push(slot);
+        self.live -= 1;
+        Some(released)
+    }
+
+    /// Whose answer this datagram is, if anybody's.
+    fn whose(&mut self, datagram: &[u8]) -> Option<u32> {
+        match &mut self.answers {
+            Match::Nothing => self.tally.unexpected += 1,
+            Match::Next => {
+                let slot =
+                    self.slots.iter().position(|slot| slot.as_ref().is_some_and(|s| s.to_send.is_none()));
+                if let Some(slot) = slot {
+                    return Some(slot as u32);
+                }
+                self.tally.unexpected += 1;
+            }
+            Match::Number(field, numbers) => {
+                let Some(written) = datagram.get(usize::from(field.offset)..field.end()) else {
+                    self.tally.unexpected += 1;
+                    return None;
+                };
+                let number = written.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+                match numbers.answered(number) {
+                    Whose::Open { slot, reordered } => {
+                        self.tally.reordered += u64::from(reordered);
+                        return Some(slot);
+                    }
+                    Whose::Answered => self.tally.duplicates += 1,
+                    Whose::GivenUp => self.tally.late += 1,
+                    Whose::Nobody => self.tally.unexpected += 1,
+                }
+            }
+        }
+        None
+    }
+}
+
+impl ClientConnection for Client {
+    fn open(&mut self, payload: &Payload) -> Opened {
+        let bytes = match payload.bytes() {
+            Ok(bytes) => bytes,
+            Err(unfit) => return Opened::Unfit(unfit),
+        };
+        if bytes.len() > LONGEST {
+            return Opened::Unfit(Unfit::TooLong { bytes: bytes.len(), most: LONGEST });
+        }
+        let length = if bytes.is_empty() { OWN } else { bytes.len() };
+        if self.doubtful {
+            return Opened::Closed;
+        }
+        if self.live >= self.most {
+            return Opened::Blocked;
+        }
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
+        let number = match &mut self.answers {
+            Match::Number(field, _) if length < field.end() => {
+                let end = field.end();
+                self.free.push(slot);
+                return Opened::Unfit(Unfit::NoRoom { bytes: length, end });
+            }
+            Match::Number(_, numbers) => match numbers.take(slot) {
+                Some(number) => number,
+                None => {
+                    self.free.push(slot);
+                    return Opened::Blocked;
+                }
+            },
+            Match::Next => 0,
+            Match::Nothing => {
+                self.sequence += 1;
+                self.sequence - 1
+            }
+        };
+        if slot as usize == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[slot as usize] = Some(Slot { number, bytes: length as u64, to_send: Some(bytes.clone()) });
+        self.live += 1;
+        self.unsent.push_back(slot);
+        Opened::Stream(StreamId(slot))
+    }
+
+    fn cancel(&mut self, stream: StreamId) {
+        let Some(slot) = self.release(stream.0) else { return };
+        self.unsent.retain(|&unsent| unsent != stream.0);
+        self.over.retain(|&over| over != stream.0);
+        if matches!(self.turn, Some(Turn::Data(slot) | Turn::End(slot, _)) if slot == stream.0) {
+            self.turn = None;
+        }
+        match &mut self.answers {
+            Match::Number(_, numbers) => numbers.give_up(slot.number),
+            // Its answer could still come.
+            Match::Next => self.doubtful |= slot.to_send.is_none(),
+            Match::Nothing => {}
+        }
+    }
+
+    fn receive<'a, 'b: 'a>(&'a mut self, now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
+        if let Some(Turn::End(slot, bytes_received)) = self.turn {
+            self.turn = None;
+            self.release(slot);
+            return Some(Event::End { stream: StreamId(slot), bytes_received });
+        }
+        if bytes.is_empty() {
+            let slot = self.over.pop_front()?;
+            self.release(slot);
+            return Some(Event::End { stream: StreamId(slot), bytes_received: 0 });
+        }
+        if let Some(Turn::Data(slot)) = self.turn {
+            let data = std::mem::take(bytes);
+            self.turn = Some(Turn::End(slot, data.len() as u64));
+            return Some(Event::Chunk { stream: StreamId(slot), data });
+        }
+        match self.whose(bytes) {
+            Some(slot) => {
+                self.turn = Some(Turn::Data(slot));
+                Some(Event::Begun { stream: StreamId(slot) })
+            }
+            None => {
+                *bytes = &[];
+                self.receive(now, bytes)
+            }
+        }
+    }
+
+    fn receive_end(&mut self, _now: Nanos) -> Option<Event<'_>> {
+        None
+    }
+
+    fn poll_transmit(&mut self, now: Nanos, buffer: &mut Vec<u8>) -> bool {
+        let Some(number) = self.unsent.pop_front() else { return false };
+        let Some(slot) = self.slots[number as usize].as_mut() else { return false };
+        let start = buffer.len();
+        let bytes = slot.to_send.take().unwrap_or_default();
+        let own = bytes.is_empty();
+        buffer.extend_from_slice(&bytes);
+        buffer.resize(start + slot.bytes as usize, 0);
+        let datagram = &mut buffer[start..];
+        if own {
+            datagram[8..16].copy_from_slice(&now.0.to_be_bytes());
+        }
+        let sequence = slot.number;
+        match &self.answers {
+            Match::Number(field, _) => {
+                let digits = &sequence.to_be_bytes()[8 - usize::from(field.width)..];
+                datagram[usize::from(field.offset)..field.end()].copy_from_slice(digits);
+            }
+            Match::Nothing if own => datagram[..8].copy_from_slice(&sequence.to_be_bytes()),
+            Match::Next | Match::Nothing => {}
+        }
+        if matches!(self.answers, Match::Nothing) {
+            self.over.push_back(number);
+        }
+        true
+    }
+
+    fn bytes_sent(&self, stream: StreamId) -> u64 {
+        let slot = self.slots.get(stream.0 as usize).and_then(Option::as_ref);
+        slot.filter(|slot| slot.to_send.is_none()).map_or(0, |slot| slot.bytes)
+    }
+
+    fn has_news(&self) -> bool {
+        !self.over.is_empty()
+    }
+
+    fn capacity(&self) -> u32 {
+        if self.doubtful { 0 } else { self.most }
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
+    }
+}
+
+#[cfg(test)]
+mod tests;

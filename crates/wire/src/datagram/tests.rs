@@ -1,0 +1,135 @@
+use super::*;
+use crate::limits::Limits;
+
+fn client(answer: Option<&str>, streams: u32) -> Client {
+    let answer = answer.map(|text| Answer::parse(text).unwrap());
+    Client::new(&Settings { limits: Limits::DEFAULT, streams, answer })
+}
+
+fn payload(bytes: &[u8]) -> Payload {
+    Payload::Bytes(bytes.into())
+}
+
+fn open(client: &mut Client, bytes: &[u8]) -> StreamId {
+    match client.open(&payload(bytes)) {
+        Opened::Stream(stream) => stream,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sent(client: &mut Client, now: Nanos) -> Vec<u8> {
+    let mut datagram = Vec::new();
+    assert!(client.poll_transmit(now, &mut datagram));
+    datagram
+}
+
+/// Whose answer a datagram was, and its data.
+fn answer(client: &mut Client, mut datagram: &[u8]) -> Option<(StreamId, Vec<u8>)> {
+    let Event::Begun { stream } = client.receive(Nanos::ZERO, &mut datagram)? else { panic!("not begun") };
+    let data = match client.receive(Nanos::ZERO, &mut datagram) {
+        Some(Event::Chunk { stream: s, data }) if s == stream => data.to_vec(),
+        other => panic!("{other:?}"),
+    };
+    let end = Event::End { stream, bytes_received: data.len() as u64 };
+    assert_eq!(client.receive(Nanos::ZERO, &mut datagram), Some(end));
+    assert_eq!(client.receive(Nanos::ZERO, &mut datagram), None);
+    Some((stream, data))
+}
+
+#[test]
+fn datagrams_of_our_own_have_their_number_and_time() {
+    let mut client = client(None, 100);
+    let (a, b) = (open(&mut client, b""), open(&mut client, b""));
+    let first = sent(&mut client, Nanos(7));
+    assert_eq!((first.len(), client.bytes_sent(a), client.bytes_sent(b)), (OWN, OWN as u64, 0));
+    let second = sent(&mut client, Nanos(9));
+    assert!(!client.poll_transmit(Nanos(9), &mut Vec::new()));
+    assert_eq!(first[..16], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
+    assert_eq!(second[..16], [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9]);
+    assert_eq!(answer(&mut client, &second), Some((b, second.clone())));
+    assert_eq!(answer(&mut client, &first), Some((a, first.clone())));
+    assert_eq!(client.tally(), Tally { reordered: 1, ..Tally::default() });
+}
+
+#[test]
+fn the_number_goes_where_it_is_stated() {
+    let mut client = client(Some("match:2+2"), 100_000);
+    assert_eq!(client.capacity(), 65_536);
+    let stream = open(&mut client, b"ab--cd");
+    let datagram = sent(&mut client, Nanos::ZERO);
+    assert_eq!(datagram, b"ab\0\0cd");
+    assert_eq!(answer(&mut client, b"??\0\0"), Some((stream, b"??\0\0".to_vec())));
+    assert_eq!(client.open(&payload(b"abc")), Opened::Unfit(Unfit::NoRoom { bytes: 3, end: 4 }));
+    assert_eq!(
+        client.open(&payload(&[0; LONGEST + 1])),
+        Opened::Unfit(Unfit::TooLong { bytes: LONGEST + 1, most: LONGEST })
+    );
+    open(&mut client, b"ab--cd");
+    assert_eq!(sent(&mut client, Nanos::ZERO), b"ab\0\x01cd");
+}
+
+#[test]
+fn what_is_nobodys_answer_is_counted() {
+    let mut client = client(None, 100);
+    let (a, b) = (open(&mut client, b""), open(&mut client, b""));
+    let (first, second) = (sent(&mut client, Nanos::ZERO), sent(&mut client, Nanos::ZERO));
+    client.cancel(a);
+    assert_eq!(answer(&mut client, &first), None);
+    assert_eq!(answer(&mut client, &second).map(|(stream, _)| stream), Some(b));
+    for datagram in [&second[..], b"short", &[0xff; 64]] {
+        assert_eq!(answer(&mut client, datagram), None);
+    }
+    assert_eq!(client.tally(), Tally { late: 1, duplicates: 1, reordered: 0, unexpected: 2 });
+    // One that was given up before it was sent is not sent.
+    let c = open(&mut client, b"");
+    client.cancel(c);
+    assert!(!client.poll_transmit(Nanos::ZERO, &mut Vec::new()));
+    assert_eq!(client.capacity(), 100);
+}
+
+#[test]
+fn as_many_as_it_may_carry() {
+    let mut client = client(None, 2);
+    let (a, _) = (open(&mut client, b""), open(&mut client, b""));
+    assert_eq!(client.open(&payload(b"")), Opened::Blocked);
+    client.cancel(a);
+    assert_eq!(open(&mut client, b""), a);
+}
+
+#[test]
+fn the_next_datagram_answers_the_only_request() {
+    let mut client = client(Some("next"), 100);
+    assert_eq!(client.capacity(), 1);
+    let stream = open(&mut client, b"hi");
+    // Before it was sent nothing can have answered it.
+    assert_eq!(answer(&mut client, b"early"), None);
+    assert_eq!(sent(&mut client, Nanos::ZERO), b"hi");
+    assert_eq!(client.open(&payload(b"hi")), Opened::Blocked);
+    assert_eq!(answer(&mut client, b"ho"), Some((stream, b"ho".to_vec())));
+    assert_eq!(answer(&mut client, b"ho"), None);
+    assert_eq!(client.tally().unexpected, 2);
+    // The answer to one that was given up could come later.
+    let stream = open(&mut client, b"hi");
+    sent(&mut client, Nanos::ZERO);
+    client.cancel(stream);
+    assert_eq!((client.capacity(), client.open(&payload(b"hi"))), (0, Opened::Closed));
+}
+
+#[test]
+fn without_answers_a_request_ends_when_it_was_handed_over() {
+    let mut client = client(Some("none"), 100);
+    let (a, b) = (open(&mut client, b""), open(&mut client, b"own"));
+    assert!(!client.has_news());
+    assert_eq!(sent(&mut client, Nanos(5))[..16], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5]);
+    assert_eq!(sent(&mut client, Nanos(5)), b"own");
+    for stream in [a, b] {
+        assert!(client.has_news());
+        let end = Event::End { stream, bytes_received: 0 };
+        assert_eq!(client.receive(Nanos::ZERO, &mut &b""[..]), Some(end));
+    }
+    assert!(!client.has_news());
+    assert_eq!(answer(&mut client, b"what?"), None);
+    assert_eq!(client.tally().unexpected, 1);
+    open(&mut client, b"");
+    assert_eq!(sent(&mut client, Nanos::ZERO)[..8], [0, 0, 0, 0, 0, 0, 0, 2]);
+}
