@@ -176,7 +176,7 @@ impl Tolerance {
 /// `headway run`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct RunArgs {
-    /// Where to: http://host:port/path, https://..., h2c://..., or unix:/path/to/socket:/path; or a scenario file, NAME.yaml. Also a
+    /// Where to: http://host:port/path, https://..., h2c://..., unix:/path/to/socket:/path, tcp://host:port or udp://host:port; or a scenario file, NAME.yaml. Also a
     /// file of lines 'GET http://host/path', as vegeta's targets; - is either on standard input
     #[arg(value_name = "URL|SCENARIO")]
     pub target: String,
@@ -195,6 +195,13 @@ pub struct RunArgs {
     /// Most requests at once on a connection of HTTP/2, as far as the target allows it [default: 100]
     #[arg(help_heading = "HTTP", long, value_parser = given(units::parse_count), value_name = "N")]
     pub streams: Option<Given<u64>>,
+    /// Where an answer over tcp:// ends (until:'\r\n', bytes:16, length:4, close, none), or which datagram it is over udp://
+    /// (match:OFFSET+WIDTH, next, none)
+    #[arg(help_heading = "TCP and UDP", long, value_name = "ANSWER")]
+    pub answer: Option<String>,
+    /// No answers: a request ends when it was handed to the system; --answer none
+    #[arg(help_heading = "TCP and UDP", long, conflicts_with = "answer")]
+    pub one_way: bool,
     /// Open a connection for each request up to -c, before one of HTTP/2 carries several
     #[arg(help_heading = "HTTP", long)]
     pub spread: bool,

@@ -78,7 +78,8 @@ impl Location {
     fn parse(url: &str) -> anyhow::Result<Location> {
         let url = url.trim();
         let target = headway_workload::Target::parse(url)?;
-        if !matches!(target.endpoint, headway_workload::target::Endpoint::Tcp { .. }) {
+        let is_tcp = matches!(target.endpoint, headway_workload::target::Endpoint::Tcp { .. });
+        if !is_tcp || !target.scheme.is_http() {
             anyhow::bail!("{url} is no http or https URL");
         }
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -87,7 +88,7 @@ impl Location {
         // Browsers and curl pass over line breaks and tabs in URLs (WHATWG URL, 4.4).
         let tail = tail.split('#').next().unwrap_or_default().replace(['\t', '\n', '\r'], "");
         let slash = if tail.starts_with('/') { "" } else { "/" };
-        let scheme = if target.tls { "https" } else { "http" };
+        let scheme = if target.tls() { "https" } else { "http" };
         Ok(Location {
             origin: format!("{scheme}://{}", target.authority),
             user: authority.rsplit_once('@').map(|(user, _)| user.to_owned()),

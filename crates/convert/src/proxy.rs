@@ -10,7 +10,10 @@ pub fn passed_over(target: &Target, env: impl Fn(&str) -> Option<String>) -> Opt
     let set = |names: &[&'static str]| {
         names.iter().copied().find(|name| env(name).is_some_and(|value| !value.trim().is_empty()))
     };
-    let name = match target.tls {
+    if !target.scheme.is_http() {
+        return None;
+    }
+    let name = match target.tls() {
         true => set(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
         false => set(&["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]),
     }?;

@@ -5,19 +5,19 @@ use crate::reasons::explain;
 use crate::spec::Kept;
 use crate::{Error, Manifest, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow};
-use headway_base::{Nanos, Outcome};
+use headway_base::{Answer, Nanos, Outcome};
 use headway_live::tls::TlsSetup;
-use headway_live::{Clock, Control, Protocols, RunReport, WorkerReport, wait};
+use headway_live::{Address, Clock, Control, Protocols, RunReport, WorkerReport, wait};
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
     Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId, Generator, IdleLoops, Severity,
-    Source, Stall, Wait, WaitStrategy, WorkerTime,
+    Source, Stall, Strays, Wait, WaitStrategy, WorkerTime,
 };
 use headway_workload::Target;
 use headway_workload::content::Script;
 use headway_workload::redact::Redactor;
-use headway_workload::target::HttpVersion;
+use headway_workload::target::{HttpVersion, Scheme};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
@@ -42,8 +42,10 @@ pub struct Live {
     pub insecure: bool,
     /// The version of HTTP.
     pub http: HttpVersion,
-    /// Most requests at once on a connection that takes several.
-    pub streams: u32,
+    /// Most requests at once on a connection that takes several; none: as is usual for the protocol.
+    pub streams: Option<u32>,
+    /// Where an answer of plain bytes ends; none: as is usual for the protocol.
+    pub answer: Option<Answer>,
     /// Whether requests are spread over as many connections as there may be.
     pub spread: bool,
     /// How workers wait for the next intended time.
@@ -76,7 +78,8 @@ impl Live {
             threads: None,
             insecure: false,
             http: HttpVersion::Any,
-            streams: headway_live::protocols::DEFAULT_STREAMS,
+            streams: None,
+            answer: None,
             spread: false,
             wait: wait::Settings::default(),
             start: None,
@@ -88,9 +91,17 @@ impl Live {
     /// The requests as the wire protocol has them.
     ///
     /// # Errors
-    /// A method, header or path that HTTP does not allow.
+    /// What the protocol does not allow.
     pub fn requests(&self) -> anyhow::Result<headway_live::Requests> {
         Ok(headway_live::Requests::new(&self.target, self.script.clone())?)
+    }
+
+    /// What is spoken to the target. Over UDP a datagram of the user's own is answered by the next one, unless it is said otherwise; one of
+    /// ours by its number.
+    fn protocols(&self) -> Protocols {
+        let own = self.target.scheme == Scheme::Udp && self.script.has_bodies();
+        let answer = self.answer.clone().or(own.then_some(Answer::Next));
+        Protocols::new(self.target.scheme, self.http, self.streams, answer)
     }
 
     /// What is to be known of it before it runs, and stands in its summary.
@@ -115,9 +126,12 @@ impl Live {
     ) -> Result<RunResult, Error> {
         let (plan, endpoint) = (&spec.plan, &self.target.endpoint);
         let requests = self.requests().map_err(Error::usage)?;
-        let address =
-            headway_live::address::reachable(headway_live::resolve(endpoint).map_err(Error::failed)?);
-        let tls = self.target.tls.then(|| TlsSetup::new(self.target.host(), self.insecure));
+        let mut addresses = headway_live::resolve(endpoint).map_err(Error::failed)?;
+        if self.target.scheme == Scheme::Udp {
+            addresses = addresses.into_iter().map(Address::for_datagrams).collect();
+        }
+        let address = headway_live::address::reachable(addresses);
+        let tls = self.target.tls().then(|| TlsSetup::new(self.target.host(), self.insecure));
         let tls = tls.transpose().map_err(Error::failed)?;
         let local = address.is_local();
         let threads = headway_live::run::workers(
@@ -131,9 +145,12 @@ impl Live {
         let clock = clock(self.start).map_err(Error::usage)?;
         let zero = clock.unix_nanos(Nanos::ZERO);
         let mut manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
-        manifest.asked.http = Some(self.http.name().to_owned());
-        let several = self.http == HttpVersion::Http2 || (self.http == HttpVersion::Any && self.target.tls);
-        manifest.asked.streams = several.then_some(self.streams);
+        let protocols = self.protocols();
+        let is_http = self.target.scheme.is_http();
+        manifest.asked.http = is_http.then(|| self.http.name().to_owned());
+        manifest.asked.answer = protocols.answer.as_ref().map(ToString::to_string);
+        let several = protocols.at_once(self.target.tls()) > 1;
+        manifest.asked.streams = several.then_some(protocols.streams);
         manifest.asked.spread = self.spread;
         let collector = kept.collector(spec, &manifest, threads as usize, observers)?;
         let (intake, mut batches) = channel();
@@ -141,7 +158,7 @@ impl Live {
             plan: plan.clone(),
             address,
             tls,
-            protocols: Protocols::new(self.http, self.target.tls, self.streams),
+            protocols,
             spread: self.spread,
             requests,
             answer_limits: headway_wire::Limits {
@@ -201,6 +218,19 @@ fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
     Ok(Clock::starting_in(ahead))
 }
 
+/// What datagrams brought that was no answer, where any were sent.
+fn strays(report: &RunReport) -> Option<Strays> {
+    let mut all = headway_wire::Tally::default();
+    report.workers.iter().for_each(|worker| all.add(worker.tally));
+    let sent = report.workers.iter().any(|worker| worker.spoke.contains_key("UDP"));
+    sent.then_some(Strays {
+        late: all.late,
+        duplicates: all.duplicates,
+        reordered: all.reordered,
+        unexpected: all.unexpected,
+    })
+}
+
 /// Connections that were established, by protocol.
 fn spoken(report: &RunReport) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
@@ -252,6 +282,7 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
         protocols: spoken(report),
+        datagrams: strays(report),
         wait: Some(waited(report)),
         ..Generator::default()
     }

@@ -11,17 +11,27 @@ use thiserror::Error;
 pub enum Address {
     /// TCP over IPv4 or IPv6.
     Tcp(SocketAddr),
+    /// UDP over IPv4 or IPv6.
+    Udp(SocketAddr),
     /// A Unix stream socket.
     Unix(PathBuf),
 }
 
 impl Address {
+    /// The same place, for datagrams. A Unix socket stays what it is.
+    pub fn for_datagrams(self) -> Address {
+        match self {
+            Address::Tcp(address) => Address::Udp(address),
+            other => other,
+        }
+    }
+
     /// Whether it is this machine: loopback, a Unix socket, or an address of one of its own interfaces.
     pub fn is_local(&self) -> bool {
         match self {
             Address::Unix(_) => true,
             // An address one can bind is one's own.
-            Address::Tcp(address) => {
+            Address::Tcp(address) | Address::Udp(address) => {
                 address.ip().is_loopback() || std::net::UdpSocket::bind((address.ip(), 0)).is_ok()
             }
         }
@@ -31,7 +41,7 @@ impl Address {
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Address::Tcp(address) => write!(f, "{address}"),
+            Address::Tcp(address) | Address::Udp(address) => write!(f, "{address}"),
             Address::Unix(path) => write!(f, "{}", path.display()),
         }
     }
@@ -77,7 +87,8 @@ const TRY_FOR: Duration = Duration::from_secs(2);
 pub fn reachable(mut addresses: Vec<Address>) -> Address {
     let answers = |address: &Address| match address {
         Address::Tcp(at) => TcpStream::connect_timeout(at, TRY_FOR).is_ok(),
-        Address::Unix(_) => true,
+        // Nothing answers a datagram for certain.
+        Address::Udp(_) | Address::Unix(_) => true,
     };
     let at = if addresses.len() > 1 { addresses.iter().position(answers).unwrap_or(0) } else { 0 };
     addresses.swap_remove(at)

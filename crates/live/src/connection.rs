@@ -92,6 +92,7 @@ impl Connection {
     /// The request of this stream, which carries it no longer.
     pub(crate) fn take(&mut self, stream: StreamId) -> Option<Asked> {
         let asked = self.asked.get_mut(stream.0 as usize)?.take()?;
+        self.unsent.retain(|&unsent| unsent != stream);
         self.live -= 1;
         Some(asked)
     }

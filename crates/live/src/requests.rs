@@ -5,9 +5,9 @@
 //! per session of the worker that plays it.
 
 use headway_base::{Nanos, Outcome};
-use headway_wire::Opened;
+use headway_wire::{Opened, Payload, Unfit};
 use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
-use headway_workload::target::Endpoint;
+use headway_workload::target::{Endpoint, Scheme};
 use headway_workload::{Request, RequestKey, SessionControl, Target};
 use std::sync::Arc;
 use thiserror::Error;
@@ -17,34 +17,34 @@ use thiserror::Error;
 pub struct Requests {
     host: String,
     port: Option<u16>,
-    https: bool,
+    scheme: Scheme,
     script: Arc<Script>,
-    /// By step: the bytes, where they are always the same.
-    fixed: Vec<Option<headway_wire::Request>>,
+    /// By step: what is sent, where it is always the same.
+    fixed: Vec<Option<Payload>>,
 }
 
-/// A step that HTTP cannot send.
+/// A step that the protocol cannot send.
 #[derive(Debug, Error)]
 #[error("step {step}: {error}")]
 pub struct RequestsError {
     /// Name of the step.
     pub step: String,
     /// What is wrong with it.
-    pub error: headway_wire::RequestError,
+    pub error: Unfit,
 }
 
 impl Requests {
     /// The requests of that script to that target.
     ///
     /// # Errors
-    /// A step that is the same for all sessions and holds something that HTTP does not allow. Others are found when they are due.
+    /// A step that is the same for all sessions and holds something that the protocol does not allow. Others are found when they are due.
     pub fn new(target: &Target, script: Arc<Script>) -> Result<Requests, RequestsError> {
-        let default_port = if target.tls { 443 } else { 80 };
+        let default_port = if target.tls() { 443 } else { 80 };
         let (host, port) = match &target.endpoint {
             Endpoint::Tcp { host, port } => (host.clone(), Some(*port).filter(|&p| p != default_port)),
             Endpoint::Unix(_) => (target.authority.clone(), None),
         };
-        let mut requests = Requests { host, port, https: target.tls, fixed: Vec::new(), script };
+        let mut requests = Requests { host, port, scheme: target.scheme, fixed: Vec::new(), script };
         let steps = u16::try_from(requests.script.steps().len()).unwrap_or(u16::MAX);
         for step in 0..steps {
             let fixed = requests.render_fixed(step)?;
@@ -53,7 +53,7 @@ impl Requests {
         Ok(requests)
     }
 
-    fn render_fixed(&self, step: u16) -> Result<Option<headway_wire::Request>, RequestsError> {
+    fn render_fixed(&self, step: u16) -> Result<Option<Payload>, RequestsError> {
         if !self.script.is_fixed(step, &Memory::default()) {
             return Ok(None);
         }
@@ -74,38 +74,36 @@ impl Requests {
     ///
     /// # Errors
     /// A method, path or header that HTTP does not allow.
-    pub fn wire(&self, request: &Request) -> Result<headway_wire::Request, headway_wire::RequestError> {
+    pub fn wire(&self, request: &Request) -> Result<Payload, Unfit> {
+        if !self.scheme.is_http() {
+            return Ok(Payload::Bytes(request.body.as_slice().into()));
+        }
         let mut builder = headway_wire::Request::builder(
             request.method.as_str(),
             self.host.as_str(),
             request.path.as_str(),
         )
         .port(self.port)
-        .https(self.https);
+        .https(self.scheme == Scheme::Https);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
         if !request.body.is_empty() {
             builder = builder.body(request.body.as_slice());
         }
-        builder.build()
+        Ok(Payload::Http(builder.build()?))
     }
 
     /// The request of one session's turn, for steps that differ between sessions.
-    fn make(
-        &self,
-        sending: &RequestKey,
-        now_unix_ns: i128,
-        memory: &Memory,
-    ) -> Result<headway_wire::Request, Refusal> {
+    fn make(&self, sending: &RequestKey, now_unix_ns: i128, memory: &Memory) -> Result<Payload, Refusal> {
         let request = self.script.render(&RenderContext { sending, now_unix_ns }, memory)?;
         self.wire(&request).map_err(|error| self.unfit(sending.step, &error))
     }
 
     /// The protocol does not allow what this step is to send.
-    fn unfit(&self, step: u16, error: &headway_wire::RequestError) -> Refusal {
+    fn unfit(&self, step: u16, error: &Unfit) -> Refusal {
         let step = self.script.steps()[usize::from(step)].name();
-        let same = format!("step {step}: not sent, for HTTP does not allow it");
+        let same = format!("step {step}: not sent, for the protocol does not allow it");
         let reason = Reason { whole: format!("step {step}: not sent: {error}"), same, kind: None };
         Refusal { outcome: Outcome::Unsent, then: SessionControl::Continue, reason }
     }
@@ -131,7 +129,7 @@ impl SessionStore {
         requests: &Requests,
         sending: &RequestKey,
         now_unix_ns: impl FnOnce() -> i128,
-        send: impl FnOnce(&headway_wire::Request) -> Opened,
+        send: impl FnOnce(&Payload) -> Opened,
     ) -> Result<(Opened, InFlight), Refusal> {
         let script = requests.script();
         if script.needs_memory() {

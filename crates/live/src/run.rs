@@ -92,7 +92,7 @@ where
     let shared = Shared {
         address: config.address.clone(),
         requests: config.requests.clone(),
-        settings: headway_wire::Settings { limits: config.answer_limits, streams: config.protocols.streams },
+        settings: config.protocols.settings(config.answer_limits),
         tls: config.tls.as_ref().map(|tls| tls.offering(config.protocols.alpn())),
         protocols: config.protocols.clone(),
         clock: config.clock,

@@ -4,6 +4,7 @@ use crate::departures::Departures;
 use crate::reasons::FailureReasons;
 use crate::wait::Wakeups;
 use headway_base::Nanos;
+use headway_wire::Tally;
 use headway_workload::content::Lengths;
 use std::collections::BTreeMap;
 
@@ -68,6 +69,8 @@ pub struct WorkerReport {
     pub departures: Departures,
     /// Why requests failed.
     pub reasons: FailureReasons,
+    /// What datagrams brought that was nobody's answer.
+    pub tally: Tally,
     /// Bodies that were decoded, and how long they were in all.
     pub decoded: (u64, Lengths),
 }

@@ -19,7 +19,7 @@ use crate::transport::Transport;
 use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
-use headway_wire::{Event, Opened, ResetReason, Settings, StreamId};
+use headway_wire::{Carrier, Event, Opened, ResetReason, Settings, StreamId};
 use headway_workload::client::{ConnectionId, RequestId};
 use headway_workload::content::Reason;
 use headway_workload::{Action, Client, ConnectionEvent, RequestEvent, RequestKey, SessionControl};
@@ -80,6 +80,8 @@ pub(crate) struct Worker<'a, S> {
     corked: bool,
     /// Connections with something that waits so.
     to_transmit: Vec<ConnectionId>,
+    /// Connections whose protocol has news without having received anything.
+    to_hear: Vec<ConnectionId>,
     /// When protocols want to be called.
     timers: BinaryHeap<Reverse<(Nanos, ConnectionId)>>,
     /// What the sessions keep.
@@ -117,6 +119,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             todo: VecDeque::new(),
             corked: false,
             to_transmit: Vec::new(),
+            to_hear: Vec::new(),
             timers: BinaryHeap::new(),
             kept: SessionStore::default(),
             spare: Vec::new(),
@@ -140,6 +143,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let now = self.shared.clock.now();
         for id in 0..self.connections.len() {
             self.never_left(id as ConnectionId, now);
+            self.count_strays(id as ConnectionId);
         }
         self.client.finish_all(now);
         if let (Some(before), Some(after)) = (before, host::scheduled()) {
@@ -247,13 +251,17 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     /// Sends what has waited, unless it is to wait on.
     #[inline]
     fn uncork(&mut self, outer: bool, now: Nanos) {
-        self.corked = outer;
         if outer {
             return;
         }
-        while let Some(id) = self.to_transmit.pop() {
-            self.transmit(id, now);
+        loop {
+            while let Some(id) = self.to_transmit.pop() {
+                self.transmit(id, now);
+            }
+            let Some(id) = self.to_hear.pop() else { break };
+            self.answer(id, &[], now);
         }
+        self.corked = false;
     }
 
     fn hear_stop(&mut self, now: Nanos) {
@@ -312,18 +320,22 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         while let Some(stream) = self.connection(id).and_then(|c| c.any_stream()) {
             self.missed(id, stream);
         }
+        self.count_strays(id);
         self.reactor.close(id);
         self.connections[id as usize] = None;
+    }
+
+    /// What a connection that ends has counted.
+    fn count_strays(&mut self, id: ConnectionId) {
+        let tally = self.connection(id).and_then(|c| c.wire.as_ref()).map(|wire| wire.tally());
+        self.report.tally.add(tally.unwrap_or_default());
     }
 
     /// A request is given up. What that costs is the protocol's affair.
     fn cancel(&mut self, on: ConnectionId, request: RequestId, now: Nanos) {
         self.never_left(on, now);
         let Some(stream) = self.connection(on).and_then(|c| c.stream_of(request)) else { return };
-        self.missed(on, stream);
-        if let Some(wire) = self.connection(on).and_then(|c| c.wire.as_mut()) {
-            wire.cancel(stream);
-        }
+        self.given_up(on, stream);
         self.note_capacity(on, now);
         self.transmit(on, now);
     }
@@ -427,31 +439,66 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 return self.broken(id, Outcome::Tls, &error, now);
             }
             let watched = !connection.unsent.is_empty() && self.report.departures.picks(now);
-            self.tell_sent(id, now);
+            let told = self.tell_sent(id, now);
             if !any {
                 self.spare.push(out);
                 break;
             }
             if watched {
                 self.submit_watched(id, out, now);
-            } else {
-                self.submit(id, out);
+            } else if let Some(error) = self.submit(id, out) {
+                self.not_taken(id, told, &error, now);
             }
         }
         self.set_timer(id);
+        let news = self.connection(id).and_then(|c| c.wire.as_ref()).is_some_and(|wire| wire.has_news());
+        if news && !self.to_hear.contains(&id) {
+            self.to_hear.push(id);
+        }
     }
 
-    /// Tells the client how many bytes its new requests have.
+    /// The system did not take a datagram: the request on that stream was not sent.
+    #[cold]
+    fn not_taken(&mut self, id: ConnectionId, stream: Option<StreamId>, error: &io::Error, now: Nanos) {
+        let lack = self.note_lack(error);
+        let Some((request, status)) = stream.and_then(|stream| self.given_up(id, stream)) else { return };
+        let outcome = if lack { Outcome::LocalLimit } else { Outcome::Unsent };
+        let why = format_args!("sending to {}: {error}", self.shared.address);
+        self.report.reasons.add((outcome, status), None, why, None);
+        let (bytes_received, then) = (0, SessionControl::Continue);
+        self.tell_of(request, RequestEvent::Done { outcome, status, bytes_received, then }, now);
+    }
+
+    /// A request of a connection that goes on is not waited for any longer: which it is, and the status that had come.
+    fn given_up(&mut self, id: ConnectionId, stream: StreamId) -> Option<(RequestId, u16)> {
+        let missed = self.missed(id, stream);
+        if let Some(wire) = self.connection(id).and_then(|c| c.wire.as_mut()) {
+            wire.cancel(stream);
+        }
+        missed
+    }
+
+    /// Tells the client how many bytes its new requests have, as far as they were handed over; returns the last of them.
     #[inline]
-    fn tell_sent(&mut self, id: ConnectionId, now: Nanos) {
-        let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        while let Some(stream) = connection.unsent.pop() {
-            let bytes = connection.wire.as_ref().map_or(0, |wire| wire.bytes_sent(stream));
-            if let Some(asked) = asked_of(&mut connection.asked, stream) {
+    fn tell_sent(&mut self, id: ConnectionId, now: Nanos) -> Option<StreamId> {
+        let mut told = None;
+        let Connection { unsent, wire: Some(wire), asked, .. } = self.connections[id as usize].as_mut()?
+        else {
+            return None;
+        };
+        unsent.retain(|&stream| {
+            let bytes = wire.bytes_sent(stream);
+            if bytes == 0 {
+                return true;
+            }
+            told = Some(stream);
+            if let Some(asked) = asked_of(asked, stream) {
                 asked.sent = bytes;
                 self.client.on_request(asked.request, RequestEvent::Sent(bytes), now);
             }
-        }
+            false
+        });
+        told
     }
 
     /// Takes note of when the protocol wants to be called.
@@ -490,7 +537,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         if let Some(departed) = departed {
             self.report.departures.push(now, departed);
         }
-        if let Submitted::Done(buffer) = submitted {
+        // Datagrams are not watched.
+        if let Submitted::Done(buffer) | Submitted::Refused(buffer, _) = submitted {
             self.spare.push(buffer);
         }
     }
@@ -506,12 +554,18 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         }
     }
 
-    /// Hands bytes to the socket.
+    /// Hands bytes to the socket; why a datagram was not taken.
     #[inline]
-    fn submit(&mut self, id: ConnectionId, bytes: Vec<u8>) {
-        if let Submitted::Done(buffer) = self.reactor.send(id, bytes) {
-            self.spare.push(buffer);
+    fn submit(&mut self, id: ConnectionId, bytes: Vec<u8>) -> Option<io::Error> {
+        match self.reactor.send(id, bytes) {
+            Submitted::Done(buffer) => self.spare.push(buffer),
+            Submitted::Pending => {}
+            Submitted::Refused(buffer, error) => {
+                self.spare.push(buffer);
+                return Some(error);
+            }
         }
+        None
     }
 
     /// The socket failed: what that means depends on what it was doing.
@@ -522,12 +576,28 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             Some((Stage::Handshake, _)) => {
                 self.handshake_failed(id, &format_args!("during the TLS handshake: {error}"), None, now);
             }
+            Some((Stage::Ready, _)) if self.shared.protocols.carrier() == Carrier::Datagrams => {
+                self.unreachable(id, error, now);
+            }
             Some((Stage::Ready, 0)) => self.drained(id, now),
             Some((Stage::Ready, _)) => {
                 let outcome = if self.note_lack(error) { Outcome::LocalLimit } else { Outcome::Reset };
                 self.broken(id, outcome, error, now);
             }
         }
+    }
+
+    /// The system says that datagrams of this socket do not arrive (ICMP): not which, so that is how all end that are under way on it.
+    fn unreachable(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {
+        let outcome = connect_outcome(error, &self.shared.address);
+        self.note_lack(error);
+        let why = format_args!("sending to {}: {error}", self.shared.address).to_string();
+        while let Some(stream) = self.connection(id).and_then(|c| c.any_stream()) {
+            if let Some((request, status)) = self.given_up(id, stream) {
+                self.ends_badly(request, (outcome, status), connect_kind(error), &why, now);
+            }
+        }
+        self.note_capacity(id, now);
     }
 
     /// The requests in flight on this connection end badly, and the connection with them.
@@ -625,7 +695,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         if out.is_empty() {
             self.spare.push(out);
         } else {
-            self.submit(id, out);
+            let _ = self.submit(id, out);
         }
     }
 

@@ -56,16 +56,50 @@ impl HttpVersion {
     }
 }
 
+/// What the scheme of a URL asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scheme {
+    /// HTTP without TLS; also that of a Unix socket.
+    Http,
+    /// HTTP with TLS.
+    Https,
+    /// HTTP/2 without TLS.
+    H2c,
+    /// Plain bytes over TCP.
+    Tcp,
+    /// Datagrams over UDP.
+    Udp,
+}
+
+impl Scheme {
+    /// Every one.
+    pub const ALL: [Scheme; 5] = [Scheme::Http, Scheme::Https, Scheme::H2c, Scheme::Tcp, Scheme::Udp];
+
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+            Scheme::H2c => "h2c",
+            Scheme::Tcp => "tcp",
+            Scheme::Udp => "udp",
+        }
+    }
+
+    /// Whether steps are requests of HTTP, and not plain bytes.
+    pub const fn is_http(self) -> bool {
+        matches!(self, Scheme::Http | Scheme::Https | Scheme::H2c)
+    }
+}
+
 /// A target: scheme, address, what to ask for, and credentials that stood in the URL.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     /// Where to connect.
     pub endpoint: Endpoint,
-    /// Whether to speak TLS.
-    pub tls: bool,
-    /// Whether the URL itself asks for HTTP/2 without TLS (`h2c://`).
-    pub h2c: bool,
-    /// Path and query, as they go into the request line.
+    /// What to speak.
+    pub scheme: Scheme,
+    /// Path and query, as they go into the request line; empty where plain bytes are sent.
     pub path: String,
     /// The Host header: name and, unless it is the scheme's default, port.
     pub authority: String,
@@ -74,8 +108,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads `http://host[:port]/path`, `https://...`, `h2c://...` (HTTP/2 without TLS), `unix:/path/to/socket[:/path]`, or without a scheme, as http,
-    /// `host[:port]/path`.
+    /// Reads `http://host[:port]/path`, `https://...`, `h2c://...` (HTTP/2 without TLS), `tcp://host:port`, `udp://host:port`,
+    /// `unix:/path/to/socket[:/path]`, or without a scheme, as http, `host[:port]/path`.
     ///
     /// # Errors
     /// Another scheme, no host, or what is no URL at all.
@@ -84,7 +118,7 @@ impl Target {
             UnitError::new(
                 &Redactor::default().hide_url(text),
                 format!(
-                    "a target: {why}; write for example http://127.0.0.1:8080/path, https://host/, or unix:/run/app.sock:/path"
+                    "a target: {why}; write for example http://127.0.0.1:8080/path, https://host/, udp://host:7000, or unix:/run/app.sock:/path"
                 ),
             )
         };
@@ -92,18 +126,21 @@ impl Target {
             return Target::unix(rest).ok_or_else(|| bad("the socket's path is missing"));
         }
         let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let (name, rest) = with_scheme.split_once("://").unwrap_or(("http", &with_scheme));
+        let known = Scheme::ALL.into_iter().find(|scheme| name.eq_ignore_ascii_case(scheme.name()));
         // The library knows what to make of an http URL.
-        let (h2c, with_scheme) =
-            match with_scheme.get(..6).filter(|scheme| scheme.eq_ignore_ascii_case("h2c://")) {
-                Some(_) => (true, format!("http://{}", &with_scheme[6..])),
-                None => (false, with_scheme),
-            };
-        let url = Url::parse(&with_scheme).map_err(|e| bad(&e.to_string()))?;
-        let tls = match url.scheme() {
-            "http" => false,
-            "https" => true,
-            other => return Err(bad(&format!("the scheme {other} is not spoken here"))),
+        let read = match known {
+            Some(Scheme::H2c) => format!("http://{rest}"),
+            _ => with_scheme.clone(),
         };
+        let url = Url::parse(&read).map_err(|e| bad(&e.to_string()))?;
+        let scheme = known.ok_or_else(|| bad(&format!("the scheme {} is not spoken here", url.scheme())))?;
+        if !scheme.is_http() {
+            let bare = matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
+            if !bare || !url.username().is_empty() || url.password().is_some() {
+                return Err(bad(&format!("{} takes a host and a port alone", scheme.name())));
+            }
+        }
         let host = match url.host() {
             Some(Host::Ipv6(address)) => address.to_string(),
             Some(host) => host.to_string(),
@@ -122,6 +159,7 @@ impl Target {
             None => bracketed.to_owned(),
         };
         let path = match url.query() {
+            _ if !scheme.is_http() => String::new(),
             Some(query) => format!("{}?{query}", url.path()),
             None => url.path().to_owned(),
         };
@@ -132,7 +170,7 @@ impl Target {
             pair.extend(decode(url.password().unwrap_or("")));
             format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
         });
-        Ok(Target { endpoint: Endpoint::Tcp { host, port }, tls, h2c, path, authority, authorization })
+        Ok(Target { endpoint: Endpoint::Tcp { host, port }, scheme, path, authority, authorization })
     }
 
     fn unix(rest: &str) -> Option<Target> {
@@ -142,25 +180,22 @@ impl Target {
         };
         (!socket.is_empty()).then(|| Target {
             endpoint: Endpoint::Unix(socket.to_owned()),
-            tls: false,
-            h2c: false,
+            scheme: Scheme::Http,
             path,
             authority: "localhost".to_owned(),
             authorization: None,
         })
     }
 
+    /// Whether to speak TLS.
+    pub fn tls(&self) -> bool {
+        self.scheme == Scheme::Https
+    }
+
     /// As a URL with all its parameters, without user and password.
     pub fn url(&self) -> String {
         match &self.endpoint {
-            Endpoint::Tcp { .. } => {
-                let scheme = match (self.tls, self.h2c) {
-                    (true, _) => "https",
-                    (false, true) => "h2c",
-                    (false, false) => "http",
-                };
-                format!("{scheme}://{}{}", self.authority, self.path)
-            }
+            Endpoint::Tcp { .. } => format!("{}://{}{}", self.scheme.name(), self.authority, self.path),
             Endpoint::Unix(socket) => format!("unix:{socket}:{}", self.path),
         }
     }
@@ -232,6 +267,8 @@ mod tests {
         check("localhost:81/x", "http://localhost:81/x", tcp("localhost", 81));
         check("https://example.org", "https://example.org/", tcp("example.org", 443));
         check("http://[::1]:9/", "http://[::1]:9/", tcp("::1", 9));
+        check("tcp://127.0.0.1:80", "tcp://127.0.0.1:80", tcp("127.0.0.1", 80));
+        check("UDP://[::1]:9/", "udp://[::1]:9", tcp("::1", 9));
         check("unix:/run/a.sock", "unix:/run/a.sock:/", Endpoint::Unix("/run/a.sock".into()));
         check("unix:/run/a.sock:/x?y", "unix:/run/a.sock:/x?y", Endpoint::Unix("/run/a.sock".into()));
     }
@@ -250,7 +287,10 @@ mod tests {
 
     #[test]
     fn what_is_no_target_says_what_would_be() {
-        for bad in ["", "ftp://host/", "http://", "http://h:0/", "http://h:99999/", "unix:", "http://a b/"] {
+        let bytes =
+            ["tcp://h", "udp://h", "udp://h:0", "udp://h:7/x", "tcp://h:7?x", "tcp://me:pw@h:7", "udp://"];
+        let http = ["", "ftp://host/", "http://", "http://h:0/", "http://h:99999/", "unix:", "http://a b/"];
+        for bad in http.into_iter().chain(bytes) {
             let error = Target::parse(bad).unwrap_err().to_string();
             assert!(error.contains("for example http://"), "{bad}: {error}");
         }

@@ -16,6 +16,9 @@ use std::path::Path;
 /// Methods that are keys of a step.
 const VERBS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
+/// The step of a target that takes plain bytes.
+const SEND: &str = "send";
+
 /// What kind of load flags ask for where there is no file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -106,7 +109,8 @@ pub(super) fn bare(args: &LoadArgs) -> Result<Made> {
 
 fn made(args: &LoadArgs, connections: Option<&Given<u64>>, step: &str) -> Result<Made> {
     let kind = Kind::of(args)?;
-    let text = format!("users: {}\njourney: [{{ {step}: /, name: {STEP} }}]\n", kind.group());
+    let path = if step == SEND { "''" } else { "/" };
+    let text = format!("users: {}\njourney: [{{ {step}: {path}, name: {STEP} }}]\n", kind.group());
     let mut values = Vec::new();
     if let (Kind::Work, None, Some(users)) = (kind, &args.users, connections) {
         values.push(Override::flag("-c", "users", &users.text));
@@ -124,6 +128,9 @@ pub(super) fn request(
     headers: &[(String, String)],
     body: &Body,
 ) -> Result<Made> {
+    if !target.scheme.is_http() {
+        return datagram(args, target, headers, body);
+    }
     let default = if body.bytes.is_empty() { "GET" } else { "POST" };
     let method = args.method.as_deref().unwrap_or(default);
     let verb = VERBS.contains(&method).then(|| method.to_ascii_lowercase());
@@ -147,6 +154,31 @@ pub(super) fn request(
         _ if body.bytes.is_empty() => {}
         (Some(file), _) => values.push(Override::text("--body-file", "journey.0", "file", file)),
         (None, Ok(text)) => values.push(Override::text("-b", "journey.0", "text", text)),
+        (None, Err(_)) => {
+            bail!("-b -: standard input is no text; put the bytes into a file and give -b @FILE")
+        }
+    }
+    Ok(made)
+}
+
+/// What is sent where the target takes plain bytes, and the load.
+fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body: &Body) -> Result<Made> {
+    let name = target.scheme.name();
+    if args.method.is_some() || !headers.is_empty() {
+        bail!(
+            "{target}: a target of {name} takes plain bytes: leave -m and -H out, and give the bytes with -b"
+        );
+    }
+    let mut made = made(&args.load, args.connections.as_ref(), SEND)?;
+    let values = &mut made.values;
+    values.push(Override::literal("", "target", &target.url()));
+    match (&body.file, std::str::from_utf8(&body.bytes)) {
+        _ if body.bytes.is_empty() => {}
+        (Some(file), _) => {
+            values.push(Override::set("journey.0.send", "{}"));
+            values.push(Override::text("--body-file", "journey.0.send", "file", file));
+        }
+        (None, Ok(text)) => values.push(Override::text("-b", "journey.0", SEND, text)),
         (None, Err(_)) => {
             bail!("-b -: standard input is no text; put the bytes into a file and give -b @FILE")
         }
@@ -291,7 +323,13 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         ("--streams", "streams", text(&args.streams)),
         ("--spread", "spread", args.spread.then_some("true")),
     ];
-    all.into_iter().filter_map(|(flag, path, text)| Some(Override::flag(flag, path, text?))).collect()
+    let answer = match args.one_way {
+        true => Some(("--one-way", "none")),
+        false => args.answer.as_deref().map(|text| ("--answer", text)),
+    };
+    let all = all.into_iter().filter_map(|(flag, path, text)| Some(Override::flag(flag, path, text?)));
+    // A text with a colon is one all the same.
+    all.chain(answer.map(|(flag, text)| Override::literal(flag, "answer", text))).collect()
 }
 
 /// What flags tolerate.

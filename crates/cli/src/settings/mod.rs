@@ -24,7 +24,7 @@ use headway_engine::{Keep, Live, RunSpec, Start, wait};
 use headway_workload::Target;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
-use headway_workload::target::{Endpoint, HttpVersion};
+use headway_workload::target::{Endpoint, HttpVersion, Scheme};
 use std::io::Read as _;
 use std::sync::Arc;
 
@@ -84,7 +84,8 @@ impl RunSettings {
             threads: threads(args.threads, limits.connections)?,
             insecure: scenario.settings.insecure.unwrap_or(false),
             http: http_version(&scenario.settings, &target)?,
-            streams: scenario.settings.streams.unwrap_or(headway_live::protocols::DEFAULT_STREAMS),
+            streams: scenario.settings.streams,
+            answer: scenario.settings.answer.clone(),
             spread: scenario.settings.spread.unwrap_or(false),
             wait: waiting(args.wait, load.time_scale)?,
             start: args.start_at.as_deref().map(start).transpose()?,
@@ -92,7 +93,7 @@ impl RunSettings {
             redactor: scenario.redactor.clone(),
             target,
         };
-        // What HTTP does not allow is found now, not when the run begins.
+        // What the protocol does not allow is found now, not when the run begins.
         live.requests().map_err(|error| anyhow!("{}", live.redactor.hide(&format!("{error:#}"))))?;
         let output = args.output.clone();
         base.shown.percentiles = output.show.percentiles.clone();
@@ -125,7 +126,7 @@ fn hidden(words: &[String], redactor: &Redactor) -> Vec<String> {
 
 /// The version that is asked for, of a target that may ask for one itself.
 fn http_version(settings: &Settings, target: &Target) -> Result<HttpVersion> {
-    match (settings.http.unwrap_or_default(), target.h2c) {
+    match (settings.http.unwrap_or_default(), target.scheme == Scheme::H2c) {
         (HttpVersion::Http1, true) => {
             bail!(
                 "{target} is HTTP/2 without TLS, and HTTP/1.1 is asked for: write http:// or leave that out"

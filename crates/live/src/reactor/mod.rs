@@ -53,7 +53,7 @@ pub enum Completion {
     Received(Token, usize, Option<KernelStamp>),
     /// The peer will send no more.
     Ended(Token),
-    /// The socket failed. One of datagrams may go on: the system tells so that nothing listens at the other end.
+    /// The socket failed. One of datagrams goes on: the system tells so that nothing listens at the other end.
     Failed(Token, io::Error),
     /// A send that had not completed at once has now; its buffer comes back.
     Sent(Token, Vec<u8>),
@@ -78,6 +78,8 @@ pub enum Submitted {
     Done(Vec<u8>),
     /// The rest follows when the socket can take it; the buffer comes back with [`Completion::Sent`].
     Pending,
+    /// This datagram was not sent, and the socket goes on; the buffer comes back.
+    Refused(Vec<u8>, io::Error),
 }
 
 /// Wakes a reactor from another thread.
@@ -124,8 +126,13 @@ enum Kind {
 }
 
 impl Socket {
+    /// Whether nothing can be sent any more. One of datagrams goes on after a failure.
+    fn is_broken(&self) -> bool {
+        self.broken.is_some() && self.kind == Kind::Stream
+    }
+
     fn is_ending(&self) -> bool {
-        self.broken.is_some() || self.ending
+        self.is_broken() || self.ending
     }
 }
 
@@ -223,9 +230,13 @@ impl Reactor {
         let fd = socket::open(address)?;
         match socket::connect(&fd, address) {
             // A connection that is established at once (a Unix socket's) is reported by its first event too.
-            Ok(()) | Err(Errno::INPROGRESS) => self.insert(token, fd, true),
-            Err(error) => Err(error.into()),
+            Ok(()) | Err(Errno::INPROGRESS) => self.insert(token, fd, true)?,
+            Err(error) => return Err(error.into()),
         }
+        if let (Address::Udp(_), Some(Some(socket))) = (address, self.sockets.get_mut(token as usize)) {
+            (socket.kind, socket.watchable) = (Kind::Datagrams, false);
+        }
+        Ok(())
     }
 
     /// Takes on a connected socket.
@@ -334,7 +345,7 @@ impl Reactor {
         let Some(socket) = self.sockets.get_mut(token as usize).and_then(Option::as_mut) else {
             return Submitted::Done(bytes);
         };
-        if socket.broken.is_some() {
+        if socket.is_broken() {
             return Submitted::Done(bytes);
         }
         if let Some((waiting, _)) = &mut socket.unsent {
@@ -344,7 +355,17 @@ impl Reactor {
             }
             return Submitted::Pending;
         }
-        match send_some(socket, &bytes, from) {
+        let mut sent = send_some(socket, &bytes, from);
+        if let (Kind::Datagrams, Err(error)) = (socket.kind, &sent)
+            && error.kind() == io::ErrorKind::ConnectionRefused
+        {
+            // That is of an earlier datagram: this one has not been sent yet.
+            socket.broken = Some(io::ErrorKind::ConnectionRefused.into());
+            self.ready.push_back((name(token, socket.life), epoll::EventFlags::IN));
+            sent = send_some(socket, &bytes, from);
+        }
+        match sent {
+            Err(error) if socket.kind == Kind::Datagrams => Submitted::Refused(bytes, error),
             Ok(Some(sent)) if sent == bytes.len() => Submitted::Done(bytes),
             Ok(sent) => {
                 let sent = sent.unwrap_or(from);
@@ -361,7 +382,7 @@ impl Reactor {
 
     /// Whether a send of this socket has neither completed nor failed yet.
     pub fn is_sending(&self, token: Token) -> bool {
-        matches!(self.sockets.get(token as usize), Some(Some(s)) if s.unsent.is_some() || s.broken.is_some())
+        matches!(self.sockets.get(token as usize), Some(Some(s)) if s.unsent.is_some() || s.is_broken())
     }
 
     /// Whether this socket can be sent on, and at once: nothing is unsent, and it is not known to end, although
@@ -528,6 +549,12 @@ impl Reactor {
         if !flags.intersects(ENDING | epoll::EventFlags::IN) {
             *flags = epoll::EventFlags::empty();
             return None;
+        }
+        if socket.kind == Kind::Datagrams
+            && let Some(error) = socket.broken.take()
+        {
+            flags.insert(epoll::EventFlags::IN);
+            return Some(Completion::Failed(token, error));
         }
         match receive(&socket.fd, buffer, socket.stamped) {
             Err(Errno::INTR) => None,

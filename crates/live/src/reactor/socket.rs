@@ -9,15 +9,18 @@ use std::net::{SocketAddr, TcpListener};
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
-/// A stream socket for that kind of address.
+/// A socket for that kind of address.
 pub(super) fn open(address: &Address) -> io::Result<OwnedFd> {
+    let family = |address: &SocketAddr| match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
     Ok(match address {
+        Address::Udp(address) => {
+            net::socket_with(family(address), SocketType::DGRAM, FLAGS, Some(ipproto::UDP))?
+        }
         Address::Tcp(address) => {
-            let family = match address {
-                SocketAddr::V4(_) => AddressFamily::INET,
-                SocketAddr::V6(_) => AddressFamily::INET6,
-            };
-            let fd = net::socket_with(family, SocketType::STREAM, FLAGS, Some(ipproto::TCP))?;
+            let fd = net::socket_with(family(address), SocketType::STREAM, FLAGS, Some(ipproto::TCP))?;
             sockopt::set_tcp_nodelay(&fd, true)?;
             fd
         }
@@ -28,7 +31,7 @@ pub(super) fn open(address: &Address) -> io::Result<OwnedFd> {
 /// Begins to connect.
 pub(super) fn connect(fd: &OwnedFd, address: &Address) -> Result<(), Errno> {
     match address {
-        Address::Tcp(address) => net::connect(fd, address),
+        Address::Tcp(address) | Address::Udp(address) => net::connect(fd, address),
         Address::Unix(path) => match net::connect(fd, &SocketAddrUnix::new(path)?) {
             // A Unix listener with a full queue does not keep one waiting, it says "again".
             Err(Errno::AGAIN) => Err(Errno::CONNREFUSED),
@@ -61,6 +64,7 @@ impl Listener {
         const BACKLOG: i32 = 4_096;
         let fd = open(address)?;
         match address {
+            Address::Udp(_) => return Err(io::Error::other("datagrams have no connections to listen for")),
             Address::Tcp(at) => {
                 sockopt::set_socket_reuseaddr(&fd, true)?;
                 net::bind(&fd, at)?;

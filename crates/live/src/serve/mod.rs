@@ -414,7 +414,7 @@ impl Server {
                 return self.spare.push(out);
             }
             match self.reactor.send(token, out) {
-                Submitted::Done(buffer) => out = buffer,
+                Submitted::Done(buffer) | Submitted::Refused(buffer, _) => out = buffer,
                 Submitted::Pending => return,
             }
             out.clear();

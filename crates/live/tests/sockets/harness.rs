@@ -7,7 +7,7 @@ use headway_live::wait::{Held, Settings};
 use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport};
 use headway_workload::content::Script;
 use headway_workload::plan::Group;
-use headway_workload::target::HttpVersion;
+use headway_workload::target::{HttpVersion, Scheme};
 use headway_workload::{Limits, Plan, Process, Request, Shard, Target};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -102,7 +102,7 @@ impl Default for Load {
             request: Request::get("/"),
             answer_limits: headway_wire::Limits::DEFAULT,
             tls: None,
-            protocols: Protocols::new(HttpVersion::Any, false, 100),
+            protocols: Protocols::new(Scheme::Http, HttpVersion::Any, Some(100), None),
             spread: false,
             ahead: Nanos::from_millis(5),
             control: Control::default(),

@@ -11,7 +11,7 @@ use headway_live::tls::TlsSetup;
 use headway_wire::http1::Response;
 use headway_wire::http2::PREFACE;
 use headway_wire::http2::server::{Answer, Server, ServerEvent};
-use headway_workload::target::HttpVersion;
+use headway_workload::target::{HttpVersion, Scheme};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 fn over_http2(load: Load) -> Load {
-    Load { protocols: Protocols::new(HttpVersion::Http2, false, 100), ..load }
+    Load { protocols: Protocols::new(Scheme::H2c, HttpVersion::Http2, Some(100), None), ..load }
 }
 
 fn opened(ran: &Ran) -> u64 {
@@ -67,7 +67,7 @@ fn a_connection_is_filled_before_another_is_opened_unless_requests_are_spread() 
         let slow =
             || Serving::new(headway_live::serve::Settings { servers: 100, ..settings("const(200ms)") });
         let target = slow();
-        let protocols = Protocols::new(HttpVersion::Http2, false, 4);
+        let protocols = Protocols::new(Scheme::H2c, HttpVersion::Http2, Some(4), None);
         let ran = Load { protocols, ..Load::of(30) }.run(&target.address).all(Outcome::Ok);
         // Twenty are under way at once.
         assert!((5..=7).contains(&opened(&ran)), "{} connections", opened(&ran));
@@ -136,7 +136,7 @@ fn tls_settles_the_version() {
         };
         let load = |version| Load {
             tls: Some(TlsSetup::with_roots("localhost", authority.roots()).unwrap()),
-            protocols: Protocols::new(version, true, 100),
+            protocols: Protocols::new(Scheme::Https, version, Some(100), None),
             ..Load::of(12)
         };
         use HttpVersion::{Any, Http1, Http2};

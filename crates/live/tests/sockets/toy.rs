@@ -7,7 +7,8 @@ use crate::scripted::Scripted;
 use headway_base::{Nanos, Outcome};
 use headway_live::Protocols;
 use headway_wire::{
-    ClientConnection, Event, Head, Opened, Protocol, ProtocolError, Request, ResetReason, Settings, StreamId,
+    ClientConnection, Event, Head, Opened, Payload, Protocol, ProtocolError, ResetReason, Settings, StreamId,
+    Unfit,
 };
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -26,8 +27,8 @@ impl Protocol for Toy {
         "toy"
     }
 
-    fn alpn(&self) -> &'static [u8] {
-        b"toy"
+    fn schemes(&self) -> &'static [&'static str] {
+        &["toy"]
     }
 
     fn streams(&self, _: &Settings) -> u32 {
@@ -51,7 +52,8 @@ struct Lines {
 }
 
 impl ClientConnection for Lines {
-    fn open(&mut self, request: &Request) -> Opened {
+    fn open(&mut self, payload: &Payload) -> Opened {
+        let Ok(request) = payload.http() else { return Opened::Unfit(Unfit::NotHttp) };
         let Some(slot) = self.open.iter().position(|&bytes| bytes == 0) else { return Opened::Blocked };
         let line = format!("{slot} {}\n", request.target());
         self.open[slot] = line.len() as u64;

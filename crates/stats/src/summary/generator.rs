@@ -24,6 +24,9 @@ pub struct Generator {
     /// Connections that were established, by the protocol spoken on them: `HTTP/1.1`, `HTTP/2`.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub protocols: std::collections::BTreeMap<String, u64>,
+    /// What datagrams brought that was no answer; left out where none were sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<Strays>,
     /// Requests that were not sent for want of something on this machine, by what it was: `descriptors` (of the process),
     /// `system-descriptors`, `ports`, `memory`, `watches` (of epoll) or `permission`.
     pub lacked: std::collections::BTreeMap<String, u64>,
@@ -68,6 +71,20 @@ pub struct Wait {
     pub busy_neighbours: bool,
     /// Cores that the process could use.
     pub cores: u32,
+}
+
+/// Datagrams that were no answer, or came out of turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Strays {
+    /// Answers to requests that had ended as timeouts.
+    pub late: u64,
+    /// Answers to requests that had theirs.
+    pub duplicates: u64,
+    /// Answers that came after one to a later request of the same socket (RFC 4737, 3.3).
+    pub reordered: u64,
+    /// Datagrams that belong to no request.
+    pub unexpected: u64,
 }
 
 /// How to wait for the next intended time.

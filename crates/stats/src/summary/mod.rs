@@ -45,7 +45,9 @@ pub use curves::{CurvePoint, Curves, HeadwayBin, HeadwayCurve, HistogramBin, Per
 pub use decoded::Decoded;
 pub use evidence::Evidence;
 pub use failures::{Failure, FailureReason, FailureReasons};
-pub use generator::{Departures, DmaLatency, Generator, IdleLoops, Stall, Wait, WaitStrategy, WorkerTime};
+pub use generator::{
+    Departures, DmaLatency, Generator, IdleLoops, Stall, Strays, Wait, WaitStrategy, WorkerTime,
+};
 pub use generator_share::GeneratorShare;
 pub use percentiles::{PERCENTILES, Percentile, percentile_key};
 pub use plan::{PlanKind, PlanPhase, PlanSummary};

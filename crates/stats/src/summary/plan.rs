@@ -37,6 +37,9 @@ pub struct PlanSummary {
     /// Most requests at once on a connection that takes several; left out where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u32>,
+    /// Where an answer of plain bytes ends, or which datagram it is, as written; left out where the protocol says so itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     /// Whether requests were to be spread over as many connections as there may be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spread: bool,

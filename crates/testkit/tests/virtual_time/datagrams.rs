@@ -1,13 +1,12 @@
 //! Datagrams in virtual time: the client of every other workload plays an echo that tells requests apart by an identifier, over a way
-//! that keeps the boundaries of datagrams and loses, delays, reorders and repeats them.
-//!
-//! The echo's client half is a [`ClientConnection`] like those of HTTP: open gives a stream, a datagram in gives events, and a request
-//! that is given up costs its identifier alone.
+//! that keeps the boundaries of datagrams and loses, delays, reorders and repeats them. The client half is the protocol of live runs.
 
+use headway_base::answer::Field;
 use headway_base::random::{Stream, open01};
 use headway_base::sink::Kept;
-use headway_base::{Nanos, Outcome, Phase, Profile, Rate, Record};
-use headway_wire::{ClientConnection, Event, Head, Opened, Request, StreamId};
+use headway_base::{Answer, Nanos, Outcome, Phase, Profile, Rate, Record};
+use headway_wire::datagram::Client as Socket;
+use headway_wire::{ClientConnection, Event, Opened, Payload, Settings, StreamId, Tally};
 use headway_workload::client::RequestId;
 use headway_workload::plan::Group;
 use headway_workload::{
@@ -17,91 +16,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
 
-/// Two bytes of identifier, then what is to come back.
-const ID: usize = 2;
+/// Two bytes of number, then what is to come back.
+const FIELD: Field = Field { offset: 0, width: 2 };
+const ID: usize = FIELD.end();
 
-/// The client half: an identifier is used again only after all others, since an answer may come late.
-struct Echo {
-    /// By stream: the identifier, and the bytes of the datagram.
-    open: Vec<Option<(u16, u64)>>,
-    next: u16,
-    out: VecDeque<Vec<u8>>,
-    events: VecDeque<(StreamId, u64)>,
-    /// What is reported of the first of `events`.
-    told: u8,
-}
-
-impl Echo {
-    fn new(capacity: usize) -> Echo {
-        Echo {
-            open: vec![None; capacity],
-            // So that it wraps round.
-            next: u16::MAX - 100,
-            out: VecDeque::new(),
-            events: VecDeque::new(),
-            told: 0,
-        }
-    }
-}
-
-impl ClientConnection for Echo {
-    fn open(&mut self, request: &Request) -> Opened {
-        let Some(slot) = self.open.iter().position(Option::is_none) else { return Opened::Blocked };
-        let datagram = [&self.next.to_be_bytes()[..], request.body()].concat();
-        self.open[slot] = Some((self.next, datagram.len() as u64));
-        self.next = self.next.wrapping_add(1);
-        self.out.push_back(datagram);
-        Opened::Stream(StreamId(slot as u32))
-    }
-
-    fn cancel(&mut self, stream: StreamId) {
-        self.open[stream.0 as usize] = None;
-    }
-
-    /// One datagram.
-    fn receive<'a, 'b: 'a>(&'a mut self, _: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>> {
-        let datagram = std::mem::take(bytes);
-        if let Some((id, _)) = datagram.split_first_chunk::<ID>() {
-            let id = u16::from_be_bytes(*id);
-            // Else no request waits for it: it is a repeated one, or was given up.
-            if let Some(slot) = self.open.iter().position(|open| open.is_some_and(|(of, _)| of == id)) {
-                self.open[slot] = None;
-                self.events.push_back((StreamId(slot as u32), datagram.len() as u64));
-            }
-        }
-        let &(stream, bytes_received) = self.events.front()?;
-        self.told += 1;
-        Some(match self.told {
-            1 => Event::Begun { stream },
-            2 => Event::Head { stream, status: 0, head: Head::EMPTY },
-            _ => {
-                self.told = 0;
-                self.events.pop_front();
-                Event::End { stream, bytes_received }
-            }
-        })
-    }
-
-    fn receive_end(&mut self, _: Nanos) -> Option<Event<'_>> {
-        // Datagrams have no end.
-        None
-    }
-
-    /// One datagram at a time, never several in one.
-    fn poll_transmit(&mut self, _: Nanos, buffer: &mut Vec<u8>) -> bool {
-        let Some(datagram) = self.out.pop_front() else { return false };
-        assert!(buffer.is_empty());
-        *buffer = datagram;
-        true
-    }
-
-    fn bytes_sent(&self, stream: StreamId) -> u64 {
-        self.open[stream.0 as usize].map_or(0, |(_, bytes)| bytes)
-    }
-
-    fn capacity(&self) -> u32 {
-        self.open.len() as u32
-    }
+/// The protocol of live runs.
+fn socket(capacity: usize) -> Socket {
+    let answer = Some(Answer::Match(FIELD));
+    Socket::new(&Settings { limits: headway_wire::Limits::DEFAULT, streams: capacity as u32, answer })
 }
 
 /// What happens to datagrams on their way, each way by itself.
@@ -126,7 +48,7 @@ struct Played {
 
 struct World {
     client: Client<Kept>,
-    echo: Option<Echo>,
+    echo: Option<Socket>,
     capacity: usize,
     way: Way,
     draws: Stream,
@@ -182,7 +104,7 @@ impl World {
             match action {
                 Action::Connect(id) => {
                     self.played.connections += 1;
-                    let echo = self.echo.insert(Echo::new(self.capacity));
+                    let echo = self.echo.insert(socket(self.capacity));
                     let (connect, capacity) = (Nanos::ZERO, echo.capacity());
                     let established =
                         ConnectionEvent::Established { connect, tls: None, capacity, settled: true };
@@ -190,14 +112,14 @@ impl World {
                 }
                 Action::Send(_, request, key) => {
                     let body = vec![key.k as u8; (key.k % 300) as usize];
-                    let message = Request::builder("GET", "a", "/").body(body.clone()).build().unwrap();
+                    let message = Payload::Bytes([&[0; ID][..], &body].concat().into());
                     let echo = self.echo.as_mut().unwrap();
                     let Opened::Stream(stream) = echo.open(&message) else { panic!("no identifier is free") };
-                    let sent = echo.bytes_sent(stream);
                     assert!(self.under_way.insert(stream, (request, body)).is_none());
                     self.played.most_open = self.played.most_open.max(self.under_way.len());
                     let mut datagram = Vec::new();
                     assert!(echo.poll_transmit(now, &mut datagram));
+                    let sent = echo.bytes_sent(stream);
                     assert_eq!(datagram.len() as u64, sent);
                     self.carry(false, &datagram, now);
                     todo.extend(self.client.on_request(request, RequestEvent::Sent(sent), now));

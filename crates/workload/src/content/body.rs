@@ -91,10 +91,22 @@ impl Body {
     }
 
     /// These bytes, about which nothing is said.
-    pub(super) fn raw(bytes: &[u8]) -> Body {
+    pub fn raw(bytes: &[u8]) -> Body {
         let mut body = Body::default();
         push_bytes(&mut body.pieces, bytes);
         body
+    }
+
+    /// Text as it is, of no type.
+    pub fn plain(template: &Template) -> Body {
+        let mut body = Body::default();
+        template.encode(Encoding::Verbatim, &mut body.pieces);
+        body
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
     }
 
     /// Whether it is the same for every request.

@@ -100,7 +100,7 @@ impl Script {
             Endpoint::Tcp { host, .. } => host.to_ascii_lowercase(),
             Endpoint::Unix(_) => "localhost".to_owned(),
         };
-        self.site = Site { host, tls: target.tls };
+        self.site = Site { host, tls: target.tls() };
         self
     }
 
@@ -186,6 +186,11 @@ impl Script {
     /// Whether sessions remember anything: values or cookies. If not, any [`Memory`] serves for all.
     pub fn needs_memory(&self) -> bool {
         self.needs_memory
+    }
+
+    /// Whether any step has bytes to send beside a request's head.
+    pub fn has_bodies(&self) -> bool {
+        self.steps.iter().any(|step| !step.body.is_empty())
     }
 
     /// Reads the answer to a request of that step. Allocates nothing before there is something to keep.

@@ -118,6 +118,11 @@ impl Step {
         Ok(step)
     }
 
+    /// A step that sends plain bytes, and is content with any answer.
+    pub fn bytes(name: &str, body: Body) -> Step {
+        Step { body, ..Step::bare(name, "") }
+    }
+
     /// A step that sends this request, and is content with any status below 400.
     pub(super) fn of(name: &str, request: &Request) -> Step {
         let mut step = Step::bare(name, &request.method);

@@ -8,7 +8,7 @@ use crate::model::words::Worded;
 use crate::target::HttpVersion;
 use headway_base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
 use headway_base::units::{self, MOST_ECHOED, UnitError, echoed, nearest};
-use headway_base::{Nanos, Rate, TimeScale};
+use headway_base::{Answer, Nanos, Rate, TimeScale};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -65,6 +65,13 @@ leaf!(
     /// A version of HTTP.
     Version(HttpVersion), "a version of HTTP", "2", ["string", "number"], ["any", "1.1", "2"],
     |scalar, _| HttpVersion::parse(&scalar.text).map_err(|e| unit(scalar, &e))
+);
+
+leaf!(
+    /// Where an answer of plain bytes ends.
+    AnswerEnd(Answer), "where an answer ends", "\"until:\\r\\n\"", ["string"],
+    ["until:\\r\\n", "bytes:16", "length:4", "close", "match:0+8", "next", "none"],
+    |scalar, _| Answer::parse(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
 leaf!(

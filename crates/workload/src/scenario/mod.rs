@@ -30,7 +30,7 @@ use crate::shard::Shard;
 use crate::target::HttpVersion;
 use crate::target::Target;
 use environment::Environment;
-use headway_base::{Nanos, TimeScale};
+use headway_base::{Answer, Nanos, TimeScale};
 use read::{Read as _, Reader};
 use source::{Problem, Source};
 use std::fmt;
@@ -107,6 +107,8 @@ pub struct Settings {
     pub streams: Option<u32>,
     /// Whether requests are spread over connections.
     pub spread: Option<bool>,
+    /// Where an answer of plain bytes ends.
+    pub answer: Option<Answer>,
     /// The longest lateness that is forgiven.
     pub time_scale: Option<TimeScale>,
 }

@@ -8,6 +8,7 @@ use crate::scenario::leaves::Count;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::written::{self, JourneyOf};
+use crate::target::Target;
 use headway_base::units::nearest;
 use std::collections::{HashMap, HashSet};
 
@@ -33,14 +34,16 @@ struct Entry<'f> {
 /// Steps may be so many, over all journeys.
 const MOST_STEPS: usize = 10_000;
 
-const KINDS: &[&str] =
-    &["get", "post", "put", "patch", "delete", "head", "options", "request", "steps", "choose", "pause"];
+const KINDS: &[&str] = &[
+    "get", "post", "put", "patch", "delete", "head", "options", "request", "send", "steps", "choose", "pause",
+];
 
 impl Journeys {
     /// Compiles all journeys, also those that nobody takes: a mistake in them is one.
     pub fn settle(
         file: &written::File,
         names: &Names,
+        target: Option<&Target>,
         redactor: &Redactor,
         reader: &mut Reader<'_>,
     ) -> Option<Journeys> {
@@ -55,7 +58,7 @@ impl Journeys {
             return None;
         }
         let mut compiler = Compiler {
-            builder: Builder::new(file, &names, by_number, redactor),
+            builder: Builder::new(file, &names, by_number, target.map(|target| target.scheme), redactor),
             labelled: HashMap::new(),
             steps: Vec::new(),
             labels: Vec::new(),
@@ -239,6 +242,7 @@ impl<'f> Compiler<'f, '_, '_> {
         let others: &[&str] = match kind {
             "steps" => &["repeat"],
             "choose" | "pause" => &[],
+            "send" => super::steps::SEND_KEYS,
             _ => super::steps::KEYS,
         };
         let odd = step.keys.only(&what(kind), kind, others);

@@ -42,6 +42,7 @@ pub(super) fn file(
 ) -> Option<Scenario> {
     let name = settings::name(file, source, reader);
     let target = settings::target(file, reader);
+    settings::fitting(file, target.as_ref(), reader);
     let settings = settings::settings(file, reader);
     let thresholds = settings::thresholds(file, reader);
     let coming = groups(file, settings.connections, reader);
@@ -58,7 +59,7 @@ pub(super) fn file(
     if reader.problems.len() > before {
         return None;
     }
-    let journeys = Journeys::settle(file, &names, redactor, reader)?;
+    let journeys = Journeys::settle(file, &names, target.as_ref(), redactor, reader)?;
     let models = model::all(file, &journeys.labels, reader);
     let coming = coming?;
     let (measured_from, end) = extent(file, &coming, reader)?;

@@ -4,8 +4,8 @@ use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Source};
 use crate::scenario::written::{self, Threshold};
 use crate::scenario::{Settings, ThresholdText};
-use crate::target::Target;
-use headway_base::Nanos;
+use crate::target::{Scheme, Target};
+use headway_base::{Answer, Nanos};
 
 /// Most connections that a file may ask for, as `-c`.
 const MOST_CONNECTIONS: u64 = 10_000_000;
@@ -53,6 +53,48 @@ pub(super) fn target(file: &written::File, reader: &mut Reader<'_>) -> Option<Ta
     }
 }
 
+/// What only some targets have: versions of HTTP and headers, and answers of plain bytes.
+pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mut Reader<'_>) {
+    let Some((target, written)) = target.zip(file.target.as_ref()) else { return };
+    let name = target.scheme.name();
+    if target.scheme.is_http() {
+        if let Some(answer) = &file.answer {
+            let problem = Problem::new(
+                answer.span,
+                format!("HTTP says itself where an answer ends, and the target is {name}"),
+            );
+            reader.problems.push(problem.help("leave it out, or write a target of tcp:// or udp://"));
+        }
+        return;
+    }
+    for key in ["http", "headers", "insecure"].into_iter().filter(|key| file.keys.has(key)) {
+        let problem = Problem::new(
+            file.keys.at(key),
+            format!("a target of {name} takes plain bytes, and has no {key}"),
+        );
+        reader.problems.push(problem.help("leave it out"));
+    }
+    let of_datagrams = |answer: &Answer| matches!(answer, Answer::Match(_) | Answer::Next);
+    let help = match (target.scheme, &file.answer) {
+        (Scheme::Tcp, None) => {
+            let problem = Problem::new(written.span, "it is not said where an answer ends");
+            let help = "write answer: (--answer) 'until:\\r\\n', bytes:16, length:4, close, or none if nothing is answered";
+            return reader.problems.push(problem.help(help));
+        }
+        (Scheme::Tcp, Some(answer)) if of_datagrams(&answer.value) => {
+            "over tcp write until:TEXT, bytes:N, length:4, close or none"
+        }
+        (Scheme::Udp, Some(answer)) if !of_datagrams(&answer.value) && answer.value != Answer::None => {
+            "over udp write match:OFFSET+WIDTH, next or none"
+        }
+        _ => return,
+    };
+    if let Some(answer) = &file.answer {
+        let title = format!("'{}' is no answer over {name}", answer.value);
+        reader.problems.push(Problem::new(answer.span, title).help(help));
+    }
+}
+
 /// What `run` has flags for.
 pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Settings {
     let times = [("timeout", &file.timeout), ("connect-timeout", &file.connect_timeout)];
@@ -91,6 +133,7 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
         http: file.http.as_ref().map(|version| version.value),
         streams,
         spread: file.spread.as_ref().map(|flag| flag.value),
+        answer: file.answer.as_ref().map(|answer| answer.value.clone()),
         time_scale: file.tolerances.as_ref().and_then(|t| t.time_scale.as_ref()).map(|scale| scale.value),
     }
 }

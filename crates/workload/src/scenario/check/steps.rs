@@ -2,13 +2,14 @@
 
 use super::journeys::Known;
 use super::{bodies, expect};
-use crate::content::{Names, Step, StepError, Template, TemplateError};
+use crate::content::{Body, Names, Step, StepError, Template, TemplateError};
 use crate::redact::Redactor;
 use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Span};
 use crate::scenario::tree::Scalar;
 use crate::scenario::written;
+use crate::target::Scheme;
 
 /// What a request may have besides its method.
 pub(super) const KEYS: &[&str] = &[
@@ -26,6 +27,9 @@ pub(super) const KEYS: &[&str] = &[
     "expect",
 ];
 
+/// What a step that sends plain bytes may have besides.
+pub(super) const SEND_KEYS: &[&str] = &["name", "repeat", "think", "extract", "expect"];
+
 /// Builds steps of one file.
 pub(super) struct Builder<'f> {
     /// Headers of every request.
@@ -33,6 +37,8 @@ pub(super) struct Builder<'f> {
     names: Names,
     /// Extracted names by number.
     extracted: Vec<String>,
+    /// Of the target, if there is one.
+    scheme: Option<Scheme>,
     redactor: &'f Redactor,
 }
 
@@ -42,10 +48,11 @@ impl<'f> Builder<'f> {
         file: &'f written::File,
         names: &Names,
         extracted: Vec<String>,
+        scheme: Option<Scheme>,
         redactor: &'f Redactor,
     ) -> Builder<'f> {
         let headers = file.headers.as_ref().map_or(&[][..], |headers| &headers.0);
-        Builder { headers, names: names.clone(), extracted, redactor }
+        Builder { headers, names: names.clone(), extracted, scheme, redactor }
     }
 
     /// The step that a request stands for. `known` is what steps before it may have extracted.
@@ -56,31 +63,12 @@ impl<'f> Builder<'f> {
         known: &Known,
         reader: &mut Reader<'_>,
     ) -> Result<Step, Vec<Problem>> {
-        let one = |problem| vec![problem];
-        let (method, method_at, path) = method_and_path(kind, step).map_err(one)?;
-        let template = path_template(path, &self.names).map_err(one)?;
-        let label = self.label(&method, path, step).map_err(one)?;
-        let mut built = Step::new(&label, &method, &template).map_err(|e| {
-            let at =
-                if matches!(e, StepError::Method(_) | StepError::Connect) { method_at } else { path.span };
-            vec![mistake(at, &e.to_string())]
-        })?;
+        self.fits(kind, step).map_err(|problem| vec![problem])?;
         let mut problems = Vec::new();
-        for (key, value) in step.query.iter().flat_map(|query| &query.0) {
-            match (parse(key, &self.names), parse(&value.value, &self.names)) {
-                (Ok(name), Ok(value)) => {
-                    problems
-                        .extend(built.query(&name, &value).err().map(|e| mistake(key.span, &e.to_string())));
-                }
-                (name, value) => problems.extend([name.err(), value.err()].into_iter().flatten()),
-            }
-        }
-        self.headers(step, &mut built, &mut problems);
-        match bodies::body(step, &self.names, reader) {
-            Ok(Some(body)) => built.body(body),
-            Ok(None) => {}
-            Err(more) => problems.extend(more),
-        }
+        let mut built = match kind {
+            "send" => self.bytes(step, reader).map_err(|problem| vec![problem])?,
+            _ => self.request(kind, step, &mut problems, reader)?,
+        };
         problems.extend(expect::extracts(step, &mut built, &self.extracted));
         match expect::expect(step, &self.names) {
             Ok(Some(expect)) => {
@@ -93,6 +81,84 @@ impl<'f> Builder<'f> {
         }
         problems.extend(self.too_early(kind, step, &built, known));
         if problems.is_empty() { Ok(built) } else { Err(problems) }
+    }
+
+    /// Whether the target takes such a step.
+    fn fits(&self, kind: &str, step: &written::Step) -> Result<(), Problem> {
+        let Some(scheme) = self.scheme.filter(|scheme| scheme.is_http() == (kind == "send")) else {
+            return Ok(());
+        };
+        let title = format!("a target of {} takes no such step", scheme.name());
+        let help = match kind {
+            "send" => "write a request, as in get: /items, or a target of tcp:// or udp://",
+            _ => "write the bytes that are to go out, as in send: \"PING\\r\\n\"",
+        };
+        Err(Problem::new(step.keys.at(kind), title).help(help))
+    }
+
+    /// A step that sends plain bytes.
+    fn bytes(&self, step: &written::Step, reader: &mut Reader<'_>) -> Result<Step, Problem> {
+        let expect = step.expect.as_ref();
+        let of_http = [
+            ("status", expect.is_some_and(|e| e.status.is_some())),
+            ("headers", expect.is_some_and(|e| e.headers.is_some())),
+        ];
+        if let Some((what, _)) = of_http.into_iter().find(|(_, there)| *there) {
+            let problem =
+                Problem::new(step.keys.at("expect"), format!("an answer of plain bytes has no {what}"));
+            return Err(problem.help("write what its body is to be, as in body: { contains: PONG }"));
+        }
+        let body = match &step.send {
+            Some(written::Sent::Text(text)) => Body::plain(&parse(&text.value, &self.names)?),
+            Some(written::Sent::File(sent)) => match &sent.file {
+                Some(file) => Body::raw(&bodies::read(file, reader)?),
+                None => Body::default(),
+            },
+            None => Body::default(),
+        };
+        if self.scheme == Some(Scheme::Tcp) && body.is_empty() {
+            let problem = Problem::new(step.keys.at("send"), "nothing is sent");
+            return Err(problem.help(
+                "write the bytes, as in send: \"PING\\r\\n\" (with flags: -b $'PING\\r\\n' or -b @FILE)",
+            ));
+        }
+        Ok(Step::bytes(&self.label(step, "send")?, body))
+    }
+
+    /// A request of HTTP.
+    fn request(
+        &self,
+        kind: &str,
+        step: &written::Step,
+        problems: &mut Vec<Problem>,
+        reader: &mut Reader<'_>,
+    ) -> Result<Step, Vec<Problem>> {
+        let one = |problem| vec![problem];
+        let (method, method_at, path) = method_and_path(kind, step).map_err(one)?;
+        let template = path_template(path, &self.names).map_err(one)?;
+        let bare = path.value.text.split(['?', '#']).next().unwrap_or_default();
+        let label = self.label(step, &self.redactor.hide_url(&format!("{method} {bare}"))).map_err(one)?;
+        let mut built = Step::new(&label, &method, &template).map_err(|e| {
+            let at =
+                if matches!(e, StepError::Method(_) | StepError::Connect) { method_at } else { path.span };
+            vec![mistake(at, &e.to_string())]
+        })?;
+        for (key, value) in step.query.iter().flat_map(|query| &query.0) {
+            match (parse(key, &self.names), parse(&value.value, &self.names)) {
+                (Ok(name), Ok(value)) => {
+                    problems
+                        .extend(built.query(&name, &value).err().map(|e| mistake(key.span, &e.to_string())));
+                }
+                (name, value) => problems.extend([name.err(), value.err()].into_iter().flatten()),
+            }
+        }
+        self.headers(step, &mut built, problems);
+        match bodies::body(step, &self.names, reader) {
+            Ok(Some(body)) => built.body(body),
+            Ok(None) => {}
+            Err(more) => problems.extend(more),
+        }
+        Ok(built)
     }
 
     /// The step's own headers, then those of every request that it does not give itself.
@@ -120,12 +186,9 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// The name in the reports: as written, or method and path without its query.
-    fn label(&self, method: &str, path: &Text, step: &written::Step) -> Result<String, Problem> {
-        let Some(name) = &step.name else {
-            let path = path.value.text.split(['?', '#']).next().unwrap_or_default();
-            return Ok(self.redactor.hide_url(&format!("{method} {path}")).into_owned());
-        };
+    /// The name in the reports: as written, or what it does.
+    fn label(&self, step: &written::Step, otherwise: &str) -> Result<String, Problem> {
+        let Some(name) = &step.name else { return Ok(otherwise.to_owned()) };
         let text = name.value.text.trim();
         if text.is_empty() || text.chars().count() > 200 || text.chars().any(char::is_control) {
             let problem = Problem::new(name.span, "this is no name of a step");
@@ -229,8 +292,19 @@ fn place_of(name: &str, step: &written::Step) -> Option<Span> {
     let parts = step.multipart.iter().flatten().flat_map(|part| &part.text);
     let expect = step.expect.iter().flat_map(|expect| &expect.body);
     let expect = expect.flat_map(|body| [&body.contains, &body.not_contains]).flatten();
-    let texts =
-        path.into_iter().flatten().chain(verb).chain(values).chain(&step.text).chain(parts).chain(expect);
+    let sent = step.send.iter().filter_map(|sent| match sent {
+        written::Sent::Text(text) => Some(text),
+        written::Sent::File(_) => None,
+    });
+    let texts = path
+        .into_iter()
+        .flatten()
+        .chain(verb)
+        .chain(sent)
+        .chain(values)
+        .chain(&step.text)
+        .chain(parts)
+        .chain(expect);
     texts.map(|text| &text.value).find_map(|scalar| {
         let mut at = 0;
         while let Some(open) = scalar.text[at..].find("{{").map(|i| at + i) {

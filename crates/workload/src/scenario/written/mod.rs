@@ -9,10 +9,10 @@ pub(super) use model::{
     AnswerWord, Backoff, Balancing, Branch, Breaker, Budget, Cable, Faults, Hedge, Knowing, Knows, Lead,
     Model, ModelPart, PolicyName, Retries, Stalls, Timeout,
 };
-pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Step};
+pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Sent, Step};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
-use super::leaves::{Count, Flag, Scale, Seed, Size, Text, Time, Version, as_scalar, word};
+use super::leaves::{AnswerEnd, Count, Flag, Scale, Seed, Size, Text, Time, Version, as_scalar, word};
 use super::read::{Named, OneOrMany, Read, Reader, mapping};
 use super::tree::Tree;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -23,7 +23,8 @@ mapping! {
     File, "a scenario", "{ target: ..., users: ..., journey: ... }", requires [users] {
         /// Name of the run: letters, digits, dot, underscore, hyphen. Default: the file's name.
         name: Text,
-        /// Where requests go: http://host:port, https://host, with a base path if wanted, or unix:/path/to/socket:/base.
+        /// Where requests go: http://host:port, https://host, with a base path if wanted, unix:/path/to/socket:/base, tcp://host:port or
+        /// udp://host:port.
         target: Text,
         /// Every random draw is a function of this. Default: drawn, and printed.
         seed: Seed,
@@ -47,6 +48,8 @@ mapping! {
         streams: Count,
         /// Whether requests are spread over as many connections as there may be, before one carries several.
         spread: Flag,
+        /// Where an answer of plain bytes ends (until:\\r\\n, bytes:16, length:4, close), or which datagram it is (match:0+8, next, none).
+        answer: AnswerEnd,
         /// Headers of every request; a step's own header of the same name wins.
         headers: Named<Text>,
         /// Constants for templates: {{vars.NAME}}.

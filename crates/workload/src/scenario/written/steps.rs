@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
 mapping! {
-    /// A part of a journey: a request (get, post, put, patch, delete, head, options, request), a choice, a block that is
+    /// A part of a journey: a request (get, post, put, patch, delete, head, options, request; send where the target takes plain bytes), a choice, a block that is
     /// repeated, or a pause.
     Step, "a step", "{ get: /items }", requires [] {
         /// Sends a GET of this path.
@@ -26,6 +26,8 @@ mapping! {
         options: Text,
         /// Sends a request of any method.
         request: Verb,
+        /// Sends plain bytes: a text, or { file: PATH }. Empty, over UDP: a sequence number and the time.
+        send: Sent,
         /// Name in the reports. Default: method and path.
         name: Text,
         /// How often: a request, or a block of steps.
@@ -61,7 +63,7 @@ mapping! {
         "oneOf": [
             { "required": ["get"] }, { "required": ["post"] }, { "required": ["put"] }, { "required": ["patch"] },
             { "required": ["delete"] }, { "required": ["head"] }, { "required": ["options"] }, { "required": ["request"] },
-            { "required": ["choose"] }, { "required": ["repeat", "steps"] }, { "required": ["pause"] },
+            { "required": ["send"] }, { "required": ["choose"] }, { "required": ["repeat", "steps"] }, { "required": ["pause"] },
         ]
     }
 }
@@ -181,6 +183,43 @@ mapping! {
         min: Size,
         /// Its largest size.
         max: Size,
+    }
+}
+
+/// What a step sends where the target takes plain bytes.
+#[derive(Debug)]
+pub(in crate::scenario) enum Sent {
+    Text(Text),
+    File(SentFile),
+}
+
+mapping! {
+    /// What a step sends where the target takes plain bytes.
+    SentFile, "what is sent", "{ file: ping.bin }", requires [file] {
+        /// All that this file holds.
+        file: Text,
+    }
+}
+
+impl Read for Sent {
+    fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Sent> {
+        match as_scalar(tree) {
+            Some(_) => Text::read(tree, reader).map(Sent::Text),
+            None => SentFile::read(tree, reader).map(Sent::File),
+        }
+    }
+}
+
+impl JsonSchema for Sent {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Sent".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let file = generator.subschema_for::<SentFile>();
+        json_schema!({ "anyOf": [{ "type": ["string", "number", "boolean"] }, file] })
     }
 }
 
