@@ -57,6 +57,7 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         ("arrivals that found the cap reached", counted(generator.cap_hits)),
         ("waiting for the due time", words::waiting::waited(generator).unwrap_or_else(|| "-".into())),
     ];
+    pairs.extend(generator.datagrams.map(|strays| ("datagrams", words::strays(&strays))));
     pairs.extend(words::waiting::rights(generator).map(|rights| ("rights", rights.to_owned())));
     page.pairs(&pairs);
     if !generator.stalls.is_empty() {
@@ -118,6 +119,7 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         pairs.extend(counted("connection cap", plan.connections));
         pairs.extend(worded("version of HTTP", &plan.http));
         pairs.extend(counted("requests at once on a connection", plan.streams.map(u64::from)));
+        pairs.extend(worded("answer", &plan.answer));
         pairs.extend(plan.spread.then(|| ("spread", "over as many connections as there may be".to_owned())));
         pairs.extend(plan.threads.map(|threads| ("worker threads", threads.to_string())));
         pairs.extend(worded("shard", &plan.shard));

@@ -55,6 +55,9 @@ pub(super) fn generator(page: &mut Page, summary: &Summary) {
         page.labelled("one send", Tone::Plain, &least);
     }
     connections(page, summary);
+    if let Some(strays) = &generator.datagrams {
+        page.labelled("datagrams", Tone::Plain, &words::strays(strays));
+    }
     if let Some(waited) = words::waiting::waited(generator) {
         page.labelled("waiting", Tone::Plain, &waited);
     }

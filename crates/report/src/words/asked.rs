@@ -6,7 +6,7 @@
 use super::Tone;
 use super::audit::{self, dash};
 use crate::format::{count, number, plural, rate, share, share_of, time, whole};
-use headway_stats::summary::{PlanKind, PlanSummary, RuleId, Source};
+use headway_stats::summary::{PlanKind, PlanSummary, RuleId, Source, Strays};
 use headway_stats::{Summary, Workload};
 
 /// Kinds of load, as far as their words differ.
@@ -74,6 +74,17 @@ pub fn protocols(summary: &Summary) -> Option<String> {
     spoken.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
     let names: Vec<&str> = spoken.into_iter().map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(" and "))
+}
+
+/// What datagrams brought that was no answer: `3 answers late, 1 duplicated, 0 reordered; 2 datagrams belong to no request`.
+pub fn strays(strays: &Strays) -> String {
+    format!(
+        "{} late, {} duplicated, {} reordered; {} to no request",
+        plural(strays.late, "answer"),
+        count(strays.duplicates),
+        count(strays.reordered),
+        plural(strays.unexpected, "datagram"),
+    )
 }
 
 /// The load in a few words: `sessions at 20.0/s, poisson, 11 requests each`.

@@ -239,6 +239,7 @@ pub fn generator(handling: f64) -> Generator {
         lacked: Default::default(),
         connections_opened: Some(37),
         protocols: [("HTTP/1.1".to_owned(), 37)].into(),
+        datagrams: None,
         departures: None,
         waiting: None,
         wait: Some(Wait {

@@ -6,7 +6,7 @@ use headway_base::random::{Stream, open01};
 use headway_base::sink::Kept;
 use headway_base::{Answer, Nanos, Outcome, Phase, Profile, Rate, Record};
 use headway_wire::datagram::Client as Socket;
-use headway_wire::{ClientConnection, Event, Opened, Payload, Settings, StreamId, Tally};
+use headway_wire::{ClientConnection, Event, Opened, Payload, Settings, StreamId};
 use headway_workload::client::RequestId;
 use headway_workload::plan::Group;
 use headway_workload::{
