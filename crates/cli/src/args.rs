@@ -361,6 +361,15 @@ pub struct ServeArgs {
     /// Where to listen: host:port (port 0 takes a free one), or unix:/path/to/socket
     #[arg(short = 'l', long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub listen: String,
+    /// Serve UDP: send each datagram back as it came
+    #[arg(long, conflicts_with_all = ["state", "body", "error_rate"])]
+    pub udp: bool,
+    /// With --udp: count datagrams, and send nothing back
+    #[arg(long, requires = "udp")]
+    pub count: bool,
+    /// With --udp: send back to other machines too. A sender's address can be forged: only where you know who sends
+    #[arg(long, requires = "udp")]
+    pub allow_remote: bool,
     /// Service time of a request, as a distribution
     #[arg(long, default_value = "exp(1ms)", value_name = "DIST", help = service_help())]
     pub service: String,

@@ -1,16 +1,20 @@
-//! `headway serve`: the calibrated target.
+//! `headway serve`: the calibrated target, over HTTP or UDP.
 
 use crate::args::ServeArgs;
 use crate::exit::{FINE, Failure};
 use crate::interrupt;
 use crate::settings::{Output, listen_address, new_seed, outputs_fit};
-use anyhow::Context as _;
-use headway_base::dist;
+use anyhow::{Context as _, bail};
+use headway_base::dist::{self, Dist};
 use headway_engine::files::times_in_file;
-use headway_live::Control;
-use headway_live::serve::{ArrivalsLog, ServeReport, Server, Settings, StateSettings};
+use headway_live::serve::{
+    ArrivalsLog, DatagramReport, DatagramServer, DatagramSettings, ServeReport, Server, Settings,
+    StateSettings,
+};
+use headway_live::{Address, Control};
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +24,48 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     if let Some(why) = service.misleads() {
         return Err(Failure::usage(anyhow::anyhow!("--service: {why}")));
     }
+    let address = listen_address(&args.listen).map_err(Failure::usage)?;
+    let address = if args.udp { address.for_datagrams() } else { address };
+    if args.udp {
+        may_listen(args, &address).map_err(Failure::usage)?;
+    }
+    let log = Output::file("--arrivals-log", args.arrivals_log.as_ref());
+    outputs_fit(log.as_slice()).map_err(Failure::usage)?;
+    let log = match &args.arrivals_log {
+        None => None,
+        Some(path) => {
+            let file = File::create_new(path)
+                .with_context(|| format!("--arrivals-log {} cannot be made", path.display()))?;
+            let file = Box::new(file);
+            Some(if args.udp { ArrivalsLog::of_datagrams(file)? } else { ArrivalsLog::new(file)? })
+        }
+    };
+    let control = Control::default();
+    interrupt::steer(&control)?;
+    if let Some(after) = args.stop_after {
+        let control = control.clone();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_nanos(after.0 as u64));
+            control.stop();
+        });
+    }
+    let asked = Asked { service, seed, log, control };
+    match address {
+        Address::Udp(address) => serve_datagrams(args, address, asked),
+        address => serve_http(args, &address, asked),
+    }
+}
+
+/// What targets of any kind are given.
+struct Asked {
+    service: Dist,
+    seed: u64,
+    log: Option<ArrivalsLog>,
+    control: Control,
+}
+
+fn serve_http(args: &ServeArgs, address: &Address, asked: Asked) -> Result<u8, Failure> {
+    let Asked { service, seed, log, control } = asked;
     let settings = Settings {
         service,
         servers: args.servers,
@@ -34,33 +80,51 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
         }),
         seed,
     };
-    let address = listen_address(&args.listen).map_err(Failure::usage)?;
-    let log = Output::file("--arrivals-log", args.arrivals_log.as_ref());
-    outputs_fit(log.as_slice()).map_err(Failure::usage)?;
-    let log = match &args.arrivals_log {
-        None => None,
-        Some(path) => {
-            let file = File::create_new(path)
-                .with_context(|| format!("--arrivals-log {} cannot be made", path.display()))?;
-            Some(ArrivalsLog::new(Box::new(file))?)
-        }
-    };
-    let control = Control::default();
-    interrupt::steer(&control)?;
     let described = described(&settings);
-    let server = Server::bind(&address, settings, log, control.clone())
+    let server = Server::bind(address, settings, log, control)
         .with_context(|| format!("cannot listen at {}", args.listen))?;
     say(&format!("serving at {} with {described}, seed {seed}; Ctrl-C stops", server.address()));
-    if let Some(after) = args.stop_after {
-        let control = control.clone();
-        thread::spawn(move || {
-            thread::sleep(Duration::from_nanos(after.0 as u64));
-            control.stop();
-        });
-    }
     let report = server.run()?;
     say(&told(&report, args.state));
     Ok(FINE)
+}
+
+fn serve_datagrams(args: &ServeArgs, address: SocketAddr, asked: Asked) -> Result<u8, Failure> {
+    let Asked { service, seed, log, control } = asked;
+    let does = if args.count { "counting".to_owned() } else { format!("{} x {service}", args.servers) };
+    let settings = DatagramSettings {
+        service,
+        servers: args.servers,
+        queue: args.queue,
+        stalls: args.stall,
+        answers: !args.count,
+        seed,
+    };
+    let server = DatagramServer::bind(address, settings, log, control)
+        .with_context(|| format!("cannot listen at {}", args.listen))?;
+    say(&format!("serving UDP at {} with {does}, seed {seed}; Ctrl-C stops", server.address()));
+    let DatagramReport { received, bytes, answered, rejected, unsent, dropped } = server.run()?;
+    let dropped = dropped.map_or("an unknown number".to_owned(), |dropped| dropped.to_string());
+    say(&format!(
+        "received {received} datagrams of {bytes} bytes: {answered} answered, {rejected} rejected, {unsent} answers not taken; \
+         {dropped} dropped by the kernel"
+    ));
+    Ok(FINE)
+}
+
+/// What answers beyond loopback can be used against others by a forged sender: only on demand.
+fn may_listen(args: &ServeArgs, address: &Address) -> anyhow::Result<()> {
+    let Address::Udp(at) = address else {
+        bail!("--listen {}: a Unix socket carries no UDP: write host:port", args.listen);
+    };
+    if !at.ip().is_loopback() && !args.count && !args.allow_remote {
+        bail!(
+            "--listen {}: other machines could have datagrams sent back to an address that they forge. Listen at 127.0.0.1, count \
+             with --count, or add --allow-remote",
+            args.listen
+        );
+    }
+    Ok(())
 }
 
 /// A line on standard error, by one write: whatever reads along never meets half of it.

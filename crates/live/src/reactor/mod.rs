@@ -14,8 +14,8 @@
 
 mod departure;
 mod events;
-mod receive;
-mod socket;
+pub(crate) mod receive;
+pub(crate) mod socket;
 
 pub use departure::Departure;
 pub use socket::Listener;
@@ -24,7 +24,7 @@ use departure::Watch;
 use headway_base::Nanos;
 use receive::{Received, receive};
 use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net;
 use std::collections::VecDeque;
@@ -87,6 +87,15 @@ pub enum Submitted {
 pub struct Waker(Arc<OwnedFd>);
 
 impl Waker {
+    /// A waker of a wait that is not a reactor's: wait until it can be read.
+    pub(crate) fn new() -> io::Result<Waker> {
+        Ok(Waker(Arc::new(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?)))
+    }
+
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
     /// Makes the reactor's wait end with [`Completion::Woken`].
     pub fn wake(&self) {
         // Full counter or closed reactor: it is awake anyway.

@@ -5,7 +5,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, ipproto, sockopt};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
@@ -26,6 +26,14 @@ pub(super) fn open(address: &Address) -> io::Result<OwnedFd> {
         }
         Address::Unix(_) => net::socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?,
     })
+}
+
+/// A socket of datagrams at that address, and the address with the port that was taken.
+pub(crate) fn bind_datagrams(address: SocketAddr) -> io::Result<(OwnedFd, SocketAddr)> {
+    let fd = open(&Address::Udp(address))?;
+    net::bind(&fd, &address)?;
+    let bound = UdpSocket::from(fd.try_clone()?).local_addr()?;
+    Ok((fd, bound))
 }
 
 /// Begins to connect.

@@ -9,9 +9,11 @@
 //! stamp where there is one: a witness of the load that is independent of the generator.
 
 mod connection;
+mod datagrams;
 mod log;
 mod state;
 
+pub use datagrams::{DatagramReport, DatagramServer, DatagramSettings};
 pub use log::ArrivalsLog;
 pub use state::StateSettings;
 

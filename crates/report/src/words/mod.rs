@@ -168,7 +168,10 @@ pub fn answers(summary: &Summary) -> Answer {
         return Answer { word: "n/a", meaning: NOT_TOLD.into(), tone: Tone::Plain };
     }
     let (word, tone, meaning) = if failures.is_empty() {
-        let ok = format!("{} answered as expected", plural(total, "request"));
+        let ok = match is_one_way(summary) {
+            true => format!("{} sent; no answer is expected", plural(total, "request")),
+            false => format!("{} answered as expected", plural(total, "request")),
+        };
         match summary.audit.as_ref().and_then(|audit| audit.unrecorded.as_deref()) {
             Some(clause) => ("no failures", Tone::Plain, format!("{ok}; {clause}")),
             None => ("all ok", Tone::Good, ok),
@@ -199,6 +202,11 @@ pub fn answers(summary: &Summary) -> Answer {
         )
     };
     Answer { word, meaning, tone }
+}
+
+/// Whether requests were to be sent alone, and nothing was to come back.
+pub fn is_one_way(summary: &Summary) -> bool {
+    summary.plan.as_ref().is_some_and(|plan| plan.answer.as_deref() == Some("none"))
 }
 
 /// Why nothing is said of how requests ended.
