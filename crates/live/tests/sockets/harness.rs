@@ -1,11 +1,11 @@
 //! A run and what it left behind, checked for what holds of every run.
 
 use headway_base::sink::Kept;
-use headway_base::{Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_base::{Answer, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
 use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport};
-use headway_workload::content::Script;
+use headway_workload::content::{Body, Names, Script, Step};
 use headway_workload::plan::Group;
 use headway_workload::target::{HttpVersion, Scheme};
 use headway_workload::{Limits, Plan, Process, Request, Shard, Target};
@@ -76,6 +76,9 @@ pub struct Load {
     pub threads: u32,
     pub limits: Limits,
     pub request: Request,
+    /// Plain bytes to send in place of the request, and the scheme of their target.
+    pub bytes: Option<(Scheme, Vec<u8>)>,
+    pub one_way: bool,
     pub answer_limits: headway_wire::Limits,
     pub tls: Option<TlsSetup>,
     pub protocols: Protocols,
@@ -100,6 +103,8 @@ impl Default for Load {
                 drain: Nanos::from_secs(10),
             },
             request: Request::get("/"),
+            bytes: None,
+            one_way: false,
             answer_limits: headway_wire::Limits::DEFAULT,
             tls: None,
             protocols: Protocols::new(Scheme::Http, HttpVersion::Any, Some(100), None),
@@ -129,6 +134,15 @@ impl Load {
         self
     }
 
+    /// Sends these bytes instead, over TCP or as datagrams.
+    pub fn of_bytes(mut self, scheme: Scheme, bytes: &[u8], answer: Option<&str>) -> Load {
+        let ends = answer.map(|answer| Answer::parse(answer).unwrap());
+        self.protocols = Protocols::new(scheme, HttpVersion::Any, None, ends);
+        self.one_way = answer == Some("none");
+        self.bytes = Some((scheme, bytes.to_vec()));
+        self
+    }
+
     pub fn plan(&self) -> Plan {
         // A pause at the end costs no time, and leaves those that come last all the patience that there is.
         let half_a_gap = Nanos::from_secs_f64(0.5 / self.rate);
@@ -145,14 +159,22 @@ impl Load {
     /// Plays it, unchecked.
     pub fn play(self, address: &Address) -> Ran {
         let plan = self.plan();
-        let script = Arc::new(Script::single(&self.request));
+        let one_way = self.one_way;
+        let (scheme, script) = match &self.bytes {
+            None => (Scheme::Http, Script::single(&self.request)),
+            Some((scheme, bytes)) => {
+                let step = Step::bytes("send", Body::raw(bytes));
+                (*scheme, Script::new(vec![step], Vec::new(), Names::default(), &[1]))
+            }
+        };
+        let (target, script) = (format!("{}://localhost:1", scheme.name()), Arc::new(script));
         let config = Config {
             plan: plan.clone(),
             address: address.clone(),
             tls: self.tls,
             protocols: self.protocols,
             spread: self.spread,
-            requests: Requests::new(&Target::parse("http://localhost/").unwrap(), script).unwrap(),
+            requests: Requests::new(&Target::parse(&target).unwrap(), script).unwrap(),
             answer_limits: self.answer_limits,
             limits: self.limits,
             threads: self.threads,
@@ -172,6 +194,7 @@ impl Load {
             starts: Vec::new(),
             report: report.unwrap(),
             clock: config.clock,
+            one_way,
         };
         for kept in sinks.into_inner().unwrap() {
             let kept = kept.lock().unwrap();
@@ -203,6 +226,8 @@ pub struct Ran {
     pub starts: Vec<Start>,
     pub report: RunReport,
     pub clock: Clock,
+    /// Whether nothing was to come back.
+    pub one_way: bool,
 }
 
 impl Ran {
@@ -220,7 +245,11 @@ impl Ran {
             let stamps = [Some(r.intended), r.started.get(), r.sent.get(), r.first_byte.get(), Some(r.done)];
             assert!(stamps.into_iter().flatten().is_sorted(), "stamps out of order: {r:?}");
             assert!(!r.sent.is_some() || r.started.is_some(), "sent, never started: {r:?}");
-            assert!(!r.outcome.answered() || (r.first_byte.is_some() && r.bytes_received > 0), "{r:?}");
+            let one_way = r.outcome == Outcome::Ok && self.one_way;
+            assert!(
+                !r.outcome.answered() || one_way || (r.first_byte.is_some() && r.bytes_received > 0),
+                "{r:?}"
+            );
             assert!(!r.reused || !r.connect.is_some(), "a used connection needs no opening: {r:?}");
             assert_eq!(r.bytes_sent > 0, r.sent.is_some(), "{r:?}");
             assert_eq!(r.status == 0, r.status < 100, "{r:?}");

@@ -6,6 +6,8 @@
 
 mod bad_answers;
 mod bad_connections;
+mod bytes;
+mod datagrams;
 mod harness;
 mod http2;
 mod interrupts;

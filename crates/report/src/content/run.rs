@@ -244,13 +244,17 @@ pub(crate) fn outcomes(summary: &Summary) -> Option<Section> {
     if total == 0 || !words::tells_outcomes(summary) {
         return None;
     }
+    let one_way = words::is_one_way(summary);
     let row = |(name, n): (&str, u64)| {
         let tone = if name == "ok" { Tone::Good } else { Tone::Bad };
         vec![
             Cell::toned(tone, name),
             Cell::new(count(n)),
             Cell::new(share_of(n, total)),
-            Cell::toned(Tone::Faint, words::outcome_meaning(name)),
+            Cell::toned(
+                Tone::Faint,
+                if name == "ok" && one_way { words::ONE_WAY } else { words::outcome_meaning(name) },
+            ),
         ]
     };
     let table = Table {

@@ -169,7 +169,7 @@ pub fn answers(summary: &Summary) -> Answer {
     }
     let (word, tone, meaning) = if failures.is_empty() {
         let ok = match is_one_way(summary) {
-            true => format!("{} sent; no answer is expected", plural(total, "request")),
+            true => format!("{} {ONE_WAY}", plural(total, "request")),
             false => format!("{} answered as expected", plural(total, "request")),
         };
         match summary.audit.as_ref().and_then(|audit| audit.unrecorded.as_deref()) {
@@ -203,6 +203,9 @@ pub fn answers(summary: &Summary) -> Answer {
     };
     Answer { word, meaning, tone }
 }
+
+/// What became of a request that is not to be answered.
+pub const ONE_WAY: &str = "sent; no answer is expected";
 
 /// Whether requests were to be sent alone, and nothing was to come back.
 pub fn is_one_way(summary: &Summary) -> bool {
