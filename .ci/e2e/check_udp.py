@@ -1,11 +1,15 @@
-"""Datagrams: `udp://` against `headway serve --udp`, and what cannot be sent so."""
+"""Datagrams: `udp://` against `headway serve --udp`, `dns://` against dnsmasq, and what cannot be sent so."""
 
 import csv
 import re
+import shutil
 import signal
 import socket
+import subprocess
 
-from harness import Failed, Headway, all_ended, check, conserved, contains, equal, expect, free_port, headway, run, wait_for
+from harness import (
+    Failed, Headway, all_ended, check, conserved, contains, equal, expect, free_port, headway, run, spawn, stop, wait_for,
+)
 
 LOAD = ["-R", "400", "-d", "1s"]
 
@@ -47,7 +51,7 @@ def echo(tmp):
     with Datagrams(tmp=tmp) as target:
         ended = run(target.url, *LOAD, tmp=tmp)
         summary = all_ended(ended, "ok")
-        own = run(target.url, *LOAD, "-b", "{{ arrival }} and eight more bytes", "--answer", "next", tmp=tmp, name="own")
+        own = run(target.url, *LOAD, "-b", "bytes of its own", "--answer", "next", tmp=tmp, name="own")
         conserved(own.summary)
     n = summary["measured"]["n"]
     equal(set(summary["generator"]["protocols"]), {"UDP"}, "generator.protocols")
@@ -64,7 +68,7 @@ def one_way(tmp):
         ended = run(target.url, *LOAD, "--one-way", tmp=tmp)
         summary = all_ended(ended, "ok")
     contains(ended.out, "no answer is expected", "the first screen")
-    equal((summary["plan"]["answer"], summary["bytes_received"] if "bytes_received" in summary else 0), ("none", 0), "plan.answer")
+    equal(summary["plan"]["answer"], "none", "plan.answer")
     rows = list(csv.DictReader(log.open()))
     equal(len(rows), summary["measured"]["n"], "rows of the log")
     equal({(row["stamp"], row["dropped"], row["sender"]) for row in rows}, {("kernel", "0", "0")}, "stamp, dropped, sender")
@@ -117,3 +121,77 @@ def served(tmp):
         contains(ended.err, words, f"message on {' '.join(arguments)}")
     for arguments in [["--count"], ["--allow-remote"]]:
         headway("serve", "--udp", "--listen", "0.0.0.0:0", *arguments, "--stop-after", "100ms", cwd=tmp).exits(0)
+
+
+class Resolver:
+    """dnsmasq on a free port: one name has an address, one a long text, and no other exists."""
+
+    def __enter__(self):
+        binary = shutil.which("dnsmasq", path="/usr/sbin:/usr/bin")
+        expect(binary, "dnsmasq is not installed")
+        self.port = free_port()
+        texts = ",".join(200 * "x" for _ in range(6))
+        flags = [
+            f"--port={self.port}", "--listen-address=127.0.0.1", "--bind-interfaces", "--no-resolv", "--no-hosts", "--local=/test/",
+            "--host-record=here.test,192.0.2.1", f"--txt-record=long.test,{texts}", "--keep-in-foreground", "--conf-file=/dev/null",
+            "--user=root", "--pid-file=",
+        ]  # fmt: skip
+        self.process = spawn([binary, *flags], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(self.answers, "dnsmasq to answer")
+        return self
+
+    def answers(self):
+        question = b"\0\1\1\0\0\1\0\0\0\0\0\0\4here\4test\0\0\1\0\1"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.settimeout(0.2)
+            try:
+                s.sendto(question, ("127.0.0.1", self.port))
+                return s.recv(600)
+            except OSError:
+                return None
+
+    def __exit__(self, *_):
+        stop(self.process)
+        return False
+
+
+@check("dns: dnsmasq answers by number; codes are outcomes; a truncated answer is none")
+def dns(tmp):
+    with Resolver() as resolver:
+        server = f"dns://127.0.0.1:{resolver.port}"
+        ended = run(f"{server}/here.test?type=A", *LOAD, tmp=tmp, name="here")
+        summary = all_ended(ended, "ok")
+        equal(set(summary["generator"]["protocols"]), {"DNS"}, "generator.protocols")
+        contains(ended.out, "DNS", "the first screen")
+        ended = run(f"{server}/nowhere.test", *LOAD, tmp=tmp, name="nowhere")
+        summary = all_ended(ended, "status")
+        contains(ended.out, "NXDOMAIN", "the first screen")
+        equal({failure["status"] for failure in summary["failures"]}, {3}, "codes")
+        ended = run(f"{server}/long.test?type=TXT", *LOAD, tmp=tmp, name="long")
+        all_ended(ended, "too-large")
+        contains(ended.out, "truncated", "the first screen")
+        names = tmp / "names.csv"
+        names.write_text("name\nhere.test\nnowhere.test\n")
+        scenario = tmp / "scenario.yaml"
+        scenario.write_text(
+            f"""
+target: {server}
+data: {{ names: {{ csv: names.csv }} }}
+users: {{ arrive: {{ process: poisson, rate: 200/s }}, phases: [{{ hold: 1s }}] }}
+journey:
+  - send: "{{{{ data.names.name }}}} AAAA"
+    expect: {{ status: [NOERROR, NXDOMAIN] }}
+"""
+        )
+        all_ended(run(scenario, tmp=tmp, name="scenario"), "ok")
+        for arguments, words in [
+            ([server], "nothing is asked"),
+            ([server + "/a/b"], "one name"),
+            ([server + "/a..b"], "is no name"),
+            ([server + "/a.b?type=Q"], "no type of record"),
+            ([server + "/a.b", "-b", "c.d"], "leave one of them out"),
+            ([server + "/a.b", "--answer", "next"], "DNS"),
+            (["dns:///a.b"], "names no host"),
+        ]:
+            ended = headway("run", *arguments, cwd=tmp).exits(2)
+            contains(ended.err, words, f"message on {' '.join(arguments)}")

@@ -11,6 +11,7 @@ pub mod dist;
 pub mod failure;
 pub mod profile;
 pub mod random;
+pub mod rcode;
 pub mod record;
 pub mod sink;
 pub mod special;

@@ -127,7 +127,7 @@ impl Live {
         let (plan, endpoint) = (&spec.plan, &self.target.endpoint);
         let requests = self.requests().map_err(Error::usage)?;
         let mut addresses = headway_live::resolve(endpoint).map_err(Error::failed)?;
-        if self.target.scheme == Scheme::Udp {
+        if self.target.scheme.is_datagrams() {
             addresses = addresses.into_iter().map(Address::for_datagrams).collect();
         }
         let address = headway_live::address::reachable(addresses);

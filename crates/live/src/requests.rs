@@ -5,7 +5,7 @@
 //! per session of the worker that plays it.
 
 use headway_base::{Nanos, Outcome};
-use headway_wire::{Opened, Payload, Unfit};
+use headway_wire::{Opened, Payload, Unfit, dns};
 use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
 use headway_workload::target::{Endpoint, Scheme};
 use headway_workload::{Request, RequestKey, SessionControl, Target};
@@ -75,6 +75,10 @@ impl Requests {
     /// # Errors
     /// A method, path or header that HTTP does not allow.
     pub fn wire(&self, request: &Request) -> Result<Payload, Unfit> {
+        if self.scheme == Scheme::Dns {
+            let question = dns::question(&String::from_utf8_lossy(&request.body))?;
+            return Ok(Payload::Bytes(question.into()));
+        }
         if !self.scheme.is_http() {
             return Ok(Payload::Bytes(request.body.as_slice().into()));
         }

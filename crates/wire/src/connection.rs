@@ -74,7 +74,7 @@ pub enum Event<'a> {
     Head {
         /// Of this stream.
         stream: StreamId,
-        /// Its status code, 100 to 999.
+        /// Its status code, 100 to 999; of DNS its code (RCODE), 0 to 15.
         status: u16,
         /// Its header lines.
         head: Head<'a>,
@@ -194,6 +194,9 @@ pub enum ProtocolError {
     /// The peer closed an HTTP/2 connection with an error of ours, it says.
     #[error("the server closed the connection with {0}")]
     GoAway(ErrorCode),
+    /// An answer of DNS that is none to the question.
+    #[error("the answer breaks DNS: {0}")]
+    Dns(&'static str),
     /// The peer makes us answer (pings, settings) and does not read the answers.
     #[error("the server sends pings or settings and does not read what they ask for")]
     Flood,

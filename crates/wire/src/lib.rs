@@ -10,6 +10,7 @@
 pub mod bytes;
 pub mod connection;
 pub mod datagram;
+pub mod dns;
 pub mod head;
 pub mod http1;
 pub mod http2;

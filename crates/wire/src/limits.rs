@@ -47,6 +47,8 @@ pub enum Limit {
     Body,
     /// [`Limits::trailer_bytes`].
     Trailers,
+    /// What the server can put into a datagram: it has cut its answer, and says so.
+    Datagram,
 }
 
 impl fmt::Display for Limit {
@@ -55,6 +57,7 @@ impl fmt::Display for Limit {
             Limit::Head => "its head has too many bytes",
             Limit::Headers => "it has too many headers",
             Limit::Body => "its body has too many bytes",
+            Limit::Datagram => "the server has truncated it to fit a datagram",
             Limit::Trailers => "its trailers and chunk extensions have too many bytes",
         })
     }

@@ -1,5 +1,6 @@
 //! What a step sends: each protocol has its own kind.
 
+use crate::dns::QuestionError;
 use crate::request::{Request, RequestError};
 use std::sync::Arc;
 
@@ -54,6 +55,9 @@ pub enum Unfit {
     /// The protocol sends bytes.
     #[error("the target takes plain bytes, and the step is a request of HTTP")]
     NotBytes,
+    /// No question of DNS.
+    #[error(transparent)]
+    Question(#[from] QuestionError),
     /// Nothing to send on a stream.
     #[error("the step has no bytes to send")]
     Empty,

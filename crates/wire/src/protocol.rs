@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::connection::ClientConnection;
 use crate::limits::Limits;
-use crate::{bytes, datagram, http1, http2};
+use crate::{bytes, datagram, dns, http1, http2};
 use headway_base::Answer;
 
 /// What connections of any protocol are made with.
@@ -56,7 +56,8 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 }
 
 /// The protocols, those that are preferred first.
-pub static ALL: [&dyn Protocol; 4] = [&http2::Http2, &http1::Http1, &bytes::Bytes, &datagram::Datagrams];
+pub static ALL: [&dyn Protocol; 5] =
+    [&http2::Http2, &http1::Http1, &bytes::Bytes, &datagram::Datagrams, &dns::Dns];
 
 /// The protocol of that name in TLS.
 pub fn by_alpn(name: &[u8]) -> Option<&'static dyn Protocol> {

@@ -69,11 +69,14 @@ pub enum Scheme {
     Tcp,
     /// Datagrams over UDP.
     Udp,
+    /// DNS over UDP.
+    Dns,
 }
 
 impl Scheme {
     /// Every one.
-    pub const ALL: [Scheme; 5] = [Scheme::Http, Scheme::Https, Scheme::H2c, Scheme::Tcp, Scheme::Udp];
+    pub const ALL: [Scheme; 6] =
+        [Scheme::Http, Scheme::Https, Scheme::H2c, Scheme::Tcp, Scheme::Udp, Scheme::Dns];
 
     /// As it is written.
     pub const fn name(self) -> &'static str {
@@ -83,7 +86,13 @@ impl Scheme {
             Scheme::H2c => "h2c",
             Scheme::Tcp => "tcp",
             Scheme::Udp => "udp",
+            Scheme::Dns => "dns",
         }
+    }
+
+    /// Whether requests are datagrams.
+    pub const fn is_datagrams(self) -> bool {
+        matches!(self, Scheme::Udp | Scheme::Dns)
     }
 
     /// Whether steps are requests of HTTP, and not plain bytes.
@@ -99,7 +108,8 @@ pub struct Target {
     pub endpoint: Endpoint,
     /// What to speak.
     pub scheme: Scheme,
-    /// Path and query, as they go into the request line; empty where plain bytes are sent.
+    /// Path and query, as they go into the request line; of DNS the name and type to ask for, if they are given; empty where plain bytes
+    /// are sent.
     pub path: String,
     /// The Host header: name and, unless it is the scheme's default, port.
     pub authority: String,
@@ -109,7 +119,7 @@ pub struct Target {
 
 impl Target {
     /// Reads `http://host[:port]/path`, `https://...`, `h2c://...` (HTTP/2 without TLS), `tcp://host:port`, `udp://host:port`,
-    /// `unix:/path/to/socket[:/path]`, or without a scheme, as http, `host[:port]/path`.
+    /// `dns://host[:port][/name[?type=T]]`, `unix:/path/to/socket[:/path]`, or without a scheme, as http, `host[:port]/path`.
     ///
     /// # Errors
     /// Another scheme, no host, or what is no URL at all.
@@ -136,7 +146,13 @@ impl Target {
         let url = Url::parse(&read).map_err(|e| bad(&e.to_string()))?;
         let scheme = known.ok_or_else(|| bad(&format!("the scheme {} is not spoken here", url.scheme())))?;
         if !scheme.is_http() {
-            let bare = matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
+            let bare = matches!(url.path(), "" | "/") && url.query().is_none();
+            if scheme == Scheme::Dns && !(bare || is_question(&url)) {
+                return Err(bad(
+                    "DNS is asked for one name and perhaps a type, as in dns://127.0.0.1/example.com?type=AAAA",
+                ));
+            }
+            let bare = (bare || scheme == Scheme::Dns) && url.fragment().is_none();
             if !bare || !url.username().is_empty() || url.password().is_some() {
                 return Err(bad(&format!("{} takes a host and a port alone", scheme.name())));
             }
@@ -149,7 +165,8 @@ impl Target {
         if host.is_empty() {
             return Err(bad("it names no host"));
         }
-        let port = url.port_or_known_default().ok_or_else(|| bad("it names no port"))?;
+        let known = url.port_or_known_default().or((scheme == Scheme::Dns).then_some(DNS_PORT));
+        let port = known.ok_or_else(|| bad("it names no port"))?;
         if port == 0 {
             return Err(bad("port 0 cannot be connected to"));
         }
@@ -159,7 +176,9 @@ impl Target {
             None => bracketed.to_owned(),
         };
         let path = match url.query() {
-            _ if !scheme.is_http() => String::new(),
+            _ if matches!(scheme, Scheme::Tcp | Scheme::Udp) || url.path().len() < 2 && !scheme.is_http() => {
+                String::new()
+            }
             Some(query) => format!("{}?{query}", url.path()),
             None => url.path().to_owned(),
         };
@@ -185,6 +204,13 @@ impl Target {
             authority: "localhost".to_owned(),
             authorization: None,
         })
+    }
+
+    /// What DNS is asked for, if the target says it: `example.com A`.
+    pub fn question(&self) -> Option<String> {
+        let (name, query) = self.path.split_once('?').unwrap_or((&self.path, "type=A"));
+        let name = name.strip_prefix('/').filter(|_| self.scheme == Scheme::Dns)?;
+        Some(format!("{name} {}", query.strip_prefix("type=")?))
     }
 
     /// Whether to speak TLS.
@@ -231,6 +257,17 @@ impl fmt::Debug for Target {
     }
 }
 
+/// The port of DNS (RFC 1035).
+const DNS_PORT: u16 = 53;
+
+/// Whether a URL of DNS asks for one name, and for a type if for anything besides.
+fn is_question(url: &Url) -> bool {
+    let name = url.path().strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'));
+    name && url
+        .query()
+        .is_none_or(|query| query.strip_prefix("type=").is_some_and(|kind| !kind.contains('&')))
+}
+
 fn percent_decode(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -269,8 +306,19 @@ mod tests {
         check("http://[::1]:9/", "http://[::1]:9/", tcp("::1", 9));
         check("tcp://127.0.0.1:80", "tcp://127.0.0.1:80", tcp("127.0.0.1", 80));
         check("UDP://[::1]:9/", "udp://[::1]:9", tcp("::1", 9));
+        check("dns://127.0.0.1", "dns://127.0.0.1", tcp("127.0.0.1", 53));
+        check("dns://[::1]:5353/a.test?type=MX", "dns://[::1]:5353/a.test?type=MX", tcp("::1", 5353));
         check("unix:/run/a.sock", "unix:/run/a.sock:/", Endpoint::Unix("/run/a.sock".into()));
         check("unix:/run/a.sock:/x?y", "unix:/run/a.sock:/x?y", Endpoint::Unix("/run/a.sock".into()));
+    }
+
+    #[test]
+    fn a_target_of_dns_may_say_what_it_is_asked_for() {
+        let question = |text: &str| Target::parse(text).unwrap().question();
+        assert_eq!(question("dns://h/example.com").as_deref(), Some("example.com A"));
+        assert_eq!(question("dns://h:54/example.com.?type=aaaa").as_deref(), Some("example.com. aaaa"));
+        assert_eq!(question("dns://h/").as_deref(), None);
+        assert_eq!(question("http://h/a?type=A").as_deref(), None);
     }
 
     #[test]
@@ -287,8 +335,19 @@ mod tests {
 
     #[test]
     fn what_is_no_target_says_what_would_be() {
-        let bytes =
-            ["tcp://h", "udp://h", "udp://h:0", "udp://h:7/x", "tcp://h:7?x", "tcp://me:pw@h:7", "udp://"];
+        let bytes = [
+            "tcp://h",
+            "udp://h",
+            "udp://h:0",
+            "udp://h:7/x",
+            "tcp://h:7?x",
+            "tcp://me:pw@h:7",
+            "udp://",
+            "dns:///a.b",
+            "dns://h/a/b",
+            "dns://h/a?x=1",
+            "dns://h/?type=A",
+        ];
         let http = ["", "ftp://host/", "http://", "http://h:0/", "http://h:99999/", "unix:", "http://a b/"];
         for bad in http.into_iter().chain(bytes) {
             let error = Target::parse(bad).unwrap_err().to_string();

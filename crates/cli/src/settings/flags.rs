@@ -171,7 +171,16 @@ fn datagram(args: &RunArgs, target: &Target, headers: &[(String, String)], body:
     }
     let mut made = made(&args.load, args.connections.as_ref(), SEND)?;
     let values = &mut made.values;
-    values.push(Override::literal("", "target", &target.url()));
+    let url = target.url();
+    let server = url.strip_suffix(&target.path).unwrap_or(&url);
+    values.push(Override::literal("", "target", server));
+    match (target.question(), body.bytes.is_empty()) {
+        (Some(question), true) => values.push(Override::text("", "journey.0", SEND, &question)),
+        (Some(_), false) => {
+            bail!("{target}: the URL says what is asked for, and -b too: leave one of them out")
+        }
+        (None, _) => {}
+    }
     match (&body.file, std::str::from_utf8(&body.bytes)) {
         _ if body.bytes.is_empty() => {}
         (Some(file), _) => {

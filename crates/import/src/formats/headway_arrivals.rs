@@ -1,5 +1,5 @@
 //! The two CSV files of Headway itself that hold arrivals and nothing else: what `headway serve --arrivals-log` saw come
-//! (`received_unix_s,connection,stamp`), and what `headway plan` intends (`arrival,intended_s,step`). Runs of Headway are
+//! (`received_unix_s,connection,stamp`, over UDP `received_unix_s,sender,stamp,dropped`), and what `headway plan` intends (`arrival,intended_s,step`). Runs of Headway are
 //! logs of another kind and read elsewhere.
 
 use super::request;
@@ -20,6 +20,8 @@ pub struct HeadwayArrivals;
 pub struct HeadwayPlan;
 
 const ARRIVALS: &[u8] = b"received_unix_s,connection,stamp";
+/// Over UDP, with what the kernel had dropped before.
+const DATAGRAMS: &[u8] = b"received_unix_s,sender,stamp,dropped";
 const PLAN: &[u8] = b"arrival,intended_s,step";
 
 impl Format for HeadwayArrivals {
@@ -32,7 +34,7 @@ impl Format for HeadwayArrivals {
     }
 
     fn recognise(&self, head: &[u8]) -> bool {
-        Lines::new(head, true, 0).next() == Some(ARRIVALS)
+        Lines::new(head, true, 0).next().is_some_and(|first| [ARRIVALS, DATAGRAMS].contains(&first))
     }
 
     fn reader(&self, _path: &Path, _options: &Options) -> Result<Box<dyn Reader>, Error> {
@@ -76,16 +78,17 @@ struct Arrivals {
 impl Reader for Arrivals {
     fn read(&mut self, bytes: &[u8], last: bool, rows: &mut Rows) -> Result<usize, Error> {
         let (header, expected) = match self.kind {
-            Which::Came => {
-                (ARRIVALS, "three fields: seconds since 1970, a connection's number, kernel or user")
-            }
+            Which::Came => (
+                ARRIVALS,
+                "three fields: seconds since 1970, a connection's number, kernel or user (over UDP a fourth: how many were dropped)",
+            ),
             Which::Planned => {
                 (PLAN, "three fields: an arrival's number, seconds since the plan's zero, a step")
             }
         };
         let mut lines = Lines::new(bytes, last, self.lines);
         while let Some(fields) = self.csv.next(&mut lines) {
-            if fields.raw() == header {
+            if [header, DATAGRAMS].contains(&fields.raw()) {
                 continue;
             }
             let record = match self.kind {
@@ -133,7 +136,8 @@ impl Reader for Arrivals {
 }
 
 fn came(fields: &Fields<'_>, k: u64, rows: &mut Rows) -> Option<Record> {
-    if fields.len() != 3 || !matches!(fields.get(2)?, b"kernel" | b"user") {
+    let dropped = fields.get(3).is_none_or(|dropped| numbers::int(dropped).is_some());
+    if !(3..=4).contains(&fields.len()) || !dropped || !matches!(fields.get(2)?, b"kernel" | b"user") {
         return None;
     }
     let at = stamps::unix(numbers::decimal(fields.get(0)?, 9)?)?;

@@ -252,7 +252,8 @@ impl Ran {
             );
             assert!(!r.reused || !r.connect.is_some(), "a used connection needs no opening: {r:?}");
             assert_eq!(r.bytes_sent > 0, r.sent.is_some(), "{r:?}");
-            assert_eq!(r.status == 0, r.status < 100, "{r:?}");
+            // Codes of DNS lie below those of HTTP.
+            assert!(r.status < 16 || r.status >= 100, "{r:?}");
         }
     }
 

@@ -5,6 +5,7 @@ use crate::format::{
     STEPPED, count, interval_cell, number as digits, percentile, plural, rate, share_of, size, time,
 };
 use crate::words::{self, Tone};
+use headway_base::rcode::Status;
 use headway_stats::Summary;
 use headway_stats::summary::{
     Failure, FailureReason, Interval, LabelSummary, PERCENTILES, Source, Spread, Tail, ThreadGroup,
@@ -283,7 +284,7 @@ pub(crate) fn failures(summary: &Summary) -> Option<Section> {
         return None;
     }
     let row = |failure: &Failure| {
-        let status = failure.status.map_or("-".into(), |status| status.to_string());
+        let status = failure.status.map_or("-".into(), |status| Status(status).to_string());
         let mut cells = vec![Cell::toned(Tone::Bad, &failure.outcome), Cell::new(status)];
         cells.extend(steps.then(|| Cell::new(failure.step.as_deref().unwrap_or("-"))));
         cells.extend([Cell::new(count(failure.n)), Cell::new(share_of(failure.n, total))]);

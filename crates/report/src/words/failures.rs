@@ -3,6 +3,7 @@
 //! Advice goes by the kind of a failure and never by its text.
 
 use crate::format::{count, instants, plural, rate};
+use headway_base::rcode::Status;
 use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
 use headway_stats::summary::{FailureReason, SeriesRow, Source};
@@ -98,8 +99,8 @@ pub fn all_kinds(summary: &Summary) -> Vec<KnownFailure> {
 /// `status 401`, `check (200)`.
 pub fn ended(outcome: &str, status: Option<u16>) -> String {
     match status {
-        Some(status) if outcome == Outcome::Status.name() => format!("status {status}"),
-        Some(status) => format!("{outcome} ({status})"),
+        Some(status) if outcome == Outcome::Status.name() => format!("status {}", Status(status)),
+        Some(status) => format!("{outcome} ({})", Status(status)),
         None => outcome.to_owned(),
     }
 }

@@ -119,6 +119,7 @@ fn short(told: &[Told]) -> Vec<String> {
         ResetReason::TooLarge(Limit::Headers) => "large headers",
         ResetReason::TooLarge(Limit::Body) => "large body",
         ResetReason::TooLarge(Limit::Trailers) => "large trailers",
+        ResetReason::TooLarge(Limit::Datagram) => "of DNS",
         ResetReason::Protocol(error) => match error {
             P::StatusLine => "status line",
             P::Version => "version",
@@ -131,6 +132,7 @@ fn short(told: &[Told]) -> Vec<String> {
             P::Upgrade => "upgrade",
             P::Unsolicited => "unsolicited",
             P::Http2(_) | P::GoAway(_) | P::Flood => "of HTTP/2",
+            P::Dns(_) => "of DNS",
         },
         ResetReason::Refused(_) | ResetReason::ByPeer(_) => "of HTTP/2",
     };

@@ -7,6 +7,7 @@ use super::names::Names;
 use super::pointer::{Pointer, said};
 use super::template::{Piece, Source, Template};
 use headway_base::Nanos;
+use headway_base::rcode::{self, Status};
 use memchr::memmem::Finder as Searcher;
 use regex::bytes::Regex;
 use serde_json::Value;
@@ -49,7 +50,12 @@ pub struct StatusSet {
 }
 
 impl StatusSet {
-    /// Codes as people write them: `201`, `2xx`, `200-299`.
+    /// The code of DNS for an answer without an error.
+    pub fn noerror() -> StatusSet {
+        StatusSet { ranges: vec![(0, 0)], text: "NOERROR".to_owned() }
+    }
+
+    /// Codes as people write them: `201`, `2xx`, `200-299`; of DNS `NXDOMAIN`.
     ///
     /// # Errors
     /// What is none, in words that say what would be.
@@ -59,6 +65,9 @@ impl StatusSet {
             text.parse::<u16>().ok().filter(|&code| three && code >= 100)
         };
         let trimmed = text.trim();
+        if let Some(code) = rcode::code(trimmed) {
+            return Ok(StatusSet { ranges: vec![(code, code)], text: Status(code).to_string() });
+        }
         let range = match (trimmed.strip_suffix("xx").or(trimmed.strip_suffix("XX")), trimmed.split_once('-'))
         {
             (Some(class), _) => match class.parse::<u16>() {

@@ -16,6 +16,7 @@ use super::step::Step;
 use super::values::Values;
 use crate::client::SessionControl;
 use crate::redact::{Place as NamePlace, REDACTED, Redactor};
+use headway_base::rcode::Status;
 use headway_base::{KnownFailure, Nanos, Outcome};
 use jsonpath_rust::query::js_path_process;
 use memchr::memmem;
@@ -215,7 +216,7 @@ impl Script {
             self.missed(reader.step, memory);
             let wanted = step.expect.status.as_ref().map_or("below 400".to_owned(), ToString::to_string);
             // The status tells failures apart anyway, and is no value that differs within one.
-            let fault = Fault::plain(format!("expected status {wanted}, got {}", reader.status));
+            let fault = Fault::plain(format!("expected status {wanted}, got {}", Status(reader.status)));
             return self.bad(Outcome::Status, step, fault);
         }
         if reader.too_large {

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::encode::{Encoding, is_header_value, is_token};
-use super::expect::{BodyTest, Expect};
+use super::expect::{BodyTest, Expect, StatusSet};
 use super::finder::{Extract, Place};
 use super::pointer::Tree;
 use super::template::{Piece, Run, Source, Template, push_fixed};
@@ -121,6 +121,12 @@ impl Step {
     /// A step that sends plain bytes, and is content with any answer.
     pub fn bytes(name: &str, body: Body) -> Step {
         Step { body, ..Step::bare(name, "") }
+    }
+
+    /// Is content with NOERROR alone, until something else is expected.
+    pub fn expecting_noerror(mut self) -> Step {
+        self.expect.status = Some(StatusSet::noerror());
+        self
     }
 
     /// A step that sends this request, and is content with any status below 400.

@@ -74,6 +74,15 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
         );
         reader.problems.push(problem.help("leave it out"));
     }
+    if target.scheme == Scheme::Dns && !target.path.is_empty() {
+        let problem = Problem::new(
+            written.span,
+            "a target of dns is a server alone, and steps say what it is asked for",
+        );
+        reader
+            .problems
+            .push(problem.help("write target: dns://127.0.0.1, and in the journey - send: example.com A"));
+    }
     let of_datagrams = |answer: &Answer| matches!(answer, Answer::Match(_) | Answer::Next);
     let help = match (target.scheme, &file.answer) {
         (Scheme::Tcp, None) => {
@@ -86,6 +95,9 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
         }
         (Scheme::Udp, Some(answer)) if !of_datagrams(&answer.value) && answer.value != Answer::None => {
             "over udp write match:OFFSET+WIDTH, next or none"
+        }
+        (Scheme::Dns, Some(answer)) if answer.value != Answer::None => {
+            "DNS says itself which answer is whose: leave it out, or write none if nothing is answered"
         }
         _ => return,
     };

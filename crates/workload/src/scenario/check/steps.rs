@@ -99,8 +99,9 @@ impl<'f> Builder<'f> {
     /// A step that sends plain bytes.
     fn bytes(&self, step: &written::Step, reader: &mut Reader<'_>) -> Result<Step, Problem> {
         let expect = step.expect.as_ref();
+        let dns = self.scheme == Some(Scheme::Dns);
         let of_http = [
-            ("status", expect.is_some_and(|e| e.status.is_some())),
+            ("status", !dns && expect.is_some_and(|e| e.status.is_some())),
             ("headers", expect.is_some_and(|e| e.headers.is_some())),
         ];
         if let Some((what, _)) = of_http.into_iter().find(|(_, there)| *there) {
@@ -116,13 +117,20 @@ impl<'f> Builder<'f> {
             },
             None => Body::default(),
         };
+        if dns && body.is_empty() {
+            let problem = Problem::new(step.keys.at("send"), "nothing is asked");
+            return Err(problem.help(
+                "write a name and a type, as in send: example.com A (with flags: dns://127.0.0.1/example.com?type=A)",
+            ));
+        }
         if self.scheme == Some(Scheme::Tcp) && body.is_empty() {
             let problem = Problem::new(step.keys.at("send"), "nothing is sent");
             return Err(problem.help(
                 "write the bytes, as in send: \"PING\\r\\n\" (with flags: -b $'PING\\r\\n' or -b @FILE)",
             ));
         }
-        Ok(Step::bytes(&self.label(step, "send")?, body))
+        let built = Step::bytes(&self.label(step, "send")?, body);
+        Ok(if dns { built.expecting_noerror() } else { built })
     }
 
     /// A request of HTTP.
