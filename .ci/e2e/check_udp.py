@@ -6,6 +6,8 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
+import time
 
 from harness import (
     Failed, Headway, all_ended, check, conserved, contains, equal, expect, free_port, headway, run, spawn, stop, wait_for,
@@ -74,6 +76,48 @@ def one_way(tmp):
     equal({(row["stamp"], row["dropped"], row["sender"]) for row in rows}, {("kernel", "0", "0")}, "stamp, dropped, sender")
     equal((target.report["received"], target.report["answered"]), (len(rows), 0), "received and answered")
     headway("audit", log, cwd=tmp).exits(0, 1)
+
+
+@check("udp: --interval says what was sent, received and lost, and when; what is late, repeated and strange is counted")
+def intervals(tmp):
+    # Answers after 120 ms and twice in the second second of the peer's life; the first datagram is its zero.
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("127.0.0.1", 0))
+
+        def peer():
+            zero = None
+            while True:
+                try:
+                    datagram, sender = s.recvfrom(2000)
+                except OSError:
+                    return
+                zero = zero or time.monotonic()
+                if 1 <= time.monotonic() - zero < 2:
+                    timer = threading.Timer(0.12, lambda d=datagram, to=sender: [s.sendto(d, to), s.sendto(d, to), s.sendto(b"?", to)])
+                    timer.daemon = True
+                    timer.start()
+                else:
+                    s.sendto(datagram, sender)
+
+        threading.Thread(target=peer, daemon=True).start()
+        url = f"udp://127.0.0.1:{s.getsockname()[1]}"
+        load = ["--arrivals", "constant", "-R", "50", "-d", "4s", "--timeout", "60ms", "--interval", "1s", "--details"]
+        ended = run(url, *load, tmp=tmp)
+        headway("run", url, "--interval", "1500ms", cwd=tmp).exits(2)
+    headway("run", "http://127.0.0.1:9", "--interval", "1s", cwd=tmp).exits(2)
+    summary = ended.summary
+    conserved(summary)
+    strays = summary["generator"]["datagrams"]
+    rows = strays["intervals"]
+    contains(ended.out, "Datagrams by interval", "the report")
+    equal(sum(row["sent"] for row in rows), summary["measured"]["n"], "sent, over the intervals")
+    equal(sum(row["received"] for row in rows), summary["outcomes"]["ok"], "received, over the intervals")
+    equal(sum(row["lost"] for row in rows), summary["outcomes"]["timeout"], "lost, over the intervals")
+    for name in ("late", "duplicates", "reordered", "unexpected"):
+        equal(sum(row[name] for row in rows), strays[name], f"{name}, over the intervals")
+    lost = [row["lost"] for row in rows]
+    expect(40 <= sum(lost) <= 60 and lost[1] >= 30 and lost[0] + sum(lost[3:]) <= 3, f"lost by interval: {lost}")
+    expect(strays["late"] == sum(lost) and strays["duplicates"] == sum(lost) and strays["unexpected"] == sum(lost), f"{strays}, lost {lost}")
 
 
 @check("udp: a port without a listener, and a name without one, end as refused")

@@ -199,6 +199,9 @@ pub struct RunArgs {
     /// (match:OFFSET+WIDTH, next, none)
     #[arg(help_heading = "TCP and UDP", long, value_name = "ANSWER")]
     pub answer: Option<String>,
+    /// Count what was sent, received, lost, late, repeated and out of order in intervals of this length: datagrams alone, whole seconds
+    #[arg(help_heading = "TCP and UDP", long, value_parser = units::parse_time, value_name = "TIME")]
+    pub interval: Option<Nanos>,
     /// No answers: a request ends when it was handed to the system; --answer none
     #[arg(help_heading = "TCP and UDP", long, conflicts_with = "answer")]
     pub one_way: bool,

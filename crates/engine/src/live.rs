@@ -11,8 +11,8 @@ use headway_live::{Address, Clock, Control, Protocols, RunReport, WorkerReport, 
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId, Generator, IdleLoops, Severity,
-    Source, Stall, Strays, Wait, WaitStrategy, WorkerTime,
+    DatagramRow, Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId, Generator,
+    IdleLoops, SeriesRow, Severity, Source, Stall, Strays, Wait, WaitStrategy, WorkerTime,
 };
 use headway_workload::Target;
 use headway_workload::content::Script;
@@ -44,6 +44,8 @@ pub struct Live {
     pub http: HttpVersion,
     /// Most requests at once on a connection that takes several; none: as is usual for the protocol.
     pub streams: Option<u32>,
+    /// Length of the intervals in which datagrams are counted, whole seconds; none: only in all.
+    pub interval: Option<Nanos>,
     /// Where an answer of plain bytes ends; none: as is usual for the protocol.
     pub answer: Option<Answer>,
     /// Whether requests are spread over as many connections as there may be.
@@ -79,6 +81,7 @@ impl Live {
             insecure: false,
             http: HttpVersion::Any,
             streams: None,
+            interval: None,
             answer: None,
             spread: false,
             wait: wait::Settings::default(),
@@ -184,7 +187,7 @@ impl Live {
         let collected = collected.map_err(|_| anyhow!("the collector panicked"))?;
         let interrupted = cancel.asked() > 0 && report.ended < plan.end();
         let facts = Facts {
-            generator: Some(generator(&report, local)),
+            generator: Some(generator(&report, local, self.target.scheme.is_datagrams())),
             interrupted_at: interrupted.then(|| cancel.asked_at().map_or(report.ended, |at| clock.at(at))),
             send_cost: send_cost(&report),
             departures: departures(&report),
@@ -194,6 +197,11 @@ impl Live {
         Ok(kept.close(collected, facts, |summary| {
             explain(summary, &met);
             summary.decoded = decoded(&report);
+            let strays = summary.generator.as_mut().and_then(|generator| generator.datagrams.as_mut());
+            if let Some((strays, interval)) = strays.zip(self.interval) {
+                let one_way = self.answer == Some(Answer::None);
+                strays.intervals = intervals(&report, &summary.series, interval, one_way);
+            }
             summary.verdict.findings.extend(self.findings());
         }))
     }
@@ -219,16 +227,62 @@ fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
 }
 
 /// What datagrams brought that was no answer, where any were sent.
-fn strays(report: &RunReport) -> Option<Strays> {
+fn strays(report: &RunReport) -> Strays {
     let mut all = headway_wire::Tally::default();
     report.workers.iter().for_each(|worker| all.add(worker.tally));
-    let sent = report.workers.iter().any(|worker| worker.spoke.contains_key("UDP"));
-    sent.then_some(Strays {
+    Strays {
         late: all.late,
         duplicates: all.duplicates,
         reordered: all.reordered,
         unexpected: all.unexpected,
-    })
+        intervals: Vec::new(),
+    }
+}
+
+/// What became of datagrams, in intervals of whole seconds; rows of the series that are longer make them longer.
+fn intervals(report: &RunReport, series: &[SeriesRow], interval: Nanos, one_way: bool) -> Vec<DatagramRow> {
+    let length = interval.as_secs_f64();
+    let place = |at_s: f64| (at_s / length + 1e-9).floor().max(0.0) as usize;
+    let mut rows: Vec<DatagramRow> = Vec::new();
+    for row in series {
+        let at = place(row.from_s);
+        if at >= rows.len() {
+            let from_s = |i: usize| i as f64 * length;
+            rows.extend((rows.len()..=at).map(|i| DatagramRow {
+                from_s: from_s(i),
+                to_s: from_s(i + 1),
+                received: (!one_way).then_some(0),
+                lost: (!one_way).then_some(0),
+                ..DatagramRow::default()
+            }));
+        }
+        let told = &mut rows[at];
+        told.sent += row.started;
+        let timeouts = row.failures.get(Outcome::Timeout.name()).copied().unwrap_or(0);
+        told.received = told.received.map(|n| n + row.completed + answered(row));
+        told.lost = told.lost.map(|n| n + timeouts);
+    }
+    let last = rows.len().saturating_sub(1);
+    for worker in &report.workers {
+        for (second, tally) in worker.tallies.iter().enumerate() {
+            let Some(row) = rows.get_mut(place(second as f64).min(last)) else { continue };
+            row.late += tally.late;
+            row.duplicates += tally.duplicates;
+            row.reordered += tally.reordered;
+            row.unexpected += tally.unexpected;
+        }
+    }
+    if let (Some(row), Some(end)) = (rows.last_mut(), series.last()) {
+        row.to_s = end.to_s;
+    }
+    rows
+}
+
+/// Requests that failed for what their answers said.
+fn answered(row: &SeriesRow) -> u64 {
+    let failed =
+        row.failures.iter().filter(|(name, _)| Outcome::from_name(name).is_some_and(Outcome::answered));
+    failed.map(|(_, n)| n).sum()
 }
 
 /// Connections that were established, by protocol.
@@ -246,7 +300,7 @@ fn send_cost(report: &RunReport) -> Option<Nanos> {
     (sends > 0).then(|| Nanos(time.0 / sends as i64))
 }
 
-fn generator(report: &RunReport, local: bool) -> Generator {
+fn generator(report: &RunReport, local: bool, datagrams: bool) -> Generator {
     let seconds = Nanos::as_secs_f64;
     let stalls = report.workers.iter().enumerate().flat_map(|(i, w)| {
         w.stalls.iter().map(move |s| Stall {
@@ -282,7 +336,7 @@ fn generator(report: &RunReport, local: bool) -> Generator {
         lacked: lacked(report),
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
         protocols: spoken(report),
-        datagrams: strays(report),
+        datagrams: datagrams.then(|| strays(report)),
         wait: Some(waited(report)),
         ..Generator::default()
     }

@@ -9,7 +9,7 @@ use headway_base::record::Trigger;
 use headway_base::{Kind, Nanos, Record};
 use headway_records::{By, Limits, Merge, RunFolder};
 use headway_stats::summary::evidence::{LostShard, Run as RunEvidence};
-use headway_stats::summary::{Finding, FindingId, Generator, LoadVerdict, Severity, Stall};
+use headway_stats::summary::{Finding, FindingId, Generator, LoadVerdict, Severity, Stall, Strays};
 use headway_stats::{Summary, Threshold};
 use headway_workload::arrivals::Arrival;
 use headway_workload::{Plan, Shard};
@@ -228,6 +228,9 @@ impl Shards {
             for (protocol, n) in &block.protocols {
                 *all.protocols.entry(protocol.clone()).or_default() += n;
             }
+            if let Some(strays) = &block.datagrams {
+                join(all.datagrams.get_or_insert_default(), strays);
+            }
             for (what, n) in &block.lacked {
                 *all.lacked.entry(what.clone()).or_default() += n;
             }
@@ -405,5 +408,27 @@ impl Run {
                 None => "no more arrivals".to_owned(),
             },
         }
+    }
+}
+
+/// Counts of datagrams of two machines; their intervals begin at the same zero, and are as long.
+fn join(all: &mut Strays, part: &Strays) {
+    all.late += part.late;
+    all.duplicates += part.duplicates;
+    all.reordered += part.reordered;
+    all.unexpected += part.unexpected;
+    for (i, row) in part.intervals.iter().enumerate() {
+        let Some(mine) = all.intervals.get_mut(i) else {
+            all.intervals.push(row.clone());
+            continue;
+        };
+        mine.to_s = mine.to_s.max(row.to_s);
+        mine.sent += row.sent;
+        add(&mut mine.received, row.received);
+        add(&mut mine.lost, row.lost);
+        mine.late += row.late;
+        mine.duplicates += row.duplicates;
+        mine.reordered += row.reordered;
+        mine.unexpected += row.unexpected;
     }
 }

@@ -71,6 +71,8 @@ pub struct WorkerReport {
     pub reasons: FailureReasons,
     /// What datagrams brought that was nobody's answer.
     pub tally: Tally,
+    /// The same by the second since the plan's zero in which it was noticed.
+    pub tallies: Vec<Tally>,
     /// Bodies that were decoded, and how long they were in all.
     pub decoded: (u64, Lengths),
 }
@@ -79,6 +81,19 @@ impl WorkerReport {
     /// Counts a connection that speaks that protocol.
     pub(crate) fn spoke(&mut self, protocol: &'static str) {
         *self.spoke.entry(protocol).or_insert(0) += 1;
+    }
+
+    /// Of all that has been counted until now, what is new came in this second.
+    pub(crate) fn tallied(&mut self, all: Tally, now: Nanos) {
+        let second = (now.0.max(0) / 1_000_000_000) as usize;
+        let new = all.since(self.tally);
+        if new != Tally::default() {
+            if self.tallies.len() <= second {
+                self.tallies.resize(second + 1, Tally::default());
+            }
+            self.tallies[second].add(new);
+            self.tally = all;
+        }
     }
 
     /// Counts a body that was decoded.

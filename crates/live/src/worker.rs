@@ -19,7 +19,7 @@ use crate::transport::Transport;
 use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
-use headway_wire::{Carrier, Event, Opened, ResetReason, Settings, StreamId};
+use headway_wire::{Carrier, Event, Opened, ResetReason, Settings, StreamId, Tally};
 use headway_workload::client::{ConnectionId, RequestId};
 use headway_workload::content::Reason;
 use headway_workload::{Action, Client, ConnectionEvent, RequestEvent, RequestKey, SessionControl};
@@ -90,6 +90,8 @@ pub(crate) struct Worker<'a, S> {
     spare: Vec<Vec<u8>>,
     plain: Vec<u8>,
     report: WorkerReport,
+    /// What connections that have ended had counted.
+    ended: Tally,
     stops_heard: u8,
     tick_at: Nanos,
     waiter: Waiter<'a>,
@@ -125,6 +127,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             spare: Vec::new(),
             plain: Vec::new(),
             report: WorkerReport::default(),
+            ended: Tally::default(),
             stops_heard: 0,
             tick_at: Nanos(i64::MIN),
             waiter,
@@ -141,9 +144,9 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         let mut buffer = vec![0; READ_BUFFER];
         let result = self.play(&mut buffer);
         let now = self.shared.clock.now();
+        self.tell_strays(now);
         for id in 0..self.connections.len() {
             self.never_left(id as ConnectionId, now);
-            self.count_strays(id as ConnectionId);
         }
         self.client.finish_all(now);
         if let (Some(before), Some(after)) = (before, host::scheduled()) {
@@ -164,6 +167,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
                 self.client.tick(now);
                 self.tick_at = now + TICK;
                 self.note_starved(now);
+                self.tell_strays(now);
             }
             self.lap(Doing::Handling, before, now, Nanos::ZERO);
             if self.client.is_done() && self.stops_heard == self.shared.control.asked() {
@@ -328,7 +332,18 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     /// What a connection that ends has counted.
     fn count_strays(&mut self, id: ConnectionId) {
         let tally = self.connection(id).and_then(|c| c.wire.as_ref()).map(|wire| wire.tally());
-        self.report.tally.add(tally.unwrap_or_default());
+        self.ended.add(tally.unwrap_or_default());
+    }
+
+    /// Notes what connections have counted until now.
+    fn tell_strays(&mut self, now: Nanos) {
+        if self.shared.protocols.carrier() != Carrier::Datagrams {
+            return;
+        }
+        let mut all = self.ended;
+        let open = self.connections.iter().flatten().filter_map(|connection| connection.wire.as_ref());
+        open.for_each(|wire| all.add(wire.tally()));
+        self.report.tallied(all, now);
     }
 
     /// A request is given up. What that costs is the protocol's affair.

@@ -81,13 +81,14 @@ impl Output for Markdown {
 }
 
 fn of_run(summary: &Summary) -> Vec<Section> {
-    use content::run::{failures, labels, outcomes, reasons, thresholds, times};
+    use content::run::{datagrams, failures, labels, outcomes, reasons, thresholds, times};
     let labels = labels(summary).filter(|_| summary.by_label.len() > 1);
     let all = [
         thresholds(summary),
         Some(times(summary)),
         outcomes(summary),
         failures(summary),
+        datagrams(summary),
         reasons(summary),
         labels,
     ];

@@ -273,6 +273,16 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// What has been added to an earlier one.
+    pub fn since(self, earlier: Tally) -> Tally {
+        Tally {
+            late: self.late.saturating_sub(earlier.late),
+            duplicates: self.duplicates.saturating_sub(earlier.duplicates),
+            reordered: self.reordered.saturating_sub(earlier.reordered),
+            unexpected: self.unexpected.saturating_sub(earlier.unexpected),
+        }
+    }
+
     /// Both together.
     pub fn add(&mut self, other: Tally) {
         self.late += other.late;

@@ -19,6 +19,7 @@ pub use study::StudySettings;
 
 use crate::args::{OutputArgs, RunArgs, WaitArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
+use headway_base::Nanos;
 use headway_base::TimeScale;
 use headway_engine::{Keep, Live, RunSpec, Start, wait};
 use headway_workload::Target;
@@ -85,6 +86,7 @@ impl RunSettings {
             insecure: scenario.settings.insecure.unwrap_or(false),
             http: http_version(&scenario.settings, &target)?,
             streams: scenario.settings.streams,
+            interval: interval(args.interval, &target)?,
             answer: scenario.settings.answer.clone(),
             spread: scenario.settings.spread.unwrap_or(false),
             wait: waiting(args.wait, load.time_scale)?,
@@ -107,6 +109,22 @@ impl RunSettings {
         };
         Ok(RunSettings { spec, live, load, output, file })
     }
+}
+
+/// The intervals in which datagrams are counted.
+fn interval(interval: Option<Nanos>, target: &Target) -> Result<Option<Nanos>> {
+    const SECOND: i64 = 1_000_000_000;
+    let Some(length) = interval else { return Ok(None) };
+    if !target.scheme.is_datagrams() {
+        bail!(
+            "--interval counts datagrams, and the target is {}: the report shows the run over time",
+            target.scheme.name()
+        );
+    }
+    if length.0 < SECOND || length.0 % SECOND != 0 {
+        bail!("--interval {length}: write whole seconds, as in 10s");
+    }
+    Ok(Some(length))
 }
 
 /// All that standard input has, if it is at most that many bytes.

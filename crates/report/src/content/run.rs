@@ -2,14 +2,14 @@
 
 use super::{Block, Cell, Column, Note, Row, Section, Table, Why};
 use crate::format::{
-    STEPPED, count, interval_cell, number as digits, percentile, plural, rate, share_of, size, time,
+    STEPPED, count, instant, interval_cell, number as digits, percentile, plural, rate, share_of, size, time,
 };
 use crate::words::{self, Tone};
 use headway_base::rcode::Status;
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Failure, FailureReason, Interval, LabelSummary, PERCENTILES, Source, Spread, Tail, ThreadGroup,
-    ThresholdResult, TimePart, percentile_key,
+    DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES, Source, Spread, Tail,
+    ThreadGroup, ThresholdResult, TimePart, percentile_key,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -274,6 +274,34 @@ pub(crate) fn outcomes(summary: &Summary) -> Option<Section> {
     let mut blocks = vec![Block::Table(table)];
     blocks.extend(words::failures::when(summary).map(Note::faint));
     Some(Section { id: "outcomes", title: "Outcomes".into(), blocks })
+}
+
+/// What became of datagrams over time; none unless that was to be counted.
+pub(crate) fn datagrams(summary: &Summary) -> Option<Section> {
+    let rows = &summary.generator.as_ref()?.datagrams.as_ref()?.intervals;
+    if rows.is_empty() {
+        return None;
+    }
+    let known = |n: Option<u64>| Cell::new(n.map_or("-".into(), count));
+    let row = |row: &DatagramRow| {
+        let span = format!("{} to {}", instant(row.from_s), instant(row.to_s));
+        let strays = [row.late, row.duplicates, row.reordered, row.unexpected];
+        let mut cells =
+            vec![Cell::new(span), Cell::new(count(row.sent)), known(row.received), known(row.lost)];
+        cells.extend(strays.map(|n| Cell::new(count(n))));
+        Row::from(cells)
+    };
+    let numbers = ["sent", "received", "lost", "late", "duplicated", "reordered", "unexpected"];
+    let mut columns = vec![Column::word("interval", 19)];
+    columns.extend(numbers.map(|name| Column::number(name, name.len().max(8) + 1)));
+    let table = Table {
+        caption: "Datagrams by interval".into(),
+        columns,
+        rows: rows.iter().map(row).collect(),
+        row: "interval",
+        ..Table::default()
+    };
+    Some(Section { id: "datagrams", title: "Datagrams".into(), blocks: vec![Block::Table(table)] })
 }
 
 /// How requests failed, by outcome, status code and step; none where the outcomes say all of it.

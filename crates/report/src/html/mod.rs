@@ -125,6 +125,7 @@ fn sections(page: &mut Markup, summary: &Summary) {
     };
     show(page, run_content::outcomes(summary));
     show(page, run_content::failures(summary));
+    show(page, run_content::datagrams(summary));
     rates::failures(page, summary);
     show(page, run_content::reasons(summary));
     show(page, run_content::labels(summary));

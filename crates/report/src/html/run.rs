@@ -57,7 +57,7 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         ("arrivals that found the cap reached", counted(generator.cap_hits)),
         ("waiting for the due time", words::waiting::waited(generator).unwrap_or_else(|| "-".into())),
     ];
-    pairs.extend(generator.datagrams.map(|strays| ("datagrams", words::strays(&strays))));
+    pairs.extend(generator.datagrams.as_ref().map(|strays| ("datagrams", words::strays(strays))));
     pairs.extend(words::waiting::rights(generator).map(|rights| ("rights", rights.to_owned())));
     page.pairs(&pairs);
     if !generator.stalls.is_empty() {

@@ -117,7 +117,8 @@ fn split(page: &mut Page, summary: &Summary, flag: &'static str) {
 pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
     let Some(outcomes) = content::run::outcomes(summary) else { return };
     section(page, &outcomes);
-    content::run::failures(summary).iter().for_each(|failures| section(page, failures));
+    let more = [content::run::failures(summary), content::run::datagrams(summary)];
+    more.iter().flatten().for_each(|part| section(page, part));
     reasons(page, summary);
     let bytes = &summary.bytes;
     if bytes.n > 0 {

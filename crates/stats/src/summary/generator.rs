@@ -74,7 +74,7 @@ pub struct Wait {
 }
 
 /// Datagrams that were no answer, or came out of turn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Strays {
     /// Answers to requests that had ended as timeouts.
@@ -84,6 +84,33 @@ pub struct Strays {
     /// Answers that came after one to a later request of the same socket (RFC 4737, 3.3).
     pub reordered: u64,
     /// Datagrams that belong to no request.
+    pub unexpected: u64,
+    /// The same and what was sent, interval by interval from the plan's zero; empty unless that was asked for (`--interval`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<DatagramRow>,
+}
+
+/// What became of datagrams between two instants.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DatagramRow {
+    /// Seconds since the plan's zero at which the row begins.
+    pub from_s: f64,
+    /// At which it ends.
+    pub to_s: f64,
+    /// Requests that started within.
+    pub sent: u64,
+    /// Answers that came within; none where none is expected.
+    pub received: Option<u64>,
+    /// Requests that ended as timeouts within; none where no answer is expected.
+    pub lost: Option<u64>,
+    /// As [`Strays::late`].
+    pub late: u64,
+    /// As [`Strays::duplicates`].
+    pub duplicates: u64,
+    /// As [`Strays::reordered`].
+    pub reordered: u64,
+    /// As [`Strays::unexpected`].
     pub unexpected: u64,
 }
 
