@@ -2,7 +2,7 @@
 
 use super::{Block, Cell, Column, Note, Row, Section, Table, Why};
 use crate::format::{
-    STEPPED, count, instant, interval_cell, number as digits, percentile, plural, rate, share_of, size, time,
+    STEPPED, chosen, count, interval_cell, number as digits, percentile, plural, rate, share_of, size, time,
 };
 use crate::words::{self, Tone};
 use headway_base::rcode::Status;
@@ -284,7 +284,7 @@ pub(crate) fn datagrams(summary: &Summary) -> Option<Section> {
     }
     let known = |n: Option<u64>| Cell::new(n.map_or("-".into(), count));
     let row = |row: &DatagramRow| {
-        let span = format!("{} to {}", instant(row.from_s), instant(row.to_s));
+        let span = format!("{} to {} s", chosen(row.from_s), chosen(row.to_s));
         let strays = [row.late, row.duplicates, row.reordered, row.unexpected];
         let mut cells =
             vec![Cell::new(span), Cell::new(count(row.sent)), known(row.received), known(row.lost)];
@@ -292,8 +292,8 @@ pub(crate) fn datagrams(summary: &Summary) -> Option<Section> {
         Row::from(cells)
     };
     let numbers = ["sent", "received", "lost", "late", "duplicated", "reordered", "unexpected"];
-    let mut columns = vec![Column::word("interval", 19)];
-    columns.extend(numbers.map(|name| Column::number(name, name.len().max(8) + 1)));
+    let mut columns = vec![Column::word("interval", 13)];
+    columns.extend(numbers.map(|name| Column::number(name, name.len().max(7) + 1)));
     let table = Table {
         caption: "Datagrams by interval".into(),
         columns,

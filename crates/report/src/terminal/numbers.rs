@@ -117,8 +117,7 @@ fn split(page: &mut Page, summary: &Summary, flag: &'static str) {
 pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
     let Some(outcomes) = content::run::outcomes(summary) else { return };
     section(page, &outcomes);
-    let more = [content::run::failures(summary), content::run::datagrams(summary)];
-    more.iter().flatten().for_each(|part| section(page, part));
+    content::run::failures(summary).iter().for_each(|failures| section(page, failures));
     reasons(page, summary);
     let bytes = &summary.bytes;
     if bytes.n > 0 {
@@ -136,6 +135,7 @@ pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
         let (received, sent) = (per_second(summary.rate.bytes_received), per_second(summary.rate.bytes_sent));
         page.labelled("bytes", Tone::Plain, &format!("{received} received, {sent} sent"));
     }
+    content::run::datagrams(summary).iter().for_each(|datagrams| section(page, datagrams));
 }
 
 /// Why requests failed, and what helps.
