@@ -70,6 +70,7 @@ def one_way(tmp):
         ended = run(target.url, *LOAD, "--one-way", tmp=tmp)
         summary = all_ended(ended, "ok")
     contains(ended.out, "no answer is expected", "the first screen")
+    expect("p99.9" not in ended.out and "answered" not in ended.out, f"what was not measured is not shown: {ended.out}")
     equal(summary["plan"]["answer"], "none", "plan.answer")
     rows = list(csv.DictReader(log.open()))
     equal(len(rows), summary["measured"]["n"], "rows of the log")

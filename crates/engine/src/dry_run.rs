@@ -106,7 +106,10 @@ fn session(
 fn show(out: &mut String, request: &Request, redactor: &Redactor) {
     // What only an answer tells shows as it is written, not percent-encoded.
     let path = request.path.replace("%7B%7B", "{{").replace("%7D%7D", "}}");
-    let _ = writeln!(out, "    {} {}", request.method, redactor.hide_url(&path));
+    // Plain bytes have neither.
+    if !request.method.is_empty() {
+        let _ = writeln!(out, "    {} {}", request.method, redactor.hide_url(&path));
+    }
     for (name, value) in &request.headers {
         let _ = writeln!(out, "    {name}: {}", redactor.hide_header(name, value));
     }

@@ -148,6 +148,11 @@ fn statistic_of(summary: &Summary, of: &Quantity<'_>, statistic: Statistic) -> C
 /// What must be known of the numbers of the table.
 fn notes(summary: &Summary, stepped: bool) -> Vec<Block> {
     let mut notes = Vec::new();
+    if words::is_one_way(summary) {
+        notes.push(Note::faint(
+            "No answer is expected: `response` ends when the system has taken the request.",
+        ));
+    }
     if stepped {
         notes.push(Note::faint(STEPPED));
     }

@@ -121,6 +121,9 @@ fn thresholds(page: &mut Page, summary: &Summary) {
 
 /// Response and service time with their intervals.
 fn times(page: &mut Page, summary: &Summary) {
+    if words::is_one_way(summary) {
+        return page.labelled("times", Tone::Plain, words::NO_RESPONSE_TIME);
+    }
     page.blank();
     let conditional = words::conditional(summary);
     if !conditional.is_empty() {

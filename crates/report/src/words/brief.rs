@@ -100,12 +100,14 @@ pub fn subject(summary: &Summary) -> String {
 /// `offered 200/s, sent 197/s, throughput 197/s, received 24.1 kB/s`.
 pub fn load(summary: &Summary) -> String {
     let rates = &summary.rate;
-    let received = rates.bytes_received.map(|bytes| format!("{}/s", size(bytes)));
+    let bytes = |bytes: Option<f64>| bytes.map(|bytes| format!("{}/s", size(bytes)));
+    let answered = !super::is_one_way(summary);
     let parts = [
         ("offered", rates.offered.map(rate)),
         ("sent", rates.started.map(rate)),
-        ("throughput", rates.throughput.map(rate)),
-        ("received", received),
+        ("throughput", rates.throughput.map(rate).filter(|_| answered)),
+        ("received", bytes(rates.bytes_received).filter(|_| answered)),
+        ("in bytes", bytes(rates.bytes_sent).filter(|_| !answered)),
     ];
     let parts: Vec<String> =
         parts.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?))).collect();

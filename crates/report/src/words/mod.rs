@@ -207,6 +207,10 @@ pub fn answers(summary: &Summary) -> Answer {
 /// What became of a request that is not to be answered.
 pub const ONE_WAY: &str = "sent; no answer is expected";
 
+/// What stands in place of their times.
+pub const NO_RESPONSE_TIME: &str =
+    "none: no answer is expected, and the send lag below says how late requests left";
+
 /// Whether requests were to be sent alone, and nothing was to come back.
 pub fn is_one_way(summary: &Summary) -> bool {
     summary.plan.as_ref().is_some_and(|plan| plan.answer.as_deref() == Some("none"))
