@@ -81,7 +81,9 @@ impl StatusSet {
         };
         match range {
             Some(range) => Ok(StatusSet { ranges: vec![range], text: trimmed.to_owned() }),
-            None => Err(format!("'{text}' is no status: write for example 201, 2xx or 200-299")),
+            None => {
+                Err(format!("'{text}' is no status: write for example 201, 2xx or 200-299 (of DNS NXDOMAIN)"))
+            }
         }
     }
 

@@ -237,6 +237,31 @@ fn requests_that_cannot_be_sent() {
 }
 
 #[test]
+fn bytes_that_cannot_be_sent() {
+    snapshot!(with(
+        OPEN,
+        &[
+            "target: http://h\njourney: [{ send: x }]",
+            "target: http://h\nanswer: next\njourney: [{ get: / }]",
+            "target: udp://h:1\njourney: [{ get: / }]",
+            "target: udp://h:1\nheaders: { a: b }\nhttp: 2\ninsecure: true\njourney: [{ send: x }]",
+            "target: udp://h:1\nanswer: close\njourney: [{ send: x }]",
+            "target: udp://h:1\nanswer: 'match:1+9'\njourney: [{ send: x }]",
+            "target: udp://h:1\njourney: [{ send: { file: nothere.bin } }]",
+            "target: udp://h:1\njourney: [{ send: x, headers: { a: b } }, { send: x, expect: { status: 200 } }]",
+            "target: udp://h\njourney: [{ send: x }]",
+            "target: tcp://h:1\njourney: [{ send: x }]",
+            "target: tcp://h:1\nanswer: 'match:0+4'\njourney: [{ send: x }]",
+            "target: tcp://h:1\nanswer: 'length:3'\njourney: [{ send: '' }]",
+            "target: dns://h/a.b\njourney: [{ send: a.b }]",
+            "target: dns://h\nanswer: next\njourney: [{ send: '' }]",
+            "target: dns://h\njourney: [{ send: a.b, expect: { status: NOSUCH } }]",
+            "target: dns://h\njourney: [{ send: a.b, expect: { headers: { a: b } } }]",
+        ]
+    ));
+}
+
+#[test]
 fn templates_and_data() {
     snapshot!(with(
         OPEN,

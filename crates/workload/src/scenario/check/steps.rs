@@ -90,7 +90,7 @@ impl<'f> Builder<'f> {
         };
         let title = format!("a target of {} takes no such step", scheme.name());
         let help = match kind {
-            "send" => "write a request, as in get: /items, or a target of tcp:// or udp://",
+            "send" => "write a request, as in get: /items, or a target of tcp://, udp:// or dns://",
             _ => "write the bytes that are to go out, as in send: \"PING\\r\\n\"",
         };
         Err(Problem::new(step.keys.at(kind), title).help(help))
