@@ -3,49 +3,24 @@
 import csv
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import threading
 import time
 
 from harness import (
-    Failed, Headway, all_ended, check, conserved, contains, equal, expect, free_port, headway, run, spawn, stop, wait_for,
+    Serve, all_ended, check, conserved, contains, equal, expect, free_port, headway, run, spawn, stop, wait_for,
 )
 
 LOAD = ["-R", "400", "-d", "1s"]
 
 
-class Datagrams:
-    """`headway serve --udp` on a free port; `report` holds its counts after it has ended."""
+class Datagrams(Serve):
+    """`headway serve --udp`."""
 
-    def __init__(self, *arguments, tmp):
-        self.arguments, self.tmp, self.report = arguments, tmp, None
-
-    def __enter__(self):
-        self.headway = Headway(["serve", "--udp", "--listen", "127.0.0.1:0", *self.arguments], self.tmp)
-
-        def address():
-            if self.headway.process.poll() is not None:
-                raise Failed(f"serve ended: {self.headway.text(self.headway.err)!r}")
-            return re.search(r"serving UDP at (\S+) ", self.headway.text(self.headway.err))
-
-        self.url = f"udp://{wait_for(address, 'serve to listen').group(1)}"
-        return self
-
-    def __exit__(self, *error):
-        if self.headway.process.poll() is None:
-            self.headway.signal(signal.SIGINT)
-        ended = self.headway.ended(20)
-        if error[0] is None:
-            ended.exits(0)
-            counts = re.search(
-                r"received (\d+) datagrams of (\d+) bytes: (\d+) answered, (\d+) rejected, (\d+) answers not taken; (\d+) dropped", ended.err
-            )
-            expect(counts, f"serve tells no counts: {ended}")
-            names = ("received", "bytes", "answered", "rejected", "unsent", "dropped")
-            self.report = dict(zip(names, map(int, counts.groups())))
-        return False
+    flags, scheme, listens = ("--udp",), "udp://{}", r"serving UDP at (\S+) "
+    counts = r"received (\d+) datagrams of (\d+) bytes: (\d+) answered, (\d+) rejected, (\d+) answers not taken; (\d+) dropped"
+    names = ("received", "bytes", "answered", "rejected", "unsent", "dropped")
 
 
 @check("udp: each datagram is answered, and target and generator count the same")

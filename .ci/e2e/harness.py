@@ -328,18 +328,22 @@ def has_ipv6():
 class Serve:
     """`headway serve` on a free port; as a context it is stopped by SIGINT, and `report` holds its counts."""
 
+    flags, scheme, listens = (), "http://{}/", r"serving at (\S+) "
+    counts = r"served (\d+) requests on (\d+) connections: (\d+) ok, (\d+) errors, (\d+) rejected"
+    names = ("requests", "connections", "ok", "errors", "rejected")
+
     def __init__(self, *arguments, tmp):
         self.arguments, self.tmp, self.report = arguments, tmp, None
 
     def __enter__(self):
-        self.headway = Headway(["serve", "--listen", "127.0.0.1:0", *self.arguments], self.tmp)
+        self.headway = Headway(["serve", *self.flags, "--listen", "127.0.0.1:0", *self.arguments], self.tmp)
 
         def address():
             if self.headway.process.poll() is not None:
                 raise Failed(f"serve ended: {self.headway.text(self.headway.err)!r}")
-            return re.search(r"serving at (\S+) ", self.headway.text(self.headway.err))
+            return re.search(self.listens, self.headway.text(self.headway.err))
 
-        self.url = f"http://{wait_for(address, 'serve to listen').group(1)}/"
+        self.url = self.scheme.format(wait_for(address, "serve to listen").group(1))
         return self
 
     def __exit__(self, *error):
@@ -348,12 +352,9 @@ class Serve:
         ended = self.headway.ended(20)
         if error[0] is None:
             ended.exits(0)
-            counts = re.search(
-                r"served (\d+) requests on (\d+) connections: (\d+) ok, (\d+) errors, (\d+) rejected", ended.err
-            )
+            counts = re.search(self.counts, ended.err)
             expect(counts, f"serve tells no counts: {ended}")
-            names = ("requests", "connections", "ok", "errors", "rejected")
-            self.report = dict(zip(names, map(int, counts.groups())))
+            self.report = dict(zip(self.names, map(int, counts.groups())))
         return False
 
 

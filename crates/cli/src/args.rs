@@ -176,7 +176,7 @@ impl Tolerance {
 /// `headway run`.
 #[derive(ClapArgs, Debug, Clone)]
 pub struct RunArgs {
-    /// Where to: http://host:port/path, https://..., h2c://..., unix:/path/to/socket:/path, tcp://host:port or udp://host:port; or a scenario file, NAME.yaml. Also a
+    /// Where to: http://host:port/path, https://..., h2c://..., unix:/path/to/socket:/path, tcp://host:port, udp://host:port or dns://server/name?type=A; or a scenario file, NAME.yaml. Also a
     /// file of lines 'GET http://host/path', as vegeta's targets; - is either on standard input
     #[arg(value_name = "URL|SCENARIO")]
     pub target: String,
@@ -370,7 +370,7 @@ pub struct ServeArgs {
     /// With --udp: count datagrams, and send nothing back
     #[arg(long, requires = "udp")]
     pub count: bool,
-    /// With --udp: send back to other machines too. A sender's address can be forged: only where you know who sends
+    /// With --udp: send back to other machines too. Sender addresses can be forged, so use it on closed networks only
     #[arg(long, requires = "udp")]
     pub allow_remote: bool,
     /// Service time of a request, as a distribution

@@ -12,8 +12,9 @@ use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
     DatagramRow, Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId, Generator,
-    IdleLoops, SeriesRow, Severity, Source, Stall, Strays, Wait, WaitStrategy, WorkerTime,
+    IdleLoops, SeriesRow, Severity, Source, Stall, StrayCounts, Strays, Wait, WaitStrategy, WorkerTime,
 };
+use headway_wire::Tally;
 use headway_workload::Target;
 use headway_workload::content::Script;
 use headway_workload::redact::Redactor;
@@ -99,8 +100,8 @@ impl Live {
         Ok(headway_live::Requests::new(&self.target, self.script.clone())?)
     }
 
-    /// What is spoken to the target. Over UDP a datagram of the user's own is answered by the next one, unless it is said otherwise; one of
-    /// ours by its number.
+    /// What is spoken to the target. Over UDP, unless `answer` says otherwise, the next datagram answers one of the user's own, and the
+    /// datagram with the same number one of ours.
     fn protocols(&self) -> Protocols {
         let own = self.target.scheme == Scheme::Udp && self.script.has_bodies();
         let answer = self.answer.clone().or(own.then_some(Answer::Next));
@@ -226,17 +227,16 @@ fn clock(start: Option<Start>) -> anyhow::Result<Clock> {
     Ok(Clock::starting_in(ahead))
 }
 
-/// What datagrams brought that was no answer, where any were sent.
+/// What datagrams brought that was no answer.
 fn strays(report: &RunReport) -> Strays {
-    let mut all = headway_wire::Tally::default();
-    report.workers.iter().for_each(|worker| all.add(worker.tally));
-    Strays {
-        late: all.late,
-        duplicates: all.duplicates,
-        reordered: all.reordered,
-        unexpected: all.unexpected,
-        intervals: Vec::new(),
-    }
+    let mut strays = Strays::default();
+    report.workers.iter().for_each(|worker| strays.counts.add(counts(worker.tally)));
+    strays
+}
+
+/// What a worker counted, as the summary has it.
+fn counts(Tally { late, duplicates, reordered, unexpected }: Tally) -> StrayCounts {
+    StrayCounts { late, duplicates, reordered, unexpected }
 }
 
 /// What became of datagrams, in intervals of whole seconds; rows of the series that are longer make them longer.
@@ -256,20 +256,17 @@ fn intervals(report: &RunReport, series: &[SeriesRow], interval: Nanos, one_way:
                 ..DatagramRow::default()
             }));
         }
-        let told = &mut rows[at];
-        told.sent += row.started;
+        let interval = &mut rows[at];
+        interval.sent += row.started;
         let timeouts = row.failures.get(Outcome::Timeout.name()).copied().unwrap_or(0);
-        told.received = told.received.map(|n| n + row.completed + answered(row));
-        told.lost = told.lost.map(|n| n + timeouts);
+        interval.received = interval.received.map(|n| n + row.completed + answered(row));
+        interval.lost = interval.lost.map(|n| n + timeouts);
     }
     let last = rows.len().saturating_sub(1);
     for worker in &report.workers {
-        for (second, tally) in worker.tallies.iter().enumerate() {
+        for (second, &tally) in worker.tallies.iter().enumerate() {
             let Some(row) = rows.get_mut(place(second as f64).min(last)) else { continue };
-            row.late += tally.late;
-            row.duplicates += tally.duplicates;
-            row.reordered += tally.reordered;
-            row.unexpected += tally.unexpected;
+            row.counts.add(counts(tally));
         }
     }
     if let (Some(row), Some(end)) = (rows.last_mut(), series.last()) {

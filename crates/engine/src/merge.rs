@@ -413,10 +413,7 @@ impl Run {
 
 /// Counts of datagrams of two machines; their intervals begin at the same zero, and are as long.
 fn join(all: &mut Strays, part: &Strays) {
-    all.late += part.late;
-    all.duplicates += part.duplicates;
-    all.reordered += part.reordered;
-    all.unexpected += part.unexpected;
+    all.counts.add(part.counts);
     for (i, row) in part.intervals.iter().enumerate() {
         let Some(mine) = all.intervals.get_mut(i) else {
             all.intervals.push(row.clone());
@@ -426,9 +423,6 @@ fn join(all: &mut Strays, part: &Strays) {
         mine.sent += row.sent;
         add(&mut mine.received, row.received);
         add(&mut mine.lost, row.lost);
-        mine.late += row.late;
-        mine.duplicates += row.duplicates;
-        mine.reordered += row.reordered;
-        mine.unexpected += row.unexpected;
+        mine.counts.add(row.counts);
     }
 }

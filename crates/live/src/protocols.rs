@@ -5,10 +5,10 @@ use headway_wire::protocol::{ALL, by_alpn, by_scheme};
 use headway_wire::{Carrier, Limits, Protocol, Settings};
 use headway_workload::target::{HttpVersion, Scheme};
 
-/// Streams of a connection of HTTP/2 at once unless the user says otherwise. As h2load's and browsers' peers usually allow.
+/// Most streams at once on a connection of HTTP/2, by default: what servers usually allow.
 pub const DEFAULT_STREAMS: u32 = 100;
 
-/// Requests that one socket of datagrams carries at once unless the user says otherwise: as many as it can.
+/// Most requests at once on a socket of datagrams, by default: as many as numbers of two bytes tell apart.
 pub const DEFAULT_DATAGRAMS: u32 = 1 << 16;
 
 /// The protocols of a run.

@@ -5,9 +5,10 @@
 //! per session of the worker that plays it.
 
 use headway_base::{Nanos, Outcome};
-use headway_wire::{Opened, Payload, Unfit, dns};
+use headway_wire::protocol::by_scheme;
+use headway_wire::{Opened, Payload, Protocol, Unfit};
 use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
-use headway_workload::target::{Endpoint, Scheme};
+use headway_workload::target::Endpoint;
 use headway_workload::{Request, RequestKey, SessionControl, Target};
 use std::sync::Arc;
 use thiserror::Error;
@@ -17,7 +18,9 @@ use thiserror::Error;
 pub struct Requests {
     host: String,
     port: Option<u16>,
-    scheme: Scheme,
+    https: bool,
+    /// What writes the bytes of steps, where they are not requests of HTTP.
+    plain: Option<&'static dyn Protocol>,
     script: Arc<Script>,
     /// By step: what is sent, where it is always the same.
     fixed: Vec<Option<Payload>>,
@@ -44,7 +47,8 @@ impl Requests {
             Endpoint::Tcp { host, port } => (host.clone(), Some(*port).filter(|&p| p != default_port)),
             Endpoint::Unix(_) => (target.authority.clone(), None),
         };
-        let mut requests = Requests { host, port, scheme: target.scheme, fixed: Vec::new(), script };
+        let plain = by_scheme(target.scheme.name()).filter(|_| !target.scheme.is_http());
+        let mut requests = Requests { host, port, https: target.tls(), plain, fixed: Vec::new(), script };
         let steps = u16::try_from(requests.script.steps().len()).unwrap_or(u16::MAX);
         for step in 0..steps {
             let fixed = requests.render_fixed(step)?;
@@ -75,12 +79,8 @@ impl Requests {
     /// # Errors
     /// A method, path or header that HTTP does not allow.
     pub fn wire(&self, request: &Request) -> Result<Payload, Unfit> {
-        if self.scheme == Scheme::Dns {
-            let question = dns::question(&String::from_utf8_lossy(&request.body))?;
-            return Ok(Payload::Bytes(question.into()));
-        }
-        if !self.scheme.is_http() {
-            return Ok(Payload::Bytes(request.body.as_slice().into()));
+        if let Some(protocol) = self.plain {
+            return protocol.payload(&request.body);
         }
         let mut builder = headway_wire::Request::builder(
             request.method.as_str(),
@@ -88,7 +88,7 @@ impl Requests {
             request.path.as_str(),
         )
         .port(self.port)
-        .https(self.scheme == Scheme::Https);
+        .https(self.https);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }

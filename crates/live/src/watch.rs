@@ -69,7 +69,7 @@ pub struct WorkerReport {
     pub departures: Departures,
     /// Why requests failed.
     pub reasons: FailureReasons,
-    /// What datagrams brought that was nobody's answer.
+    /// Datagrams that were no answer, or came out of turn.
     pub tally: Tally,
     /// The same by the second since the plan's zero in which it was noticed.
     pub tallies: Vec<Tally>,

@@ -5,24 +5,27 @@
 //! does not poll while no connection is free, unless it is never to sleep: then nothing could be sent, and the core belongs
 //! to others.
 
+mod handshake;
+mod responses;
+mod sending;
+
 use crate::address::Address;
 use crate::clock::{Clock, unix_now};
-use crate::connection::{Asked, Connection, Stage, asked_of};
+use crate::connection::{Asked, Connection, Stage};
 use crate::control::Control;
 use crate::host;
 use crate::outcome::{connect_kind, connect_outcome, lacked};
 use crate::protocols::Protocols;
-use crate::reactor::{Completion, KernelStamp, Reactor, Submitted};
+use crate::reactor::{Completion, KernelStamp, Reactor};
 use crate::requests::{Requests, SessionStore};
-use crate::tls::{self, Inbound, TlsSetup};
-use crate::transport::Transport;
+use crate::tls::TlsSetup;
 use crate::wait::Waiter;
 use crate::watch::{Doing, STALL, WorkerReport};
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink, Short};
-use headway_wire::{Carrier, Event, Opened, ResetReason, Settings, StreamId, Tally};
+use headway_wire::{Carrier, Settings, StreamId, Tally};
 use headway_workload::client::{ConnectionId, RequestId};
 use headway_workload::content::Reason;
-use headway_workload::{Action, Client, ConnectionEvent, RequestEvent, RequestKey, SessionControl};
+use headway_workload::{Action, Client, ConnectionEvent, RequestEvent, SessionControl};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Display;
@@ -80,7 +83,7 @@ pub(crate) struct Worker<'a, S> {
     corked: bool,
     /// Connections with something that waits so.
     to_transmit: Vec<ConnectionId>,
-    /// Connections whose protocol has news without having received anything.
+    /// Connections on which the protocol has an event without bytes received.
     to_hear: Vec<ConnectionId>,
     /// When protocols want to be called.
     timers: BinaryHeap<Reverse<(Nanos, ConnectionId)>>,
@@ -411,111 +414,6 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         lack.is_some()
     }
 
-    #[inline]
-    fn send_request(&mut self, id: ConnectionId, request: RequestId, key: &RequestKey, now: Nanos) {
-        let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        let Some(wire) = &mut connection.wire else { return };
-        let clock = &self.shared.clock;
-        let unix = || clock.unix_nanos(now);
-        let opened = self.kept.ask(&self.shared.requests, key, unix, |request| wire.open(request));
-        match opened {
-            Ok((Opened::Stream(stream), content)) => {
-                connection.put(stream, request, content);
-                match (self.corked && connection.capacity > 1, connection.unsent.len()) {
-                    (true, 1) => self.to_transmit.push(id),
-                    (true, 2..CORKED_AT_ONCE) => {}
-                    _ => self.transmit(id, now),
-                }
-            }
-            Ok((_, content)) => {
-                self.kept.missed(&self.shared.requests, &content);
-                self.drained(id, now);
-                let why = "the connection takes no further request";
-                self.ends_badly(request, (Outcome::Reset, 0), None, &why, now);
-            }
-            Err(refusal) => {
-                let (outcome, then) = (refusal.outcome, refusal.then);
-                self.fails((outcome, 0), refusal.reason);
-                self.tell_of(request, RequestEvent::NotSent { outcome, then }, now);
-            }
-        }
-    }
-
-    /// Hands what a connection has to say to its socket, if that takes it: what it does not take follows when it can.
-    #[inline]
-    fn transmit(&mut self, id: ConnectionId, now: Nanos) {
-        while !self.reactor.is_sending(id) {
-            let Some(connection) = self.connections[id as usize].as_mut() else { return };
-            let Some(wire) = &mut connection.wire else { return };
-            let mut out = self.spare.pop().unwrap_or_default();
-            out.clear();
-            let any = wire.poll_transmit(now, &mut out);
-            if any && let Err(error) = connection.transport.wrap(&mut out, &mut self.plain) {
-                return self.broken(id, Outcome::Tls, &error, now);
-            }
-            let watched = !connection.unsent.is_empty() && self.report.departures.picks(now);
-            let told = self.tell_sent(id, now);
-            if !any {
-                self.spare.push(out);
-                break;
-            }
-            if watched {
-                self.submit_watched(id, out, now);
-            } else if let Some(error) = self.submit(id, out) {
-                self.not_taken(id, told, &error, now);
-            }
-        }
-        self.set_timer(id);
-        let news = self.connection(id).and_then(|c| c.wire.as_ref()).is_some_and(|wire| wire.has_news());
-        if news && !self.to_hear.contains(&id) {
-            self.to_hear.push(id);
-        }
-    }
-
-    /// The system did not take a datagram: the request on that stream was not sent.
-    #[cold]
-    fn not_taken(&mut self, id: ConnectionId, stream: Option<StreamId>, error: &io::Error, now: Nanos) {
-        let lack = self.note_lack(error);
-        let Some((request, status)) = stream.and_then(|stream| self.given_up(id, stream)) else { return };
-        let outcome = if lack { Outcome::LocalLimit } else { Outcome::Unsent };
-        let why = format_args!("sending to {}: {error}", self.shared.address);
-        self.report.reasons.add((outcome, status), None, why, None);
-        let (bytes_received, then) = (0, SessionControl::Continue);
-        self.tell_of(request, RequestEvent::Done { outcome, status, bytes_received, then }, now);
-    }
-
-    /// A request of a connection that goes on is not waited for any longer: which it is, and the status that had come.
-    fn given_up(&mut self, id: ConnectionId, stream: StreamId) -> Option<(RequestId, u16)> {
-        let missed = self.missed(id, stream);
-        if let Some(wire) = self.connection(id).and_then(|c| c.wire.as_mut()) {
-            wire.cancel(stream);
-        }
-        missed
-    }
-
-    /// Tells the client how many bytes its new requests have, as far as they were handed over; returns the last of them.
-    #[inline]
-    fn tell_sent(&mut self, id: ConnectionId, now: Nanos) -> Option<StreamId> {
-        let mut told = None;
-        let Connection { unsent, wire: Some(wire), asked, .. } = self.connections[id as usize].as_mut()?
-        else {
-            return None;
-        };
-        unsent.retain(|&stream| {
-            let bytes = wire.bytes_sent(stream);
-            if bytes == 0 {
-                return true;
-            }
-            told = Some(stream);
-            if let Some(asked) = asked_of(asked, stream) {
-                asked.sent = bytes;
-                self.client.on_request(asked.request, RequestEvent::Sent(bytes), now);
-            }
-            false
-        });
-        told
-    }
-
     /// Takes note of when the protocol wants to be called.
     #[inline]
     fn set_timer(&mut self, id: ConnectionId) {
@@ -544,43 +442,6 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             self.act_on_all(now);
         }
         Nanos::MAX
-    }
-
-    /// Hands a request's bytes to the socket, and asks when they leave this machine.
-    fn submit_watched(&mut self, id: ConnectionId, bytes: Vec<u8>, now: Nanos) {
-        let (submitted, departed) = self.reactor.send_watched(id, bytes, KernelStamp(unix_now()));
-        if let Some(departed) = departed {
-            self.report.departures.push(now, departed);
-        }
-        // Datagrams are not watched.
-        if let Submitted::Done(buffer) | Submitted::Refused(buffer, _) = submitted {
-            self.spare.push(buffer);
-        }
-    }
-
-    /// A watched request that is under way on this connection is not waited for any longer: if it has not left this machine yet, it
-    /// has stayed until now. Without any stamp so far the system may tell none, and nothing is known.
-    fn never_left(&mut self, id: ConnectionId, now: Nanos) {
-        if self.connection(id).is_none_or(|c| c.live() == 0) || !self.report.departures.is_known() {
-            return;
-        }
-        if let Some(departed) = self.reactor.give_up_watch(id, KernelStamp(unix_now())) {
-            self.report.departures.push(now - departed.after, departed);
-        }
-    }
-
-    /// Hands bytes to the socket; why a datagram was not taken.
-    #[inline]
-    fn submit(&mut self, id: ConnectionId, bytes: Vec<u8>) -> Option<io::Error> {
-        match self.reactor.send(id, bytes) {
-            Submitted::Done(buffer) => self.spare.push(buffer),
-            Submitted::Pending => {}
-            Submitted::Refused(buffer, error) => {
-                self.spare.push(buffer);
-                return Some(error);
-            }
-        }
-        None
     }
 
     /// The socket failed: what that means depends on what it was doing.
@@ -677,43 +538,6 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         self.act_on_all(now);
     }
 
-    fn connected(&mut self, id: ConnectionId, now: Nanos) {
-        let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        connection.established = now;
-        let Some(setup) = &self.shared.tls else { return self.established(id, None, now) };
-        connection.stage = Stage::Handshake;
-        match setup.session() {
-            Ok(session) => connection.transport = Transport::Tls(Box::new(session)),
-            Err(error) => return self.handshake_failed(id, &error, None, now),
-        }
-        self.flush_tls(id);
-    }
-
-    fn handshake_failed(
-        &mut self,
-        id: ConnectionId,
-        why: &dyn Display,
-        kind: Option<KnownFailure>,
-        now: Nanos,
-    ) {
-        self.report.reasons.add((Outcome::Tls, 0), kind, why, None);
-        self.tell(id, ConnectionEvent::Failed(Outcome::Tls), now);
-    }
-
-    /// Sends what TLS itself has to say.
-    fn flush_tls(&mut self, id: ConnectionId) {
-        let mut out = self.spare.pop().unwrap_or_default();
-        out.clear();
-        if let Some(connection) = self.connection(id) {
-            connection.transport.transmit(&mut out);
-        }
-        if out.is_empty() {
-            self.spare.push(out);
-        } else {
-            let _ = self.submit(id, out);
-        }
-    }
-
     #[inline]
     fn received(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) {
         match self.connection(id) {
@@ -721,200 +545,5 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             Some(connection) if connection.transport.is_tls() => self.received_tls(id, bytes, now),
             Some(_) => self.answer(id, bytes, now),
         }
-    }
-
-    fn received_tls(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) {
-        let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        let mut plain = std::mem::take(&mut self.plain);
-        plain.clear();
-        let inbound = connection.transport.unwrap_into(bytes, &mut plain);
-        let handshake = connection.stage == Stage::Handshake;
-        let agreed = inbound.is_ok() && handshake && !connection.transport.is_handshaking();
-        // Alerts about a certificate we refuse go out too.
-        self.flush_tls(id);
-        if agreed {
-            let tls = self.connection(id).map(|c| now - c.established);
-            self.established(id, tls, now);
-            // The first request goes out before anything else is read.
-            self.act_on_all(now);
-        }
-        // What was received before TLS ended, well or badly, counts.
-        if !plain.is_empty() {
-            self.answer(id, &plain, now);
-        }
-        self.plain = plain;
-        match inbound {
-            Ok(Inbound::Open) => {}
-            Ok(Inbound::Closed) => self.ended(id, now),
-            Err(error) => self.tls_failed(id, &error, now),
-        }
-    }
-
-    fn tls_failed(&mut self, id: ConnectionId, why: &rustls::Error, now: Nanos) {
-        match self.connection(id).map(|c| (c.stage, c.live(), c.begun)) {
-            None => {}
-            Some((Stage::Connecting | Stage::Handshake, ..)) if tls::refuses_protocols(why) => {
-                let names = self.shared.protocols.names();
-                let why = format_args!("the server does not speak {names} (it says so in TLS)");
-                self.handshake_failed(id, &why, None, now);
-            }
-            Some((Stage::Connecting | Stage::Handshake, ..)) => {
-                self.handshake_failed(id, why, tls::failure_kind(why), now);
-            }
-            Some((Stage::Ready, 0, _)) => self.drained(id, now),
-            // The session was there, and broke.
-            Some((Stage::Ready, _, true)) => {
-                let why = format_args!("TLS broke on a connection that had answered: {why}");
-                self.broken(id, Outcome::Reset, &why, now);
-            }
-            // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
-            Some((Stage::Ready, _, false)) => self.broken(id, Outcome::Tls, why, now),
-        }
-    }
-
-    /// The connection is ready, after `tls` of agreeing on TLS: the protocol is known, and the first request goes out.
-    fn established(&mut self, id: ConnectionId, tls: Option<Nanos>, now: Nanos) {
-        let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        let Some(protocol) = self.shared.protocols.chosen(connection.transport.alpn()) else {
-            let why = format_args!(
-                "the server does not speak {} (it chose {} in TLS)",
-                self.shared.protocols.names(),
-                connection.transport.alpn().map_or("nothing".into(), String::from_utf8_lossy),
-            );
-            self.report.reasons.add((Outcome::Tls, 0), None, why, None);
-            return self.tell(id, ConnectionEvent::Failed(Outcome::Tls), now);
-        };
-        self.report.spoke(protocol.name());
-        let wire = protocol.connect(&self.shared.settings);
-        let (capacity, settled) = (wire.capacity().max(1), wire.is_settled());
-        connection.settled = settled;
-        connection.wire = Some(wire);
-        connection.stage = Stage::Ready;
-        connection.capacity = capacity;
-        let connect = connection.established - connection.opened;
-        self.tell(id, ConnectionEvent::Established { connect, tls, capacity, settled }, now);
-    }
-
-    /// Plain bytes of answers; none: the protocol has done something by itself.
-    #[inline]
-    fn answer(&mut self, id: ConnectionId, mut bytes: &[u8], mut now: Nanos) {
-        let outer = std::mem::replace(&mut self.corked, true);
-        let mut ends = 0;
-        while let Some(connection) = self.connections[id as usize].as_mut() {
-            // None: closed meanwhile, and perhaps being opened anew.
-            let Some(wire) = connection.wire.as_mut() else { break };
-            let Some(event) = wire.receive(now, &mut bytes) else { break };
-            match event {
-                Event::Begun { stream } => {
-                    connection.begun = true;
-                    if let Some(&mut Asked { request, .. }) = asked_of(&mut connection.asked, stream) {
-                        self.tell_of(request, RequestEvent::FirstByte, now);
-                    }
-                    continue;
-                }
-                Event::Head { stream, status, head } => {
-                    if let Some(asked) = asked_of(&mut connection.asked, stream) {
-                        asked.status = status;
-                        asked.content.reader.head(self.shared.requests.script(), status, head.iter());
-                        // Where the peer's windows held a part of the request back, that has been sent meanwhile.
-                        let sent = wire.bytes_sent(stream);
-                        if sent > asked.sent {
-                            let request = asked.request;
-                            self.tell_of(request, RequestEvent::Sent(sent), now);
-                        }
-                    }
-                    continue;
-                }
-                Event::Chunk { stream, data } => {
-                    if let Some(asked) = asked_of(&mut connection.asked, stream) {
-                        asked.content.reader.chunk(data);
-                    }
-                    continue;
-                }
-                Event::GoAway => {
-                    self.drained(id, now);
-                    continue;
-                }
-                Event::End { stream, bytes_received } => {
-                    // Each answer is read in its turn, like those of connections of their own.
-                    now = if ends > 0 { self.shared.clock.now() } else { now };
-                    self.finished(id, stream, bytes_received, now);
-                }
-                Event::Reset { stream, reason } => self.reset(id, stream, reason, now),
-            }
-            ends += 1;
-            self.act_on_all(now);
-        }
-        self.note_capacity(id, now);
-        self.transmit(id, now);
-        self.uncork(outer, now);
-    }
-
-    fn reset(&mut self, id: ConnectionId, stream: StreamId, reason: ResetReason, now: Nanos) {
-        let outcome = match reason {
-            ResetReason::Closed | ResetReason::ByPeer(_) => Outcome::Reset,
-            ResetReason::Protocol(_) => Outcome::Protocol,
-            ResetReason::TooLarge(_) => Outcome::TooLarge,
-            ResetReason::Refused(_) => Outcome::RefusedStream,
-        };
-        let Some((request, status)) = self.missed(id, stream) else { return };
-        self.note_capacity(id, now);
-        self.ends_badly(request, (outcome, status), None, &reason, now);
-    }
-
-    /// The socket says that the target sends no more.
-    fn hung_up(&mut self, id: ConnectionId, now: Nanos) {
-        let cut = self.connection(id).is_some_and(|c| c.transport.is_tls() && c.live() > 0);
-        if cut {
-            // TLS has not said so: anybody on the way could have cut the answer short.
-            let why = "the connection was closed without the end of TLS, before the answer was complete";
-            return self.broken(id, Outcome::Reset, &why, now);
-        }
-        self.ended(id, now);
-    }
-
-    /// The target says that it sends no more.
-    fn ended(&mut self, id: ConnectionId, now: Nanos) {
-        match self.connection(id).map(|c| (c.stage, c.live())) {
-            None => return,
-            Some((Stage::Connecting | Stage::Handshake, _)) => {
-                let error = io::Error::new(io::ErrorKind::UnexpectedEof, "closed by the target");
-                return self.failed(id, &error, now);
-            }
-            Some((Stage::Ready, 0)) => return self.drained(id, now),
-            Some((Stage::Ready, _)) => {}
-        }
-        // Whatever it still answers, it takes no further request.
-        self.drained(id, now);
-        loop {
-            let Some(connection) = self.connections[id as usize].as_mut() else { return };
-            let Some(wire) = connection.wire.as_mut() else { return };
-            match wire.receive_end(now) {
-                Some(Event::End { stream, bytes_received }) => self.finished(id, stream, bytes_received, now),
-                Some(Event::Reset { stream, reason }) => self.reset(id, stream, reason, now),
-                Some(_) => {}
-                None => break,
-            }
-        }
-        self.broken(id, Outcome::Reset, &"the connection was closed before the answer", now);
-    }
-
-    /// The answer on this stream is complete.
-    #[inline]
-    fn finished(&mut self, id: ConnectionId, stream: StreamId, bytes_received: u64, now: Nanos) {
-        let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        let Some(Asked { request, content, status, .. }) = connection.take(stream) else { return };
-        let response = now - self.client.intended(request);
-        let unix = || self.shared.clock.unix_nanos(now);
-        let reading = self.kept.answer(&self.shared.requests, content, unix, response);
-        let (outcome, then) = (reading.outcome, reading.then);
-        if let Some(body) = reading.decoded {
-            self.report.decoded(body);
-        }
-        if let Some(reason) = reading.reason {
-            self.fails((outcome, status), reason);
-        }
-        self.note_capacity(id, now);
-        self.tell_of(request, RequestEvent::Done { outcome, status, bytes_received, then }, now);
     }
 }

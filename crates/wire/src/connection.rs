@@ -253,7 +253,7 @@ pub trait ClientConnection: Send {
         true
     }
 
-    /// What came so far that was nobody's answer.
+    /// Datagrams so far that were no answer, or came out of turn.
     fn tally(&self) -> Tally {
         Tally::default()
     }

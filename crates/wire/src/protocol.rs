@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::connection::ClientConnection;
 use crate::limits::Limits;
+use crate::payload::{Payload, Unfit};
 use crate::{bytes, datagram, dns, http1, http2};
 use headway_base::Answer;
 
@@ -46,6 +47,14 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// What its bytes travel in.
     fn carrier(&self) -> Carrier {
         Carrier::Stream
+    }
+
+    /// What it sends for the bytes of a step: themselves, unless it writes them in a form of its own.
+    ///
+    /// # Errors
+    /// Bytes that it has no form for.
+    fn payload(&self, bytes: &[u8]) -> Result<Payload, Unfit> {
+        Ok(Payload::Bytes(bytes.into()))
     }
 
     /// Requests that a connection can be expected to take at once, before the peer has said anything; at least 1.

@@ -49,23 +49,23 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
             control.stop();
         });
     }
-    let asked = Asked { service, seed, log, control };
+    let given = Given { service, seed, log, control };
     match address {
-        Address::Udp(address) => serve_datagrams(args, address, asked),
-        address => serve_http(args, &address, asked),
+        Address::Udp(address) => serve_datagrams(args, address, given),
+        address => serve_http(args, &address, given),
     }
 }
 
-/// What targets of any kind are given.
-struct Asked {
+/// Settings that every kind of target has.
+struct Given {
     service: Dist,
     seed: u64,
     log: Option<ArrivalsLog>,
     control: Control,
 }
 
-fn serve_http(args: &ServeArgs, address: &Address, asked: Asked) -> Result<u8, Failure> {
-    let Asked { service, seed, log, control } = asked;
+fn serve_http(args: &ServeArgs, address: &Address, given: Given) -> Result<u8, Failure> {
+    let Given { service, seed, log, control } = given;
     let settings = Settings {
         service,
         servers: args.servers,
@@ -89,8 +89,8 @@ fn serve_http(args: &ServeArgs, address: &Address, asked: Asked) -> Result<u8, F
     Ok(FINE)
 }
 
-fn serve_datagrams(args: &ServeArgs, address: SocketAddr, asked: Asked) -> Result<u8, Failure> {
-    let Asked { service, seed, log, control } = asked;
+fn serve_datagrams(args: &ServeArgs, address: SocketAddr, given: Given) -> Result<u8, Failure> {
+    let Given { service, seed, log, control } = given;
     let does = if args.count { "counting".to_owned() } else { format!("{} x {service}", args.servers) };
     let settings = DatagramSettings {
         service,

@@ -82,6 +82,12 @@ pub enum Submitted {
     Refused(Vec<u8>, io::Error),
 }
 
+/// A time to wait, none below zero, as the system takes it.
+pub(crate) fn timespec(time: Nanos) -> Timespec {
+    let ns = time.0.max(0);
+    Timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 }
+}
+
 /// Wakes a reactor from another thread.
 #[derive(Clone, Debug)]
 pub struct Waker(Arc<OwnedFd>);
@@ -422,8 +428,7 @@ impl Reactor {
     #[inline]
     pub fn wait(&mut self, timeout: Option<Nanos>) -> io::Result<bool> {
         let timeout = if self.ready.is_empty() { timeout } else { Some(Nanos::ZERO) };
-        let timeout = timeout
-            .map(|t| Timespec { tv_sec: t.0.max(0) / 1_000_000_000, tv_nsec: t.0.max(0) % 1_000_000_000 });
+        let timeout = timeout.map(timespec);
         self.at = 0;
         self.current = None;
         self.turns = self.ready.len();

@@ -6,15 +6,15 @@
 use super::ArrivalsLog;
 use crate::clock::{Clock, UP_BEFORE};
 use crate::control::Control;
-use crate::reactor::Waker;
 use crate::reactor::receive::{Datagram, ask_for_drops, ask_for_stamps, drops, receive_from};
 use crate::reactor::socket::bind_datagrams;
+use crate::reactor::{Waker, timespec};
 use headway_base::Nanos;
 use headway_base::dist::Dist;
 use headway_base::dist::Law as _;
 use headway_base::random::{Stream, streams};
 use headway_base::station::{Admission, Stalls, Station};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, sendto};
@@ -135,8 +135,7 @@ impl DatagramServer {
         let mut buffer = vec![0; 64 << 10];
         while self.control.asked() == 0 {
             let now = self.release_due();
-            let wake =
-                self.departures.peek().map(|Reverse((at, ..))| (*at - UP_BEFORE - now).max(Nanos::ZERO));
+            let wake = self.departures.peek().map(|Reverse((at, ..))| *at - UP_BEFORE - now);
             self.wait(wake)?;
             for _ in 0..IN_A_ROW {
                 match receive_from(&self.socket, &mut buffer) {
@@ -158,7 +157,7 @@ impl DatagramServer {
 
     /// Until a datagram comes, it is to stop, or that time is over.
     fn wait(&self, time: Option<Nanos>) -> io::Result<()> {
-        let timeout = time.map(|t| Timespec { tv_sec: t.0 / 1_000_000_000, tv_nsec: t.0 % 1_000_000_000 });
+        let timeout = time.map(timespec);
         let mut watched = [
             PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN),
             PollFd::from_borrowed_fd(self.waker.as_fd(), PollFlags::IN),
@@ -199,7 +198,7 @@ impl DatagramServer {
         Ok(())
     }
 
-    /// Sends the answers whose instant has come; returns the clock after the last.
+    /// Sends the answers that are due; returns the clock after the last.
     fn release_due(&mut self) -> Nanos {
         loop {
             let now = self.clock.now();

@@ -8,8 +8,8 @@ use crate::words::{self, Tone};
 use headway_base::rcode::Status;
 use headway_stats::Summary;
 use headway_stats::summary::{
-    DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES, Source, Spread, Tail,
-    ThreadGroup, ThresholdResult, TimePart, percentile_key,
+    DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES, Source, Spread, StrayCounts,
+    Tail, ThreadGroup, ThresholdResult, TimePart, percentile_key,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -290,7 +290,8 @@ pub(crate) fn datagrams(summary: &Summary) -> Option<Section> {
     let known = |n: Option<u64>| Cell::new(n.map_or("-".into(), count));
     let row = |row: &DatagramRow| {
         let span = format!("{} to {} s", chosen(row.from_s), chosen(row.to_s));
-        let strays = [row.late, row.duplicates, row.reordered, row.unexpected];
+        let StrayCounts { late, duplicates, reordered, unexpected } = row.counts;
+        let strays = [late, duplicates, reordered, unexpected];
         let mut cells =
             vec![Cell::new(span), Cell::new(count(row.sent)), known(row.received), known(row.lost)];
         cells.extend(strays.map(|n| Cell::new(count(n))));

@@ -6,7 +6,7 @@
 use super::Tone;
 use super::audit::{self, dash};
 use crate::format::{count, number, plural, rate, share, share_of, time, whole};
-use headway_stats::summary::{PlanKind, PlanSummary, RuleId, Source, Strays};
+use headway_stats::summary::{PlanKind, PlanSummary, RuleId, Source, StrayCounts, Strays};
 use headway_stats::{Summary, Workload};
 
 /// Kinds of load, as far as their words differ.
@@ -78,12 +78,13 @@ pub fn protocols(summary: &Summary) -> Option<String> {
 
 /// What datagrams brought that was no answer: `3 answers late, 1 duplicated, 0 reordered; 2 datagrams belong to no request`.
 pub fn strays(strays: &Strays) -> String {
+    let StrayCounts { late, duplicates, reordered, unexpected } = strays.counts;
     format!(
         "{} late, {} duplicated, {} reordered; {} to no request",
-        plural(strays.late, "answer"),
-        count(strays.duplicates),
-        count(strays.reordered),
-        plural(strays.unexpected, "datagram"),
+        plural(late, "answer"),
+        count(duplicates),
+        count(reordered),
+        plural(unexpected, "datagram"),
     )
 }
 

@@ -213,7 +213,8 @@ pub const NO_RESPONSE_TIME: &str =
 
 /// Whether requests were to be sent alone, and nothing was to come back.
 pub fn is_one_way(summary: &Summary) -> bool {
-    summary.plan.as_ref().is_some_and(|plan| plan.answer.as_deref() == Some("none"))
+    let answer = summary.plan.as_ref().and_then(|plan| plan.answer.as_deref());
+    answer.and_then(|text| headway_base::Answer::parse(text).ok()) == Some(headway_base::Answer::None)
 }
 
 /// Why nothing is said of how requests ended.

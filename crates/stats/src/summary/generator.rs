@@ -73,10 +73,10 @@ pub struct Wait {
     pub cores: u32,
 }
 
-/// Datagrams that were no answer, or came out of turn.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+/// Numbers of datagrams that were no answer, or came out of turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Strays {
+pub struct StrayCounts {
     /// Answers to requests that had ended as timeouts.
     pub late: u64,
     /// Answers to requests that had theirs.
@@ -85,6 +85,25 @@ pub struct Strays {
     pub reordered: u64,
     /// Datagrams that belong to no request.
     pub unexpected: u64,
+}
+
+impl StrayCounts {
+    /// Adds others to these.
+    pub fn add(&mut self, other: StrayCounts) {
+        self.late += other.late;
+        self.duplicates += other.duplicates;
+        self.reordered += other.reordered;
+        self.unexpected += other.unexpected;
+    }
+}
+
+/// Datagrams of a run that were no answer, or came out of turn.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Strays {
+    /// In all.
+    #[serde(flatten)]
+    pub counts: StrayCounts,
     /// The same and what was sent, interval by interval from the plan's zero; empty unless that was asked for (`--interval`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<DatagramRow>,
@@ -104,14 +123,9 @@ pub struct DatagramRow {
     pub received: Option<u64>,
     /// Requests that ended as timeouts within; none where no answer is expected.
     pub lost: Option<u64>,
-    /// As [`Strays::late`].
-    pub late: u64,
-    /// As [`Strays::duplicates`].
-    pub duplicates: u64,
-    /// As [`Strays::reordered`].
-    pub reordered: u64,
-    /// As [`Strays::unexpected`].
-    pub unexpected: u64,
+    /// Strays that came within.
+    #[serde(flatten)]
+    pub counts: StrayCounts,
 }
 
 /// How to wait for the next intended time.

@@ -46,7 +46,8 @@ pub use decoded::Decoded;
 pub use evidence::Evidence;
 pub use failures::{Failure, FailureReason, FailureReasons};
 pub use generator::{
-    DatagramRow, Departures, DmaLatency, Generator, IdleLoops, Stall, Strays, Wait, WaitStrategy, WorkerTime,
+    DatagramRow, Departures, DmaLatency, Generator, IdleLoops, Stall, StrayCounts, Strays, Wait,
+    WaitStrategy, WorkerTime,
 };
 pub use generator_share::GeneratorShare;
 pub use percentiles::{PERCENTILES, Percentile, percentile_key};

@@ -11,7 +11,7 @@ use crate::connection::{ClientConnection, Event, Opened, ResetReason, StreamId, 
 use crate::datagram;
 use crate::head::Head;
 use crate::limits::Limit;
-use crate::payload::Payload;
+use crate::payload::{Payload, Unfit};
 use crate::protocol::{Carrier, Protocol, Settings};
 use headway_base::answer::Field;
 use headway_base::{Answer, Nanos};
@@ -34,6 +34,11 @@ impl Protocol for Dns {
         Carrier::Datagrams
     }
 
+    /// The bytes are a question as people write it: a name and a type.
+    fn payload(&self, bytes: &[u8]) -> Result<Payload, Unfit> {
+        Ok(Payload::Bytes(question(&String::from_utf8_lossy(bytes))?.into()))
+    }
+
     fn streams(&self, settings: &Settings) -> u32 {
         Client::new(settings).capacity()
     }
@@ -47,9 +52,9 @@ impl Protocol for Dns {
 #[derive(Debug)]
 pub struct Client {
     datagrams: datagram::Client,
-    /// What was asked, by stream.
+    /// The message of each open question, by stream.
     asked: Vec<Arc<[u8]>>,
-    /// Whose answer begins, until it has been read.
+    /// The stream of the answer at hand, until that has been read.
     begun: Option<StreamId>,
     /// Why the answer at hand is none.
     bad: Option<ResetReason>,

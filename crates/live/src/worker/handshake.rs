@@ -1,0 +1,121 @@
+//! A connection from its first byte to ready: TCP, TLS, the choice of the protocol.
+
+use super::Worker;
+use crate::connection::Stage;
+use crate::tls::{self, Inbound};
+use crate::transport::Transport;
+use headway_base::{KnownFailure, Nanos, Outcome, RecordSink};
+use headway_workload::ConnectionEvent;
+use headway_workload::client::ConnectionId;
+use std::fmt::Display;
+
+impl<S: RecordSink> Worker<'_, S> {
+    pub(super) fn connected(&mut self, id: ConnectionId, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        connection.established = now;
+        let Some(setup) = &self.shared.tls else { return self.established(id, None, now) };
+        connection.stage = Stage::Handshake;
+        match setup.session() {
+            Ok(session) => connection.transport = Transport::Tls(Box::new(session)),
+            Err(error) => return self.handshake_failed(id, &error, None, now),
+        }
+        self.flush_tls(id);
+    }
+
+    pub(super) fn handshake_failed(
+        &mut self,
+        id: ConnectionId,
+        why: &dyn Display,
+        kind: Option<KnownFailure>,
+        now: Nanos,
+    ) {
+        self.report.reasons.add((Outcome::Tls, 0), kind, why, None);
+        self.tell(id, ConnectionEvent::Failed(Outcome::Tls), now);
+    }
+
+    /// Sends what TLS itself has to say.
+    pub(super) fn flush_tls(&mut self, id: ConnectionId) {
+        let mut out = self.spare.pop().unwrap_or_default();
+        out.clear();
+        if let Some(connection) = self.connection(id) {
+            connection.transport.transmit(&mut out);
+        }
+        if out.is_empty() {
+            self.spare.push(out);
+        } else {
+            let _ = self.submit(id, out);
+        }
+    }
+
+    pub(super) fn received_tls(&mut self, id: ConnectionId, bytes: &[u8], now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let mut plain = std::mem::take(&mut self.plain);
+        plain.clear();
+        let inbound = connection.transport.unwrap_into(bytes, &mut plain);
+        let handshake = connection.stage == Stage::Handshake;
+        let agreed = inbound.is_ok() && handshake && !connection.transport.is_handshaking();
+        // Alerts about a certificate we refuse go out too.
+        self.flush_tls(id);
+        if agreed {
+            let tls = self.connection(id).map(|c| now - c.established);
+            self.established(id, tls, now);
+            // The first request goes out before anything else is read.
+            self.act_on_all(now);
+        }
+        // What was received before TLS ended, well or badly, counts.
+        if !plain.is_empty() {
+            self.answer(id, &plain, now);
+        }
+        self.plain = plain;
+        match inbound {
+            Ok(Inbound::Open) => {}
+            Ok(Inbound::Closed) => self.ended(id, now),
+            Err(error) => self.tls_failed(id, &error, now),
+        }
+    }
+
+    pub(super) fn tls_failed(&mut self, id: ConnectionId, why: &rustls::Error, now: Nanos) {
+        match self.connection(id).map(|c| (c.stage, c.live(), c.begun)) {
+            None => {}
+            Some((Stage::Connecting | Stage::Handshake, ..)) if tls::refuses_protocols(why) => {
+                let names = self.shared.protocols.names();
+                let why = format_args!("the server does not speak {names} (it says so in TLS)");
+                self.handshake_failed(id, &why, None, now);
+            }
+            Some((Stage::Connecting | Stage::Handshake, ..)) => {
+                self.handshake_failed(id, why, tls::failure_kind(why), now);
+            }
+            Some((Stage::Ready, 0, _)) => self.drained(id, now),
+            // The session was there, and broke.
+            Some((Stage::Ready, _, true)) => {
+                let why = format_args!("TLS broke on a connection that had answered: {why}");
+                self.broken(id, Outcome::Reset, &why, now);
+            }
+            // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
+            Some((Stage::Ready, _, false)) => self.broken(id, Outcome::Tls, why, now),
+        }
+    }
+
+    /// The connection is ready, after `tls` of agreeing on TLS: the protocol is known, and the first request goes out.
+    pub(super) fn established(&mut self, id: ConnectionId, tls: Option<Nanos>, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let Some(protocol) = self.shared.protocols.chosen(connection.transport.alpn()) else {
+            let why = format_args!(
+                "the server does not speak {} (it chose {} in TLS)",
+                self.shared.protocols.names(),
+                connection.transport.alpn().map_or("nothing".into(), String::from_utf8_lossy),
+            );
+            self.report.reasons.add((Outcome::Tls, 0), None, why, None);
+            return self.tell(id, ConnectionEvent::Failed(Outcome::Tls), now);
+        };
+        self.report.spoke(protocol.name());
+        let wire = protocol.connect(&self.shared.settings);
+        let (capacity, settled) = (wire.capacity().max(1), wire.is_settled());
+        connection.settled = settled;
+        connection.wire = Some(wire);
+        connection.stage = Stage::Ready;
+        connection.capacity = capacity;
+        let connect = connection.established - connection.opened;
+        self.tell(id, ConnectionEvent::Established { connect, tls, capacity, settled }, now);
+    }
+}

@@ -1,0 +1,134 @@
+//! What comes back: events of the protocol, the end of a connection.
+
+use super::Worker;
+use crate::connection::{Asked, Stage, asked_of};
+use headway_base::{Nanos, Outcome, RecordSink};
+use headway_wire::{Event, ResetReason, StreamId};
+use headway_workload::RequestEvent;
+use headway_workload::client::ConnectionId;
+use std::io;
+
+impl<S: RecordSink> Worker<'_, S> {
+    /// Plain bytes of answers; none: the protocol has done something by itself.
+    #[inline]
+    pub(super) fn answer(&mut self, id: ConnectionId, mut bytes: &[u8], mut now: Nanos) {
+        let outer = std::mem::replace(&mut self.corked, true);
+        let mut ends = 0;
+        while let Some(connection) = self.connections[id as usize].as_mut() {
+            // None: closed meanwhile, and perhaps being opened anew.
+            let Some(wire) = connection.wire.as_mut() else { break };
+            let Some(event) = wire.receive(now, &mut bytes) else { break };
+            match event {
+                Event::Begun { stream } => {
+                    connection.begun = true;
+                    if let Some(&mut Asked { request, .. }) = asked_of(&mut connection.asked, stream) {
+                        self.tell_of(request, RequestEvent::FirstByte, now);
+                    }
+                    continue;
+                }
+                Event::Head { stream, status, head } => {
+                    if let Some(asked) = asked_of(&mut connection.asked, stream) {
+                        asked.status = status;
+                        asked.content.reader.head(self.shared.requests.script(), status, head.iter());
+                        // Where the peer's windows held a part of the request back, that has been sent meanwhile.
+                        let sent = wire.bytes_sent(stream);
+                        if sent > asked.sent {
+                            let request = asked.request;
+                            self.tell_of(request, RequestEvent::Sent(sent), now);
+                        }
+                    }
+                    continue;
+                }
+                Event::Chunk { stream, data } => {
+                    if let Some(asked) = asked_of(&mut connection.asked, stream) {
+                        asked.content.reader.chunk(data);
+                    }
+                    continue;
+                }
+                Event::GoAway => {
+                    self.drained(id, now);
+                    continue;
+                }
+                Event::End { stream, bytes_received } => {
+                    // Each answer is read in its turn, like those of connections of their own.
+                    now = if ends > 0 { self.shared.clock.now() } else { now };
+                    self.finished(id, stream, bytes_received, now);
+                }
+                Event::Reset { stream, reason } => self.reset(id, stream, reason, now),
+            }
+            ends += 1;
+            self.act_on_all(now);
+        }
+        self.note_capacity(id, now);
+        self.transmit(id, now);
+        self.uncork(outer, now);
+    }
+
+    pub(super) fn reset(&mut self, id: ConnectionId, stream: StreamId, reason: ResetReason, now: Nanos) {
+        let outcome = match reason {
+            ResetReason::Closed | ResetReason::ByPeer(_) => Outcome::Reset,
+            ResetReason::Protocol(_) => Outcome::Protocol,
+            ResetReason::TooLarge(_) => Outcome::TooLarge,
+            ResetReason::Refused(_) => Outcome::RefusedStream,
+        };
+        let Some((request, status)) = self.missed(id, stream) else { return };
+        self.note_capacity(id, now);
+        self.ends_badly(request, (outcome, status), None, &reason, now);
+    }
+
+    /// The socket says that the target sends no more.
+    pub(super) fn hung_up(&mut self, id: ConnectionId, now: Nanos) {
+        let cut = self.connection(id).is_some_and(|c| c.transport.is_tls() && c.live() > 0);
+        if cut {
+            // TLS has not said so: anybody on the way could have cut the answer short.
+            let why = "the connection was closed without the end of TLS, before the answer was complete";
+            return self.broken(id, Outcome::Reset, &why, now);
+        }
+        self.ended(id, now);
+    }
+
+    /// The target says that it sends no more.
+    pub(super) fn ended(&mut self, id: ConnectionId, now: Nanos) {
+        match self.connection(id).map(|c| (c.stage, c.live())) {
+            None => return,
+            Some((Stage::Connecting | Stage::Handshake, _)) => {
+                let error = io::Error::new(io::ErrorKind::UnexpectedEof, "closed by the target");
+                return self.failed(id, &error, now);
+            }
+            Some((Stage::Ready, 0)) => return self.drained(id, now),
+            Some((Stage::Ready, _)) => {}
+        }
+        // Whatever it still answers, it takes no further request.
+        self.drained(id, now);
+        loop {
+            let Some(connection) = self.connections[id as usize].as_mut() else { return };
+            let Some(wire) = connection.wire.as_mut() else { return };
+            match wire.receive_end(now) {
+                Some(Event::End { stream, bytes_received }) => self.finished(id, stream, bytes_received, now),
+                Some(Event::Reset { stream, reason }) => self.reset(id, stream, reason, now),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        self.broken(id, Outcome::Reset, &"the connection was closed before the answer", now);
+    }
+
+    /// The answer on this stream is complete.
+    #[inline]
+    pub(super) fn finished(&mut self, id: ConnectionId, stream: StreamId, bytes_received: u64, now: Nanos) {
+        let Some(connection) = self.connections[id as usize].as_mut() else { return };
+        let Some(Asked { request, content, status, .. }) = connection.take(stream) else { return };
+        let response = now - self.client.intended(request);
+        let unix = || self.shared.clock.unix_nanos(now);
+        let reading = self.kept.answer(&self.shared.requests, content, unix, response);
+        let (outcome, then) = (reading.outcome, reading.then);
+        if let Some(body) = reading.decoded {
+            self.report.decoded(body);
+        }
+        if let Some(reason) = reading.reason {
+            self.fails((outcome, status), reason);
+        }
+        self.note_capacity(id, now);
+        self.tell_of(request, RequestEvent::Done { outcome, status, bytes_received, then }, now);
+    }
+}
