@@ -4,11 +4,12 @@ import itertools
 import json
 import math
 import signal
+import sys
 
 from check_records import differences
 from check_sim import sim, timeless
 from check_scenario import rows_of
-from harness import Headway, check, contains, equal, expect, flat, headway, wait_for
+from harness import ROOT, Headway, check, contains, equal, expect, flat, headway, tool, wait_for
 
 ONE_SERVER = """
 name: one
@@ -251,6 +252,20 @@ def growing(tmp):
     expect(60 < growing["goodput"]["mean"] < 105, f"a server of 100/s completes {growing['goodput']}")
     short, _ = study(ONE_SERVER.replace("hold: 200s", "hold: 2s"), "--sweep", "rate=80,90", tmp=tmp, name="short")
     contains(" ".join(short["points"][1]["notes"]), "relaxation", "notes of a short run")
+
+
+@check("sim: a histogram whose axis begins just below a power of ten is drawn")
+def axis_below_a_power_of_ten(tmp):
+    page = tmp / "r.html"
+    # All take 1.2 ms, and so that none waits they come evenly. The first bin ends at 1.25 ms: the axis begins at 0.99 ms.
+    text = """
+name: constant
+users: { arrive: { rate: 100/s, process: constant }, phases: [ { hold: 20s } ] }
+journey: [ { get: / } ]
+model: { servers: 1, service: const(1.2ms) }
+"""
+    sim(text, "--html", page, tmp=tmp).exits(0)
+    tool(sys.executable, ROOT / ".ci/check_report.py", page, tmp / "page.png")
 
 
 @check("sim: --log keeps the records in a folder of its own; audit judges them, report and --html show the model's parts")

@@ -59,14 +59,28 @@ const axis = (extra) => ({
   labelSize: 20,
   ...extra,
 });
-const options = (place, height, extra) => ({
-  width: widthOf(place),
-  height,
-  // Solid marks: an outlined square says little about a thin line.
-  legend: { live: true, markers: { width: 0, fill: (u, i) => u.series[i].stroke(u, i) } },
-  cursor: { drag: { x: true, y: false }, points: { size: 6 } },
-  ...extra,
-});
+const options = (place, height, extra) => {
+  ["x", "y"].forEach((scale, i) => {
+    if (extra.scales[scale].distr === 3) extra.axes[i] = { splits: logSplits, ...extra.axes[i] };
+  });
+  return {
+    width: widthOf(place),
+    height,
+    // Solid marks: an outlined square says little about a thin line.
+    legend: { live: true, markers: { width: 0, fill: (u, i) => u.series[i].stroke(u, i) } },
+    cursor: { drag: { x: true, y: false }, points: { size: 6 } },
+    ...extra,
+  };
+};
+// The digits 1 to 9 of each power of ten within the range. uPlot's own steps never end where a range begins between
+// 9.5 and 10 of some power of ten.
+const logSplits = (u, axis, low, high) => {
+  const splits = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+    for (let digit = 1; digit <= 9; digit++) splits.push(Number(digit + "e" + power));
+  }
+  return splits.filter((split) => split >= low * 0.999999 && split <= high * 1.000001);
+};
 const logRange = (floor) => (u, low, high) => {
   if (low == null || !(high > 0)) return [0.001, 1];
   const from = Math.pow(10, Math.floor(Math.log10(Math.max(low, floor))));
