@@ -1,15 +1,20 @@
 """Datagrams: `udp://` against `headway serve --udp`, `dns://` against dnsmasq, and what cannot be sent so."""
 
 import csv
+import ctypes
+import errno
+import os
+import platform
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import threading
 import time
 
 from harness import (
-    Serve, all_ended, check, conserved, contains, equal, expect, free_port, headway, run, spawn, stop, wait_for,
+    Serve, Skipped, all_ended, check, conserved, contains, equal, expect, free_port, headway, reasons, run, spawn, stop, wait_for,
 )
 
 LOAD = ["-R", "400", "-d", "1s"]
@@ -102,6 +107,54 @@ def refused(tmp):
     summary = ended.summary
     conserved(summary)
     equal(set(summary["outcomes"]), {"refused"}, f"outcomes ({ended})")
+
+
+def refuse_long_datagrams():
+    """What a small MTU on the way is to a socket that must not fragment: sendto of more than 1,472 bytes is EMSGSIZE (a seccomp filter, which
+    needs no privilege and stays with this process)."""
+    sendto = {"x86_64": 44, "aarch64": 206}[platform.machine()]
+    load, equals, above, end = 0x20, 0x15, 0x25, 0x06
+    allow, refuse = 0x7FFF0000, 0x00050000 | errno.EMSGSIZE
+    # Number of the call at 0 of seccomp_data, its arguments of 8 bytes from 16 on, the lower half first.
+    filters = [(load, 0, 0, 0), (equals, 0, 3, sendto), (load, 0, 0, 16 + 2 * 8), (above, 0, 1, 1472), (end, 0, 0, refuse), (end, 0, 0, allow)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in filters))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(filters), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, set_seccomp, with_filter = 38, 22, 2
+    if libc.prctl(no_new_privileges, 1, 0, 0, 0) or libc.prctl(set_seccomp, with_filter, program, 0, 0):
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
+@check("udp: a datagram that the system finds too long for the way (EMSGSIZE) is unsent, with the reason, and the socket goes on")
+def too_long_for_the_way(tmp):
+    if platform.machine() not in ("x86_64", "aarch64"):
+        raise Skipped("the filter that refuses long datagrams knows this machine's system calls not")
+    with Datagrams(tmp=tmp) as target:
+        scenario = tmp / "scenario.yaml"
+        scenario.write_text(
+            f"""
+target: {target.url}
+answer: "match:0+8"
+users: {{ arrive: {{ process: poisson, rate: 100/s }}, phases: [{{ hold: 1s }}] }}
+journey:
+  - {{ send: "{64 * "s"}", name: short }}
+  - {{ send: "{2_000 * "l"}", name: long }}
+  - {{ send: "{1_472 * "m"}", name: longest }}
+"""
+        )
+        ended = run(scenario, tmp=tmp, before=refuse_long_datagrams)
+        one_way = run(target.url, *LOAD, "-b", 2_000 * "l", "--one-way", tmp=tmp, name="one-way", before=refuse_long_datagrams)
+        plain = run(scenario, tmp=tmp, name="plain")
+    summary = ended.summary
+    conserved(summary)
+    sessions = summary["measured"]["n"] // 3
+    equal(summary["outcomes"], {"ok": 2 * sessions, "unsent": sessions}, f"outcomes ({ended})")
+    all_ended(plain, "ok")
+    conserved(one_way.summary)
+    equal(set(one_way.summary["outcomes"]), {"unsent"}, f"outcomes ({one_way})")
+    for told in (ended, one_way):
+        contains(reasons(told.summary, "unsent"), os.strerror(errno.EMSGSIZE), "the reason")
+    equal(target.report["received"], 2 * sessions + plain.summary["measured"]["n"], "datagrams that the target received")
 
 
 @check("udp: what the target cannot take is said before anything is sent")

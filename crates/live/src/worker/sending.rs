@@ -5,7 +5,7 @@ use crate::clock::unix_now;
 use crate::connection::{Connection, asked_of};
 use crate::reactor::{KernelStamp, Submitted};
 use headway_base::{Nanos, Outcome, RecordSink};
-use headway_wire::{Opened, StreamId};
+use headway_wire::{Carrier, Opened, StreamId};
 use headway_workload::client::{ConnectionId, RequestId};
 use headway_workload::{RequestEvent, RequestKey, SessionControl};
 use std::io;
@@ -59,7 +59,10 @@ impl<S: RecordSink> Worker<'_, S> {
             if any && let Err(error) = connection.transport.wrap(&mut out, &mut self.plain) {
                 return self.broken(id, Outcome::Tls, &error, now);
             }
-            let watched = !connection.unsent.is_empty() && self.report.departures.picks(now);
+            // Datagrams are not watched.
+            let watched = !connection.unsent.is_empty()
+                && self.shared.protocols.carrier() == Carrier::Stream
+                && self.report.departures.picks(now);
             let told = self.tell_sent(id, now);
             if !any {
                 self.spare.push(out);
@@ -109,22 +112,32 @@ impl<S: RecordSink> Worker<'_, S> {
     #[inline]
     pub(super) fn tell_sent(&mut self, id: ConnectionId, now: Nanos) -> Option<StreamId> {
         let mut told = None;
+        // Datagrams go out in the order of their requests, one each time.
+        let one_by_one = self.shared.protocols.carrier() == Carrier::Datagrams;
         let Connection { unsent, wire: Some(wire), asked, .. } = self.connections[id as usize].as_mut()?
         else {
             return None;
         };
-        unsent.retain(|&stream| {
+        let mut at = 0;
+        while let Some(&stream) = unsent.get(at) {
             let bytes = wire.bytes_sent(stream);
             if bytes == 0 {
-                return true;
+                if one_by_one {
+                    break;
+                }
+                at += 1;
+                continue;
             }
+            unsent.remove(at);
             told = Some(stream);
             if let Some(asked) = asked_of(asked, stream) {
                 asked.sent = bytes;
                 self.client.on_request(asked.request, RequestEvent::Sent(bytes), now);
             }
-            false
-        });
+            if one_by_one {
+                break;
+            }
+        }
         told
     }
 
@@ -134,7 +147,6 @@ impl<S: RecordSink> Worker<'_, S> {
         if let Some(departed) = departed {
             self.report.departures.push(now, departed);
         }
-        // Datagrams are not watched.
         if let Submitted::Done(buffer) | Submitted::Refused(buffer, _) = submitted {
             self.spare.push(buffer);
         }

@@ -312,6 +312,33 @@ fn datagrams_that_have_to_wait_keep_their_boundaries() {
     });
 }
 
+/// EMSGSIZE is one datagram's, as on a way whose packets are smaller: those before and after it go out. (A Unix socket says so of what is
+/// larger than its buffer.)
+#[test]
+fn a_datagram_that_is_too_long_for_the_way_is_refused_alone() {
+    guarded(|| {
+        let mut reactor = Reactor::new(false).unwrap();
+        let (ours, theirs) = UnixDatagram::pair().unwrap();
+        reactor.adopt_datagrams(0, ours.into()).unwrap();
+        for n in 0..3u8 {
+            assert!(matches!(reactor.send(0, vec![n; 10]), Submitted::Done(_)));
+            let Submitted::Refused(bytes, error) = reactor.send(0, vec![n; 1 << 20]) else {
+                panic!("it was sent")
+            };
+            assert_eq!((bytes.len(), error.raw_os_error()), (1 << 20, Some(libc::EMSGSIZE)));
+            assert!(!reactor.is_sending(0));
+        }
+        theirs.set_read_timeout(Some(HANG)).unwrap();
+        let mut buffer = [0; 100];
+        for n in 0..3 {
+            assert_eq!(theirs.recv(&mut buffer).unwrap(), 10);
+            assert_eq!(buffer[0], n);
+        }
+        reactor.wait(Some(Nanos::ZERO)).unwrap();
+        assert!(reactor.next(&mut buffer).is_none(), "none has failed");
+    });
+}
+
 #[test]
 fn a_datagram_that_nothing_listens_to_fails_and_the_socket_goes_on() {
     guarded(|| {
