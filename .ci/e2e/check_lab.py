@@ -2,7 +2,7 @@
 
 import json
 
-from harness import check, contains, equal, expect, headway
+from harness import check, contains, equal, expect, flat, headway
 
 
 def numbers(node):
@@ -30,3 +30,36 @@ def labs(tmp):
         cells = [cell for table in document["tables"] for row in table["rows"] for cell in row["cells"] if cell]
         expect(any(cell["published"] is not None and cell["replications"] for cell in cells), f"{name}: nothing beside a published figure")
         equal({cell["replications"]["n"] for cell in cells if cell["replications"]}, {2}, f"{name}: replications")
+
+
+@check("lab: poisson-udp in its short form: processes that send, sources before receivers, the model beside its published figures", alone=True)
+def poisson_udp(tmp):
+    path = tmp / "lab.json"
+    told = headway("lab", "poisson-udp", "--short", "--replications", "2", "--json", path, cwd=tmp).exits(0)
+    wide = [line for line in told.out.splitlines() if len(line) > 80]
+    expect(not wide, f"lines over 80 columns: {wide[:3]}")
+    contains(flat(told.out), "Whether they were the cause in the post is open", "the last sentence")
+    document = json.loads(path.read_text())
+    runs, came, *_, lost, most = tables = document["tables"]
+    equal(len(tables), 8, "tables")
+    clients = [row["name"] for row in runs["rows"]]
+    expect({"64 yield, run 1", "64 yield, run 2", "128 sleep, run 1", "128 sleep, run 2"} <= set(clients), f"runs: {clients}")
+    for table in (runs, came):
+        for row in table["rows"]:
+            expect(row["cells"][0]["live"] > 0, f"{row['name']}: nothing was sent")
+    for row in runs["rows"]:
+        sent, lost_ones = (cell["live"] for cell in row["cells"][:2])
+        expect(0 <= lost_ones <= sent, f"{row['name']}: {lost_ones} of {sent} lost")
+    # What no draw has a part in is the published figure.
+    for table, rounding in ((lost, 1e-4), (most, 0)):
+        for row in table["rows"]:
+            for cell in row["cells"] if "Poisson" not in row["name"] else []:
+                expect(abs(cell["replications"]["mean"] - cell["published"]) <= rounding, f"{row['name']}: {cell}")
+
+
+@check("lab: --short is for labs that run here; senders are hidden, and send to the loopback alone")
+def short(tmp):
+    contains(headway("lab", "brady", "--short", cwd=tmp).exits(2).err, "poisson-udp has", "message on --short")
+    headway("lab", "--short", cwd=tmp).exits(2)
+    expect("datagram-sender" not in headway("--help", cwd=tmp).exits(0).out, "the senders' verb is not hidden")
+    contains(headway("datagram-sender", "192.0.2.1:9", "yields", "1", cwd=tmp).exits(1).err, "loopback", "message on a remote address")

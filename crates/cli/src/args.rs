@@ -69,6 +69,17 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// One of the senders of `lab poisson-udp`, which starts them itself
+    #[command(name = headway_live::senders::VERB, hide = true)]
+    DatagramSender {
+        /// Where to
+        to: std::net::SocketAddr,
+        /// yields, or the mean of its sleeps
+        #[arg(value_parser = headway_live::senders::Pace::parse)]
+        pace: headway_live::senders::Pace,
+        /// Of its sleeps
+        seed: u64,
+    },
     /// Write man pages, one for each verb, into a folder
     Man {
         /// The folder; older man pages in it are replaced

@@ -12,6 +12,7 @@ pub mod brady;
 pub mod fixed_work;
 mod latencies;
 pub mod poisson;
+pub mod poisson_udp;
 mod range;
 mod table;
 pub mod text;
@@ -48,11 +49,32 @@ pub trait Lab: Sync {
 
 /// Plays a part of an experiment, from that seed, against a target of its own on this machine, and adds what that gave to the
 /// report.
-pub type Live = fn(u64, &mut Report) -> anyhow::Result<()>;
+#[derive(Clone, Copy, Debug)]
+pub enum Live {
+    /// If it is asked for.
+    OnDemand(fn(u64, &mut Report) -> anyhow::Result<()>),
+    /// Always: the experiment is that part.
+    Always(fn(u64, Extent, &mut Report) -> anyhow::Result<()>),
+}
+
+/// How long the live part of an experiment takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// As long as its figures need.
+    Full,
+    /// Some seconds: that it runs.
+    Short,
+}
 
 /// Every experiment.
-pub const ALL: &[&dyn Lab] =
-    &[&poisson::Ruler, &brady::BRADY, &fixed_work::FIXED_WORK, &balancers::BALANCERS, &bamboo::BAMBOO];
+pub const ALL: &[&dyn Lab] = &[
+    &poisson::Ruler,
+    &brady::BRADY,
+    &fixed_work::FIXED_WORK,
+    &balancers::BALANCERS,
+    &bamboo::BAMBOO,
+    &poisson_udp::PoissonUdp,
+];
 
 /// Names that labs had in 0.1.0, and what they are called now; understood for one version more.
 const FORMER_NAMES: &[(&str, &str)] = &[("bunches", "brady"), ("work", "fixed-work")];

@@ -232,7 +232,7 @@ impl Throw {
 }
 
 /// Mean and variance (n - 1).
-fn mean_and_variance(values: &[f64]) -> (f64, f64) {
+pub(crate) fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     (mean, values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0))

@@ -18,6 +18,7 @@ pub mod reactor;
 pub mod reasons;
 pub mod requests;
 pub mod run;
+pub mod senders;
 pub mod serve;
 pub mod tls;
 mod transport;

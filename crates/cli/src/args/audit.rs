@@ -176,6 +176,9 @@ pub struct LabArgs {
     /// Also run against a target on this machine, where the lab can (brady: 20 s)
     #[arg(long)]
     pub live: bool,
+    /// Shorten what runs on this machine to some seconds (poisson-udp): a look, no figures
+    #[arg(long)]
+    pub short: bool,
     /// Reports in files.
     #[command(flatten)]
     pub reports: ReportFiles,

@@ -4,9 +4,9 @@ use crate::args::{LabArgs, Wanted};
 use crate::exit::{FAILED, FINE, Failure};
 use crate::output;
 use crate::settings::{Output, Subject, outputs_fit, reports_fit};
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use headway_base::units::nearest;
-use headway_labs::{self as labs, text};
+use headway_labs::{self as labs, Extent, Lab, Live, text};
 use headway_report::Material;
 
 /// More would only take time.
@@ -19,6 +19,7 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
             (!wanted.is_empty(), wanted.first().map_or("", |one| one.flag)),
             (args.replications.is_some(), "--replications"),
             (args.live, "--live"),
+            (args.short, "--short"),
         ];
         if let Some((_, flag)) = of_one.iter().find(|(given, _)| *given) {
             return Err(Failure::usage(anyhow!("{flag} is about one lab, and none is named\n{}", list())));
@@ -41,20 +42,14 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
     let subject = Subject { name: "a lab", document: Material::Lab, no_records, no_log: no_records };
     reports_fit(&wanted, subject).map_err(Failure::usage)?;
     outputs_fit(&wanted.iter().map(Output::report).collect::<Vec<_>>()).map_err(Failure::usage)?;
-    let live = match (args.live, lab.live()) {
-        (true, None) => {
-            let others = labs::ALL.iter().filter(|lab| lab.live().is_some()).map(|lab| lab.name());
-            let others: Vec<&str> = others.collect();
-            return Err(Failure::usage(anyhow!(
-                "--live: nothing of lab {name} is played live (of {} something is)",
-                others.join(", ")
-            )));
-        }
-        (asked, live) => live.filter(|_| asked),
-    };
+    let live = live(lab, args).map_err(Failure::usage)?;
     let mut report = lab.run(args.seed, replications)?;
-    if let Some(add) = live {
-        add(args.seed, &mut report)?;
+    match live {
+        Some(Live::Always(play)) => {
+            play(args.seed, if args.short { Extent::Short } else { Extent::Full }, &mut report)?
+        }
+        Some(Live::OnDemand(play)) => play(args.seed, &mut report)?,
+        None => {}
     }
     let in_form = |wanted: &Wanted| match wanted.output.name() {
         "json" => headway_report::json::document(&report),
@@ -68,6 +63,27 @@ pub(super) fn lab(args: &LabArgs) -> Result<u8, Failure> {
     Ok(if output::complain(written) { FAILED } else { FINE })
 }
 
+/// What of it is to be played live.
+fn live(lab: &dyn Lab, args: &LabArgs) -> anyhow::Result<Option<Live>> {
+    let of = |is: fn(&Live) -> bool| {
+        let those =
+            labs::ALL.iter().filter(|lab| lab.live().is_some_and(|live| is(&live))).map(|lab| lab.name());
+        those.collect::<Vec<&str>>().join(", ")
+    };
+    let live = lab.live();
+    if args.short && !matches!(live, Some(Live::Always(_))) {
+        let always = of(|live| matches!(live, Live::Always(_)));
+        bail!("--short: lab {} has no part that always runs on this machine ({always} has)", lab.name());
+    }
+    match live {
+        None if args.live => {
+            bail!("--live: nothing of lab {} is played live (of {} something is)", lab.name(), of(|_| true))
+        }
+        Some(Live::OnDemand(_)) if !args.live => Ok(None),
+        live => Ok(live),
+    }
+}
+
 fn list() -> String {
-    labs::ALL.iter().map(|lab| format!("{:<12}{}\n", lab.name(), lab.about())).collect()
+    labs::ALL.iter().map(|lab| format!("{:<13}{}\n", lab.name(), lab.about())).collect()
 }

@@ -42,6 +42,10 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Translate(args) => translate::translate(&args),
         Command::Sim(args) => sim::sim(&args, words),
         Command::Schema => schema::schema(),
+        Command::DatagramSender { to, pace, seed } => {
+            headway_live::senders::send_as_member(to, pace, seed).map_err(anyhow::Error::from)?;
+            Ok(FINE)
+        }
     }
 }
 

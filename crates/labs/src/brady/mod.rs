@@ -48,7 +48,7 @@ impl Lab for Brady {
     }
 
     fn live(&self) -> Option<Live> {
-        Some(live::add)
+        Some(Live::OnDemand(live::add))
     }
 }
 
