@@ -32,7 +32,7 @@ impl Lab for PoissonUdp {
     }
 
     fn about(&self) -> &'static str {
-        "UDP clients that yield, and that sleep at random: what is lost, and why (runs here for four minutes)"
+        "UDP clients that yield, and that sleep at random: what is lost, and why (runs here for some minutes)"
     }
 
     fn replications(&self) -> u64 {
