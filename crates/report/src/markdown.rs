@@ -88,6 +88,7 @@ fn of_run(summary: &Summary) -> Vec<Section> {
         Some(times(summary)),
         outcomes(summary),
         failures(summary),
+        content::over_time::failures(summary),
         datagrams(summary),
         reasons(summary),
         labels,

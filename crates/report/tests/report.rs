@@ -9,7 +9,7 @@ mod samples;
 
 use headway_report::{ALL, Material, Style, find, of_extension, parse};
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, Percentile, Why};
+use headway_stats::summary::{FailureReason, LabelRow, LabelSummary, MeanParts, Percentile, Why};
 use std::collections::BTreeSet;
 
 fn style() -> Style {
@@ -427,6 +427,16 @@ fn the_page_shows_what_came_when_and_the_parts_of_the_time() {
     second.statuses = counts(&[("200", 37), ("503", 4), ("other", 2)]);
     (first.failed, first.failures) = (0, counts(&[]));
     (second.failed, second.failures) = (9, counts(&[("status", 6), ("timeout", 3)]));
+    second.failure_kinds = counts(&[("status 503", 4), ("status other", 2), ("timeout", 3)]);
+    let parts = MeanParts {
+        n: 8,
+        lag: 0.000_1,
+        wait: 0.001,
+        first_byte: 0.02,
+        receive: 0.003,
+        ..MeanParts::default()
+    };
+    (first.time_split, second.time_split) = (None, Some(parts));
     (first.bytes_received, second.bytes_received) = (Some(20_480), Some(4_096));
     let page = text("html", &summary, &style());
     let of = |id: &str| {
@@ -442,7 +452,11 @@ fn the_page_shows_what_came_when_and_the_parts_of_the_time() {
     };
     assert_eq!(of("statuses"), ["41", "0", "0", "37", "4", "2"]);
     // Rows without a failure are left out.
-    assert_eq!(of("failures-over-time"), ["6", "3"]);
+    assert_eq!(of("failures-over-time"), ["4", "2", "3"]);
+    assert!(page.contains(">status (others)</th>") && page.contains("\"status other\":\"status (others)\""));
+    // Nor are rows without a response where the time of responses went; the mean is the sum of its parts.
+    let split = ["8", "24.1 ms", "100 us", "1.00 ms", "0 s", "0 s", "20.0 ms", "3.00 ms"];
+    assert_eq!(of("split-over-time"), split);
     assert_eq!(of("bytes"), ["20.0 KiB", "100 KiB", "4.00 KiB", "20.0 KiB"]);
     assert!(page.contains("Per row of 200 ms, by when a request was due"), "the length of the rows");
     let total: u64 = summary.curves.response_histogram.iter().map(|bin| bin.n).sum();
@@ -460,11 +474,13 @@ fn the_page_shows_what_came_when_and_the_parts_of_the_time() {
     (older.rate.bytes_received, older.rate.bytes_sent) = (None, None);
     for row in &mut older.series {
         (row.statuses, row.failures, row.bytes_received, row.p90) = Default::default();
+        (row.failure_kinds, row.time_split) = Default::default();
     }
     let page = text("html", &older, &style());
     for part in [
         "id=\"statuses\"",
         "id=\"failures-over-time\"",
+        "id=\"split-over-time\"",
         "id=\"bytes\"",
         "id=\"histogram\"",
         "id=\"time-split\"",
@@ -474,15 +490,53 @@ fn the_page_shows_what_came_when_and_the_parts_of_the_time() {
 }
 
 #[test]
+fn steps_over_the_run_stand_on_the_page_and_the_six_with_most_requests_are_drawn() {
+    let row = |i: u64, n: u64, failed: u64| LabelRow {
+        from_s: i as f64 * 0.5,
+        to_s: (i + 1) as f64 * 0.5,
+        n,
+        failed,
+        p50: (n > 0).then_some(0.002 * (i + 1) as f64),
+        p99: (n > 0).then_some(0.04),
+    };
+    let mut summary = samples::clean();
+    summary.by_label = (1..=8)
+        .map(|i: u64| {
+            let series = vec![row(0, 4 * i, i / 8 * 8), row(1, 0, 0)];
+            (format!("step <{i}>"), LabelSummary { n: 4 * i, series, ..LabelSummary::default() })
+        })
+        .collect();
+    let page = text("html", &summary, &style());
+    let part = between(&page, "<section class=\"figure\" id=\"steps-over-time\">", "</section>");
+    for shown in [
+        "Per row of 500 ms, by when a request was due.",
+        "at the bottom: failures per second.",
+        "Drawn: the 6 of 8 steps with most requests.",
+        ">step &lt;8&gt;</th>",
+        ">2.00 ms</td>",
+        ">25.0&nbsp;%</td>",
+    ] {
+        assert!(part.contains(shown), "{shown}: {part}");
+    }
+    assert!(!part.contains("step &lt;2&gt;"), "{part}");
+    let drawn = between(&page, "<script type=\"application/json\" id=\"steps\">", "</script>");
+    let drawn: Vec<String> = serde_json::from_str(drawn).expect("it is JSON");
+    assert_eq!((drawn.len(), &*drawn[0], &*drawn[5]), (6, "step <8>", "step <3>"));
+    // A run of one step has no such chart.
+    assert!(!text("html", &samples::refused(), &style()).contains("id=\"steps-over-time\""));
+}
+
+#[test]
 fn the_page_counts_the_charts_it_holds() {
     let charts =
         |summary: &Summary| between(&text("html", summary, &style()), "data-charts=\"", "\"").to_owned();
-    // Over the run: times, requests in flight, status codes, failures, bytes; a histogram, percentiles, headways, dispersion.
-    assert_eq!(charts(&samples::clean()), "9");
+    // Over the run: times, requests in flight, status codes, failures, bytes, parts of the time, steps; a histogram, percentiles, headways,
+    // dispersion.
+    assert_eq!(charts(&samples::clean()), "11");
     // No response: neither codes nor bytes, and no histogram.
     assert_eq!(charts(&samples::refused()), "6");
     // No failure.
-    assert_eq!(charts(&samples::at_once()), "8");
+    assert_eq!(charts(&samples::at_once()), "10");
     assert_eq!(charts(&samples::empty()), "0");
     // Without bytes. The model over time and by copy; of a single station there is but one copy.
     assert_eq!(charts(&samples::balanced()), "10");

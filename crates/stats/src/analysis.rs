@@ -83,7 +83,7 @@ impl Analysis {
             behind,
             loops,
             delays,
-            series: Series::new(),
+            series: Series::new(setup.labels.len()),
             recent: Recent::new(),
             thresholds: Thresholds::default(),
             started_all: 0,

@@ -34,6 +34,7 @@ mod divisor;
 mod findings;
 mod generator_share;
 mod headway_curve;
+mod label_series;
 mod ladder;
 mod levels;
 mod little;

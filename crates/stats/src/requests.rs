@@ -364,6 +364,7 @@ impl LabelKept {
             response,
             outcomes: outcomes(&self.outcomes),
             buckets: self.observed.buckets(),
+            series: Vec::new(),
         }
     }
 }

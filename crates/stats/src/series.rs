@@ -2,11 +2,12 @@
 //!
 //! Rows begin at the plan's zero and cover warm-up too. They are a tenth of a second long in a run of up to a minute, and a second in a
 //! longer one; how many of them make one of the document's is settled in the end. A run of more than 3,600 rows has its neighbours
-//! merged in pairs, as often as needed, so that memory stays at some 8 MB at most.
+//! merged in pairs, as often as needed, so that memory stays at some 8 MB at most. Steps have rows of their own (`label_series`).
 
 use crate::cells::Coarse;
+use crate::label_series::LabelSeries;
 use crate::levels::Changes;
-use crate::summary::{OTHER_STATUSES, SeriesRow};
+use crate::summary::{LabelRow, MeanParts, OTHER_STATUSES, SeriesRow, failure_kind};
 use headway_base::{Nanos, Outcome, Record, Snapshot};
 use std::collections::BTreeMap;
 
@@ -19,13 +20,19 @@ const MOST_SHORT: usize = 600;
 /// Status codes that have a count of their own in a row of the document, the most frequent of the run; the others are counted together.
 pub const MOST_STATUSES: usize = 8;
 
-/// Status codes that are kept apart: the first that come.
-const STATUSES_KEPT: usize = 32;
+/// Kinds of failure that have a count of their own in a row of the document, alike; the others are counted by outcome.
+pub const MOST_KINDS: usize = 8;
+
+/// Status codes, and kinds of failure, that are kept apart: the first that come.
+const KEPT: usize = 32;
 
 /// Requests that a row holds on average at least, to be shorter than a second.
-const FEWEST: f64 = 5.0;
+pub(crate) const FEWEST: f64 = 5.0;
 
-const SECOND: i64 = 1_000_000_000;
+pub(crate) const SECOND: i64 = 1_000_000_000;
+
+/// Rows shorter than a second, and below how many measured seconds they are so short.
+const SHORT: [(i64, i64); 3] = [(SECOND / 10, 10), (SECOND / 5, 30), (SECOND / 2, 60)];
 
 /// Row after row, as wide as it takes to stay under [`MOST_ROWS`].
 #[derive(Debug)]
@@ -34,21 +41,83 @@ pub(crate) struct Series {
     rows: Vec<Row>,
     /// Status codes in the order in which they came.
     statuses: Vec<u16>,
+    /// Kinds of failure, alike.
+    kinds: Vec<(Outcome, u16)>,
+    /// Steps, each by itself; none where there is one.
+    labels: LabelSeries,
 }
 
 #[derive(Debug, Default)]
 struct Row {
     started: u64,
-    /// Requests that ended within, by how they did.
-    ended: [u64; Outcome::ALL.len()],
-    /// Of these, responses by the place of their status code in the list; beyond it, all other codes.
+    /// Requests that ended as ok within.
+    completed: u64,
+    /// Requests that failed within by the place of their kind in the list; beyond it, all other kinds by outcome.
+    failed: Vec<u64>,
+    /// Responses that ended within by the place of their status code in the list; beyond it, all other codes.
     statuses: Vec<u64>,
     bytes_received: u64,
     /// Response times of the requests due within.
     responses: Option<Coarse>,
     /// Sum of these, in nanoseconds.
     response: u128,
+    parts: Parts,
     levels: [Changes; LEVELS],
+}
+
+/// Where the time of requests went which were due within and had a complete response: sums in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    n: u64,
+    /// Lag, wait for a connection, connect, TLS, first byte, receive.
+    sums: [u64; 6],
+}
+
+impl Parts {
+    #[inline]
+    fn push(&mut self, record: &Record) {
+        let stamps = (record.started.get(), record.sent.get(), record.first_byte.get());
+        let (Some(started), Some(sent), Some(first_byte)) = stamps else { return };
+        let span = |span: Nanos| span.0.max(0) as u64;
+        let set_up = span(sent - started);
+        // What a connection took before its request started is no part of the response time.
+        let connect = record.connect.get().map_or(0, span).min(set_up);
+        let tls = record.tls.get().map_or(0, span).min(set_up - connect);
+        let wait = span(record.wait) + (set_up - connect - tls);
+        let lag = span(started - record.intended - record.wait);
+        let parts = [lag, wait, connect, tls, span(first_byte - sent), span(record.done - first_byte)];
+        let count = u64::from(record.count);
+        self.n += count;
+        self.sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum = sum.saturating_add(part * count));
+    }
+
+    fn merge(&mut self, other: &Parts) {
+        self.n += other.n;
+        self.sums.iter_mut().zip(other.sums).for_each(|(sum, its)| *sum = sum.saturating_add(its));
+    }
+
+    fn means(&self) -> Option<MeanParts> {
+        let [lag, wait, connect, tls, first_byte, receive] =
+            self.sums.map(|sum| sum as f64 / self.n as f64 / 1e9);
+        (self.n > 0).then_some(MeanParts { n: self.n, lag, wait, connect, tls, first_byte, receive })
+    }
+}
+
+/// Adds counts by place.
+fn add(mine: &mut Vec<u64>, its: &[u64]) {
+    if mine.len() < its.len() {
+        mine.resize(its.len(), 0);
+    }
+    mine.iter_mut().zip(its).for_each(|(mine, its)| *mine += its);
+}
+
+/// Counts at a place.
+#[inline]
+fn count_at(counts: &mut Vec<u64>, place: usize, count: u32) {
+    if counts.len() <= place {
+        counts.resize(place + 1, 0);
+    }
+    counts[place] += u64::from(count);
 }
 
 /// What there is at every instant some number of.
@@ -75,32 +144,23 @@ impl Row {
         }
         self.started += other.started;
         self.bytes_received = self.bytes_received.saturating_add(other.bytes_received);
-        self.ended.iter_mut().zip(other.ended).for_each(|(mine, its)| *mine += its);
-        if self.statuses.len() < other.statuses.len() {
-            self.statuses.resize(other.statuses.len(), 0);
-        }
-        self.statuses.iter_mut().zip(other.statuses).for_each(|(mine, its)| *mine += its);
+        self.completed += other.completed;
+        self.parts.merge(&other.parts);
+        add(&mut self.failed, &other.failed);
+        add(&mut self.statuses, &other.statuses);
         match (&mut self.responses, other.responses) {
             (Some(a), Some(b)) => a.merge(&b),
             (a, Some(b)) => *a = Some(b),
             _ => {}
         }
     }
-
-    fn completed(&self) -> u64 {
-        self.ended[Outcome::Ok as usize]
-    }
-
-    /// Requests that failed, by outcome.
-    fn failures(&self) -> BTreeMap<String, u64> {
-        let failed = Outcome::ALL.into_iter().zip(self.ended).filter(|&(of, n)| of != Outcome::Ok && n > 0);
-        failed.map(|(outcome, n)| (outcome.name().to_owned(), n)).collect()
-    }
 }
 
 impl Series {
-    pub fn new() -> Series {
-        Series { width: SECOND / 10, rows: Vec::new(), statuses: Vec::new() }
+    /// Of requests of so many labels.
+    pub fn new(labels: usize) -> Series {
+        let (statuses, kinds) = (Vec::new(), Vec::new());
+        Series { width: SECOND / 10, rows: Vec::new(), statuses, kinds, labels: LabelSeries::new(labels) }
     }
 
     #[inline]
@@ -137,16 +197,16 @@ impl Series {
     }
 
     /// Makes rows as long as suits a measured phase of that length whose stamps lie on that grid: a tenth of a second below ten
-    /// seconds, a fifth below thirty, where rows hold some requests on average; else a second.
+    /// seconds, a fifth below thirty, half a second below sixty, where rows hold some requests on average; else a second.
     pub fn settle(&mut self, measured: Nanos, grid: Nanos) {
+        self.labels.settle(grid);
         let n: u64 = self.rows.iter().map(|row| row.started).sum();
         let per_second = n as f64 / (self.rows.len() as i64 * self.width) as f64 * SECOND as f64;
         let suits = |&(width, below): &(i64, i64)| {
             let held = per_second * width as f64 / SECOND as f64;
             measured.as_secs_f64() < below as f64 && held >= FEWEST && width / 10 >= grid.0
         };
-        let short = [(SECOND / 10, 10), (SECOND / 5, 30)];
-        let width = short.iter().find(|short| suits(short)).map_or(SECOND, |short| short.0);
+        let width = SHORT.iter().find(|short| suits(short)).map_or(SECOND, |short| short.0);
         if width > self.width {
             self.merge((width / self.width) as usize);
         }
@@ -159,24 +219,32 @@ impl Series {
 
     #[inline]
     pub fn record(&mut self, record: &Record) {
-        let status = (record.status > 0).then(|| self.status(record.status));
+        let status = (record.status > 0).then(|| place_of(&mut self.statuses, record.status).unwrap_or(KEPT));
+        let failed = (record.outcome != Outcome::Ok).then(|| {
+            let kind = (record.outcome, record.status);
+            place_of(&mut self.kinds, kind).unwrap_or(KEPT + record.outcome as usize)
+        });
         let row = self.row(record.done);
-        row.ended[record.outcome as usize] += u64::from(record.count);
         row.bytes_received = row.bytes_received.saturating_add(record.bytes_received);
+        match failed {
+            Some(place) => count_at(&mut row.failed, place, record.count),
+            None => row.completed += u64::from(record.count),
+        }
         if let Some(place) = status {
-            if row.statuses.len() <= place {
-                row.statuses.resize(place + 1, 0);
-            }
-            row.statuses[place] += u64::from(record.count);
+            count_at(&mut row.statuses, place, record.count);
         }
         if record.is_not_sent() {
             return;
         }
+        self.labels.record(record);
         let row = self.row(record.intended);
         let responses = row.responses.get_or_insert_with(Coarse::new);
         let response = record.response().0.max(0) as u64;
         responses.push(response, record.count);
         row.response += u128::from(response) * u128::from(record.count);
+        if record.outcome.answered() {
+            row.parts.push(record);
+        }
         let count = i64::from(record.count);
         match record.started.get() {
             Some(started) => {
@@ -187,19 +255,6 @@ impl Series {
             }
             None => self.stay(Level::Waiting, record.intended, record.done, count),
         }
-    }
-
-    /// The place of a status code in the list, or the one beyond it.
-    #[inline]
-    fn status(&mut self, status: u16) -> usize {
-        let known = self.statuses.iter().position(|&known| known == status);
-        known.unwrap_or_else(|| {
-            if self.statuses.len() < STATUSES_KEPT {
-                self.statuses.push(status);
-                return self.statuses.len() - 1;
-            }
-            STATUSES_KEPT
-        })
     }
 
     /// So many were there from one instant to another.
@@ -233,34 +288,59 @@ impl Series {
         self.rows.chunks(many).enumerate().filter_map(told).collect()
     }
 
+    /// The rows of each label, by its index; empty where there is one label, and beyond those that are kept.
+    pub fn of_label(&self, label: usize) -> Vec<LabelRow> {
+        self.labels.rows(label)
+    }
+
     /// The name of each place in the list of status codes, and of the one beyond it: the most frequent codes have their own.
     fn status_names(&self) -> Vec<String> {
-        let mut total = vec![0u64; STATUSES_KEPT + 1];
-        for row in &self.rows {
-            total.iter_mut().zip(&row.statuses).for_each(|(all, n)| *all += n);
-        }
-        let mut places: Vec<usize> = (0..self.statuses.len()).collect();
-        places.sort_by_key(|&place| (std::cmp::Reverse(total[place]), self.statuses[place]));
-        places.truncate(MOST_STATUSES);
+        let total = totals(self.rows.iter().map(|row| &row.statuses));
+        let own = most(&total, &self.statuses, MOST_STATUSES);
         let name = |place: usize| match self.statuses.get(place) {
-            Some(status) if places.contains(&place) => status.to_string(),
+            Some(status) if own.contains(&place) => status.to_string(),
             _ => OTHER_STATUSES.to_owned(),
         };
-        (0..=STATUSES_KEPT).map(name).collect()
+        (0..=KEPT).map(name).collect()
+    }
+
+    /// The outcome of a place in the list of kinds or beyond it, and its status code if it has a place of its own.
+    fn kind(&self, place: usize) -> (Outcome, Option<u16>) {
+        match self.kinds.get(place) {
+            Some(&(outcome, status)) => (outcome, Some(status)),
+            None => (Outcome::ALL[place - KEPT], None),
+        }
+    }
+
+    /// The name of each place in the list of kinds of failure and beyond it: the most frequent kinds have their own.
+    fn kind_names(&self) -> Vec<String> {
+        let total = totals(self.rows.iter().map(|row| &row.failed));
+        let own = most(&total, &self.kinds, MOST_KINDS);
+        let name = |place: usize| match place {
+            _ if place < KEPT && place >= self.kinds.len() => String::new(),
+            _ if own.contains(&place) => {
+                let (outcome, status) = self.kind(place);
+                failure_kind(outcome, status)
+            }
+            _ => failure_kind(self.kind(place).0, None),
+        };
+        (0..KEPT + Outcome::ALL.len()).map(name).collect()
+    }
+
+    /// Requests of a row that failed, by outcome.
+    fn failures(&self, row: &Row) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for (place, &n) in row.failed.iter().enumerate().filter(|(_, n)| **n > 0) {
+            *counts.entry(self.kind(place).0.name().to_owned()).or_default() += n;
+        }
+        counts
     }
 
     /// The rows; `users` is what counts as users there.
     pub fn rows(&self, users: Option<Level>) -> Vec<SeriesRow> {
         let mut levels = [0i64; LEVELS];
-        let names = self.status_names();
+        let (statuses, kinds) = (self.status_names(), self.kind_names());
         let border = |i: usize| (i as i64).saturating_mul(self.width) as f64 / 1e9;
-        let statuses = |row: &Row| {
-            let mut counts = BTreeMap::new();
-            for (name, &n) in names.iter().zip(&row.statuses).filter(|(_, n)| **n > 0) {
-                *counts.entry(name.clone()).or_default() += n;
-            }
-            counts
-        };
         let at = |x: Option<u64>| x.map(|ns| ns as f64 / 1e9);
         self.rows
             .iter()
@@ -270,22 +350,61 @@ impl Series {
                 from_s: border(i),
                 to_s: border(i + 1),
                 started: row.started,
-                completed: row.completed(),
-                failed: row.ended.iter().sum::<u64>() - row.completed(),
-                failures: row.failures(),
-                statuses: statuses(row),
+                completed: row.completed,
+                failed: row.failed.iter().sum(),
+                failures: self.failures(row),
+                failure_kinds: named(&kinds, &row.failed),
+                statuses: named(&statuses, &row.statuses),
                 bytes_received: Some(row.bytes_received),
                 n: row.responses.as_ref().map_or(0, |r| r.n),
                 p50: at(row.responses.as_ref().and_then(|r| r.quantile(0.5))),
                 p90: at(row.responses.as_ref().and_then(|r| r.quantile(0.9))),
                 p99: at(row.responses.as_ref().and_then(|r| r.quantile(0.99))),
                 max: at(row.responses.as_ref().map(|r| r.max)),
+                time_split: row.parts.means(),
                 in_flight: Some(means[Level::InFlight as usize]),
                 waiting: Some(means[Level::Waiting as usize]),
                 users: users.map(|users| means[users as usize]),
             })
             .collect()
     }
+}
+
+/// The place of something in the list of those that are kept apart, where it is put if there is room.
+#[inline]
+fn place_of<T: PartialEq>(kept: &mut Vec<T>, of: T) -> Option<usize> {
+    let known = kept.iter().position(|known| *known == of);
+    known.or_else(|| {
+        let room = kept.len() < KEPT;
+        room.then(|| {
+            kept.push(of);
+            kept.len() - 1
+        })
+    })
+}
+
+/// Counts by place over all rows.
+fn totals<'a>(rows: impl Iterator<Item = &'a Vec<u64>>) -> Vec<u64> {
+    let mut total = Vec::new();
+    rows.for_each(|row| add(&mut total, row));
+    total
+}
+
+/// The places of the largest counts; of equal ones, by what is counted, so that the order in which it came says nothing.
+fn most<T: Ord + Copy>(total: &[u64], kept: &[T], many: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..kept.len()).collect();
+    places.sort_by_key(|&place| (std::cmp::Reverse(total.get(place).copied().unwrap_or(0)), kept[place]));
+    places.truncate(many);
+    places
+}
+
+/// Counts by name; places of one name together.
+fn named(names: &[String], counts: &[u64]) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for (name, &n) in names.iter().zip(counts).filter(|(_, n)| **n > 0) {
+        *all.entry(name.clone()).or_default() += n;
+    }
+    all
 }
 
 fn means(row: &Row, levels: &mut [i64; LEVELS], width: i64) -> [f64; LEVELS] {
@@ -384,7 +503,7 @@ mod tests {
 
     #[test]
     fn a_long_run_keeps_its_totals_in_few_rows() {
-        let mut series = Series::new();
+        let mut series = Series::new(1);
         for s in 0..20_000 {
             series.started(Nanos::from_secs(s));
             let at = Nanos::from_secs(s);
@@ -409,7 +528,7 @@ mod tests {
     #[test]
     fn mean_response_times_are_those_of_whole_seconds_however_fine_the_rows() {
         let seconds = |length: i64| {
-            let mut series = Series::new();
+            let mut series = Series::new(1);
             for ms in (0..10 * 1_000).step_by(20) {
                 let at = Nanos::from_millis(ms);
                 series.started(at);

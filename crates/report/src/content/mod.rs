@@ -5,6 +5,7 @@
 //! maps [`Tone`] to its own), and sentences, which `words` makes.
 
 pub(crate) mod audit;
+pub(crate) mod over_time;
 pub(crate) mod run;
 pub(crate) mod study;
 

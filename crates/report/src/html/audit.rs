@@ -5,7 +5,7 @@
 use super::markup::Markup;
 use super::tables::dash;
 use super::tiles::Tile;
-use super::{content, figures, markup, rates, tables};
+use super::{content, figures, markup, rates, steps, tables};
 use crate::brady;
 use crate::content::{Section, audit as sections};
 use crate::format::{chosen, count, number as digits, rate, share_of, time};
@@ -35,6 +35,7 @@ pub(super) fn sections(page: &mut Markup, summary: &Summary, audit: &Audit) {
     figures::over_time(page, summary);
     rates::statuses(page, summary);
     rates::failures(page, summary);
+    steps::over_time(page, summary);
     show(page, sections::users(summary).into_iter().collect());
     figures::groups(page, summary);
     if summary.plan.is_some() {

@@ -6,16 +6,20 @@ const marks = JSON.parse(document.getElementById("marks").textContent);
 // Another run's response times, where the page shows some.
 const beside = summary.beside?.run;
 const generator = summary.generator || { stalls: [] };
+// What status codes and kinds of failure are called, and the steps to draw.
+const names = JSON.parse(document.getElementById("names").textContent);
+const steps = JSON.parse(document.getElementById("steps").textContent);
 let logTime = true;
 
-// Shades the warm-up and the findings' times behind a plot over time; on the upper plot it numbers them and ticks stalls.
+// Shades the warm-up and the findings' times behind a plot over time. What took less than a hundredth of what is shown is a tick at the
+// top edge of the upper plot, and not shaded: dozens of stripes hide what they are to explain. The upper plot numbers the findings and
+// has a tick for each stall, too.
 const timeMarks = (numbered) => (u) => {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
   const x = (s) => u.valToPos(s, "x", true);
   const low = u.scales.x.min, high = u.scales.x.max;
   const shade = (from, to, fill) => {
-    if (!(to >= low && from <= high)) return null;
     const left = x(Math.max(from, low));
     const width = Math.max(2 * ratio, x(Math.min(to, high)) - left);
     ctx.fillStyle = fill;
@@ -41,15 +45,25 @@ const timeMarks = (numbered) => (u) => {
     ctx.restore();
   }
   const taken = [];
+  ctx.font = "600 " + 11 * ratio + "px system-ui, sans-serif";
+  ctx.textAlign = "center";
   for (const mark of marks) {
     const colour = style(mark.severity === "error" ? "--bad" : mark.severity === "warning" ? "--warn" : "--one");
-    for (const [from, to] of mark.at) {
-      const middle = shade(from, to, faded(colour, 0.13));
-      if (middle === null || !numbered) continue;
-      ctx.fillStyle = colour;
-      ctx.font = "600 " + 11 * ratio + "px system-ui, sans-serif";
-      ctx.textAlign = "center";
-      // Numbers of findings that overlap stand below each other; where there is no room a finding keeps its shade.
+    const shown = mark.at.filter(([from, to]) => to >= low && from <= high);
+    const length = ([from, to]) => Math.min(to, high) - Math.max(from, low);
+    const long = shown.filter((of) => length(of) >= (high - low) / 100);
+    const middles = long.map(([from, to]) => shade(from, to, faded(colour, 0.13)));
+    if (!numbered) continue;
+    ctx.fillStyle = colour;
+    for (const [from, to] of shown) {
+      if (long.length === 0 || length([from, to]) < (high - low) / 100) {
+        ctx.fillRect(x((Math.max(from, low) + Math.min(to, high)) / 2) - ratio / 2, bbox.top, ratio, 5 * ratio);
+      }
+    }
+    // What was never long has its number once.
+    if (long.length === 0 && shown.length > 0) middles.push(x((Math.max(shown[0][0], low) + Math.min(shown[0][1], high)) / 2));
+    // Numbers of findings that overlap stand below each other; where there is no room a finding keeps its shade.
+    for (const middle of middles) {
       const half = (ctx.measureText(String(mark.number)).width / 2) + 2 * ratio;
       const free = (row) => !taken.some((of) => of.row === row && middle - half < of.to && middle + half > of.from);
       const row = [1, 2, 3, 4].find(free);
@@ -114,7 +128,7 @@ const overTime = (place) => {
 };
 
 // Lines over the run: each with its label, colour and value in every row; `show` is for the legend, `short` for the axis.
-const linesOverRun = (place, lines, show, short, extra) => {
+const linesOverRun = (place, lines, show, short, extra, more) => {
   const rows = summary.series;
   const end = rows[rows.length - 1].to_s;
   const narrow = widthOf(place) < 600;
@@ -127,6 +141,7 @@ const linesOverRun = (place, lines, show, short, extra) => {
     series: [timeOf(rows), ...series],
     axes: [axis({ label: clock, size: 32 }), axis({ values: (u, splits) => splits.map(short), size: narrow ? 54 : 66, ...extra })],
     hooks: { drawClear: [timeMarks(false)] },
+    ...more,
   }), [rows.map((row) => (row.from_s + row.to_s) / 2), ...lines.map((line) => rows.map(line.of))], place)];
 };
 
@@ -142,19 +157,82 @@ const inFlight = (place) => {
 };
 
 const perSecond = (row, n) => n / Math.max(row.to_s - row.from_s, 1e-9);
-// Counts by name, each as a line of how many came per second.
-const countsOverRun = (key) => (place) => {
-  const names = [...new Set(summary.series.flatMap((row) => Object.keys(row[key] || {})))].sort();
-  const lines = names.map((label, i) =>
-    ({ label, colour: lineColour(i), of: (row) => perSecond(row, (row[key] || {})[label] || 0) }));
+// Counts by name, each as a line of how many came per second. Colours go by the name where it has a meaning of its own.
+const countsOverRun = (counts, colours) => (place) => {
+  const keys = [...new Set(summary.series.flatMap((row) => Object.keys(counts(row))))].sort();
+  const lines = keys.map((key, i) =>
+    ({ label: shortName(names[key] ?? key), colour: (colours || lineColour)(i, key), of: (row) => perSecond(row, counts(row)[key] || 0) }));
   return linesOverRun(place, lines, (v) => digits(v) + "/s", (v) => axisCount(v) + "/s");
+};
+const statuses = countsOverRun((row) => row.statuses || {});
+const failures = countsOverRun((row) => row.failure_kinds || row.failures || {});
+
+// The mean response time as a stack of its parts, each above those before it.
+const splitOverTime = (place) => {
+  const rows = summary.series;
+  const parts = [
+    ["lag", "send lag", "--three"], ["wait", "wait for a connection", "--five"], ["connect", "connect", "--four"],
+    ["tls", "TLS handshake", "--six"], ["first_byte", "first byte", "--one"], ["receive", "receive", "--two"],
+  ].filter(([key]) => rows.some((row) => row.time_split?.[key] > 0)).reverse();
+  if (parts.length === 0) parts.push(["first_byte", "first byte", "--one"]);
+  // Each line is the sum of its part and all below it.
+  const lines = parts.map(([, label, colour], i) => ({
+    label,
+    colour: style(colour),
+    of: (row) => (row.time_split ? parts.slice(i).reduce((sum, [key]) => sum + row.time_split[key], 0) : null),
+    extra: {
+      width: 1,
+      fill: i === parts.length - 1 ? faded(style(colour), 0.45) : undefined,
+      value: (u, v, line, at) => (at == null ? "-" : time(rows[at].time_split?.[parts[i][0]])),
+    },
+  }));
+  const bands = lines.slice(1).map((_, i) => ({ series: [i + 1, i + 2], fill: faded(lines[i].colour, 0.45) }));
+  return linesOverRun(place, lines, time, axisTime, {}, { bands });
+};
+
+// Steps above each other in three plots: median, 99th percentile, and failures where there are some.
+const stepsOverTime = (place) => {
+  const labels = steps.map((name) => ({ name, rows: summary.by_label[name].series }));
+  const longest = labels.map(({ rows }) => rows).reduce((a, b) => (b.length > a.length ? b : a));
+  const xs = longest.map((row) => (row.from_s + row.to_s) / 2);
+  const end = longest[longest.length - 1].to_s;
+  const narrow = widthOf(place) < 600;
+  const size = narrow ? 54 : 66;
+  const plot = (of, title, show, short, log, last) => {
+    const columns = labels.map(({ rows }) => xs.map((_, i) => (rows[i] ? of(rows[i]) : null)));
+    const values = columns.flat().filter((v) => v > 0);
+    const logarithmic = log && values.length > 0 && values.reduce((a, b) => Math.max(a, b)) > 20 * values.reduce((a, b) => Math.min(a, b));
+    const line = ({ name }, i) => ({
+      label: shortName(name), stroke: lineColour(i), width: 1.6, points: { show: xs.length < 4 }, value: (u, v) => (v == null ? "-" : show(v)),
+    });
+    return new uPlot(options(place, (narrow ? 150 : 160) + (last ? 40 : 0), {
+      title,
+      scales: {
+        x: { time: false, range: (u, low, high) => (low === high ? [longest[0].from_s, end] : [low, high]) },
+        y: logarithmic ? { distr: 3, range: logRange(1e-9) } : { range: (u, low, high) => [0, (high || 1) * 1.08] },
+      },
+      cursor: { drag: { x: true, y: false }, sync: { key: "over-time" }, points: { size: 6 } },
+      series: [timeOf(longest), ...labels.map(line)],
+      axes: [
+        last ? axis({ label: clock, size: 32 }) : axis({ values: (u, splits) => splits.map(() => ""), size: 10 }),
+        axis({ values: (u, splits) => splits.map(short), size }),
+      ],
+      hooks: { drawClear: [timeMarks(false)] },
+    }), [xs, ...columns.map((column) => (logarithmic ? column.map(positive) : column))], place);
+  };
+  const failed = labels.some(({ rows }) => rows.some((row) => row.failed > 0));
+  return [
+    plot((row) => row.p50, "p50", time, axisTime, true, false),
+    plot((row) => row.p99, "p99", time, axisTime, true, !failed),
+    ...(failed ? [plot((row) => perSecond(row, row.failed), "failed", (v) => digits(v) + "/s", (v) => axisCount(v) + "/s", false, true)] : []),
+  ];
 };
 
 const bytesOverRun = (place) => {
   const line = { label: "received", colour: style("--one"), of: (row) => perSecond(row, row.bytes_received || 0), extra: { fill: faded(style("--one"), 0.12) } };
   // Steps that are round in KiB and MiB.
   const incrs = Array.from({ length: 50 }, (_, i) => 2 ** i);
-  return linesOverRun(place, [line], (v) => size(v) + "/s", axisSize, { incrs });
+  return linesOverRun(place, [line], (v) => size(v) + "/s", axisSize, { incrs, size: 66 });
 };
 
 // Twenty bars to a tenfold; they stand on the edges of the bins.
@@ -299,8 +377,8 @@ const dispersion = (place) => {
 };
 
 const builders = {
-  "over-time": overTime, "in-flight": inFlight, statuses: countsOverRun("statuses"), "failures-over-time": countsOverRun("failures"),
-  bytes: bytesOverRun, histogram, percentiles, headways, dispersion,
+  "over-time": overTime, "in-flight": inFlight, statuses, "failures-over-time": failures, "split-over-time": splitOverTime,
+  "steps-over-time": stepsOverTime, bytes: bytesOverRun, histogram, percentiles, headways, dispersion,
 };
 // Of an audit's page; audit.js is absent on any other.
 if (summary.audit) Object.assign(builders, { counts, groups });

@@ -6,7 +6,7 @@
 use super::beside::{dotted, own_name};
 use super::content;
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
-use super::{model, rates};
+use super::{model, rates, steps};
 use crate::format::{chosen_time, count as counted, number as three_digits, plural, share_of, time};
 use crate::words::{self, Tone};
 use headway_stats::Summary;
@@ -22,7 +22,10 @@ pub(super) fn count(summary: &Summary) -> usize {
         has_levels(summary),
         rates::has_statuses(summary),
         rates::has_failures(summary),
-        rates::has_bytes(summary),
+        // An audit's page has no such charts.
+        summary.audit.is_none() && rates::has_bytes(summary),
+        summary.audit.is_none() && steps::has_split(summary),
+        steps::has_steps(summary),
         has_histogram(summary),
         has_percentiles(summary),
         has_headways(summary),
@@ -117,10 +120,15 @@ pub(super) fn over_time(page: &mut Markup, summary: &Summary) {
         caption.push_str(" Hatched: warm-up, sent and not counted.");
     }
     if words::reasons(summary).iter().any(|reason| !reason.at.is_empty()) {
-        caption.push_str(" Shaded and numbered: when the findings above took place.");
+        caption.push_str(
+            " Shaded and numbered: when the findings above took place; ticks where that was short.",
+        );
     }
     if stalls > 0 {
-        caption.push_str(&format!(" Ticks at the top edge: {} of the generator.", plural(stalls, "stall")));
+        caption.push_str(&format!(
+            " Thick red ticks at the top edge: {} of the generator.",
+            plural(stalls, "stall")
+        ));
     }
     figure(page, "over-time", "Response time over the run", &caption);
     let (rows, caption) = series_rows(&summary.series);

@@ -46,6 +46,8 @@ const style = (name) => getComputedStyle(page).getPropertyValue(name).trim();
 const faded = (colour, alpha) => colour + Math.round(alpha * 255).toString(16).padStart(2, "0");
 // Lines of which there may be many: the colours in turn, the louder ones first.
 const lineColour = (i) => style(["--one", "--two", "--four", "--five", "--six", "--three"][i % 6]);
+// A legend has no room for a long name; the table below the chart has all of it.
+const shortName = (name) => (name.length > 40 ? name.slice(0, 39) + "\u2026" : name);
 const printing = () => page.dataset.printing === "yes";
 const widthOf = (place) => (printing() ? 680 : Math.max(240, place.clientWidth));
 
@@ -76,6 +78,8 @@ const options = (place, height, extra) => {
 // 9.5 and 10 of some power of ten.
 const logSplits = (u, axis, low, high) => {
   const splits = [];
+  // From nothing, or to infinity, there would be no end to them.
+  if (!(low > 0) || !Number.isFinite(high)) return splits;
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
     for (let digit = 1; digit <= 9; digit++) splits.push(Number(digit + "e" + power));
   }

@@ -109,7 +109,13 @@ impl Markup {
             .attribute("aria-label", caption)
             .raw(">\n");
         let many = head.len() > MOST_NARROW;
-        self.open("table", if many { "many" } else { "" }).raw("\n");
+        let class = match (many, least_width(head, rows) > WIDEST) {
+            (true, true) => "many wide",
+            (true, false) => "many",
+            (false, true) => "wide",
+            (false, false) => "",
+        };
+        self.open("table", class).raw("\n");
         self.element("caption", "", caption).raw("<thead><tr>");
         for column in head {
             self.raw("<th scope=\"col\"");
@@ -155,6 +161,25 @@ impl Markup {
         }
         self.raw("</dl>\n");
     }
+}
+
+/// Width of a table on a wide screen, in pixels.
+const WIDEST: usize = 1_120;
+
+/// What a table needs at least, in pixels, if no number breaks: of a digit, between columns, and of a column of words, which break.
+fn least_width(head: &[Column], rows: &[Vec<Cell>]) -> usize {
+    const DIGIT: usize = 8;
+    const BETWEEN: usize = 20;
+    const WORDS: usize = 13;
+    let column = |(i, column): (usize, &Column)| {
+        let cells = rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.text.chars().count());
+        let longest = cells.max().unwrap_or(0);
+        let title = column.title.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+        let digits =
+            if column.number { longest.max(title) } else { longest.min(WORDS).max(title.min(WORDS)) };
+        DIGIT * digits + BETWEEN
+    };
+    head.iter().enumerate().map(column).sum()
 }
 
 /// A column of a table.
@@ -211,6 +236,19 @@ mod tests {
         page.element("p", "", "</p><script>\"'&\u{2028}\u{202e}\0\x1b");
         let shown = String::from_utf8(page.into_bytes()).unwrap();
         assert_eq!(shown, "<p>&lt;/p&gt;&lt;script&gt;&quot;&#39;&amp; \u{fffd}\u{fffd}\u{fffd}</p>\n");
+    }
+
+    #[test]
+    fn a_table_whose_numbers_have_no_room_may_break_them() {
+        let table = |text: &str, columns: usize| {
+            let mut page = Markup::default();
+            let head: Vec<Column> = (0..columns).map(|_| number("n")).collect();
+            page.table("", &head, &[(0..columns).map(|_| cell(text)).collect()]);
+            String::from_utf8(page.into_bytes()).unwrap()
+        };
+        assert!(table("18,446,744,073,709,551,615", 9).contains("class=\"many wide\""));
+        assert!(table("1.20 ms", 9).contains("class=\"many\""));
+        assert!(table("1.20 ms", 3).contains("<table>"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod markup;
 mod model;
 mod rates;
 mod run;
+mod steps;
 mod study;
 mod tables;
 mod tiles;
@@ -104,14 +105,25 @@ fn page(summary: &Summary, style: &Style) -> Vec<u8> {
 
 /// What a run or a simulation shows between the verdict and its settings.
 fn sections(page: &mut Markup, summary: &Summary) {
+    let show = |page: &mut Markup, part: Option<Section>| {
+        part.iter().for_each(|part| content::section(page, part));
+    };
     figures::over_time(page, summary);
-    figures::in_flight(page, summary);
     rates::statuses(page, summary);
-    rates::bytes(page, summary);
+    rates::failures(page, summary);
+    show(page, run_content::outcomes(summary));
+    show(page, run_content::failures(summary));
+    show(page, run_content::reasons(summary));
     tables::times(page, summary);
-    run_content::time_split(summary).iter().for_each(|part| content::section(page, part));
-    figures::histogram(page, summary);
     figures::percentiles(page, summary);
+    figures::histogram(page, summary);
+    show(page, run_content::time_split(summary));
+    steps::split(page, summary);
+    show(page, run_content::labels(summary));
+    steps::over_time(page, summary);
+    rates::bytes(page, summary);
+    show(page, run_content::datagrams(summary));
+    figures::in_flight(page, summary);
     beside::run(page, summary);
     model::model(page, summary);
     tables::sessions(page, summary);
@@ -120,15 +132,6 @@ fn sections(page: &mut Markup, summary: &Summary) {
     figures::headways(page, summary);
     figures::dispersion(page, summary);
     tables::rules(page, summary);
-    let show = |page: &mut Markup, part: Option<Section>| {
-        part.iter().for_each(|part| content::section(page, part));
-    };
-    show(page, run_content::outcomes(summary));
-    show(page, run_content::failures(summary));
-    show(page, run_content::datagrams(summary));
-    rates::failures(page, summary);
-    show(page, run_content::reasons(summary));
-    show(page, run_content::labels(summary));
     run::generator(page, summary);
 }
 
@@ -172,6 +175,8 @@ fn data(page: &mut Markup, id: &str, value: &impl Serialize) {
 fn scripts(page: &mut Markup, summary: &Summary) {
     data(page, "summary", &crate::texts::of_summary(summary));
     data(page, "marks", &figures::marks(summary));
+    data(page, "names", &rates::names(summary));
+    data(page, "steps", &steps::drawn(summary));
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
     if summary.audit.is_some() {
         page.raw(AUDIT_JS).raw("</script>\n<script>\n");

@@ -1,9 +1,10 @@
-//! What came back per second, over the run: responses by status code, failures by outcome, bytes.
+//! What came back per second, over the run: responses by status code, failures by kind, bytes.
 
 use super::figures::{caption_of, details, figure, first_by, or_dash};
 use super::markup::{Cell, Column, Markup, cell, number, toned, word};
 use crate::format::{count, size};
-use crate::words::Tone;
+use crate::words::{Tone, failures as words};
+use headway_base::rcode::Status;
 use headway_stats::Summary;
 use headway_stats::summary::SeriesRow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,7 @@ pub(super) fn has_statuses(summary: &Summary) -> bool {
 }
 
 pub(super) fn has_failures(summary: &Summary) -> bool {
-    summary.series.iter().any(|row| !row.failures.is_empty())
+    summary.series.iter().any(|row| !words::over_time(row).is_empty())
 }
 
 pub(super) fn has_bytes(summary: &Summary) -> bool {
@@ -30,24 +31,40 @@ pub(super) fn statuses(page: &mut Markup, summary: &Summary) {
     let caption = "Responses per second by status code, by when they were complete. Requests without a response have none.";
     figure(page, "statuses", "Responses by status code over the run", caption);
     // Codes are numbers of three digits, and come before the word for all others.
-    counts(page, summary, "Responses by status code", |row| &row.statuses, "with most failures");
+    counts(page, summary, "Responses by status code", |row| &row.statuses, status);
 }
 
-/// Failures by outcome.
+/// A status code as people know it.
+fn status(code: &str) -> String {
+    code.parse().map_or_else(|_| code.to_owned(), |code| Status(code).to_string())
+}
+
+/// What charts call status codes and kinds of failure.
+pub(super) fn names(summary: &Summary) -> BTreeMap<&str, String> {
+    let mut names = BTreeMap::new();
+    for row in &summary.series {
+        names.extend(row.statuses.keys().map(|code| (code.as_str(), status(code))));
+        let kinds = words::over_time(row).keys();
+        names.extend(kinds.map(|kind| (kind.as_str(), words::kind_over_time(kind))));
+    }
+    names
+}
+
+/// Failures by outcome and status code.
 pub(super) fn failures(page: &mut Markup, summary: &Summary) {
     if !has_failures(summary) {
         return;
     }
-    let caption = "Requests that failed per second by outcome, by when they ended; warm-up is shown, too.";
+    let caption = "Requests that failed per second by outcome and status code, by when they ended; warm-up is shown, too.";
     figure(page, "failures-over-time", "Failures over the run", caption);
-    counts(page, summary, "Failures by outcome", |row| &row.failures, "with most failures");
+    counts(page, summary, "Failures by outcome and status code", words::over_time, words::kind_over_time);
 }
 
 /// A table of the rows that have such counts, a column for each name.
-fn counts(page: &mut Markup, summary: &Summary, title: &str, of: Counts, kind: &str) {
+fn counts(page: &mut Markup, summary: &Summary, title: &str, of: Counts, shown: fn(&str) -> String) {
     let has = || summary.series.iter().filter(|row| !of(row).is_empty());
     let names: BTreeSet<&String> = has().flat_map(|row| of(row).keys()).collect();
-    let shown = first_by(has(), |row| row.failed as f64);
+    let first = first_by(has(), |row| row.failed as f64);
     let row = |row: &&SeriesRow| {
         let one = |name: &&String| {
             let n = of(row).get(*name).copied().unwrap_or(0);
@@ -56,10 +73,10 @@ fn counts(page: &mut Markup, summary: &Summary, title: &str, of: Counts, kind: &
         let cells = names.iter().map(one);
         std::iter::once(cell(format!("{:.1}", row.from_s))).chain(cells).collect::<Vec<Cell>>()
     };
-    let rows: Vec<Vec<Cell>> = shown.iter().map(row).collect();
-    let columns = names.iter().map(|name| number((*name).clone()));
+    let rows: Vec<Vec<Cell>> = first.iter().map(row).collect();
+    let columns = names.iter().map(|name| number(shown(name)));
     let head: Vec<Column> = std::iter::once(word("from (s)")).chain(columns).collect();
-    details(page, &caption_of(title, kind, has().count()), &head, &rows);
+    details(page, &caption_of(title, "with most failures", has().count()), &head, &rows);
 }
 
 /// Bytes received.

@@ -74,7 +74,9 @@ pub(super) fn generator(page: &mut Markup, summary: &Summary) {
         };
         let rows: Vec<Vec<Cell>> = stalls.iter().take(MOST_STALLS).map(row).collect();
         let caption = format!("The longest {} of {}", rows.len(), plural(stalls.len() as u64, "stall"));
+        page.raw("<details>\n").element("summary", "", &caption);
         page.table(&caption, &[word("at"), number("length"), number("worker"), word("cause")], &rows);
+        page.raw("</details>\n");
     }
     page.raw("</section>\n");
 }
@@ -173,8 +175,14 @@ pub(super) fn not_computed(page: &mut Markup, summary: &Summary) {
         .iter()
         .map(|(path, reason)| vec![cell(path), cell(words::why::why(reason))])
         .collect();
-    page.table("Paths in the JSON document, and why", &[word("number"), word("reason")], &rows);
-    page.raw("</section>\n");
+    let caption = "Paths in the JSON document, and why";
+    page.raw("<details>\n").element(
+        "summary",
+        "",
+        &format!("{} and why", plural(rows.len() as u64, "number")),
+    );
+    page.table(caption, &[word("number"), word("reason")], &rows);
+    page.raw("</details>\n</section>\n");
 }
 
 /// Seed, command, folder.

@@ -118,6 +118,7 @@ pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
     let Some(outcomes) = content::run::outcomes(summary) else { return };
     section(page, &outcomes);
     content::run::failures(summary).iter().for_each(|failures| section(page, failures));
+    content::over_time::failures(summary).iter().for_each(|failures| section(page, failures));
     reasons(page, summary);
     let bytes = &summary.bytes;
     if bytes.n > 0 {

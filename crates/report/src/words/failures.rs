@@ -6,7 +6,8 @@ use crate::format::{count, instants, plural, rate};
 use headway_base::rcode::Status;
 use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, SeriesRow, Source};
+use headway_stats::summary::{FailureReason, OTHER_STATUSES, SeriesRow, Source};
+use std::collections::BTreeMap;
 
 /// What helps against failures of that kind, with the flag or key to use.
 pub fn advice(kind: KnownFailure) -> &'static str {
@@ -105,6 +106,23 @@ pub fn ended(outcome: &str, status: Option<u16>) -> String {
     }
 }
 
+/// A kind of failure as rows over time name it, in words: `status 503`, `check (200)`, `status (others)`.
+pub fn kind_over_time(name: &str) -> String {
+    match name.rsplit_once(' ') {
+        Some((outcome, OTHER_STATUSES)) => format!("{outcome} (others)"),
+        Some((outcome, status)) => match status.parse() {
+            Ok(status) => ended(outcome, Some(status)),
+            Err(_) => name.to_owned(),
+        },
+        None => name.to_owned(),
+    }
+}
+
+/// Requests of a row that failed, by kind; by outcome in older documents.
+pub fn over_time(row: &SeriesRow) -> &BTreeMap<String, u64> {
+    if row.failure_kinds.is_empty() { &row.failures } else { &row.failure_kinds }
+}
+
 /// What the counts of reasons are of, and which are not listed; none where there are no reasons.
 pub fn note(summary: &Summary) -> Option<String> {
     let reasons = &summary.failure_reasons;
@@ -147,6 +165,20 @@ mod tests {
             assert!(text.ends_with('.') && !text.contains(". "), "{kind:?}: {text}");
             let typed = ["-k", "-R", "-H '", "--", "`headway", "`extract`"];
             assert!(typed.iter().any(|part| text.contains(part)), "{kind:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn kinds_over_time_are_named_as_elsewhere() {
+        for (name, shown) in [
+            ("status 503", "status 503"),
+            ("check 200", "check (200)"),
+            ("check 3", "check (NXDOMAIN)"),
+            ("status other", "status (others)"),
+            ("timeout", "timeout"),
+            ("of another version", "of another version"),
+        ] {
+            assert_eq!(kind_over_time(name), shown);
         }
     }
 

@@ -18,8 +18,8 @@ use headway_base::KnownFailure;
 use headway_stats::Summary;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    Against, Arrivals, Beside, Differs, Failure, FailureReason, Intended, Ks, KsPair, LabelSummary, SCHEMA,
-    Stall, Stated, Text, ThresholdResult,
+    Against, Arrivals, Beside, Differs, Failure, FailureReason, Intended, Ks, KsPair, LabelRow, LabelSummary,
+    SCHEMA, Stall, Stated, Text, ThresholdResult,
 };
 use parts::{block, dispersion, generator, outcomes, tail};
 
@@ -133,7 +133,9 @@ pub fn hostile() -> Summary {
     summary.failure_reasons.rows = vec![reason; 3];
     summary.failure_reasons.others.insert(attack.into(), u64::MAX);
     for i in 0..40 {
-        summary.by_label.insert(format!("{attack}{i}\u{6f22}\u{5b57}"), label(1 << i));
+        let mut of = label(1 << i);
+        of.series = [0.0, 1.0].map(|from_s| extreme_row(from_s, i)).to_vec();
+        summary.by_label.insert(format!("{attack}{i}\u{6f22}\u{5b57}"), of);
     }
     summary.response = block(u64::MAX, 1e300, 1.0);
     summary.service = block(u64::MAX, 1e-300, 1.0);
@@ -179,6 +181,11 @@ fn arrivals(n: u64, cov: f64, asked: f64) -> Arrivals {
         intended: Some(Intended { n: n - 1, rate: Some(200.0), cov: Some(asked) }),
         ..Arrivals::default()
     }
+}
+
+fn extreme_row(from_s: f64, i: i32) -> LabelRow {
+    let value = Some(10f64.powi(15 * i - 300));
+    LabelRow { from_s, to_s: from_s + 1.0, n: u64::MAX, failed: u64::MAX / 3, p50: value, p99: value }
 }
 
 fn label(n: u64) -> LabelSummary {

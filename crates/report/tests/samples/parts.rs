@@ -3,8 +3,8 @@
 use headway_stats::Summary;
 use headway_stats::summary::{
     CurvePoint, Curves, Dispersion, DmaLatency, Generator, HeadwayBin, HeadwayCurve, Intervals, Limits,
-    PercentileCurves, PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail, TimePart,
-    TimeSplit, Wait, WorkerTime,
+    MeanParts, PercentileCurves, PlanPhase, PlanSummary, RuleOutcome, RuleResult, SeriesRow, Spread, Tail,
+    TimePart, TimeSplit, Wait, WorkerTime,
 };
 use std::collections::BTreeMap;
 
@@ -114,6 +114,15 @@ pub fn transferred(summary: &mut Summary) {
     let seconds = summary.measured.to_s - summary.measured.from_s;
     for row in &mut summary.series {
         row.bytes_received = Some(1_241 * row.completed);
+        let first_byte = row.p50.filter(|_| row.completed > 0);
+        row.time_split = first_byte.map(|first_byte| MeanParts {
+            n: row.n,
+            lag: 0.000_002,
+            connect: 0.000_118 / row.n as f64,
+            first_byte,
+            receive: 0.000_031,
+            ..MeanParts::default()
+        });
     }
     let sent = summary.rate.started.map(|rate| 187.0 * rate);
     (summary.rate.bytes_received, summary.rate.bytes_sent) =

@@ -153,7 +153,7 @@ impl Analysis {
             rows.iter_mut().for_each(|row| row.waiting = None);
         }
         if self.loops.is_none() || facts.source == summary::Source::Sim {
-            rows.iter_mut().for_each(|row| row.bytes_received = None);
+            rows.iter_mut().for_each(|row| (row.bytes_received, row.time_split) = (None, None));
         }
         rows
     }
@@ -194,9 +194,16 @@ impl Analysis {
             [only] => {
                 let (n, response) = (r.outcomes.iter().sum(), summary.response.clone());
                 let (outcomes, buckets) = (summary.outcomes.clone(), answered.buckets());
-                BTreeMap::from([(only.clone(), LabelSummary { n, response, outcomes, buckets })])
+                let label = LabelSummary { n, response, outcomes, buckets, ..LabelSummary::default() };
+                BTreeMap::from([(only.clone(), label)])
             }
-            labels => labels.iter().cloned().zip(r.labels.iter().map(LabelKept::summary)).collect(),
+            labels => {
+                let of = |(i, kept): (usize, &LabelKept)| LabelSummary {
+                    series: self.series.of_label(i),
+                    ..kept.summary()
+                };
+                labels.iter().cloned().zip(r.labels.iter().enumerate().map(of)).collect()
+            }
         };
     }
 

@@ -283,6 +283,9 @@ fn without_ends(summary: &mut Summary) {
     summary.curves.response_histogram.clear();
     for label in summary.by_label.values_mut() {
         (label.response, label.buckets) = (Spread::default(), Vec::new());
+        for row in &mut label.series {
+            (row.n, row.p50, row.p99) = (0, None, None);
+        }
     }
     for row in &mut summary.series {
         (row.n, row.p50, row.p90, row.p99, row.max) = (0, None, None, None, None);

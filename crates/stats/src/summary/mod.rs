@@ -52,7 +52,7 @@ pub use generator::{
 pub use generator_share::GeneratorShare;
 pub use percentiles::{PERCENTILES, Percentile, percentile_key};
 pub use plan::{PlanKind, PlanPhase, PlanSummary};
-pub use series::{OTHER_STATUSES, SeriesRow};
+pub use series::{LabelRow, MeanParts, OTHER_STATUSES, SeriesRow, failure_kind};
 pub use sessions::{Held, Sessions};
 pub use simulation::{CopyLoad, Infinite, LittleIdentity, ModelPart, PartPoint, Simulation, Steady};
 pub use tags::{FindingId, RuleId};
@@ -155,8 +155,8 @@ pub struct Summary {
     /// One entry per group of users where a foreign file names such groups.
     pub thread_groups: Vec<ThreadGroup>,
     /// The run over time: one row per second, pairs merged until at most 3,600 are left. Of a run of at most a minute with a measured
-    /// phase below ten seconds the rows are 0.1 s long, below thirty 0.2 s, where they hold five requests on average and stamps are ten
-    /// times as fine.
+    /// phase below ten seconds the rows are 0.1 s long, below thirty 0.2 s, below sixty 0.5 s, where they hold five requests on average and
+    /// stamps are ten times as fine.
     pub series: Vec<SeriesRow>,
     /// Points to draw.
     pub curves: Curves,
@@ -370,6 +370,10 @@ pub struct LabelSummary {
     /// Answered requests by response time, cumulative; left out of the document where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<ResponseBucket>,
+    /// The label over time, warm-up included: at most 120 rows, of the first 24 labels. Left out of the document where there is one
+    /// label.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<LabelRow>,
 }
 
 /// Requests up to a bound, of [`BUCKET_BOUNDS`].

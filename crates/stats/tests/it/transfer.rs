@@ -3,7 +3,7 @@
 use super::world::{MS, World, answered, draws, exponential};
 use headway_base::{Nanos, Outcome, Record};
 use headway_stats::summary::{SeriesRow, TimePart};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of every tenth request the connection is new, of every twentieth with TLS; bodies take an exponential 400 us.
 fn told() -> World {
@@ -61,6 +61,73 @@ fn parts_of_the_time_are_those_of_the_records() {
 }
 
 #[test]
+fn parts_of_a_row_add_up_to_its_mean_response_time() {
+    // A cap holds every eighth request back for 3 ms, and the generator is 20 us late.
+    let mut world = told();
+    for r in &mut world.records {
+        let wait = if r.k.is_multiple_of(8) { 3 * MS } else { 0 };
+        let set_up = r.connect.get().map_or(0, |span| span.0) + r.tls.get().map_or(0, |span| span.0) + 7_000;
+        let started = r.intended + Nanos(wait + 20_000);
+        let (first_byte, done) = (r.first_byte.get().unwrap() - r.intended, r.done - r.intended);
+        (r.wait, r.started, r.sent) = (Nanos(wait), started.into(), (started + Nanos(set_up)).into());
+        (r.first_byte, r.done) =
+            ((started + Nanos(set_up) + first_byte).into(), started + Nanos(set_up) + done);
+    }
+    let summary = world.analyse();
+    for row in &summary.series {
+        let within =
+            |r: &&Record| r.intended.as_secs_f64() >= row.from_s && r.intended.as_secs_f64() < row.to_s;
+        let due: Vec<&Record> =
+            world.records.iter().filter(within).filter(|r| r.outcome == Outcome::Ok).collect();
+        let Some(split) = row.time_split else {
+            assert!(due.is_empty(), "{row:?}");
+            continue;
+        };
+        let mean = |of: &dyn Fn(&Record) -> i64| {
+            due.iter().map(|r| of(r) as f64).sum::<f64>() / due.len() as f64 / 1e9
+        };
+        let near = |told: f64, expected: f64| assert!((told - expected).abs() < 1e-12, "{told} {expected}");
+        assert_eq!(split.n, due.len() as u64);
+        near(split.lag, 20e-6);
+        near(split.wait, mean(&|r| r.wait.0 + 7_000));
+        near(split.connect, mean(&|r| r.connect.get().map_or(0, |span| span.0)));
+        near(split.tls, mean(&|r| r.tls.get().map_or(0, |span| span.0)));
+        near(split.first_byte, mean(&|r| (r.first_byte.get().unwrap() - r.sent.get().unwrap()).0));
+        near(split.receive, mean(&|r| (r.done - r.first_byte.get().unwrap()).0));
+        let sum = split.lag + split.wait + split.connect + split.tls + split.first_byte + split.receive;
+        near(sum, mean(&|r| r.response().0));
+    }
+    assert_eq!(world.analyse_over(3).series, summary.series);
+}
+
+#[test]
+fn steps_over_time_are_those_of_the_records() {
+    let mut world = mixed(4).with(|r| r.step = (r.k % 3 % 2) as u16);
+    world.labels = vec!["list".into(), "add".into()];
+    let summary = world.analyse();
+    assert_eq!(world.analyse_over(3).by_label, summary.by_label);
+    for (step, label) in world.labels.iter().enumerate() {
+        let of = &summary.by_label[label];
+        let rows = &of.series;
+        assert_eq!((rows[0].to_s, rows.iter().map(|row| row.n).sum::<u64>()), (0.1, of.n));
+        for row in rows {
+            let within =
+                |r: &&Record| r.intended.as_secs_f64() >= row.from_s && r.intended.as_secs_f64() < row.to_s;
+            let due: Vec<&Record> =
+                world.records.iter().filter(|r| usize::from(r.step) == step).filter(within).collect();
+            let failed = due.iter().filter(|r| r.outcome != Outcome::Ok).count();
+            assert_eq!((row.n, row.failed), (due.len() as u64, failed as u64));
+            let (_, _, [p50, _, p99], _) = sorted(due.iter().map(|r| r.response().0).collect());
+            for (told, value) in [(row.p50, p50), (row.p99, p99)] {
+                assert!((told.unwrap() / value - 1.0).abs() < 0.033, "{row:?}");
+            }
+        }
+    }
+    // A run of one step has the rows of the run.
+    assert!(mixed(4).analyse().by_label.values().all(|label| label.series.is_empty()));
+}
+
+#[test]
 fn bytes_are_those_of_the_measured_requests_per_second() {
     let mut world = told();
     world.measured.start = Nanos::from_secs(2);
@@ -88,6 +155,7 @@ fn a_simulation_and_another_tool_s_rows_have_neither() {
     for summary in [simulated, world.analyse()] {
         assert_eq!(summary.time_split, None);
         assert_eq!((summary.rate.bytes_received, summary.rate.bytes_sent), (None, None));
+        assert!(summary.series.iter().all(|row| (row.bytes_received, row.time_split) == (None, None)));
     }
 }
 
@@ -113,6 +181,16 @@ fn rows_are_those_of_the_records(world: &World, width_s: f64, named: &[u16]) {
         assert_eq!(row.statuses, statuses, "{row:?}");
         let failed = |r: &Record| (r.outcome != Outcome::Ok).then(|| r.outcome.name().to_owned());
         assert_eq!(row.failures, counted(&ended, failed), "{row:?}");
+        // Seven kinds are more frequent than those of checks, of which one is the eighth with a name.
+        let kind = |r: &Record| match r.outcome {
+            Outcome::Status => Some(format!("status {}", r.status)),
+            Outcome::Timeout => Some("timeout".to_owned()),
+            _ => None,
+        };
+        let mut kinds = row.failure_kinds.clone();
+        kinds.retain(|name, _| !name.starts_with("check"));
+        assert_eq!(kinds, counted(&ended, kind), "{row:?}");
+        assert_eq!(row.failure_kinds.values().sum::<u64>(), row.failed);
         assert_eq!(row.failed, row.failures.values().sum::<u64>());
         assert_eq!(row.completed + row.failed, ended.len() as u64);
         assert_eq!(row.bytes_received, Some(ended.iter().map(|r| r.bytes_received).sum()));
@@ -125,6 +203,8 @@ fn rows_are_those_of_the_records(world: &World, width_s: f64, named: &[u16]) {
             assert_eq!(row.max, Some(max));
         }
     }
+    let kinds: BTreeSet<&String> = rows.iter().flat_map(|row| row.failure_kinds.keys()).collect();
+    assert_eq!((kinds.len(), kinds.contains(&"check other".to_owned())), (9, true), "{kinds:?}");
     let all: u64 = rows.iter().map(|row| row.completed + row.failed).sum();
     assert_eq!(all, world.records.len() as u64);
     assert_eq!(world.analyse_over(3).series, summary.series);
@@ -155,7 +235,7 @@ fn mixed(seconds: i64) -> World {
 #[test]
 fn rows_over_time_are_as_fine_as_the_run_is_short() {
     let named = [200, 201, 204, 301, 404, 429, 500, 503];
-    for (seconds, width_s) in [(4, 0.1), (12, 0.2), (31, 1.0)] {
+    for (seconds, width_s) in [(4, 0.1), (12, 0.2), (31, 0.5), (61, 1.0)] {
         rows_are_those_of_the_records(&mixed(seconds), width_s, &named);
     }
 }
@@ -166,8 +246,8 @@ fn rows_are_a_second_where_less_would_hold_few_requests_or_stamps_are_coarse() {
         let row = &world.analyse().series[0];
         row.to_s - row.from_s
     };
-    // Five in 0.1 s, five in 0.2 s, fewer than that.
-    for (rate, width_s) in [(51.0, 0.1), (26.0, 0.2), (24.0, 1.0)] {
+    // Five in 0.1 s, five in 0.2 s, five in 0.5 s, fewer than that.
+    for (rate, width_s) in [(51.0, 0.1), (26.0, 0.2), (24.0, 0.5), (9.0, 1.0)] {
         assert_eq!(width(&World::constant(rate, 6)), width_s, "{rate}/s");
     }
     let mut world = World::constant(200.0, 6);
