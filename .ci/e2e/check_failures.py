@@ -1,5 +1,6 @@
 """What goes wrong inside sessions: data that runs out, answers without what is looked for, expectations, thresholds of a file."""
 
+import collections
 import gzip
 import json
 import time
@@ -7,7 +8,7 @@ import zlib
 
 from check_scenario import rows_of, run_file, start_file
 from check_thresholds import cases, code, expected
-from harness import ROOT, check, conserved, contains, equal, expect, finding, flat, headway, reasons
+from harness import ROOT, Serve, check, conserved, contains, equal, expect, finding, flat, headway, reasons
 from limits import KINDS, judged
 from recorder import Recorder
 
@@ -254,3 +255,57 @@ def machine_lacks(tmp):
             wrong += of_it
             expect("| INVALID | 98 |" in row, f"8 of some 20 connections: {row}")
     expect(not wrong, "\n".join(wrong))
+
+
+STEPS = """
+target: ${TARGET}
+seed: 3
+users: { arrive: { process: poisson, rate: 150/s }, phases: [ { hold: 2s } ] }
+journey: [ { get: /list, name: list }, { get: /add, name: add, expect: { status: 204 } } ]
+"""
+
+
+def due_within(rows, row):
+    return [r for r in rows if row["from_s"] <= r["intended_ns"] / 1e9 < row["to_s"]]
+
+
+@check("failures: over time by status code and step, and the parts of the time, as the log has them; the same recomputed and merged")
+def over_time(tmp):
+    with Serve("--service", "const(1ms)", "--servers", "4", "--error-rate", "0.1", tmp=tmp) as serve:
+        url = {"TARGET": serve.url.rstrip("/")}
+        ended = run_file(STEPS, "--details", tmp=tmp, env=url)
+        shards = [run_file(STEPS, "--shard", f"{i}/2", tmp=tmp, name=f"shard-{i}", env=url) for i in range(2)]
+    summary, rows = ended.summary, rows_of(ended.folder)
+    series = summary["series"]
+    expect(len(series) >= 20, f"a run of 2 s has {len(series)} rows")
+    for row in series:
+        done = [r for r in rows if row["from_s"] <= r["done_ns"] / 1e9 < row["to_s"] and r["outcome"] != "ok"]
+        kinds = collections.Counter(f"{r['outcome']} {r['status']}" if r["status"] else r["outcome"] for r in done)
+        equal(row.get("failure_kinds", {}), dict(kinds), f"failures from {row['from_s']} s on")
+        whole = [r for r in due_within(rows, row) if r["outcome"] in ("ok", "status", "check")]
+        split = row.get("time_split")
+        equal(split["n"] if split else 0, len(whole), f"responses to requests due from {row['from_s']} s on")
+        if whole:
+            parts = sum(value for name, value in split.items() if name != "n")
+            mean = sum(r["done_ns"] - r["intended_ns"] for r in whole) / len(whole) / 1e9
+            expect(abs(parts / mean - 1) < 1e-6, f"parts of {row}: {parts} of a mean of {mean}")
+    names = {name for row in series for name in row.get("failure_kinds", {})}
+    expect({"status 500", "status 200"} <= names, f"kinds of failure: {names}")
+    for step, name in enumerate(["list", "add"]):
+        for row in summary["by_label"][name]["series"]:
+            # The end of the run may leave a request unsent: it has no response time, and has not failed.
+            due = [r for r in due_within(rows, row) if r["step"] == step and r["outcome"] != "unsent"]
+            equal((row["n"], row["failed"]), (len(due), sum(r["outcome"] != "ok" for r in due)), f"{name} from {row['from_s']} s on")
+    for part in ["Failures over the run", "status 500", "status 200"]:
+        contains(ended.out, part, "the terminal report with --details")
+    again = json.loads(headway("report", ended.folder, "--recompute", "--json", "-", cwd=tmp).out)
+    merged = headway("merge", *(shard.folder for shard in shards), "--out", "all", "--json", "all.json", cwd=tmp)
+    merged = json.loads((tmp / "all.json").read_text())
+    equal((again["series"], again["by_label"]), (series, summary["by_label"]), "series, recomputed")
+    both = [row for shard in shards for row in shard.summary["series"]]
+    count = lambda rows: sum((collections.Counter(row.get("failure_kinds", {})) for row in rows), collections.Counter())
+    equal(count(merged["series"]), count(both), "kinds of failure of two shards, merged")
+    total = lambda rows: sum(row["n"] for row in rows)
+    for name in ["list", "add"]:
+        parts = sum(total(shard.summary["by_label"][name]["series"]) for shard in shards)
+        equal(total(merged["by_label"][name]["series"]), parts, f"requests of {name} over time, merged")

@@ -4,11 +4,18 @@ import shutil
 import subprocess
 import sys
 
+from check_scenario import run_file
 from check_sim import sim
 from check_study import ONE_SERVER, TWO_MODELS, study
 from harness import ROOT, Serve, Skipped, check, equal, expect, headway, run
 
 LOOK = ROOT / ".ci/check_layout.py"
+DRAW = ROOT / ".ci/check_charts.py"
+STEPS = """
+target: ${TARGET}
+users: { arrive: { process: poisson, rate: 100/s }, phases: [ { hold: 3s } ] }
+journey: [ { get: /list, name: list }, { get: /add, name: add of a very long name which no legend has room for } ]
+"""
 AUDITED = ROOT / "crates/import/tests/samples/jmeter-csv/1830_AggRpt.csv.zst"
 # What may go wrong with a page, the style that makes it so, and what is then found.
 BROKEN = {
@@ -17,15 +24,16 @@ BROKEN = {
     "sticks out": (".scroll { overflow: visible; } .scroll table { width: 2000px; }", "px wider than the screen"),
     "scrolls": (".scroll table, .scroll tbody { display: table; min-width: 2000px; }", "px too wide"),
 }
+LARGE_NUMBERS = ("v >= large ? digits(v)", "v >= large ? nothing(v)")
 # Charts write on canvases, where no style reaches; this makes the font of their axes too large.
 LARGE_AXES = ('font: "12px system-ui', 'font: "60px system-ui')
 
 
-def look(*arguments):
-    """The exit code of the check of these pages, and what it found."""
+def look(*arguments, program=LOOK):
+    """The exit code of a check of these pages, and what it found."""
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         raise Skipped("no chromium is found: apt-get install chromium")
-    ended = subprocess.run([sys.executable, LOOK, *arguments], capture_output=True, text=True, timeout=300)
+    ended = subprocess.run([sys.executable, program, *arguments], capture_output=True, text=True, timeout=300)
     return ended.returncode, ended.stdout + ended.stderr
 
 
@@ -33,12 +41,22 @@ def look(*arguments):
 def pages(tmp):
     with Serve("--service", "exp(1ms)", "--servers", "2", "--error-rate", "0.05", tmp=tmp) as serve:
         ran = run(serve.url, "-R", "200", "-d", "4s", "--html", tmp / "run.html", tmp=tmp)
+        url = {"TARGET": serve.url.rstrip("/")}
+        run_file(STEPS, "--html", tmp / "steps.html", tmp=tmp, name="steps", env=url)
     expect(ran.summary["failures"], "the page has no failures to show")
     sim(ONE_SERVER, "--html", tmp / "sim.html", tmp=tmp)
     study(TWO_MODELS, "--sweep", "rate=100..150/10", "--replications", "3", "--html", tmp / "study.html", tmp=tmp)
     headway("audit", AUDITED, "--html", tmp / "audit.html", cwd=tmp).exits(0)
-    code, found = look(*(tmp / f"{name}.html" for name in ("run", "sim", "study", "audit")))
+    code, found = look(*(tmp / f"{name}.html" for name in ("run", "steps", "sim", "study", "audit")))
     expect(code == 0, found)
+    code, found = look(tmp / "steps.html", program=DRAW)
+    expect(code == 0, f"numbers at the ends of their ranges: {found}")
+    # Of a page with a mistake that only such numbers meet, the check finds it.
+    page = (tmp / "steps.html").read_text()
+    expect(LARGE_NUMBERS[0] in page, "the page shows large numbers in another way")
+    (tmp / "broken.html").write_text(page.replace(*LARGE_NUMBERS))
+    code, found = look(tmp / "broken.html", program=DRAW)
+    expect(code == 1 and "nothing is not defined" in found, f"of a page which fails on large numbers: {found}")
 
 
 @check("html: the check of the layout finds each kind of broken page")
