@@ -47,13 +47,13 @@ def tool(name):
     return path if os.path.exists(path) else None
 
 
-def wait_for(port, seconds=10):
+def wait_for(port, seconds=10, host="127.0.0.1"):
     end = time.time() + seconds
     while time.time() < end:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
+        with contextlib.suppress(OSError), socket.create_connection((host, port), 0.2):
             return
         time.sleep(0.02)
-    raise RuntimeError(f"nothing listens at {port}")
+    raise RuntimeError(f"nothing listens at {host}:{port}")
 
 
 @contextlib.contextmanager
