@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod dist;
 pub mod failure;
+pub mod machine;
 pub mod profile;
 pub mod random;
 pub mod rcode;
@@ -22,6 +23,7 @@ pub mod units;
 
 pub use answer::Answer;
 pub use failure::KnownFailure;
+pub use machine::Machine;
 pub use profile::{Phase, Profile};
 pub use record::{Kind, Outcome, Record, Short, Stamp, Trigger};
 pub use sink::{Batch, Batcher, RecordSink, Snapshot, Start};

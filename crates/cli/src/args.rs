@@ -1,12 +1,14 @@
 //! The command line as typed. Nothing is checked here that needs more than the one word; see [`crate::settings`].
 
 mod audit;
+mod doctor;
 mod reports;
 mod scenario;
 mod secrets;
 mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
+pub use doctor::DoctorArgs;
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};
 pub use secrets::SecretArgs;
@@ -54,6 +56,8 @@ pub enum Command {
     Merge(MergeArgs),
     /// Play a scenario against a model of the target, in virtual time
     Sim(Box<SimArgs>),
+    /// Is this machine fit to send that load? Takes what run would be given, sends nothing, and changes nothing
+    Doctor(Box<DoctorArgs>),
     /// Repeat a published experiment, its figures beside the published ones
     Lab(LabArgs),
     /// Print a curl command as a scenario file

@@ -131,12 +131,17 @@ pub fn complain(results: impl IntoIterator<Item = Result<()>>) -> bool {
     failed
 }
 
-/// How the terminal report looks here: colour only where a person sees it and has not declined it.
+/// Whether standard output is coloured: only where a person sees it and has not declined it.
+pub fn colour() -> bool {
+    let declined = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    io::stdout().is_terminal() && !declined
+}
+
+/// How the terminal report looks here.
 fn style(shown: Shown<'_>) -> Style {
     let Shown { folder, notes, details, histogram, .. } = shown;
-    let declined = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     Style {
-        colour: io::stdout().is_terminal() && !declined,
+        colour: colour(),
         // Where it was removed meanwhile there is nothing to point to.
         folder: folder.filter(|folder| folder.is_dir()).map(|folder| folder.display().to_string()),
         notes: notes.to_vec(),

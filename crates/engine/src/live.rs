@@ -102,7 +102,7 @@ impl Live {
 
     /// What is spoken to the target. Over UDP, unless `answer` says otherwise, the next datagram answers one of the user's own, and the
     /// datagram with the same number one of ours.
-    fn protocols(&self) -> Protocols {
+    pub(crate) fn protocols(&self) -> Protocols {
         let own = self.target.scheme == Scheme::Udp && self.script.has_bodies();
         let answer = self.answer.clone().or(own.then_some(Answer::Next));
         Protocols::new(self.target.scheme, self.http, self.streams, answer)
@@ -204,11 +204,14 @@ impl Live {
                 strays.intervals = intervals(&report, &summary.series, interval, one_way);
             }
             summary.verdict.findings.extend(self.findings());
+            let bound = crate::doctor::first_bound(spec, self, local, summary);
+            summary.generator.iter_mut().for_each(|generator| generator.first_bound = bound);
         }))
     }
 }
 
-fn default_threads(local: bool) -> u32 {
+/// Worker threads where none are asked for.
+pub(crate) fn default_threads(local: bool) -> u32 {
     if local { 1 } else { headway_live::host::cores().saturating_sub(1).max(1) }
 }
 
@@ -334,14 +337,13 @@ fn generator(report: &RunReport, local: bool, datagrams: bool) -> Generator {
         connections_opened: Some(report.workers.iter().map(|w| w.connections).sum()),
         protocols: spoken(report),
         datagrams: datagrams.then(|| strays(report)),
-        wait: Some(waited(report)),
+        wait: Some(waited(&report.waited, &report.workers.iter().map(|w| w.wakeups).collect::<Vec<_>>())),
         ..Generator::default()
     }
 }
 
-/// How the workers waited, together.
-fn waited(report: &RunReport) -> Wait {
-    let waited = &report.waited;
+/// How workers waited, together.
+pub(crate) fn waited(waited: &wait::Waited, wakeups: &[wait::Wakeups]) -> Wait {
     let (idle_loops, running) = match waited.idle_loops {
         wait::IdleLoops::NotUsed => (IdleLoops::NotUsed, None),
         wait::IdleLoops::NotNeeded => (IdleLoops::NotNeeded, None),
@@ -349,7 +351,7 @@ fn waited(report: &RunReport) -> Wait {
         wait::IdleLoops::Quota => (IdleLoops::Quota, None),
         wait::IdleLoops::Unavailable => (IdleLoops::Unavailable, None),
     };
-    let wakeups = || report.workers.iter().map(|worker| worker.wakeups);
+    let wakeups = || wakeups.iter();
     let horizons = || wakeups().filter_map(|wakeups| wakeups.horizon);
     let least = horizons().map(|(least, _)| least).min();
     let most = horizons().map(|(_, most)| most).max();

@@ -12,6 +12,7 @@ pub mod beside;
 mod brady;
 mod content;
 pub mod csv;
+pub mod doctor;
 pub mod format;
 mod hlog;
 pub mod html;

@@ -13,6 +13,7 @@
 //! where the records came from. Time comes in with the records.
 
 pub mod audit;
+pub mod doctor;
 pub mod intervals;
 pub mod ks;
 pub mod queueing;

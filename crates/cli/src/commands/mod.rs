@@ -2,6 +2,7 @@
 
 mod audit;
 mod demo;
+mod doctor;
 mod from_curl;
 mod from_har;
 mod lab;
@@ -34,6 +35,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Audit(args) => audit::audit(&args, words),
         Command::Report(args) => report::report(&args),
         Command::Merge(args) => merge::merge(&args),
+        Command::Doctor(args) => doctor::doctor(&args, words),
         Command::Lab(args) => lab::lab(&args),
         Command::FromCurl(args) => from_curl::from_curl(&args),
         Command::FromHar(args) => from_har::from_har(&args),

@@ -30,30 +30,24 @@ pub fn simulated(said: &Settings) -> Limits {
     limits(said, said.connections.unwrap_or(MOST_CONNECTIONS))
 }
 
-/// The bounds of a live run of that load; what is assumed for them is noted in it.
+/// The bounds of a live run of that load, whatever this machine has; what is assumed for them is noted in it.
 ///
 /// # Errors
-/// Bounds within which this machine cannot send the load.
+/// Bounds within which the load cannot be sent.
 pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
-    let room = headway_live::host::descriptor_limit().saturating_sub(50);
     let own = users_with_connections(load);
     let connections = said.connections.unwrap_or_else(|| {
         let default = headway_live::host::default_connections();
-        let limit = headway_live::host::descriptor_limit();
+        let limit = headway_live::host::descriptors().soft;
         if default < FEW_CONNECTIONS {
             load.assumed.push(format!("-c {default} (this process may open {limit} files: raise ulimit -n)"));
         }
-        default.max(u32::try_from(own).unwrap_or(u32::MAX).min(room as u32))
+        default.max(u32::try_from(own).unwrap_or(u32::MAX).min(MOST_CONNECTIONS))
     });
     if own > u64::from(connections) {
         bail!(
-            "{own} users with a connection each (per-user) need {own} connections, and this process may open {room} (raise ulimit \
-             -n): let them share (--pool shared, or `connections: shared`), or ask for fewer"
-        );
-    }
-    if said.connections.is_some() && u64::from(connections) > room {
-        bail!(
-            "-c {connections} needs more descriptors than the {room} this process may still open: lower -c, or raise ulimit -n"
+            "{own} users with a connection each (per-user) need {own} connections, and -c allows {connections}: let them share (--pool \
+             shared, or `connections: shared`), or ask for fewer"
         );
     }
     if load.plan.shard.split(connections) == 0 {
@@ -63,6 +57,32 @@ pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
         );
     }
     Ok(limits(said, connections))
+}
+
+/// Whether this process may open the connections of its part of the load.
+///
+/// # Errors
+/// It may not; what to do about it.
+pub fn fit_here(limits: &Limits, load: &Load) -> Result<()> {
+    let room = headway_live::host::descriptors().connections();
+    let part = load.plan.shard.split(limits.connections);
+    if u64::from(part) <= room {
+        return Ok(());
+    }
+    let of = match load.plan.shard {
+        headway_workload::Shard::WHOLE => String::new(),
+        shard => format!(" in shard {shard}"),
+    };
+    match load.plan.shard.split_u64(users_with_connections(load)) {
+        own if own > room => bail!(
+            "{own} users with a connection each (per-user){of} need {own} connections, and this process may open {room} (raise ulimit \
+             -n; `headway doctor` says how): let them share (--pool shared, or `connections: shared`), ask for fewer, or send shards"
+        ),
+        _ => bail!(
+            "-c {part}{of} needs more descriptors than the {room} this process may still open: lower -c, or raise ulimit -n \
+             (`headway doctor` says how)"
+        ),
+    }
 }
 
 /// Users of closed groups who have a connection each and keep it: they must all find one.

@@ -52,11 +52,21 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
-    /// Resolves what `headway run` was given.
+    /// Resolves what `headway run` was given, for this machine.
     ///
     /// # Errors
     /// Whatever the user can mend, in words.
     pub fn resolve(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
+        let settings = RunSettings::planned(args, words)?;
+        bounds::fit_here(&settings.spec.limits, &settings.load)?;
+        Ok(settings)
+    }
+
+    /// The same, whatever this machine allows.
+    ///
+    /// # Errors
+    /// As [`resolve`](RunSettings::resolve).
+    pub fn planned(args: &RunArgs, words: &[String]) -> Result<RunSettings> {
         let target = match is_named(&args.target) {
             true => None,
             false => Some(Target::parse(&args.target)?),
@@ -166,8 +176,11 @@ fn threads(asked: Option<u32>, connections: u32) -> Result<Option<u32>> {
     }
 }
 
-/// A wake-up is late by the time scale of the verdict, where that is given.
-fn waiting(args: WaitArgs, scale: Option<TimeScale>) -> Result<wait::Settings> {
+/// How to wait. A wake-up is late by the time scale of the verdict, where that is given.
+///
+/// # Errors
+/// Flags that exclude each other.
+pub fn waiting(args: WaitArgs, scale: Option<TimeScale>) -> Result<wait::Settings> {
     if args.realtime && args.wait == wait::Strategy::Spin {
         bail!(
             "--realtime and --wait spin: a worker that never sleeps would freeze its core; leave one of the two out"

@@ -10,7 +10,6 @@
 mod device;
 mod loops;
 pub mod policy;
-pub mod quota;
 mod realtime;
 mod waiter;
 
@@ -19,7 +18,7 @@ pub(crate) use realtime::Watchdog;
 pub(crate) use waiter::Waiter;
 pub use waiter::Wakeups;
 
-use crate::host;
+use crate::host::{self, Groups};
 use headway_base::Nanos;
 use loops::Loops;
 use std::fs::File;
@@ -93,6 +92,11 @@ impl Default for Machine {
             mounts: "/proc/self/mountinfo".into(),
         }
     }
+}
+
+/// Whether threads of this process may have real-time priority.
+pub fn may_be_realtime() -> bool {
+    realtime::permitted().is_ok()
 }
 
 /// Why real-time priority cannot be had.
@@ -184,7 +188,9 @@ impl Held {
         let (dma_latency, device) = if auto { device::hold(machine) } else { (DmaLatency::NotUsed, None) };
         let loops = match auto && device.is_none() {
             false => Err(IdleLoops::NotUsed),
-            true if quota::is_limited(machine) => Err(IdleLoops::Quota),
+            true if Groups::read(&machine.cgroups, &machine.mounts).quota().is_some() => {
+                Err(IdleLoops::Quota)
+            }
             true => Loops::prepare().map_err(|_| IdleLoops::Unavailable),
         };
         Ok(Held {

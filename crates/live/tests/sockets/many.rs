@@ -9,7 +9,7 @@ use headway_live::serve::Settings;
 fn two_thousand_slow_answers_at_once() {
     guarded(|| {
         // Both ends are in this process, and other tests need some, too.
-        let most = (headway_live::host::descriptor_limit().saturating_sub(300) / 2).min(2_000) as u32;
+        let most = (headway_live::host::descriptors().soft.saturating_sub(300) / 2).min(2_000) as u32;
         if most < 2_000 {
             println!("only {most} at once: more descriptors are not allowed here");
         }

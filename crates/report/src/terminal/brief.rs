@@ -56,6 +56,9 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
     if let Some(rights) = summary.generator.as_ref().and_then(words::waiting::rights) {
         page.labelled("rights", Tone::Plain, rights);
     }
+    if let Some(advice) = words::doctor::advice(summary) {
+        page.labelled("machine", Tone::Plain, &advice);
+    }
     end(page, summary, style);
 }
 

@@ -64,6 +64,9 @@ pub(super) fn generator(page: &mut Page, summary: &Summary) {
     if let Some(rights) = words::waiting::rights(generator) {
         page.labelled("rights", Tone::Plain, rights);
     }
+    if let Some(advice) = words::doctor::advice(summary) {
+        page.labelled("machine", Tone::Plain, &advice);
+    }
     if generator.same_host_as_target == Some(true) {
         page.labelled("same host", Tone::Warn, "generator and target share this machine's processors");
     }

@@ -12,6 +12,7 @@ mod beside;
 mod brief;
 mod command;
 mod content;
+pub mod doctor;
 mod grid;
 mod histogram;
 mod layout;

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod beside;
 pub mod brief;
 pub mod demands;
+pub mod doctor;
 pub mod failures;
 pub mod findings;
 pub mod generator_share;

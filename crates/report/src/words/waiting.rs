@@ -49,7 +49,7 @@ fn how(wait: &Wait) -> String {
 }
 
 /// What kept the processors of this machine awake, if anything did.
-fn awake(wait: &Wait) -> Option<String> {
+pub fn awake(wait: &Wait) -> Option<String> {
     match (wait.dma_latency, wait.idle_loops) {
         (DmaLatency::Held, _) => Some("idle states held off (/dev/cpu_dma_latency)".into()),
         (_, IdleLoops::Running) => {

@@ -38,6 +38,9 @@ pub struct Generator {
     /// How workers waited for the next intended time, and what kept this machine awake; left out where nothing says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
+    /// Of what this machine allows, that which ends such a load first, where the load was not shown to be VALID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_bound: Option<crate::doctor::Bound>,
 }
 
 /// How workers waited, what was done so that they woke on time, and how late they woke.

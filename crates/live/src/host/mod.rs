@@ -1,17 +1,20 @@
-//! What this machine allows and does: descriptors, cores, stolen time.
+//! What this machine allows and does: all that it says of itself ([`machine`]), how late it wakes a thread ([`lateness`]), cores,
+//! stolen time.
+
+mod cgroup;
+mod facts;
+mod lateness;
+
+pub use cgroup::Groups;
+pub use facts::{descriptors, machine};
+pub use lateness::{Lateness, lateness};
 
 use headway_base::Nanos;
-use rustix::process::{Resource, getrlimit};
 use std::fs;
-
-/// Descriptors that one process may have open.
-pub fn descriptor_limit() -> u64 {
-    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
-}
 
 /// Connections by default: min(10,000, (descriptor limit - 200)/2), at least 1.
 pub fn default_connections() -> u32 {
-    (descriptor_limit().saturating_sub(200) / 2).clamp(1, 10_000) as u32
+    (descriptors().soft.saturating_sub(200) / 2).clamp(1, 10_000) as u32
 }
 
 /// Cores that this process may use.
@@ -44,6 +47,15 @@ pub fn scheduled() -> Option<Scheduled> {
     let mut counts = stat.split_whitespace().map(str::parse::<i64>);
     let mut next = || counts.next()?.ok();
     Some(Scheduled { ran: Nanos(next()?), waited: Nanos(next()?), times: next()? as u64 })
+}
+
+/// Processor time of this process so far, all of its threads together; none where the system does not say.
+pub fn processor_time() -> Option<Nanos> {
+    #![expect(unsafe_code, reason = "clock_gettime has no safe wrapper in what is built")]
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a local that outlives the call, which writes it.
+    let answer = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    (answer == 0).then(|| Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec))
 }
 
 /// Lets a write beyond the limit of a file's size (`ulimit -f`) fail like one on a full disk (EFBIG), in place of a signal

@@ -1,0 +1,257 @@
+//! `headway doctor`: what a run asks of this machine, and what is measured of it. What it means is judged in `stats::doctor`.
+//!
+//! Two measurements, neither of which goes beyond loopback: how late a thread is that waits as a worker of the run would, and what a
+//! request costs against an embedded target.
+
+use crate::live::{default_threads, waited};
+use crate::{Backend, Error, Live, RunSpec};
+use anyhow::{Context as _, anyhow};
+use headway_base::dist::{self, Law as _};
+use headway_base::{Answer, Nanos, Rate, TimeScale};
+use headway_live::serve::{Server, Settings as Served};
+use headway_live::wait::{Held, Settings};
+use headway_live::{Address, Control, host};
+use headway_stats::Summary;
+use headway_stats::doctor::{Bound, Carrier, Cost, Demand, Diagnosis, Lateness, Measured, bounds, first};
+use headway_stats::summary::LoadVerdict;
+use headway_workload::content::Script;
+use headway_workload::journey::Journey;
+use headway_workload::plan::{Connections, Group, Plan, Source};
+use headway_workload::target::Endpoint;
+use headway_workload::users::Level;
+use headway_workload::{Process, Request, Target};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::thread;
+
+/// How long the lateness of wake-ups is measured.
+pub const MEASURED: Nanos = Nanos::from_secs(2);
+/// The Poisson rate of the instants for which it waits: some 1,000 of them.
+const RATE: Rate = Rate(500.0);
+/// How long requests are counted to know what one costs, and by how many users.
+const COUNTED: Nanos = Nanos::from_millis(400);
+const USERS: u32 = 16;
+
+/// Examines this machine, for that run if there is one. `response`: the response time that is expected.
+///
+/// # Errors
+/// Real-time priority is asked for and cannot be had, or the system refuses what a worker or a target needs.
+pub fn examine(
+    run: Option<(&RunSpec, &Live)>,
+    wait: &Settings,
+    response: Option<Nanos>,
+    seed: u64,
+    cancel: &Control,
+) -> Result<Diagnosis, Error> {
+    let machine = host::machine();
+    // How late instants may be depends on how long the target takes.
+    let scale = response.map_or(wait.time_scale, |response| TimeScale::of_service(response).length());
+    let wait = Settings { time_scale: scale, ..wait.clone() };
+    let request = cost(seed, cancel).map_err(Error::failed)?;
+    let (lateness, wait, steal) = lateness(&wait, seed, cancel)?;
+    let demand = run.map(|(spec, live)| {
+        let addresses = headway_live::resolve(&live.target.endpoint).unwrap_or_default();
+        let local = addresses.iter().any(Address::is_local);
+        let known = response.is_some() || spec.shown.time_scale_s.is_some();
+        Demand { scale_known: known, ..demand(spec, live, local, response.map(Nanos::as_secs_f64)) }
+    });
+    Ok(Diagnosis::new(machine, Measured { lateness, wait, steal, request }, demand))
+}
+
+/// What a run asks of this machine. `response_s`: the mean response time, where that is known.
+pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>) -> Demand {
+    let plan = &spec.plan;
+    let cap = plan.shard.split(spec.limits.connections);
+    let mut rate = Some(0.0);
+    let mut demand = Demand {
+        streams: live.protocols().at_once(live.target.tls()).into(),
+        response_s,
+        cap: cap.into(),
+        workers: headway_live::run::workers(live.threads.unwrap_or_else(|| default_threads(local)), cap),
+        carrier: carrier(live),
+        local,
+        tls: live.target.tls(),
+        sharded: plan.shard.count() > 1,
+        sources: 1,
+        ..Demand::default()
+    };
+    for group in &plan.groups {
+        let asks = group.journey.mean_asks();
+        let own = group.connections == Connections::PerUser;
+        let group_rate = match &group.source {
+            Source::Arrivals { profile, .. } => {
+                let most = profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max);
+                let sessions = most / f64::from(plan.shard.count());
+                // A session that has a connection of its own keeps it while it thinks.
+                demand.held += if own { sessions * group.journey.mean_think_s() } else { 0.0 };
+                demand.flow += sessions * asks;
+                Some(sessions * asks)
+            }
+            Source::AtOnce { sessions } => {
+                demand.held += plan.shard.split_u64(*sessions).min(cap.into()) as f64;
+                None
+            }
+            Source::Users { level, .. } => {
+                let users = f64::from(plan.shard.split(level.most()));
+                let rate = of_users(group, users, response_s);
+                match rate.filter(|_| !own) {
+                    // They share connections, and use one while they wait for a response.
+                    Some(rate) => demand.flow += rate,
+                    None => demand.held += users,
+                }
+                rate
+            }
+        };
+        rate = rate.zip(group_rate).map(|(rate, more)| rate + more);
+    }
+    Demand { rate: rate.filter(|rate| rate.is_finite()), ..demand }
+}
+
+/// The most requests per second that users make: a round takes its think times, or its pace, and the responses where they are known.
+/// None where nothing but the responses holds them back.
+fn of_users(group: &Group, users: f64, response_s: Option<f64>) -> Option<f64> {
+    let asks = group.journey.mean_asks();
+    let round = group.journey.mean_think_s() + asks * response_s.unwrap_or(0.0);
+    let round = group.pace.as_ref().map_or(round, |pace| pace.mean().max(round));
+    (round > 0.0).then(|| users * asks / round)
+}
+
+fn carrier(live: &Live) -> Carrier {
+    match &live.target.endpoint {
+        Endpoint::Unix(_) => Carrier::Unix,
+        _ if !live.target.scheme.is_datagrams() => Carrier::Tcp,
+        _ if live.answer == Some(Answer::None) => Carrier::OneWay,
+        _ => Carrier::Datagrams,
+    }
+}
+
+/// How late instants are met, how that was waited for, and the share of the time that the hypervisor took.
+fn lateness(
+    wait: &Settings,
+    seed: u64,
+    cancel: &Control,
+) -> Result<(Lateness, headway_stats::summary::Wait, Option<f64>), Error> {
+    let held = Held::begin(wait)
+        .map_err(|refused| Error::Usage(anyhow::Error::from(refused).context("--realtime")))?;
+    let plan = Plan::ramp_and_hold(seed, Process::Poisson, RATE, Nanos::ZERO, Nanos::ZERO, MEASURED);
+    let instants = plan.arrivals().map(|arrival| arrival.intended);
+    let measured = host::lateness(&held, instants, || cancel.asked() > 0).map_err(Error::failed)?;
+    let late = measured.late.iter().map(|late| late.as_secs_f64()).collect();
+    let over_s = measured.length.as_secs_f64();
+    let cores = f64::from(host::cores());
+    Ok((
+        Lateness::of(late, over_s, wait.time_scale.as_secs_f64()),
+        waited(&measured.waited, &[measured.wakeups]),
+        measured.stolen.map(|stolen| stolen.as_secs_f64() / (over_s * cores)),
+    ))
+}
+
+/// What a request of HTTP/1.1 costs over loopback; none where none was answered.
+fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
+    let service = dist::parse("const(0s)", &|_| Ok(Vec::new()))?;
+    let stop = Control::default();
+    let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let server = Server::bind(&loopback, Served::new(service, USERS, seed), None, stop.clone())?;
+    let target = Target::parse(&format!("http://{}/", server.address()))?;
+    let live = Live {
+        threads: Some(1),
+        wait: Settings::sleeping(),
+        ..Live::new(target.clone(), Script::single(&Request::get(&target.path)))
+    };
+    let plan =
+        Plan::of(seed, Group::closed(Level::hold(USERS, COUNTED), Journey::single()), Nanos::ZERO, COUNTED);
+    let spec = RunSpec::new("doctor", plan, USERS);
+    let before = host::processor_time();
+    let (played, served) = thread::scope(|scope| {
+        let serving = scope.spawn(|| {
+            let before = host::scheduled();
+            let served = server.run();
+            served.map(|_| before.zip(host::scheduled()).map(|(before, after)| after.ran - before.ran))
+        });
+        let played = Backend::Live(Box::new(live)).play(&spec, cancel, &mut []);
+        stop.stop();
+        (played, serving.join())
+    });
+    let server_time = served.map_err(|_| anyhow!("the embedded target panicked"))??;
+    let all = before.zip(host::processor_time()).map(|(before, after)| after - before);
+    let summary = played.context("measuring what a request costs")?.summary;
+    let n: u64 = summary.outcomes.values().sum();
+    let workers = summary.generator.map(|generator| generator.workers).unwrap_or_default();
+    let worker: Option<f64> = workers.iter().map(|worker| worker.processor).sum();
+    let all = all.zip(server_time).map(|(all, server)| (all - server).as_secs_f64());
+    Ok(worker.filter(|&worker| n > 0 && worker > 0.0).map(|worker| Cost {
+        worker_s: worker / n as f64,
+        process_s: all.unwrap_or(0.0).max(worker) / n as f64,
+        n,
+    }))
+}
+
+/// Of what this machine allows, that which ended a run, or would end one of its kind first; none of a load that was sent as
+/// specified.
+pub(crate) fn first_bound(spec: &RunSpec, live: &Live, local: bool, summary: &Summary) -> Option<Bound> {
+    let generator = summary.generator.as_ref()?;
+    if matches!(summary.verdict.load, None | Some(LoadVerdict::Valid)) {
+        return None;
+    }
+    let n: u64 = summary.outcomes.values().sum();
+    let worker: Option<f64> = generator.workers.iter().map(|worker| worker.processor).sum();
+    let each = worker.filter(|&worker| n > 0 && worker > 0.0).map(|worker| worker / n as f64);
+    let request = each.map(|each| Cost { worker_s: each, process_s: each, n });
+    let demand = demand(spec, live, local, summary.service.mean);
+    let measured = Measured { request, ..Measured::default() };
+    let bounds = bounds(&host::machine(), Some(&demand), Some(&measured));
+    // What is known to have run out stands before what is reckoned.
+    let lacked =
+        |bound: &&Bound| bound.resource.lacked().is_some_and(|what| generator.lacked.contains_key(what));
+    bounds.iter().find(lacked).or_else(|| first(&bounds)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_base::Profile;
+    use headway_workload::Shard;
+
+    fn asked(group: Group, shard: Shard, response_s: Option<f64>) -> Demand {
+        let plan = Plan { shard, ..Plan::of(1, group, Nanos::ZERO, Nanos::from_secs(10)) };
+        let target = Target::parse("http://127.0.0.1:9/").unwrap();
+        let live = Live::new(target.clone(), Script::single(&Request::get("/")));
+        demand(&RunSpec::new("test", plan, 1_000), &live, true, response_s)
+    }
+
+    #[test]
+    fn an_open_plan_asks_for_its_highest_rate() {
+        let second = Nanos::from_secs(1);
+        let phases = [
+            headway_base::Phase::ramp(second, Rate(0.0), Rate(300.0)),
+            headway_base::Phase::hold(second, Rate(200.0)),
+        ];
+        let group = || Group::open(Process::Poisson, Profile::new(&phases));
+        let whole = asked(group(), Shard::WHOLE, None);
+        assert_eq!((whole.rate, whole.flow, whole.held, whole.cap), (Some(300.0), 300.0, 0.0, 1_000));
+        assert_eq!((whole.streams, whole.workers, whole.sharded), (1, 1, false));
+        assert_eq!(whole.connections(), None);
+        let part = asked(group(), Shard::new(1, 4).unwrap(), Some(1.0));
+        assert_eq!((part.rate, part.cap, part.sharded), (Some(75.0), 250, true));
+        assert!((part.connections().unwrap() - (75.0 + 3.0 * 75f64.sqrt())).abs() < 1e-9);
+    }
+
+    #[test]
+    fn users_hold_their_connections_and_their_think_times_bound_the_rate() {
+        let journey = |think: &str| {
+            let think = dist::parse(think, &|_| Ok(Vec::new())).unwrap();
+            let node = headway_workload::journey::Node::Ask { step: 0, repeat: 1, think: None };
+            Journey::new(&[node], think).unwrap()
+        };
+        let users = |think| Group::closed(Level::hold(100, Nanos::from_secs(10)), journey(think));
+        let thinking = asked(users("exp(50s)"), Shard::WHOLE, None);
+        assert_eq!((thinking.rate, thinking.held, thinking.flow), (Some(2.0), 100.0, 0.0));
+        let eager = asked(users("const(0s)"), Shard::WHOLE, None);
+        assert_eq!((eager.rate, eager.held), (None, 100.0), "as fast as answers come");
+        assert_eq!(asked(users("const(0s)"), Shard::WHOLE, Some(0.5)).rate, Some(200.0));
+        let shared = Group { connections: Connections::Shared, ..users("exp(50s)") };
+        let shared = asked(shared, Shard::WHOLE, Some(1.0));
+        assert_eq!((shared.held, shared.flow), (0.0, 100.0 / 51.0));
+        let work = Group { source: Source::AtOnce { sessions: 5_000 }, ..users("const(0s)") };
+        assert_eq!(asked(work, Shard::WHOLE, None).held, 1_000.0, "the cap is how fixed work is spread");
+    }
+}
