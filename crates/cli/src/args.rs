@@ -21,6 +21,7 @@ use headway_engine::wait::Strategy;
 use headway_stats::Threshold;
 use headway_workload::plan::Connections;
 use headway_workload::{Process, Shard, arrivals};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Load tests with honest load.
@@ -113,6 +114,13 @@ pub struct LoadArgs {
     /// Number of requests, all due at the start: fixed work
     #[arg(help_heading = "Load", long, value_parser = given(units::parse_count), value_name = "N")]
     pub at_once: Option<Given<u64>>,
+    /// Open a new connection for each request, and close it after the response; HTTP/1.1 and tcp:// alone
+    #[arg(help_heading = "Load", long, conflicts_with = "pool")]
+    pub new_connections: bool,
+    /// Keep that many sockets connecting, however many connections the target accepts (instead of -R): one that is established sends
+    /// its request, one that is not is given up after --connect-timeout [then 500ms by default], and another takes its place
+    #[arg(help_heading = "Load", long, value_parser = given(units::parse_count), value_name = "N", conflicts_with = "pool")]
+    pub connecting: Option<Given<u64>>,
     /// Connection pooling: one shared pool, or one connection per user [default: per-user]
     #[arg(help_heading = "Load", long, value_parser = given(parse_pool), value_name = "shared|per-user")]
     pub pool: Option<Given<Connections>>,
@@ -214,7 +222,8 @@ pub struct RunArgs {
     /// (match:OFFSET+WIDTH, next, none)
     #[arg(help_heading = "TCP and UDP", long, value_name = "ANSWER")]
     pub answer: Option<String>,
-    /// Count what was sent, received, lost, late, repeated and out of order in intervals of this length: datagrams alone, whole seconds
+    /// Count in intervals of this length (whole seconds) what was sent, received, lost, late, repeated and out of order, of datagrams; or what
+    /// became of attempts to connect, with --new-connections and --connecting
     #[arg(help_heading = "TCP and UDP", long, value_parser = units::parse_time, value_name = "TIME")]
     pub interval: Option<Nanos>,
     /// No answers: a request ends when it was handed to the system; --answer none
@@ -223,6 +232,13 @@ pub struct RunArgs {
     /// Open a connection for each request up to -c, before one of HTTP/2 carries several
     #[arg(help_heading = "HTTP", long)]
     pub spread: bool,
+    /// The host of the target, exactly as in its URL: says that it is yours to overload. --connecting needs it for a target whose address
+    /// is neither private nor this machine's
+    #[arg(help_heading = "Limits", long, value_name = "HOST")]
+    pub target_is_mine: Option<String>,
+    /// Addresses of this machine to connect from, in turn: A,B,... or a range, A-B. Each has ports of its own [default: as the system chooses]
+    #[arg(help_heading = "Machine", long, value_parser = parse_sources, value_name = "ADDR,...")]
+    pub local_addr: Option<Sources>,
     /// Worker threads [default: 1 if the target is this machine, else cores - 1]
     #[arg(help_heading = "Machine", long, value_name = "N")]
     pub threads: Option<u32>,
@@ -287,6 +303,53 @@ pub struct RunArgs {
     /// What becomes of the results.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Addresses that connections are opened from.
+pub type Sources = std::sync::Arc<[IpAddr]>;
+
+/// Most addresses to connect from.
+const MOST_SOURCES: u128 = 1 << 16;
+
+/// Reads addresses and ranges of them, with commas between.
+fn parse_sources(text: &str) -> Result<Sources, UnitError> {
+    let wrong = |why: &str| {
+        UnitError::new(
+            text,
+            format!(
+                "a list of this machine's addresses: {why}; write for example 10.0.0.5,10.0.0.6 or 127.0.0.2-127.0.0.9"
+            ),
+        )
+    };
+    let address = |part: &str| {
+        part.trim().parse::<IpAddr>().map_err(|_| wrong(&format!("'{}' is no address", part.trim())))
+    };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let Some((first, last)) = part.split_once('-') else {
+            all.push(address(part)?);
+            continue;
+        };
+        let number = |address: IpAddr| match address {
+            IpAddr::V4(v4) => u128::from(u32::from(v4)),
+            IpAddr::V6(v6) => u128::from(v6),
+        };
+        let (first, last) = (address(first)?, address(last)?);
+        if first.is_ipv4() != last.is_ipv4() || number(first) > number(last) {
+            return Err(wrong("a range goes up, from an address to another of its kind"));
+        }
+        if number(last) - number(first) >= MOST_SOURCES {
+            return Err(wrong("at most 65536 addresses can be used"));
+        }
+        all.extend((number(first)..=number(last)).map(|n| match first {
+            IpAddr::V4(_) => IpAddr::V4((n as u32).into()),
+            IpAddr::V6(_) => IpAddr::V6(n.into()),
+        }));
+    }
+    if all.iter().any(IpAddr::is_unspecified) {
+        return Err(wrong("this one stands for all of them"));
+    }
+    Ok(all.into())
 }
 
 /// How workers wait for the next intended time.

@@ -47,6 +47,7 @@ pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[String], sources: usiz
         measured: plan.measured_from..plan.end() + Nanos(1),
         workload: match () {
             () if plan.is_open() => Workload::Open,
+            () if plan.is_connecting() => Workload::Connecting,
             () if arriving().next().is_some() => Workload::Sessions,
             () if plan.is_fixed_work() => Workload::FixedWork,
             () => Workload::Closed,
@@ -57,6 +58,7 @@ pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[String], sources: usiz
         requests_asked: requests_asked(plan, shards),
         sharded: shard != Some(Shard::WHOLE),
         think_s: think_s(plan),
+        connects: plan.opens_each(),
         ..Setup::default()
     }
 }
@@ -64,7 +66,7 @@ pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[String], sources: usiz
 /// Users of the closed groups over time, those of these shards; none where several groups' phases do not fit together.
 fn users(plan: &Plan, shards: &[Shard]) -> Option<UsersAsked> {
     let mut levels = plan.groups.iter().filter_map(|g| match &g.source {
-        Source::Users { level, requests: None } => Some(level.phases()),
+        Source::Users { level, requests: None } | Source::Connecting { level } => Some(level.phases()),
         _ => None,
     });
     // Of 7 users one of two shards has 4, the other 3.

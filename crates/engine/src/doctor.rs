@@ -63,7 +63,7 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
     let cap = plan.shard.split(spec.limits.connections);
     let mut rate = Some(0.0);
     let mut demand = Demand {
-        streams: live.protocols().at_once(live.target.tls()).into(),
+        streams: live.protocols(plan).at_once(live.target.tls()).into(),
         response_s,
         cap: cap.into(),
         workers: headway_live::run::workers(live.threads.unwrap_or_else(|| default_threads(local)), cap),

@@ -42,7 +42,7 @@ pub fn text(headline: &str, spec: &RunSpec, live: &Live) -> String {
 /// The first sessions of a group; with each the user, where it has one.
 fn first(plan: &Plan, number: usize, group: &Group) -> Vec<(Arrival, Option<u32>)> {
     match &group.source {
-        Source::Users { level, .. } => {
+        Source::Users { level, .. } | Source::Connecting { level } => {
             let users = (0..level.most()).filter(|&u| plan.shard.keeps_user(u)).take(SESSIONS);
             let arrival = |u: u32| {
                 let from = level.stay(u, Nanos(-1)).map_or(Nanos::ZERO, |stay| stay.from);

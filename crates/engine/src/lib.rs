@@ -17,6 +17,7 @@ pub mod manifest;
 pub mod merge;
 pub mod plan_summary;
 pub mod plan_words;
+mod ports;
 mod reasons;
 pub mod recompute;
 pub mod simulate;

@@ -1,25 +1,29 @@
 //! A run over sockets, in real time: resolves the name, runs workers and collector, and returns the result.
 
 use crate::collect::{Observer, channel};
+use crate::ports;
 use crate::reasons::explain;
 use crate::spec::Kept;
 use crate::{Error, Manifest, RunResult, RunSpec};
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use headway_base::{Answer, Nanos, Outcome};
 use headway_live::tls::TlsSetup;
 use headway_live::{Address, Clock, Control, Protocols, RunReport, WorkerReport, wait};
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{
-    DatagramRow, Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId, Generator,
-    IdleLoops, SeriesRow, Severity, Source, Stall, StrayCounts, Strays, Wait, WaitStrategy, WorkerTime,
+    ConnectRow, DatagramRow, Decoded, DmaLatency, FailureReason, FailureReasons, Finding, FindingId,
+    Generator, IdleLoops, SeriesRow, Severity, Source, Stall, StrayCounts, Strays, Wait, WaitStrategy,
+    WorkerTime,
 };
 use headway_wire::Tally;
-use headway_workload::Target;
 use headway_workload::content::Script;
+use headway_workload::plan::Connections;
 use headway_workload::redact::Redactor;
 use headway_workload::target::{HttpVersion, Scheme};
+use headway_workload::{Plan, Target};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread;
 
@@ -45,7 +49,7 @@ pub struct Live {
     pub http: HttpVersion,
     /// Most requests at once on a connection that takes several; none: as is usual for the protocol.
     pub streams: Option<u32>,
-    /// Length of the intervals in which datagrams are counted, whole seconds; none: only in all.
+    /// Length of the intervals in which datagrams or attempts to connect are counted, whole seconds; none: only in all.
     pub interval: Option<Nanos>,
     /// Where an answer of plain bytes ends; none: as is usual for the protocol.
     pub answer: Option<Answer>,
@@ -55,6 +59,10 @@ pub struct Live {
     pub wait: wait::Settings,
     /// When to begin; none: at once.
     pub start: Option<Start>,
+    /// Addresses of this machine that connections are opened from in turn; empty: as the system chooses.
+    pub sources: Vec<IpAddr>,
+    /// The host of the target, where its user says that it is theirs to overload.
+    pub target_is_mine: Option<String>,
     /// The variable of the environment that names a proxy, which no run uses.
     pub proxy: Option<&'static str>,
     /// Hides secrets in all that is shown and written.
@@ -87,29 +95,51 @@ impl Live {
             spread: false,
             wait: wait::Settings::default(),
             start: None,
+            sources: Vec::new(),
+            target_is_mine: None,
             proxy: None,
             redactor: Redactor::default(),
         }
     }
 
-    /// The requests as the wire protocol has them.
+    /// The requests of that plan as the wire protocol has them.
     ///
     /// # Errors
     /// What the protocol does not allow.
-    pub fn requests(&self) -> anyhow::Result<headway_live::Requests> {
-        Ok(headway_live::Requests::new(&self.target, self.script.clone())?)
+    pub fn requests(&self, plan: &Plan) -> anyhow::Result<headway_live::Requests> {
+        let requests = headway_live::Requests::new(&self.target, self.script.clone())?;
+        Ok(if plan.opens_each() { requests.closing()? } else { requests })
     }
 
     /// What is spoken to the target. Over UDP, unless `answer` says otherwise, the next datagram answers one of the user's own, and the
     /// datagram with the same number one of ours.
-    pub(crate) fn protocols(&self) -> Protocols {
+    pub(crate) fn protocols(&self, plan: &Plan) -> Protocols {
         let own = self.target.scheme == Scheme::Udp && self.script.has_bodies();
         let answer = self.answer.clone().or(own.then_some(Answer::Next));
-        Protocols::new(self.target.scheme, self.http, self.streams, answer)
+        // A connection of HTTP/2 is for many requests.
+        let single = plan.groups.iter().any(|group| group.connections == Connections::PerRequest);
+        let http = if single { HttpVersion::Http1 } else { self.http };
+        Protocols::new(self.target.scheme, http, self.streams, answer)
     }
 
-    /// What is to be known of it before it runs, and stands in its summary.
-    pub fn findings(&self) -> Vec<Finding> {
+    /// Whether a load that does not give way when the target does may go to these addresses.
+    fn permits(&self, plan: &Plan, addresses: &[Address]) -> anyhow::Result<()> {
+        let is_mine = self.target_is_mine.as_deref() == Some(self.target.host());
+        let foreign = || addresses.iter().find(|address| !address.is_private() && !address.is_local());
+        match foreign().filter(|_| plan.is_connecting() && !is_mine) {
+            None => Ok(()),
+            Some(address) => {
+                let host = self.target.host();
+                bail!(
+                    "{address} ({host}) is neither a private address nor this machine's, and --connecting goes on at its full rate however the \
+                     target fares: nothing was sent. If the target is yours to overload, say so with --target-is-mine {host}"
+                )
+            }
+        }
+    }
+
+    /// What is to be known of that run before it begins, and stands in its summary.
+    pub fn findings(&self, spec: &RunSpec) -> Vec<Finding> {
         let of = |variable: &'static str| Finding {
             id: FindingId::ProxyNotUsed,
             severity: Severity::Info,
@@ -119,7 +149,24 @@ impl Live {
             ],
             ..Finding::default()
         };
-        self.proxy.map(of).into_iter().collect()
+        self.proxy.map(of).into_iter().chain(ports::may_run_out(self, spec)).collect()
+    }
+
+    /// Whether connections to that address can be opened from the addresses given for that.
+    fn can_start_from(&self, address: &Address) -> anyhow::Result<()> {
+        let Some(first) = self.sources.first() else { return Ok(()) };
+        let (Address::Tcp(to) | Address::Udp(to)) = address else {
+            bail!("--local-addr {first}: {address} is a Unix socket, which no address leads to");
+        };
+        if let Some(other) = self.sources.iter().find(|source| source.is_ipv4() != to.is_ipv4()) {
+            bail!("--local-addr {other}: the target is at {to}, and both must be of IPv4 or of IPv6");
+        }
+        match self.sources.iter().find(|source| !Address::Tcp((**source, 0).into()).is_local()) {
+            Some(foreign) => {
+                bail!("--local-addr {foreign} is no address of this machine: `ip address` shows them")
+            }
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn play(
@@ -129,12 +176,14 @@ impl Live {
         observers: &mut [&mut dyn Observer],
     ) -> Result<RunResult, Error> {
         let (plan, endpoint) = (&spec.plan, &self.target.endpoint);
-        let requests = self.requests().map_err(Error::usage)?;
+        let requests = self.requests(plan).map_err(Error::usage)?;
         let mut addresses = headway_live::resolve(endpoint).map_err(Error::failed)?;
+        self.permits(plan, &addresses).map_err(Error::usage)?;
         if self.target.scheme.is_datagrams() {
             addresses = addresses.into_iter().map(Address::for_datagrams).collect();
         }
         let address = headway_live::address::reachable(addresses);
+        self.can_start_from(&address).map_err(Error::usage)?;
         let tls = self.target.tls().then(|| TlsSetup::new(self.target.host(), self.insecure));
         let tls = tls.transpose().map_err(Error::failed)?;
         let local = address.is_local();
@@ -145,11 +194,12 @@ impl Live {
         // Before the folder is made, so that a refusal leaves none; and while the process is small.
         let held = wait::Held::begin(&self.wait)
             .map_err(|refused| Error::Usage(anyhow::Error::from(refused).context("--realtime")))?;
+        let findings = self.findings(spec);
         let kept = Kept::make(spec)?;
         let clock = clock(self.start).map_err(Error::usage)?;
         let zero = clock.unix_nanos(Nanos::ZERO);
         let mut manifest = Manifest::new(spec, Some(&self.shown_target), Some(threads), zero);
-        let protocols = self.protocols();
+        let protocols = self.protocols(plan);
         let is_http = self.target.scheme.is_http();
         manifest.asked.http = is_http.then(|| self.http.name().to_owned());
         manifest.asked.answer = protocols.answer.as_ref().map(ToString::to_string);
@@ -161,6 +211,7 @@ impl Live {
         let config = headway_live::Config {
             plan: plan.clone(),
             address,
+            sources: self.sources.clone(),
             tls,
             protocols,
             spread: self.spread,
@@ -199,11 +250,14 @@ impl Live {
             explain(summary, &met);
             summary.decoded = decoded(&report);
             let strays = summary.generator.as_mut().and_then(|generator| generator.datagrams.as_mut());
+            if let Some((connects, interval)) = summary.connects.as_mut().zip(self.interval) {
+                connects.intervals = connect_rows(&summary.series, interval);
+            }
             if let Some((strays, interval)) = strays.zip(self.interval) {
                 let one_way = self.answer == Some(Answer::None);
                 strays.intervals = intervals(&report, &summary.series, interval, one_way);
             }
-            summary.verdict.findings.extend(self.findings());
+            summary.verdict.findings.extend(findings.into_iter().map(ports::after));
             let bound = crate::doctor::first_bound(spec, self, local, summary);
             summary.generator.iter_mut().for_each(|generator| generator.first_bound = bound);
         }))
@@ -245,7 +299,7 @@ fn counts(Tally { late, duplicates, reordered, unexpected }: Tally) -> StrayCoun
 /// What became of datagrams, in intervals of whole seconds; rows of the series that are longer make them longer.
 fn intervals(report: &RunReport, series: &[SeriesRow], interval: Nanos, one_way: bool) -> Vec<DatagramRow> {
     let length = interval.as_secs_f64();
-    let place = |at_s: f64| (at_s / length + 1e-9).floor().max(0.0) as usize;
+    let place = |at_s: f64| interval_at(at_s, length);
     let mut rows: Vec<DatagramRow> = Vec::new();
     for row in series {
         let at = place(row.from_s);
@@ -271,6 +325,40 @@ fn intervals(report: &RunReport, series: &[SeriesRow], interval: Nanos, one_way:
             let Some(row) = rows.get_mut(place(second as f64).min(last)) else { continue };
             row.counts.add(counts(tally));
         }
+    }
+    if let (Some(row), Some(end)) = (rows.last_mut(), series.last()) {
+        row.to_s = end.to_s;
+    }
+    rows
+}
+
+/// The number of the interval of that length in which an instant lies.
+fn interval_at(at_s: f64, length_s: f64) -> usize {
+    (at_s / length_s + 1e-9).floor().max(0.0) as usize
+}
+
+/// What became of attempts to connect, in intervals of whole seconds; rows of the series that are longer make them longer.
+fn connect_rows(series: &[SeriesRow], interval: Nanos) -> Vec<ConnectRow> {
+    let length = interval.as_secs_f64();
+    let mut rows: Vec<ConnectRow> = Vec::new();
+    for row in series {
+        let at = interval_at(row.from_s, length);
+        let bounds = |i: usize| (i as f64 * length, (i + 1) as f64 * length);
+        rows.extend((rows.len()..=at).map(|i| {
+            let (from_s, to_s) = bounds(i);
+            ConnectRow { from_s, to_s, ..ConnectRow::default() }
+        }));
+        let of = |outcome: Outcome| row.failures.get(outcome.name()).copied().unwrap_or(0);
+        let (refused, timed_out, local_limit) =
+            (of(Outcome::Refused), of(Outcome::ConnectTimeout), of(Outcome::LocalLimit));
+        let counts = &mut rows[at].counts;
+        counts.attempts += row.started;
+        counts.established += row.established.unwrap_or(0);
+        counts.refused += refused;
+        counts.timed_out += timed_out;
+        counts.local_limit += local_limit;
+        counts.failed += row.failed - answered(row) - refused - timed_out - local_limit;
+        counts.served += row.completed + answered(row);
     }
     if let (Some(row), Some(end)) = (rows.last_mut(), series.last()) {
         row.to_s = end.to_s;

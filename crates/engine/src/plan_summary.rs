@@ -21,7 +21,7 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
         .groups
         .iter()
         .filter_map(|g| match &g.source {
-            Source::Users { level, .. } => Some(&**level),
+            Source::Users { level, .. } | Source::Connecting { level } => Some(&**level),
             _ => None,
         })
         .collect();
@@ -51,7 +51,9 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
         gap_cov: process.map(|p| p.thinned_cov(plan.shard.count())),
         rate: profile.and_then(|p| p.phases().last()).map(|last| last.to.0),
         phases,
-        users: (users > 0).then_some(users),
+        users: (users > 0 && kind != PlanKind::Connecting).then_some(users),
+        sockets: (kind == PlanKind::Connecting).then_some(users),
+        new_connections: plan.opens_each(),
         think: (!thinks.is_empty()).then(|| thinks.join(", ")),
         shard: (plan.shard != Shard::WHOLE).then(|| plan.shard.to_string()),
         ..PlanSummary::default()
@@ -61,6 +63,7 @@ pub fn plan_summary(plan: &Plan) -> PlanSummary {
 fn kind(plan: &Plan) -> PlanKind {
     match () {
         () if plan.process().is_some() => PlanKind::Arrivals,
+        () if plan.is_connecting() => PlanKind::Connecting,
         () if plan.groups.iter().all(|g| matches!(g.source, Source::AtOnce { .. })) => PlanKind::AtOnce,
         () if plan.is_fixed_work() => PlanKind::FixedWork,
         () if plan.groups.iter().any(Group::arrives) => PlanKind::Mixed,

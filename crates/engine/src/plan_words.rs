@@ -3,7 +3,7 @@
 use headway_base::{Nanos, Rate};
 use headway_report::format::plural;
 use headway_workload::Plan;
-use headway_workload::plan::{Group, LONGEST, Source};
+use headway_workload::plan::{Connections, Group, LONGEST, Source};
 use headway_workload::users::Level;
 
 /// Lengths of the phases that flags can make.
@@ -24,7 +24,7 @@ pub fn lengths(plan: &Plan) -> Option<Lengths> {
         Source::Arrivals { profile, .. } => {
             profile.phases().map(|phase| (phase.length, phase.from.0, phase.to.0)).collect()
         }
-        Source::Users { level, requests: None } => {
+        Source::Users { level, requests: None } | Source::Connecting { level } => {
             level.phases().iter().map(|phase| (phase.length, phase.from_users, phase.to_users)).collect()
         }
         Source::Users { .. } | Source::AtOnce { .. } => return None,
@@ -62,12 +62,22 @@ pub fn headline(plan: &Plan, lengths: Option<Lengths>, asked: Option<u64>) -> St
             Source::Users { level, requests: None } => {
                 format!("up to {}", plural(u64::from(level.most()), "user"))
             }
+            Source::Connecting { level } => {
+                format!("up to {} kept connecting", plural(u64::from(level.most()), "socket"))
+            }
         };
+        let what = format!("{what}{}", opening(g));
         if plan.groups.len() > 1 { format!("{}: {what}", g.name) } else { what }
     };
     let groups: Vec<String> = plan.groups.iter().map(group).collect();
     let length = if plan.is_fixed_work() { String::new() } else { format!(" for {}", plan.end()) };
     format!("{}{length}", groups.join("; "))
+}
+
+/// That each request opens a connection, where that is not plain.
+fn opening(group: &Group) -> &'static str {
+    let says = group.connections == Connections::PerRequest && !group.is_connecting();
+    if says { ", a new connection each" } else { "" }
 }
 
 /// The words for the only group of a plan that flags could have said.
@@ -80,18 +90,24 @@ fn simple(group: &Group, end: Nanos, lengths: Option<Lengths>, asked: Option<u64
         false => String::new(),
     };
     let users = |level: &Level| plural(u64::from(level.most()), "user");
+    let opening = opening(group);
     Some(match &group.source {
         Source::Arrivals { process, profile } => {
             let (rate, hold) = (profile.phases().last()?.to, lengths?.hold);
             let length = asked.map_or_else(|| hold.to_string(), |n| plural(n, "request"));
-            format!("{rate} for {length}, {process}")
+            format!("{rate} for {length}, {process}{opening}")
         }
-        Source::Users { level, requests: None } => format!("{} for {}{think}", users(level), lengths?.hold),
+        Source::Users { level, requests: None } => {
+            format!("{} for {}{think}{opening}", users(level), lengths?.hold)
+        }
+        Source::Connecting { level } => {
+            format!("{} kept connecting for {}", plural(u64::from(level.most()), "socket"), lengths?.hold)
+        }
         Source::Users { level, requests: Some(n) } => {
             let most = if end < LONGEST { format!(", {end} at most") } else { String::new() };
-            format!("{} by {}{think}{most}", plural(*n, "request"), users(level))
+            format!("{} by {}{think}{most}{opening}", plural(*n, "request"), users(level))
         }
-        Source::AtOnce { sessions } => format!("{} at once", plural(*sessions, "request")),
+        Source::AtOnce { sessions } => format!("{} at once{opening}", plural(*sessions, "request")),
     })
 }
 
@@ -100,7 +116,7 @@ pub fn requests_of_work(plan: &Plan) -> Option<u64> {
     let of = |g: &Group| match &g.source {
         Source::AtOnce { sessions } => Some((*sessions as f64 * g.journey.mean_asks()).round() as u64),
         Source::Users { requests, .. } => *requests,
-        Source::Arrivals { .. } => None,
+        Source::Arrivals { .. } | Source::Connecting { .. } => None,
     };
     plan.groups.iter().map(of).sum()
 }

@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 pub const DEFAULT_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// How long a connection may take unless something else is asked for.
 pub const DEFAULT_CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
+/// How long one of the sockets that are kept connecting may take, unless something else is asked for: S-Client's (Banga and Druschel
+/// 1997). A dropped SYN is sent again after 1 s (Linux), so that below that each attempt is one SYN.
+pub const DEFAULT_CONNECTING_TIMEOUT: Nanos = Nanos::from_millis(500);
 /// Largest body of a response unless something else is asked for, bytes.
 pub const DEFAULT_MAX_BODY: u64 = 64 << 20;
 

@@ -1,7 +1,7 @@
 //! Names to addresses, before the plan's zero and off the workers.
 
 use headway_workload::target::Endpoint;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
@@ -23,6 +23,20 @@ impl Address {
         match self {
             Address::Tcp(address) => Address::Udp(address),
             other => other,
+        }
+    }
+
+    /// Whether it is of a network that is nobody else's: loopback, private or link-local (RFC 1122, 1918, 3927, 4193, 4291), or a Unix
+    /// socket.
+    pub fn is_private(&self) -> bool {
+        let (Address::Tcp(address) | Address::Udp(address)) = self else { return true };
+        let v4 = |ip: Ipv4Addr| ip.is_loopback() || ip.is_private() || ip.is_link_local();
+        match address.ip() {
+            IpAddr::V4(ip) => v4(ip),
+            IpAddr::V6(ip) => match ip.to_ipv4_mapped() {
+                Some(ip) => v4(ip),
+                None => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+            },
         }
     }
 
@@ -92,4 +106,41 @@ pub fn reachable(mut addresses: Vec<Address>) -> Address {
     };
     let at = if addresses.len() > 1 { addresses.iter().position(answers).unwrap_or(0) } else { 0 };
     addresses.swap_remove(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_of_others_are_known() {
+        let of = |text: &str| Address::Tcp(text.parse().unwrap()).is_private();
+        for own in [
+            "127.0.0.1:80",
+            "127.9.9.9:80",
+            "10.1.2.3:80",
+            "172.16.0.1:80",
+            "172.31.255.255:80",
+            "192.168.0.9:80",
+            "169.254.1.1:80",
+            "[::1]:80",
+            "[fd00::1]:80",
+            "[fe80::1]:80",
+            "[::ffff:10.0.0.1]:80",
+        ] {
+            assert!(of(own), "{own}");
+        }
+        for other in [
+            "172.32.0.1:80",
+            "192.169.0.1:80",
+            "100.64.0.1:80",
+            "93.184.216.34:80",
+            "8.8.8.8:80",
+            "[2606:4700::1]:80",
+            "[::ffff:8.8.8.8]:80",
+        ] {
+            assert!(!of(other), "{other}");
+        }
+        assert!(Address::Unix("/run/x".into()).is_private());
+    }
 }

@@ -13,6 +13,7 @@ pub mod control;
 pub mod departures;
 pub mod host;
 mod outcome;
+pub mod ports;
 pub mod protocols;
 pub mod reactor;
 pub mod reasons;

@@ -24,6 +24,8 @@ pub struct Requests {
     script: Arc<Script>,
     /// By step: what is sent, where it is always the same.
     fixed: Vec<Option<Payload>>,
+    /// Whether the target is asked to close the connection after its response.
+    closes: bool,
 }
 
 /// A step that the protocol cannot send.
@@ -48,13 +50,22 @@ impl Requests {
             Endpoint::Unix(_) => (target.authority.clone(), None),
         };
         let plain = by_scheme(target.scheme.name()).filter(|_| !target.scheme.is_http());
-        let mut requests = Requests { host, port, https: target.tls(), plain, fixed: Vec::new(), script };
-        let steps = u16::try_from(requests.script.steps().len()).unwrap_or(u16::MAX);
-        for step in 0..steps {
-            let fixed = requests.render_fixed(step)?;
-            requests.fixed.push(fixed);
-        }
-        Ok(requests)
+        let https = target.tls();
+        Requests { host, port, https, plain, fixed: Vec::new(), script, closes: false }.rendered()
+    }
+
+    /// The same, asking the target to close the connection after its response, unless a step has a header of its own on that.
+    ///
+    /// # Errors
+    /// As [`Requests::new`].
+    pub fn closing(self) -> Result<Requests, RequestsError> {
+        Requests { closes: true, ..self }.rendered()
+    }
+
+    fn rendered(mut self) -> Result<Requests, RequestsError> {
+        let steps = u16::try_from(self.script.steps().len()).unwrap_or(u16::MAX);
+        self.fixed = (0..steps).map(|step| self.render_fixed(step)).collect::<Result<_, _>>()?;
+        Ok(self)
     }
 
     fn render_fixed(&self, step: u16) -> Result<Option<Payload>, RequestsError> {
@@ -91,6 +102,10 @@ impl Requests {
         .https(self.https);
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
+        }
+        let says = |(name, _): &(String, String)| name.eq_ignore_ascii_case("connection");
+        if self.closes && !request.headers.iter().any(says) {
+            builder = builder.header("Connection", "close");
         }
         if !request.body.is_empty() {
             builder = builder.body(request.body.as_slice());

@@ -15,6 +15,7 @@ use headway_base::units::UnitError;
 use headway_base::{Nanos, RecordSink};
 use headway_workload::{Client, Limits, Plan, Shard};
 use std::io;
+use std::net::IpAddr;
 use std::thread;
 use thiserror::Error;
 
@@ -25,6 +26,8 @@ pub struct Config {
     pub plan: Plan,
     /// Where to.
     pub address: Address,
+    /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
+    pub sources: Vec<IpAddr>,
     /// TLS, if it is spoken.
     pub tls: Option<TlsSetup>,
     /// What is spoken over it.
@@ -91,6 +94,7 @@ where
     let threads = workers(config.threads, config.plan.shard.split(config.limits.connections));
     let shared = Shared {
         address: config.address.clone(),
+        sources: config.sources.clone(),
         requests: config.requests.clone(),
         settings: config.protocols.settings(config.answer_limits),
         tls: config.tls.as_ref().map(|tls| tls.offering(config.protocols.alpn())),

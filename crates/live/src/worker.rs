@@ -30,6 +30,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Display;
 use std::io;
+use std::net::IpAddr;
 use std::num::NonZeroU64;
 
 /// The sink hears the time at least this often.
@@ -48,6 +49,8 @@ const READ_BUFFER: usize = 64 << 10;
 /// What every worker of a run shares.
 pub(crate) struct Shared {
     pub(crate) address: Address,
+    /// Addresses of this machine that connections are opened from in turn; empty: whichever the system takes.
+    pub(crate) sources: Vec<IpAddr>,
     pub(crate) requests: Requests,
     pub(crate) settings: Settings,
     pub(crate) tls: Option<TlsSetup>,
@@ -104,6 +107,8 @@ pub(crate) struct Worker<'a, S> {
     /// connection may already be free, and opening one costs ten times a look: without this, catching up after a stall
     /// opens connections by the hundred, is late for that, and opens more.
     looked: bool,
+    /// Whose turn it is of the addresses that connections are opened from.
+    turn: usize,
 }
 
 impl<'a, S: RecordSink> Worker<'a, S> {
@@ -136,6 +141,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             waiter,
             starved: None,
             looked: false,
+            turn: 0,
         }
     }
 
@@ -395,9 +401,18 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             self.connections.resize_with(index + 1, || None);
         }
         self.connections[index] = Some(Connection::new(now));
-        if let Err(error) = self.reactor.connect(id, &self.shared.address) {
+        let source = self.source();
+        if let Err(error) = self.reactor.connect(id, &self.shared.address, source) {
             self.connect_failed(id, &error, now);
         }
+    }
+
+    /// The address that the next connection is opened from.
+    fn source(&mut self) -> Option<IpAddr> {
+        let sources = &self.shared.sources;
+        let source = sources.get(self.turn % sources.len().max(1)).copied();
+        self.turn = self.turn.wrapping_add(1);
+        source
     }
 
     fn connect_failed(&mut self, id: ConnectionId, error: &io::Error, now: Nanos) {

@@ -81,7 +81,7 @@ impl Output for Markdown {
 }
 
 fn of_run(summary: &Summary) -> Vec<Section> {
-    use content::run::{datagrams, failures, labels, outcomes, reasons, thresholds, times};
+    use content::run::{attempts, datagrams, failures, labels, outcomes, reasons, thresholds, times};
     let labels = labels(summary).filter(|_| summary.by_label.len() > 1);
     let all = [
         thresholds(summary),
@@ -90,6 +90,7 @@ fn of_run(summary: &Summary) -> Vec<Section> {
         failures(summary),
         content::over_time::failures(summary),
         datagrams(summary),
+        attempts(summary),
         reasons(summary),
         labels,
     ];

@@ -99,7 +99,9 @@ fn where_some_evidence_is_of_another_version_its_text_is_shown() {
 
 /// The kinds of run whose first screens differ in what to do next.
 fn runs() -> Vec<Summary> {
-    let kinds = [Workload::Open, Workload::Sessions, Workload::Closed, Workload::FixedWork].map(Some);
+    let kinds =
+        [Workload::Open, Workload::Sessions, Workload::Closed, Workload::FixedWork, Workload::Connecting]
+            .map(Some);
     let of = |source| kinds.map(|workload| Summary { source, workload, ..Summary::default() });
     let audit = Summary { source: Source::Import, audit: Some(Audit::default()), ..Summary::default() };
     of(Source::Live).into_iter().chain(of(Source::Sim)).chain([audit]).collect()

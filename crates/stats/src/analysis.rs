@@ -9,6 +9,7 @@
 mod finish;
 
 use crate::arrivals::ArrivalsKept;
+use crate::connects::ConnectsKept;
 use crate::delays::{Delays, Ended};
 use crate::merge::Merge;
 use crate::phase::Measured;
@@ -41,6 +42,8 @@ pub struct Analysis {
     thresholds: Thresholds,
     /// Users, sessions and requests in flight; none of another tool's rows.
     loops: Option<Loops>,
+    /// Attempts to connect, where each request makes one.
+    connects: Option<ConnectsKept>,
     /// What the generator's delays can have added; none where no bound on it is known.
     delays: Option<Delays>,
     started_all: u64,
@@ -81,6 +84,7 @@ impl Analysis {
             arrivals,
             streams,
             behind,
+            connects: setup.connects.then(|| ConnectsKept::new(&setup, measured)),
             loops,
             delays,
             series: Series::new(setup.labels.len()),
@@ -192,6 +196,9 @@ impl Analysis {
         }
         if let Some(loops) = &mut self.loops {
             loops.request(record);
+        }
+        if let Some(connects) = &mut self.connects {
+            connects.request(record);
         }
         self.thresholds.of_session(record);
         self.recent.record(record);

@@ -162,7 +162,7 @@ impl ArrivalsKept {
             measured,
             compares: foreign.as_ref().is_none_or(|f| f.intended),
             only_arrivals: setup.workload == Workload::Sessions,
-            planned: !matches!(setup.workload, Workload::Closed | Workload::FixedWork),
+            planned: !matches!(setup.workload, Workload::Closed | Workload::FixedWork | Workload::Connecting),
             grid: setup.resolution.max(Nanos(1)),
             before: None,
             segments: [StartSegment::default(); SEGMENTS],

@@ -28,6 +28,7 @@ mod analysis;
 mod arrivals;
 mod arrivals_summary;
 mod cells;
+mod connects;
 mod delays;
 mod departures;
 mod dither;

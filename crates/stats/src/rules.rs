@@ -8,6 +8,7 @@ mod law;
 
 use crate::arrivals::{ArrivalsKept, StartSegment};
 use crate::arrivals_summary::ArrivalsResult;
+use crate::connects::ConnectsKept;
 use crate::departures;
 use crate::intervals::{FEWEST_SEGMENTS, difference_interval, ratio_half_width, share};
 use crate::requests::{NotSent, Requests};
@@ -47,7 +48,7 @@ const fn within(distance: f64) -> Limits {
 }
 
 /// Every rule, in the order of the report.
-pub static RULES: [Rule; 8] = [
+pub static RULES: [Rule; 9] = [
     Rule {
         id: RuleId::SentShare,
         statistic: "sent / planned arrivals, less those given up at the connection cap",
@@ -57,8 +58,8 @@ pub static RULES: [Rule; 8] = [
     },
     Rule {
         id: RuleId::RequestsSent,
-        statistic: "sent / due, of requests that are due after a response",
-        workloads: &[Workload::Sessions, Workload::Closed],
+        statistic: "sent / due, of requests that are due after a response or after an attempt to connect",
+        workloads: &[Workload::Sessions, Workload::Closed, Workload::Connecting],
         limits: |t| at_least(1.0 - t.unsent),
         measure: requests_sent,
     },
@@ -98,6 +99,13 @@ pub static RULES: [Rule; 8] = [
         measure: |e| vec![users_held(e)],
     },
     Rule {
+        id: RuleId::SocketsHeld,
+        statistic: "time in which sockets kept connecting / specified: less the time in which one was due to connect and had not",
+        workloads: &[Workload::Connecting],
+        limits: |t| at_least(1.0 - t.users),
+        measure: |e| vec![sockets_held(e)],
+    },
+    Rule {
         id: RuleId::AllIssued,
         statistic: "requests sent / specified",
         workloads: &[Workload::FixedWork],
@@ -121,6 +129,8 @@ pub(crate) struct Evidence<'a> {
     pub requests: &'a Requests,
     /// Users, sessions and requests in flight; none of another tool's rows.
     pub loops: Option<&'a Loops>,
+    /// Attempts to connect, where each request makes one.
+    pub connects: Option<&'a ConnectsKept>,
     /// Requests of fixed work.
     pub requests_asked: Option<u64>,
     /// Segments that were complete when the run ended.
@@ -405,6 +415,18 @@ fn users_held(e: &Evidence) -> Measurement {
     let Some(held) = e.loops.and_then(Loops::users_held) else {
         return Measurement::absent(Why::UsersNotAsked);
     };
+    held_share(&held, e)
+}
+
+fn sockets_held(e: &Evidence) -> Measurement {
+    let Some(held) = e.connects.and_then(ConnectsKept::held) else {
+        return Measurement::absent(Why::UsersNotAsked);
+    };
+    held_share(&held, e)
+}
+
+/// What was there of what was asked for, by segment.
+fn held_share(held: &[(f64, f64)], e: &Evidence) -> Measurement {
     // Segments are equally long.
     let filled = &held[..e.filled];
     let (there, asked) = filled.iter().fold((0.0, 0.0), |sum, s| (sum.0 + s.0, sum.1 + s.1));

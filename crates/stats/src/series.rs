@@ -50,6 +50,8 @@ pub(crate) struct Series {
 #[derive(Debug, Default)]
 struct Row {
     started: u64,
+    /// Connections that were established within.
+    established: u64,
     /// Requests that ended as ok within.
     completed: u64,
     /// Requests that failed within by the place of their kind in the list; beyond it, all other kinds by outcome.
@@ -143,6 +145,7 @@ impl Row {
             mine.join(its, width);
         }
         self.started += other.started;
+        self.established += other.established;
         self.bytes_received = self.bytes_received.saturating_add(other.bytes_received);
         self.completed += other.completed;
         self.parts.merge(&other.parts);
@@ -232,6 +235,9 @@ impl Series {
         }
         if let Some(place) = status {
             count_at(&mut row.statuses, place, record.count);
+        }
+        if let (Some(started), Some(connect)) = (record.started.get(), record.connect.get()) {
+            self.row(started + connect).established += 1;
         }
         if record.is_not_sent() {
             return;
@@ -350,6 +356,7 @@ impl Series {
                 from_s: border(i),
                 to_s: border(i + 1),
                 started: row.started,
+                established: Some(row.established),
                 completed: row.completed,
                 failed: row.failed.iter().sum(),
                 failures: self.failures(row),

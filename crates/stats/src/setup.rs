@@ -22,6 +22,9 @@ pub enum Workload {
     Closed,
     /// A fixed number of requests, as fast as the connections allow.
     FixedWork,
+    /// A fixed number of sockets that are kept connecting: an attempt follows when the one before it has succeeded or was given up, and
+    /// no response is waited for.
+    Connecting,
     /// Another tool's log: nothing is known of how it was meant.
     Foreign,
 }
@@ -154,6 +157,8 @@ pub struct Setup {
     pub sharded: bool,
     /// Mean think time asked for, in seconds, over the requests before which users think.
     pub think_s: Option<f64>,
+    /// Whether each request opens a connection of its own, so that these are counted.
+    pub connects: bool,
     /// What the stamps resolve: windows are whole multiples of it, and at least ten of it long.
     pub resolution: Nanos,
     /// Starts per second of the judged stream, where no plan tells: windows are made to fit it.
@@ -178,6 +183,7 @@ impl Default for Setup {
             requests_asked: None,
             sharded: false,
             think_s: None,
+            connects: false,
             resolution: Nanos(1),
             rate: None,
             tolerances: Tolerances::default(),

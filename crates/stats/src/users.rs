@@ -133,7 +133,7 @@ impl Loops {
         let completed = record.outcome.answered() && self.is_within(record.done);
         self.completed_within += u64::from(completed);
         self.sessions.request(record);
-        if record.due == Trigger::User {
+        if record.due == Trigger::User && self.workload != Workload::Connecting {
             self.of_user(record);
         }
         let measured = self.measured.segment(record.arrived).is_some();

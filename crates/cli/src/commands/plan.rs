@@ -15,6 +15,12 @@ pub(super) fn plan(args: &PlanArgs, words: &[String]) -> Result<u8, Failure> {
         return Ok(FINE);
     }
     let plan = &load.plan;
+    if plan.is_connecting() {
+        return Err(Failure::usage(anyhow!(
+            "{}: when sockets connect depends on what the target accepts; only users who arrive (-R, `arrive:`) have a plan of arrivals",
+            load.headline
+        )));
+    }
     if plan.groups.iter().all(|g| matches!(g.source, Source::Users { .. })) {
         return Err(Failure::usage(anyhow!(
             "{}: users who wait for answers have no plan of arrivals; only users who arrive (-R, `arrive:`) do",

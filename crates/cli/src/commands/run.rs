@@ -57,7 +57,7 @@ pub(super) fn play(settings: &RunSettings, notes: &dyn Fn(&Summary) -> Notes) ->
             settings.load.remarks(),
         );
     }
-    for finding in settings.live.findings().iter().filter(|_| !quiet) {
+    for finding in settings.live.findings(&settings.spec).iter().filter(|_| !quiet) {
         let _ = writeln!(std::io::stderr(), "headway: {}", headway_report::words::findings::text(finding));
     }
     let mut progress = (!quiet).then(|| Progress::new(Goal::of(&settings.load)));

@@ -3,6 +3,7 @@
 
 use super::Load;
 use anyhow::{Result, bail};
+use headway_base::Nanos;
 use headway_workload::Limits;
 use headway_workload::plan::{Connections, Source};
 use headway_workload::scenario::Settings;
@@ -11,23 +12,26 @@ use headway_workload::scenario::Settings;
 const FEW_CONNECTIONS: u32 = 100;
 /// More connections than any machine could open.
 const MOST_CONNECTIONS: u32 = 10_000_000;
-pub use headway_engine::spec::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
+pub use headway_engine::spec::{
+    DEFAULT_CONNECT_TIMEOUT, DEFAULT_CONNECTING_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT,
+};
 
 /// The bounds with that many connections.
-fn limits(said: &Settings, connections: u32) -> Limits {
+fn limits(said: &Settings, connections: u32, connect_timeout: Nanos) -> Limits {
     let timeout = said.timeout.unwrap_or(DEFAULT_TIMEOUT);
     Limits {
         connections,
         max_wait: said.max_wait.unwrap_or(timeout),
         timeout,
-        connect_timeout: said.connect_timeout.unwrap_or(DEFAULT_CONNECT_TIMEOUT),
+        connect_timeout,
         drain: said.drain.unwrap_or(timeout),
     }
 }
 
 /// The bounds of a simulated run, whose generator has no limit of descriptors.
 pub fn simulated(said: &Settings) -> Limits {
-    limits(said, said.connections.unwrap_or(MOST_CONNECTIONS))
+    let connect_timeout = said.connect_timeout.unwrap_or(DEFAULT_CONNECT_TIMEOUT);
+    limits(said, said.connections.unwrap_or(MOST_CONNECTIONS), connect_timeout)
 }
 
 /// The bounds of a live run of that load, whatever this machine has; what is assumed for them is noted in it.
@@ -36,14 +40,26 @@ pub fn simulated(said: &Settings) -> Limits {
 /// Bounds within which the load cannot be sent.
 pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
     let own = users_with_connections(load);
+    let room = headway_live::host::descriptors().connections();
     let connections = said.connections.unwrap_or_else(|| {
-        let default = headway_live::host::default_connections();
+        // A cap holds requests back until a connection is free, and where each opens its own none is waited for.
+        let default = match load.plan.groups.iter().any(|group| group.connections == Connections::PerRequest)
+        {
+            true => u32::try_from(room).unwrap_or(u32::MAX),
+            false => headway_live::host::default_connections(),
+        };
         let limit = headway_live::host::descriptors().soft;
         if default < FEW_CONNECTIONS {
             load.assumed.push(format!("-c {default} (this process may open {limit} files: raise ulimit -n)"));
         }
         default.max(u32::try_from(own).unwrap_or(u32::MAX).min(MOST_CONNECTIONS))
     });
+    if load.plan.is_connecting() && own >= u64::from(connections) {
+        bail!(
+            "{own} sockets that are kept connecting, and a connection for each that is accepted, need more than the {connections} that may \
+             be open (-c; this process may open {room}: ulimit -n): ask for fewer, or raise these"
+        );
+    }
     if own > u64::from(connections) {
         bail!(
             "{own} users with a connection each (per-user) need {own} connections, and -c allows {connections}: let them share (--pool \
@@ -56,7 +72,14 @@ pub fn live(said: &Settings, load: &mut Load) -> Result<Limits> {
             load.plan.shard
         );
     }
-    Ok(limits(said, connections))
+    let connect_timeout = said.connect_timeout.unwrap_or_else(|| match load.plan.is_connecting() {
+        true => {
+            load.assumed.push(format!("--connect-timeout {DEFAULT_CONNECTING_TIMEOUT}"));
+            DEFAULT_CONNECTING_TIMEOUT
+        }
+        false => DEFAULT_CONNECT_TIMEOUT,
+    });
+    Ok(limits(said, connections, connect_timeout))
 }
 
 /// Whether this process may open the connections of its part of the load.
@@ -85,10 +108,11 @@ pub fn fit_here(limits: &Limits, load: &Load) -> Result<()> {
     }
 }
 
-/// Users of closed groups who have a connection each and keep it: they must all find one.
+/// Users of closed groups who have a connection each and keep it, and sockets that are kept connecting: they must all find one.
 fn users_with_connections(load: &Load) -> u64 {
     let of = |group: &headway_workload::plan::Group| match &group.source {
         Source::Users { level, .. } if group.connections == Connections::PerUser => u64::from(level.most()),
+        Source::Connecting { level } => u64::from(level.most()),
         _ => 0,
     };
     load.plan.groups.iter().map(of).sum()

@@ -24,6 +24,7 @@ const SEND: &str = "send";
 enum Kind {
     Arrive,
     Closed,
+    Connecting,
     Work,
     AtOnce,
 }
@@ -35,7 +36,16 @@ impl Kind {
     /// Flags that contradict each other.
     fn of(args: &LoadArgs) -> Result<Kind> {
         let closed = args.users.is_some() || args.think.is_some();
+        if args.connecting.is_some()
+            && (closed || args.rate.is_some() || args.at_once.is_some() || args.requests.is_some())
+        {
+            bail!(
+                "--connecting is a load of its own, which follows from the number of sockets and --connect-timeout: it goes without -R, -n, \
+                 -u, --think and --at-once"
+            );
+        }
         let kind = match (args.rate.is_some(), args.at_once.is_some(), args.requests.is_some()) {
+            _ if args.connecting.is_some() => Kind::Connecting,
             (true, false, _) if closed => bail!(
                 "-R (an open workload) and -u/--think (a closed one, in which users wait for their responses) are two kinds of load: \
                  give one of them"
@@ -50,7 +60,7 @@ impl Kind {
         };
         if args.arrivals.is_some() && kind != Kind::Arrive {
             bail!(
-                "--arrivals is for users who arrive (-R): with -u, -n and --at-once there is no arrival process"
+                "--arrivals is for users who arrive (-R): with -u, -n, --at-once and --connecting there is no arrival process"
             );
         }
         if args.pool.is_some() && kind == Kind::Arrive {
@@ -72,6 +82,7 @@ impl Kind {
         match self {
             Kind::Arrive => "{ arrive: { rate: 50/s }, phases: [{ hold: 10s }] }",
             Kind::Closed => "{ closed: { count: 1 }, phases: [{ hold: 10s }] }",
+            Kind::Connecting => "{ connecting: { sockets: 1 }, phases: [{ hold: 10s }] }",
             // hey's and oha's number of users.
             Kind::Work => "{ work: { requests: 1, users: 50 } }",
             Kind::AtOnce => "{ at-once: 1 }",
@@ -85,6 +96,7 @@ impl Kind {
         let words = match self {
             Kind::Arrive => [none(args.rate.is_some(), "-R 50/s"), length],
             Kind::Closed => [none(args.users.is_some(), "-u 1"), length],
+            Kind::Connecting => [None, length],
             Kind::Work => [none(args.users.is_some() || connections, "-c 50"), None],
             Kind::AtOnce => [None, None],
         };
@@ -280,6 +292,7 @@ pub(super) fn cap_alone(args: &RunArgs) -> Option<&str> {
         || load.users.is_some()
         || load.requests.is_some()
         || load.at_once.is_some()
+        || load.connecting.is_some()
         || load.think.is_some();
     args.connections.as_ref().filter(|_| !other).map(|cap| cap.text.as_str())
 }
@@ -295,6 +308,8 @@ pub(super) fn load(args: &LoadArgs) -> Vec<Override> {
         said("-R", "rate", &args.rate),
         said("-u", "users", &args.users),
         said("--at-once", "users.at-once", &args.at_once),
+        said("--connecting", "users.connecting.sockets", &args.connecting),
+        args.new_connections.then(|| Override::flag("--new-connections", "users.connections", "per-request")),
         text("--think", "users.think", args.think.as_ref()),
         said("--pool", "users.connections", &args.pool),
         text("--arrivals", "users.arrive.process", args.arrivals.as_ref().map(|given| &given.text)),

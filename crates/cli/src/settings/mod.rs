@@ -22,10 +22,10 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_base::TimeScale;
 use headway_engine::{Keep, Live, RunSpec, Start, wait};
-use headway_workload::Target;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
 use headway_workload::target::{Endpoint, HttpVersion, Scheme};
+use headway_workload::{Plan, Target};
 use std::io::Read as _;
 use std::sync::Arc;
 
@@ -96,17 +96,20 @@ impl RunSettings {
             insecure: scenario.settings.insecure.unwrap_or(false),
             http: http_version(&scenario.settings, &target)?,
             streams: scenario.settings.streams,
-            interval: interval(args.interval, &target)?,
+            interval: interval(args.interval, &target, &load.plan)?,
             answer: scenario.settings.answer.clone(),
             spread: scenario.settings.spread.unwrap_or(false),
             wait: waiting(args.wait, load.time_scale)?,
             start: args.start_at.as_deref().map(start).transpose()?,
+            sources: args.local_addr.iter().flat_map(|sources| sources.iter().copied()).collect(),
+            target_is_mine: mine(args.target_is_mine.as_deref(), &target)?,
             proxy: headway_convert::proxy::passed_over(&target, |name| std::env::var(name).ok()),
             redactor: scenario.redactor.clone(),
             target,
         };
         // What the protocol does not allow is found now, not when the run begins.
-        live.requests().map_err(|error| anyhow!("{}", live.redactor.hide(&format!("{error:#}"))))?;
+        live.requests(&load.plan)
+            .map_err(|error| anyhow!("{}", live.redactor.hide(&format!("{error:#}"))))?;
         let output = args.output.clone();
         base.shown.percentiles = output.show.percentiles.clone();
         let spec = RunSpec {
@@ -121,13 +124,26 @@ impl RunSettings {
     }
 }
 
-/// The intervals in which datagrams are counted.
-fn interval(interval: Option<Nanos>, target: &Target) -> Result<Option<Nanos>> {
+/// The host that is its user's to overload, which must be that of the target.
+fn mine(host: Option<&str>, target: &Target) -> Result<Option<String>> {
+    let Some(host) = host else { return Ok(None) };
+    if host.trim_matches(['[', ']']) != target.host() {
+        bail!(
+            "--target-is-mine {host}: the host of the target is {}, and this must be the same",
+            target.host()
+        );
+    }
+    Ok(Some(target.host().to_owned()))
+}
+
+/// The intervals in which datagrams or attempts to connect are counted.
+fn interval(interval: Option<Nanos>, target: &Target, plan: &Plan) -> Result<Option<Nanos>> {
     const SECOND: i64 = 1_000_000_000;
     let Some(length) = interval else { return Ok(None) };
-    if !target.scheme.is_datagrams() {
+    if !target.scheme.is_datagrams() && !plan.opens_each() {
         bail!(
-            "--interval counts datagrams, and the target is {}: the report shows the run over time",
+            "--interval counts datagrams, or attempts to connect (--new-connections, --connecting), and the target is {}: the report shows \
+             the run over time",
             target.scheme.name()
         );
     }

@@ -15,6 +15,12 @@ const MOST_REQUESTS: f64 = 1e10;
 /// # Errors
 /// More requests are to be expected than are simulated.
 pub fn bounded(plan: &Plan, model: &Model) -> Result<()> {
+    if plan.is_connecting() {
+        bail!(
+            "sockets that are kept connecting (`connecting:`) need a queue of connections that fills, and no model has one: play this scenario \
+             with `headway run`"
+        );
+    }
     let least_s = least_time(model, 0, model.parts.len()).max(1e-9);
     let expected: f64 = plan
         .groups
@@ -25,6 +31,7 @@ pub fn bounded(plan: &Plan, model: &Model) -> Result<()> {
                 Source::Arrivals { profile, .. } => profile.total() * asks,
                 Source::AtOnce { sessions } => *sessions as f64 * asks,
                 Source::Users { requests: Some(requests), .. } => *requests as f64,
+                Source::Connecting { .. } => 0.0,
                 Source::Users { level, .. } => {
                     let user_seconds: f64 = level
                         .phases()

@@ -109,7 +109,14 @@ fn kind(group: &Group) -> &'static str {
         Source::AtOnce { .. } => "users who come at once",
         Source::Users { requests: None, .. } => "users who stay",
         Source::Users { requests: Some(_), .. } => "fixed work",
+        Source::Connecting { .. } => "sockets that are kept connecting",
     }
+}
+
+/// Numbers of users over time, and how long each lasts.
+fn users(level: &headway_workload::users::Level) -> (String, String) {
+    let phase = |p: &headway_workload::users::UserPhase| (p.length.as_secs_f64(), p.from_users, p.to_users);
+    levels(&level.phases().iter().map(phase).collect::<Vec<Level>>(), &chosen)
 }
 
 /// What is asked of a group; two of one kind have the same items.
@@ -124,21 +131,23 @@ fn items(group: &Group, name: &dyn Fn(u16) -> String) -> Vec<Item> {
         }
         Source::AtOnce { sessions } => all.push(("users at once", sessions.to_string())),
         Source::Users { level, requests } => {
-            let phases = level.phases();
-            let phases: Vec<Level> =
-                phases.iter().map(|p| (p.length.as_secs_f64(), p.from_users, p.to_users)).collect();
-            let (levels, lengths) = levels(&phases, &chosen);
+            let (levels, lengths) = users(level);
             all.push(("users", levels));
             all.push(match requests {
                 Some(requests) => ("requests", requests.to_string()),
                 None => ("duration", lengths),
             });
         }
+        Source::Connecting { level } => {
+            let (levels, lengths) = users(level);
+            all.extend([("sockets", levels), ("duration", lengths)]);
+        }
     }
     let journey = &group.journey;
     let connections = match group.connections {
         Connections::Shared => "shared",
         Connections::PerUser => "each user's own",
+        Connections::PerRequest => "a new one for each request",
     };
     let failure = match group.on_failure {
         OnFailure::Continue => "the user goes on",

@@ -126,7 +126,9 @@ fn varies(plan: &Plan) -> Option<PlanPart> {
     let measured = plan.measured_from..plan.end();
     plan.groups.iter().find_map(|group| match &group.source {
         Source::Arrivals { profile, .. } => rate_varies(profile, &measured).then_some(PlanPart::Rate),
-        Source::Users { level, .. } => users_vary(level, &measured).then_some(PlanPart::Users),
+        Source::Users { level, .. } | Source::Connecting { level } => {
+            users_vary(level, &measured).then_some(PlanPart::Users)
+        }
         Source::AtOnce { .. } => None,
     })
 }

@@ -29,6 +29,7 @@ use rustix::io::Errno;
 use rustix::net;
 use std::collections::VecDeque;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::address::Address;
@@ -39,6 +40,12 @@ pub type Token = u32;
 const WAKER: u64 = u64::MAX;
 const LISTENER: u64 = u64::MAX - 1;
 const EVENTS_PER_WAIT: usize = 256;
+
+/// What epoll tells of a socket, once each time.
+const WATCHED: epoll::EventFlags = epoll::EventFlags::IN
+    .union(epoll::EventFlags::OUT)
+    .union(epoll::EventFlags::RDHUP)
+    .union(epoll::EventFlags::ET);
 
 /// The peer has closed, or the socket failed.
 const ENDING: epoll::EventFlags =
@@ -129,7 +136,19 @@ struct Socket {
     watchable: bool,
     /// The send whose departure is still to be reported.
     watch: Option<Watch>,
+    /// What it was made for, as long as it connects by TCP.
+    made: Option<Made>,
 }
+
+/// What a socket of TCP was made for: it can connect to any address of that kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Made {
+    is_ipv4: bool,
+    source: Option<IpAddr>,
+}
+
+/// Sockets kept for further attempts, at most. Where attempts are given up another takes the place of each.
+const SPARES: usize = 64;
 
 /// What a socket carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,6 +160,16 @@ enum Kind {
 }
 
 impl Socket {
+    /// Its connection stands. Of what fails here the connection goes on without.
+    fn stands(&mut self, kernel_stamps: bool) {
+        let stream = self.kind == Kind::Stream;
+        if stream {
+            let _ = socket::prepare(&self.fd);
+        }
+        self.stamped = kernel_stamps && receive::ask_for_stamps(&self.fd);
+        self.watchable = stream && self.stamped && departure::ask_for_departures(&self.fd);
+    }
+
     /// Whether nothing can be sent any more. One of datagrams goes on after a failure.
     fn is_broken(&self) -> bool {
         self.broken.is_some() && self.kind == Kind::Stream
@@ -167,6 +196,8 @@ pub struct Reactor {
     /// How many of them have their turn before the next wait.
     turns: usize,
     kernel_stamps: bool,
+    /// Sockets whose attempt to connect was given up: to make one, and to have epoll watch it, costs more than to connect it anew.
+    spares: Vec<(Made, OwnedFd)>,
 }
 
 impl Reactor {
@@ -191,6 +222,7 @@ impl Reactor {
             ready: VecDeque::new(),
             turns: 0,
             kernel_stamps,
+            spares: Vec::new(),
         })
     }
 
@@ -237,19 +269,36 @@ impl Reactor {
         Ok(epoll::add(&self.epoll, listener.as_fd(), data, epoll::EventFlags::IN)?)
     }
 
-    /// Begins to connect; [`Completion::Connected`] reports the result.
+    /// Begins to connect, from that address of this machine if there is one; [`Completion::Connected`] reports the result.
     ///
     /// # Errors
     /// It failed at once: no descriptor, no port, no route, or refused.
-    pub fn connect(&mut self, token: Token, address: &Address) -> io::Result<()> {
+    pub fn connect(&mut self, token: Token, address: &Address, source: Option<IpAddr>) -> io::Result<()> {
+        let made = match address {
+            Address::Tcp(at) => Some(Made { is_ipv4: at.is_ipv4(), source }),
+            _ => None,
+        };
+        if let Some(at) = made.and_then(|made| self.spares.iter().rposition(|(other, _)| *other == made)) {
+            let (made, fd) = self.spares.swap_remove(at);
+            return match socket::connect(&fd, address) {
+                Ok(()) | Err(Errno::INPROGRESS) => self.watch(token, fd, Some(made)),
+                Err(error) => Err(error.into()),
+            };
+        }
         let fd = socket::open(address)?;
+        if let Some(source) = source {
+            socket::bind_source(&fd, source)?;
+        }
         match socket::connect(&fd, address) {
             // A connection that is established at once (a Unix socket's) is reported by its first event too.
             Ok(()) | Err(Errno::INPROGRESS) => self.insert(token, fd, true)?,
             Err(error) => return Err(error.into()),
         }
-        if let (Address::Udp(_), Some(Some(socket))) = (address, self.sockets.get_mut(token as usize)) {
-            (socket.kind, socket.watchable) = (Kind::Datagrams, false);
+        if let Some(Some(socket)) = self.sockets.get_mut(token as usize) {
+            socket.made = made;
+            if matches!(address, Address::Udp(_)) {
+                socket.kind = Kind::Datagrams;
+            }
         }
         Ok(())
     }
@@ -259,7 +308,7 @@ impl Reactor {
     /// # Errors
     /// The descriptor cannot be watched.
     pub fn adopt(&mut self, token: Token, fd: OwnedFd) -> io::Result<()> {
-        socket::prepare_accepted(&fd)?;
+        socket::prepare(&fd)?;
         self.insert(token, fd, false)
     }
 
@@ -278,13 +327,30 @@ impl Reactor {
     }
 
     fn insert(&mut self, token: Token, fd: OwnedFd, connecting: bool) -> io::Result<()> {
-        let stamped = self.kernel_stamps && receive::ask_for_stamps(&fd);
-        let watchable = connecting && stamped && departure::ask_for_departures(&fd);
+        let name = self.named(token);
+        epoll::add(&self.epoll, &fd, name, WATCHED)?;
+        self.place(token, fd, connecting, None);
+        Ok(())
+    }
+
+    /// Takes on a socket that epoll watches already, and that connects anew.
+    fn watch(&mut self, token: Token, fd: OwnedFd, made: Option<Made>) -> io::Result<()> {
+        let name = self.named(token);
+        epoll::modify(&self.epoll, &fd, name, WATCHED)?;
+        self.place(token, fd, true, made);
+        Ok(())
+    }
+
+    /// What epoll is to call the next socket.
+    fn named(&mut self, token: Token) -> epoll::EventData {
         self.lives = self.lives.wrapping_add(1) & 0x7fff_ffff;
+        epoll::EventData::new_u64(name(token, self.lives))
+    }
+
+    fn place(&mut self, token: Token, fd: OwnedFd, connecting: bool, made: Option<Made>) {
+        // A socket that connects is made ready once it stands: of those that are given up it would be for nothing.
+        let stamped = !connecting && self.kernel_stamps && receive::ask_for_stamps(&fd);
         let life = self.lives;
-        let flags =
-            epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
-        epoll::add(&self.epoll, &fd, epoll::EventData::new_u64(name(token, life)), flags)?;
         let index = token as usize;
         if self.sockets.len() <= index {
             self.sockets.resize_with(index + 1, || None);
@@ -299,10 +365,10 @@ impl Reactor {
             broken: None,
             ending: false,
             stamped,
-            watchable,
+            watchable: false,
             watch: None,
+            made,
         });
-        Ok(())
     }
 
     /// Sends these bytes, after those of earlier sends that have not completed. Should the socket fail,
@@ -415,8 +481,11 @@ impl Reactor {
 
     /// Closes a socket and forgets it; no further completions of it follow.
     pub fn close(&mut self, token: Token) {
-        if let Some(slot) = self.sockets.get_mut(token as usize) {
-            *slot = None;
+        let Some(socket) = self.sockets.get_mut(token as usize).and_then(Option::take) else { return };
+        if let Some(made) = socket.made.filter(|_| socket.connecting && self.spares.len() < SPARES)
+            && socket::abandon(&socket.fd).is_ok()
+        {
+            self.spares.push((made, socket.fd));
         }
     }
 
@@ -522,8 +591,9 @@ impl Reactor {
                 Ok(Err(error)) | Err(error) => Err(error.into()),
             };
             flags.remove(epoll::EventFlags::OUT);
-            if result.is_err() {
-                *flags = epoll::EventFlags::empty();
+            match &result {
+                Ok(()) => socket.stands(self.kernel_stamps),
+                Err(_) => *flags = epoll::EventFlags::empty(),
             }
             return Some(Completion::Connected(token, result));
         }

@@ -25,21 +25,22 @@ pub(crate) struct Datagram {
 
 /// Asks the kernel to stamp what this socket receives; false where it does not (Unix sockets, other systems).
 pub(crate) fn ask_for_stamps(fd: impl AsFd) -> bool {
-    ask(fd, libc::SO_TIMESTAMPNS)
+    switch_on(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)
 }
 
 /// Asks the kernel to say with each datagram how many it has dropped.
 pub(crate) fn ask_for_drops(fd: impl AsFd) -> bool {
-    ask(fd, libc::SO_RXQ_OVFL)
+    switch_on(fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL)
 }
 
-fn ask(fd: impl AsFd, option: libc::c_int) -> bool {
+/// Switches an option of a socket on; false where the system does not have it.
+pub(super) fn switch_on(fd: impl AsFd, level: libc::c_int, option: libc::c_int) -> bool {
     let on: libc::c_int = 1;
     // SAFETY: the descriptor is open, and the option's value is a c_int that lives through the call.
     let result = unsafe {
         libc::setsockopt(
             fd.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
+            level,
             option,
             (&raw const on).cast(),
             size_of::<libc::c_int>() as libc::socklen_t,

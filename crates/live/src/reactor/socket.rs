@@ -1,11 +1,12 @@
 //! Making sockets: non-blocking, closed on exec, without Nagle's delay.
 
+use super::receive::switch_on;
 use crate::address::Address;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, ipproto, sockopt};
 use std::io;
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
@@ -20,9 +21,7 @@ pub(super) fn open(address: &Address) -> io::Result<OwnedFd> {
             net::socket_with(family(address), SocketType::DGRAM, FLAGS, Some(ipproto::UDP))?
         }
         Address::Tcp(address) => {
-            let fd = net::socket_with(family(address), SocketType::STREAM, FLAGS, Some(ipproto::TCP))?;
-            sockopt::set_tcp_nodelay(&fd, true)?;
-            fd
+            net::socket_with(family(address), SocketType::STREAM, FLAGS, Some(ipproto::TCP))?
         }
         Address::Unix(_) => net::socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?,
     })
@@ -48,8 +47,22 @@ pub(super) fn connect(fd: &OwnedFd, address: &Address) -> Result<(), Errno> {
     }
 }
 
-/// An accepted socket is made like an opened one. Unix sockets have no Nagle.
-pub(super) fn prepare_accepted(fd: &OwnedFd) -> io::Result<()> {
+/// Gives an attempt to connect up: the socket can connect anew, to the same or another target. Its port is free again.
+pub(super) fn abandon(fd: &OwnedFd) -> Result<(), Errno> {
+    net::connect_unspec(fd)?;
+    // What the attempt came to is not what the next one comes to.
+    sockopt::socket_error(fd)?.or(Ok(()))
+}
+
+/// Begins to connect from that address of this machine. The port is chosen as it connects, so that a port serves for connections to several
+/// targets (`IP_BIND_ADDRESS_NO_PORT`, ip(7)); an older system chooses it now.
+pub(super) fn bind_source(fd: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
+    let _ = switch_on(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+    net::bind(fd, &SocketAddr::new(source, 0))
+}
+
+/// A socket whose connection stands, opened or accepted, sends what it is given at once. Unix sockets have no Nagle.
+pub(super) fn prepare(fd: &OwnedFd) -> io::Result<()> {
     match sockopt::set_tcp_nodelay(fd, true) {
         Err(error) if error != Errno::OPNOTSUPP && error != Errno::NOPROTOOPT => Err(error.into()),
         _ => Ok(()),

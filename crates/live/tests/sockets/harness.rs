@@ -171,6 +171,7 @@ impl Load {
         let config = Config {
             plan: plan.clone(),
             address: address.clone(),
+            sources: Vec::new(),
             tls: self.tls,
             protocols: self.protocols,
             spread: self.spread,

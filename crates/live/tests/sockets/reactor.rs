@@ -35,7 +35,7 @@ fn until(reactor: &mut Reactor, buffer: &mut [u8], wanted: impl Fn(&Completion) 
 
 /// A connection of the reactor, and its other end.
 fn connected(reactor: &mut Reactor, token: Token, target: &Target) -> TcpStream {
-    reactor.connect(token, &target.1).unwrap();
+    reactor.connect(token, &target.1, None).unwrap();
     let (peer, _) = target.0.accept().unwrap();
     until(reactor, &mut [0; 16], |c| matches!(c, Completion::Connected(t, Ok(())) if *t == token));
     peer
@@ -58,7 +58,7 @@ fn a_token_used_again_hears_nothing_of_its_earlier_socket() {
         reactor.close(token);
         reactor.close(again);
         let mut fresh = {
-            reactor.connect(again, &target.1).unwrap();
+            reactor.connect(again, &target.1, None).unwrap();
             target.0.accept().unwrap().0
         };
         fresh.write_all(b"fresh").unwrap();
@@ -67,6 +67,47 @@ fn a_token_used_again_hears_nothing_of_its_earlier_socket() {
             matches!(seen[..], [Completion::Connected(a, Ok(())), Completion::Received(b, 5, _)] if a == again && b == again),
             "{seen:?}"
         );
+    });
+}
+
+/// The socket of an attempt that is given up connects anew: nothing of the attempt before is told of it.
+#[test]
+fn an_attempt_after_one_that_was_given_up_hears_nothing_of_it() {
+    guarded(|| {
+        let (mut reactor, full, open) = (Reactor::new(true).unwrap(), target(), target());
+        rustix::net::listen(&full.0, 0).unwrap();
+        // The queue holds one more than it is to.
+        let _waits = TcpStream::connect(full.0.local_addr().unwrap()).unwrap();
+        let mut buffer = [0; 16];
+        for round in 0..50 {
+            reactor.connect(round % 4, &full.1, None).unwrap();
+            reactor.wait(Some(Nanos::ZERO)).unwrap();
+            assert!(reactor.next(&mut buffer).is_none(), "a full queue tells nothing");
+            reactor.close(round % 4);
+            if round % 10 == 0 {
+                let mut peer = connected(&mut reactor, 9, &open);
+                peer.write_all(b"hello").unwrap();
+                let seen = until(&mut reactor, &mut buffer, |c| matches!(c, Completion::Received(..)));
+                assert!(matches!(seen[..], [Completion::Received(9, 5, Some(_))]), "{seen:?}");
+                reactor.close(9);
+            }
+        }
+        let port = { TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap() };
+        reactor.connect(1, &full.1, None).unwrap();
+        reactor.close(1);
+        let refused = match reactor.connect(1, &Address::Tcp(port), None) {
+            Err(error) => error,
+            Ok(()) => match until(&mut reactor, &mut buffer, |_| true).pop() {
+                Some(Completion::Connected(1, Err(error))) => error,
+                other => panic!("{other:?}"),
+            },
+        };
+        assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+        // From an address of its own, and not by the socket that had none.
+        reactor.connect(2, &full.1, None).unwrap();
+        reactor.close(2);
+        reactor.connect(2, &open.1, Some("127.0.0.7".parse().unwrap())).unwrap();
+        assert_eq!(open.0.accept().unwrap().1.ip().to_string(), "127.0.0.7");
     });
 }
 
@@ -79,10 +120,10 @@ fn a_unix_socket_closed_before_it_was_told_of_is_not_told_of() {
         let mut reactor = Reactor::new(false).unwrap();
         let address = Address::Unix(path);
         for _ in 0..3 {
-            reactor.connect(7, &address).unwrap();
+            reactor.connect(7, &address, None).unwrap();
             reactor.close(7);
         }
-        reactor.connect(7, &address).unwrap();
+        reactor.connect(7, &address, None).unwrap();
         for _ in 0..3 {
             drop(listener.accept().unwrap());
         }

@@ -8,8 +8,8 @@ use crate::words::{self, Tone};
 use headway_base::rcode::Status;
 use headway_stats::Summary;
 use headway_stats::summary::{
-    DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES, Source, Spread, StrayCounts,
-    Tail, ThreadGroup, ThresholdResult, TimePart, percentile_key,
+    ConnectCounts, ConnectRow, DatagramRow, Failure, FailureReason, Interval, LabelSummary, PERCENTILES,
+    Source, Spread, StrayCounts, Tail, ThreadGroup, ThresholdResult, TimePart, percentile_key,
 };
 
 /// Labels, and groups, that renderings of little room show.
@@ -287,27 +287,53 @@ pub(crate) fn datagrams(summary: &Summary) -> Option<Section> {
     if rows.is_empty() {
         return None;
     }
-    let known = |n: Option<u64>| Cell::new(n.map_or("-".into(), count));
     let row = |row: &DatagramRow| {
-        let span = format!("{} to {} s", chosen(row.from_s), chosen(row.to_s));
         let StrayCounts { late, duplicates, reordered, unexpected } = row.counts;
-        let strays = [late, duplicates, reordered, unexpected];
-        let mut cells =
-            vec![Cell::new(span), Cell::new(count(row.sent)), known(row.received), known(row.lost)];
-        cells.extend(strays.map(|n| Cell::new(count(n))));
-        Row::from(cells)
+        let counts = [
+            Some(row.sent),
+            row.received,
+            row.lost,
+            Some(late),
+            Some(duplicates),
+            Some(reordered),
+            Some(unexpected),
+        ];
+        by_interval([row.from_s, row.to_s], counts)
     };
-    let numbers = ["sent", "received", "lost", "late", "duplicated", "reordered", "unexpected"];
+    let names = ["sent", "received", "lost", "late", "duplicated", "reordered", "unexpected"];
+    Some(intervals("datagrams", "Datagrams", names, rows.iter().map(row).collect()))
+}
+
+/// What became of attempts to connect, interval by interval; none unless that was asked for.
+pub(crate) fn attempts(summary: &Summary) -> Option<Section> {
+    let rows = &summary.connects.as_ref()?.intervals;
+    if rows.is_empty() {
+        return None;
+    }
+    let row = |row: &ConnectRow| {
+        let ConnectCounts { attempts, established, refused, timed_out, local_limit, failed, served } =
+            row.counts;
+        let counts = [attempts, established, refused, timed_out, local_limit, failed, served];
+        by_interval([row.from_s, row.to_s], counts.map(Some))
+    };
+    let names = ["attempts", "established", "refused", "given up", "local limit", "failed", "served"];
+    Some(intervals("attempts", "Attempts to connect", names, rows.iter().map(row).collect()))
+}
+
+/// A row of counts from one instant to another, those that are known.
+fn by_interval([from_s, to_s]: [f64; 2], counts: [Option<u64>; 7]) -> Row {
+    let span = format!("{} to {} s", chosen(from_s), chosen(to_s));
+    let counts = counts.into_iter().map(|n| Cell::new(n.map_or("-".into(), count)));
+    Row::from(std::iter::once(Cell::new(span)).chain(counts).collect::<Vec<_>>())
+}
+
+/// A section of counts by interval.
+fn intervals(id: &'static str, title: &str, names: [&str; 7], rows: Vec<Row>) -> Section {
     let mut columns = vec![Column::word("interval", 13)];
-    columns.extend(numbers.map(|name| Column::number(name, name.len().max(7) + 1)));
-    let table = Table {
-        caption: "Datagrams by interval".into(),
-        columns,
-        rows: rows.iter().map(row).collect(),
-        row: "interval",
-        ..Table::default()
-    };
-    Some(Section { id: "datagrams", title: "Datagrams".into(), blocks: vec![Block::Table(table)] })
+    columns.extend(names.map(|name| Column::number(name, name.len().max(7) + 1)));
+    let caption = format!("{title} by interval");
+    let table = Table { caption, columns, rows, row: "interval", ..Table::default() };
+    Section { id, title: title.into(), blocks: vec![Block::Table(table)] }
 }
 
 /// How requests failed, by outcome, status code and step; none where the outcomes say all of it.

@@ -123,6 +123,7 @@ fn sections(page: &mut Markup, summary: &Summary) {
     steps::over_time(page, summary);
     rates::bytes(page, summary);
     show(page, run_content::datagrams(summary));
+    show(page, run_content::attempts(summary));
     figures::in_flight(page, summary);
     beside::run(page, summary);
     model::model(page, summary);

@@ -93,7 +93,7 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         pairs.extend(worded("target", &plan.target));
         let name = match words::kind(summary) {
             Kind::Open | Kind::Sessions => "arrival process",
-            Kind::Closed | Kind::FixedWork => "kind of load",
+            Kind::Closed | Kind::FixedWork | Kind::Connecting => "kind of load",
         };
         pairs.push((name, plan.process.clone()));
         pairs.extend(plan.rate.map(|per_second| ("rate", rate(per_second))));
@@ -109,14 +109,24 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
                     Kind::Open => rate(x),
                     Kind::Sessions => format!("{} sessions", rate(x)),
                     Kind::Closed | Kind::FixedWork => format!("{} users", chosen(x)),
+                    Kind::Connecting => format!("{} sockets", chosen(x)),
                 };
                 let (from, to) = (level(phase.from), level(phase.to));
                 format!("{} from {from} to {to}{warmup}", time(phase.length_s))
             };
             pairs.push(("phases", plan.phases.iter().map(phase).collect::<Vec<_>>().join("; ")));
         }
-        pairs
-            .extend([counted("requests", plan.requests), counted("users", plan.users)].into_iter().flatten());
+        pairs.extend(
+            [
+                counted("requests", plan.requests),
+                counted("users", plan.users),
+                counted("sockets kept connecting", plan.sockets),
+            ]
+            .into_iter()
+            .flatten(),
+        );
+        let new = plan.new_connections.then(|| "a new one for each request".to_owned());
+        pairs.extend(new.map(|new| ("connections", new)));
         pairs.extend(worded("think time", &plan.think));
         pairs.extend(counted("connection cap", plan.connections));
         pairs.extend(worded("version of HTTP", &plan.http));
@@ -149,6 +159,7 @@ pub(super) fn settings(page: &mut Markup, summary: &Summary) {
         Kind::Open => "arrivals due",
         Kind::Sessions => "requests, by when their sessions were due",
         Kind::Closed | Kind::FixedWork => "requests due",
+        Kind::Connecting => "attempts due",
     };
     pairs.push((
         due,

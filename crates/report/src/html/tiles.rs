@@ -6,7 +6,7 @@ use super::tables::dash;
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use crate::words::{self, Kind};
 use headway_stats::Summary;
-use headway_stats::summary::Spread;
+use headway_stats::summary::{Connects, Spread};
 
 /// Title, value, and what it is of.
 pub(super) type Tile = (&'static str, String, String);
@@ -32,9 +32,12 @@ fn of_run(summary: &Summary) -> Vec<Tile> {
         Kind::Sessions => sessions(summary),
         Kind::Closed => closed(summary),
         Kind::FixedWork => fixed_work(summary),
+        Kind::Connecting => Vec::new(),
     };
+    tiles.extend(summary.connects.iter().flat_map(connects));
     let since = match kind {
         Kind::Closed | Kind::FixedWork => "conditional on the loop",
+        Kind::Connecting => "from due to connect to done",
         Kind::Open | Kind::Sessions => "from due to done",
     };
     let response = &summary.response;
@@ -93,6 +96,18 @@ fn closed(summary: &Summary) -> Vec<Tile> {
     vec![
         ("Request rate", dash(summary.rate.started, rate), by),
         ("RoRT", dash(rort, share), "share of a user's cycle spent waiting".into()),
+    ]
+}
+
+fn connects(connects: &Connects) -> Vec<Tile> {
+    let per_s = connects.per_s.unwrap_or_default();
+    let expected =
+        connects.expected_per_s.map_or(String::new(), |asked| format!("of {} expected", rate(asked)));
+    let failed = format!("{} given up, {} refused", rate(per_s.timed_out), rate(per_s.refused));
+    vec![
+        ("Attempts to connect", rate(per_s.attempts), expected),
+        ("Established", rate(per_s.established), failed),
+        ("Served", rate(per_s.served), "answered per second".into()),
     ]
 }
 

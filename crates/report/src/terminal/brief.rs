@@ -45,6 +45,9 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
     page.blank();
     page.marked(0, "", Tone::Plain, &brief::subject(summary));
     page.labelled("load", Tone::Plain, &brief::load(summary));
+    if let Some(text) = brief::connecting(summary) {
+        page.labelled("connect", Tone::Plain, &text);
+    }
     times(page, summary);
     histogram::render(page, summary, style);
     beside::run(page, summary);

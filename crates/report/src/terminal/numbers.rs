@@ -136,7 +136,8 @@ pub(super) fn outcomes(page: &mut Page, summary: &Summary) {
         let (received, sent) = (per_second(summary.rate.bytes_received), per_second(summary.rate.bytes_sent));
         page.labelled("bytes", Tone::Plain, &format!("{received} received, {sent} sent"));
     }
-    content::run::datagrams(summary).iter().for_each(|datagrams| section(page, datagrams));
+    let counted = content::run::datagrams(summary).into_iter().chain(content::run::attempts(summary));
+    counted.for_each(|counted| section(page, &counted));
 }
 
 /// Why requests failed, and what helps.

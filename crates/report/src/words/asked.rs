@@ -6,7 +6,7 @@
 use super::Tone;
 use super::audit::{self, dash};
 use crate::format::{count, number, plural, rate, share, share_of, time, whole};
-use headway_stats::summary::{PlanKind, PlanSummary, RuleId, Source, StrayCounts, Strays};
+use headway_stats::summary::{Connects, PlanKind, PlanSummary, RuleId, Source, StrayCounts, Strays};
 use headway_stats::{Summary, Workload};
 
 /// Kinds of load, as far as their words differ.
@@ -20,6 +20,8 @@ pub enum Kind {
     Closed,
     /// So many requests, or sessions that all come at once, as fast as they go.
     FixedWork,
+    /// Sockets are kept connecting.
+    Connecting,
 }
 
 /// The kind of the load. Documents that do not tell hold open ones.
@@ -28,6 +30,7 @@ pub fn kind(summary: &Summary) -> Kind {
         Some(Workload::Sessions) => Kind::Sessions,
         Some(Workload::Closed) => Kind::Closed,
         Some(Workload::FixedWork) => Kind::FixedWork,
+        Some(Workload::Connecting) => Kind::Connecting,
         Some(Workload::Open | Workload::Foreign) | None => Kind::Open,
     }
 }
@@ -92,7 +95,13 @@ pub fn strays(strays: &Strays) -> String {
 fn load(summary: &Summary, plan: &PlanSummary) -> Option<String> {
     let users = plan.users.filter(|&users| users > 0);
     let think = plan.think.as_ref().map_or(String::new(), |think| format!(", thinking {think}"));
-    match kind(summary) {
+    let new = if plan.new_connections { ", a new connection each" } else { "" };
+    let words = match kind(summary) {
+        Kind::Connecting => {
+            let timeout =
+                plan.connect_timeout_s.map_or(String::new(), |s| format!(", each for {} at most", time(s)));
+            return plan.sockets.map(|n| format!("{} kept connecting{timeout}", plural(n, "socket")));
+        }
         Kind::Open => match plan.rate {
             Some(_) => Some(format!("{} at {}", plan.process, plan_rate(plan).unwrap_or_default())),
             None => match users {
@@ -128,7 +137,8 @@ fn load(summary: &Summary, plan: &PlanSummary) -> Option<String> {
             let by = users.map_or(String::new(), |users| format!(" by {}", plural(users, "user")));
             Some(format!("fixed work{requests}{by}{think}"))
         }
-    }
+    };
+    words.map(|words| words + new)
 }
 
 /// The rate of the plan; of one that varies within the measured phase the highest.
@@ -181,7 +191,7 @@ pub fn asked(summary: &Summary) -> Option<u64> {
     let plan = summary.plan.as_ref();
     match kind(summary) {
         Kind::Sessions => summary.sessions.as_ref().map(|sessions| sessions.n),
-        Kind::Closed => None,
+        Kind::Closed | Kind::Connecting => None,
         Kind::FixedWork => plan.and_then(|plan| plan.requests),
         Kind::Open => {
             let due = (summary.rate.n > 0).then_some(summary.rate.n);
@@ -249,14 +259,16 @@ pub fn table(summary: &Summary) -> Table {
         Kind::Sessions => sessions(summary),
         Kind::Closed => closed(summary),
         Kind::FixedWork => fixed_work(summary),
+        Kind::Connecting => Vec::new(),
     };
+    rows.extend(summary.connects.iter().flat_map(connects));
     rows.push(cov(summary));
     Table {
         title: if kind == Kind::Open { "Arrivals" } else { "Load" },
         asked: if summary.audit.is_some() { "expected" } else { "planned" },
         sent: match kind {
             Kind::Open | Kind::Sessions => "sent",
-            Kind::Closed | Kind::FixedWork => "actual",
+            Kind::Closed | Kind::FixedWork | Kind::Connecting => "actual",
         },
         rows,
         meaning: match kind {
@@ -266,6 +278,36 @@ pub fn table(summary: &Summary) -> Table {
             _ => "(1 = independent users, 0 = evenly paced, above 1 = bunched)",
         },
     }
+}
+
+/// Attempts to connect and what became of them: rates, and counts behind them. Sockets that are kept connecting make as many as their number,
+/// the connect timeout and the target's acceptance come to.
+fn connects(connects: &Connects) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let per_s = connects.per_s.unwrap_or_default();
+    let counts = connects.counts;
+    if let Some(sockets) = connects.sockets {
+        rows.push(row(
+            "sockets",
+            people(sockets),
+            dash(connects.connecting, number),
+            "connecting on average".into(),
+        ));
+    }
+    rows.push(row(
+        "attempts",
+        dash(connects.expected_per_s, rate),
+        rate(per_s.attempts),
+        count(counts.attempts),
+    ));
+    let others = [
+        ("established", per_s.established, counts.established),
+        ("refused", per_s.refused, counts.refused),
+        ("given up", per_s.timed_out, counts.timed_out),
+        ("served", per_s.served, counts.served),
+    ];
+    rows.extend(others.map(|(name, per_s, n)| row(name, "-".into(), rate(per_s), count(n))));
+    rows
 }
 
 fn row(name: &'static str, asked: String, sent: String, note: String) -> Row {

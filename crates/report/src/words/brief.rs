@@ -6,7 +6,7 @@ use super::{Answer, SATURATED, Tone, asked, busiest_worker, failures, outcome_me
 use crate::format::{count, plural, rate, share, share_of, size, time};
 use headway_base::Outcome;
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, Pattern};
+use headway_stats::summary::{Connects, FailureReason, Pattern};
 
 /// Are the starts like those of independent users? In a line, where there is more to say than that.
 pub fn pattern(summary: &Summary) -> Answer {
@@ -66,7 +66,13 @@ pub fn failures(summary: &Summary) -> Vec<Failed> {
                 meaning => format!("{ended}: {meaning}"),
             };
             let reasons = failures::reasons(summary, name, status);
-            let advice = failures::kinds(summary, name, status).into_iter().map(failures::advice).collect();
+            // Sockets that are kept connecting are given up by design.
+            let by_design =
+                asked::kind(summary) == asked::Kind::Connecting && name == Outcome::ConnectTimeout.name();
+            let advice = match by_design {
+                true => Vec::new(),
+                false => failures::kinds(summary, name, status).into_iter().map(failures::advice).collect(),
+            };
             let why = match &reasons[..] {
                 [] => Vec::new(),
                 [row] if row.n >= n => vec![row.example.clone()],
@@ -102,6 +108,9 @@ pub fn load(summary: &Summary) -> String {
     let rates = &summary.rate;
     let bytes = |bytes: Option<f64>| bytes.map(|bytes| format!("{}/s", size(bytes)));
     let answered = !super::is_one_way(summary);
+    if let Some(connects) = &summary.connects {
+        return attempts(connects, rates.offered.filter(|_| connects.sockets.is_none()));
+    }
     let parts = [
         ("offered", rates.offered.map(rate)),
         ("sent", rates.started.map(rate)),
@@ -112,6 +121,41 @@ pub fn load(summary: &Summary) -> String {
     let parts: Vec<String> =
         parts.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?))).collect();
     parts.join(", ")
+}
+
+/// `attempts 2,063/s (2,065/s expected), established 121/s, given up 1,942/s, served 121/s`.
+fn attempts(connects: &Connects, offered: Option<f64>) -> String {
+    let per_s = connects.per_s.unwrap_or_default();
+    let expected = connects.expected_per_s.map(|expected| format!(" ({} expected)", rate(expected)));
+    let unless_none = |per_s: f64| Some(per_s).filter(|&per_s| per_s > 0.0);
+    let parts = [
+        ("offered", offered, None),
+        ("attempts", Some(per_s.attempts), expected),
+        ("established", Some(per_s.established), None),
+        ("refused", unless_none(per_s.refused), None),
+        ("given up", unless_none(per_s.timed_out), None),
+        ("served", Some(per_s.served), None),
+    ];
+    let part = |(name, per_s, more): (&str, Option<f64>, Option<String>)| {
+        Some(format!("{name} {}{}", rate(per_s?), more.unwrap_or_default()))
+    };
+    parts.into_iter().filter_map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// How long connections took to be established; none unless each request opens its own.
+pub fn connecting(summary: &Summary) -> Option<String> {
+    summary.connects.as_ref()?;
+    let Some(part) = summary.time_split.as_ref().and_then(|split| split.connect) else {
+        return Some("no connection was established".to_owned());
+    };
+    Some(format!(
+        "p50 {}, p90 {}, p99 {}, at most {} until a connection was established (n {})",
+        time(part.p50),
+        time(part.p90),
+        time(part.p99),
+        time(part.max),
+        count(part.n)
+    ))
 }
 
 /// Whether the generator kept up, and how late it was; none where nothing watched it.

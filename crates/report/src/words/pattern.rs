@@ -33,6 +33,10 @@ pub fn pattern(summary: &Summary) -> Answer {
             (Tone::Warn, text + &because(summary))
         }
         Pattern::Undecided => (Tone::Plain, undecided::why(summary)),
+        Pattern::NotApplicable if asked::kind(summary) == asked::Kind::Connecting => (
+            Tone::Plain,
+            "when a socket connects again follows from the target and from the connect timeout".to_owned(),
+        ),
         Pattern::NotApplicable if summary.arrivals.n > 0 => (
             Tone::Plain,
             "the number of users changes over the measured phase, and the starts with it".to_owned(),

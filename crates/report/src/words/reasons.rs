@@ -205,7 +205,7 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
             Kind::Open | Kind::Sessions => {
                 "Raise `connections:` if real users would not share them. Else lower the rate to one that the model sustains."
             }
-            Kind::Closed | Kind::FixedWork => {
+            Kind::Closed | Kind::FixedWork | Kind::Connecting => {
                 "Raise `connections:` if real users would not share them. Else count the time blocked as a part of the response."
             }
         },
@@ -214,7 +214,7 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
                 "Lower the rate to one that the model sustains, or change the model. More servers, fewer attempts, time-outs that \
                  call back, and shorter faults help."
             }
-            Kind::Closed | Kind::FixedWork => {
+            Kind::Closed | Kind::FixedWork | Kind::Connecting => {
                 "Ask for fewer users, or change the model. More servers, fewer attempts, and shorter faults help."
             }
         },
@@ -253,7 +253,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
             Kind::Open => {
                 "Raise -c if real users would not share connections. Else lower the rate to one that the target sustains."
             }
-            Kind::Closed | Kind::FixedWork => {
+            Kind::Closed | Kind::FixedWork | Kind::Connecting => {
                 "Raise -c if real users would not share connections. Else count the time blocked as a part of the response."
             }
         },
@@ -276,7 +276,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
             Kind::Open | Kind::Sessions => {
                 "Give the generator idle cores (--threads) or another machine. Or lower the rate."
             }
-            Kind::Closed | Kind::FixedWork => {
+            Kind::Closed | Kind::FixedWork | Kind::Connecting => {
                 "Give the generator idle cores (--threads) or another machine. Or ask for fewer users."
             }
         },
@@ -291,6 +291,9 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
         }
         Rule(RuleId::UsersHeld) => {
             "Check why users stopped. Failures early in their journey do that, or a cap below the users specified."
+        }
+        Rule(RuleId::SocketsHeld) => {
+            "Keep fewer sockets connecting, or raise --connect-timeout. Or give the generator idle cores (--threads), or another machine."
         }
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
         Finding(FindingId::SameHost) => "Put the generator on another machine, or pin each to its own cores.",
@@ -308,6 +311,7 @@ pub fn rule_title(rule: &RuleResult) -> String {
         (RuleId::Bunching, _) => "bunching (CoV^2 started - intended)".into(),
         (RuleId::Dispersion, Some(window)) => format!("dispersion in windows of {}", time(window)),
         (RuleId::UsersHeld, _) => "the share of users held".into(),
+        (RuleId::SocketsHeld, _) => "the share of time in which sockets kept connecting".into(),
         (RuleId::AllIssued, _) => "the share of requests sent".into(),
         (RuleId::Cov, _) => "CoV of the headways".into(),
         (RuleId::Ks, _) => "distance of the headways from an exponential law".into(),
@@ -320,8 +324,8 @@ pub fn rule_title(rule: &RuleResult) -> String {
 
 /// Whether the statistic of a rule is a share.
 fn is_share(rule: &RuleId) -> bool {
-    use RuleId::{AllIssued, DepartedLate, LateShare, RequestsSent, SentShare, UsersHeld};
-    matches!(rule, SentShare | RequestsSent | LateShare | DepartedLate | UsersHeld | AllIssued)
+    use RuleId::{AllIssued, DepartedLate, LateShare, RequestsSent, SentShare, SocketsHeld, UsersHeld};
+    matches!(rule, SentShare | RequestsSent | LateShare | DepartedLate | UsersHeld | SocketsHeld | AllIssued)
 }
 
 /// Shares read better as percentages; the other statistics have no unit.
@@ -397,10 +401,11 @@ mod tests {
     use super::*;
     use headway_stats::rules::RULES;
 
-    const KINDS: [Kind; 4] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork];
+    const KINDS: [Kind; 5] = [Kind::Open, Kind::Sessions, Kind::Closed, Kind::FixedWork, Kind::Connecting];
 
     /// Findings whose text ends in what to do, or after which there is nothing to do.
-    const SAY_IT_THEMSELVES: [FindingId; 21] = [
+    const SAY_IT_THEMSELVES: [FindingId; 22] = [
+        FindingId::Ports,
         FindingId::ProxyNotUsed,
         FindingId::TargetWindow,
         FindingId::Aborted,

@@ -117,6 +117,19 @@ fn of(id: &FindingId) -> Vec<Evidence> {
             .into(),
         FindingId::InPause => one(Run::InPause { n: 3 }),
         FindingId::SameHost => one(Run::SameHost),
+        FindingId::Ports => {
+            let ports = |attempts_per_s, sockets, time_wait_after| Run::Ports {
+                needed: 120_000,
+                attempts_per_s,
+                sockets,
+                held_s: 60.0,
+                ports: 28_232,
+                addresses: 1,
+                time_wait: 12,
+                time_wait_after,
+            };
+            vec![ports(Some(2_000.0), None, Some(28_107)).into(), ports(None, Some(120_000), None).into()]
+        }
         FindingId::ProxyNotUsed => {
             one(Run::ProxyNotUsed { variable: "HTTP_PROXY".into(), target: "bars.example:8080".into() })
         }

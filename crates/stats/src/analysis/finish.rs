@@ -70,6 +70,8 @@ impl Analysis {
         summary.curves.headway = arrivals.curve.clone();
         self.requests_into(&mut summary, filled, &mut missing);
         self.rates_into(&mut summary, until);
+        summary.connects =
+            self.connects.as_ref().map(|connects| connects.summary(until, filled, facts.plan.as_ref()));
         self.loops_into(&mut summary, &facts, until, filled, &mut missing);
         if !self.arrivals.compares {
             missing.insert("rate.offered".into(), Why::DueNotTold.into());
@@ -129,7 +131,11 @@ impl Analysis {
             started_at: facts.started_at.clone(),
             workload: Some(self.setup.workload),
             plan: facts.plan.clone(),
-            response_kind: self.loops.as_ref().map(|_| requests.kind()),
+            response_kind: self
+                .loops
+                .as_ref()
+                .filter(|_| self.setup.workload != Workload::Connecting)
+                .map(|_| requests.kind()),
             measured: summary::Measured {
                 from_s: self.measured.start.as_secs_f64(),
                 to_s: until.as_secs_f64(),
@@ -148,6 +154,9 @@ impl Analysis {
 
     fn series(&self, facts: &Facts) -> Vec<SeriesRow> {
         let mut rows = self.series.rows(self.users_level());
+        if self.connects.is_none() {
+            rows.iter_mut().for_each(|row| row.established = None);
+        }
         if self.loops.is_none() {
             // Another tool's rows do not tell.
             rows.iter_mut().for_each(|row| row.waiting = None);
@@ -272,7 +281,9 @@ impl Analysis {
     ) {
         let (workload, dues) = (self.setup.workload, self.requests.dues);
         let fixed_work = self.is_fixed_work();
-        let Some(loops) = self.loops.as_mut().filter(|_| workload != Workload::Open) else { return };
+        // Sockets that connect wait for no response.
+        let waits = !matches!(workload, Workload::Open | Workload::Connecting);
+        let Some(loops) = self.loops.as_mut().filter(|_| waits) else { return };
         let n: u64 = dues.iter().sum();
         let cycle = Cycle {
             n,
@@ -341,6 +352,7 @@ impl Analysis {
             arrivals,
             requests: &self.requests,
             loops: self.loops.as_ref(),
+            connects: self.connects.as_ref(),
             requests_asked: self.setup.requests_asked,
             filled,
             send_cost,
@@ -366,6 +378,10 @@ impl Analysis {
         let mut judged = pattern(&self.arrivals, arrivals, tolerances, send_cost);
         // Without a plan of arrivals nothing tells how much of the starts' variation is that of the users' number.
         let users = self.setup.users.as_ref().filter(|_| self.setup.workload == Workload::Closed);
+        // When a socket connects again is the target's doing, and the connect timeout's.
+        if self.setup.workload == Workload::Connecting {
+            judged = Judged::default();
+        }
         if users.is_some_and(|users| users.varies(&self.setup.measured)) {
             judged = Judged::default();
         }

@@ -15,7 +15,7 @@ pub(super) fn fixed_population(case: &FindingContext) -> Option<Finding> {
         (None, Workload::Closed | Workload::FixedWork) => VariesLess::Turns,
         // Of another tool's load it is not known whether its users wait for responses.
         (None, Workload::Foreign) => VariesLess::TurnsOrSchedule,
-        (None, Workload::Open | Workload::Sessions) => VariesLess::Schedule,
+        (None, Workload::Open | Workload::Sessions | Workload::Connecting) => VariesLess::Schedule,
     };
     let window_s = below.window as f64 / 1e9;
     let evidence = Starts::FixedPopulation { scale_s: scale, window_s, index: below.index, why };

@@ -15,6 +15,7 @@ mod arrivals;
 mod audit;
 mod beside;
 mod closed;
+mod connects;
 mod curves;
 mod decoded;
 pub mod evidence;
@@ -41,6 +42,7 @@ pub use audit::{
 };
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
+pub use connects::{ConnectCounts, ConnectRates, ConnectRow, Connects};
 pub use curves::{CurvePoint, Curves, HeadwayBin, HeadwayCurve, HistogramBin, PercentileCurves};
 pub use decoded::Decoded;
 pub use evidence::Evidence;
@@ -121,7 +123,7 @@ pub struct Summary {
     /// Response time (done - intended) over every arrival; those without an answer are censored.
     pub response: Spread,
     /// Which of these response times are open, and which are conditional on the answers before; null where it is not known, as
-    /// of another tool's results.
+    /// of another tool's results, and where sockets are kept connecting, which wait for no answer.
     pub response_kind: Option<ResponseKind>,
     /// The open ones alone: of requests that were due by the plan. Null where there are none, and where there are no others.
     pub response_open: Option<Spread>,
@@ -136,6 +138,9 @@ pub struct Summary {
     pub first_byte: Spread,
     /// Parts of the time of requests that no other block has; none of a simulation and of another tool's results.
     pub time_split: Option<TimeSplit>,
+    /// What became of attempts to connect; left out of the document unless each request opens a connection of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connects: Option<Connects>,
     /// Bytes received per complete answer.
     pub bytes: Spread,
     /// Bodies that were decoded for checks and extraction, over the whole run, warm-up included; null where none were.

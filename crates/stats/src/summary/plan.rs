@@ -49,6 +49,12 @@ pub struct PlanSummary {
     pub shard: Option<String>,
     /// Users of a closed workload.
     pub users: Option<u64>,
+    /// Sockets that are kept connecting, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<u64>,
+    /// Whether each request opens a connection of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub new_connections: bool,
     /// Think time law as written.
     pub think: Option<String>,
     /// The target's address as written.
@@ -88,6 +94,8 @@ pub enum PlanKind {
     FixedWork,
     /// A number of sessions which all begin at once.
     AtOnce,
+    /// Sockets that are kept connecting.
+    Connecting,
 }
 
 impl PlanKind {
@@ -99,6 +107,7 @@ impl PlanKind {
             "closed" => Some(PlanKind::Closed),
             "fixed work" => Some(PlanKind::FixedWork),
             "at once" => Some(PlanKind::AtOnce),
+            "connecting" => Some(PlanKind::Connecting),
             _ => Some(PlanKind::Arrivals),
         }
     }
@@ -111,6 +120,7 @@ impl PlanKind {
             PlanKind::Closed => Some("closed"),
             PlanKind::FixedWork => Some("fixed work"),
             PlanKind::AtOnce => Some("at once"),
+            PlanKind::Connecting => Some("connecting"),
         }
     }
 }
@@ -135,8 +145,8 @@ mod tests {
 
     #[test]
     fn the_kind_of_an_older_document_is_found_by_its_word() {
-        use PlanKind::{AtOnce, Closed, FixedWork, Mixed};
-        for kind in [Mixed, Closed, FixedWork, AtOnce] {
+        use PlanKind::{AtOnce, Closed, Connecting, FixedWork, Mixed};
+        for kind in [Mixed, Closed, FixedWork, AtOnce, Connecting] {
             assert_eq!(PlanKind::of_process(kind.word().unwrap()), Some(kind));
         }
         assert_eq!(PlanKind::of_process("poisson"), Some(PlanKind::Arrivals));

@@ -17,6 +17,9 @@ pub struct SeriesRow {
     pub to_s: f64,
     /// Arrivals that started within.
     pub started: u64,
+    /// Connections that were established within; left out of the document unless each request opens one of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub established: Option<u64>,
     /// Requests that ended as ok within.
     pub completed: u64,
     /// Requests that ended otherwise within.

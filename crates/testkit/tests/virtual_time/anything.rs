@@ -70,15 +70,18 @@ fn source() -> impl Strategy<Value = Source> {
 }
 
 fn group() -> impl Strategy<Value = Group> {
-    (source(), journey(), any::<bool>(), any::<bool>(), prop::option::of(10i64..100)).prop_map(
-        |(source, journey, own, ends, pace)| {
-            let connections = if own { Connections::PerUser } else { Connections::Shared };
+    let connections = vec![Connections::Shared, Connections::PerUser, Connections::PerRequest];
+    let connections = prop::sample::select(connections);
+    let connecting = level().prop_map(Group::connecting);
+    let other = (source(), journey(), connections, any::<bool>(), prop::option::of(10i64..100)).prop_map(
+        |(source, journey, connections, ends, pace)| {
             let on_failure = if ends { OnFailure::EndSession } else { OnFailure::Continue };
             let closed = matches!(source, Source::Users { .. });
             let pace = pace.filter(|_| closed).map(|ms| law(&format!("{ms}ms")));
             Group { on_failure, pace, ..Group::of(source, journey, connections) }
         },
-    )
+    );
+    prop_oneof![6 => other, 1 => connecting]
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
@@ -86,7 +89,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         |(seed, groups, (index, count))| {
             let ends = |group: &Group| match &group.source {
                 Source::Arrivals { profile, .. } => profile.end(),
-                Source::Users { level, .. } => level.end(),
+                Source::Users { level, .. } | Source::Connecting { level } => level.end(),
                 Source::AtOnce { .. } => LONGEST,
             };
             let end = groups.iter().map(ends).max().unwrap_or(Nanos::ZERO);

@@ -61,6 +61,7 @@ pub fn check(plan: &Plan, limits: &Limits, played: &Played) {
         let of = Of { plan, limits, played, number, group, draws: plan.draws(number) };
         match &group.source {
             Source::Users { level, requests } => of.check_closed(level, *requests),
+            Source::Connecting { level } => of.check_connecting(level),
             _ => of.check_arriving(),
         }
         of.check_connections();
@@ -238,6 +239,39 @@ impl Of<'_> {
         }
     }
 
+    /// A socket connects again when its attempt has succeeded, or after the connect timeout.
+    fn check_connecting(&self, level: &Level) {
+        let attempts = by_session(self.played, self.number as u16);
+        let (stride, timeout) = (u64::from(level.most()), self.limits.connect_timeout);
+        let mut sockets: BTreeMap<u32, Vec<Record>> = BTreeMap::new();
+        for (k, rows) in attempts {
+            let [row] = rows[..] else { panic!("one attempt, one row: {rows:?}") };
+            assert_eq!(
+                (k % stride, row.due, row.arrived),
+                (u64::from(row.user), Trigger::User, row.intended)
+            );
+            assert!(self.plan.shard.keeps_user(row.user));
+            sockets.entry(row.user).or_default().push(row);
+        }
+        for (socket, rows) in sockets {
+            let stays = stays(level, socket);
+            let offset = Nanos((i128::from(timeout.0) * i128::from(socket) / i128::from(stride)) as i64);
+            assert!(rows[0].intended >= stays[0].from + offset, "before its turn: {:?}", rows[0]);
+            for pair in rows.windows(2) {
+                let [before, after] = pair else { continue };
+                let next = match (before.started.get(), before.connect.get(), before.sent.get()) {
+                    // When it was heard of, which is when its request was sent, if there was one.
+                    (Some(_), Some(_), Some(sent)) => sent,
+                    (Some(_), Some(_), None) => after.intended,
+                    (Some(started), None, _) => started + timeout,
+                    (None, ..) => before.done + timeout,
+                };
+                let left = |stay: &Stay| stay.to > before.intended && stay.to <= next.max(after.intended);
+                assert!(after.intended == next || stays.iter().any(left), "{before:?} {after:?}");
+            }
+        }
+    }
+
     /// Of connections that are a session's own: nobody else uses them, and he keeps to one while it lasts.
     fn check_connections(&self) {
         assert!(self.played.most_open <= self.limits.connections as usize);
@@ -246,6 +280,15 @@ impl Of<'_> {
             assert_eq!(self.played.needless, 0, "a connection was opened beside one that had room");
         }
         if self.group.connections == Connections::Shared {
+            return;
+        }
+        if self.group.connections == Connections::PerRequest {
+            let own: Vec<usize> =
+                self.played.sends.iter().filter(|s| s.2.group == self.number as u16).map(|s| s.1).collect();
+            for number in &own {
+                let uses = self.played.sends.iter().filter(|s| s.1 == *number).count();
+                assert_eq!(uses, 1, "connection {number} is for one request");
+            }
             return;
         }
         let closed = matches!(self.group.source, Source::Users { .. });

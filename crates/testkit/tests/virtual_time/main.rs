@@ -4,6 +4,7 @@ mod anything;
 mod client;
 mod closed;
 mod common;
+mod connects;
 mod datagrams;
 mod fixed_work;
 mod generator_share;

@@ -40,13 +40,21 @@ struct Slot {
     settled: bool,
     /// Whose own it is, or [`SHARED`].
     owner: SessionId,
+    /// Whether it is for one request alone.
+    single: bool,
 }
 
 impl Slot {
+    /// Whether any session may send on it once it stands.
+    #[inline]
+    fn is_shared(&self) -> bool {
+        self.owner == SHARED && !self.single
+    }
+
     /// Whether any session may send on it now.
     #[inline]
     fn is_available(&self) -> bool {
-        self.state == State::Open && self.owner == SHARED && self.carries < self.capacity
+        self.state == State::Open && self.is_shared() && self.carries < self.capacity
     }
 }
 
@@ -175,8 +183,14 @@ impl Connections {
         Some(id)
     }
 
-    /// A new connection, to be opened for that request, which it carries; `owner`: whose own it is to be, if anybody's.
-    pub(super) fn open(&mut self, request: RequestId, owner: Option<SessionId>) -> ConnectionId {
+    /// A new connection, to be opened for that request, which it carries; `owner`: whose own it is to be, if anybody's; `single`: it is
+    /// for that request alone.
+    pub(super) fn open(
+        &mut self,
+        request: RequestId,
+        owner: Option<SessionId>,
+        single: bool,
+    ) -> ConnectionId {
         let slot = Slot {
             state: State::Opening(request),
             number: self.opened,
@@ -184,10 +198,11 @@ impl Connections {
             capacity: 1,
             settled: false,
             owner: owner.unwrap_or(SHARED),
+            single,
         };
         self.opened = self.opened.wrapping_add(1);
         self.open += 1;
-        self.unsettled += u32::from(owner.is_none());
+        self.unsettled += u32::from(slot.is_shared());
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = slot;
@@ -216,7 +231,7 @@ impl Connections {
             self.expected = self.expected.min(capacity.max(1));
         }
         let slot = self.slot(id);
-        slot.state = State::Open;
+        slot.state = if slot.single { State::Draining } else { State::Open };
         slot.capacity = capacity.max(1);
         if slot.is_available() {
             self.available.push(id);
@@ -299,6 +314,12 @@ impl Connections {
         Some(self.slots[id as usize].owner).filter(|&owner| owner != SHARED)
     }
 
+    /// Whether any session may send on it, if it has room.
+    pub(super) fn is_open_to_all(&self, id: ConnectionId) -> bool {
+        let slot = &self.slots[id as usize];
+        slot.state == State::Open && slot.is_shared()
+    }
+
     pub(super) fn number(&self, id: ConnectionId) -> u32 {
         self.slots[id as usize].number
     }
@@ -315,7 +336,7 @@ impl Connections {
     fn settle(&mut self, id: ConnectionId) {
         let slot = &mut self.slots[id as usize];
         let first = !std::mem::replace(&mut slot.settled, true);
-        self.unsettled -= u32::from(first && slot.owner == SHARED);
+        self.unsettled -= u32::from(first && slot.is_shared());
     }
 
     /// Whether one may have to be closed because nobody needs it.

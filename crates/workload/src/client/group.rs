@@ -19,8 +19,10 @@ pub(super) struct Group {
     pub connections: Connections,
     pub on_failure: OnFailure,
     pub pace: Option<Dist>,
-    /// Of a closed group: how many users there are.
+    /// Of a closed group: how many users there are, or sockets that are kept connecting.
     pub level: Option<Arc<Level>>,
+    /// Whether it keeps sockets connecting: its users are these.
+    pub connecting: bool,
     /// Users of the whole group: rounds of user u are sessions u, u + stride, ...
     pub stride: u64,
     /// Requests that this shard may still make, of fixed work.
@@ -56,6 +58,7 @@ impl Group {
         let mut sessions = plan.sessions_of(number, shard);
         let (level, requests) = match &group.source {
             Source::Users { level, requests } => (Some(level.clone()), *requests),
+            Source::Connecting { level } => (Some(level.clone()), None),
             _ => (None, None),
         };
         let users = level.as_ref().map_or(0, |l| l.most());
@@ -63,6 +66,7 @@ impl Group {
             .filter(|_| level.is_none() && group.connections == Connections::Shared);
         Group {
             plain,
+            connecting: group.is_connecting(),
             next: sessions.next(),
             sessions,
             journey: group.journey.clone(),
@@ -112,6 +116,18 @@ impl Group {
     /// Whether no more requests may be made.
     pub(super) fn is_spent(&self) -> bool {
         self.refuses(0)
+    }
+
+    /// How long after socket `user` may connect it does so first: those of a group that keeps sockets connecting are spread evenly over the
+    /// `timeout` of an attempt.
+    pub(super) fn offset(&self, user: u32, timeout: Nanos) -> Nanos {
+        match &self.level {
+            Some(level) if self.connecting => {
+                let share = i128::from(timeout.0) * i128::from(user) / i128::from(level.most().max(1));
+                Nanos(share as i64)
+            }
+            _ => Nanos::ZERO,
+        }
     }
 
     /// Least time from the beginning of session `k` to that of the user's next.

@@ -146,6 +146,11 @@ impl InFlight {
         id
     }
 
+    /// It is another session's from now on.
+    pub(super) fn hand_over(&mut self, id: RequestId, session: SessionId) {
+        self.slot(id).session = session;
+    }
+
     /// One whose connection was being opened is sent.
     pub(super) fn sent(&mut self, id: RequestId, deadline: Nanos) {
         self.slot(id).phase = Phase::Sent;

@@ -3,9 +3,9 @@
 use super::connections::NONE;
 use super::group::Group;
 use super::sessions::{Session, State};
-use super::{Action, Client, ConnectionId, RequestKey, SessionControl, SessionId, Who};
+use super::{Action, Client, ConnectionId, RequestId, RequestKey, SessionControl, SessionId, Who};
 use crate::journey::Next;
-use crate::plan::OnFailure;
+use crate::plan::{self, OnFailure};
 use crate::shard::Shard;
 use headway_base::{Kind, Nanos, Outcome, Record, RecordSink, Trigger};
 
@@ -45,7 +45,8 @@ impl<S: RecordSink> Client<S> {
         let group = &self.groups[usize::from(session.group)];
         let stay = group.level.as_ref().and_then(|level| level.stay(session.user, after));
         // A user that is still busy when it is to start again starts as soon as it is not.
-        let stay = stay.map(|stay| (stay.from.max(after), stay.to.min(self.last_start)));
+        let offset = group.offset(session.user, self.limits.connect_timeout);
+        let stay = stay.map(|stay| ((stay.from + offset).max(after), stay.to.min(self.last_start)));
         match stay.filter(|(from, _)| *from < self.last_start && !group.is_spent()) {
             Some((from, to)) => {
                 let session = self.sessions.of(id);
@@ -67,7 +68,7 @@ impl<S: RecordSink> Client<S> {
             }
             State::Leaving => self.leave(id, now),
             State::Thinking => self.fall_due(id, now),
-            State::Free | State::Waiting | State::Busy => None,
+            State::Free | State::Waiting | State::Busy | State::HandedOff => None,
         }
     }
 
@@ -104,12 +105,14 @@ impl<S: RecordSink> Client<S> {
                 self.admit(group)?
             }
         };
-        let own = self.is_per_session(self.sessions.get(id).group);
+        let connections = self.groups[usize::from(self.sessions.get(id).group)].connections;
         let record = self.begin(id, now);
-        let action = match if own { None } else { self.connections.take() } {
+        let action = match if connections.are_own() { None } else { self.connections.take() } {
             Some(on) => self.send_on(on, id, record, now),
             None => {
-                let connection = self.connections.open(self.in_flight.next_id(), own.then_some(id));
+                let own = connections == plan::Connections::PerUser;
+                let single = connections == plan::Connections::PerRequest;
+                let connection = self.connections.open(self.in_flight.next_id(), own.then_some(id), single);
                 if own {
                     self.sessions.of(id).connection = connection;
                 }
@@ -125,7 +128,7 @@ impl<S: RecordSink> Client<S> {
     /// Where a session needs a connection of its own and none can be opened, an idle one of the others goes.
     #[inline]
     fn make_room(&mut self, group: usize) -> Option<Action> {
-        if !self.is_per_session(group as u16) || self.connections.can_open() {
+        if !self.opens_own(group as u16) || self.connections.can_open() {
             return None;
         }
         self.connections.close_idle().map(Action::Disconnect)
@@ -301,14 +304,36 @@ impl<S: RecordSink> Client<S> {
     fn session_over(&mut self, id: SessionId, pause: Nanos, now: Nanos) -> Option<Action> {
         let session = *self.sessions.get(id);
         let group = &self.groups[usize::from(session.group)];
+        if session.state == State::HandedOff {
+            return self.leave(id, now);
+        }
         if !group.is_closed() {
             return self.depart(id, now);
         }
-        let base = now.saturating_add(pause).max(session.arrived.saturating_add(group.pace(session.k)));
+        let base = match group.connecting {
+            // An attempt that failed before its time is over is not replaced before then: a target that refuses would be sent as many as this
+            // machine can make.
+            true => session.began.get().unwrap_or(now).saturating_add(self.limits.connect_timeout),
+            false => now.saturating_add(pause).max(session.arrived.saturating_add(group.pace(session.k))),
+        };
         self.write_session(id, now);
         if self.stopping || self.group_of(id).is_spent() || session.leaves <= now {
             return self.leave(id, now);
         }
+        self.next_round(id, base, now)
+    }
+
+    /// The socket that has connected for this request connects for the next one from now on; the request goes on by itself.
+    pub(super) fn hand_off(&mut self, request: RequestId, now: Nanos) {
+        let socket = self.in_flight.session(request);
+        let session = Session { state: State::HandedOff, ..*self.sessions.get(socket) };
+        let alone = self.sessions.begin(session);
+        self.in_flight.hand_over(request, alone);
+        self.next_round(socket, now, now);
+    }
+
+    /// A user begins the next journey at `base`.
+    fn next_round(&mut self, id: SessionId, base: Nanos, now: Nanos) -> Option<Action> {
         let stride = self.group_of(id).stride;
         let next = self.sessions.of(id);
         next.iteration += 1;
@@ -339,6 +364,10 @@ impl<S: RecordSink> Client<S> {
 
     /// A user of a closed group goes, perhaps to come back.
     pub(super) fn leave(&mut self, id: SessionId, now: Nanos) -> Option<Action> {
+        if self.sessions.get(id).state == State::HandedOff {
+            self.sessions.end(id);
+            return None;
+        }
         if !self.group_of(id).is_closed() {
             return self.depart(id, now);
         }

@@ -272,26 +272,31 @@ impl<S: RecordSink> Client<S> {
         let own = |(_, id): (Nanos, SessionId)| self.sessions.get(id).connection != NONE;
         match self.sessions.next_timer() {
             Some(timer) if own(timer) => true,
-            Some((_, id)) => self.connections.can_start(self.is_per_session(self.sessions.get(id).group)),
+            Some((_, id)) => self.connections.can_start(self.opens_own(self.sessions.get(id).group)),
             None => self.next_held().is_some_and(|(_, who)| self.connections.can_start(self.needs_own(who))),
         }
     }
 
     /// Whether the next start would open a connection, because none is idle. A world that may not have heard yet of
-    /// answers that came does well to look first: opening costs many times a look.
+    /// answers that came does well to look first: opening costs many times a look. Not where each request opens its own anyway.
     #[inline]
     pub fn would_open(&self) -> bool {
         let held = self.next_held();
         let timer = self.sessions.next_timer().filter(|timer| held.is_none_or(|(due, _)| timer.0 <= due));
-        let (has_own, needs_own) = match (timer, held) {
+        let (has_own, group) = match (timer, held) {
             (Some((_, id)), _) => {
                 let session = self.sessions.get(id);
-                (session.connection != NONE, self.is_per_session(session.group))
+                (session.connection != NONE, session.group)
             }
-            (None, Some((_, who))) => (false, self.needs_own(who)),
+            (None, Some((_, who))) => (false, self.group_number(who)),
             (None, None) => return false,
         };
-        !has_own && (needs_own || !self.connections.has_available())
+        !has_own
+            && match self.groups[usize::from(group)].connections {
+                plan::Connections::PerRequest => false,
+                plan::Connections::PerUser => true,
+                plan::Connections::Shared => !self.connections.has_available(),
+            }
     }
 
     /// Events reported from now on had happened this long before: the caller's own delay, which goes into the records of the requests
@@ -314,8 +319,11 @@ impl<S: RecordSink> Client<S> {
                 record.sent = now.into();
                 self.in_flight.sent(request, now.saturating_add(self.limits.timeout));
                 self.connections.established(id, capacity, settled);
-                if self.connections.owner(id).is_none() && capacity > 1 {
+                if self.connections.is_open_to_all(id) && capacity > 1 {
                     self.came_free(now);
+                }
+                if self.group_of(self.in_flight.session(request)).connecting {
+                    self.hand_off(request, now);
                 }
                 let key = self.sending(self.in_flight.session(request));
                 Some(Action::Send(id, request, key))
@@ -332,7 +340,7 @@ impl<S: RecordSink> Client<S> {
             ConnectionEvent::Capacity(capacity) if capacity > 0 => {
                 self.tell_start();
                 self.connections.set_capacity(id, capacity);
-                if self.connections.owner(id).is_none() {
+                if self.connections.is_open_to_all(id) {
                     self.came_free(now);
                 }
                 None
@@ -481,18 +489,24 @@ impl<S: RecordSink> Client<S> {
         self.in_flight.live()
     }
 
-    /// Whether sessions of that group have a connection of their own each.
+    /// Whether requests of that group without a connection open their own.
     #[inline]
-    fn is_per_session(&self, group: u16) -> bool {
-        self.groups[usize::from(group)].connections == plan::Connections::PerUser
+    fn opens_own(&self, group: u16) -> bool {
+        self.groups[usize::from(group)].connections.are_own()
     }
 
-    /// Whether that request starts on a new connection, which is to be its session's own.
+    /// Whether that request starts on a new connection, which is to be its session's or its own.
     #[inline]
     fn needs_own(&self, who: Who) -> bool {
+        self.opens_own(self.group_number(who))
+    }
+
+    /// Whose request it is.
+    #[inline]
+    fn group_number(&self, who: Who) -> u16 {
         match who {
-            Who::Waiting(id) => self.is_per_session(self.sessions.get(id).group),
-            Who::Arrival(group) => self.groups[group].connections == plan::Connections::PerUser,
+            Who::Waiting(id) => self.sessions.get(id).group,
+            Who::Arrival(group) => group as u16,
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) enum State {
     Waiting,
     /// Its request is under way.
     Busy,
+    /// The same, and the socket that connected for it connects for another request: this one is all that there is of the session.
+    HandedOff,
 }
 
 /// One session that arrived, or one user of a closed group.

@@ -140,7 +140,7 @@ impl<S: RecordSink> Client<S> {
             let idle = match session.state {
                 State::Away | State::Leaving | State::Thinking => true,
                 State::Waiting => done,
-                State::Busy | State::Free => false,
+                State::Busy | State::HandedOff | State::Free => false,
             };
             idle && usize::from(session.group) == number && group.refuses(session.ordinal)
         });

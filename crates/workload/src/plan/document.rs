@@ -44,6 +44,9 @@ pub struct GroupDocument {
     pub think: String,
     /// Whether each user has its own connection.
     pub own_connections: bool,
+    /// Whether each request opens its own connection.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_connections: bool,
     /// Whether a failed request ends its session.
     pub failure_ends_session: bool,
     /// Least time from one journey to the next, as a distribution.
@@ -71,6 +74,11 @@ pub enum SourceDocument {
         /// Requests in all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requests: Option<u64>,
+    },
+    /// A number of sockets that are kept connecting.
+    Connecting {
+        /// The number over time.
+        phases: Vec<PhaseDocument>,
     },
 }
 
@@ -164,6 +172,19 @@ impl Plan {
     }
 }
 
+/// Numbers of users over time.
+fn levels(level: &Level) -> Vec<PhaseDocument> {
+    let phase = |p: &UserPhase| PhaseDocument { length_ns: p.length.0, from: p.from_users, to: p.to_users };
+    level.phases().iter().map(phase).collect()
+}
+
+/// The same read back.
+fn level(phases: &[PhaseDocument]) -> Level {
+    let phase =
+        |p: &PhaseDocument| UserPhase { length: Nanos(p.length_ns), from_users: p.from, to_users: p.to };
+    Level::new(&phases.iter().map(phase).collect::<Vec<_>>())
+}
+
 impl GroupDocument {
     fn of(group: &Group) -> GroupDocument {
         let source = match &group.source {
@@ -175,14 +196,10 @@ impl GroupDocument {
                     .collect(),
             },
             Source::AtOnce { sessions } => SourceDocument::AtOnce(*sessions),
-            Source::Users { level, requests } => SourceDocument::Users {
-                phases: level
-                    .phases()
-                    .iter()
-                    .map(|p| PhaseDocument { length_ns: p.length.0, from: p.from_users, to: p.to_users })
-                    .collect(),
-                requests: *requests,
-            },
+            Source::Users { level, requests } => {
+                SourceDocument::Users { phases: levels(level), requests: *requests }
+            }
+            Source::Connecting { level } => SourceDocument::Connecting { phases: levels(level) },
         };
         GroupDocument {
             name: group.name.clone(),
@@ -190,6 +207,7 @@ impl GroupDocument {
             journey: group.journey.nodes().iter().map(NodeDocument::of).collect(),
             think: group.journey.think().to_string(),
             own_connections: group.connections == Connections::PerUser,
+            new_connections: group.connections == Connections::PerRequest,
             failure_ends_session: group.on_failure == OnFailure::EndSession,
             pace: group.pace.as_ref().map(Dist::to_string),
         }
@@ -201,7 +219,9 @@ impl GroupDocument {
             p.length_ns < 0 || !value(p.from) || !value(p.to)
         };
         let phases = match &self.source {
-            SourceDocument::Arrivals { phases, .. } | SourceDocument::Users { phases, .. } => &phases[..],
+            SourceDocument::Arrivals { phases, .. }
+            | SourceDocument::Users { phases, .. }
+            | SourceDocument::Connecting { phases } => &phases[..],
             SourceDocument::AtOnce(_) => &[],
         };
         if phases.iter().find(sane).is_some() {
@@ -217,21 +237,20 @@ impl GroupDocument {
             }
             SourceDocument::AtOnce(sessions) => Source::AtOnce { sessions: *sessions },
             SourceDocument::Users { requests, .. } => {
-                let phase = |p: &PhaseDocument| UserPhase {
-                    length: Nanos(p.length_ns),
-                    from_users: p.from,
-                    to_users: p.to,
-                };
-                let level = Level::new(&phases.iter().map(phase).collect::<Vec<_>>());
-                Source::Users { level: Arc::new(level), requests: *requests }
+                Source::Users { level: Arc::new(level(phases)), requests: *requests }
             }
+            SourceDocument::Connecting { .. } => Source::Connecting { level: Arc::new(level(phases)) },
         };
         let nodes = self.journey.iter().map(NodeDocument::node).collect::<Result<Vec<_>, _>>()?;
         Ok(Group {
             name: self.name.clone(),
             source,
             journey: Arc::new(Journey::new(&nodes, law(&self.think)?).map_err(|e| e.to_string())?),
-            connections: if self.own_connections { Connections::PerUser } else { Connections::Shared },
+            connections: match (self.own_connections, self.new_connections) {
+                (_, true) => Connections::PerRequest,
+                (true, false) => Connections::PerUser,
+                (false, false) => Connections::Shared,
+            },
             on_failure: if self.failure_ends_session { OnFailure::EndSession } else { OnFailure::Continue },
             pace: self.pace.as_deref().map(law).transpose()?,
         })

@@ -73,6 +73,13 @@ pub enum Source {
         /// Requests in all, after which all are done; none: until the level ends. Fixed work if some.
         requests: Option<u64>,
     },
+    /// A number of sockets that are kept connecting, however many connections the target accepts: one that is established sends its
+    /// request, and another connects in its place at once; one that is not is given up after the connect timeout, and replaced
+    /// (S-Client; Banga and Druschel 1997).
+    Connecting {
+        /// How many there are over time.
+        level: Arc<Level>,
+    },
 }
 
 /// Whose connections a group's requests go over.
@@ -83,6 +90,15 @@ pub enum Connections {
     Shared,
     /// Each user (closed) or session (arriving) has its own, kept until its end.
     PerUser,
+    /// Each request opens its own, which is closed after the response.
+    PerRequest,
+}
+
+impl Connections {
+    /// Whether a request cannot start on a connection that another user has opened.
+    pub const fn are_own(self) -> bool {
+        matches!(self, Connections::PerUser | Connections::PerRequest)
+    }
 }
 
 /// What a failed request means for the rest of its session.
@@ -108,6 +124,11 @@ impl Group {
         Group::of(source, journey, Connections::PerUser)
     }
 
+    /// A group that keeps sockets connecting: each attempt is one request of step 0 on a connection of its own.
+    pub fn connecting(level: Level) -> Group {
+        Group::of(Source::Connecting { level: Arc::new(level) }, Journey::single(), Connections::PerRequest)
+    }
+
     /// A group called `users` that goes on after failures and has no pace.
     pub fn of(source: Source, journey: Journey, connections: Connections) -> Group {
         let (name, journey) = ("users".to_owned(), Arc::new(journey));
@@ -117,6 +138,11 @@ impl Group {
     /// Whether its sessions arrive by a process, whatever the target does.
     pub fn arrives(&self) -> bool {
         matches!(self.source, Source::Arrivals { .. })
+    }
+
+    /// Whether it keeps sockets connecting.
+    pub fn is_connecting(&self) -> bool {
+        matches!(self.source, Source::Connecting { .. })
     }
 
     /// Whether it is over when its work is done, and not at an instant.
@@ -142,6 +168,16 @@ impl Plan {
     /// A plan of one group.
     pub fn of(seed: u64, group: Group, measured_from: Nanos, end: Nanos) -> Plan {
         Plan { seed, groups: vec![group], measured_from, end, shard: Shard::WHOLE }
+    }
+
+    /// Whether each request opens a connection of its own.
+    pub fn opens_each(&self) -> bool {
+        self.groups.iter().all(|group| group.connections == Connections::PerRequest)
+    }
+
+    /// Whether sockets are kept connecting.
+    pub fn is_connecting(&self) -> bool {
+        self.groups.iter().any(Group::is_connecting)
     }
 
     /// When nothing new starts any more.

@@ -1,12 +1,15 @@
 //! The run around the load: cut short, stalled, saturated, failed, unanswered, incomplete.
 
 use super::Told;
-use crate::format::{chosen_time, count, instant, plural, share, share_of, time};
+use crate::format::{chosen_time, count, instant, plural, rate, share, share_of, time};
 use headway_stats::summary::evidence::{LostShard, OpenRule, Run};
 
 pub(super) fn told(of: &Run) -> Told {
     let told = Told::from(text(of));
     match of {
+        Run::Ports { .. } => told.and_next(
+            "Connect from more addresses (--local-addr A,B,...), or ask for less. Or widen net.ipv4.ip_local_port_range.",
+        ),
         Run::Saturated { .. } => told.and_next("Add threads or machines."),
         Run::LocalLimit { lacked, .. } => told.and_next(raise(lacked)),
         Run::Undecided { .. } => {
@@ -99,6 +102,21 @@ fn text(of: &Run) -> String {
             "Generator and target share this machine and compete for its processors. Response times include that."
                 .into()
         }
+        Run::Ports { needed, attempts_per_s, sockets, held_s, ports, addresses, time_wait, time_wait_after } => {
+            let of = match attempts_per_s {
+                Some(per_s) => format!("attempts at {}, each with a port for up to {}", rate(*per_s), chosen_time(*held_s)),
+                None => format!("{} kept connecting", plural(sockets.unwrap_or(0), "socket")),
+            };
+            let after = time_wait_after.map_or(String::new(), |n| format!(", and {} after the run", count(n)));
+            format!(
+                "Local ports may run out: up to {} are needed at once, and {} lead to one target. They are for {of}, from {}. Ended \
+                 connections held {} before{after} (TIME_WAIT, to any target).",
+                count(*needed),
+                count(ports.saturating_mul(*addresses)),
+                if *addresses == 1 { "1 address".to_owned() } else { format!("{} addresses", count(*addresses)) },
+                count(*time_wait),
+            )
+        }
         Run::ProxyNotUsed { variable, target } => {
             format!(
                 "{variable} is set and not used: Headway connects directly, never through a proxy. The target is {target}."
@@ -153,7 +171,7 @@ const LACKS: [(&str, &str, &str); 6] = [
     (
         "ports",
         "local port left to this target",
-        "Widen net.ipv4.ip_local_port_range, or keep connections open. Or send from several addresses.",
+        "Connect from more addresses (--local-addr A,B,...), or keep connections open. Or widen net.ipv4.ip_local_port_range.",
     ),
     ("memory", "memory left for sockets", "Raise net.ipv4.tcp_mem, or lower -c."),
     ("watches", "epoll watch left for the user", "Raise fs.epoll.max_user_watches."),

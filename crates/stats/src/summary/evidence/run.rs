@@ -32,6 +32,19 @@ pub enum Run {
     InPause { n: u64 },
     /// Generator and target share a machine.
     SameHost,
+    /// A load may need more local ports than there are: `needed` at once at most, with so many attempts per second, or sockets kept connecting, and
+    /// each port held for up to `held_s`. There are `ports` on each of `addresses`, of which `time_wait` were taken by ended connections before
+    /// the run (of any target), and `time_wait_after` after it.
+    Ports {
+        needed: u64,
+        attempts_per_s: Option<f64>,
+        sockets: Option<u64>,
+        held_s: f64,
+        ports: u64,
+        addresses: u64,
+        time_wait: u64,
+        time_wait_after: Option<u64>,
+    },
     /// A variable of the environment names a proxy for that target, and the run did not use it.
     ProxyNotUsed { variable: String, target: String },
     /// The log lacks rows, for that error of the system.

@@ -17,6 +17,7 @@ use super::tree::{Kind, Tree};
 use super::{Scenario, written};
 use crate::content::{Names, Script};
 use crate::journey::{Journey, Node, no_think};
+use crate::plan::Source::Connecting;
 use crate::plan::{Group, LONGEST};
 use crate::redact::Redactor;
 use headway_base::Nanos;
@@ -46,6 +47,9 @@ pub(super) fn file(
     let settings = settings::settings(file, reader);
     let thresholds = settings::thresholds(file, reader);
     let coming = groups(file, settings.connections, reader);
+    if let Some(coming) = &coming {
+        settings::one_request_each(file, coming, target.as_ref(), reader);
+    }
     let before = reader.problems.len();
     let data = data::sets(file, reader);
     let mut names = Names::new();
@@ -130,16 +134,28 @@ fn groups(file: &written::File, connections: Option<u32>, reader: &mut Reader<'_
             );
         }
     }
+    if let (Some(at), true) =
+        (coming.iter().position(|group| matches!(group.source, Connecting { .. })), coming.len() > 1)
+    {
+        let title = "sockets that are kept connecting are a load of their own";
+        let problem = Problem::new(users.items[at].keys.at("connecting"), title);
+        reader.problems.push(problem.help("leave the other groups out, or run them apart"));
+    }
     let own: u64 = coming.iter().map(|group| group.own_connections).sum();
     if let (Some(cap), Some(group)) = (connections, coming.iter().find(|group| group.own_connections > 0))
         && own > u64::from(cap)
     {
-        let title = format!("{own} users with a connection each, and no more than {cap} connections");
+        let sockets = matches!(group.source, Connecting { .. });
+        let who = if sockets { "sockets" } else { "users with a connection each" };
+        let title = format!("{own} {who}, and no more than {cap} connections");
         let problem = Problem::new(group.at, title).other(file.keys.at("connections"), "at most so many");
         reader.problems.push(
-            problem.help(format!(
-                "raise connections (-c) to {own}, or let users share them: connections: shared in the group (--pool shared)"
-            )),
+            problem.help(match sockets {
+                true => format!("raise connections (-c) above {own}, for what is accepted comes on top, or ask for fewer"),
+                false => format!(
+                    "raise connections (-c) to {own}, or let users share them: connections: shared in the group (--pool shared)"
+                ),
+            }),
         );
     }
     Some(coming)
@@ -177,7 +193,7 @@ impl crate::plan::Source {
     }
 
     fn is_closed(&self) -> bool {
-        matches!(self, crate::plan::Source::Users { .. })
+        matches!(self, crate::plan::Source::Users { .. } | crate::plan::Source::Connecting { .. })
     }
 
     /// Whether somebody comes or is there after that instant.
@@ -185,7 +201,7 @@ impl crate::plan::Source {
         match self {
             crate::plan::Source::Arrivals { profile, .. } => profile.total() > profile.cumulative(at),
             crate::plan::Source::AtOnce { .. } => true,
-            crate::plan::Source::Users { level, .. } => {
+            crate::plan::Source::Users { level, .. } | crate::plan::Source::Connecting { level } => {
                 let mut begins = Nanos::ZERO;
                 level.phases().iter().any(|phase| {
                     begins += phase.length;
@@ -209,6 +225,10 @@ fn group(
             let title = "sessions that come by themselves think between requests, and these make only one";
             let help = "leave think out; how long users wait between sessions follows from the rate";
             reader.complain(Problem::new(written.keys.at("think"), title).help(help))
+        }
+        Ok(journey) if !journey.is_single() && matches!(coming.source, Connecting { .. }) => {
+            let title = "a socket that connects sends one request, and this journey has several";
+            reader.complain(Problem::new(at, title).help("write a journey of one step"))
         }
         Ok(journey) => Some(Group {
             name: coming.name,

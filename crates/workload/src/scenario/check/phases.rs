@@ -15,6 +15,19 @@ pub(super) enum Unit {
     Rate,
     /// Users.
     Users,
+    /// Sockets that are kept connecting.
+    Sockets,
+}
+
+impl Unit {
+    /// The key of the group that has it.
+    fn key(self) -> &'static str {
+        match self {
+            Unit::Rate => "arrive",
+            Unit::Users => "closed",
+            Unit::Sockets => "connecting",
+        }
+    }
 }
 
 /// A stretch of time over which the value goes evenly from one to another.
@@ -57,7 +70,7 @@ pub(super) fn settle(
     reader: &mut Reader<'_>,
 ) -> Option<Phases> {
     let before = reader.problems.len();
-    let at = group.keys.at(if unit == Unit::Rate { "arrive" } else { "closed" });
+    let at = group.keys.at(unit.key());
     let mut settling = Settling { unit, base: base.map(|b| b.0), reached: None, pieces: Vec::new(), at };
     let Some(phases) = &group.phases else {
         let value = settling.start().map_err(|problem| reader.problems.push(problem)).ok()?;
@@ -141,6 +154,7 @@ impl Settling {
         let (what, help) = match self.unit {
             Unit::Rate => ("no rate is given", "write arrive: { rate: 20/s }"),
             Unit::Users => ("no number of users is given", "write closed: { count: 200 }"),
+            Unit::Sockets => ("no number of sockets is given", "write connecting: { sockets: 972 }"),
         };
         self.base.ok_or_else(|| Problem::new(self.at, what).help(help))
     }
@@ -148,7 +162,7 @@ impl Settling {
     fn value(&self, amount: &Amount) -> Result<f64, Problem> {
         match self.unit {
             Unit::Rate => amount.rate(),
-            Unit::Users => amount.users(),
+            Unit::Users | Unit::Sockets => amount.users(),
         }
     }
 
@@ -180,7 +194,7 @@ impl Settling {
         };
         let example = |rate: &str, users: &str| match self.unit {
             Unit::Rate => rate.to_owned(),
-            Unit::Users => users.to_owned(),
+            Unit::Users | Unit::Sockets => users.to_owned(),
         };
         match kind {
             "ramp" => {

@@ -1,10 +1,12 @@
 //! Name, target, limits and thresholds.
 
+use super::users::Coming;
+use crate::plan::Connections;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Source};
 use crate::scenario::written::{self, Threshold};
 use crate::scenario::{Settings, ThresholdText};
-use crate::target::{Scheme, Target};
+use crate::target::{HttpVersion, Scheme, Target};
 use headway_base::{Answer, Nanos};
 
 /// Most connections that a file may ask for, as `-c`.
@@ -104,6 +106,35 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
     if let Some(answer) = &file.answer {
         let title = format!("'{}' is no answer over {name}", answer.value);
         reader.problems.push(Problem::new(answer.span, title).help(help));
+    }
+}
+
+/// Groups of which each request opens its own connection need a protocol that has connections, of one request at a time.
+pub(super) fn one_request_each(
+    file: &written::File,
+    coming: &[Coming],
+    target: Option<&Target>,
+    reader: &mut Reader<'_>,
+) {
+    let Some(group) = coming.iter().find(|group| group.connections == Connections::PerRequest) else {
+        return;
+    };
+    let scheme = target.map(|target| target.scheme);
+    if let Some(scheme) = scheme.filter(|scheme| scheme.is_datagrams()) {
+        let title = format!("over {} there are no connections to open", scheme.name());
+        reader
+            .problems
+            .push(Problem::new(group.at, title).help("write a target of http://, https:// or tcp://"));
+        return;
+    }
+    let asked = file.http.as_ref().filter(|http| http.value == HttpVersion::Http2).map(|http| http.span);
+    let at = file.target.as_ref().filter(|_| scheme == Some(Scheme::H2c)).map(|target| target.span);
+    if let Some(at) = asked.or(at) {
+        let title = "HTTP/2 sends many requests over a connection, and here each request opens its own";
+        let problem = Problem::new(at, title).other(group.at, "here");
+        reader
+            .problems
+            .push(problem.help("ask for HTTP/1.1 (--http1.1), or leave per-request (--new-connections) out"));
     }
 }
 

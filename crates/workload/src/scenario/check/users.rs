@@ -41,7 +41,7 @@ struct Way {
 /// More arrivals than anybody means: a month at a million a second is 2.6e12.
 const MOST_ARRIVALS: f64 = 1e12;
 
-const KINDS: &[&str] = &["arrive", "closed", "at-once", "work"];
+const KINDS: &[&str] = &["arrive", "closed", "connecting", "at-once", "work"];
 
 pub(super) fn coming(group: &written::Group, listed: bool, reader: &mut Reader<'_>) -> Option<Coming> {
     let before = reader.problems.len();
@@ -81,10 +81,15 @@ pub(super) fn coming(group: &written::Group, listed: bool, reader: &mut Reader<'
     let way = match kind {
         "arrive" => arriving(group, reader)?,
         "closed" => closed(group, reader)?,
+        "connecting" => connecting(group, reader)?,
         "at-once" => at_once(group, reader)?,
         _ => work(group, reader)?,
     };
-    let default = if kind == "arrive" { Connections::Shared } else { Connections::PerUser };
+    let default = match kind {
+        "arrive" => Connections::Shared,
+        "connecting" => Connections::PerRequest,
+        _ => Connections::PerUser,
+    };
     let connections = group.connections_or(default);
     let on_failure = match group.on_failure {
         Some(FailureWord::EndSession) => OnFailure::EndSession,
@@ -98,7 +103,10 @@ pub(super) fn coming(group: &written::Group, listed: bool, reader: &mut Reader<'
         pace: group.pace.as_ref().map(|pace| pace.value.clone()),
         warm: way.warm,
         end: way.end,
-        own_connections: if connections == Connections::PerUser { way.users } else { 0 },
+        own_connections: match (connections, kind) {
+            (Connections::PerUser, _) | (_, "connecting") => way.users,
+            _ => 0,
+        },
         at: group.keys.at(kind),
     })
 }
@@ -108,6 +116,7 @@ impl written::Group {
         match self.connections {
             Some(ConnectionsWord::Shared) => Connections::Shared,
             Some(ConnectionsWord::PerUser) => Connections::PerUser,
+            Some(ConnectionsWord::PerRequest) => Connections::PerRequest,
             None => default,
         }
     }
@@ -141,6 +150,34 @@ fn closed(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
     let level = Level::new(&phases.pieces.iter().map(phases::Piece::users).collect::<Vec<_>>());
     let most = u64::from(level.most());
     let source = Source::Users { level: Arc::new(level), requests: None };
+    Some(Way { source, warm: phases.warm, end: Some(phases.end), users: most })
+}
+
+fn connecting(group: &written::Group, reader: &mut Reader<'_>) -> Option<Way> {
+    let connecting = group.connecting.as_ref()?;
+    for (key, given) in [("think", group.think.is_some()), ("on-failure", group.on_failure.is_some())] {
+        if given {
+            let title =
+                format!("{key} is for sessions of several requests, and a socket that connects sends one");
+            let problem = Problem::new(group.keys.at(key), title);
+            reader.problems.push(problem.other(group.keys.at("connecting"), "here").help("leave it out"));
+        }
+    }
+    if !matches!(group.connections, None | Some(ConnectionsWord::PerRequest)) {
+        let title = "sockets that are kept connecting are for one request each";
+        let problem = Problem::new(group.keys.at("connections"), title);
+        reader.problems.push(
+            problem.other(group.keys.at("connecting"), "here").help("leave it out, or write per-request"),
+        );
+    }
+    let base = match &connecting.sockets {
+        Some(count) => Some((users(count, reader)? as f64, count.span)),
+        None => None,
+    };
+    let phases = phases::settle(group, base, phases::Unit::Sockets, reader)?;
+    let level = Level::new(&phases.pieces.iter().map(phases::Piece::users).collect::<Vec<_>>());
+    let most = u64::from(level.most());
+    let source = Source::Connecting { level: Arc::new(level) };
     Some(Way { source, warm: phases.warm, end: Some(phases.end), users: most })
 }
 

@@ -49,6 +49,7 @@ pub(super) fn way(group: &Tree) -> (&'static str, &'static str) {
     let ways = [
         ("arrive", "arrives", "how many arrive is 'rate'"),
         ("closed", "is closed", "how many users there are is 'users'"),
+        ("connecting", "keeps sockets connecting", "how many there are is 'users.connecting.sockets'"),
         ("at-once", "comes at once", "how many come is 'users.at-once'"),
         ("work", "does fixed work", "how many users do it is 'users'"),
     ];

@@ -32,7 +32,7 @@ pub(super) fn duration(root: &mut Tree, how: &Given<'_>, value: Tree) -> Result<
 /// How long the ramp at the beginning lasts; zero: there is none.
 pub(super) fn ramp(root: &mut Tree, how: &Given<'_>, value: Tree) -> Result<(), Problem> {
     let group = only(root, how, |group| group.get("phases").is_some(), &["phases", "0", "ramp"])?;
-    let level = [("arrive", "rate"), ("closed", "count")]
+    let level = [("arrive", "rate"), ("closed", "count"), ("connecting", "sockets")]
         .into_iter()
         .find_map(|(kind, key)| group.get(kind)?.get(key))
         .cloned();
@@ -45,7 +45,7 @@ pub(super) fn ramp(root: &mut Tree, how: &Given<'_>, value: Tree) -> Result<(), 
         (false, false) => {
             let Some(level) = level else {
                 let title =
-                    format!("{} has nothing to rise to: the group has no rate and no count", how.quoted());
+                    format!("{} has nothing to rise to: the group has no rate and no number", how.quoted());
                 return Err(Problem::new(how.place, title).help("write a phase, as in ramp: 30s, to: 20/s"));
             };
             phases.insert(0, phase(how, "ramp", value, &[("to", level), ("warmup", yes(how))]));
@@ -90,7 +90,7 @@ pub(super) fn requests(root: &mut Tree, how: &Given<'_>, value: Tree) -> Result<
 /// The phases of a group that has some or could; a hold of the default length if none are written.
 fn phases<'t>(group: &'t mut Tree, how: &Given<'_>) -> Result<&'t mut Vec<Tree>, Problem> {
     let span = group.span;
-    if group.get("arrive").or(group.get("closed")).is_none() {
+    if ["arrive", "closed", "connecting"].iter().all(|way| group.get(way).is_none()) {
         let (does, _) = way(group);
         let title =
             format!("{} applies to a group that has phases, and {} {does}", how.quoted(), called(group));

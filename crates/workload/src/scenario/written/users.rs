@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
 mapping! {
-    /// Users that come in the same way and do the same. Exactly one of arrive, closed, at-once and work says how they come.
+    /// Users that come in the same way and do the same. Exactly one of arrive, closed, connecting, at-once and work says how they come.
     Group, "a group of users", "{ arrive: { rate: 20/s } }", requires [] {
         /// Its name. Default: users.
         name: Text,
@@ -16,17 +16,20 @@ mapping! {
         arrive: Arrive,
         /// So many users begin the journey again and again.
         closed: Closed,
+        /// So many sockets are kept connecting, however many connections the target accepts.
+        connecting: Connecting,
         /// So many sessions, all due at the start: fixed work.
         at_once: Count,
         /// So many requests, as fast as so many users go: fixed work.
         work: Work,
-        /// How rate or number of users go over time. Default: 10s at the rate or count.
+        /// How rate or number of users or sockets go over time. Default: 10s at the rate or count.
         phases: Vec<Phase>,
         /// Time a user thinks before a request: a time or a distribution. Default: none.
         think: Law,
         /// Least time from the start of one journey to that of the next (closed groups): a time or a distribution.
         pace: Law,
-        /// Whose connections are used. Default: shared for those who arrive, per-user for the others.
+        /// Whose connections are used: shared, one for each user (per-user), or a new one for each request (per-request). Default: shared
+        /// for those who arrive, per-request for sockets that are kept connecting, per-user for the others.
         connections: ConnectionsWord,
         /// What a failed request means for the rest of its session. Default: continue.
         on_failure: FailureWord,
@@ -35,14 +38,15 @@ mapping! {
     }
     schema {
         "oneOf": [
-            { "required": ["arrive"] }, { "required": ["closed"] }, { "required": ["at-once"] }, { "required": ["work"] },
+            { "required": ["arrive"] }, { "required": ["closed"] }, { "required": ["connecting"] },
+            { "required": ["at-once"] }, { "required": ["work"] },
         ]
     }
 }
 
 word! {
     /// Whose connections are used.
-    ConnectionsWord { Shared = "shared", PerUser = "per-user", }
+    ConnectionsWord { Shared = "shared", PerUser = "per-user", PerRequest = "per-request", }
 }
 
 word! {
@@ -65,6 +69,15 @@ mapping! {
     Closed, "closed", "{ count: 200 }", requires [] {
         /// How many.
         count: Count,
+    }
+}
+
+mapping! {
+    /// Sockets that are kept connecting: each attempt that succeeds sends one request, and each that does not is given up after
+    /// connect-timeout; another takes its place.
+    Connecting, "connecting", "{ sockets: 972 }", requires [] {
+        /// How many.
+        sockets: Count,
     }
 }
 

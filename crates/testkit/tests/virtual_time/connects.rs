@@ -1,0 +1,232 @@
+//! New connections: one for each request, and sockets that are kept connecting against a queue that fills, as a kernel's does.
+//!
+//! The law is that of S-Client (Banga and Druschel 1997): D sockets, each given up after T, make D/T + X attempts per second, X being what
+//! the target accepts, however small that is.
+
+use crate::common::LIMITS;
+use crate::laws::check;
+use crate::rig::{Played, Reply, Rig, play};
+use headway_base::{Batch, Nanos, Outcome, Record};
+use headway_stats::summary::{LoadVerdict, RuleId, RuleOutcome, Summary};
+use headway_stats::{Analysis, Facts, Setup, UsersAsked, Workload};
+use headway_testkit::{Connect, Generator};
+use headway_workload::plan::{Connections, Group, Plan};
+use headway_workload::users::Level;
+use headway_workload::{Limits, Process, Shard};
+
+const MS: fn(i64) -> Nanos = Nanos::from_millis;
+const T: Nanos = MS(500);
+const BOUNDS: Limits = Limits { connections: 5_000, connect_timeout: T, ..LIMITS };
+
+/// A queue of that many connections, of which so many are taken out per second; one that comes when it is full gets no answer.
+struct AcceptQueue {
+    room: i64,
+    each: Nanos,
+    /// When the last of those in it will have been taken out.
+    empty_at: Nanos,
+}
+
+impl AcceptQueue {
+    fn new(room: i64, per_second: f64) -> AcceptQueue {
+        AcceptQueue { room, each: Nanos::from_secs_f64(1.0 / per_second), empty_at: Nanos::ZERO }
+    }
+
+    fn connect(&mut self, now: Nanos) -> Connect {
+        let waiting = ((self.empty_at - now).0.max(0) + self.each.0 - 1) / self.each.0;
+        if waiting >= self.room {
+            return Connect::Silence;
+        }
+        self.empty_at = self.empty_at.max(now) + self.each;
+        Connect::After(Nanos::from_micros(50))
+    }
+}
+
+fn plan(sockets: u32, seconds: i64) -> Plan {
+    let level = Level::hold(sockets, Nanos::from_secs(seconds));
+    let end = level.end();
+    Plan::of(7, Group::connecting(level), Nanos::ZERO, end)
+}
+
+fn against(plan: &Plan, mut connect: impl FnMut(Nanos) -> Connect, generator: Generator) -> Played {
+    let reply = |_, _, _: &_| Reply::ok(MS(800));
+    let played = Rig::new(plan, BOUNDS, |now| connect(now), reply).with(generator).run();
+    check(plan, &BOUNDS, &played);
+    played
+}
+
+fn count(played: &Played, is: impl Fn(&Record) -> bool) -> f64 {
+    played.kept.records.iter().filter(|r| is(r)).count() as f64
+}
+
+/// Attempts, and established connections, that began from one second to another.
+fn within(played: &Played, from: i64, to: i64) -> (f64, f64) {
+    let during =
+        |at: Option<Nanos>| at.is_some_and(|at| (Nanos::from_secs(from)..Nanos::from_secs(to)).contains(&at));
+    let stood = |r: &Record| Some(r.started.get()? + r.connect.get()?);
+    (count(played, |r| during(r.started.get())), count(played, |r| during(stood(r))))
+}
+
+#[test]
+fn attempts_are_sockets_over_the_timeout_and_what_is_accepted() {
+    for (room, accepts) in [(33, 130.0), (128, 130.0), (4, 7.0), (500, 2_000.0)] {
+        for sockets in [12, 48, 192, 972] {
+            let plan = plan(sockets, 20);
+            let mut queue = AcceptQueue::new(room, accepts);
+            let played = against(&plan, |now| queue.connect(now), Generator::default());
+            let (attempts, established) = within(&played, 0, 20);
+            // Each socket may be in the middle of an attempt at the end, and begins at most T late.
+            let (d, law) = (f64::from(sockets), f64::from(sockets) * 20.0 / 0.5 + established);
+            assert!((attempts - law).abs() <= d, "{sockets} {room} {accepts}: {attempts} {law}");
+            let (attempts, established) = within(&played, 5, 20);
+            let law = d * 15.0 / 0.5 + established;
+            assert!((attempts - law).abs() <= d, "{sockets} {room} {accepts}: {attempts} {law}");
+        }
+    }
+}
+
+#[test]
+fn the_first_attempts_are_spread_evenly_over_the_timeout() {
+    let played = against(&plan(48, 3), |_| Connect::Silence, Generator::default());
+    let mut first: Vec<(u32, Nanos)> =
+        played.kept.records.iter().filter(|r| r.k < 48).map(|r| (r.user, r.intended)).collect();
+    first.sort_unstable();
+    let expected: Vec<(u32, Nanos)> = (0..48).map(|u| (u, Nanos(T.0 * i64::from(u) / 48))).collect();
+    assert_eq!(first, expected);
+    // A socket that is given up begins anew at that very instant, so that each keeps its phase.
+    assert!(
+        played
+            .kept
+            .records
+            .iter()
+            .all(|r| r.intended == expected[r.user as usize].1 + Nanos((r.k / 48) as i64 * T.0))
+    );
+    assert!(played.kept.records.iter().all(|r| r.outcome == Outcome::ConnectTimeout && r.response() == T));
+}
+
+/// A target that refuses is not sent as many as the machine can make: each socket waits out its time.
+#[test]
+fn sockets_that_are_refused_wait_out_their_time() {
+    for outcome in [Outcome::Refused, Outcome::LocalLimit, Outcome::Tls] {
+        let played = against(&plan(40, 10), |_| Connect::Fails(MS(1), outcome), Generator::default());
+        assert_eq!(count(&played, |r| r.outcome == outcome), 40.0 * 10.0 / 0.5, "{outcome:?}");
+    }
+}
+
+#[test]
+fn shards_share_the_sockets_out() {
+    let mut all = Vec::new();
+    for i in 0..4 {
+        let plan = Plan { shard: Shard::new(i, 4).unwrap(), ..plan(10, 2) };
+        let played = against(&plan, |_| Connect::Silence, Generator::default());
+        all.extend(played.kept.records.iter().map(|r| (r.intended, r.k)));
+    }
+    all.sort_unstable();
+    // One every 50 ms, in the order of the sockets.
+    let expected: Vec<(Nanos, u64)> = (0..40).map(|k| (MS(50 * k), k as u64)).collect();
+    assert_eq!(all, expected);
+}
+
+/// What is accepted is answered later than the timeout of an attempt, and holds no socket back.
+#[test]
+fn accepted_requests_go_on_by_themselves() {
+    let mut queue = AcceptQueue::new(1_000, 40.0);
+    let played = against(&plan(10, 10), |now| queue.connect(now), Generator::default());
+    let ok = count(&played, |r| r.outcome == Outcome::Ok);
+    assert!(ok > 1_000.0 && ok == count(&played, |r| r.connect.is_some()), "{ok}");
+    assert!(played.most_open > 500, "{}", played.most_open);
+}
+
+/// At the cap on connections sockets are held back; the wait is told as such, and is no lateness.
+#[test]
+fn the_cap_holds_sockets_back_in_the_open() {
+    let bounds = Limits { connections: 30, ..BOUNDS };
+    let plan = plan(20, 10);
+    let played = Rig::new(&plan, bounds, |_| Connect::After(MS(1)), |_, _, _| Reply::ok(MS(400))).run();
+    check(&plan, &bounds, &played);
+    assert_eq!(played.most_open, 30);
+    assert!(count(&played, |r| r.wait > MS(10)) > 100.0);
+    assert!(played.kept.records.iter().all(|r| r.lag().is_none_or(|lag| lag <= MS(1))));
+}
+
+#[test]
+fn with_a_rate_attempts_keep_the_plan_whatever_is_accepted() {
+    let mut plan = crate::common::plan(Process::Poisson, 400.0, 10, 5);
+    plan.groups[0].connections = Connections::PerRequest;
+    let played = {
+        let mut queue = AcceptQueue::new(20, 50.0);
+        Rig::new(&plan, BOUNDS, |now| queue.connect(now), |_, _, _| Reply::ok(MS(3))).run()
+    };
+    check(&plan, &BOUNDS, &played);
+    let records = &played.kept.records;
+    assert_eq!(records.len(), plan.arrivals().count());
+    assert!(records.iter().all(|r| r.started.get() == Some(r.intended)), "each at its instant");
+    assert!(records.iter().all(|r| r.count == 1 && !r.reused));
+    let given_up = records.iter().filter(|r| r.outcome == Outcome::ConnectTimeout);
+    assert!(given_up.clone().count() > 3_000 && given_up.into_iter().all(|r| r.done == r.intended + T));
+    assert_eq!(played.lives.len(), records.len(), "one connection each");
+}
+
+/// Every request of users who stay opens its own connection too.
+#[test]
+fn users_open_a_connection_for_each_request() {
+    let level = Level::hold(5, Nanos::from_secs(2));
+    let journey = headway_workload::journey::Journey::single();
+    let group = Group { connections: Connections::PerRequest, ..Group::closed(level, journey) };
+    let played =
+        play(&Plan::of(1, group, Nanos::ZERO, Nanos::from_secs(2)), BOUNDS, |_, _, _| Reply::ok(MS(10)));
+    assert_eq!((played.lives.len(), played.kept.records.len()), (5 * 200, 5 * 200));
+    assert_eq!(played.most_open, 5);
+}
+
+fn judged(generator: Generator, connect: impl FnMut(Nanos) -> Connect) -> Summary {
+    let plan = plan(100, 20);
+    let played = against(&plan, connect, generator);
+    let mut analysis = Analysis::new(Setup {
+        labels: vec!["request".to_owned()],
+        measured: Nanos::ZERO..plan.end() + Nanos(1),
+        workload: Workload::Connecting,
+        users: Some(UsersAsked::hold(100.0, plan.end())),
+        connects: true,
+        ..Setup::default()
+    });
+    let headway_base::sink::Kept { starts, records, users, .. } = played.kept;
+    analysis.batch(&Batch { source: 0, starts, records, users, watermark: Nanos::MAX, last: true });
+    let asked = headway_stats::summary::PlanSummary { connect_timeout_s: Some(0.5), ..Default::default() };
+    analysis.finish(Facts { plan: Some(asked), ..Facts::default() })
+}
+
+fn held(summary: &Summary) -> (RuleOutcome, f64) {
+    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == RuleId::SocketsHeld).unwrap();
+    (rule.outcome, rule.value.unwrap())
+}
+
+#[test]
+fn a_load_is_valid_if_its_sockets_kept_connecting() {
+    let mut queue = AcceptQueue::new(33, 130.0);
+    let summary = judged(Generator::default(), |now| queue.connect(now));
+    assert_eq!((summary.verdict.load, held(&summary)), (Some(LoadVerdict::Valid), (RuleOutcome::Pass, 1.0)));
+    let connects = summary.connects.clone().unwrap();
+    let rates = connects.per_s.unwrap();
+    assert_eq!(connects.counts.attempts, connects.counts.established + connects.counts.timed_out + 100);
+    let law = connects.expected_per_s.unwrap();
+    assert!(
+        (law - 200.0 - rates.established).abs() < 1e-6 && (rates.attempts - law).abs() < 5.0,
+        "{connects:?}"
+    );
+    assert!((rates.established - 130.0).abs() < 2.5 && (rates.served - 130.0).abs() < 6.0, "{connects:?}");
+    // Each is connecting all the time, but for the first half second in which they begin.
+    assert!((connects.connecting.unwrap() - 98.75).abs() < 0.3, "{connects:?}");
+    let established: u64 = summary.series.iter().filter_map(|row| row.established).sum();
+    assert_eq!(established, connects.counts.established);
+}
+
+/// A generator that stands still for a third of the time makes fewer attempts than were asked for.
+#[test]
+fn a_load_is_invalid_if_its_sockets_did_not() {
+    let pauses = (0..20).map(|s| (MS(1_000 * s + 600), MS(1_000 * s + 930))).collect();
+    let summary = judged(Generator { pauses, ..Generator::default() }, |_| Connect::Silence);
+    let (outcome, value) = held(&summary);
+    assert_eq!((summary.verdict.load, outcome), (Some(LoadVerdict::Invalid), RuleOutcome::Fail));
+    // Half of the attempts of a second fall due within 330 of 500 ms, and wait for 165 ms on average.
+    assert!((0.8..0.95).contains(&value), "{value}");
+}
