@@ -1,6 +1,7 @@
 """`headway serve`: a target whose answers are known in advance, against `headway run`; each counts the other's doings."""
 
 import json
+import socket
 import time
 
 from harness import (
@@ -131,3 +132,41 @@ def counts(tmp):
                     f"outcomes add up to {outcomes}"
                 )
     expect(not wrong, "\n".join(wrong))
+
+
+class Late(Serve):
+    """`headway serve --capacity`: one connection at a time."""
+
+    counts = r"accepted (\d+) connections: (\d+) served, (\d+) closed by the client before a request, (\d+) without a request"
+    names = ("accepted", "served", "gone", "silent")
+
+
+@check("serve: --capacity answers one connection after the other; the kernel admits --backlog + 1; bad values are refused")
+def late(tmp):
+    with Late("--capacity", "100/s", "--backlog", "8", tmp=tmp) as serve:
+        summary = all_ended(run(serve.url, "-u", "4", "-d", "2s", tmp=tmp), "ok")
+    served = serve.report["served"]
+    equal(served, summary["measured"]["n"], "requests served, against the answers that came")
+    # However slow this machine is, it is never faster: the first begins at zero, and the last answer comes at some 2 s.
+    expect(0 < served <= 100 * (2 + summary["response"]["max"]) + 1, f"{served} served at 100/s in 2 s")
+    with Late("--capacity", "1/s", "--backlog", "2", tmp=tmp) as serve:
+        at = serve.url.removeprefix("http://").rstrip("/").split(":")
+        admitted = []
+        for _ in range(8):
+            try:
+                admitted.append(socket.create_connection((at[0], int(at[1])), 0.05))
+            except TimeoutError:
+                pass
+        # One is in service, three wait. It leaves one that says nothing after a second, and takes the next.
+        expect(4 <= len(admitted) < 8, f"{len(admitted)} of 8 connections were admitted")
+        for one in admitted:
+            one.close()
+    for bad, said in [
+        (["--capacity", "0/s"], "--capacity"),
+        (["--capacity", "130/s", "--service", "const(1ms)"], "cannot be used with"),
+        (["--capacity", "130/s", "--udp"], "cannot be used with"),
+        (["--capacity", "130/s", "--listen", f"unix:{tmp}/s"], "write host:port"),
+        (["--backlog", "-1"], "--backlog"),
+        (["--backlog", "8", "--udp"], "cannot be used with"),
+    ]:
+        contains(headway("serve", *bad, "--stop-after", "1s", cwd=tmp).exits(2).err, said, f"serve {' '.join(bad)}")

@@ -18,6 +18,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 use headway_base::units::{self, UnitError};
 use headway_base::{Nanos, Rate, TimeScale, dist};
 use headway_engine::wait::Strategy;
+use headway_live::serve::BACKLOG;
 use headway_stats::Threshold;
 use headway_workload::plan::Connections;
 use headway_workload::{Process, Shard, arrivals};
@@ -451,6 +452,13 @@ pub struct ServeArgs {
     /// With --udp: send back to other machines too. Sender addresses can be forged, so use it on closed networks only
     #[arg(long, requires = "udp")]
     pub allow_remote: bool,
+    /// Accept late: one connection at a time is accepted, read, worked for 1/RATE, answered and closed. Others wait in the
+    /// kernel's accept queue; past --backlog the kernel drops their SYNs
+    #[arg(long, value_parser = units::parse_rate, value_name = "RATE", conflicts_with_all = ["udp", "service", "servers", "queue", "stall", "error_rate", "state"])]
+    pub capacity: Option<Rate>,
+    /// Length of the kernel's accept queue, at most net.core.somaxconn; Linux admits one connection more
+    #[arg(long, value_name = "N", default_value_t = BACKLOG, value_parser = clap::value_parser!(u32).range(0..=1_000_000), conflicts_with = "udp")]
+    pub backlog: u32,
     /// Service time of a request, as a distribution
     #[arg(long, default_value = "exp(1ms)", value_name = "DIST", help = service_help())]
     pub service: String,

@@ -11,6 +11,7 @@ mod bounds;
 pub mod brady;
 pub mod fixed_work;
 mod latencies;
+pub mod overload;
 pub mod poisson;
 pub mod poisson_udp;
 mod range;
@@ -74,6 +75,7 @@ pub const ALL: &[&dyn Lab] = &[
     &balancers::BALANCERS,
     &bamboo::BAMBOO,
     &poisson_udp::PoissonUdp,
+    &overload::OVERLOAD_LAB,
 ];
 
 /// Names that labs had in 0.1.0, and what they are called now; understood for one version more.

@@ -1,15 +1,17 @@
-//! `headway serve`: the calibrated target, over HTTP or UDP.
+//! `headway serve`: the calibrated target, over HTTP or UDP, or one that accepts late.
 
 use crate::args::ServeArgs;
 use crate::exit::{FINE, Failure};
 use crate::interrupt;
 use crate::settings::{Output, listen_address, new_seed, outputs_fit};
 use anyhow::{Context as _, bail};
+use headway_base::Rate;
 use headway_base::dist::{self, Dist};
 use headway_engine::files::times_in_file;
+use headway_live::namespace::setting;
 use headway_live::serve::{
-    ArrivalsLog, DatagramReport, DatagramServer, DatagramSettings, ServeReport, Server, Settings,
-    StateSettings,
+    ArrivalsLog, DatagramReport, DatagramServer, DatagramSettings, SerialReport, SerialServer,
+    SerialSettings, ServeReport, Server, Settings, StateSettings,
 };
 use headway_live::{Address, Control};
 use std::fs::File;
@@ -28,6 +30,12 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     let address = if args.udp { address.for_datagrams() } else { address };
     if args.udp {
         may_listen(args, &address).map_err(Failure::usage)?;
+    }
+    if args.capacity.is_some() && matches!(address, Address::Unix(_)) {
+        return Err(Failure::usage(anyhow::anyhow!(
+            "--listen {}: --capacity is about SYNs, and a Unix socket has none: write host:port",
+            args.listen
+        )));
     }
     let log = Output::file("--arrivals-log", args.arrivals_log.as_ref());
     outputs_fit(log.as_slice()).map_err(Failure::usage)?;
@@ -52,7 +60,10 @@ pub(super) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     let given = Given { service, seed, log, control };
     match address {
         Address::Udp(address) => serve_datagrams(args, address, given),
-        address => serve_http(args, &address, given),
+        address => match args.capacity {
+            Some(capacity) => serve_serially(args, &address, capacity, given),
+            None => serve_http(args, &address, given),
+        },
     }
 }
 
@@ -70,6 +81,7 @@ fn serve_http(args: &ServeArgs, address: &Address, given: Given) -> Result<u8, F
         service,
         servers: args.servers,
         queue: args.queue,
+        backlog: args.backlog,
         stalls: args.stall,
         error_rate: args.error_rate,
         body_bytes: args.body,
@@ -86,6 +98,32 @@ fn serve_http(args: &ServeArgs, address: &Address, given: Given) -> Result<u8, F
     say(&format!("serving at {} with {described}, seed {seed}; Ctrl-C stops", server.address()));
     let report = server.run()?;
     say(&told(&report, args.state));
+    Ok(FINE)
+}
+
+fn serve_serially(args: &ServeArgs, address: &Address, capacity: Rate, given: Given) -> Result<u8, Failure> {
+    let settings = SerialSettings { capacity, backlog: args.backlog, body_bytes: args.body };
+    let server = SerialServer::bind(address, settings, given.log, given.control)
+        .with_context(|| format!("cannot listen at {}", args.listen))?;
+    let (asked, longest) = (args.backlog, setting("core/somaxconn"));
+    let backlog = match longest {
+        Some(longest) if longest < asked => {
+            format!("{longest} ({asked} were asked for; net.core.somaxconn caps it)")
+        }
+        _ => asked.to_string(),
+    };
+    say(&format!(
+        "serving at {} with one connection at a time, {capacity}, and an accept queue of {backlog}; Ctrl-C stops",
+        server.address()
+    ));
+    let SerialReport { accepted, served, unanswered, gone, silent, malformed, refused, overflows } =
+        server.run()?;
+    let overflows = overflows.map_or("an unknown number".to_owned(), |n| n.to_string());
+    say(&format!(
+        "accepted {accepted} connections: {served} served, {gone} closed by the client before a request, {silent} without a request \
+         for 1 s, {malformed} malformed, {unanswered} that took no answer; {refused} refused. The accept queue was full for {overflows} \
+         SYNs and handshakes (all listeners of this network namespace)"
+    ));
     Ok(FINE)
 }
 

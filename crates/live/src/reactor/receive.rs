@@ -9,9 +9,10 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-pub(super) struct Received {
-    pub(super) bytes: usize,
-    pub(super) stamp: Option<KernelStamp>,
+/// What a stream gave.
+pub(crate) struct Received {
+    pub(crate) bytes: usize,
+    pub(crate) stamp: Option<KernelStamp>,
 }
 
 /// A datagram to a socket that is not connected.
@@ -69,7 +70,7 @@ pub(crate) fn drops(fd: impl AsFd) -> Option<u32> {
 }
 
 #[inline]
-pub(super) fn receive(fd: &OwnedFd, buffer: &mut [u8], stamped: bool) -> Result<Received, Errno> {
+pub(crate) fn receive(fd: &OwnedFd, buffer: &mut [u8], stamped: bool) -> Result<Received, Errno> {
     if stamped {
         let Message { bytes, stamp, .. } = receive_message(fd, buffer, None)?;
         return Ok(Received { bytes, stamp });

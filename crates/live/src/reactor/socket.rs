@@ -62,7 +62,7 @@ pub(super) fn bind_source(fd: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
 }
 
 /// A socket whose connection stands, opened or accepted, sends what it is given at once. Unix sockets have no Nagle.
-pub(super) fn prepare(fd: &OwnedFd) -> io::Result<()> {
+pub(crate) fn prepare(fd: &OwnedFd) -> io::Result<()> {
     match sockopt::set_tcp_nodelay(fd, true) {
         Err(error) if error != Errno::OPNOTSUPP && error != Errno::NOPROTOOPT => Err(error.into()),
         _ => Ok(()),
@@ -77,12 +77,12 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens there, with a queue of 4,096 connections (or what the system allows). Port 0 takes a free one.
+    /// Listens there, with an accept queue of `backlog` connections (or what the system allows: `net.core.somaxconn`). Port 0
+    /// takes a free one.
     ///
     /// # Errors
     /// The address is taken, not this machine's, or not permitted.
-    pub fn bind(address: &Address) -> io::Result<Listener> {
-        const BACKLOG: i32 = 4_096;
+    pub fn bind(address: &Address, backlog: u32) -> io::Result<Listener> {
         let fd = open(address)?;
         match address {
             Address::Udp(_) => return Err(io::Error::other("datagrams have no connections to listen for")),
@@ -92,7 +92,7 @@ impl Listener {
             }
             Address::Unix(path) => net::bind(&fd, &SocketAddrUnix::new(path)?)?,
         }
-        net::listen(&fd, BACKLOG)?;
+        net::listen(&fd, i32::try_from(backlog).unwrap_or(i32::MAX))?;
         let address = match address {
             // The standard library knows how to read the address back.
             Address::Tcp(_) => Address::Tcp(TcpListener::from(fd.try_clone()?).local_addr()?),
@@ -106,11 +106,11 @@ impl Listener {
         &self.address
     }
 
-    pub(super) fn accept(&self) -> Result<OwnedFd, Errno> {
+    pub(crate) fn accept(&self) -> Result<OwnedFd, Errno> {
         net::accept_with(&self.fd, FLAGS)
     }
 
-    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }

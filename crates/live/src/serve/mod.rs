@@ -11,10 +11,12 @@
 mod connection;
 mod datagrams;
 mod log;
+mod serial;
 mod state;
 
 pub use datagrams::{DatagramReport, DatagramServer, DatagramSettings};
 pub use log::ArrivalsLog;
+pub use serial::{SerialReport, SerialServer, SerialSettings};
 pub use state::StateSettings;
 
 use crate::address::Address;
@@ -34,6 +36,9 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::num::NonZeroU64;
 
+/// Length of the accept queue unless another is asked for.
+pub const BACKLOG: u32 = 4_096;
+
 /// How long it takes no connections after the system refused one.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
 
@@ -46,6 +51,8 @@ pub struct Settings {
     pub servers: u32,
     /// How many may wait; past it the answer is 503. None is no limit.
     pub queue: Option<usize>,
+    /// Length of the accept queue that is asked of the kernel.
+    pub backlog: u32,
     /// Regular interruptions of all service.
     pub stalls: Option<Stalls>,
     /// Share of requests (0 to 1) that are answered with 500, after their service.
@@ -65,6 +72,7 @@ impl Settings {
             service,
             servers,
             queue: None,
+            backlog: BACKLOG,
             stalls: None,
             error_rate: 0.0,
             body_bytes: 16,
@@ -136,7 +144,7 @@ impl Server {
         log: Option<ArrivalsLog>,
         control: Control,
     ) -> io::Result<Server> {
-        let listener = Listener::bind(address)?;
+        let listener = Listener::bind(address, settings.backlog)?;
         let address = listener.address().clone();
         let mut reactor = Reactor::new(log.is_some())?;
         control.register(reactor.waker());

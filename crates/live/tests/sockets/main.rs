@@ -15,6 +15,7 @@ mod limits;
 mod many;
 mod reactor;
 mod scripted;
+mod serial;
 mod served;
 mod served_raw;
 mod served_state;

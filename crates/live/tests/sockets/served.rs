@@ -3,7 +3,7 @@
 use crate::harness::{Load, guarded, request};
 use headway_base::station::Stalls;
 use headway_base::{Nanos, Outcome, Record};
-use headway_live::serve::{ArrivalsLog, ServeReport, Server, Settings};
+use headway_live::serve::{ArrivalsLog, BACKLOG, ServeReport, Server, Settings};
 use headway_live::{Address, Control};
 use headway_workload::Shard;
 use std::io::{self, Write};
@@ -44,6 +44,7 @@ pub fn settings(service: &str) -> Settings {
         service: headway_base::dist::parse(service, &|_| Err("no files here".to_owned())).unwrap(),
         servers: 1,
         queue: None,
+        backlog: BACKLOG,
         stalls: None,
         error_rate: 0.0,
         body_bytes: 10,
