@@ -1,16 +1,17 @@
-//! Overload at the connection level (Banga and Druschel 1999): clients that wait for each connection cannot send more than the
+//! Overload at the connection level (Banga and Druschel 1997): clients that wait for each connection cannot send more than the
 //! server accepts, because the kernel drops the SYNs of the others and sends them again ever more rarely. S-Clients give up
 //! early and hold a number of connecting sockets, and so send at any rate.
 //!
-//! Figures 5 and 6 of the paper, and its experiments beyond capacity, in virtual time; live with `--live`.
+//! Figures 5 and 6 of the paper, and its experiments beyond capacity, in virtual time and against this machine's kernel.
 
 mod accept_queue;
+mod live;
 mod notes;
 mod plays;
 mod published;
 mod theory;
 
-use super::{Cell, Lab, Quantity, Range, Report, SCHEMA, Table, TableRow, replicate};
+use super::{Cell, Lab, Live, Quantity, Range, Report, SCHEMA, Table, TableRow, replicate};
 use headway_base::Nanos;
 use plays::{BACKLOG, Played, SIMPLE_WINDOW, SOCKETS, USERS, system};
 use published::{BURST_COSTS_MS, BURSTS, CAPACITY, COSTS_MS, HELD, MEANS, OVERLOAD, TIMEOUT_S};
@@ -23,17 +24,26 @@ pub const OVERLOAD_LAB: Overload = Overload;
 
 const SOURCE: &str = "simul.";
 
+/// Tables, by their places.
+const SIMPLE_TABLE: usize = 0;
+const HELD_TABLE: usize = 1;
+const BURSTS_TABLE: usize = 3;
+
 impl Lab for Overload {
     fn name(&self) -> &'static str {
         "overload"
     }
 
     fn about(&self) -> &'static str {
-        "Clients that wait for connections cannot overload a server; S-Clients can (Banga and Druschel 1999, figures 5 and 6)"
+        "Clients that wait for connections cannot overload a server; S-Clients can (Banga and Druschel 1997, figures 5 and 6)"
     }
 
     fn replications(&self) -> u64 {
         20
+    }
+
+    fn live(&self) -> Option<Live> {
+        Some(Live::Always(live::add))
     }
 
     fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report> {

@@ -55,8 +55,9 @@ fn the_report_fits_and_follows_its_numbers() {
     let text = text::of(&report);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(wide.is_empty(), "{wide:#?}");
-    assert_eq!(report.tables[0].key, "clients");
-    assert_eq!(report.tables[1].rows.last().unwrap().name, "972");
+    assert_eq!(report.tables[SIMPLE_TABLE].key, "clients");
+    assert_eq!(report.tables[HELD_TABLE].rows.last().unwrap().name, "972");
+    assert!(report.tables[BURSTS_TABLE].rows.iter().any(|row| row.name == burst_row(100.0, 0.0)));
     assert_eq!(report.notes.len(), 4, "{:#?}", report.notes);
 }
 
