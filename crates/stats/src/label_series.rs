@@ -1,7 +1,7 @@
 //! Each step over time: response times and failures of the requests that were due in a row.
 //!
 //! Rows begin at the plan's zero and are a tenth of a second long at first; once there are more than 120 their neighbours are merged, so
-//! that memory stays at some 5 MB at most, however many steps there are and however long the run is. Deliberately absent: a run of one
+//! that memory stays at some 5 MB at most, whatever the number of steps and the length of the run. Deliberately absent: a run of one
 //! step, whose rows are those of `series`.
 
 use crate::cells::Coarse;
@@ -40,7 +40,7 @@ fn many(width: i64) -> usize {
 }
 
 impl LabelSeries {
-    /// Of so many labels; of one there are no rows.
+    /// For that number of labels; for one there are no rows.
     pub fn new(labels: usize) -> LabelSeries {
         let labels = if labels > 1 { labels.min(MOST_SERIES) } else { 0 };
         LabelSeries { width: SECOND / 10, labels: (0..labels).map(|_| Vec::new()).collect() }

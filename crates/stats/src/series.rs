@@ -31,7 +31,7 @@ pub(crate) const FEWEST: f64 = 5.0;
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
 
-/// Rows shorter than a second, and below how many measured seconds they are so short.
+/// Rows shorter than a second: how long, and below how many measured seconds.
 const SHORT: [(i64, i64); 3] = [(SECOND / 10, 10), (SECOND / 5, 30), (SECOND / 2, 60)];
 
 /// Row after row, as wide as it takes to stay under [`MOST_ROWS`].
@@ -160,7 +160,7 @@ impl Row {
 }
 
 impl Series {
-    /// Of requests of so many labels.
+    /// For requests of that number of labels.
     pub fn new(labels: usize) -> Series {
         let (statuses, kinds) = (Vec::new(), Vec::new());
         Series { width: SECOND / 10, rows: Vec::new(), statuses, kinds, labels: LabelSeries::new(labels) }
