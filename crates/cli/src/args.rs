@@ -49,7 +49,7 @@ pub enum Command {
     /// Serve the calibrated target: known service law, capacity, faults; logs its arrivals
     Serve(ServeArgs),
     /// Print the intended arrivals as CSV: arrival,intended_s,step
-    Plan(PlanArgs),
+    Plan(Box<PlanArgs>),
     /// Judge any tool's results: was this load what it claims to be?
     Audit(Box<AuditArgs>),
     /// Report a recorded run again, or export its records

@@ -71,7 +71,7 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
         local,
         tls: live.target.tls(),
         sharded: plan.shard.count() > 1,
-        sources: 1,
+        sources: live.sources.len().max(1) as u64,
         ..Demand::default()
     };
     for group in &plan.groups {
@@ -100,7 +100,18 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
                 }
                 rate
             }
+            Source::Connecting { level } => {
+                demand.held += f64::from(plan.shard.split(level.most()));
+                // Requests follow at the rate at which the target accepts, which is not known; attempts that are given up leave no port in
+                // TIME_WAIT.
+                None
+            }
         };
+        if group.connections == Connections::PerRequest {
+            demand.connects = group_rate.map(|rate| demand.connects.unwrap_or(0.0) + rate).or(demand.connects);
+            let share = 1.0 / f64::from(plan.shard.count());
+            demand.connects_planned = plan.profile().map(|profile| profile.total() * asks * share);
+        }
         rate = rate.zip(group_rate).map(|(rate, more)| rate + more);
     }
     Demand { rate: rate.filter(|rate| rate.is_finite()), ..demand }

@@ -68,6 +68,15 @@ fn bounds(page: &mut Page, diagnosis: &Diagnosis, all: bool) {
         grid.row(tone, vec![doctor::resource(bound.resource).into(), allows, asks, used]);
     }
     grid.print(page);
+    let full = |bound: &Bound| bound.asks.is_none() && bound.full_at_s.is_some();
+    if diagnosis.bounds.iter().any(full) {
+        page.marked(
+            2,
+            "",
+            Tone::Faint,
+            "full at: mean response time at which all are in use; --response TIME says what to expect",
+        );
+    }
 }
 
 /// What is wrong, and what changes it.
@@ -163,7 +172,8 @@ mod tests {
     fn it_is_one_screen_of_eighty_columns() {
         let datagrams =
             Demand { carrier: Carrier::Datagrams, tls: true, sharded: true, local: true, ..users() };
-        for demand in [None, Some(users()), Some(datagrams)] {
+        let open = Demand { held: 0.0, flow: 2_000.0, rate: Some(2_000.0), ..users() };
+        for demand in [None, Some(users()), Some(open), Some(datagrams)] {
             for details in [false, true] {
                 let page = page(demand.clone(), details);
                 let widest = page.lines().map(|line| line.chars().count()).max();

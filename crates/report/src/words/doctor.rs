@@ -88,7 +88,7 @@ pub fn against(bound: &Bound) -> String {
 
 /// What a bound says of a plan whose response time is not known.
 pub fn full(bound: &Bound) -> Option<String> {
-    bound.full_at_s.map(|s| format!("in use at answers of {}", time(s)))
+    bound.full_at_s.map(|s| format!("full at {}", time(s)))
 }
 
 /// A finding as a sentence or two.

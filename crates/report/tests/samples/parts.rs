@@ -239,6 +239,7 @@ pub fn generator(handling: f64) -> Generator {
         processor: Some(70.0 * (0.1 + 0.9 * handling)),
     };
     Generator {
+        first_bound: None,
         workers: vec![worker(handling), worker(handling * 0.93)],
         stalls: Vec::new(),
         steal_s: Some(0.21),

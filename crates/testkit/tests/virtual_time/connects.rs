@@ -15,7 +15,7 @@ use headway_workload::users::Level;
 use headway_workload::{Limits, Process, Shard};
 
 const MS: fn(i64) -> Nanos = Nanos::from_millis;
-const T: Nanos = MS(500);
+const T: Nanos = Nanos::from_millis(500);
 const BOUNDS: Limits = Limits { connections: 5_000, connect_timeout: T, ..LIMITS };
 
 /// A queue of that many connections, of which so many are taken out per second; one that comes when it is full gets no answer.
@@ -47,9 +47,9 @@ fn plan(sockets: u32, seconds: i64) -> Plan {
     Plan::of(7, Group::connecting(level), Nanos::ZERO, end)
 }
 
-fn against(plan: &Plan, mut connect: impl FnMut(Nanos) -> Connect, generator: Generator) -> Played {
+fn against(plan: &Plan, connect: impl FnMut(Nanos) -> Connect, generator: Generator) -> Played {
     let reply = |_, _, _: &_| Reply::ok(MS(800));
-    let played = Rig::new(plan, BOUNDS, |now| connect(now), reply).with(generator).run();
+    let played = Rig::new(plan, BOUNDS, connect, reply).with(generator).run();
     check(plan, &BOUNDS, &played);
     played
 }

@@ -122,7 +122,7 @@ fn line_of(setting: &Setting, most: u32) -> Vec<(u32, Nanos)> {
 }
 
 fn most_sockets() -> u32 {
-    let room = headway_live::host::descriptor_limit().min(1 << 20) as u32;
+    let room = headway_live::host::descriptors().soft.min(1 << 20) as u32;
     room.saturating_sub(OTHERS + 4 * (plays::BACKLOG + 2)).max(1)
 }
 

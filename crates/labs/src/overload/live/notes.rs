@@ -150,7 +150,7 @@ fn end(results: &Results) -> Option<String> {
     let lacked: Vec<&str> = last.lacked.keys().map(String::as_str).collect();
     if !bent(last) {
         let at_limit = sockets(last) >= results.most_sockets;
-        let descriptors = count(headway_live::host::descriptor_limit());
+        let descriptors = count(headway_live::host::descriptors().soft);
         let why = if at_limit {
             format!("; this process may open no more sockets (descriptor limit {descriptors})")
         } else {

@@ -103,7 +103,7 @@ fn what_ends_the_line_is_named_by_its_evidence() {
         busy.contains("Served/s has fallen by 5 % at 3,304 SYN/s (D = 2,000): 100.0/s in place of 130.0/s"),
         "{busy}"
     );
-    let ports = bend(|lived| drop(lived.lacked.insert("ports".to_owned(), 9)));
+    let ports = bend(|lived| lived.lacked.extend([("ports".to_owned(), 9)]));
     assert!(ports.contains("attempts failed for want of ports"), "{ports}");
     let unknown = bend(|lived| lived.busy = 0.3);
     assert!(unknown.contains("what ends it is not known"), "{unknown}");
