@@ -6,274 +6,21 @@ came late or never is a miss; one that it calls INVALID although what came is th
 intervals; what lies astride is neither.
 """
 
-import contextlib
 import math
-import os
-import pathlib
 import signal
-import subprocess
-import threading
-import time
 
-from harness import (
-    HEADWAY, Headway, Skipped, check, code_of, environment, expect, free_port, note, planned, spawn, start_run, stop, tool, wait_for,
-)
-
-SECONDS = 8
-SEGMENTS = 20
-# Student's t with 19 degrees of freedom, 97.5 %.
-T19 = 2.093
-LATE_S = 0.001
-# What the way from the generator's clock to the receiver's kernel may take on this machine, and still not be lateness.
-TRANSIT_S = 0.000_2
-TOLERATED = 0.01
-CORES = sorted(os.sched_getaffinity(0))
-GENERATOR = ["taskset", "-c", str(CORES[0])]
-TARGET = ["taskset", "-c", str(CORES[-1])]
-
-
-# --------------------------------------------------------------------------------------------- what the kernel saw
-
-
-def late_ones(due, came, after):
-    """Of each arrival of the plan whether it came more than `after` late, or never. The generator sends in order: where as many came
-    as were due, the first that came is the first that was due, and so on. Else as many as can be are taken to be on time."""
-    if len(due) == len(came):
-        return [there - t > after for t, there in zip(due, came)]
-    late, j = [], 0
-    for t in due:
-        while j < len(came) and came[j] < t - TRANSIT_S:
-            j += 1
-        on_time = j < len(came) and came[j] - t <= after
-        j += on_time
-        late.append(not on_time)
-    return late
-
-
-def beta_quantile(p, a, b):
-    """By bisection of the binomial tail, which whole numbers a and b make exact."""
-    n = a + b - 1
-
-    def tail(x):
-        if x <= 0:
-            return 0.0
-        if x >= 1:
-            return 1.0
-        logs = (
-            math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) + i * math.log(x) + (n - i) * math.log1p(-x)
-            for i in range(a, n + 1)
-        )
-        return math.fsum(math.exp(x) for x in logs)
-
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle) < p else (low, middle)
-    return (low + high) / 2
-
-
-def share(hits, due):
-    """A share with its interval: the wider of Clopper and Pearson's and Student's over 20 segments of the run."""
-    n, k = len(hits), sum(hits)
-    value = k / n
-    low = beta_quantile(0.025, k, n - k + 1) if k else 0.0
-    high = beta_quantile(0.975, k + 1, n - k) if k < n else 1.0
-    counts = [[0, 0] for _ in range(SEGMENTS)]
-    for hit, t in zip(hits, due):
-        segment = counts[min(SEGMENTS - 1, int(t / SECONDS * SEGMENTS))]
-        segment[0] += hit
-        segment[1] += 1
-    residuals = sum((a - value * b) ** 2 for a, b in counts)
-    half = T19 * math.sqrt(residuals / (SEGMENTS * (SEGMENTS - 1))) / (n / SEGMENTS)
-    return value, min(low, value - half), max(high, value + half)
-
-
-def cov(times):
-    gaps = [b - a for a, b in zip(times, times[1:])]
-    mean = sum(gaps) / len(gaps)
-    return math.sqrt(sum((g - mean) ** 2 for g in gaps) / (len(gaps) - 1)) / mean
-
-
-def changed(due, came, of):
-    """The statistic of what came less that of the plan, and half of its interval over segments."""
-    differences = []
-    for s in range(SEGMENTS):
-        low, high = s * SECONDS / SEGMENTS, (s + 1) * SECONDS / SEGMENTS
-        ours = [t for t in due if low <= t < high]
-        theirs = [t for t in came if low <= t < high]
-        if len(ours) < 11 or len(theirs) < 11:
-            return None
-        differences.append(of(theirs, low, high) - of(ours, low, high))
-    mean = sum(differences) / SEGMENTS
-    deviation = math.sqrt(sum((d - mean) ** 2 for d in differences) / (SEGMENTS - 1))
-    return mean, T19 * deviation / math.sqrt(SEGMENTS)
-
-
-def index(window):
-    def of(times, low, high):
-        counts = [0] * max(2, round((high - low) / window))
-        for t in times:
-            counts[min(len(counts) - 1, int((t - low) / window))] += 1
-        mean = sum(counts) / len(counts)
-        return sum((c - mean) ** 2 for c in counts) / (len(counts) - 1) / mean
-
-    return of
-
-
-def is_clean(due, came):
-    """Whether what came is the plan in every way that a rule looks at, by intervals."""
-    if len(came) < 0.995 * len(due):
-        return False
-    for of in (lambda times, low, high: cov(times) ** 2, index(0.001), index(0.01)):
-        difference = changed(due, came, of)
-        if difference is None or abs(difference[0]) + difference[1] > 0.1:
-            return False
-    return True
-
-
-# ---------------------------------------------------------------------------------------------------- hindrances
-
-
-@contextlib.contextmanager
-def nothing(running):
-    yield
-
-
-def pulses(length, every):
-    @contextlib.contextmanager
-    def hinder(running):
-        over = threading.Event()
-        begun = running.zero
-
-        def pulse():
-            while not over.wait(max(0.0, begun + 0.3 - time.time()) or every):
-                with contextlib.suppress(ProcessLookupError):
-                    running.signal(signal.SIGSTOP)
-                    time.sleep(length)
-                    running.signal(signal.SIGCONT)
-
-        thread = threading.Thread(target=pulse)
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
-
-    return hinder
-
-
-def hog(*policy):
-    """A loop on the generator's core."""
-
-    @contextlib.contextmanager
-    def hinder(running):
-        loop = spawn([*GENERATOR, *policy, "sh", "-c", "while :; do :; done"])
-        try:
-            yield
-        finally:
-            stop(loop, 1)
-
-    return hinder
-
-
-def bursts(length, every):
-    """Takes the generator's core away for so long, so often, at real-time priority."""
-    program = f"""
-import time
-while True:
-    until = time.monotonic() + {length}
-    while time.monotonic() < until: pass
-    time.sleep({every - length})
-"""
-    return _program(["chrt", "-f", "50", "python3", "-c", program])
-
-
-def _program(command):
-    @contextlib.contextmanager
-    def hinder(running):
-        running.zero
-        process = spawn([*GENERATOR, *command])
-        try:
-            yield
-        finally:
-            stop(process, 1)
-
-    return hinder
-
-
-def quota(percent):
-    """At most so much of a core, in periods of 100 ms, by a control group that is made for it."""
-
-    @contextlib.contextmanager
-    def hinder(running):
-        first, second = pathlib.Path("/sys/fs/cgroup/cpu"), pathlib.Path("/sys/fs/cgroup")
-        name = f"headway-nightly-{os.getpid()}"
-        try:
-            if first.is_dir():
-                group = first / name
-                group.mkdir()
-                (group / "cpu.cfs_period_us").write_text("100000")
-                (group / "cpu.cfs_quota_us").write_text(str(1_000 * percent))
-            else:
-                group = second / name
-                group.mkdir()
-                (group / "cpu.max").write_text(f"{1_000 * percent} 100000")
-            running.zero
-            (group / "cgroup.procs").write_text(str(running.process.pid))
-        except OSError as error:
-            raise Skipped(f"no control group can be made: {error}") from None
-        try:
-            yield
-            throttled = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())["nr_throttled"]
-            expect(int(throttled) > 0, f"a quota of {percent} % has throttled nothing")
-        finally:
-            wait_for(lambda: not (group / "cgroup.procs").read_text().strip() or running.process.poll() is not None, "the group to empty")
-            for _ in range(50):
-                with contextlib.suppress(OSError):
-                    group.rmdir()
-                    break
-                time.sleep(0.05)
-
-    return hinder
-
-
-class Uplink:
-    """Two network namespaces with a line between them, of which the generator's end sends so many bits a second."""
-
-    def __init__(self, rate):
-        self.rate = rate
-        self.ours, self.theirs = (f"headway-{os.getpid()}-{i}" for i in (1, 2))
-
-    def __enter__(self):
-        try:
-            for name in (self.ours, self.theirs):
-                tool("ip", "netns", "add", name)
-            tool("ip", "link", "add", "hw1", "netns", self.ours, "type", "veth", "peer", "name", "hw2", "netns", self.theirs)
-            for name, link, address in ((self.ours, "hw1", "10.201.77.1/24"), (self.theirs, "hw2", "10.201.77.2/24")):
-                tool("ip", "-n", name, "addr", "add", address, "dev", link)
-                tool("ip", "-n", name, "link", "set", link, "up")
-                tool("ip", "-n", name, "link", "set", "lo", "up")
-            limit = ("root", "tbf", "rate", self.rate, "burst", "15kb", "latency", "400ms")
-            tool("tc", "-n", self.ours, "qdisc", "add", "dev", "hw1", *limit)
-        except Exception as error:
-            self.__exit__()
-            raise Skipped(f"no namespaces, or no tbf: {error}") from None
-        return self
-
-    def __exit__(self, *_):
-        for name in (self.ours, self.theirs):
-            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
-
-
-# ------------------------------------------------------------------------------------------------------- one run
+import kernel
+from harness import Headway, Skipped, check, expect, free_port, note, start_run, wait_for
+from hindrances import GENERATOR, TARGET, Uplink, bursts, hog, nothing, pulses, quota
+from kernel import LATE_S, TOLERATED, TRANSIT_S, cov, is_clean, late_ones, share
 
 
 class Row:
-    def __init__(self, what, rate, due, came, summary):
+    def __init__(self, what, rate, played):
+        due, came, seconds, summary = played
         self.what, self.rate, self.due, self.came = what, rate, len(due), len(came)
-        self.late = share(late_ones(due, came, LATE_S + TRANSIT_S), due)
-        self.clean = share(late_ones(due, came, LATE_S), due)[2] < TOLERATED and is_clean(due, came)
+        self.late = share(late_ones(due, came, LATE_S + TRANSIT_S), due, seconds)
+        self.clean = share(late_ones(due, came, LATE_S), due, seconds)[2] < TOLERATED and is_clean(due, came, seconds)
         self.cov = cov(came) if len(came) > 2 else math.nan
         self.verdict = summary["verdict"]["load"]
         limited = summary["verdict"]["limited_by"]
@@ -294,37 +41,6 @@ class Row:
             f"{self.what:<26} {self.rate:>5}/s {self.due:>6} {self.came:>6}  {value:6.2f} % ({max(0.0, low):5.2f} to {high:6.2f})"
             f"  {self.cov:5.2f}  {self.verdict}{limited}{failed}: {self.word}"
         )
-
-
-def one(tmp, what, rate, seed, hinder=nothing, flags=(), serve=(), body=0, uplink=None):
-    """Plays one load; the row of the table."""
-    name = f"{what}-{rate}".replace(" ", "-").replace("/", "-")
-    log, load = tmp / f"{name}.csv", ["-R", str(rate), "-d", f"{SECONDS}s", "--seed", str(seed)]
-    inside = lambda ns: ["ip", "netns", "exec", ns] if uplink else []
-    address = f"{'10.201.77.2' if uplink else '127.0.0.1'}:{free_port()}"
-    served = ["serve", "--listen", address, "--arrivals-log", log, *(serve or ("--service", "const(200us)", "--servers", "16"))]
-    target = Headway(served, tmp, wrap=[*inside(uplink.theirs if uplink else None), *TARGET])
-    try:
-        wait_for(lambda: "serving at" in target.text(target.err) or target.process.poll() is not None, "serve to listen")
-        extra = ["-m", "POST", "-b", "x" * body] if body else []
-        arguments = [*load, "--threads", "1", "--timeout", "5s", *flags, *extra]
-        wrap = [*inside(uplink.ours if uplink else None), *GENERATOR]
-        running = start_run(f"http://{address}/", *arguments, tmp=tmp, name=name, wrap=wrap)
-        with hinder(running):
-            ended = running.ended()
-        ended.exits(code_of(ended.summary))
-    finally:
-        target.signal(signal.SIGINT)
-        target.ended(20)
-    zero = ended.plan["zero_unix_ns"]
-    came = []
-    for line in log.read_text().splitlines()[1:]:
-        stamp, _, whose = line.split(",")
-        expect(whose == "kernel", f"{what}: a stamp of {whose!r} and not of the kernel")
-        seconds, nanos = stamp.split(".")
-        came.append((int(seconds) * 10**9 + int(nanos.ljust(9, "0")) - zero) / 1e9)
-    due = [float(row.split(",")[1]) for row in planned(f"http://{address}/", *load, cwd=tmp)]
-    return Row(what, rate, due, sorted(came), ended.summary)
 
 
 def most_by_chance(n, p=0.01):
@@ -361,19 +77,19 @@ def impairments(tmp):
     ]
     rows, skipped = [], []
 
-    def play(what, rate, options):
+    def one(what, rate, options):
         try:
-            rows.append(one(tmp, what, rate, 100 + len(rows), **options))
+            rows.append(Row(what, rate, kernel.play(tmp, what, rate, 100 + len(rows), **options)))
         except Skipped as reason:
             skipped.append(f"{what}: {reason}")
 
     for what, rate, options in runs:
-        play(what, rate, options)
+        one(what, rate, options)
     for link, rates in (("8mbit", (500, 800, 1000)), ("1gbit", (1000,))):
         try:
             with Uplink(link) as uplink:
                 for rate in rates:
-                    play(f"uplink of {link}, 1 KB", rate, {"uplink": uplink, "body": 1000})
+                    one(f"uplink of {link}, 1 KB", rate, {"uplink": uplink, "body": 1000})
         except Skipped as reason:
             skipped.append(f"uplink of {link}: {reason}")
     note(f"{'hindrance':<26} {'rate':>7} {'due':>6} {'came':>6}  late by over 1.2 ms, or never   CoV  verdict")
