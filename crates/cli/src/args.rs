@@ -39,6 +39,15 @@ pub struct Args {
     pub command: Command,
 }
 
+/// Whether it is the name of a verb, or of the help on them.
+pub fn is_verb(name: &str) -> bool {
+    let command = <Args as clap::CommandFactory>::command();
+    name == "help"
+        || command
+            .get_subcommands()
+            .any(|verb| verb.get_name() == name || verb.get_all_aliases().any(|alias| alias == name))
+}
+
 /// The verbs.
 #[derive(Subcommand, Debug)]
 pub enum Command {
@@ -98,10 +107,10 @@ pub enum Command {
 #[derive(ClapArgs, Debug, Clone)]
 pub struct LoadArgs {
     /// Arrivals per second, over all threads and connections: 200, 10k, 100/1s, 30/1m [default: 50/s]
-    #[arg(short = 'R', long, short_alias = 'q', aliases = ["qps", "rps"], value_parser = given(units::parse_rate), value_name = "RATE")]
+    #[arg(short = 'R', long, short_alias = 'q', aliases = ["qps", "rps"], allow_negative_numbers = true, value_parser = given(units::parse_rate), value_name = "RATE")]
     pub rate: Option<Given<Rate>>,
     /// How long to hold the rate; ramp and warm-up come before it [default: 10s]
-    #[arg(short = 'd', long, short_alias = 'z', value_parser = given(units::parse_time), value_name = "TIME")]
+    #[arg(short = 'd', long, short_alias = 'z', allow_negative_numbers = true, value_parser = given(units::parse_time), value_name = "TIME")]
     pub duration: Option<Given<Nanos>>,
     /// Number of requests. With -R: run until this many have been sent. Without: fixed work, as fast as -c users make them
     #[arg(short = 'n', long, value_parser = given(units::parse_count), value_name = "N")]

@@ -54,16 +54,23 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// What other tools mean by a flag of `run` that was not understood. Secrets are to be hidden in it.
+/// What to write in place of a command that was not understood: where the verb is missing, or a flag of `run` is one of other tools.
+/// Secrets are to be hidden in it.
 fn of_other_tools(error: &clap::Error, argv: &[OsString]) -> Option<String> {
     let words: Vec<String> = argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    words.first().filter(|verb| *verb == "run")?;
+    if words.first().is_some_and(|verb| verb != "run") {
+        let no_verb = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
+        let known = words.first().is_some_and(|verb| args::is_verb(verb));
+        return (no_verb && !known).then(|| advice::no_verb(&words)).flatten();
+    }
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.split(' ').next().unwrap_or(text)),
         _ => None,
     };
     let flag = of(ContextKind::InvalidArg)?;
+    let prior = of(ContextKind::PriorArg);
     match (error.kind(), error.get(ContextKind::InvalidValue)) {
+        (ErrorKind::ArgumentConflict, _) if prior == Some(flag) => advice::twice(&words, flag),
         (ErrorKind::UnknownArgument, _) => advice::unknown(&words, flag),
         (ErrorKind::ValueValidation, Some(ContextValue::String(value))) => {
             let cause = error.source().map(ToString::to_string).unwrap_or_default();

@@ -7,6 +7,7 @@ use crate::args::{PlanArgs, RunArgs, ScenarioArgs};
 use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_convert::targets;
+use headway_convert::tools::advice;
 use headway_engine::files;
 use headway_stats::thresholds::{Threshold, ThresholdError, check_steps};
 use headway_workload::Target;
@@ -15,10 +16,10 @@ use headway_workload::scenario::{Override, Scenario, Surroundings};
 use headway_workload::yaml::comment;
 use std::path::{Path, PathBuf};
 
-/// Whether a target on the command line is a scenario file and no URL: by its name, because there is such a file, or since it
-/// is `-`, standard input.
+/// Whether a target on the command line is a file and no URL: by its name, which may be that of another tool's script, because there is
+/// such a file, or since it is `-`, standard input.
 pub fn is_named(text: &str) -> bool {
-    let yaml = [".yaml", ".yml", ".json"].iter().any(|end| text.ends_with(end));
+    let yaml = [".yaml", ".yml", ".json", ".js", ".jmx", ".lua"].iter().any(|end| text.ends_with(end));
     !text.contains("://") && (text == "-" || yaml || Path::new(text).is_file())
 }
 
@@ -39,6 +40,9 @@ const MOST_LEARNT: usize = 1 << 20;
 impl File {
     /// Reads it; `-` is standard input. A list of targets becomes a scenario for users that come as `group` says.
     pub(super) fn read(path: &str, group: &str) -> Result<File> {
+        if let Some(what) = advice::script(path) {
+            bail!("{what}");
+        }
         let read = || -> Result<String> {
             let bytes = match path {
                 "-" => super::standard_input(files::MOST_OF_A_SCENARIO)?,

@@ -66,6 +66,66 @@ pub fn misread(words: &[String], flag: &str, value: &str, cause: &str) -> Option
     Some(format!("{typed}: {cause}\n{typed} is something else in other tools:\n{}", lines.trim_end()))
 }
 
+/// Says what to write where the first word is no verb of headway, but a target, a flag before one, or another tool; nothing for anything
+/// else. `words` are those behind the program's name, without secrets.
+pub fn no_verb(words: &[String]) -> Option<String> {
+    let first = words.first()?;
+    let all = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    if let Some(tool) = ALL.iter().find(|tool| tool.name == *first || tool.verb == Some(first)) {
+        let name = if tool.name == *first { String::new() } else { format!("{} ", tool.name) };
+        return Some(format!(
+            "{first} is no verb of headway. It is one of {}; this prints what says the same here:\n  headway translate -- {name}{all}",
+            tool.name
+        ));
+    }
+    let is_target = |word: &String| {
+        let local = word.split(':').nth(1).is_some_and(|port| port.starts_with(|c: char| c.is_ascii_digit()));
+        word.contains("://") || word.ends_with(".yaml") || word.ends_with(".yml") || local
+    };
+    let any = words.iter().any(is_target) && (is_target(first) || first.starts_with('-'));
+    any.then(|| format!("a verb is missing before {first}. To send load:\n  headway run {all}"))
+}
+
+/// Says that a flag was given twice, by which names, and what these are in other tools; nothing where each is the same everywhere.
+/// `flag` is as the command line's parser names it.
+pub fn twice(words: &[String], flag: &str) -> Option<String> {
+    let same = |word: &str| first_name(word) == first_name(flag);
+    let typed: Vec<&String> =
+        words.iter().filter(|word| same(word.split('=').next().unwrap_or(word))).collect();
+    let (first, last) = (typed.first()?, typed.last()?);
+    let name = |word: &str| word.split('=').next().unwrap_or(word).to_owned();
+    let (first, last) = (name(first), name(last));
+    if first != last {
+        return Some(format!("{first} and {last} are one flag, {flag}, and it is given twice"));
+    }
+    let value = words.iter().rposition(|word| *word == last).and_then(|at| words.get(at + 1));
+    let other = |here: &Meaning| match here {
+        Meaning::Flag(name, _) => !same(name),
+        Meaning::Load(part) => !same(part_flag(*part)),
+        Meaning::Nothing(_) | Meaning::Cannot(_) | Meaning::Curl(_) => false,
+    };
+    let lines = lines(&last, value.map(String::as_str), other)?;
+    Some(format!(
+        "{last} is {flag} here, and it is given twice\n{last} is something else in other tools:\n{}",
+        lines.trim_end()
+    ))
+}
+
+/// What to do with a file that is no scenario but another tool's script or plan; nothing for other names.
+pub fn script(path: &str) -> Option<String> {
+    let (tool, what) = match path.rsplit_once('.')?.1 {
+        "js" | "ts" => ("k6", "script"),
+        "jmx" => ("JMeter", "test plan"),
+        "lua" => ("wrk", "script"),
+        "py" => ("Locust", "locustfile"),
+        "scala" | "kt" | "java" => ("Gatling", "simulation"),
+        _ => return None,
+    };
+    Some(format!(
+        "{path} is a {what} of {tool}. What it sends is written here as a scenario (docs/scenarios.md); of a recording of it, headway from-har makes one"
+    ))
+}
+
 /// The first word with one dash and several letters which is an option of a tool that writes them so (`-rate=50`), and its
 /// value.
 fn whole(words: &[String]) -> Option<(String, Option<String>)> {

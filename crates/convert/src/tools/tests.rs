@@ -297,3 +297,50 @@ fn a_cap_alone_is_corrected_in_both_ways() {
         assert!(told.contains(&open) && told.contains(closed), "{line}: {told}");
     }
 }
+
+#[test]
+fn a_command_without_a_verb_is_told_the_one_it_lacks() {
+    let of = |line| advice::no_verb(&words(line));
+    for line in
+        ["http://127.0.0.1:8080/ -R 200", "-c 10 http://127.0.0.1:8080/", "load.yaml", "127.0.0.1:8080 -R 5"]
+    {
+        assert!(of(line).unwrap().ends_with(&format!("\n  headway run {line}")), "{line}");
+    }
+    assert!(of("hey -c 10 http://h/").unwrap().ends_with("headway translate -- hey -c 10 http://h/"));
+    assert!(of("attack -rate 50").unwrap().ends_with("headway translate -- vegeta attack -rate 50"));
+    for line in ["rum", "-x", "--frobnicate", "-c 10"] {
+        assert_eq!(of(line), None, "{line}");
+    }
+}
+
+#[test]
+fn a_flag_that_is_given_twice_is_named_as_it_was_typed() {
+    let of = |line, flag| advice::twice(&words(line), flag);
+    assert_eq!(
+        of("run u -R 5 -q 7", "--rate").unwrap(),
+        "-R and -q are one flag, --rate, and it is given twice"
+    );
+    let body = of("run u -d 10s -X POST -d {}", "--duration").unwrap();
+    assert!(
+        body.starts_with("-d is --duration here, and it is given twice\n") && body.contains("--data"),
+        "{body}"
+    );
+    assert_eq!(of("run u --seed 1 --seed 2", "--seed"), None);
+}
+
+#[test]
+fn scripts_of_other_tools_are_known_by_their_names() {
+    for (name, tool) in [
+        ("load.js", "k6"),
+        ("a/plan.jmx", "JMeter"),
+        ("s.lua", "wrk"),
+        ("locustfile.py", "Locust"),
+        ("S.scala", "Gatling"),
+    ] {
+        assert!(advice::script(name).unwrap().contains(&format!(" of {tool}. ")), "{name}");
+    }
+    assert_eq!(
+        [advice::script("load.yaml"), advice::script("host"), advice::script("http://h/")],
+        [None, None, None]
+    );
+}
