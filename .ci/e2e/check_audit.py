@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import re
 import subprocess
 
@@ -235,6 +236,54 @@ def never_overwritten(tmp):
         contains(headway("audit", VEGETA, flag, name, cwd=tmp).exits(2).err, "never overwritten", f"message of {flag}")
     equal((tmp / "taken").read_text(), "kept", "the file that was there")
     equal(sorted(p.name for p in (tmp / "full").iterdir()), ["x"], "the folder that was there")
+
+
+SIMULATED = """
+name: station
+users:
+  arrive: { process: gamma(3), rate: 150/s }
+  phases: [ { hold: 60s } ]
+journey:
+  - get: /
+model:
+  servers: 4
+  service: exp(20ms)
+"""
+
+
+def p99_of_mmc(rate, service, servers):
+    """Of the response time of M/M/c in steady state (Erlang C)."""
+    load = rate * service
+    terms = [load**k / math.factorial(k) for k in range(servers)]
+    last = load**servers / math.factorial(servers) / (1 - load / servers)
+    waits, rest = last / (sum(terms) + last), servers - 1 - load
+    beyond = lambda t: math.exp(-t / service) * (1 + waits * (1 - math.exp(-rest * t / service)) / rest)
+    low, high = 0.0, 1000 * service
+    for _ in range(100):
+        low, high = ((low + high) / 2, high) if beyond((low + high) / 2) > 0.01 else (low, (low + high) / 2)
+    return low
+
+
+@check("audit: by how much a p99 is off, of a simulated station; and why it cannot be said of a target that serves all at once")
+def how_far_off(tmp):
+    for name, text in (("station", SIMULATED), ("shared", SIMULATED.replace("exp(20ms)", "exp(20ms)\n  discipline: ps"))):
+        (tmp / f"{name}.yaml").write_text(text)
+        headway("sim", f"{name}.yaml", "--seed", "3", "--log", "--out", name, cwd=tmp)
+    summary = audit("station", cwd=tmp)
+    equal(summary["verdict"]["pattern"], "bunched", "pattern")
+    off = summary["audit"]["estimated"]
+    expect(4 in off["servers"], f"servers: {off}")
+    truth = p99_of_mmc(off["rate"], 0.02, 4)
+    expect(abs(off["p99_independent"] / truth - 1) < 0.2, f"p99 of M/M/4: {truth}, {off}")
+    expect(off["ci95"][0] < off["p99_observed"] / truth - 1 < off["ci95"][1], f"p99 of M/M/4: {truth}, {off}")
+    screen = headway("audit", "station", cwd=tmp).exits(0).out
+    line = next((line for line in screen.splitlines() if line.startswith("  estimated ")), None)
+    expect(line and "too high (95 % CI" in line and "FIFO" in line and len(line) <= 80, f"line {line!r} of {screen}")
+    contains(flat(headway("audit", "station", "--details", cwd=tmp).exits(0).out), "Assumed: the target serves in order", "details")
+    summary = audit("shared", cwd=tmp)
+    equal(summary["audit"]["estimated"], None, "estimate")
+    expect(summary["not_computed"]["audit.estimated"]["why"] in ("no-station", "no-queue"), summary["not_computed"])
+    contains(headway("audit", "shared", cwd=tmp).exits(0).out, "  estimated   p99 off by an unknown amount: ", "first screen")
 
 
 @check("audit: --help names every format, within 100 columns")

@@ -2,9 +2,9 @@
 //!
 //! No log has reasons: they are carried over from the summaries that were written with it.
 
-use headway_base::{KnownFailure, Nanos, Outcome};
+use headway_base::{KnownFailure, Outcome};
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, FailureReasons};
+use headway_stats::summary::{FailureReason, FailureReasons, LimitMet};
 
 /// Puts these reasons into the summary, and one for each limit at which requests were given up that they do not have.
 pub(crate) fn explain(summary: &mut Summary, met: &[FailureReasons]) {
@@ -12,17 +12,10 @@ pub(crate) fn explain(summary: &mut Summary, met: &[FailureReasons]) {
     let met = FailureReasons::merged(met);
     let row = |(name, n): (String, u64)| {
         let outcome = Outcome::from_name(&name)?;
-        let reason = limit(summary, outcome)?;
+        let limit = Some(limit(summary, outcome)?);
         let n = n.saturating_sub(met.count(&name));
         let kind = KnownFailure::of(outcome, 0);
-        let row = FailureReason {
-            outcome: name,
-            kind,
-            example: reason.clone(),
-            reason,
-            n,
-            ..FailureReason::default()
-        };
+        let row = FailureReason { outcome: name, kind, limit, n, ..FailureReason::default() };
         (n > 0).then_some(row)
     };
     let rows = given_up.into_iter().filter_map(row).collect();
@@ -31,19 +24,14 @@ pub(crate) fn explain(summary: &mut Summary, met: &[FailureReasons]) {
 }
 
 /// The limit at which requests of that outcome were given up.
-fn limit(summary: &Summary, outcome: Outcome) -> Option<String> {
+fn limit(summary: &Summary, outcome: Outcome) -> Option<LimitMet> {
     let plan = summary.plan.as_ref()?;
-    let after =
-        |what: &str, limit: Option<f64>| Some(format!("{what} within {}", Nanos::from_secs_f64(limit?)));
-    match outcome {
-        Outcome::Timeout => after("no complete response", plan.timeout_s),
-        Outcome::ConnectTimeout => after("no connection", plan.connect_timeout_s),
-        Outcome::Shed => {
-            let cap = plan.connections.map_or(String::new(), |cap| format!(" (at most {cap})"));
-            after(&format!("no free connection{cap}"), plan.max_wait_s)
-        }
-        _ => None,
-    }
+    Some(match outcome {
+        Outcome::Timeout => LimitMet::Response { within_s: plan.timeout_s? },
+        Outcome::ConnectTimeout => LimitMet::Connection { within_s: plan.connect_timeout_s? },
+        Outcome::Shed => LimitMet::FreeConnection { within_s: plan.max_wait_s?, of: plan.connections },
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -67,14 +55,14 @@ mod tests {
         summary
     }
 
-    fn rows(summary: &Summary) -> Vec<(&str, &str, u64)> {
-        summary.failure_reasons.rows.iter().map(|row| (&*row.outcome, &*row.reason, row.n)).collect()
+    fn rows(summary: &Summary) -> Vec<(&str, Option<LimitMet>, u64)> {
+        summary.failure_reasons.rows.iter().map(|row| (&*row.outcome, row.limit, row.n)).collect()
     }
 
-    const LIMITS: [(&str, &str, u64); 3] = [
-        ("shed", "no free connection (at most 8) within 1.5s", 7),
-        ("timeout", "no complete response within 10s", 3),
-        ("connect-timeout", "no connection within 250ms", 2),
+    const LIMITS: [(&str, Option<LimitMet>, u64); 3] = [
+        ("shed", Some(LimitMet::FreeConnection { within_s: 1.5, of: Some(8) }), 7),
+        ("timeout", Some(LimitMet::Response { within_s: 10.0 }), 3),
+        ("connect-timeout", Some(LimitMet::Connection { within_s: 0.25 }), 2),
     ];
 
     #[test]
@@ -105,7 +93,7 @@ mod tests {
         let mut summary = limited();
         explain(&mut summary, &[part]);
         let ended: Vec<_> = rows(&summary).into_iter().filter(|row| row.0 == "connect-timeout").collect();
-        let own = ("connect-timeout", "connecting to 127.0.0.1:9: timed out", 1);
-        assert_eq!(ended, [own, ("connect-timeout", "no connection within 250ms", 1)]);
+        let own = ("connect-timeout", None, 1);
+        assert_eq!(ended, [own, ("connect-timeout", Some(LimitMet::Connection { within_s: 0.25 }), 1)]);
     }
 }

@@ -21,10 +21,15 @@ pub(crate) fn of_summary(summary: &Summary) -> Summary {
     document.thresholds.iter_mut().for_each(threshold);
     missing(&mut document.not_computed);
     for row in &mut document.failure_reasons.rows {
+        let (reason, example) = (words::failures::reason(row).into(), words::failures::example(row).into());
+        (row.reason, row.example) = (reason, example);
         row.advice = row.kind.map(words::failures::advice).map(Text::by_report).unwrap_or_default();
     }
     if let Some(generator) = &mut document.generator {
         generator.waiting = words::waiting::waited(generator).map(Text::by_report);
+    }
+    for offset in document.audit.iter_mut().flat_map(|audit| &mut audit.offsets) {
+        offset.how = Text::by_report(words::audit::how(offset));
     }
     if let Some(estimated) = document.closed.as_mut().and_then(|closed| closed.estimated.as_mut()) {
         estimated.method = Text::by_report(words::method(estimated));

@@ -187,7 +187,10 @@ fn the_cause_of_every_finding_fits_on_two_lines_and_what_to_do_on_one() {
                 let is_whole = whole.starts_with(text) || named && text.contains("...");
                 let is_cut =
                     lines.iter().any(|line| line.contains("...") && (!named || line.contains("next: ")));
+                // Three lines of 80 columns.
+                let is_wide = lines.iter().any(|line| line.chars().count() > 80);
                 if !(1..=2).contains(&next)
+                    || is_wide
                     || lines.len() > next + 1
                     || is_cut
                     || !is_whole

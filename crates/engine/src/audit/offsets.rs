@@ -13,8 +13,7 @@ use anyhow::Result;
 use headway_base::{Kind, Nanos, Record};
 use headway_import::Clock;
 use headway_records::spool::InOrder;
-use headway_report::format::plural;
-use headway_stats::summary::Offset;
+use headway_stats::summary::{ClocksRelated, Offset, Text};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -23,22 +22,21 @@ const MOST_LABELS: usize = 4;
 
 /// One row for each generator after the first, and one for each log of the target.
 pub(super) fn offsets(read: &Read) -> Result<Vec<Offset>> {
-    let unknown = |generator: &String, how: &str| Offset {
+    let unknown = |generator: &String, why: ClocksRelated| Offset {
         generator: generator.clone(),
-        how: how.to_owned(),
+        related: Some(why),
         ..Offset::default()
     };
     let Some(target) = read.files.iter().find(|f| f.witness) else {
-        let how = match read.clock {
-            Clock::Unix => "nothing in these files relates their clocks",
-            Clock::Relative => {
-                "each file counts from its own beginning; they are laid over each other from there"
-            }
+        let why = match read.clock {
+            Clock::Unix => ClocksRelated::Nothing,
+            Clock::Relative => ClocksRelated::Beginnings,
         };
-        return Ok(read.generators.iter().skip(1).map(|generator| unknown(generator, how)).collect());
+        let others = read.generators.iter().skip(1);
+        return Ok(others.map(|generator| unknown(generator, why.clone())).collect());
     };
     let load: Vec<&FileRead> = read.load().collect();
-    let target_clock: Vec<Result<Ahead, String>> =
+    let target_clock: Vec<Result<Ahead, ClocksRelated>> =
         load.iter().map(|file| relate(read, file, target, load.len() == 1)).collect::<Result<_>>()?;
     let mut offsets = Vec::new();
     let (first, reference) = (&target_clock[0], &load[0].file.path);
@@ -47,12 +45,12 @@ pub(super) fn offsets(read: &Read) -> Result<Vec<Offset>> {
         let offset = first.as_ref().and_then(|first| own.as_ref().map(|own| first.less(own)));
         offsets.push(match offset {
             Ok(ahead) => ahead.offset(&file.file.path, reference),
-            Err(why) => unknown(&file.file.path, why),
+            Err(why) => unknown(&file.file.path, why.clone()),
         });
     }
     offsets.push(match first {
         Ok(ahead) => ahead.offset(&target.file.path, reference),
-        Err(why) => unknown(&target.file.path, why),
+        Err(why) => unknown(&target.file.path, why.clone()),
     });
     Ok(offsets)
 }
@@ -74,33 +72,36 @@ impl Ahead {
         Ahead { low: self.low.max(other.low), high: self.high.min(other.high), n: self.n + other.n }
     }
 
-    /// In words with positive numbers: the clock that is ahead is named.
+    /// With positive numbers: the clock that is ahead is named.
     fn offset(&self, generator: &str, reference: &str) -> Offset {
         let seconds = |ns: i64| Nanos(ns).as_secs_f64();
         let ahead_s = 0.5 * (seconds(self.low) + seconds(self.high));
-        let (leader, low, high) = match ahead_s < 0.0 {
+        let (leader, low_s, high_s) = match ahead_s < 0.0 {
             true => (reference, seconds(-self.high), seconds(-self.low)),
             false => (generator, seconds(self.low), seconds(self.high)),
         };
         Offset {
             generator: generator.to_owned(),
             ahead_s: Some(ahead_s),
-            how: format!(
-                "between {low:.6} s and {high:.6} s: only with {leader} so far ahead each request reached the target \
-                 between its start and its end; the starts are not corrected by it"
-            ),
+            related: Some(ClocksRelated::Target { leader: leader.to_owned(), low_s, high_s }),
+            how: Text::default(),
             n: self.n,
         }
     }
 }
 
 /// How far the target's clock is ahead of the clock of one file; why it cannot be told.
-fn relate(read: &Read, file: &FileRead, target: &FileRead, alone: bool) -> Result<Result<Ahead, String>> {
+fn relate(
+    read: &Read,
+    file: &FileRead,
+    target: &FileRead,
+    alone: bool,
+) -> Result<Result<Ahead, ClocksRelated>> {
     if target.facts.clock != read.clock {
-        return Ok(Err("one of them counts from its own beginning".to_owned()));
+        return Ok(Err(ClocksRelated::OneBeginning));
     }
     if !file.facts.ends {
-        return Ok(Err("without the ends of requests there is no bound on one side".to_owned()));
+        return Ok(Err(ClocksRelated::NoEnds));
     }
     let whole = alone && file.requests.rows == target.requests.rows;
     let pairs =
@@ -112,16 +113,12 @@ fn relate(read: &Read, file: &FileRead, target: &FileRead, alone: bool) -> Resul
     }
     Ok(match found {
         Some(ahead) if ahead.low <= ahead.high => Ok(ahead),
-        Some(_) => {
-            Err("no one offset brings all requests together: the log holds others, or a clock was not steady"
-                .to_owned())
-        }
-        None => Err(format!(
-            "the log of the target holds {}, {} {}, and no label stands in both equally often",
-            plural(target.requests.rows, "request"),
-            file.file.path,
-            file.requests.rows
-        )),
+        Some(_) => Err(ClocksRelated::NoOneOffset),
+        None => Err(ClocksRelated::NoCommonLabel {
+            target: target.requests.rows,
+            file: file.file.path.clone(),
+            n: file.requests.rows,
+        }),
     })
 }
 
@@ -236,21 +233,14 @@ mod tests {
 
     #[test]
     fn the_clock_that_is_ahead_is_named() {
-        let ahead = Ahead { low: -2_000_000, high: -1_000_000, n: 3 };
-        let behind = ahead.offset("b.csv", "a.csv");
-        assert!(
-            behind.how.starts_with("between 0.001000 s and 0.002000 s: only with a.csv"),
-            "{}",
-            behind.how
-        );
-        assert!(
-            behind.how.ends_with("the starts are not corrected by it") && behind.ahead_s == Some(-0.0015)
-        );
-        let ahead = Ahead { low: -1_000_000, high: 2_000_000, n: 3 }.offset("b.csv", "a.csv");
-        assert!(
-            ahead.how.starts_with("between -0.001000 s and 0.002000 s: only with b.csv"),
-            "{}",
-            ahead.how
-        );
+        let of = |low, high| {
+            let offset = Ahead { low, high, n: 3 }.offset("b.csv", "a.csv");
+            (offset.ahead_s, offset.related)
+        };
+        let by = |leader: &str, low_s, high_s| {
+            Some(ClocksRelated::Target { leader: leader.into(), low_s, high_s })
+        };
+        assert_eq!(of(-2_000_000, -1_000_000), (Some(-0.0015), by("a.csv", 0.001, 0.002)));
+        assert_eq!(of(-1_000_000, 2_000_000), (Some(0.0005), by("b.csv", -0.001, 0.002)));
     }
 }

@@ -372,8 +372,8 @@ pub(crate) fn reasons(summary: &Summary) -> Option<Section> {
         Row::from(vec![
             ended,
             Cell::new(count(row.n)),
-            Cell::new(row.reason.as_str()),
-            Cell::new(row.example.as_str()),
+            Cell::new(words::failures::reason(row)),
+            Cell::new(words::failures::example(row)),
         ])
     };
     let rows: Vec<Row> = summary.failure_reasons.rows.iter().map(row).collect();

@@ -149,7 +149,11 @@ fn reasons(page: &mut Page, summary: &Summary) {
     }
     page.heading("Reasons of failures");
     for row in rows {
-        let text = format!("{} ({})", row.example, words::failures::ended(&row.outcome, row.status));
+        let text = format!(
+            "{} ({})",
+            words::failures::example(row),
+            words::failures::ended(&row.outcome, row.status)
+        );
         page.marked(INDENT, &format!("{:>9}  ", count(row.n)), Tone::Plain, &text);
     }
     for kind in kinds {

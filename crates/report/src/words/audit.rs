@@ -8,7 +8,7 @@ use super::{Answer, Tone};
 use crate::format::{chosen, chosen_time, count, number, p_value, plural, rate, share_of, time};
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Audit, AuditFile, Column, FailureKind, FindingId, Offset, Pattern, RuleId, Stream,
+    Audit, AuditFile, ClocksRelated, Column, FailureKind, FindingId, Offset, Pattern, RuleId, Stream,
 };
 use std::collections::BTreeMap;
 
@@ -348,17 +348,42 @@ pub fn selection(summary: &Summary, audit: &Audit) -> Vec<Fact> {
 fn clocks(audit: &Audit, offset: &Offset) -> Fact {
     let first = audit.generators.first().map_or("the first generator", String::as_str);
     let Some(ahead) = offset.ahead_s else {
-        let text = format!("how far {} is ahead of {first} is unknown: {}", offset.generator, offset.how);
+        let text = format!("how far {} is ahead of {first} is unknown: {}", offset.generator, how(offset));
         return warning("clocks", text);
     };
     let (leader, other) = if ahead < 0.0 { (first, &*offset.generator) } else { (&*offset.generator, first) };
     let text = format!(
         "{leader} is {} ahead of {other} ({}; n = {})",
         time(ahead.abs()),
-        offset.how,
+        how(offset),
         count(offset.n)
     );
     fact("clocks", text)
+}
+
+/// How the clocks were related, or why they were not; as the document has it where it comes from an older version.
+pub fn how(offset: &Offset) -> String {
+    let Some(related) = &offset.related else { return offset.how.to_string() };
+    match related {
+        ClocksRelated::Target { leader, low_s, high_s } => format!(
+            "between {low_s:.6} s and {high_s:.6} s: only with {leader} so far ahead each request reached the target between its start \
+             and its end; the starts are not corrected by it"
+        ),
+        ClocksRelated::Nothing => "nothing in these files relates their clocks".into(),
+        ClocksRelated::Beginnings => {
+            "each file counts from its own beginning; they are laid over each other from there".into()
+        }
+        ClocksRelated::OneBeginning => "one of them counts from its own beginning".into(),
+        ClocksRelated::NoEnds => "without the ends of requests there is no bound on one side".into(),
+        ClocksRelated::NoOneOffset => {
+            "no one offset brings all requests together: the log holds others, or a clock was not steady"
+                .into()
+        }
+        ClocksRelated::NoCommonLabel { target, file, n } => format!(
+            "the log of the target holds {}, {file} {n}, and no label stands in both equally often",
+            plural(*target, "request")
+        ),
+    }
 }
 
 fn resolution(audit: &Audit) -> Option<Fact> {
@@ -451,6 +476,8 @@ pub fn starts(summary: &Summary) -> Vec<Fact> {
             format!("D = {} from the law expected (n = {}, {})", number(ks.d), count(ks.n), p_value(ks.p));
         facts.push(fact("KS, plan", text));
     }
+    let off = summary.audit.as_ref().and_then(|audit| audit.estimated.as_ref());
+    facts.extend(off.map(|off| fact("estimated", super::estimated::whole(off))));
     facts
 }
 
@@ -524,11 +551,16 @@ mod tests {
     #[test]
     fn the_clock_that_is_ahead_comes_first() {
         let audit = Audit { generators: vec!["a".into(), "b".into()], ..Audit::default() };
-        let offset = |ahead_s| Offset { generator: "b".into(), ahead_s, how: "why".into(), n: 3 };
+        let why = headway_stats::summary::Text::by_report("why");
+        let offset =
+            |ahead_s| Offset { generator: "b".into(), ahead_s, how: why.clone(), n: 3, ..Offset::default() };
         let text = |ahead_s| clocks(&audit, &offset(ahead_s)).text;
         assert_eq!(text(Some(-0.0015)), "a is 1.50 ms ahead of b (why; n = 3)");
         assert_eq!(text(Some(0.0015)), "b is 1.50 ms ahead of a (why; n = 3)");
         assert_eq!(text(None), "how far b is ahead of a is unknown: why");
+        let related = Some(ClocksRelated::Target { leader: "a".into(), low_s: 0.001, high_s: 0.002 });
+        let text = how(&Offset { related, ..offset(Some(-0.0015)) });
+        assert!(text.starts_with("between 0.001000 s and 0.002000 s: only with a so far ahead"), "{text}");
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub fn failures(summary: &Summary) -> Vec<Failed> {
             };
             let why = match &reasons[..] {
                 [] => Vec::new(),
-                [row] if row.n >= n => vec![row.example.clone()],
+                [row] if row.n >= n => vec![failures::example(row).into()],
                 rows => counted(rows),
             };
             let more = reasons.len().saturating_sub(MOST_REASONS);
@@ -93,7 +93,7 @@ pub fn failures(summary: &Summary) -> Vec<Failed> {
 
 /// The most frequent reasons with their counts.
 fn counted(rows: &[&FailureReason]) -> Vec<String> {
-    rows.iter().take(MOST_REASONS).map(|row| format!("{}: {}", count(row.n), row.reason)).collect()
+    rows.iter().take(MOST_REASONS).map(|row| format!("{}: {}", count(row.n), failures::reason(row))).collect()
 }
 
 /// What was run, without the date.

@@ -4,9 +4,10 @@
 
 use crate::format::{count, instants, plural, rate};
 use headway_base::rcode::Status;
-use headway_base::{KnownFailure, Outcome};
+use headway_base::{KnownFailure, Nanos, Outcome};
 use headway_stats::Summary;
-use headway_stats::summary::{FailureReason, OTHER_STATUSES, SeriesRow, Source};
+use headway_stats::summary::{FailureReason, LimitMet, OTHER_STATUSES, SeriesRow, Source};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What helps against failures of that kind, with the flag or key to use.
@@ -55,6 +56,29 @@ pub fn advice(kind: KnownFailure) -> &'static str {
         }
         KnownFailure::MissingVariable => {
             "A response did not hold what a variable takes from it: give its `extract` a `default:`, or correct where it looks."
+        }
+    }
+}
+
+/// What is the same for all requests of a row: its text, or the limit that they met.
+pub fn reason(row: &FailureReason) -> Cow<'_, str> {
+    row.limit.map_or(Cow::from(&row.reason), |limit| limit_met(limit).into())
+}
+
+/// The reason of one of them with what it met.
+pub fn example(row: &FailureReason) -> Cow<'_, str> {
+    row.limit.map_or(Cow::from(&row.example), |limit| limit_met(limit).into())
+}
+
+fn limit_met(limit: LimitMet) -> String {
+    // As a user types it: 250ms.
+    let within = |what: &str, within_s| format!("{what} within {}", Nanos::from_secs_f64(within_s));
+    match limit {
+        LimitMet::Response { within_s } => within("no complete response", within_s),
+        LimitMet::Connection { within_s } => within("no connection", within_s),
+        LimitMet::FreeConnection { within_s, of } => {
+            let cap = of.map_or(String::new(), |cap| format!(" (at most {cap})"));
+            within(&format!("no free connection{cap}"), within_s)
         }
     }
 }
@@ -157,6 +181,32 @@ pub fn when(summary: &Summary) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_is_the_reason_of_those_that_met_it_whatever_text_was_read() {
+        let of = |limit| FailureReason {
+            limit,
+            reason: "as read".into(),
+            example: "one".into(),
+            ..FailureReason::default()
+        };
+        let text = |limit| {
+            let row = of(limit);
+            (reason(&row).into_owned(), example(&row).into_owned())
+        };
+        assert_eq!(text(None), ("as read".into(), "one".into()));
+        for (limit, words) in [
+            (LimitMet::Response { within_s: 10.0 }, "no complete response within 10s"),
+            (LimitMet::Connection { within_s: 0.25 }, "no connection within 250ms"),
+            (
+                LimitMet::FreeConnection { within_s: 1.5, of: Some(8) },
+                "no free connection (at most 8) within 1.5s",
+            ),
+            (LimitMet::FreeConnection { within_s: 1.5, of: None }, "no free connection within 1.5s"),
+        ] {
+            assert_eq!(text(Some(limit)), (words.into(), words.into()));
+        }
+    }
 
     #[test]
     fn each_kind_has_one_sentence_that_names_what_to_type() {

@@ -10,6 +10,7 @@ pub mod beside;
 pub mod brief;
 pub mod demands;
 pub mod doctor;
+pub mod estimated;
 pub mod failures;
 pub mod findings;
 pub mod generator_share;

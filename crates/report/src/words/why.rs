@@ -16,6 +16,7 @@ pub fn why(stated: &Stated<Why>) -> String {
         Why::Other => stated.text.clone(),
         known => number_missing(known)
             .or_else(|| by_file(known))
+            .or_else(|| super::estimated::reason(known))
             .or_else(|| by_users(known))
             .or_else(|| by_rule(known))
             .or_else(|| of_simulation(known))

@@ -7,8 +7,8 @@ use headway_stats::Summary;
 use headway_stats::summary::evidence::Cause;
 use headway_stats::summary::{
     Audit, AuditFile, Closed, Column, CountBin, CountCurve, Dispersion, Finding, HeadwayCurve, Ks, Measured,
-    Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stated, Stream, Supported, Tables, Text,
-    ThreadGroup, Verdict, Why,
+    P99Off, Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stated, Stream, Supported, Tables,
+    Text, ThreadGroup, Verdict, Why,
 };
 use serde::Deserialize;
 
@@ -255,6 +255,7 @@ pub fn audit_even() -> Summary {
         0.5,
         999,
     )];
+    summary.not_computed.insert("audit.estimated".into(), Why::NoQueue { waited: 12 }.into());
     let few = "fewer than 10 observations lie beyond it";
     summary.response.p999 = None;
     summary.not_computed.insert("response.p999".into(), Stated::other(few));
@@ -308,6 +309,21 @@ pub fn audit_bunched() -> Summary {
     audit.cause = Some("timer-ticks".into());
     audit.users = Some(50);
     audit.tables = tables(&["GET /".into(), "GET /bars".into()], 30_000, 500.0, 6.94);
+    audit.estimated = Some(P99Off {
+        n: 30_000,
+        rate: 500.0,
+        servers: vec![4, 5],
+        busy: 0.763,
+        service_mean: 0.0069,
+        p50_observed: 0.0058,
+        p50_replayed: 0.0061,
+        p99_observed: 0.604,
+        p99_replayed: 0.588,
+        p99_independent: 0.456,
+        off: 0.289,
+        ci95: [0.183, 0.397],
+        replications: 60,
+    });
     let seen = |k| [24_000, 700, 200, 60, 20, 10, 5, 2, 1, 5_002].get(k as usize).copied().unwrap_or(0);
     audit.counts = Some(CountCurve {
         interval_s: 0.004,

@@ -5,8 +5,9 @@ use super::label;
 use super::parts::{outcomes, plan, rule};
 use headway_stats::Summary;
 use headway_stats::summary::{
-    Audit, AuditFile, Closed, CountBin, CountCurve, Finding, HeadwayBin, HeadwayCurve, LoadVerdict, Offset,
-    RuleOutcome, SCHEMA, Severity, Source, Stated, Text, ThreadGroup, UnreadableRow, Why,
+    Audit, AuditFile, ClocksRelated, Closed, CountBin, CountCurve, Finding, HeadwayBin, HeadwayCurve,
+    LoadVerdict, Offset, RuleOutcome, SCHEMA, Severity, Source, Stated, Text, ThreadGroup, UnreadableRow,
+    Why,
 };
 
 /// Two JMeter generators whose clocks cannot be compared, many labels, rows that nobody can read, and a plan to hold
@@ -28,10 +29,9 @@ pub fn audit_merged() -> Summary {
     audit.generators = vec!["north.jtl".into(), "south.jtl".into()];
     audit.offsets = vec![Offset {
         generator: "south.jtl".into(),
-        ahead_s: None,
-        how: "both generators send the same labels to the same target, and no log of the target was given"
-            .into(),
+        related: Some(ClocksRelated::Nothing),
         n: 300_000,
+        ..Offset::default()
     }];
     let labels: Vec<String> =
         (0..30).map(|i| format!("/api/v2/customers/{{id}}/orders/{i:02}/line-items?expand=all")).collect();
@@ -139,11 +139,14 @@ pub fn audit_hostile() -> Summary {
     audit.selected = Some([f64::MIN, f64::MAX]);
     audit.percentiles = (0..9).map(|i| 99.0 + f64::from(i) / 10.0).collect();
     audit.generators = vec![attack.into(); 40];
-    audit.offsets =
-        vec![
-            Offset { generator: attack.into(), ahead_s: Some(f64::MIN), how: attack.into(), n: u64::MAX };
-            40
-        ];
+    let offset = Offset {
+        generator: attack.into(),
+        ahead_s: Some(f64::MIN),
+        how: Text::by_report(attack),
+        n: u64::MAX,
+        ..Offset::default()
+    };
+    audit.offsets = vec![offset; 40];
     audit.resolution.rate_x_q = Some(f64::MAX);
     audit.counts = Some(CountCurve {
         interval_s: f64::MAX,

@@ -9,7 +9,9 @@
 mod causes;
 mod closed;
 mod counts;
+mod estimate;
 mod extent;
+mod fifo;
 mod survey;
 mod tables;
 mod threads;
@@ -21,11 +23,13 @@ use crate::findings::by_severity;
 use crate::setup::{Facts, Foreign, Setup};
 use crate::summary::evidence::Cause;
 use crate::summary::{
-    Audit, Finding, FindingId, RateSummary, Resolution, Severity, Spread, Stream, Summary, Why,
+    Audit, Finding, FindingId, P99Off, Pattern, RateSummary, Resolution, Severity, Spread, Stream, Summary,
+    Why,
 };
 use causes::Traces;
 use closed::InFlight;
 use counts::Counts;
+use estimate::Estimator;
 use headway_base::{Kind, Nanos, Record, Start};
 use tables::{Rows, Tables};
 use threads::Threads;
@@ -110,6 +114,7 @@ pub struct Auditor {
     in_flight: InFlight,
     counts: Option<Counts>,
     traces: Traces,
+    estimator: Estimator,
     /// The block so far: what the setup says.
     block: Audit,
     grid: Nanos,
@@ -154,6 +159,7 @@ impl Auditor {
             tables: Tables::new(&audit, rows.names.clone()),
             threads: Threads::new(&audit),
             in_flight: InFlight::with_pages(&labels, &audit.pages),
+            estimator: Estimator::default(),
             traces: Traces::new(audit.starts, judged.clone(), grid, audit.generators.len()),
             counts: Counts::new(&judged, grid, audit.setup.rate, audit.count_interval),
             measured,
@@ -202,6 +208,7 @@ impl Auditor {
         }
         if self.ends {
             self.in_flight.push(started, record);
+            self.estimator.push(started, record);
             self.traces.request(started, record.done);
         }
     }
@@ -255,13 +262,36 @@ impl Auditor {
         summary.audit = Some(block);
         let think = self.threads.as_ref().and_then(|threads| threads.think().ok());
         let cause = causes::name(&causes::Case { traces: &self.traces, summary: &summary, think });
+        let estimated = estimated(&summary, cause.as_ref(), self.ends.then_some(self.estimator), self.grid);
+        if let Some(Err(reason)) = &estimated {
+            summary.not_computed.insert("audit.estimated".into(), reason.clone().into());
+        }
         if let Some(audit) = &mut summary.audit {
             audit.cause = cause.as_ref().map(|finding| finding.id.clone());
+            audit.estimated = estimated.and_then(Result::ok);
         }
         summary.verdict.findings.extend(cause);
         by_severity(&mut summary.verdict.findings);
         summary
     }
+}
+
+/// By how much the p99 is off, or why that is not known; nothing where the starts are not shown to be other than independent.
+fn estimated(
+    summary: &Summary,
+    cause: Option<&Finding>,
+    estimator: Option<Estimator>,
+    grid: Nanos,
+) -> Option<Result<P99Off, Why>> {
+    let audit = summary.audit.as_ref()?;
+    let is_off = matches!(summary.verdict.pattern, Pattern::Bunched | Pattern::Even);
+    let changes = |cause: &Finding| matches!(cause.id, FindingId::ChangingRate | FindingId::Interruption);
+    is_off.then(|| match estimator {
+        _ if audit.stream == Stream::Sessions => Err(Why::OfSessions),
+        _ if cause.is_some_and(changes) => Err(Why::RateChanges),
+        Some(estimator) => estimator.finish(grid, audit.dither_seed),
+        None => Err(Why::EndsNotTold),
+    })
 }
 
 fn seconds_of(stretch: &std::ops::Range<Nanos>) -> f64 {

@@ -3,7 +3,8 @@
 //! Deliberately absent: what a run has as well (headways, dispersion, response times, verdict); it stands where a run's
 //! stands.
 
-use super::{FindingId, LoadVerdict, Pattern};
+use super::known::known;
+use super::{FindingId, LoadVerdict, Pattern, Text};
 use serde::{Deserialize, Serialize};
 
 /// The audit's block.
@@ -52,6 +53,42 @@ pub struct Audit {
     pub cause: Option<FindingId>,
     /// The pattern if the stamps that nothing shows to be starts were ends; none where there are no such.
     pub other_reading: Option<OtherReading>,
+    /// By how much the p99 is off because the starts are not independent; none where they are, and where it cannot be estimated
+    /// (`not_computed` has the reason under `audit.estimated`).
+    pub estimated: Option<P99Off>,
+}
+
+/// An estimate, not a measurement: the p99 under the starts of the file beside the p99 under independent (Poisson) starts at the same
+/// rate, both of a station of c servers, first come first served, that is fitted to the file.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct P99Off {
+    /// Requests that were replayed: those of the file, at most the first 100,000.
+    pub n: u64,
+    /// Their rate.
+    pub rate: f64,
+    /// Numbers of servers of the station that fit, the best first.
+    pub servers: Vec<u64>,
+    /// Share of the time for which the servers were busy.
+    pub busy: f64,
+    /// Mean service time in seconds.
+    pub service_mean: f64,
+    /// Median response time of the file, and of the station under the starts of the file.
+    pub p50_observed: f64,
+    /// The latter.
+    pub p50_replayed: f64,
+    /// 99th percentile of the file.
+    pub p99_observed: f64,
+    /// That of the station under the starts of the file.
+    pub p99_replayed: f64,
+    /// That of the station under independent starts.
+    pub p99_independent: f64,
+    /// By how much the p99 is off, as a share of that under independent starts: above zero it is too high.
+    pub off: f64,
+    /// Its 95 % confidence interval.
+    pub ci95: [f64; 2],
+    /// Replications behind it.
+    pub replications: u64,
 }
 
 /// The pattern under the other reading of ambiguous stamps.
@@ -263,8 +300,32 @@ pub struct Offset {
     pub generator: String,
     /// Seconds that its clock is ahead of the first generator's; none where unknown.
     pub ahead_s: Option<f64>,
-    /// How it was estimated, or why it is unknown.
-    pub how: String,
+    /// How that is known, or why it is not; null in what was written before this key was.
+    #[serde(deserialize_with = "known")]
+    pub related: Option<ClocksRelated>,
+    /// The same in words: written by the report, and shown as read where `related` is null.
+    pub how: Text,
     /// Number of requests behind it.
     pub n: u64,
+}
+
+/// How two clocks were related.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "fields are the numbers and names of the sentence: seconds by `_s`")]
+pub enum ClocksRelated {
+    /// By the target's log: only with `leader` so far ahead each request reached the target between its start and its end.
+    Target { leader: String, low_s: f64, high_s: f64 },
+    /// Not: nothing in the files relates them.
+    Nothing,
+    /// Not: each file counts from its own beginning, where they are laid over each other.
+    Beginnings,
+    /// Not: one of them counts from its own beginning.
+    OneBeginning,
+    /// Not: without the ends of requests there is no bound on one side.
+    NoEnds,
+    /// Not: no one offset brings all requests together.
+    NoOneOffset,
+    /// Not: the target's log has so many requests, the file so many, and no label stands in both equally often.
+    NoCommonLabel { target: u64, file: String, n: u64 },
 }

@@ -1,6 +1,7 @@
 //! How requests failed, and why.
 
 use super::Text;
+use super::known::known;
 use headway_base::KnownFailure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub struct Failure {
 
 /// Why requests failed. They are counted over the whole run, warm-up included, and so may be more than the failures of the measured
 /// phase.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FailureReasons {
     /// Distinct reasons, the most frequent first; at most 16 of each outcome. A request that was given up at a limit has that limit.
@@ -38,15 +39,12 @@ impl FailureReasons {
     /// room for is among the others, also where another one has it.
     pub fn merged<'a>(all: impl IntoIterator<Item = &'a FailureReasons>) -> FailureReasons {
         let mut merged = FailureReasons::default();
-        let key = |row: &FailureReason| (row.outcome.clone(), row.status, row.kind, row.reason.clone());
-        let mut place = BTreeMap::new();
         for reasons in all {
             for (outcome, n) in &reasons.others {
                 *merged.others.entry(outcome.clone()).or_default() += n;
             }
             for row in &reasons.rows {
-                let at = *place.entry(key(row)).or_insert(merged.rows.len());
-                match merged.rows.get_mut(at) {
+                match merged.rows.iter_mut().find(|known| known.is_alike(row)) {
                     Some(known) => known.n = known.n.saturating_add(row.n),
                     None => merged.rows.push(row.clone()),
                 }
@@ -75,7 +73,7 @@ impl FailureReasons {
 }
 
 /// Requests that failed for one reason.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FailureReason {
     /// How they ended, as in `outcomes`.
@@ -85,7 +83,10 @@ pub struct FailureReason {
     /// Its kind, where there is advice on it; null elsewhere, and for the kinds of other versions.
     #[serde(with = "tag")]
     pub kind: Option<KnownFailure>,
-    /// What is the same for all of them, secrets replaced.
+    /// The limit at which they were given up; null where there was another reason.
+    #[serde(deserialize_with = "known")]
+    pub limit: Option<LimitMet>,
+    /// What is the same for all of them, secrets replaced; of a limit written by the report.
     pub reason: String,
     /// The reason of one of them with what it met: a value, a part of a body. Secrets are replaced.
     pub example: String,
@@ -93,6 +94,28 @@ pub struct FailureReason {
     pub n: u64,
     /// What helps, where there is a kind.
     pub advice: Text,
+}
+
+impl FailureReason {
+    /// Whether requests failed for the same reason.
+    fn is_alike(&self, other: &FailureReason) -> bool {
+        let key = |row: &FailureReason| (row.status, row.kind, row.limit);
+        let text = |row: &FailureReason| row.limit.is_none().then(|| row.reason.clone());
+        self.outcome == other.outcome && key(self) == key(other) && text(self) == text(other)
+    }
+}
+
+/// A limit at which requests are given up.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "no", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the limit in seconds, and the cap")]
+pub enum LimitMet {
+    /// The response was not complete.
+    Response { within_s: f64 },
+    /// The connection was not set up.
+    Connection { within_s: f64 },
+    /// None of so many connections was free.
+    FreeConnection { within_s: f64, of: Option<u64> },
 }
 
 /// A kind as its tag.
@@ -149,6 +172,19 @@ mod tests {
         assert_eq!(counts(&FailureReasons::merged([&apart])), [4, 3, 2, 1]);
         assert_eq!(counts(&FailureReasons::merged([&apart, &apart])), [8, 6, 4, 2]);
         assert_eq!((apart.count("check"), apart.count("status"), apart.count("timeout")), (6, 4, 0));
+    }
+
+    #[test]
+    fn a_limit_of_another_version_is_none_and_its_text_is_kept() {
+        let read = |limit: &str| {
+            let text = format!(r#"{{ "outcome": "shed", "limit": {limit}, "reason": "as written" }}"#);
+            serde_json::from_str::<FailureReason>(&text).unwrap()
+        };
+        let known = LimitMet::FreeConnection { within_s: 1.5, of: None };
+        assert_eq!(read(r#"{ "no": "free-connection", "within_s": 1.5, "of": null }"#).limit, Some(known));
+        for other in ["null", r#"{ "no": "patience" }"#] {
+            assert_eq!((read(other).limit, &*read(other).reason), (None, "as written"));
+        }
     }
 
     #[test]

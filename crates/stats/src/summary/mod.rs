@@ -22,6 +22,7 @@ pub mod evidence;
 mod failures;
 mod generator;
 mod generator_share;
+mod known;
 mod percentiles;
 mod plan;
 mod series;
@@ -37,8 +38,8 @@ pub mod withhold;
 
 pub use arrivals::{Arrivals, Dispersion, Intended, Ks, KsPair, LabelArrivals};
 pub use audit::{
-    AUDIT_MEASURES, Audit, AuditFile, Column, CountBin, CountCurve, FailureKind, MOST_FAILURES, Offset,
-    OtherReading, Resolution, Stream, Tables, UnreadableRow,
+    AUDIT_MEASURES, Audit, AuditFile, ClocksRelated, Column, CountBin, CountCurve, FailureKind,
+    MOST_FAILURES, Offset, OtherReading, P99Off, Resolution, Stream, Tables, UnreadableRow,
 };
 pub use beside::{Against, Beside, Compared, Differs, Recorded, Side};
 pub use closed::{Closed, Estimated, LanesFrom, Pages, Supported, ThreadGroup};
@@ -46,7 +47,7 @@ pub use connects::{ConnectCounts, ConnectRates, ConnectRow, Connects};
 pub use curves::{CurvePoint, Curves, HeadwayBin, HeadwayCurve, HistogramBin, PercentileCurves};
 pub use decoded::Decoded;
 pub use evidence::Evidence;
-pub use failures::{Failure, FailureReason, FailureReasons};
+pub use failures::{Failure, FailureReason, FailureReasons, LimitMet};
 pub use generator::{
     DatagramRow, Departures, DmaLatency, Generator, IdleLoops, Stall, StrayCounts, Strays, Wait,
     WaitStrategy, WorkerTime,
@@ -66,7 +67,7 @@ pub use verdict::{
     TimeScaleFrom, Verdict,
 };
 
-pub use why::{Disturbance, Grows, PlanPart, Reason, Stated, Unsteady, Why};
+pub use why::{DependsOn, Disturbance, Grows, PlanPart, Reason, Stated, Unsteady, Why};
 
 use crate::setup::Workload;
 use serde::{Deserialize, Serialize};

@@ -151,6 +151,28 @@ pub enum Why {
     NoLength,
     /// As many arrivals as the closed workload got responses would pile up: the target was busy for that share of the time.
     WouldPileUp { busy: f64, rate: f64 },
+    /// The servers of the target were busy for that share of the time: independent starts would pile up.
+    ServersBusy { busy: f64 },
+    /// So few requests waited for others that the number of servers does not show.
+    NoQueue { waited: u64 },
+    /// Several numbers of servers fit as well.
+    ServersUnknown,
+    /// Hardly any request came soon after another, as independent ones do.
+    NoShortHeadways,
+    /// Starts share stamps: which of them was served first does not show.
+    TiedStarts,
+    /// The stamps are too coarse for service times.
+    CoarseForServices { grid_s: f64 },
+    /// A station of c servers, first come first served, does not fit: what its service times would depend on.
+    NoStation { depends_on: DependsOn },
+    /// It fits, and under the starts of the file it has another percentile than the file.
+    ReplayMisses { percentile: f64, observed_s: f64, replayed_s: f64 },
+    /// Too many requests failed for the others to show the service times.
+    RequestsFailed { failed: u64, n: u64 },
+    /// The rate itself changes.
+    RateChanges,
+    /// The pattern is that of sessions, whose requests follow one another.
+    OfSessions,
     /// Only of closed workloads.
     OnlyClosed,
     /// Fixed work has no steady state.
@@ -273,6 +295,18 @@ impl Why {
     pub fn is_of_means(&self) -> bool {
         matches!(self, Why::MeanInfinite | Why::HeavyTail)
     }
+}
+
+/// What the service times of a target depend on that is not first come first served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DependsOn {
+    /// How many other requests there are, or their order.
+    Others,
+    /// When the request came.
+    Time,
+    /// How soon it came after others.
+    Rate,
 }
 
 /// What speaks against a steady state of a simulation.

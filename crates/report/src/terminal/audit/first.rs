@@ -8,7 +8,7 @@ use super::super::layout::{Page, WIDTH};
 use super::super::verdict::{MEANING, answer};
 use crate::Style;
 use crate::format::{plural, time};
-use crate::words::{self, Answer, ReasonId, Tone, advice, audit as say, brief};
+use crate::words::{self, Answer, ReasonId, Tone, advice, audit as say, brief, estimated};
 use headway_stats::Summary;
 use headway_stats::summary::{Audit, Severity};
 
@@ -35,6 +35,9 @@ pub(super) fn render(page: &mut Page, summary: &Summary, audit: &Audit, style: &
     } else {
         found(page, summary, audit);
         response(page, summary);
+        if let Some(text) = estimated::brief(summary) {
+            fact(page, "estimated", Tone::Plain, &text, 2);
+        }
     }
     if let Some(text) = advice::instead(summary) {
         fact(page, "instead", Tone::Plain, &text, 1);

@@ -2,4 +2,5 @@
 
 mod auditing;
 mod causes;
+mod estimated;
 mod traffic;
