@@ -2,6 +2,7 @@
 
 mod audit;
 mod doctor;
+mod compare;
 mod reports;
 mod scenario;
 mod secrets;
@@ -9,6 +10,7 @@ mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
 pub use doctor::DoctorArgs;
+pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};
 pub use secrets::SecretArgs;
@@ -31,7 +33,7 @@ use std::path::PathBuf;
     name = "headway",
     version = env!("HEADWAY_VERSION"),
     about = "Run, audit and report load tests whose load is what it claims to be",
-    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 under --strict, if the load is INCONCLUSIVE or over 1 % of the requests waited at the connection cap;\n98 the load was INVALID; 99 a threshold was crossed; 130 interrupted (the report is still written)."
+    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 under --strict, if the load is INCONCLUSIVE or over 1 % of the requests waited at the connection cap;\n98 the load was INVALID; 99 a threshold was crossed, or\na condition of compare holds; 130 interrupted (the report is still written)."
 )]
 pub struct Args {
     /// What to do.
@@ -63,6 +65,8 @@ pub enum Command {
     Audit(Box<AuditArgs>),
     /// Report a recorded run again, or export its records
     Report(ReportArgs),
+    /// Compare runs: is it slower? Differences with confidence intervals; of recorded runs, or live in rounds
+    Compare(Box<CompareArgs>),
     /// Merge the shards of one run into one run, and report it
     Merge(MergeArgs),
     /// Play a scenario against a model of the target, in virtual time
@@ -307,6 +311,12 @@ pub struct RunArgs {
     /// What is tolerated of the generator.
     #[command(flatten)]
     pub tolerances: ToleranceArgs,
+    /// What it is compared with.
+    #[command(flatten)]
+    pub against: BaselineArgs,
+    /// What is noted of it.
+    #[command(flatten)]
+    pub notes: NoteArgs,
     /// What is hidden.
     #[command(flatten)]
     pub secrets: SecretArgs,

@@ -2,6 +2,7 @@
 
 use headway_base::Outcome;
 use headway_stats::Summary;
+use headway_stats::comparison::{Comparison, Outcome as Condition};
 use headway_stats::study::Study;
 use headway_stats::summary::{LimitedBy, LoadVerdict, ThresholdOutcome};
 use headway_workload::redact::Redactor;
@@ -18,7 +19,7 @@ pub const INCOMPLETE: u8 = 3;
 pub const INCONCLUSIVE: u8 = 97;
 /// The load was INVALID.
 pub const INVALID: u8 = 98;
-/// A threshold was crossed, or could not be judged.
+/// A threshold was crossed, or could not be judged; a condition of a comparison holds.
 pub const CROSSED: u8 = 99;
 /// Interrupted by the user; the report is written all the same.
 pub const INTERRUPTED: u8 = 130;
@@ -69,6 +70,12 @@ pub fn in_words(error: &anyhow::Error) -> String {
     text
 }
 
+/// Which of two codes wins.
+pub fn first_of(one: u8, other: u8) -> u8 {
+    const ORDER: [u8; 7] = [USAGE, FAILED, INTERRUPTED, INCOMPLETE, INVALID, CROSSED, INCONCLUSIVE];
+    ORDER.into_iter().find(|code| [one, other].contains(code)).unwrap_or(FINE)
+}
+
 /// The code that a summary leads to.
 pub fn of_summary(summary: &Summary, strict: bool) -> u8 {
     if unreachable(summary) {
@@ -96,6 +103,17 @@ pub fn of_study(study: &Study, strict: bool) -> u8 {
         // As of a single run, what could not be judged has not been shown to hold.
         () if any(&[ThresholdOutcome::Crossed, ThresholdOutcome::NotJudged]) => CROSSED,
         () if strict && any(&[ThresholdOutcome::Inconclusive]) => INCONCLUSIVE,
+        () => FINE,
+    }
+}
+
+/// The code that a comparison leads to: what is not comparable is a mistake of whoever named it.
+pub fn of_comparison(comparison: &Comparison, strict: bool) -> u8 {
+    let any = |wanted: &[Condition]| comparison.conditions.iter().any(|of| wanted.contains(&of.outcome));
+    match () {
+        () if headway_engine::compare::is_incomparable(comparison) => USAGE,
+        () if any(&[Condition::Holds]) => CROSSED,
+        () if strict && any(&[Condition::Undecided, Condition::NotJudged]) => INCONCLUSIVE,
         () => FINE,
     }
 }

@@ -16,6 +16,7 @@ use headway_report::html::Html;
 use headway_report::terminal::Terminal;
 use headway_report::{Document, Output as _, Style};
 use headway_stats::Summary;
+use headway_stats::comparison::Comparison;
 use headway_stats::study::Study;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -48,6 +49,11 @@ impl<'a> Shown<'a> {
     /// A study, which keeps no records.
     pub fn study(study: &'a Study, folder: Option<&'a Path>) -> Shown<'a> {
         Shown::of(Document::Study(study), folder, None)
+    }
+
+    /// A comparison.
+    pub fn comparison(comparison: &'a Comparison, folder: Option<&'a Path>) -> Shown<'a> {
+        Shown::of(Document::Comparison(comparison), folder, None)
     }
 
     /// A summary; the folder of its run has its records, unless none were kept.

@@ -36,7 +36,7 @@ fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
             "body" | "data" => Kind::Body,
             "user" => Kind::Login,
             "redact" => Kind::Name,
-            "set" => Kind::Set,
+            "set" | "note" => Kind::Set,
             _ => Kind::Other,
         };
         return Some((&word[..2 + name.len()], kind, value));

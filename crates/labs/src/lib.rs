@@ -9,6 +9,7 @@ pub mod balancers;
 pub mod bamboo;
 mod bounds;
 pub mod brady;
+pub mod compare;
 pub mod fixed_work;
 mod latencies;
 pub mod overload;
@@ -76,6 +77,7 @@ pub const ALL: &[&dyn Lab] = &[
     &bamboo::BAMBOO,
     &poisson_udp::PoissonUdp,
     &overload::OVERLOAD_LAB,
+    &compare::Compare,
 ];
 
 /// Names that labs had in 0.1.0, and what they are called now; understood for one version more.

@@ -5,6 +5,7 @@
 
 use crate::{Material, Output, Style, texts, v1};
 use headway_stats::Summary;
+use headway_stats::comparison::Comparison;
 use headway_stats::study::Study;
 use headway_stats::summary::SCHEMA;
 use serde::Serialize;
@@ -29,7 +30,7 @@ impl Output for Json {
     }
 
     fn made_of(&self) -> &'static [Material] {
-        &[Material::Summary, Material::Study, Material::Lab]
+        &[Material::Summary, Material::Study, Material::Comparison, Material::Lab]
     }
 
     fn recognises(&self, start: &str) -> bool {
@@ -42,6 +43,10 @@ impl Output for Json {
 
     fn study(&self, study: &Study, _: &Style) -> Option<Vec<u8>> {
         Some(of_study(study))
+    }
+
+    fn comparison(&self, comparison: &Comparison, _: &Style) -> Option<Vec<u8>> {
+        Some(document(&texts::of_comparison(comparison)))
     }
 }
 

@@ -33,6 +33,7 @@ pub use json::{ReadError, parse};
 pub use requests::{Origin, Requests};
 
 use headway_stats::Summary;
+use headway_stats::comparison::Comparison;
 use headway_stats::study::Study;
 use std::fmt;
 
@@ -60,6 +61,8 @@ pub enum Material {
     Summary,
     /// The study of several simulated runs.
     Study,
+    /// The comparison of several runs.
+    Comparison,
     /// The numbers of a lab; the lab renders them.
     Lab,
     /// The records of single requests.
@@ -74,6 +77,7 @@ impl Material {
         match self {
             Material::Summary => "run, simulation, audit",
             Material::Study => "study",
+            Material::Comparison => "comparison",
             Material::Lab => "lab",
             Material::Requests => "records of a run or an audit",
             Material::Log => "records of a run",
@@ -88,6 +92,8 @@ pub enum Document<'a> {
     Summary(&'a Summary),
     /// Several simulated runs.
     Study(&'a Study),
+    /// Several runs beside each other.
+    Comparison(&'a Comparison),
 }
 
 /// One way to show results.
@@ -116,6 +122,11 @@ pub trait Output: Sync {
         let _ = (study, style);
         None
     }
+    /// A comparison in this form; none if it is not made of comparisons.
+    fn comparison(&self, comparison: &Comparison, style: &Style) -> Option<Vec<u8>> {
+        let _ = (comparison, style);
+        None
+    }
     /// What writes single requests in this form; none if it is not made of them.
     fn requests(&self, origin: Origin) -> Option<Box<dyn Requests>> {
         let _ = origin;
@@ -126,6 +137,7 @@ pub trait Output: Sync {
         match document {
             Document::Summary(summary) => self.summary(summary, style),
             Document::Study(study) => self.study(study, style),
+            Document::Comparison(comparison) => self.comparison(comparison, style),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::words::audit::Fact;
 use crate::words::{self, Answer, Reason, demands};
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
+use headway_stats::comparison::Comparison;
 use headway_stats::study::Study;
 use headway_stats::summary::LoadVerdict;
 
@@ -36,7 +37,7 @@ impl Output for Markdown {
     }
 
     fn made_of(&self) -> &'static [Material] {
-        &[Material::Summary, Material::Study]
+        &[Material::Summary, Material::Study, Material::Comparison]
     }
 
     fn recognises(&self, start: &str) -> bool {
@@ -76,6 +77,25 @@ impl Output for Markdown {
             words::study::common(study).into_iter().map(|sentence| sentence.text).collect(),
         );
         page.again(style.repeat.as_deref().or(study.command.as_deref()));
+        Some(page.0.into_bytes())
+    }
+
+    fn comparison(&self, comparison: &Comparison, style: &Style) -> Option<Vec<u8>> {
+        use words::comparison::{condition, differences, headline, known, names, rounds};
+        let mut page = Page(format!("{FIRST}\n"));
+        for pair in &comparison.pairs {
+            page.heading(2, &headline(comparison, pair).1);
+            page.paragraph(&names(comparison, pair));
+        }
+        let of_pairs = comparison.pairs.iter().filter_map(differences);
+        let known = comparison.runs.iter().filter_map(known).chain(rounds(comparison)).chain(of_pairs);
+        page.list(known.map(|(_, text)| text));
+        let conditions = comparison.conditions.iter().map(|of| condition(comparison, of).1);
+        page.list_under("Conditions", conditions.collect());
+        for pair in &comparison.pairs {
+            content::comparison::pair(comparison, pair, false).iter().for_each(|part| page.section(part));
+        }
+        page.again(style.repeat.as_deref().or(comparison.command.as_deref()));
         Some(page.0.into_bytes())
     }
 }

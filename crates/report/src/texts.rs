@@ -4,6 +4,7 @@
 
 use crate::words::{self, findings, why};
 use headway_stats::Summary;
+use headway_stats::comparison::{Comparison, NotTold};
 use headway_stats::study::Study;
 use headway_stats::summary::evidence::{Model, Remark};
 use headway_stats::summary::{
@@ -58,6 +59,19 @@ pub(crate) fn of_study(study: &Study) -> Study {
     remarks(&mut document.not_compared, &mut document.uncompared);
     remarks(&mut document.not_judged, &mut document.unjudged);
     document.beside.iter_mut().for_each(recorded);
+    document
+}
+
+/// The same of a comparison.
+pub(crate) fn of_comparison(comparison: &Comparison) -> Comparison {
+    let mut document = comparison.clone();
+    document.runs.iter_mut().for_each(|run| missing(&mut run.not_computed));
+    for not_told in document.pairs.iter_mut().flat_map(|pair| &mut pair.rows).flat_map(|row| &mut row.why_not)
+    {
+        if let NotTold::NoInterval { reason, .. } = not_told {
+            stated(reason);
+        }
+    }
     document
 }
 

@@ -29,8 +29,21 @@ pub fn t975(degrees: usize) -> f64 {
 }
 
 fn inverse(degrees: usize) -> f64 {
+    two_sided_t(degrees as f64, 0.95)
+}
+
+/// The point which Student's t with that many degrees of freedom (above 0, not necessarily whole) exceeds in absolute value with
+/// probability 1 - `confidence`; infinite with none.
+pub fn two_sided_t(degrees: f64, confidence: f64) -> f64 {
     // Refused with no degrees of freedom.
-    StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0))
+}
+
+/// The confidence of each of so many intervals which hold together with that of `confidence`, however they depend on each other if
+/// their estimators are jointly normal: Sidak (1967), "Rectangular confidence regions for the means of multivariate normal
+/// distributions", J. Am. Stat. Assoc. 62.
+pub fn each_of(intervals: usize, confidence: f64) -> f64 {
+    confidence.powf(1.0 / intervals.max(1) as f64)
 }
 
 /// Half the width of the 95 % interval of the mean of these values, taken as independent; none for fewer than
@@ -53,6 +66,12 @@ pub(crate) fn ratio_half_width(segments: &[(f64, f64)]) -> Option<f64> {
 
 /// The same, of so many segments (at least 2) or more.
 pub(crate) fn ratio_half_width_over(segments: &[(f64, f64)], fewest: usize) -> Option<f64> {
+    let (error, degrees) = ratio_error(segments, fewest)?;
+    Some(t975(degrees) * error)
+}
+
+/// The standard error of that ratio, and its degrees of freedom.
+pub(crate) fn ratio_error(segments: &[(f64, f64)], fewest: usize) -> Option<(f64, usize)> {
     let filled: Vec<_> = segments.iter().filter(|s| s.1 > 0.0).collect();
     let b = filled.len();
     if b < fewest {
@@ -61,7 +80,7 @@ pub(crate) fn ratio_half_width_over(segments: &[(f64, f64)], fewest: usize) -> O
     let (top, bottom) = filled.iter().fold((0.0, 0.0), |a, s| (a.0 + s.0, a.1 + s.1));
     let (ratio, size) = (top / bottom, bottom / b as f64);
     let squares: f64 = filled.iter().map(|s| (s.0 - ratio * s.1) * (s.0 - ratio * s.1)).sum();
-    Some(t975(b - 1) * (squares / (b * (b - 1)) as f64).sqrt() / size)
+    Some(((squares / (b * (b - 1)) as f64).sqrt() / size, b - 1))
 }
 
 /// The 95 % interval of a value that the mean of these differences estimates, taken as independent; none for fewer than
@@ -119,13 +138,19 @@ pub(crate) fn astride<T>(
 
 /// Exact 95 % limits of a share of which `hits` in `n` independent trials were seen.
 pub fn clopper_pearson(hits: u64, n: u64) -> Interval {
+    clopper_pearson_at(hits, n, 0.95)
+}
+
+/// The same limits of another confidence.
+pub fn clopper_pearson_at(hits: u64, n: u64, confidence: f64) -> Interval {
     if n == 0 {
         return [0.0, 1.0];
     }
+    let tail = (1.0 - confidence) / 2.0;
     let (x, n_f) = (hits as f64, n as f64);
     // P(X >= hits) grows with the share and P(X <= hits) falls: both limits by bisection.
-    let low = if hits == 0 { 0.0 } else { solve(|p| beta_reg(x, n_f - x + 1.0, p) >= 0.025) };
-    let high = if hits == n { 1.0 } else { solve(|p| beta_reg(x + 1.0, n_f - x, p) >= 0.975) };
+    let low = if hits == 0 { 0.0 } else { solve(|p| beta_reg(x, n_f - x + 1.0, p) >= tail) };
+    let high = if hits == n { 1.0 } else { solve(|p| beta_reg(x + 1.0, n_f - x, p) >= 1.0 - tail) };
     [low, high]
 }
 

@@ -14,6 +14,7 @@
 
 pub mod audit;
 pub mod doctor;
+pub mod comparison;
 pub mod intervals;
 pub mod ks;
 pub mod queueing;

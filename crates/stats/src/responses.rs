@@ -14,7 +14,7 @@
 //! it holds the truth more often than in 95 %.
 
 use crate::cells::{Cells, Segment};
-use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_half_width};
+use crate::intervals::{FEWEST_SEGMENTS, SEGMENTS, astride, ratio_error, t975};
 use crate::moments::Sums;
 use crate::steady::Bucket;
 use crate::summary::{
@@ -179,15 +179,30 @@ impl Sample {
         Some(Quantile { value, lower_bound: self.high(p).is_none_or(|high| high > 1.01 * value) })
     }
 
-    /// Share of observations up to `x`, and half the width of its interval.
-    fn share_up_to(&self, x: u64) -> Option<(f64, f64)> {
-        let segments: Vec<_> =
-            self.by_segment[..self.filled].iter().map(|s| (s.up_to(x) as f64, s.n() as f64)).collect();
-        Some((self.low.up_to(x) as f64 / self.n() as f64, ratio_half_width(&segments)?))
+    /// Observations up to `x`, and all, of each segment that was complete.
+    pub fn up_to(&self, x: u64) -> Vec<(f64, f64)> {
+        self.by_segment[..self.filled].iter().map(|s| (s.up_to(x) as f64, s.n() as f64)).collect()
+    }
+
+    /// Sum and number of observations of each segment that was complete.
+    pub fn totals(&self) -> Vec<(f64, f64)> {
+        self.sums[..self.filled].iter().map(|s| (s.total(), s.n as f64)).collect()
+    }
+
+    /// Share of observations up to `x`, and so many standard errors of it (95 % where none is given).
+    fn share_up_to(&self, x: u64, errors: Option<f64>) -> Option<(f64, f64)> {
+        let (error, degrees) = ratio_error(&self.up_to(x), FEWEST_SEGMENTS)?;
+        let half = error * errors.unwrap_or_else(|| t975(degrees));
+        Some((self.low.up_to(x) as f64 / self.n() as f64, half))
     }
 
     /// The interval of a quantile in the unit of the histogram, and whether it is stepped; or why there is none.
     pub fn interval(&self, p: f64) -> Result<(Interval, bool), Why> {
+        self.interval_of(p, None)
+    }
+
+    /// The same with that many standard errors of a share on either side, in place of those of 95 %.
+    pub fn interval_of(&self, p: f64, errors: Option<f64>) -> Result<(Interval, bool), Why> {
         let n = self.n();
         let beyond = n as f64 * p.min(1.0 - p);
         if beyond < BEYOND - 1e-6 {
@@ -198,7 +213,7 @@ impl Sample {
             return Err(Why::GivenUp);
         }
         let cells: Vec<u64> = self.low.iter().map(|c| c.low).collect();
-        let [low, high] = astride(p, &cells, None, |&cell| self.share_up_to(cell));
+        let [low, high] = astride(p, &cells, None, |&cell| self.share_up_to(cell, errors));
         let [first, last] = [low, high].map(|i| self.low.iter().nth(i).copied());
         let (Some(first), Some(last)) = (first, last) else {
             return Err(Why::BeyondLargest { n });
@@ -233,12 +248,17 @@ impl Sample {
     }
 
     pub fn mean_interval(&self, mean: f64) -> Result<Interval, Why> {
+        self.mean_interval_of(mean, None)
+    }
+
+    /// The same with that many standard errors on either side, in place of those of 95 %.
+    pub fn mean_interval_of(&self, mean: f64, errors: Option<f64>) -> Result<Interval, Why> {
         self.too_few()?;
         if let Some(tail) = self.tail() {
             return Err(Why::power_law(&tail));
         }
-        let segments: Vec<_> = self.sums[..self.filled].iter().map(|s| (s.total(), s.n as f64)).collect();
-        let half = ratio_half_width(&segments).ok_or(Why::EmptySegments)?;
+        let (error, degrees) = ratio_error(&self.totals(), FEWEST_SEGMENTS).ok_or(Why::EmptySegments)?;
+        let half = error * errors.unwrap_or_else(|| t975(degrees));
         // No time and no size is negative.
         Ok([(mean - half).max(0.0), mean + half])
     }

@@ -1,6 +1,6 @@
 //! The flags of `headway sim`, as typed, and what a sweep is: a parameter and the values that it takes, as text.
 
-use super::{OutputArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs, parse_seed};
+use super::{NoteArgs, OutputArgs, ScenarioArgs, SecretArgs, ThresholdArgs, ToleranceArgs, parse_seed};
 use clap::Args as ClapArgs;
 use headway_base::units::{self, UnitError};
 use std::path::PathBuf;
@@ -59,6 +59,9 @@ pub struct SimArgs {
     /// What is tolerated of the generator.
     #[command(flatten)]
     pub tolerances: ToleranceArgs,
+    /// What is noted of it.
+    #[command(flatten)]
+    pub notes: NoteArgs,
     /// What is hidden.
     #[command(flatten)]
     pub secrets: SecretArgs,

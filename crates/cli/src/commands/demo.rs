@@ -40,7 +40,7 @@ pub(super) fn demo(args: &DemoArgs) -> Result<u8, Failure> {
     let next = if stays { url.as_str() } else { "http://127.0.0.1:PORT/path" };
     let code = thread::scope(|scope| {
         let serving = scope.spawn(|| server.run());
-        let code = play(&settings, &|summary| notes(summary, rho, next));
+        let code = play(&settings, &|summary| notes(summary, rho, next), None);
         if stays && code.is_ok() {
             await_enter(&url);
         }

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod audit;
+mod compare;
 mod demo;
 mod doctor;
 mod from_curl;
@@ -34,6 +35,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Plan(args) => plan::plan(&args, words),
         Command::Audit(args) => audit::audit(&args, words),
         Command::Report(args) => report::report(&args),
+        Command::Compare(args) => compare::compare(&args, words),
         Command::Merge(args) => merge::merge(&args),
         Command::Doctor(args) => doctor::doctor(&args, words),
         Command::Lab(args) => lab::lab(&args),

@@ -1,5 +1,6 @@
 //! `headway run`: load against a real system, and the report.
 
+use super::compare::Baseline;
 use crate::args::RunArgs;
 use crate::exit::{self, Failure};
 use crate::interrupt;
@@ -25,14 +26,19 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
         )?;
         return Ok(exit::FINE);
     }
-    play(&settings, &|_| Vec::new())
+    let baseline = Baseline::open(&args.against, &settings).map_err(Failure::usage)?;
+    play(&settings, &|_| Vec::new(), baseline)
 }
 
 /// Lines for the end of a report.
 pub(super) type Notes = Vec<(String, String)>;
 
 /// Plays a run and shows its report, with what `notes` says of it below; returns the exit code.
-pub(super) fn play(settings: &RunSettings, notes: &dyn Fn(&Summary) -> Notes) -> Result<u8, Failure> {
+pub(super) fn play(
+    settings: &RunSettings,
+    notes: &dyn Fn(&Summary) -> Notes,
+    baseline: Option<Baseline<'_>>,
+) -> Result<u8, Failure> {
     let wanted = settings.output.reports.wanted();
     let no_records = settings.output.no_log.then_some("--no-log keeps none; leave one of the two out");
     reports_fit(&wanted, Subject::run(no_records)).map_err(Failure::usage)?;
@@ -79,6 +85,22 @@ pub(super) fn play(settings: &RunSettings, notes: &dyn Fn(&Summary) -> Notes) ->
     if exit::unreachable(&result.summary) {
         let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.live.shown_target);
     }
+    let compared = match (baseline, folder) {
+        // Of a run that was cut short, or reached nothing, there is nothing to compare.
+        (Some(baseline), Some(folder)) if ![exit::FAILED, exit::INTERRUPTED].contains(&code) => {
+            Some(baseline.compare(folder, quiet))
+        }
+        _ => None,
+    };
+    let (compared, unwritten) = match compared.transpose() {
+        Ok(compared) => (compared, None),
+        Err(error) => (None, Some(Err(error))),
+    };
     let failures = result.failures.into_iter().map(|failure| Err(failure.into()));
-    Ok(if output::complain(written.into_iter().chain(failures)) { exit::FAILED } else { code })
+    Ok(match output::complain(written.into_iter().chain(failures).chain(unwritten)) {
+        true => exit::FAILED,
+        // That this load was INVALID is why the two are not comparable.
+        false if code == exit::INVALID => code,
+        false => exit::first_of(code, compared.unwrap_or(exit::FINE)),
+    })
 }

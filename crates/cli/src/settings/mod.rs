@@ -112,6 +112,7 @@ impl RunSettings {
             .map_err(|error| anyhow!("{}", live.redactor.hide(&format!("{error:#}"))))?;
         let output = args.output.clone();
         base.shown.percentiles = output.show.percentiles.clone();
+        base.shown.notes = args.notes.kept(&live.redactor)?;
         let spec = RunSpec {
             name: if file.is_made() { live.target.short_name() } else { scenario.name },
             scenario: (!file.is_made()).then_some(scenario.redacted),

@@ -99,6 +99,7 @@ fn run(file: &File, scenario: Scenario, args: &SimArgs, words: &[String]) -> Res
     bounded(&load.plan, &model)?;
     let mut base = load.spec(&scenario, words);
     base.shown.percentiles = args.output.show.percentiles.clone();
+    base.shown.notes = args.notes.kept(&scenario.redactor)?;
     let output = args.output.clone();
     let keeps = output.out.is_some() || args.log;
     let sim = Sim { capped: scenario.settings.connections.is_some(), ..Sim::new(model) };

@@ -101,6 +101,7 @@ pub(super) fn resolve(
         not_judged,
         labels: first.labels.clone(),
         beside: None,
+        notes: args.notes.kept(&first.redactor)?,
     };
     Ok(StudySettings { spec, scenario, output: args.output.clone() })
 }

@@ -99,6 +99,7 @@ pub(super) fn judge<'a>(
     let mut histograms = folder.map(|_| Histograms::new(&settings.cells, settings.most_cells, read, chosen));
     if settings.exports.requests {
         let unix = facts.started_at.is_some().then(|| i128::from(stretch.zero.0));
+        watch.measured(&stretch.measured);
         let labels = read.labels.as_slice().to_vec();
         watch.requests(Origin { name: facts.name.clone(), labels, zero_unix_ns: unix });
     }

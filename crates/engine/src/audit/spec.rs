@@ -101,6 +101,34 @@ pub struct Expect {
 }
 
 impl AuditSpec {
+    /// An audit of these files with everything else at its default.
+    pub fn of(files: Vec<PathBuf>) -> AuditSpec {
+        AuditSpec {
+            files,
+            options: headway_import::Options::default(),
+            stamps: None,
+            shift: None,
+            lenient: false,
+            from: Nanos::ZERO,
+            span: None,
+            success_only: false,
+            stream: None,
+            expect: None,
+            time_scale: None,
+            by_threads: Vec::new(),
+            percentiles: vec![90.0, 95.0, 99.0],
+            quantiles: QuantileRule::Smallest,
+            count_interval: None,
+            cells: Vec::new(),
+            most_cells: 0,
+            pages: Vec::new(),
+            dispersion: Dispersion::Cov,
+            seed: 1,
+            exports: Exports::default(),
+            command: String::new(),
+        }
+    }
+
     /// Whether some rows may be left out.
     pub fn selects(&self) -> bool {
         self.from > Nanos::ZERO || self.span.is_some() || self.success_only

@@ -1,9 +1,10 @@
 //! The progress of an audit, for its observer.
 
 use super::first_pass::size;
-use headway_base::Record;
+use headway_base::{Nanos, Record};
 use headway_import::source::Progress;
 use headway_report::Origin;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What watches an audit. Called on the thread that audits, once a batch.
@@ -16,6 +17,8 @@ pub trait Watch {
     fn reached(&mut self, _position: u64) {}
     /// All are.
     fn done(&mut self) {}
+    /// What is judged lies in that stretch, from the first start on.
+    fn measured(&mut self, _stretch: &Range<Nanos>) {}
     /// The judged requests follow, of this origin; only where [`Exports::requests`](super::Exports) asks for them.
     fn requests(&mut self, _origin: Origin) {}
     /// A judged request, in the order of starts.

@@ -37,6 +37,8 @@ pub struct StudySpec {
     pub labels: Vec<String>,
     /// A recorded run that is shown beside.
     pub beside: Option<RecordedRun>,
+    /// What the user noted of it, secrets replaced.
+    pub notes: BTreeMap<String, String>,
 }
 
 /// All points in one round.
@@ -111,6 +113,7 @@ pub fn study(
         unjudged: spec.not_judged.iter().map(not_judged).collect(),
         points: done.into_iter().map(|d| d.point).collect(),
         missing,
+        notes: spec.notes.clone(),
         ..Study::default()
     };
     if let Some(other) = &spec.beside {
@@ -276,6 +279,7 @@ mod tests {
             not_judged: Vec::new(),
             labels: scenario.labels,
             beside: None,
+            notes: BTreeMap::new(),
         }
     }
 

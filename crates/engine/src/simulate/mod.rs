@@ -29,6 +29,7 @@ mod times;
 
 pub use beside::{RecordedRun, SimulatedRun};
 pub use bounded::bounded;
+pub(crate) use differs::{of_patience, of_plans, of_summaries};
 pub use single::Sim;
 
 use headway_sim::{Generator, RandomPauses};

@@ -6,6 +6,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod over_time;
+pub(crate) mod comparison;
 pub(crate) mod run;
 pub(crate) mod study;
 

@@ -8,6 +8,7 @@
 
 mod audit;
 mod beside;
+mod comparison;
 mod content;
 mod demands;
 mod figures;
@@ -24,6 +25,7 @@ mod verdict;
 use crate::content::{Section, run as run_content};
 use crate::{Material, Output, Style, words};
 use headway_stats::Summary;
+use headway_stats::comparison::Comparison;
 use headway_stats::study::Study;
 use markup::{Markup, script_json};
 use serde::Serialize;
@@ -40,6 +42,7 @@ const AUDIT_JS: &str = include_str!("audit.js");
 const MODEL_JS: &str = include_str!("model.js");
 const CHARTS_JS: &str = include_str!("charts.js");
 const STUDY_JS: &str = include_str!("study.js");
+const COMPARISON_JS: &str = include_str!("comparison.js");
 const DRAW_JS: &str = include_str!("draw.js");
 
 /// The report as one HTML file.
@@ -59,7 +62,7 @@ impl Output for Html {
     }
 
     fn made_of(&self) -> &'static [Material] {
-        &[Material::Summary, Material::Study]
+        &[Material::Summary, Material::Study, Material::Comparison]
     }
 
     fn prints(&self) -> bool {
@@ -76,6 +79,10 @@ impl Output for Html {
 
     fn study(&self, study: &Study, style: &Style) -> Option<Vec<u8>> {
         Some(study::page(study, style))
+    }
+
+    fn comparison(&self, comparison: &Comparison, style: &Style) -> Option<Vec<u8>> {
+        Some(comparison::page(comparison, style))
     }
 }
 

@@ -11,6 +11,7 @@ mod audit;
 mod beside;
 mod brief;
 mod command;
+mod comparison;
 mod content;
 pub mod doctor;
 mod grid;
@@ -28,6 +29,7 @@ pub use layout::WIDTH;
 
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
+use headway_stats::comparison::Comparison;
 use headway_stats::study::Study;
 use layout::Page;
 
@@ -48,7 +50,7 @@ impl Output for Terminal {
     }
 
     fn made_of(&self) -> &'static [Material] {
-        &[Material::Summary, Material::Study, Material::Lab]
+        &[Material::Summary, Material::Study, Material::Comparison, Material::Lab]
     }
 
     /// No text of its own marks it, so that a file of it is replaced by none.
@@ -86,5 +88,9 @@ impl Output for Terminal {
 
     fn study(&self, study: &Study, style: &Style) -> Option<Vec<u8>> {
         Some(study::render(study, style))
+    }
+
+    fn comparison(&self, comparison: &Comparison, style: &Style) -> Option<Vec<u8>> {
+        Some(comparison::render(comparison, style))
     }
 }

@@ -8,6 +8,7 @@ mod asked;
 pub mod audit;
 pub mod beside;
 pub mod brief;
+pub mod comparison;
 pub mod demands;
 pub mod doctor;
 pub mod estimated;

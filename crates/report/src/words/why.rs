@@ -66,6 +66,7 @@ fn number_missing(why: &Why) -> Option<String> {
             "due times follow from earlier responses, so the generator's delays add up and no bound on them is known".into()
         }
         Why::OtherShards => "other shards send to the same target, and their delays are not known here".into(),
+        Why::NoRecords => "no records of single requests were kept to compute it from".into(),
         Why::UnreadUnknown => {
             "it is not known how long responses lay unread: the system stamps only what is received over TCP".into()
         }

@@ -44,6 +44,9 @@ pub struct Study {
     pub missing: Vec<Vec<String>>,
     /// Points that differ in nothing but the model, each against the first model, on the same draws.
     pub differences: Vec<Difference>,
+    /// What the user noted of the study (`--note`), secrets replaced.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
     /// What of them is not told, and why: written by the report from `uncompared`, and shown as read where there is none.
     pub not_compared: Vec<Text>,
     /// What `not_compared` is made from.

@@ -1,6 +1,7 @@
 //! The document's block on what was asked for.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What was asked for. The caller fills it; nothing is computed from it except texts.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -75,6 +76,9 @@ pub struct PlanSummary {
     /// Percentiles that reports show; empty: those that every distribution has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<f64>,
+    /// What the user noted of the run (`--note`), secrets replaced.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
     /// Flags that took the place of values of the scenario file, as given, secrets replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden: Vec<String>,

@@ -187,6 +187,8 @@ pub enum Why {
     DueFollows,
     /// The delays of other shards are not known.
     OtherShards,
+    /// No records of single requests were kept to compute it from.
+    NoRecords,
     /// How long responses lay unread is not known.
     UnreadUnknown,
     /// Nothing is sent in a simulation.

@@ -19,6 +19,7 @@ pub(crate) mod simulated;
 
 pub use document::of_summary;
 pub use evaluate::judge;
+pub(crate) use parse::Reader;
 pub use parse::ThresholdError;
 pub use runs::judge_runs;
 pub use simulated::hangs_on_length;

@@ -43,14 +43,15 @@ const K6: [(&str, &str); 8] = [
 
 const AGGREGATES: [&str; 8] = ["p(99)", "avg", "mean", "med", "min", "max", "rate", "count"];
 
-struct Reader<'a> {
+/// Reads a text sign by sign.
+pub(crate) struct Reader<'a> {
     given: &'a str,
     at: usize,
 }
 
 pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
     let given = text.trim();
-    let mut reader = Reader { given, at: 0 };
+    let mut reader = Reader::new(given);
     let (metric, step) = reader.prefix()?;
     let aggregate = reader.aggregate(metric)?;
     if step.is_some() && metric == Metric::Lag {
@@ -64,7 +65,16 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
 }
 
 impl<'a> Reader<'a> {
-    fn rest(&self) -> &'a str {
+    pub(crate) fn new(given: &'a str) -> Reader<'a> {
+        Reader { given, at: 0 }
+    }
+
+    /// Where it is.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn rest(&self) -> &'a str {
         &self.given[self.at..]
     }
 
@@ -72,7 +82,7 @@ impl<'a> Reader<'a> {
         self.at = self.given.len() - self.rest().trim_start().len();
     }
 
-    fn take(&mut self, sign: &str) -> bool {
+    pub(crate) fn take(&mut self, sign: &str) -> bool {
         self.blanks();
         let found = self.rest().starts_with(sign);
         self.at += if found { sign.len() } else { 0 };
@@ -80,7 +90,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A name, and where it began.
-    fn word(&mut self) -> (&'a str, usize) {
+    pub(crate) fn word(&mut self) -> (&'a str, usize) {
         self.blanks();
         let from = self.at;
         let end = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -113,7 +123,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `step:LABEL}`. The label may hold any sign: the last brace closes it, for none can follow.
-    fn step(&mut self) -> Result<String, ThresholdError> {
+    pub(crate) fn step(&mut self) -> Result<String, ThresholdError> {
         let (key, from) = self.word();
         if key != "step" || !self.take(":") {
             return Err(self.error(from, "only a step can be selected: {step:LABEL}"));
@@ -187,7 +197,7 @@ impl<'a> Reader<'a> {
         Ok(aggregate)
     }
 
-    fn percentile(&mut self) -> Result<f64, ThresholdError> {
+    pub(crate) fn percentile(&mut self) -> Result<f64, ThresholdError> {
         self.blanks();
         let from = self.at;
         let Some(end) = self.rest().find(')') else {

@@ -3,6 +3,7 @@
 mod audit;
 mod auditor;
 mod coarse;
+mod comparison;
 mod coverage;
 mod goldens;
 mod loops;

@@ -1,0 +1,162 @@
+//! Whether two runs are comparable: the same plan, VALID loads, the same notes; and in what else they differ.
+
+use super::invalid;
+use super::load::{Loaded, Recorded};
+use crate::Error;
+use crate::simulate::{of_patience, of_plans, of_summaries};
+use anyhow::anyhow;
+use headway_base::units::nearest;
+use headway_report::format::{chosen_time, count};
+use headway_stats::comparison::{Difference, Incomparable};
+use headway_stats::summary::{Differs, Source};
+use std::collections::BTreeSet;
+
+/// In what two runs may differ: parts of a plan, and keys of notes.
+#[derive(Clone, Debug, Default)]
+pub struct Across(pub Vec<String>);
+
+/// Parts of a plan in which runs may differ.
+const PARTS: [&str; 14] = [
+    "rate",
+    "arrival process",
+    "duration",
+    "warm-up",
+    "users",
+    "requests",
+    "kind of load",
+    "journey",
+    "think time",
+    "steps",
+    "connections",
+    "groups",
+    "HTTP",
+    "scenario",
+];
+
+impl Across {
+    fn allows(&self, what: &str) -> bool {
+        self.0.iter().any(|own| own == what)
+    }
+
+    /// Refuses what is neither part of a plan nor noted of any run.
+    pub(super) fn is_known(&self, loaded: &[Loaded]) -> Result<(), Error> {
+        let notes: BTreeSet<&str> =
+            loaded.iter().flat_map(|one| one.run.notes.keys()).map(String::as_str).collect();
+        for own in &self.0 {
+            let known = || PARTS.into_iter().chain(notes.iter().copied());
+            // What a plan is taken apart into has names of groups behind `of`.
+            let part = own.split(" of ").next().unwrap_or(own);
+            if known().any(|name| name == own || name == part) || part.ends_with("time-out") {
+                continue;
+            }
+            let near =
+                nearest(own, known()).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            return Err(Error::usage(anyhow!(
+                "--across {own}: no run has such a note, and it is no part of a plan{near} (parts: {}; notes: {})",
+                PARTS.join(", "),
+                if notes.is_empty() {
+                    "none".to_owned()
+                } else {
+                    notes.into_iter().collect::<Vec<_>>().join(", ")
+                },
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// What was found.
+pub(super) struct Found {
+    pub obstacles: Vec<Incomparable>,
+    pub differs: Vec<Difference>,
+    pub same_arrivals: bool,
+}
+
+/// Looks at two runs.
+pub(super) fn look(runs: [usize; 2], pair: [&Loaded; 2], across: &Across) -> Found {
+    let mut obstacles = invalid(runs, pair.map(|one| &one.run));
+    let mut differs = Vec::new();
+    let [a, b] = pair;
+    if (a.run.source == Source::Sim) != (b.run.source == Source::Sim) {
+        obstacles.push(Incomparable::Source);
+    }
+    let plans = match (&a.recorded, &b.recorded) {
+        (Some(base), Some(other)) => differences(base, other),
+        _ => Vec::new(),
+    };
+    let same_plan = plans.is_empty();
+    for difference in plans {
+        match across.allows(&difference.what) {
+            true => differs.push(difference),
+            false => obstacles.push(Incomparable::Plan(difference)),
+        }
+    }
+    for difference in notes(a, b) {
+        match across.allows(&difference.what) {
+            true => differs.push(difference),
+            false => obstacles.push(Incomparable::Note(difference)),
+        }
+    }
+    let several = |one: &Loaded| one.labels.len() > 1;
+    if several(a) && several(b) && !a.labels.iter().any(|label| b.labels.contains(label)) {
+        obstacles.push(Incomparable::Labels);
+    }
+    if let (Some(base), Some(other)) = (&a.run.target, &b.run.target)
+        && base != other
+    {
+        let (base, other) = (base.clone(), other.clone());
+        differs.push(Difference { what: "target".into(), base, other });
+    }
+    let seeds = a.run.seed.is_some() && a.run.seed == b.run.seed;
+    let planned =
+        [a, b].iter().all(|one| one.recorded.as_ref().is_some_and(|recorded| recorded.plan.is_some()));
+    Found { obstacles, differs, same_arrivals: seeds && planned && same_plan && a.run.source == b.run.source }
+}
+
+/// What was asked of one and not of the other; the seed and the target are none of it.
+pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
+    let asked = [base.asked.as_ref(), other.asked.as_ref()];
+    let steps = asked.map(|asked| asked.map_or(&[][..], |asked| &asked.steps));
+    let mut all: Vec<Differs> = match (&base.plan, &other.plan) {
+        (Some(a), Some(b)) => of_plans([a, b], steps),
+        _ => match asked {
+            [Some(a), Some(b)] => of_summaries([a, b]),
+            _ => Vec::new(),
+        },
+    };
+    let [Some(a), Some(b)] = asked else { return all.into_iter().map(difference).collect() };
+    all.extend(of_patience(a, b));
+    let mut differ = |what: &str, both: [String; 2]| {
+        let [recorded, simulated] = both;
+        if recorded != simulated {
+            all.push(Differs { what: what.into(), recorded, simulated });
+        }
+    };
+    let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "as the target prefers".into());
+    differ("HTTP", [word(&a.http), word(&b.http)]);
+    if let (Some(x), Some(y)) = (a.warmup_s, b.warmup_s)
+        && (base.plan.is_none() || other.plan.is_none())
+    {
+        differ("warm-up", [chosen_time(x), chosen_time(y)]);
+    }
+    // A cap that neither reached changed nothing.
+    if base.held || other.held {
+        let cap = |n: Option<u64>| n.map_or("no cap".to_owned(), |n| format!("at most {}", count(n)));
+        differ("connections", [cap(a.connections), cap(b.connections)]);
+    }
+    all.dedup_by(|x, y| x.what == y.what);
+    all.into_iter().map(difference).collect()
+}
+
+fn difference(of: Differs) -> Difference {
+    Difference { what: of.what, base: of.recorded, other: of.simulated }
+}
+
+/// Notes that only one has, or that differ.
+fn notes(a: &Loaded, b: &Loaded) -> Vec<Difference> {
+    let keys: BTreeSet<&String> = a.run.notes.keys().chain(b.run.notes.keys()).collect();
+    let of = |one: &Loaded, key: &String| one.run.notes.get(key).cloned().unwrap_or_else(|| "none".into());
+    let all =
+        keys.into_iter().map(|key| Difference { what: key.clone(), base: of(a, key), other: of(b, key) });
+    all.filter(|difference| difference.base != difference.other).collect()
+}

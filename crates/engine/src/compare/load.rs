@@ -1,0 +1,288 @@
+//! What a path holds: a run with or without its records, a summary, a study, or another tool's file, which is audited.
+
+use crate::audit::{AuditSpec, Watch, audit};
+use crate::{Error, Manifest};
+use anyhow::{Context as _, anyhow};
+use headway_base::{Nanos, Record};
+use headway_records::{By, Limits, Merge, RunFolder, folder};
+use headway_report::Origin;
+use headway_stats::Summary;
+use headway_stats::comparison::{Compared, Numbers, Observed, Observing};
+use headway_stats::study::Study;
+use headway_stats::summary::{NotComputed, PlanSummary, Source};
+use headway_workload::Plan;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// What was asked of a recorded run.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// Its plan, if its folder tells.
+    pub plan: Option<Plan>,
+    /// The same as its summary tells it.
+    pub asked: Option<PlanSummary>,
+    /// Whether it reached its connection cap.
+    pub held: bool,
+}
+
+/// What a path holds.
+#[derive(Debug)]
+pub struct Loaded {
+    /// As the comparison shows it.
+    pub run: Compared,
+    /// Labels of its steps.
+    pub labels: Vec<String>,
+    /// What was asked of it; none of studies and audited files.
+    pub recorded: Option<Recorded>,
+    /// Its numbers; none of a study of several points.
+    pub observed: Option<Observed>,
+    /// The study that it is.
+    pub study: Option<Study>,
+}
+
+impl Loaded {
+    /// Reads what is there.
+    ///
+    /// # Errors
+    /// It is no run and no file that can be audited, or a run that did not reach its end.
+    pub fn open(path: &Path, name: String, watch: &mut dyn Watch) -> Result<Loaded, Error> {
+        let found = fs::metadata(path).with_context(|| path.display().to_string()).map_err(Error::usage)?;
+        if found.is_dir() {
+            if path.join(headway_report::study::JSON_FILE).is_file() {
+                return study(&path.join(headway_report::study::JSON_FILE), name);
+            }
+            return run(path, name);
+        }
+        let inside = |file: &str| path.file_name().is_some_and(|own| own == file);
+        let own = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if (inside(folder::SUMMARY) || inside(folder::RECORDS)) && own.join(folder::PLAN).is_file() {
+            return run(own, name);
+        }
+        match schema(path).as_deref() {
+            Some(schema) if schema.starts_with("headway.study/") => study(path, name),
+            Some(schema) if schema.starts_with("headway.summary/") => {
+                let summary = summary(path)?;
+                whole(&summary, path)?;
+                Ok(of_summary(&summary, name, None))
+            }
+            Some(schema) => Err(Error::usage(anyhow!(
+                "{} is a {schema} document: name run folders, summaries, studies, or results files of other tools",
+                path.display()
+            ))),
+            None => audited(path, name, watch),
+        }
+    }
+}
+
+/// The schema of a JSON document of ours, if it is one.
+fn schema(path: &Path) -> Option<String> {
+    use std::io::Read as _;
+    let mut start = Vec::new();
+    fs::File::open(path).ok()?.take(256).read_to_end(&mut start).ok()?;
+    let text = String::from_utf8_lossy(&start);
+    let (_, rest) = text.split_once("\"schema\":")?;
+    let name = rest.trim_start().strip_prefix('"')?.split('"').next()?;
+    name.starts_with("headway.").then(|| name.to_owned())
+}
+
+fn summary(path: &Path) -> Result<Summary, Error> {
+    let text = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let read = headway_report::parse(&text);
+    read.with_context(|| format!("{} is not a summary this version reads", path.display()))
+        .map_err(Error::usage)
+}
+
+fn study(path: &Path, name: String) -> Result<Loaded, Error> {
+    let text = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let read = headway_report::study::parse(&text);
+    let study = read
+        .with_context(|| format!("{} is not a study this version reads", path.display()))
+        .map_err(Error::usage)?;
+    if !study.missing.is_empty() {
+        return Err(Error::usage(anyhow!(
+            "{}: the study was interrupted before all points were played",
+            path.display()
+        )));
+    }
+    let observed = match &study.points[..] {
+        [only] => Some(Observed::told(Numbers::of_point(only, study.replications))),
+        _ => None,
+    };
+    let run = Compared {
+        name,
+        source: Source::Sim,
+        seed: Some(study.seed),
+        n: study.points.iter().map(|point| point.n).sum(),
+        notes: study.notes.clone(),
+        curve: observed.as_ref().map(Observed::curve).unwrap_or_default(),
+        ..Compared::default()
+    };
+    Ok(Loaded { run, labels: Vec::new(), recorded: None, observed, study: Some(study) })
+}
+
+/// Refuses a run that did not reach its end.
+fn whole(summary: &Summary, path: &Path) -> Result<(), Error> {
+    if summary.measured.interrupted {
+        return Err(Error::usage(anyhow!(
+            "{}: the run is incomplete: it was cut short {:.1} s after its start, so its numbers are not those of its plan",
+            path.display(),
+            summary.measured.to_s
+        )));
+    }
+    Ok(())
+}
+
+fn run(path: &Path, name: String) -> Result<Loaded, Error> {
+    let file = |name: &str| path.join(name);
+    let (plan, records) = (file(folder::PLAN), file(folder::RECORDS));
+    if !file(folder::SUMMARY).is_file() {
+        return Err(Error::usage(match plan.is_file() || records.is_file() {
+            true => {
+                let path = path.display();
+                anyhow!(
+                    "{path}: the run is incomplete: it was killed before it wrote its summary (headway report {path} shows what its records hold)"
+                )
+            }
+            false => anyhow!(
+                "{} is no run folder: it has no {} and no {}",
+                path.display(),
+                folder::SUMMARY,
+                folder::PLAN
+            ),
+        }));
+    }
+    let summary = summary(&file(folder::SUMMARY))?;
+    whole(&summary, path)?;
+    let manifest = plan.is_file().then(|| Manifest::read(&plan)).transpose().map_err(Error::usage)?;
+    if let Some(manifest) = manifest.as_ref().filter(|manifest| !manifest.shards.is_empty()) {
+        return Err(Error::usage(anyhow!(
+            "{}: the run is incomplete: it holds shards {} of its plan alone",
+            path.display(),
+            manifest.shards.join(", ")
+        )));
+    }
+    let mut loaded = of_summary(&summary, name, manifest.as_ref());
+    if let Some(manifest) = manifest.filter(|_| records.is_file()) {
+        let observed = of_log(path, &summary, &manifest)?;
+        loaded.run.n = observed.n();
+        loaded.run.curve = observed.curve();
+        loaded.observed = Some(observed);
+    }
+    Ok(loaded)
+}
+
+/// What a summary tells, and the plan where there is a manifest.
+fn of_summary(summary: &Summary, name: String, manifest: Option<&Manifest>) -> Loaded {
+    let asked = summary.plan.clone();
+    let plan = manifest.and_then(|manifest| manifest.plan.plan().ok());
+    let held =
+        summary.generator.as_ref().and_then(|generator| generator.cap_hits).is_some_and(|hits| hits > 0);
+    let about_times = |path: &String| path.starts_with("response") && !path.starts_with("response_");
+    let kept = summary.not_computed.iter().filter(|(path, _)| about_times(path));
+    let not_computed: NotComputed = kept.map(|(path, why)| (path.clone(), why.clone())).collect();
+    let run = Compared {
+        name,
+        source: summary.source,
+        load: summary.verdict.load,
+        seed: summary.seed,
+        target: asked.as_ref().and_then(|asked| asked.target.clone()),
+        started_at: summary.started_at.clone(),
+        warmup_s: Some(summary.measured.from_s),
+        n: summary.response.n,
+        notes: asked.as_ref().map(|asked| asked.notes.clone()).unwrap_or_default(),
+        curve: summary.curves.percentiles.response.clone(),
+        not_computed,
+    };
+    let labels = summary.by_label.keys().cloned().collect();
+    let observed = Some(Observed::told(Numbers::of_summary(summary)));
+    Loaded { run, labels, recorded: Some(Recorded { plan, asked, held }), observed, study: None }
+}
+
+/// Labels by how many requests they have, the most frequent first.
+fn most_frequent(summary: &Summary) -> Vec<String> {
+    let mut labels: Vec<(&String, u64)> = summary.by_label.iter().map(|(label, of)| (label, of.n)).collect();
+    labels.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    labels.into_iter().map(|(label, _)| label.clone()).collect()
+}
+
+/// The numbers of a run's records; `from_s` and `to_s` of its summary are the measured phase.
+fn of_log(path: &Path, summary: &Summary, manifest: &Manifest) -> Result<Observed, Error> {
+    let run = RunFolder::open(path).map_err(Error::usage)?;
+    let spill = std::env::temp_dir();
+    let mut rows = Merge::open(&[run.records()], By::Started, Limits::default(), &spill)?;
+    let mut observing = observe(summary, &manifest.asked.steps);
+    while let Some(record) = rows.next_row()? {
+        observing.push(&record);
+    }
+    if !rows.merged().truncated.is_empty() {
+        return Err(Error::usage(anyhow!(
+            "{}: the run is incomplete: its log was cut short",
+            path.display()
+        )));
+    }
+    Ok(observing.finish(Nanos::from_secs_f64(summary.measured.to_s)))
+}
+
+/// What takes the records of the run with that summary and these steps.
+fn observe(summary: &Summary, steps: &[String]) -> Observing {
+    let measured = Nanos::from_secs_f64(summary.measured.from_s)..Nanos::from_secs_f64(summary.measured.to_s);
+    Observing::new(&measured, steps, &most_frequent(summary))
+}
+
+/// Takes the requests of an audit on their way.
+struct Taking<'a> {
+    watch: &'a mut dyn Watch,
+    measured: Range<Nanos>,
+    labels: Vec<String>,
+    observing: Option<Observing>,
+}
+
+impl Watch for Taking<'_> {
+    fn reading(&mut self, bytes: Option<u64>) {
+        self.watch.reading(bytes);
+    }
+    fn judging(&mut self, rows: u64) {
+        self.watch.judging(rows);
+    }
+    fn reached(&mut self, position: u64) {
+        self.watch.reached(position);
+    }
+    fn done(&mut self) {
+        self.watch.done();
+    }
+    fn measured(&mut self, stretch: &Range<Nanos>) {
+        self.measured = stretch.clone();
+    }
+    fn requests(&mut self, origin: Origin) {
+        self.observing = Some(Observing::new(&self.measured, &origin.labels, &origin.labels));
+        self.labels = origin.labels;
+    }
+    fn request(&mut self, record: &Record) {
+        if let Some(observing) = &mut self.observing {
+            observing.push(record);
+        }
+    }
+    fn note(&mut self, text: &str) {
+        self.watch.note(text);
+    }
+}
+
+/// Another tool's file, audited.
+fn audited(path: &Path, name: String, watch: &mut dyn Watch) -> Result<Loaded, Error> {
+    let mut spec = AuditSpec::of(vec![PathBuf::from(path)]);
+    spec.exports.requests = true;
+    let mut taking =
+        Taking { watch, measured: Nanos::ZERO..Nanos::ZERO, labels: Vec::new(), observing: None };
+    let summary = audit(&spec, &mut taking)?;
+    let end = taking.measured.end;
+    let (observing, labels) = (taking.observing, taking.labels);
+    let mut loaded = of_summary(&summary, name, None);
+    // Without ends there are no response times.
+    if let Some(observing) = observing.filter(|_| summary.response.n > 0) {
+        loaded.observed = Some(observing.finish(end));
+        loaded.labels = labels;
+    }
+    loaded.recorded = None;
+    Ok(loaded)
+}

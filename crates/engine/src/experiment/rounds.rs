@@ -1,0 +1,239 @@
+//! Rounds: several backends under one plan each round, one after the other in random order, so that what the host and the hour do to a
+//! round's runs alike drops out of their difference (randomised blocks; Fisher 1935, "The Design of Experiments", chapter 4).
+//!
+//! Each round has draws of its own, the same for all its runs. The warm-up of each run is sent and not compared.
+
+use crate::compare::invalid;
+use crate::simulate::replication::seed;
+use crate::{Backend, Error, Keep, Observer, RunSpec};
+use headway_base::Batch;
+use headway_base::random::Stream;
+use headway_live::Control;
+use headway_stats::comparison::{
+    Compared, Comparison, Condition, Difference, FEWEST_ROUNDS, Incomparable, Observed, Observing, Round,
+    Rounds, compare_rounds,
+};
+use headway_stats::summary::LoadVerdict;
+use std::path::PathBuf;
+
+/// What is played.
+pub struct RoundsSpec<'a> {
+    /// What is compared, the first the one that the others are compared with: its name, where its load goes, and what plays it.
+    pub sides: Vec<Contender>,
+    /// The run of a round, by the seed of its plan.
+    pub run: &'a dyn Fn(u64) -> Result<RunSpec, Error>,
+    /// How many rounds.
+    pub rounds: u64,
+    /// Seed of the order and of the plans.
+    pub seed: u64,
+    /// Conditions under which the command fails.
+    pub conditions: &'a [Condition],
+    /// Where run folders go, `round-1-NAME` ...; none: nothing is kept.
+    pub folder: Option<PathBuf>,
+    /// The command that repeats it, secrets replaced.
+    pub command: String,
+}
+
+/// One of those that are compared.
+pub struct Contender {
+    /// What it is called.
+    pub name: String,
+    /// Where its load goes, secrets replaced; none of models.
+    pub target: Option<String>,
+    /// What plays it.
+    pub backend: Backend,
+}
+
+/// How a comparison by rounds goes on.
+pub trait Going {
+    /// That run of that round, from 0, begins.
+    fn begins(&mut self, round: u64, name: &str);
+    /// It has ended, with that verdict.
+    fn ended(&mut self, verdict: Option<LoadVerdict>);
+}
+
+/// Nobody watches.
+impl Going for () {
+    fn begins(&mut self, _: u64, _: &str) {}
+    fn ended(&mut self, _: Option<LoadVerdict>) {}
+}
+
+/// What rounds came to.
+#[derive(Debug)]
+pub struct Played {
+    /// The comparison, of the rounds that were complete.
+    pub comparison: Comparison,
+    /// Whether it was stopped before all rounds were played.
+    pub interrupted: bool,
+}
+
+/// Takes the requests of a run as it goes.
+struct Taking(Option<Observing>);
+
+impl Observer for Taking {
+    fn batch(&mut self, batch: &Batch) {
+        if let Some(observing) = &mut self.0 {
+            batch.records.iter().for_each(|record| observing.push(record));
+        }
+    }
+}
+
+/// Plays the rounds, until `control` stops them.
+///
+/// # Errors
+/// What keeps a run from taking place.
+pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -> Result<Played, Error> {
+    let order = Stream::new(spec.seed, "order");
+    let mut runs: Vec<Compared> = spec
+        .sides
+        .iter()
+        .map(|side| Compared { name: side.name.clone(), target: side.target.clone(), ..Compared::default() })
+        .collect();
+    let mut told = Rounds { seed: spec.seed, ..Rounds::default() };
+    let (mut whole, mut total) = (Vec::new(), 0.0);
+    let mut invalid_rounds = vec![0usize; runs.len()];
+    let mut interrupted = false;
+    for r in 0..spec.rounds {
+        let mut places: Vec<usize> = (0..runs.len()).collect();
+        // Fisher and Yates (1938).
+        for i in (1..places.len()).rev() {
+            places.swap(i, (order.bits(r, i as u64) % (i as u64 + 1)) as usize);
+        }
+        let mut round = Round {
+            seed: seed(spec.seed, r),
+            first: places[0],
+            loads: vec![None; runs.len()],
+            left_out: false,
+        };
+        let mut seen: Vec<Option<Observed>> = runs.iter().map(|_| None).collect();
+        for &place in &places {
+            let side = &spec.sides[place];
+            let mut run = (spec.run)(round.seed)?;
+            run.name = format!("round-{}-{}", r + 1, side.name);
+            run.keep =
+                spec.folder.as_ref().map(|folder| Keep { folder: Some(folder.join(&run.name)), log: true });
+            let measured = run.plan.measured_from..run.plan.end;
+            let mut taking = Taking(Some(Observing::new(&measured, &run.labels, &run.labels)));
+            going.begins(r, &side.name);
+            let observers: &mut [&mut dyn Observer] = &mut [&mut taking];
+            let result = side.backend.play(&run, control, observers)?;
+            if result.interrupted || control.asked() > 0 {
+                interrupted = true;
+                break;
+            }
+            let load = result.summary.verdict.load;
+            going.ended(load);
+            round.loads[place] = load;
+            invalid_rounds[place] += usize::from(load == Some(LoadVerdict::Invalid));
+            told.warmup_s = measured.start.as_secs_f64();
+            told.each_s = (measured.end - measured.start).as_secs_f64();
+            total += measured.end.as_secs_f64();
+            let compared = &mut runs[place];
+            compared.source = result.summary.source;
+            compared.warmup_s = Some(told.warmup_s);
+            compared.started_at = compared.started_at.take().or(result.summary.started_at);
+            seen[place] = taking.0.take().map(|observing| observing.finish(measured.end));
+        }
+        if interrupted {
+            break;
+        }
+        round.left_out = round.loads.contains(&Some(LoadVerdict::Invalid));
+        let all: Option<Vec<Observed>> = seen.into_iter().collect();
+        if let Some(all) = all.filter(|_| !round.left_out) {
+            all.iter().zip(&mut runs).for_each(|(of, run)| run.n += of.n());
+            whole.push(all);
+        }
+        told.played.push(round);
+    }
+    told.warmup_share =
+        if total > 0.0 { (told.played.len() * runs.len()) as f64 * told.warmup_s / total } else { 0.0 };
+    for (place, run) in runs.iter_mut().enumerate() {
+        // Rounds whose load was INVALID are left out; where too few are left, that is what keeps the two from being compared.
+        let spoiled = whole.len() < FEWEST_ROUNDS && invalid_rounds[place] > 0;
+        let kept = || told.played.iter().filter(|round| !round.left_out);
+        let unsure = kept().any(|round| round.loads[place] == Some(LoadVerdict::Inconclusive));
+        run.load = Some(match (spoiled, unsure) {
+            (true, _) => LoadVerdict::Invalid,
+            (false, true) => LoadVerdict::Inconclusive,
+            (false, false) => LoadVerdict::Valid,
+        });
+        let middle = whole.get(whole.len() / 2).map(|round| round[place].curve());
+        run.curve = middle.unwrap_or_default();
+    }
+    let obstacles = |other: usize| -> Vec<Incomparable> { invalid([0, other], [&runs[0], &runs[other]]) };
+    let differs = |other: usize| -> Vec<Difference> {
+        let [base, other] = [&runs[0], &runs[other]].map(|run| run.target.clone().unwrap_or_default());
+        if base == other { Vec::new() } else { vec![Difference { what: "target".into(), base, other }] }
+    };
+    let comparison = compare_rounds(runs.clone(), &whole, &obstacles, &differs, spec.conditions);
+    let command = Some(spec.command.clone()).filter(|text| !text.is_empty());
+    Ok(Played { comparison: Comparison { rounds: Some(told), command, ..comparison }, interrupted })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sim;
+    use headway_stats::comparison::{Shown, Verdict};
+    use headway_workload::scenario::{Surroundings, parse};
+    use headway_workload::{Plan, Shard};
+
+    fn played(services: [&str; 2], rounds: u64, seed: u64) -> Comparison {
+        let around = Surroundings { read: &|name| Err(name.to_owned()), env: &|_| None };
+        let scenario = |service: &str| {
+            let text = format!(
+                "users: {{ arrive: {{ rate: 200/s }}, phases: [ {{ hold: 2s, warmup: true }}, {{ hold: 20s }} ] }}\n\
+                 journey: [ {{ get: /, name: list }}, {{ get: /x, name: show }} ]\nmodel: {{ servers: 4, service: exp({service}) }}\n"
+            );
+            parse("s.yaml", &text, &around).unwrap()
+        };
+        let first = scenario(services[0]);
+        let sides = services.map(|service| Contender {
+            name: service.to_owned(),
+            target: None,
+            backend: Backend::Sim(Box::new(Sim::new(scenario(service).model().unwrap().clone()))),
+        });
+        let run = |seed: u64| {
+            let plan: Plan = first.plan(seed, Shard::WHOLE);
+            Ok(RunSpec { labels: first.labels.clone(), ..RunSpec::new("r", plan, 1_000) })
+        };
+        let spec = RoundsSpec {
+            sides: sides.into(),
+            run: &run,
+            rounds,
+            seed,
+            conditions: &["p(50) slower by 1%".parse().unwrap()],
+            folder: None,
+            command: String::new(),
+        };
+        super::rounds(&spec, &Control::default(), &mut ()).unwrap().comparison
+    }
+
+    #[test]
+    fn models_are_compared_in_rounds_of_one_plan_each() {
+        let compared = played(["4ms", "4.4ms"], 8, 1);
+        let p50 = compared.pairs[0].rows.iter().find(|row| row.of == "p50" && row.label.is_none()).unwrap();
+        assert_eq!(p50.shown, Shown::Higher, "{p50:?}");
+        let [low, high] = p50.ratio_interval.unwrap();
+        assert!(low > 1.05 && high < 1.2, "{low} {high}");
+        assert!(matches!(compared.pairs[0].verdict, Verdict::Differs { .. }));
+        assert_eq!(compared.conditions[0].outcome, headway_stats::comparison::Outcome::Holds);
+        let labels: Vec<&str> =
+            compared.pairs[0].rows.iter().filter_map(|row| row.label.as_deref()).collect();
+        assert!(labels.contains(&"list") && labels.contains(&"show"), "{labels:?}");
+        let rounds = compared.rounds.unwrap();
+        assert!((rounds.warmup_share - 2.0 / 22.0).abs() < 1e-12, "{}", rounds.warmup_share);
+        let seeds: std::collections::BTreeSet<u64> = rounds.played.iter().map(|round| round.seed).collect();
+        assert_eq!((rounds.played.len(), seeds.len()), (8, 8));
+        let firsts: Vec<usize> = rounds.played.iter().map(|round| round.first).collect();
+        assert!(firsts.contains(&0) && firsts.contains(&1), "{firsts:?}");
+    }
+
+    #[test]
+    fn one_model_is_not_slower_than_itself_and_a_seed_repeats_a_comparison() {
+        let [one, again] = [5, 5].map(|seed| played(["4ms", "4ms"], 6, seed));
+        // The same draws on both sides: no difference at all.
+        assert!(matches!(one.pairs[0].verdict, Verdict::NoDifference { .. }), "{:?}", one.pairs[0].verdict);
+        assert_eq!(one, again);
+    }
+}

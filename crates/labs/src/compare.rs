@@ -1,0 +1,299 @@
+//! How two targets are compared on a host whose speed wanders: in rounds, or in two runs one after the other. Not published: the
+//! measurement behind `headway compare --live`.
+//!
+//! Two equal M/M/1 queues by Lindley's recursion, their services slowed by a host's recorded speed, replayed from an instant at random.
+
+use super::{Cell, Lab, Quantity, Range, Report, SCHEMA, Table, TableRow, replicate};
+use headway_base::random::{Draws, Stream};
+use headway_base::special::exponential;
+use headway_base::{Nanos, Outcome, Record};
+use headway_stats::comparison::{
+    Compared, Comparison, Observed, Observing, Row, Two, compare, compare_rounds,
+};
+use headway_stats::summary::NotComputed;
+
+/// The experiment.
+pub struct Compare;
+
+/// Response time of a fixed request in microseconds: of half an hour, the medians over 15 s of the means of each second, so that stalls
+/// of single seconds are not taken for the speed of the host. Recorded on 2026-11-25 on two cores of a virtual machine on which others
+/// compiled; one connection, 200 requests a second, `headway serve --service 'const(200us)'`.
+const RECORDED: &str = include_str!("compare/drift.txt");
+
+/// Arrivals per second, and the mean service time in seconds.
+const RATE: f64 = 500.0;
+const SERVICE: f64 = 0.0004;
+/// Seconds between two numbers of the record.
+const STEP: f64 = 15.0;
+/// Rounds, and the lengths of a run's warm-up and of its measured phase in seconds.
+const ROUNDS: u64 = 10;
+const WARMUP: f64 = 2.0;
+const EACH: f64 = 20.0;
+/// All that rounds take, in seconds.
+const TOTAL: f64 = ROUNDS as f64 * 2.0 * (WARMUP + EACH);
+
+/// The numbers that are looked at.
+const NUMBERS: [&str; 3] = ["mean", "p50", "p99"];
+
+/// How the speed of the host goes.
+struct Host(Vec<f64>);
+
+impl Host {
+    /// As it was recorded, against its median.
+    fn recorded() -> Host {
+        let times: Vec<f64> = RECORDED.lines().filter_map(|line| line.parse().ok()).collect();
+        let mut sorted = times.clone();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(1.0);
+        Host(times.iter().map(|time| time / median).collect())
+    }
+
+    fn steady() -> Host {
+        Host(vec![1.0])
+    }
+
+    /// By how much it slows a service at an instant, in seconds from the beginning of the record, which repeats itself.
+    fn slows(&self, at: f64) -> f64 {
+        let n = self.0.len();
+        let place = (at / STEP).rem_euclid(n as f64);
+        let (before, part) = (place as usize % n, place.fract());
+        self.0[before] * (1.0 - part) + self.0[(before + 1) % n] * part
+    }
+}
+
+/// A run from that instant of the host.
+fn play(host: &Host, from: f64, seconds: f64, arrivals: u64, own: u64) -> Observed {
+    let draws = |seed, name| -> Draws { Stream::new(seed, name).item(0) };
+    let (mut gaps, mut services) = (draws(arrivals, "lab-compare-gaps"), draws(own, "lab-compare-services"));
+    let nanos = Nanos::from_secs_f64;
+    let measured = nanos(WARMUP)..nanos(WARMUP + seconds);
+    let mut seen = Observing::new(&measured, &["request".to_owned()], &[]);
+    let (mut at, mut free) = (0.0f64, 0.0f64);
+    for k in 0.. {
+        at += exponential(&mut gaps) / RATE;
+        free = free.max(at) + exponential(&mut services) * SERVICE * host.slows(from + at);
+        let due = nanos(at);
+        if due >= measured.end {
+            break;
+        }
+        let record = Record::never_started(k, due, nanos(free), Outcome::Ok);
+        seen.push(&Record {
+            started: due.into(),
+            sent: due.into(),
+            first_byte: nanos(free).into(),
+            ..record
+        });
+    }
+    seen.finish(measured.end)
+}
+
+/// What a comparison says of one number: the logarithm of the ratio, which is truly 0, and half the width of its interval.
+type Told = Option<(f64, f64)>;
+
+fn told(comparison: &Comparison) -> [Told; 3] {
+    let of = |row: &Row| {
+        let [low, high] = row.ratio_interval?.map(f64::ln);
+        Some((row.ratio?.ln(), (high - low) / 2.0))
+    };
+    NUMBERS.map(|name| {
+        comparison.pairs[0].rows.iter().find(|row| row.of == name && row.label.is_none()).and_then(of)
+    })
+}
+
+fn unnamed() -> Vec<Compared> {
+    vec![Compared::default(), Compared::default()]
+}
+
+fn in_rounds(host: &Host, from: f64, seed: u64) -> [Told; 3] {
+    let length = WARMUP + EACH;
+    let order = Stream::new(seed, "lab-compare-order");
+    let round = |r: u64| {
+        let plan = seed.wrapping_add(r);
+        let begins = [0, 1].map(|place| from + (2.0 * r as f64 + f64::from(place)) * length);
+        let second_first = order.bits(r, 0) % 2 == 1;
+        let [a, b] = if second_first { [begins[1], begins[0]] } else { begins };
+        vec![
+            play(host, a, EACH, plan, plan.wrapping_mul(3)),
+            play(host, b, EACH, plan, plan.wrapping_mul(3).wrapping_add(1)),
+        ]
+    };
+    let rounds: Vec<Vec<Observed>> = (0..ROUNDS).map(round).collect();
+    told(&compare_rounds(unnamed(), &rounds, &|_| Vec::new(), &|_| Vec::new(), &[]))
+}
+
+/// Two runs one after the other that take so many seconds together.
+fn in_a_row(host: &Host, from: f64, total: f64, seed: u64) -> [Told; 3] {
+    let each = total / 2.0;
+    let runs = [(from, seed), (from + each, seed.wrapping_add(1))]
+        .map(|(from, own)| play(host, from, each - WARMUP, seed, own.wrapping_mul(3)));
+    let nothing = NotComputed::default();
+    let two = Two {
+        runs: [0, 1],
+        point: String::new(),
+        observed: [&runs[0], &runs[1]],
+        not_computed: [&nothing, &nothing],
+        same_arrivals: true,
+        obstacles: Vec::new(),
+        differs: Vec::new(),
+    };
+    told(&compare(unnamed(), vec![two], &[]))
+}
+
+/// What a design came to over all replications.
+struct Design {
+    name: &'static str,
+    total: f64,
+    warmup: f64,
+    all: Vec<[Told; 3]>,
+}
+
+impl Design {
+    /// Half the width that an interval of 95 % of the number needs, in per cent: 1.96 root mean squares of the error.
+    fn needed(&self, number: usize) -> f64 {
+        let errors: Vec<f64> = self.all.iter().filter_map(|of| Some(of[number]?.0)).collect();
+        let square = errors.iter().map(|e| e * e).sum::<f64>() / errors.len().max(1) as f64;
+        100.0 * 1.96 * square.sqrt()
+    }
+
+    /// Half the widths of the intervals that were printed, in per cent.
+    fn printed(&self, number: usize) -> Option<Range> {
+        Range::of(self.all.iter().filter_map(|of| Some(100.0 * of[number]?.1)).collect())
+    }
+
+    /// Share of the intervals that held the truth.
+    fn held(&self, number: usize) -> f64 {
+        let told: Vec<bool> =
+            self.all.iter().filter_map(|of| of[number].map(|(off, half)| off.abs() <= half)).collect();
+        100.0 * told.iter().filter(|held| **held).count() as f64 / told.len().max(1) as f64
+    }
+
+    fn row(&self, number: usize) -> TableRow {
+        let only = |value: f64| Cell::observed(Range::of(vec![value]));
+        TableRow {
+            name: format!("{}, {}", self.name, NUMBERS[number]),
+            cells: vec![
+                only(self.total),
+                only(self.warmup),
+                Cell::observed(self.printed(number)),
+                only(self.needed(number)),
+                only(self.held(number)),
+            ],
+        }
+    }
+}
+
+fn designs(host: &Host, seed: u64, replications: u64) -> [Design; 3] {
+    let length = STEP * host.0.len() as f64;
+    let from = |seed: u64| length * Stream::new(seed, "lab-compare-from").item(0).open01();
+    let of = |name, total, warmup, all| Design { name, total, warmup: 100.0 * warmup, all };
+    [
+        of(
+            "rounds",
+            TOTAL,
+            WARMUP / (WARMUP + EACH),
+            replicate(seed, replications, |seed| in_rounds(host, from(seed), seed)),
+        ),
+        of(
+            "in a row",
+            TOTAL,
+            2.0 * WARMUP / TOTAL,
+            replicate(seed, replications, |seed| in_a_row(host, from(seed), TOTAL, seed)),
+        ),
+        of(
+            "in a row, 3 times as long",
+            3.0 * TOTAL,
+            2.0 * WARMUP / TOTAL / 3.0,
+            replicate(seed, replications, |seed| in_a_row(host, from(seed), 3.0 * TOTAL, seed)),
+        ),
+    ]
+}
+
+impl Lab for Compare {
+    fn name(&self) -> &'static str {
+        "compare"
+    }
+
+    fn about(&self) -> &'static str {
+        "Two equal targets compared in rounds, or in two runs one after the other, on a host whose speed wanders"
+    }
+
+    fn replications(&self) -> u64 {
+        60
+    }
+
+    fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report> {
+        let hosts = [("The host as it was recorded", Host::recorded()), ("A steady host", Host::steady())];
+        let all = hosts.map(|(name, host)| (name, designs(&host, seed, replications)));
+        let quantities = vec![
+            Quantity::new("time s", 0),
+            Quantity::new("warmup%", 1),
+            Quantity::new("half w.%", 2),
+            Quantity::new("needed%", 2),
+            Quantity::new("held %", 0),
+        ];
+        let table = |(name, designs): &(&str, [Design; 3])| Table {
+            title: format!(
+                "{name}: half the width of the interval of the ratio as printed and as needed (1.96 root mean squares of the error)"
+            ),
+            key: "design and number",
+            source: "",
+            quantities: quantities.clone(),
+            rows: designs.iter().flat_map(|design| (0..NUMBERS.len()).map(|i| design.row(i))).collect(),
+            spread: false,
+        };
+        let tables: Vec<Table> = all.iter().map(table).collect();
+        let [drifting, steady] = [&all[0].1, &all[1].1];
+        let mut notes = Vec::new();
+        for (i, number) in NUMBERS.into_iter().enumerate() {
+            let (rounds, longer) = (drifting[0].needed(i), drifting[2].needed(i));
+            notes.push(format!(
+                "On the recorded host, at {number}: rounds of {TOTAL:.0} s need a half width of {rounds:.2} %, two runs one after the \
+                 other of three times that time {longer:.2} %."
+            ));
+            if let (Some(a), Some(b)) = (steady[0].printed(i), steady[1].printed(i)) {
+                notes.push(format!(
+                    "On a steady host, at {number}: the interval of rounds is {:.2} times as wide as that of two runs in the same time.",
+                    a.mean / b.mean
+                ));
+            }
+        }
+        Ok(Report {
+            schema: SCHEMA,
+            name: self.name(),
+            about: self.about(),
+            seed,
+            rows: tables.iter().flat_map(Table::listed).collect(),
+            tables,
+            figures: Vec::new(),
+            notes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_replayed_between_its_seconds_and_repeats_itself() {
+        let host = Host(vec![1.0, 2.0, 4.0]);
+        let slows = [0.0, 0.5, 1.0, 2.5, 3.0, -1.0].map(|steps| host.slows(STEP * steps));
+        assert_eq!(slows, [1.0, 1.5, 2.0, 2.5, 1.0, 4.0]);
+        let recorded = Host::recorded();
+        assert!(recorded.0.len() >= 60 && recorded.0.iter().all(|of| of.is_finite() && *of > 0.0));
+    }
+
+    /// Rounds do not mistake the host for the targets: what their intervals need under drift is less than a third of what two runs need
+    /// which take three times as long, and without drift they are at most 1.3 times as wide.
+    #[test]
+    fn rounds_need_a_third_of_the_time_of_two_runs_in_a_row() {
+        let drifting = designs(&Host::recorded(), 1, 12);
+        let steady = designs(&Host::steady(), 1, 12);
+        for number in 0..NUMBERS.len() {
+            let (rounds, longer) = (drifting[0].needed(number), drifting[2].needed(number));
+            assert!(rounds <= longer, "{}: {rounds} {longer}", NUMBERS[number]);
+            let wide = |design: &Design| design.printed(number).unwrap().mean;
+            assert!(wide(&steady[0]) <= 1.3 * wide(&steady[1]), "{}", NUMBERS[number]);
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! A comparison in words: its first line, what must be known of the runs, why a number is not told.
+//!
+//! Every sentence is computed from the document; that two numbers differ is said only where the interval shows it.
+
+use super::Tone;
+use super::why::why;
+use crate::format::{count, number, plural, share, time};
+use headway_stats::comparison::{
+    Compared, Comparison, ConditionResult, Difference, Incomparable, Method, NotTold, Outcome, Pair, Row,
+    Shown, Verdict,
+};
+use headway_stats::summary::{Interval, LoadVerdict};
+
+/// A sentence and its tone.
+pub type Sentence = (Tone, String);
+
+/// What a number is called: `p99.9`, `failed`.
+pub fn spoken(of: &str) -> &str {
+    if of == "p999" { "p99.9" } else { of }
+}
+
+/// A number in a sentence, with its step.
+fn of_row(row: &Row) -> String {
+    let name = match row.of.as_str() {
+        "mean" => "the mean",
+        of => spoken(of),
+    };
+    row.label.as_ref().map_or_else(|| name.to_owned(), |label| format!("{name} of {label}"))
+}
+
+/// Per cent with as many digits as tell ends apart.
+fn percent(x: f64) -> String {
+    let x = 100.0 * x;
+    match x.abs() {
+        a if a >= 9.95 => format!("{x:.0}"),
+        a if a >= 0.995 => format!("{x:.1}"),
+        _ => format!("{x:.2}"),
+    }
+}
+
+/// The first line of a pair, without the names: `slower by 8 to 14 % at p99`.
+pub fn headline(comparison: &Comparison, pair: &Pair) -> Sentence {
+    match &pair.verdict {
+        Verdict::NotComparable { reasons } => {
+            let all: Vec<String> = reasons.iter().map(|reason| incomparable(comparison, reason)).collect();
+            (Tone::Bad, format!("not comparable: {}", all.join("; ")))
+        }
+        Verdict::NotTold => (Tone::Warn, "not told: no number of the response time has an interval".into()),
+        Verdict::NoDifference { row, detectable } => {
+            let of = pair.rows.get(*row).map(of_row).unwrap_or_default();
+            let shown = percent(*detectable);
+            (Tone::Good, format!("no difference shown ({shown} % would have been, at {of})"))
+        }
+        Verdict::Differs { rows } => differs(pair, rows),
+    }
+}
+
+/// The most telling difference of each kind: of response times one way and the other, of failures, of the rate.
+fn differs(pair: &Pair, rows: &[usize]) -> Sentence {
+    let rows: Vec<&Row> = rows.iter().filter_map(|&i| pair.rows.get(i)).collect();
+    let overall = rows.iter().any(|row| row.label.is_none());
+    let rows: Vec<&Row> = rows.into_iter().filter(|row| row.label.is_none() == overall).collect();
+    let is_time = |row: &Row| row.of != "failed" && row.of != "rate";
+    let first = |of: &dyn Fn(&Row) -> bool| rows.iter().find(|row| of(row)).copied();
+    let kinds: [Option<&Row>; 5] = [
+        first(&|row| is_time(row) && row.shown == Shown::Higher),
+        first(&|row| is_time(row) && row.shown == Shown::Lower),
+        first(&|row| row.of == "failed" && row.shown == Shown::Higher),
+        first(&|row| row.of == "failed" && row.shown == Shown::Lower),
+        first(&|row| row.of == "rate"),
+    ];
+    let worse = kinds[0].is_some() || kinds[2].is_some();
+    let parts: Vec<String> = kinds.into_iter().flatten().filter_map(difference).collect();
+    (if worse { Tone::Bad } else { Tone::Good }, parts.join("; "))
+}
+
+/// What a row shows: `slower by 8 to 14 % at p99`.
+pub fn difference(row: &Row) -> Option<String> {
+    let higher = row.shown == Shown::Higher;
+    if row.of == "failed" {
+        let [low, high] = ordered(row.difference_interval?);
+        let of = row.label.as_ref().map_or(String::new(), |label| format!(" of {label}"));
+        let word = if higher { "more" } else { "fewer" };
+        return Some(format!(
+            "{word} requests{of} fail, by {} to {} percentage points",
+            percent(low),
+            percent(high)
+        ));
+    }
+    let [low, high] = ordered(row.ratio_interval?.map(|end| end - 1.0));
+    let by = format!("by {} to {} %", percent(low), percent(high));
+    Some(match (row.of.as_str(), higher) {
+        ("rate", true) => format!("{} more responses per second", by.trim_start_matches("by ")),
+        ("rate", false) => format!("{} fewer responses per second", by.trim_start_matches("by ")),
+        (_, true) => format!("slower {by} at {}", of_row(row)),
+        (_, false) => format!("faster {by} at {}", of_row(row)),
+    })
+}
+
+/// Sizes in the direction that is shown, the smaller first.
+fn ordered([low, high]: Interval) -> Interval {
+    let (a, b) = (low.abs(), high.abs());
+    [a.min(b), a.max(b)]
+}
+
+/// The pair, named: `new against old`, of a study with the point.
+pub fn names(comparison: &Comparison, pair: &Pair) -> String {
+    let name = |run: usize| comparison.runs.get(run).map_or("-", |run| run.name.as_str());
+    let point = if pair.point.is_empty() { String::new() } else { format!(", {}", pair.point) };
+    format!("{} against {}{point}", name(pair.other), name(pair.base))
+}
+
+/// What a row shows, in a word.
+pub fn word(row: &Row) -> (&'static str, Tone) {
+    match (row.shown, row.of.as_str()) {
+        (Shown::NotTold, _) => ("not told", Tone::Faint),
+        (Shown::No, _) => ("none shown", Tone::Plain),
+        (Shown::Higher, "rate") => ("more", Tone::Strong),
+        (Shown::Lower, "rate") => ("fewer", Tone::Strong),
+        (Shown::Higher, "failed") => ("more", Tone::Bad),
+        (Shown::Lower, "failed") => ("fewer", Tone::Good),
+        (Shown::Higher, _) => ("slower", Tone::Bad),
+        (Shown::Lower, _) => ("faster", Tone::Good),
+    }
+}
+
+fn incomparable(comparison: &Comparison, reason: &Incomparable) -> String {
+    let name = |run: usize| comparison.runs.get(run).map_or("-", |run| run.name.as_str());
+    let both = |d: &Difference| format!("{} ({} and {})", d.what, d.base, d.other);
+    match reason {
+        Incomparable::Invalid { run } => {
+            format!("the load of {} was INVALID, so its times are those of another load", name(*run))
+        }
+        Incomparable::Plan(d) => format!("another plan: {}", both(d)),
+        Incomparable::Note(d) => format!("other notes: {}", both(d)),
+        Incomparable::Labels => "they have no label in common".into(),
+        Incomparable::Source => "the one is a simulation and the other is not".into(),
+    }
+}
+
+/// What to do about runs that are not comparable; nothing where nothing can be done.
+pub fn advice(reasons: &[Incomparable]) -> Option<String> {
+    let mut across: Vec<&str> = Vec::new();
+    for reason in reasons {
+        match reason {
+            Incomparable::Plan(d) | Incomparable::Note(d) => across.push(&d.what),
+            _ => return None,
+        }
+    }
+    across.dedup();
+    let flags: Vec<String> = across.iter().map(|what| format!("--across {}", quoted(what))).collect();
+    (!flags.is_empty()).then(|| format!("If that is what you compare, add {}.", flags.join(" ")))
+}
+
+fn quoted(what: &str) -> String {
+    if what.contains(' ') { format!("'{what}'") } else { what.to_owned() }
+}
+
+/// What is to be known of a run before its numbers are read.
+pub fn known(run: &Compared) -> Option<Sentence> {
+    match run.load {
+        Some(LoadVerdict::Inconclusive) => Some((
+            Tone::Warn,
+            format!("{}: it is not shown that the load was sent as specified (INCONCLUSIVE).", run.name),
+        )),
+        None if run.source != headway_stats::summary::Source::Sim => Some((
+            Tone::Warn,
+            format!("{}: it is not known whether the load was sent as specified.", run.name),
+        )),
+        _ => None,
+    }
+}
+
+/// In what else the two of a pair differ.
+pub fn differences(pair: &Pair) -> Option<Sentence> {
+    let one = |d: &Difference| format!("{} ({} and {})", d.what, d.base, d.other);
+    let all: Vec<String> = pair.differs.iter().map(one).collect();
+    (!all.is_empty()).then(|| (Tone::Plain, format!("They differ in {}.", all.join("; "))))
+}
+
+/// How the intervals came about.
+pub fn method(comparison: &Comparison) -> String {
+    let n = plural(comparison.looked_at as u64, "interval");
+    let all = match comparison.looked_at {
+        1 => "The interval holds with 95 % confidence".to_owned(),
+        _ => format!(
+            "The {n} hold together with 95 % confidence (each with {:.2} %)",
+            100.0 * comparison.confidence_of_each
+        ),
+    };
+    let from = match comparison.method {
+        Method::Rounds => "from the differences of each round",
+        Method::Runs if comparison.pairs.iter().any(|pair| pair.same_arrivals) => {
+            "and allow for dependence; what both runs owe to the same arrivals is taken out"
+        }
+        Method::Runs => "and allow for dependence",
+    };
+    format!("{all}, {from}. none shown: a difference within the interval is possible.")
+}
+
+/// Why rows are not told, each reason once: `p99.9: not told, because ...`.
+pub fn not_told(comparison: &Comparison, pair: &Pair) -> Vec<Sentence> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for row in pair.rows.iter().filter(|row| row.shown == Shown::NotTold) {
+        let texts: Vec<String> = row.why_not.iter().map(|why| reason(comparison, why)).collect();
+        let text = if texts.is_empty() { "neither has the number".to_owned() } else { texts.join("; ") };
+        match reasons.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, rows)) => rows.push(of_row(row)),
+            None => reasons.push((text, vec![of_row(row)])),
+        }
+    }
+    let one = |(text, rows): (String, Vec<String>)| {
+        (Tone::Faint, format!("{}: not told, because {text}.", rows.join(", ")))
+    };
+    reasons.into_iter().map(one).collect()
+}
+
+fn reason(comparison: &Comparison, of: &NotTold) -> String {
+    let name = |run: &usize| comparison.runs.get(*run).map_or("-", |run| run.name.as_str());
+    match of {
+        NotTold::NoNumber { run } => format!("{} does not have it", name(run)),
+        NotTold::LowerBound { run } => {
+            format!("that of {} lies among requests without a response and is a lower bound", name(run))
+        }
+        NotTold::NoInterval { run, reason } => {
+            format!("that of {} has no interval ({})", name(run), why(reason))
+        }
+        NotTold::DownToNothing { run } => format!("the interval of {} reaches down to nothing", name(run)),
+        NotTold::FewRounds { rounds } => format!("only {} have it", plural(*rounds as u64, "round")),
+    }
+}
+
+/// What became of a condition.
+pub fn condition(comparison: &Comparison, of: &ConditionResult) -> Sentence {
+    let pair = comparison.pairs.get(of.pair);
+    let row = pair.zip(of.row).and_then(|(pair, row)| pair.rows.get(row));
+    let interval = row.map(interval_of).filter(|text| !text.is_empty());
+    let with = interval.map_or(String::new(), |text| format!(": {text}"));
+    let several = comparison.pairs.len() > 1;
+    let names =
+        pair.filter(|_| several).map_or(String::new(), |pair| format!(" ({})", names(comparison, pair)));
+    let text = &of.text;
+    match of.outcome {
+        Outcome::Holds => (Tone::Bad, format!("{text}{names}: yes, the interval shows it{with}")),
+        Outcome::DoesNotHold => (Tone::Good, format!("{text}{names}: no, the interval excludes it{with}")),
+        Outcome::Undecided => (Tone::Warn, format!("{text}{names}: not shown and not excluded{with}")),
+        Outcome::NotJudged => (Tone::Warn, format!("{text}{names}: not judged, there is no interval")),
+    }
+}
+
+/// The change with its interval: `+11 % [+8, +14]`, of shares in percentage points.
+pub fn change_cell(row: &Row) -> String {
+    let signed = |x: f64| format!("{}{}", if x > 0.0 { "+" } else { "" }, percent(x));
+    match row.of.as_str() {
+        "failed" => row.difference.map(|d| format!("{} pp", signed(d))),
+        _ => row.ratio.map(|ratio| format!("{} %", signed(ratio - 1.0))),
+    }
+    .unwrap_or_else(|| "-".into())
+}
+
+/// The interval of the change: `[+8, +14]`; empty where there is none.
+pub fn interval_of(row: &Row) -> String {
+    let signed = |x: f64| format!("{}{}", if x > 0.0 { "+" } else { "" }, percent(x));
+    let (ends, unit) = match row.of.as_str() {
+        "failed" => (row.difference_interval, "pp"),
+        _ => (row.ratio_interval.map(|ends| ends.map(|end| end - 1.0)), "%"),
+    };
+    match ends {
+        Some([low, high]) if row.shown != Shown::NotTold => {
+            format!("{} to {} {unit}", signed(low), signed(high))
+        }
+        _ => String::new(),
+    }
+}
+
+/// A number of the row as it is written: a time, a rate or a share.
+pub fn value_cell(row: &Row, of: &headway_stats::comparison::Number) -> String {
+    let lower = if of.lower_bound { "> " } else { "" };
+    of.value.map_or("-".into(), |value| format!("{lower}{}", in_unit(row, value)))
+}
+
+/// The difference with its interval, in the unit of the number.
+pub fn difference_cell(row: &Row) -> String {
+    let signed = |x: f64| {
+        let text = in_unit(row, x.abs());
+        if x < 0.0 { format!("-{text}") } else { format!("+{text}") }
+    };
+    let value = row.difference.map_or("-".into(), signed);
+    match row.difference_interval.filter(|_| row.shown != Shown::NotTold) {
+        Some([low, high]) => format!("{value} [{}, {}]", signed(low), signed(high)),
+        None => value,
+    }
+}
+
+fn in_unit(row: &Row, value: f64) -> String {
+    match row.of.as_str() {
+        "rate" => format!("{}/s", number(value)),
+        "failed" => share(value),
+        _ => time(value),
+    }
+}
+
+/// How the rounds went, in a sentence; nothing of recorded runs.
+pub fn rounds(comparison: &Comparison) -> Option<Sentence> {
+    let rounds = comparison.rounds.as_ref()?;
+    let left_out = rounds.played.iter().filter(|round| round.left_out).count() as u64;
+    let n = rounds.played.len() as u64;
+    let text = format!(
+        "{} of {} each, seed {}: {} of the time went to warm-up.",
+        plural(n, "round"),
+        time(rounds.each_s),
+        rounds.seed,
+        share(rounds.warmup_share)
+    );
+    Some(match left_out {
+        0 => (Tone::Plain, text),
+        _ => (Tone::Warn, format!("{text} {} left out: a load was INVALID.", count(left_out))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_stats::comparison::{Condition, Number};
+
+    fn row(of: &str, ratio: f64, interval: [f64; 2]) -> Row {
+        let shown = match interval {
+            [low, _] if low > 1.0 => Shown::Higher,
+            [_, high] if high < 1.0 => Shown::Lower,
+            _ => Shown::No,
+        };
+        let number = |value| Number { value: Some(value), n: 1_000, ..Number::default() };
+        Row {
+            of: of.into(),
+            base: number(0.1),
+            other: number(0.1 * ratio),
+            ratio: Some(ratio),
+            ratio_interval: Some(interval),
+            shown,
+            ..Row::default()
+        }
+    }
+
+    fn first_line(rows: Vec<Row>, verdict: Verdict) -> String {
+        let pair = Pair { verdict, rows, ..Pair::default() };
+        let name = |name: &str| Compared { name: name.into(), ..Compared::default() };
+        headline(&Comparison { runs: vec![name("old"), name("new")], ..Comparison::default() }, &pair).1
+    }
+
+    #[test]
+    fn the_first_line_says_what_the_intervals_show() {
+        let rows = || {
+            vec![row("p99", 1.11, [1.08, 1.14]), row("p50", 0.9, [0.88, 0.92]), row("mean", 1.0, [0.9, 1.1])]
+        };
+        assert_eq!(
+            first_line(rows(), Verdict::Differs { rows: vec![0, 1] }),
+            "slower by 8.0 to 14 % at p99; faster by 8.0 to 12 % at p50"
+        );
+        assert_eq!(
+            first_line(rows(), Verdict::NoDifference { row: 0, detectable: 0.05 }),
+            "no difference shown (5.0 % would have been, at p99)"
+        );
+        let mut failed = row("failed", 1.0, [1.0, 1.0]);
+        (failed.shown, failed.difference_interval) = (Shown::Higher, Some([0.012, 0.034]));
+        assert_eq!(
+            first_line(vec![failed], Verdict::Differs { rows: vec![0] }),
+            "more requests fail, by 1.2 to 3.4 percentage points"
+        );
+        assert_eq!(
+            first_line(vec![row("rate", 0.9, [0.88, 0.95])], Verdict::Differs { rows: vec![0] }),
+            "5.0 to 12 % fewer responses per second"
+        );
+    }
+
+    #[test]
+    fn what_keeps_runs_from_being_compared_is_named_with_what_would_permit_it() {
+        let of = |what: &str, base: &str, other: &str| Difference {
+            what: what.into(),
+            base: base.into(),
+            other: other.into(),
+        };
+        let reasons = vec![
+            Incomparable::Plan(of("arrival process", "poisson", "constant")),
+            Incomparable::Note(of("commit", "a", "b")),
+        ];
+        assert_eq!(
+            advice(&reasons).unwrap(),
+            "If that is what you compare, add --across 'arrival process' --across commit."
+        );
+        assert_eq!(
+            first_line(Vec::new(), Verdict::NotComparable { reasons }),
+            "not comparable: another plan: arrival process (poisson and constant); other notes: commit (a and b)"
+        );
+        let reasons = vec![Incomparable::Invalid { run: 1 }];
+        assert_eq!(advice(&reasons), None);
+        assert_eq!(
+            first_line(Vec::new(), Verdict::NotComparable { reasons }),
+            "not comparable: the load of new was INVALID, so its times are those of another load"
+        );
+    }
+
+    #[test]
+    fn a_condition_is_told_with_its_interval() {
+        let condition: Condition = "p(99) slower by 5%".parse().unwrap();
+        let rows = vec![row("p99", 1.11, [1.08, 1.14])];
+        let of = |outcome| ConditionResult {
+            text: condition.text.clone(),
+            condition: condition.clone(),
+            pair: 0,
+            row: Some(0),
+            outcome,
+        };
+        let comparison =
+            Comparison { pairs: vec![Pair { rows, ..Pair::default() }], ..Comparison::default() };
+        let text = |outcome| super::condition(&comparison, &of(outcome)).1;
+        assert_eq!(text(Outcome::Holds), "p(99) slower by 5%: yes, the interval shows it: +8.0 to +14 %");
+        assert_eq!(text(Outcome::Undecided), "p(99) slower by 5%: not shown and not excluded: +8.0 to +14 %");
+        assert_eq!(change_cell(&comparison.pairs[0].rows[0]), "+11 %");
+    }
+}

@@ -1,0 +1,318 @@
+//! The document that a comparison ends in: `"schema": "headway.comparison/1"`. Plain data: times in seconds, rates per second,
+//! shares of one.
+
+use super::condition::Condition;
+use crate::summary::{CurvePoint, Interval, LoadVerdict, NotComputed, Source, Stated, Units, Why};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Name and version of the document's shape.
+pub const SCHEMA: &str = "headway.comparison/1";
+
+/// Several runs, each beside the first.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Comparison {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Units of all numbers.
+    pub units: Units,
+    /// The command line that produced this.
+    pub command: Option<String>,
+    /// How the intervals came about.
+    pub method: Method,
+    /// Confidence with which all intervals of the rows hold together.
+    pub confidence: f64,
+    /// Intervals that are looked at: the rows of all pairs.
+    pub looked_at: usize,
+    /// Confidence of each of them.
+    pub confidence_of_each: f64,
+    /// The runs; the first is the one that the others are compared with.
+    pub runs: Vec<Compared>,
+    /// One for each of the others.
+    pub pairs: Vec<Pair>,
+    /// Conditions under which the command fails, and what became of each.
+    pub conditions: Vec<ConditionResult>,
+    /// How the rounds were played; none of recorded runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Rounds>,
+}
+
+/// How intervals came about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// From the intervals of each run by itself.
+    #[default]
+    Runs,
+    /// From the differences of each round.
+    Rounds,
+}
+
+/// A run that is compared.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Compared {
+    /// What it is called here: its folder or file, or the target of live rounds.
+    pub name: String,
+    /// Where its records came from.
+    pub source: Source,
+    /// Verdict on its load; null where none was specified.
+    pub load: Option<LoadVerdict>,
+    /// Seed of its plan.
+    pub seed: Option<u64>,
+    /// Where the load went.
+    pub target: Option<String>,
+    /// When it began, RFC 3339.
+    pub started_at: Option<String>,
+    /// Length of the warm-up that is left out, in seconds.
+    pub warmup_s: Option<f64>,
+    /// Requests that are compared.
+    pub n: u64,
+    /// What its user noted.
+    pub notes: BTreeMap<String, String>,
+    /// Percentile curve of its response times, to draw.
+    pub curve: Vec<CurvePoint>,
+    /// Why a number or an interval of it is missing, by its place in a summary.
+    pub not_computed: NotComputed,
+}
+
+/// One run beside the first.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Pair {
+    /// Index of the run that it is compared with.
+    pub base: usize,
+    /// Index of the run.
+    pub other: usize,
+    /// What of studies is compared, such as `rate=100`; empty of runs.
+    pub point: String,
+    /// What the comparison comes to.
+    pub verdict: Verdict,
+    /// Whether both had the same arrivals (one plan, one seed), so that what they share is taken out of the intervals.
+    pub same_arrivals: bool,
+    /// Where the two differ on purpose or harmlessly: shown, and no obstacle.
+    pub differs: Vec<Difference>,
+    /// The numbers.
+    pub rows: Vec<Row>,
+    /// Labels of only one of the two, and those beyond the most frequent [`MOST_LABELS`]; not compared.
+    pub labels_left_out: Vec<String>,
+}
+
+/// Labels that are compared at most.
+pub const MOST_LABELS: usize = 20;
+
+/// What a comparison comes to, with its evidence.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Differences are shown in these rows, the most telling first.
+    Differs {
+        /// Indices of rows.
+        rows: Vec<usize>,
+    },
+    /// No difference is shown. One of this relative size would have been, in this number.
+    NoDifference {
+        /// Index of the row.
+        row: usize,
+        /// Of one.
+        detectable: f64,
+    },
+    /// No number has an interval.
+    NotTold,
+    /// The runs are not comparable.
+    NotComparable {
+        /// Why, the gravest first.
+        reasons: Vec<Incomparable>,
+    },
+}
+
+impl Default for Verdict {
+    fn default() -> Verdict {
+        Verdict::NotTold
+    }
+}
+
+/// Why two runs are not comparable.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+pub enum Incomparable {
+    /// The load of this run was INVALID.
+    Invalid {
+        /// Its index.
+        run: usize,
+    },
+    /// Something was asked for otherwise.
+    Plan(Difference),
+    /// A note differs.
+    Note(Difference),
+    /// They have no label in common.
+    Labels,
+    /// The one is simulated and the other is not.
+    Source,
+}
+
+/// One thing in which two runs differ.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Difference {
+    /// What: `rate`, `warm-up`, or the key of a note.
+    pub what: String,
+    /// Of the first, in words.
+    pub base: String,
+    /// Of the other.
+    pub other: String,
+}
+
+/// A number of both.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Row {
+    /// `rate`, `mean`, `p50` ... `p999`, or `failed`.
+    pub of: String,
+    /// The step that it is of; null for all of them.
+    pub label: Option<String>,
+    /// In the first run.
+    pub base: Number,
+    /// In the other.
+    pub other: Number,
+    /// The other less the first: seconds, per second, or a share.
+    pub difference: Option<f64>,
+    /// Its interval.
+    pub difference_interval: Option<Interval>,
+    /// The other over the first; null of shares, and where the first is 0 or unknown.
+    pub ratio: Option<f64>,
+    /// Its interval.
+    pub ratio_interval: Option<Interval>,
+    /// What the interval shows.
+    pub shown: Shown,
+    /// Correlation of the two over the segments of the run, where both had the same arrivals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<f64>,
+    /// Why nothing is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub why_not: Vec<NotTold>,
+}
+
+impl Row {
+    /// The smallest relative difference that the interval would have shown: how far its lower end lies below the ratio.
+    pub fn detectable(&self) -> Option<f64> {
+        let (ratio, [low, _]) = (self.ratio?, self.ratio_interval?);
+        (low > 0.0).then(|| ratio / low - 1.0)
+    }
+}
+
+/// A number of one run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Number {
+    /// The number.
+    pub value: Option<f64>,
+    /// Its own 95 % interval.
+    pub ci95: Option<Interval>,
+    /// Whether it is only known to be at least this.
+    pub lower_bound: bool,
+    /// Observations behind it.
+    pub n: u64,
+}
+
+/// What the interval of a row shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shown {
+    /// The other's number is larger.
+    Higher,
+    /// It is smaller.
+    Lower,
+    /// The interval holds both.
+    No,
+    /// There is no interval.
+    #[default]
+    NotTold,
+}
+
+/// Why a row shows nothing.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum NotTold {
+    /// A run does not have the number.
+    NoNumber {
+        /// Index of the run.
+        run: usize,
+    },
+    /// It is a lower bound, among requests without a response.
+    LowerBound {
+        /// Index of the run.
+        run: usize,
+    },
+    /// It has no interval.
+    NoInterval {
+        /// Index of the run.
+        run: usize,
+        /// Why.
+        reason: Stated<Why>,
+    },
+    /// The interval reaches down to nothing.
+    DownToNothing {
+        /// Index of the run.
+        run: usize,
+    },
+    /// Fewer than five rounds have the number.
+    FewRounds {
+        /// Rounds that have it.
+        rounds: usize,
+    },
+}
+
+/// A condition under which the command fails.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ConditionResult {
+    /// As it was written: `p(99) slower by 5%`.
+    pub text: String,
+    /// What it says.
+    #[serde(skip)]
+    pub condition: Condition,
+    /// Index of the pair.
+    pub pair: usize,
+    /// Index of the row that it was judged on.
+    pub row: Option<usize>,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of a condition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The interval shows it: the command fails.
+    Holds,
+    /// The interval shows the contrary.
+    DoesNotHold,
+    /// The interval holds both.
+    Undecided,
+    /// There is no interval, or the runs are not comparable.
+    #[default]
+    NotJudged,
+}
+
+/// How the rounds of a live comparison were played.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Rounds {
+    /// Seed of the order and of the plans.
+    pub seed: u64,
+    /// Length of the measured phase of each run, in seconds.
+    pub each_s: f64,
+    /// Length of the warm-up before each, in seconds: sent, not compared.
+    pub warmup_s: f64,
+    /// Share of the time that was spent on warm-up.
+    pub warmup_share: f64,
+    /// The rounds, in order.
+    pub played: Vec<Round>,
+}
+
+/// A round: both targets, one after the other, under the same plan.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Round {
+    /// Seed of its plan.
+    pub seed: u64,
+    /// Index of the run that came first.
+    pub first: usize,
+    /// Verdicts on the loads of both, in the order of the runs.
+    pub loads: Vec<Option<LoadVerdict>>,
+    /// Whether it is left out, because a load was INVALID.
+    pub left_out: bool,
+}

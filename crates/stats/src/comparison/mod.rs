@@ -1,0 +1,341 @@
+//! Two runs or more beside each other: differences and ratios with intervals that hold together, and what they show.
+//!
+//! ```text
+//! records ──> Observing ──> Observed (by label: Numbers) ─┐
+//! summary, point of a study ──> Numbers ──────────────────┴─> compare ──> Comparison (rows, verdict, conditions)
+//! rounds of several runs, each Observed ────────────────────> compare_rounds ──┘
+//! ```
+//!
+//! The interval of each run's number allows for dependence ([`crate::intervals`]). That of a ratio or a difference follows from those of
+//! both by the method of variance estimates recovery (Zou and Donner 2008, "Construction of confidence limits about effect measures", Stat.
+//! Med. 27), of times and rates on the logarithm, with the degrees of freedom of Welch (1947). Where both runs had the same arrivals, what
+//! they share is taken out by the correlation of their segments, which is the paired t-interval. Over rounds it is Student's t on the
+//! rounds' own differences. All intervals together hold with the stated confidence (Sidak 1967).
+//!
+//! Deliberately absent: files, whether what was asked of two runs is the same (the engine looks), and sentences.
+
+mod condition;
+mod document;
+mod numbers;
+mod observed;
+mod rounds;
+
+pub use condition::{Condition, ConditionError, Metric};
+pub use document::*;
+pub use numbers::Numbers;
+pub use observed::{Observed, Observing};
+pub use rounds::{FEWEST_ROUNDS, compare_rounds};
+
+use crate::intervals::{each_of, t975, two_sided_t};
+use crate::summary::{Interval, NotComputed};
+use numbers::{Sure, withheld};
+
+/// Confidence with which all intervals of a comparison hold together.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Numbers of all requests that are compared.
+const OVERALL: [Metric; 8] = [
+    Metric::Rate,
+    Metric::Mean,
+    Metric::Percentile(50.0),
+    Metric::Percentile(90.0),
+    Metric::Percentile(95.0),
+    Metric::Percentile(99.0),
+    Metric::Percentile(99.9),
+    Metric::Failed,
+];
+
+/// Numbers of each label that are compared.
+const BY_LABEL: [Metric; 3] = [Metric::Percentile(50.0), Metric::Percentile(99.0), Metric::Failed];
+
+/// Two runs that are to be compared.
+#[derive(Debug)]
+pub struct Two<'a> {
+    /// Indices of the runs; the first is the base.
+    pub runs: [usize; 2],
+    /// What of studies is compared; empty of runs.
+    pub point: String,
+    /// Their numbers.
+    pub observed: [&'a Observed; 2],
+    /// Why summaries of theirs withhold intervals.
+    pub not_computed: [&'a NotComputed; 2],
+    /// Whether both had the same arrivals.
+    pub same_arrivals: bool,
+    /// What keeps them from being compared.
+    pub obstacles: Vec<Incomparable>,
+    /// In what else they differ.
+    pub differs: Vec<Difference>,
+}
+
+/// A row in the making: which number, of which step.
+#[derive(Clone, PartialEq, Debug)]
+struct Asked {
+    metric: Metric,
+    label: Option<String>,
+}
+
+/// The rows to look at, given the labels of both and the conditions on them.
+fn asked(labels: &[&String], conditions: &[Condition]) -> Vec<Asked> {
+    let all = OVERALL.into_iter().map(|metric| Asked { metric, label: None });
+    let of = |label: &&String| {
+        let label = Some((*label).clone());
+        BY_LABEL.map(|metric| Asked { metric, label: label.clone() })
+    };
+    let mut rows: Vec<Asked> = all.chain(labels.iter().flat_map(of)).collect();
+    for Condition { metric, step, .. } in conditions {
+        let row = Asked { metric: *metric, label: step.clone() };
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// Compares runs; `runs` are all that `pairs` speak of.
+pub fn compare(runs: Vec<Compared>, pairs: Vec<Two<'_>>, conditions: &[Condition]) -> Comparison {
+    let rows_of: Vec<Vec<Asked>> = pairs
+        .iter()
+        .map(|two| {
+            let [base, other] = two.observed;
+            let common: Vec<&String> =
+                base.by_label.keys().filter(|label| other.by_label.contains_key(*label)).collect();
+            asked(&common, conditions)
+        })
+        .collect();
+    let known: Vec<Vec<Result<Known, Vec<NotTold>>>> = pairs
+        .iter()
+        .zip(&rows_of)
+        .map(|(two, rows)| rows.iter().map(|row| two.known(row)).collect())
+        .collect();
+    let looked_at = known.iter().flatten().filter(|known| known.is_ok()).count();
+    let each = each_of(looked_at, CONFIDENCE);
+    let finish = |((two, asked), known): ((Two<'_>, Vec<Asked>), Vec<Result<Known, Vec<NotTold>>>)| {
+        let row = |(asked, known): (Asked, Result<Known, Vec<NotTold>>)| two.row(asked, known, each);
+        let rows: Vec<Row> = asked.into_iter().zip(known).map(row).collect();
+        two.pair(rows)
+    };
+    let pairs = pairs.into_iter().zip(rows_of).zip(known).map(finish).collect();
+    finished(Method::Runs, runs, pairs, conditions, looked_at)
+}
+
+/// The document, with what becomes of the conditions.
+fn finished(
+    method: Method,
+    runs: Vec<Compared>,
+    pairs: Vec<Pair>,
+    conditions: &[Condition],
+    looked_at: usize,
+) -> Comparison {
+    let judge = |(i, pair): (usize, &Pair)| -> Vec<ConditionResult> {
+        let one = |condition: &Condition| {
+            let key = condition.metric.key();
+            let row = pair.rows.iter().position(|row| row.of == key && row.label == condition.step);
+            let comparable = !matches!(pair.verdict, Verdict::NotComparable { .. });
+            let judged = row.filter(|_| comparable).map(|row| condition.judge(&pair.rows[row]));
+            ConditionResult {
+                text: condition.text.clone(),
+                condition: condition.clone(),
+                pair: i,
+                row,
+                outcome: judged.unwrap_or_default(),
+            }
+        };
+        conditions.iter().map(one).collect()
+    };
+    Comparison {
+        schema: SCHEMA.into(),
+        method,
+        confidence: CONFIDENCE,
+        looked_at,
+        confidence_of_each: each_of(looked_at, CONFIDENCE),
+        conditions: pairs.iter().enumerate().flat_map(judge).collect(),
+        runs,
+        pairs,
+        ..Comparison::default()
+    }
+}
+
+/// What is known of a row before it is known how many are looked at.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    degrees: f64,
+    correlation: Option<f64>,
+}
+
+impl Two<'_> {
+    fn number(&self, side: usize, asked: &Asked) -> Number {
+        let numbers = self.observed[side].of(asked.label.as_deref());
+        let mut number = numbers.map(|numbers| numbers.number(asked.metric)).unwrap_or_default();
+        number.ci95 = self.sure(side, asked, None).ok().map(|sure| sure.interval);
+        number
+    }
+
+    /// The interval of one run's number, at so many standard errors and that confidence.
+    fn sure(&self, side: usize, asked: &Asked, at: Option<(f64, f64)>) -> Result<Sure, NotTold> {
+        let run = self.runs[side];
+        let numbers = self.observed[side].of(asked.label.as_deref()).ok_or(NotTold::NoNumber { run })?;
+        let number = numbers.number(asked.metric);
+        if number.value.is_none() {
+            return Err(NotTold::NoNumber { run });
+        }
+        if number.lower_bound {
+            return Err(NotTold::LowerBound { run });
+        }
+        if let Some(reason) = withheld(asked.metric, self.not_computed[side]) {
+            return Err(NotTold::NoInterval { run, reason });
+        }
+        let sure =
+            numbers.interval(asked.metric, at).map_err(|reason| NotTold::NoInterval { run, reason })?;
+        if asked.metric != Metric::Failed && sure.interval[0] <= 0.0 {
+            return Err(NotTold::DownToNothing { run });
+        }
+        Ok(sure)
+    }
+
+    fn known(&self, asked: &Asked) -> Result<Known, Vec<NotTold>> {
+        let sides = [0, 1].map(|side| self.sure(side, asked, None));
+        let [base, other] = match sides {
+            [Ok(base), Ok(other)] => [base, other],
+            sides => return Err(sides.into_iter().filter_map(Result::err).collect()),
+        };
+        if let Some(correlation) = self.correlation(asked) {
+            let degrees = base.degrees.min(other.degrees);
+            return Ok(Known { degrees, correlation: Some(correlation) });
+        }
+        // Welch (1947), from the standard errors of both on the scale on which they are compared.
+        let variance = |Sure { interval: [low, high], degrees }: Sure| {
+            let width = if asked.metric == Metric::Failed { high - low } else { (high / low).ln() };
+            (width / (2.0 * t975(degrees as usize))).powi(2)
+        };
+        let (a, b) = (variance(base), variance(other));
+        let least = base.degrees.min(other.degrees);
+        let welch = (a + b).powi(2) / (a * a / base.degrees + b * b / other.degrees);
+        let degrees = if welch.is_finite() { welch.max(least) } else { least };
+        Ok(Known { degrees, correlation: None })
+    }
+
+    /// The correlation of what the segments of both add to a number, where both had the same arrivals.
+    fn correlation(&self, asked: &Asked) -> Option<f64> {
+        let label = asked.label.as_deref();
+        let of = |side: usize| self.observed[side].of(label)?.by_segment(asked.metric);
+        let (a, b) = of(0).filter(|_| self.same_arrivals).zip(of(1))?;
+        if a.len() != b.len() {
+            return None;
+        }
+        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+        let (mean_a, mean_b) = (mean(&a), mean(&b));
+        let product = |x: &[f64], y: &[f64], (mx, my): (f64, f64)| -> f64 {
+            x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum()
+        };
+        let variances = product(&a, &a, (mean_a, mean_a)) * product(&b, &b, (mean_b, mean_b));
+        let correlation = product(&a, &b, (mean_a, mean_b)) / variances.sqrt();
+        correlation.is_finite().then_some(correlation.clamp(-1.0, 1.0))
+    }
+
+    fn row(&self, asked: Asked, known: Result<Known, Vec<NotTold>>, confidence: f64) -> Row {
+        let (base, other) = (self.number(0, &asked), self.number(1, &asked));
+        let mut row = of_numbers(&asked, base, other);
+        let known = match known {
+            Ok(known) => known,
+            Err(why_not) => return Row { why_not, ..row },
+        };
+        row.correlation = known.correlation;
+        let at = Some((two_sided_t(known.degrees, confidence), confidence));
+        match [0, 1].map(|side| self.sure(side, &asked, at)) {
+            [Ok(base), Ok(other)] => {
+                let correlation = known.correlation.unwrap_or(0.0);
+                recover(&mut row, [base.interval, other.interval], correlation);
+                row.shown = shown(&asked, &row);
+            }
+            sides => row.why_not = sides.into_iter().filter_map(Result::err).collect(),
+        }
+        row
+    }
+
+    fn pair(self, rows: Vec<Row>) -> Pair {
+        let [base, other] = self.observed;
+        let only = |a: &Observed, b: &Observed| -> Vec<String> {
+            a.by_label.keys().filter(|label| !b.by_label.contains_key(*label)).cloned().collect()
+        };
+        let mut labels_left_out = only(base, other);
+        labels_left_out.extend(only(other, base));
+        Pair {
+            base: self.runs[0],
+            other: self.runs[1],
+            point: self.point,
+            verdict: verdict(&rows, self.obstacles),
+            same_arrivals: self.same_arrivals,
+            differs: self.differs,
+            rows,
+            labels_left_out,
+        }
+    }
+}
+
+/// The row without intervals.
+fn of_numbers(asked: &Asked, base: Number, other: Number) -> Row {
+    let exact = |number: &Number| number.value.filter(|_| !number.lower_bound);
+    let both = exact(&base).zip(exact(&other));
+    let ratio = both.filter(|(base, _)| asked.metric != Metric::Failed && *base > 0.0).map(|(a, b)| b / a);
+    Row {
+        of: asked.metric.key(),
+        label: asked.label.clone(),
+        difference: both.map(|(a, b)| b - a),
+        ratio,
+        base,
+        other,
+        ..Row::default()
+    }
+}
+
+/// Intervals of difference and ratio from those of both numbers (Zou and Donner 2008): each end as far off as the distances which the
+/// intervals of both allow in that direction, as those of two correlated estimates.
+fn recover(row: &mut Row, [a_ends, b_ends]: [Interval; 2], correlation: f64) {
+    let (Some(a), Some(b)) = (row.base.value, row.other.value) else { return };
+    let apart = |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
+    let ends = |a: f64, [a_low, a_high]: Interval, b: f64, [b_low, b_high]: Interval| -> Interval {
+        [b - a - apart(b - b_low, a_high - a), b - a + apart(b_high - b, a - a_low)]
+    };
+    row.difference_interval = Some(ends(a, a_ends, b, b_ends));
+    if row.ratio.is_some() {
+        let of = |ends: Interval| ends.map(f64::ln);
+        row.ratio_interval = Some(ends(a.ln(), of(a_ends), b.ln(), of(b_ends)).map(f64::exp));
+    }
+}
+
+/// What the interval shows: of the ratio, or of the difference where there is no ratio.
+fn shown(asked: &Asked, row: &Row) -> Shown {
+    let off = match asked.metric {
+        Metric::Failed => row.difference_interval,
+        _ => row.ratio_interval.map(|ends| ends.map(|end| end - 1.0)),
+    };
+    match off {
+        Some([low, _]) if low > 0.0 => Shown::Higher,
+        Some([_, high]) if high < 0.0 => Shown::Lower,
+        Some(_) => Shown::No,
+        None => Shown::NotTold,
+    }
+}
+
+/// Numbers by how much they tell.
+const TELLING: [&str; 8] = ["p99", "p95", "p90", "p50", "mean", "p999", "failed", "rate"];
+
+fn verdict(rows: &[Row], obstacles: Vec<Incomparable>) -> Verdict {
+    if !obstacles.is_empty() {
+        return Verdict::NotComparable { reasons: obstacles };
+    }
+    let rank = |row: &Row| TELLING.iter().position(|of| *of == row.of).unwrap_or(TELLING.len());
+    let mut differ: Vec<usize> =
+        (0..rows.len()).filter(|&i| matches!(rows[i].shown, Shown::Higher | Shown::Lower)).collect();
+    differ.sort_by_key(|&i| (rows[i].label.is_some(), rank(&rows[i])));
+    if !differ.is_empty() {
+        return Verdict::Differs { rows: differ };
+    }
+    let overall = || (0..rows.len()).filter(|&i| rows[i].label.is_none());
+    let detectable = |i: &usize| rows[*i].detectable().filter(|_| rows[*i].of != "rate");
+    let told = overall().filter(|i| detectable(i).is_some()).min_by_key(|&i| rank(&rows[i]));
+    match told.and_then(|row| Some((row, detectable(&row)?))) {
+        Some((row, detectable)) => Verdict::NoDifference { row, detectable },
+        None => Verdict::NotTold,
+    }
+}

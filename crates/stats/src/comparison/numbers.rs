@@ -1,0 +1,313 @@
+//! The numbers of one run with intervals of any confidence: from its records, or from a document which tells intervals of 95 %.
+
+use super::condition::Metric;
+use super::document::Number;
+use crate::intervals::{FEWEST_SEGMENTS, clopper_pearson_at, ratio_error, t975};
+use crate::responses::Sample;
+use crate::study::Point;
+use crate::summary::{CurvePoint, Interval, NotComputed, Stated, Summary, Why, percentile_key};
+use std::collections::BTreeMap;
+
+/// Whole nanoseconds in a second.
+const NS: f64 = 1e9;
+
+/// The numbers of a run, or of one step of it.
+#[derive(Debug)]
+pub struct Numbers(Of);
+
+#[derive(Debug)]
+enum Of {
+    Records(Box<Records>),
+    Document(Told),
+}
+
+struct Records {
+    times: Sample,
+    /// Failed and all, and answered, by segment.
+    failures: Vec<(u64, u64)>,
+    answered: Vec<u64>,
+    filled: usize,
+    seconds: f64,
+}
+
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Records").field("n", &self.times.n()).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    n: u64,
+    numbers: BTreeMap<String, Number>,
+    why: BTreeMap<String, Stated<Why>>,
+    /// Degrees of freedom of its intervals.
+    degrees: f64,
+    curve: Vec<CurvePoint>,
+}
+
+/// An estimate and how sure it is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Sure {
+    pub interval: Interval,
+    /// Degrees of freedom.
+    pub degrees: f64,
+}
+
+impl Numbers {
+    pub(super) fn observed(
+        times: Sample,
+        failures: Vec<(u64, u64)>,
+        answered: Vec<u64>,
+        filled: usize,
+        seconds: f64,
+    ) -> Numbers {
+        Numbers(Of::Records(Box::new(Records { times, failures, answered, filled, seconds })))
+    }
+
+    /// Those of a run that kept no records, by its summary; its intervals are of 20 segments.
+    pub fn of_summary(summary: &Summary) -> Numbers {
+        let response = &summary.response;
+        let ci = &response.ci95;
+        let of = [
+            ("mean", response.mean, ci.mean),
+            ("p50", response.p50, ci.p50),
+            ("p90", response.p90, ci.p90),
+            ("p95", response.p95, ci.p95),
+            ("p99", response.p99, ci.p99),
+            ("p999", response.p999, ci.p999),
+        ];
+        let n = response.n;
+        let number = |value, ci95, name: &str| {
+            let lower_bound = response.lower_bound.contains_key(name);
+            Number { value, ci95, lower_bound, n }
+        };
+        let mut numbers: BTreeMap<String, Number> =
+            of.into_iter().map(|(name, value, ci95)| (name.to_owned(), number(value, ci95, name))).collect();
+        let failed: u64 = summary.failures.iter().map(|failure| failure.n).sum();
+        let all: u64 = summary.outcomes.values().sum();
+        let share = (all > 0).then(|| failed as f64 / all as f64);
+        numbers.insert("failed".into(), Number { value: share, n: all, ..Number::default() });
+        let rate = Number { value: summary.rate.throughput, n: all, ..Number::default() };
+        numbers.insert("rate".into(), rate);
+        Numbers(Of::Document(Told {
+            n,
+            numbers,
+            why: reasons(&summary.not_computed),
+            degrees: (crate::intervals::SEGMENTS - 1) as f64,
+            curve: summary.curves.percentiles.response.clone(),
+        }))
+    }
+
+    /// Those of a point of a study with so many replications.
+    pub fn of_point(point: &Point, replications: u64) -> Numbers {
+        let of = |estimate: &crate::study::Estimate| Number {
+            value: Some(estimate.mean),
+            ci95: estimate.ci95,
+            lower_bound: estimate.lower_bound,
+            n: point.n,
+        };
+        let mut numbers: BTreeMap<String, Number> =
+            point.response.iter().map(|(name, estimate)| (name.clone(), of(estimate))).collect();
+        numbers.insert("failed".into(), of(&point.failed));
+        numbers.extend(point.goodput.as_ref().map(|goodput| ("rate".to_owned(), of(goodput))));
+        let why = point.not_computed.iter().filter_map(|(path, why)| {
+            let name = path.strip_prefix("response.")?.strip_suffix(".ci95")?;
+            Some((name.to_owned(), why.clone()))
+        });
+        let degrees = match replications {
+            0 | 1 => crate::intervals::SEGMENTS - 1,
+            several => several as usize - 1,
+        };
+        let curve = point.curve.iter().map(|&(p, value)| CurvePoint {
+            percentile: 100.0 * p,
+            value,
+            ..CurvePoint::default()
+        });
+        let (why, curve) = (why.collect(), curve.collect());
+        Numbers(Of::Document(Told { n: point.n, numbers, why, degrees: degrees as f64, curve }))
+    }
+
+    /// Requests behind them.
+    pub fn n(&self) -> u64 {
+        match &self.0 {
+            Of::Records(records) => records.times.n(),
+            Of::Document(told) => told.n,
+        }
+    }
+
+    pub(super) fn curve(&self) -> Vec<CurvePoint> {
+        match &self.0 {
+            Of::Records(records) => records.times.curve(NS),
+            Of::Document(told) => told.curve.clone(),
+        }
+    }
+
+    /// The number without an interval.
+    pub(super) fn number(&self, metric: Metric) -> Number {
+        let records = match &self.0 {
+            Of::Records(records) => records,
+            Of::Document(told) => return told.numbers.get(&metric.key()).cloned().unwrap_or_default(),
+        };
+        let times = &records.times;
+        let n = times.n();
+        match metric {
+            Metric::Mean => Number {
+                value: times.mean().map(|mean| mean / NS),
+                lower_bound: times.censored() > 0 && times.censored() as f64 > 0.01 * n as f64,
+                n,
+                ..Number::default()
+            },
+            Metric::Percentile(percent) => {
+                let quantile = times.quantile(percent / 100.0);
+                Number {
+                    value: quantile.map(|q| q.value / NS),
+                    lower_bound: quantile.is_some_and(|q| q.lower_bound),
+                    n,
+                    ..Number::default()
+                }
+            }
+            Metric::Rate => {
+                let answered: u64 = records.answered.iter().sum();
+                let value = (records.seconds > 0.0).then(|| answered as f64 / records.seconds);
+                Number { value, n: answered, ..Number::default() }
+            }
+            Metric::Failed => {
+                let (bad, all) = records.failures.iter().fold((0, 0), |a, s| (a.0 + s.0, a.1 + s.1));
+                let value = (all > 0).then(|| bad as f64 / all as f64);
+                Number { value, n: all, ..Number::default() }
+            }
+        }
+    }
+
+    /// The interval of a number: of 95 %, or with so many standard errors on either side and of that confidence.
+    pub(super) fn interval(&self, metric: Metric, at: Option<(f64, f64)>) -> Result<Sure, Stated<Why>> {
+        match &self.0 {
+            Of::Records(records) => records.interval(metric, at).map_err(Stated::from),
+            Of::Document(told) => told.interval(metric, at),
+        }
+    }
+
+    /// What each segment of the run adds to the number, up to a factor which is common to all; none where it is not known.
+    pub(super) fn by_segment(&self, metric: Metric) -> Option<Vec<f64>> {
+        let Of::Records(records) = &self.0 else { return None };
+        let times = &records.times;
+        let off =
+            |parts: Vec<(f64, f64)>, of_all: f64| parts.iter().map(|(part, n)| part - of_all * n).collect();
+        Some(match metric {
+            Metric::Mean => off(times.totals(), times.mean()?),
+            Metric::Percentile(percent) => {
+                let p = percent / 100.0;
+                let up_to = times.up_to(times.quantile(p)?.value as u64);
+                let (sum, n) = up_to.iter().fold((0.0, 0.0), |a, s| (a.0 + s.0, a.1 + s.1));
+                off(up_to, sum / n)
+            }
+            Metric::Rate => off(records.completed(), self.number(metric).value?),
+            Metric::Failed => off(records.failed(), self.number(metric).value?),
+        })
+    }
+}
+
+impl Records {
+    /// Answers and seconds of each segment that was complete.
+    fn completed(&self) -> Vec<(f64, f64)> {
+        let length = self.seconds / self.filled.max(1) as f64;
+        self.answered[..self.filled].iter().map(|&n| (n as f64, length)).collect()
+    }
+
+    fn failed(&self) -> Vec<(f64, f64)> {
+        self.failures[..self.filled].iter().map(|&(bad, all)| (bad as f64, all as f64)).collect()
+    }
+
+    fn degrees(&self) -> f64 {
+        let filled = self.failures[..self.filled].iter().filter(|(_, all)| *all > 0).count();
+        filled.saturating_sub(1) as f64
+    }
+
+    fn interval(&self, metric: Metric, at: Option<(f64, f64)>) -> Result<Sure, Why> {
+        let (errors, degrees) = (at.map(|(errors, _)| errors), self.degrees());
+        let seconds = |[low, high]: Interval| [low / NS, high / NS];
+        let of_parts = |parts: &[(f64, f64)], value: f64| -> Result<Interval, Why> {
+            let (error, degrees) = ratio_error(parts, FEWEST_SEGMENTS).ok_or(Why::EmptySegments)?;
+            let half = error * errors.unwrap_or_else(|| t975(degrees));
+            Ok([(value - half).max(0.0), value + half])
+        };
+        let nothing = Why::NoObservations;
+        let interval = match metric {
+            Metric::Mean => {
+                let mean = self.times.mean().ok_or(nothing)?;
+                seconds(self.times.mean_interval_of(mean, errors)?)
+            }
+            Metric::Percentile(percent) => seconds(self.times.interval_of(percent / 100.0, errors)?.0),
+            Metric::Rate => {
+                let answered: u64 = self.answered.iter().sum();
+                of_parts(&self.completed(), answered as f64 / self.seconds)?
+            }
+            Metric::Failed => {
+                let (bad, all) = self.failures.iter().fold((0, 0), |a, s| (a.0 + s.0, a.1 + s.1));
+                if all == 0 {
+                    return Err(nothing);
+                }
+                let [low, high] = of_parts(&self.failed(), bad as f64 / all as f64)?;
+                // Twenty segments without a failure have no spread, and prove little where there are few requests.
+                let exact = clopper_pearson_at(bad, all, at.map_or(0.95, |(_, confidence)| confidence));
+                [low.min(exact[0]), high.max(exact[1]).min(1.0)]
+            }
+        };
+        Ok(Sure { interval, degrees })
+    }
+}
+
+impl Told {
+    fn interval(&self, metric: Metric, at: Option<(f64, f64)>) -> Result<Sure, Stated<Why>> {
+        let key = metric.key();
+        let number = self.numbers.get(&key);
+        let why = || self.why.get(&key).cloned().unwrap_or_else(|| Why::NoRecords.into());
+        let number = number.ok_or_else(why)?;
+        let (value, [low, high]) = number.value.zip(number.ci95).ok_or_else(why)?;
+        let scale = at.map_or(1.0, |(errors, _)| errors / t975(self.degrees as usize));
+        let interval = match metric {
+            Metric::Failed => {
+                let [down, up] = [value - low, high - value].map(|arm| arm * scale);
+                [(value - down).max(0.0), (value + up).min(1.0)]
+            }
+            // Times and rates on the logarithm, on which their errors are least skewed.
+            _ if low > 0.0 => [value * (low / value).powf(scale), value * (high / value).powf(scale)],
+            _ => [(value - (value - low) * scale).max(0.0), value + (high - value) * scale],
+        };
+        Ok(Sure { interval, degrees: self.degrees })
+    }
+}
+
+/// Why numbers of the response time have no interval, by their names.
+fn reasons(not_computed: &NotComputed) -> BTreeMap<String, Stated<Why>> {
+    let of = |(path, why): (&String, &Stated<Why>)| {
+        Some((path.strip_prefix("response.ci95.")?.to_owned(), why.clone()))
+    };
+    not_computed.iter().filter_map(of).collect()
+}
+
+/// Why a summary withholds the interval of that number: a run without a steady state, or too short for it. Of a percentile that the
+/// summary does not tell, the reason of the next smaller one that it does.
+pub(super) fn withheld(metric: Metric, not_computed: &NotComputed) -> Option<Stated<Why>> {
+    let name = match metric {
+        Metric::Mean => "mean".to_owned(),
+        Metric::Percentile(percent) => {
+            let told = crate::summary::PERCENTILES.into_iter().rfind(|told| *told <= percent);
+            percentile_key(told.unwrap_or(50.0))
+        }
+        // Where there is no steady state, no number has an interval.
+        Metric::Rate | Metric::Failed => {
+            let why = not_computed.get("response.ci95.mean")?;
+            let none = why.why == Why::FixedWork || why.why.is_against_a_steady_state();
+            return none.then(|| why.clone());
+        }
+    };
+    let why = not_computed.get(&format!("response.ci95.{name}")).or_else(|| not_computed.get("response"))?;
+    // What chance keeps from having an interval is decided anew.
+    let of_chance = matches!(
+        why.why,
+        Why::OneSide { .. } | Why::BeyondLargest { .. } | Why::EndBeyondLargest { .. } | Why::EndGivenUp
+    );
+    (!of_chance).then(|| why.clone())
+}

@@ -1,0 +1,121 @@
+//! What is kept of a run's records in order to compare it: response times and failures by segment of the measured phase, of all
+//! requests together and by label.
+
+use super::document::MOST_LABELS;
+use super::numbers::Numbers;
+use crate::intervals::SEGMENTS;
+use crate::phase::Measured;
+use crate::responses::{Sample, Strata};
+use headway_base::{Kind, Nanos, Outcome, Record};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Takes the requests of one run, in any order.
+#[derive(Debug)]
+pub struct Observing {
+    measured: Measured,
+    all: Kept,
+    labels: Vec<String>,
+    /// By the number of their label, those that are kept apart.
+    by_label: BTreeMap<u16, Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    ok: Strata,
+    failed: Strata,
+    unanswered: Strata,
+    /// Of those without an answer: given up at the cap when the run ended, which is no failure.
+    unsent: [u64; SEGMENTS],
+}
+
+impl Observing {
+    /// Nothing yet, of a run with that measured phase and these labels of steps; `wanted` are the labels to keep apart, at most
+    /// [`MOST_LABELS`] of them. Where there is one label it is all there is.
+    pub fn new(measured: &Range<Nanos>, labels: &[String], wanted: &[String]) -> Observing {
+        let kept = wanted.iter().take(if labels.len() > 1 { MOST_LABELS } else { 0 });
+        let place = |label: &String| labels.iter().position(|own| own == label);
+        let by_label = kept.filter_map(place).map(|step| (step as u16, Kept::default()));
+        Observing {
+            measured: Measured::new(measured),
+            all: Kept::default(),
+            labels: labels.to_vec(),
+            by_label: by_label.collect(),
+        }
+    }
+
+    /// Takes a row; what is no request, was not sent or was due outside of the measured phase is left out.
+    pub fn push(&mut self, record: &Record) {
+        if record.kind != Kind::Request || record.is_not_sent() {
+            return;
+        }
+        let Some(segment) = self.measured.place(record.arrived, record.intended) else { return };
+        self.all.push(record, segment);
+        if let Some(kept) = self.by_label.get_mut(&record.step) {
+            kept.push(record, segment);
+        }
+    }
+
+    /// The numbers, of a run whose measured phase ended at `until`.
+    pub fn finish(self, until: Nanos) -> Observed {
+        let filled = self.measured.filled(until);
+        let seconds = (until - self.measured.start).as_secs_f64();
+        let lay = |kept: &Kept| kept.lay_out(filled, seconds);
+        let label = |(step, kept): (&u16, &Kept)| (self.labels[usize::from(*step)].clone(), lay(kept));
+        Observed { all: lay(&self.all), by_label: self.by_label.iter().map(label).collect() }
+    }
+}
+
+impl Kept {
+    fn push(&mut self, record: &Record, segment: usize) {
+        let strata = match record.outcome {
+            Outcome::Ok => &mut self.ok,
+            outcome if outcome.answered() => &mut self.failed,
+            _ => &mut self.unanswered,
+        };
+        strata.push(segment, record.response().0, record.count);
+        if record.outcome == Outcome::Unsent {
+            self.unsent[segment] += u64::from(record.count);
+        }
+    }
+
+    fn lay_out(&self, filled: usize, seconds: f64) -> Numbers {
+        let times = Sample::new(&[&self.ok, &self.failed], &[&self.unanswered], filled);
+        let segments = |i: usize| {
+            let bad = self.failed.count(i) + self.unanswered.count(i) - self.unsent[i];
+            (bad, bad + self.ok.count(i))
+        };
+        let failures = (0..SEGMENTS).map(segments).collect();
+        let answered = (0..SEGMENTS).map(|i| self.ok.count(i) + self.failed.count(i)).collect();
+        Numbers::observed(times, failures, answered, filled, seconds)
+    }
+}
+
+/// The numbers of a run, of all requests together and by label.
+#[derive(Debug)]
+pub struct Observed {
+    pub(super) all: Numbers,
+    pub(super) by_label: BTreeMap<String, Numbers>,
+}
+
+impl Observed {
+    /// Numbers that are known from a document, without records.
+    pub fn told(all: Numbers) -> Observed {
+        Observed { all, by_label: BTreeMap::new() }
+    }
+
+    /// Requests that are compared.
+    pub fn n(&self) -> u64 {
+        self.all.n()
+    }
+
+    /// The percentile curve of the response times, to draw.
+    pub fn curve(&self) -> Vec<crate::summary::CurvePoint> {
+        self.all.curve()
+    }
+
+    /// The numbers of that step, or of all.
+    pub(super) fn of(&self, label: Option<&str>) -> Option<&Numbers> {
+        label.map_or(Some(&self.all), |label| self.by_label.get(label))
+    }
+}

@@ -1,0 +1,176 @@
+//! Rounds: in each, all runs under one plan, one after the other. What a round's host and hour do to its runs alike drops out of
+//! their difference, so that the spread of the differences over rounds is all the error there is.
+
+use super::document::{Compared, Comparison, Difference, Incomparable, Method, NotTold, Number, Pair, Row};
+use super::numbers::Numbers;
+use super::observed::Observed;
+use super::{Asked, CONFIDENCE, Condition, Metric, asked, finished, of_numbers, recover, shown, verdict};
+use crate::intervals::{clopper_pearson_at, each_of, two_sided_t};
+use crate::summary::Interval;
+
+/// Fewest rounds that carry an interval.
+pub const FEWEST_ROUNDS: usize = crate::intervals::FEWEST_SEGMENTS;
+
+/// Compares runs over rounds: each round has what was seen of every run, in the order of the runs.
+pub fn compare_rounds(
+    runs: Vec<Compared>,
+    rounds: &[Vec<Observed>],
+    obstacles: &dyn Fn(usize) -> Vec<Incomparable>,
+    differs: &dyn Fn(usize) -> Vec<Difference>,
+    conditions: &[Condition],
+) -> Comparison {
+    let in_all = |label: &&String| rounds.iter().flatten().all(|of| of.by_label.contains_key(*label));
+    let labels: Vec<&String> =
+        rounds.first().map_or_else(Vec::new, |round| round[0].by_label.keys().filter(in_all).collect());
+    let rows = asked(&labels, conditions);
+    let differences: Vec<Vec<Result<Differences, Vec<NotTold>>>> = (1..runs.len())
+        .map(|other| rows.iter().map(|row| Differences::of(rounds, other, row)).collect())
+        .collect();
+    let looked_at = differences.iter().flatten().filter(|known| known.is_ok()).count();
+    let each = each_of(looked_at, CONFIDENCE);
+    let pairs = differences.into_iter().enumerate().map(|(i, known)| {
+        let other = i + 1;
+        let row = |(asked, known): (&Asked, Result<Differences, Vec<NotTold>>)| match known {
+            Ok(known) => known.row(asked, each),
+            Err(why_not) => {
+                Row { why_not, ..of_numbers(asked, mean(rounds, 0, asked), mean(rounds, other, asked)) }
+            }
+        };
+        let rows: Vec<Row> = rows.iter().zip(known).map(row).collect();
+        Pair {
+            base: 0,
+            other,
+            verdict: verdict(&rows, obstacles(other)),
+            same_arrivals: true,
+            differs: differs(other),
+            rows,
+            ..Pair::default()
+        }
+    });
+    let pairs = pairs.collect();
+    finished(Method::Rounds, runs, pairs, conditions, looked_at)
+}
+
+fn numbers<'a>(round: &'a [Observed], run: usize, asked: &Asked) -> Option<&'a Numbers> {
+    round.get(run)?.of(asked.label.as_deref())
+}
+
+/// The mean over rounds: of times and rates on the logarithm.
+fn mean(rounds: &[Vec<Observed>], run: usize, asked: &Asked) -> Number {
+    let each: Vec<Number> = rounds
+        .iter()
+        .filter_map(|round| Some(numbers(round, run, asked)?.number(asked.metric)))
+        .filter(|number| number.value.is_some())
+        .collect();
+    let values: Vec<f64> = each.iter().filter_map(|number| number.value).collect();
+    let value = (!values.is_empty()).then(|| Scale::of(asked.metric).mean(&values));
+    let lower_bound = each.iter().any(|number| number.lower_bound);
+    Number { value, lower_bound, n: each.iter().map(|number| number.n).sum(), ci95: None }
+}
+
+/// On what a number is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    Logarithm,
+    Plain,
+}
+
+impl Scale {
+    fn of(metric: Metric) -> Scale {
+        if metric == Metric::Failed { Scale::Plain } else { Scale::Logarithm }
+    }
+
+    fn mean(self, values: &[f64]) -> f64 {
+        let n = values.len() as f64;
+        match self {
+            Scale::Logarithm => (values.iter().map(|v| v.ln()).sum::<f64>() / n).exp(),
+            Scale::Plain => values.iter().sum::<f64>() / n,
+        }
+    }
+}
+
+/// A number of two runs over rounds.
+struct Differences {
+    base: Vec<f64>,
+    other: Vec<f64>,
+    n: [u64; 2],
+    /// Failed and all, of either.
+    failures: [(u64, u64); 2],
+}
+
+impl Differences {
+    fn of(rounds: &[Vec<Observed>], other: usize, asked: &Asked) -> Result<Differences, Vec<NotTold>> {
+        let mut all = Differences { base: Vec::new(), other: Vec::new(), n: [0; 2], failures: [(0, 0); 2] };
+        for round in rounds {
+            let both = [0, other].map(|run| {
+                let number = numbers(round, run, asked).map(|of| of.number(asked.metric)).unwrap_or_default();
+                if number.lower_bound { Err(NotTold::LowerBound { run }) } else { Ok(number) }
+            });
+            let [a, b] = match both {
+                [Ok(a), Ok(b)] => [a, b],
+                both => return Err(both.into_iter().filter_map(Result::err).collect()),
+            };
+            let (Some(x), Some(y)) = (a.value, b.value) else { continue };
+            if asked.metric != Metric::Failed && (x <= 0.0 || y <= 0.0) {
+                continue;
+            }
+            all.base.push(x);
+            all.other.push(y);
+            for (side, (n, value)) in [(a.n, x), (b.n, y)].into_iter().enumerate() {
+                all.n[side] += n;
+                if asked.metric == Metric::Failed {
+                    all.failures[side].0 += (value * n as f64).round() as u64;
+                    all.failures[side].1 += n;
+                }
+            }
+        }
+        let rounds = all.base.len();
+        if rounds < FEWEST_ROUNDS { Err(vec![NotTold::FewRounds { rounds }]) } else { Ok(all) }
+    }
+
+    fn row(&self, asked: &Asked, confidence: f64) -> Row {
+        let scale = Scale::of(asked.metric);
+        let number = |values: &[f64], n: u64| Number {
+            value: Some(scale.mean(values)),
+            ci95: Some(match scale {
+                Scale::Logarithm => {
+                    let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
+                    around(&logs, 0.95).map(f64::exp)
+                }
+                Scale::Plain => around(values, 0.95).map(|end| end.clamp(0.0, 1.0)),
+            }),
+            n,
+            ..Number::default()
+        };
+        let mut row = of_numbers(asked, number(&self.base, self.n[0]), number(&self.other, self.n[1]));
+        let pairs = || self.base.iter().zip(&self.other);
+        let plain: Vec<f64> = pairs().map(|(a, b)| b - a).collect();
+        match scale {
+            Scale::Logarithm => {
+                let logs: Vec<f64> = pairs().map(|(a, b)| (b / a).ln()).collect();
+                row.ratio_interval = Some(around(&logs, confidence).map(f64::exp));
+                row.difference = Some(plain.iter().sum::<f64>() / plain.len() as f64);
+                row.difference_interval = Some(around(&plain, confidence));
+            }
+            Scale::Plain => {
+                // Rounds without a failure have no spread, and prove little: never narrower than of independent requests.
+                let exact = self.failures.map(|(bad, n)| clopper_pearson_at(bad, n, confidence));
+                recover(&mut row, exact, 0.0);
+                let [low, high] = around(&plain, confidence);
+                let exact = row.difference_interval.unwrap_or([low, high]);
+                row.difference_interval = Some([low.min(exact[0]), high.max(exact[1])]);
+            }
+        }
+        row.shown = shown(asked, &row);
+        row
+    }
+}
+
+/// Student's interval of the mean of independent values.
+fn around(values: &[f64], confidence: f64) -> Interval {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let half = two_sided_t(n - 1.0, confidence) * (squares / (n * (n - 1.0))).sqrt();
+    [mean - half, mean + half]
+}
