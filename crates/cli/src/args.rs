@@ -1,18 +1,20 @@
 //! The command line as typed. Nothing is checked here that needs more than the one word; see [`crate::settings`].
 
 mod audit;
-mod doctor;
 mod compare;
+mod doctor;
 mod reports;
 mod scenario;
+mod search;
 mod secrets;
 mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
-pub use doctor::DoctorArgs;
 pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
+pub use doctor::DoctorArgs;
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};
+pub use search::SearchArgs;
 pub use secrets::SecretArgs;
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
 
@@ -33,7 +35,7 @@ use std::path::PathBuf;
     name = "headway",
     version = env!("HEADWAY_VERSION"),
     about = "Run, audit and report load tests whose load is what it claims to be",
-    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 under --strict, if the load is INCONCLUSIVE or over 1 % of the requests waited at the connection cap;\n98 the load was INVALID; 99 a threshold was crossed, or\na condition of compare holds; 130 interrupted (the report is still written)."
+    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 under --strict, if the load is INCONCLUSIVE or over 1 % of the requests waited at the connection cap, and of a\nsearch that did not end; 98 the load was INVALID, or the generator the limit of a search; 99 a threshold was crossed, or\na condition of compare holds; 130 interrupted (the report is still written)."
 )]
 pub struct Args {
     /// What to do.
@@ -73,6 +75,8 @@ pub enum Command {
     Sim(Box<SimArgs>),
     /// Is this machine fit to send that load? Takes what run would be given, sends nothing, and changes nothing
     Doctor(Box<DoctorArgs>),
+    /// Find the highest rate at which every threshold holds, with its confidence interval
+    Search(Box<SearchArgs>),
     /// Repeat a published experiment, its figures beside the published ones
     Lab(LabArgs),
     /// Print a curl command as a scenario file

@@ -1,8 +1,9 @@
 //! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 3, 98, 99, 97, 0 wins.
 
-use headway_base::Outcome;
+use headway_base::Outcome as RequestOutcome;
 use headway_stats::Summary;
 use headway_stats::comparison::{Comparison, Outcome as Condition};
+use headway_stats::search::{Found, Outcome};
 use headway_stats::study::Study;
 use headway_stats::summary::{LimitedBy, LoadVerdict, ThresholdOutcome};
 use headway_workload::redact::Redactor;
@@ -118,6 +119,18 @@ pub fn of_comparison(comparison: &Comparison, strict: bool) -> u8 {
     }
 }
 
+/// The code that a search leads to.
+pub fn of_search(found: &Found) -> u8 {
+    match found.outcome {
+        Outcome::Found => FINE,
+        Outcome::Interrupted => INTERRUPTED,
+        Outcome::Budget | Outcome::Undecided => INCONCLUSIVE,
+        Outcome::Generator => INVALID,
+        // There is no such rate within what was asked.
+        Outcome::Never | Outcome::Always | Outcome::NotMonotone => CROSSED,
+    }
+}
+
 fn of_verdict(summary: &Summary, strict: bool) -> u8 {
     match summary.verdict.load {
         Some(LoadVerdict::Invalid) => INVALID,
@@ -131,13 +144,18 @@ fn of_verdict(summary: &Summary, strict: bool) -> u8 {
 
 /// Requests were tried, and not one of them got an established connection. Those that were never started tell nothing of it.
 pub fn unreachable(summary: &Summary) -> bool {
-    let of = |outcomes: &[Outcome]| -> u64 {
+    let of = |outcomes: &[RequestOutcome]| -> u64 {
         outcomes.iter().filter_map(|outcome| summary.outcomes.get(outcome.name())).sum()
     };
     let all: u64 = summary.outcomes.values().sum();
     // Attempts against a full queue fail by design: it has taken some before.
     let reached = summary.series.iter().any(|row| row.established.is_some_and(|n| n > 0));
-    let failed = of(&[Outcome::Refused, Outcome::ConnectTimeout, Outcome::Dns, Outcome::Tls]);
-    let never_started = of(&[Outcome::LocalLimit, Outcome::Shed, Outcome::Unsent]);
+    let failed = of(&[
+        RequestOutcome::Refused,
+        RequestOutcome::ConnectTimeout,
+        RequestOutcome::Dns,
+        RequestOutcome::Tls,
+    ]);
+    let never_started = of(&[RequestOutcome::LocalLimit, RequestOutcome::Shed, RequestOutcome::Unsent]);
     failed > 0 && failed + never_started == all && !reached
 }

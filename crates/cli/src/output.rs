@@ -17,6 +17,7 @@ use headway_report::terminal::Terminal;
 use headway_report::{Document, Output as _, Style};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
+use headway_stats::search::Found;
 use headway_stats::study::Study;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -54,6 +55,11 @@ impl<'a> Shown<'a> {
     /// A comparison.
     pub fn comparison(comparison: &'a Comparison, folder: Option<&'a Path>) -> Shown<'a> {
         Shown::of(Document::Comparison(comparison), folder, None)
+    }
+
+    /// A search; the records are its trials'.
+    pub fn search(found: &'a Found, folder: Option<&'a Path>) -> Shown<'a> {
+        Shown::of(Document::Search(found), folder, None)
     }
 
     /// A summary; the folder of its run has its records, unless none were kept.

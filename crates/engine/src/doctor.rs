@@ -108,7 +108,8 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
             }
         };
         if group.connections == Connections::PerRequest {
-            demand.connects = group_rate.map(|rate| demand.connects.unwrap_or(0.0) + rate).or(demand.connects);
+            demand.connects =
+                group_rate.map(|rate| demand.connects.unwrap_or(0.0) + rate).or(demand.connects);
             let share = 1.0 / f64::from(plan.shard.count());
             demand.connects_planned = plan.profile().map(|profile| profile.total() * asks * share);
         }

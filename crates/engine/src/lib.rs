@@ -6,8 +6,8 @@
 pub mod analysis_setup;
 pub mod audit;
 pub mod collect;
-pub mod doctor;
 pub mod compare;
+pub mod doctor;
 pub mod dry_run;
 pub mod error;
 pub mod experiment;

@@ -11,6 +11,7 @@ mod bounds;
 pub mod brady;
 pub mod compare;
 pub mod fixed_work;
+pub mod knee;
 mod latencies;
 pub mod overload;
 pub mod poisson;
@@ -78,6 +79,7 @@ pub const ALL: &[&dyn Lab] = &[
     &poisson_udp::PoissonUdp,
     &overload::OVERLOAD_LAB,
     &compare::Compare,
+    &knee::KNEE,
 ];
 
 /// Names that labs had in 0.1.0, and what they are called now; understood for one version more.

@@ -6,6 +6,7 @@
 use crate::{Material, Output, Style, texts, v1};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
+use headway_stats::search::Found;
 use headway_stats::study::Study;
 use headway_stats::summary::SCHEMA;
 use serde::Serialize;
@@ -30,7 +31,7 @@ impl Output for Json {
     }
 
     fn made_of(&self) -> &'static [Material] {
-        &[Material::Summary, Material::Study, Material::Comparison, Material::Lab]
+        &[Material::Summary, Material::Study, Material::Comparison, Material::Search, Material::Lab]
     }
 
     fn recognises(&self, start: &str) -> bool {
@@ -47,6 +48,10 @@ impl Output for Json {
 
     fn comparison(&self, comparison: &Comparison, _: &Style) -> Option<Vec<u8>> {
         Some(document(&texts::of_comparison(comparison)))
+    }
+
+    fn search(&self, found: &Found, _: &Style) -> Option<Vec<u8>> {
+        Some(document(found))
     }
 }
 

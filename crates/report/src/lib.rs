@@ -34,6 +34,7 @@ pub use requests::{Origin, Requests};
 
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
+use headway_stats::search::Found;
 use headway_stats::study::Study;
 use std::fmt;
 
@@ -63,6 +64,8 @@ pub enum Material {
     Study,
     /// The comparison of several runs.
     Comparison,
+    /// A search for the highest rate.
+    Search,
     /// The numbers of a lab; the lab renders them.
     Lab,
     /// The records of single requests.
@@ -78,6 +81,7 @@ impl Material {
             Material::Summary => "run, simulation, audit",
             Material::Study => "study",
             Material::Comparison => "comparison",
+            Material::Search => "search",
             Material::Lab => "lab",
             Material::Requests => "records of a run or an audit",
             Material::Log => "records of a run",
@@ -94,6 +98,8 @@ pub enum Document<'a> {
     Study(&'a Study),
     /// Several runs beside each other.
     Comparison(&'a Comparison),
+    /// A search for the highest rate.
+    Search(&'a Found),
 }
 
 /// One way to show results.
@@ -127,6 +133,11 @@ pub trait Output: Sync {
         let _ = (comparison, style);
         None
     }
+    /// A search in this form; none if it is not made of searches.
+    fn search(&self, found: &Found, style: &Style) -> Option<Vec<u8>> {
+        let _ = (found, style);
+        None
+    }
     /// What writes single requests in this form; none if it is not made of them.
     fn requests(&self, origin: Origin) -> Option<Box<dyn Requests>> {
         let _ = origin;
@@ -138,6 +149,7 @@ pub trait Output: Sync {
             Document::Summary(summary) => self.summary(summary, style),
             Document::Study(study) => self.study(study, style),
             Document::Comparison(comparison) => self.comparison(comparison, style),
+            Document::Search(found) => self.search(found, style),
         }
     }
 }

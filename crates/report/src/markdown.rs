@@ -11,6 +11,7 @@ use crate::words::{self, Answer, Reason, demands};
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
+use headway_stats::search::Found;
 use headway_stats::study::Study;
 use headway_stats::summary::LoadVerdict;
 
@@ -37,7 +38,7 @@ impl Output for Markdown {
     }
 
     fn made_of(&self) -> &'static [Material] {
-        &[Material::Summary, Material::Study, Material::Comparison]
+        &[Material::Summary, Material::Study, Material::Comparison, Material::Search]
     }
 
     fn recognises(&self, start: &str) -> bool {
@@ -96,6 +97,19 @@ impl Output for Markdown {
             content::comparison::pair(comparison, pair, false).iter().for_each(|part| page.section(part));
         }
         page.again(style.repeat.as_deref().or(comparison.command.as_deref()));
+        Some(page.0.into_bytes())
+    }
+
+    fn search(&self, found: &Found, style: &Style) -> Option<Vec<u8>> {
+        let mut page = Page(format!("{FIRST}\n"));
+        page.heading(2, if found.name.is_empty() { "unnamed" } else { &found.name });
+        page.paragraph(&words::search::headline(found).text);
+        page.list(words::search::notes(found).into_iter().map(|note| note.text));
+        for section in [content::search::limits(found), content::search::trials(found)].iter().flatten() {
+            page.section(section);
+        }
+        page.paragraph(&words::search::effort(found));
+        page.again(style.repeat.as_deref().or(found.command.as_deref()));
         Some(page.0.into_bytes())
     }
 }

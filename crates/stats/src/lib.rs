@@ -13,12 +13,13 @@
 //! where the records came from. Time comes in with the records.
 
 pub mod audit;
-pub mod doctor;
 pub mod comparison;
+pub mod doctor;
 pub mod intervals;
 pub mod ks;
 pub mod queueing;
 pub mod rules;
+pub mod search;
 pub mod steady;
 pub mod study;
 pub mod summary;

@@ -12,6 +12,7 @@ mod plan;
 mod report;
 mod run;
 mod schema;
+mod search;
 mod serve;
 mod shell;
 mod sim;
@@ -45,6 +46,7 @@ pub fn dispatch(args: Args, words: &[String]) -> Result<u8, Failure> {
         Command::Man { folder } => shell::man(&folder),
         Command::Translate(args) => translate::translate(&args),
         Command::Sim(args) => sim::sim(&args, words),
+        Command::Search(args) => search::search_verb(&args, words),
         Command::Schema => schema::schema(),
         Command::DatagramSender { to, pace, seed } => {
             headway_live::senders::send_as_member(to, pace, seed).map_err(anyhow::Error::from)?;

@@ -6,6 +6,7 @@ mod flags;
 mod load;
 mod outputs;
 mod scenario;
+mod search;
 mod sim;
 mod study;
 
@@ -14,6 +15,7 @@ pub use bounds::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_TIMEOUT};
 pub use load::Load;
 pub use outputs::{Output, Subject, outputs_fit, reports_fit};
 pub use scenario::{File, is_named, planned};
+pub use search::SearchSettings;
 pub use sim::{SimCommand, SimSettings, asked, document as simulated_scenario, simulated};
 pub use study::StudySettings;
 

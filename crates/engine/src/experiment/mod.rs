@@ -6,6 +6,7 @@
 
 mod grid;
 pub mod rounds;
+pub mod search;
 
 pub use crate::simulate::point::PointResult;
 pub use grid::{Studied, StudySpec, study};

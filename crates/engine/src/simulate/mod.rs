@@ -17,7 +17,7 @@ pub(crate) mod estimates;
 mod inside;
 mod loads;
 mod notes;
-mod order;
+pub(crate) mod order;
 mod period;
 pub(crate) mod point;
 mod pooled;

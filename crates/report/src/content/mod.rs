@@ -5,9 +5,10 @@
 //! maps [`Tone`] to its own), and sentences, which `words` makes.
 
 pub(crate) mod audit;
-pub(crate) mod over_time;
 pub(crate) mod comparison;
+pub(crate) mod over_time;
 pub(crate) mod run;
+pub(crate) mod search;
 pub(crate) mod study;
 
 use crate::words::Tone;

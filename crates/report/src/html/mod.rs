@@ -16,6 +16,7 @@ mod markup;
 mod model;
 mod rates;
 mod run;
+mod search;
 mod steps;
 mod study;
 mod tables;
@@ -26,6 +27,7 @@ use crate::content::{Section, run as run_content};
 use crate::{Material, Output, Style, words};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
+use headway_stats::search::Found;
 use headway_stats::study::Study;
 use markup::{Markup, script_json};
 use serde::Serialize;
@@ -43,6 +45,7 @@ const MODEL_JS: &str = include_str!("model.js");
 const CHARTS_JS: &str = include_str!("charts.js");
 const STUDY_JS: &str = include_str!("study.js");
 const COMPARISON_JS: &str = include_str!("comparison.js");
+const SEARCH_JS: &str = include_str!("search.js");
 const DRAW_JS: &str = include_str!("draw.js");
 
 /// The report as one HTML file.
@@ -62,7 +65,7 @@ impl Output for Html {
     }
 
     fn made_of(&self) -> &'static [Material] {
-        &[Material::Summary, Material::Study, Material::Comparison]
+        &[Material::Summary, Material::Study, Material::Comparison, Material::Search]
     }
 
     fn prints(&self) -> bool {
@@ -83,6 +86,10 @@ impl Output for Html {
 
     fn comparison(&self, comparison: &Comparison, style: &Style) -> Option<Vec<u8>> {
         Some(comparison::page(comparison, style))
+    }
+
+    fn search(&self, found: &Found, style: &Style) -> Option<Vec<u8>> {
+        Some(search::page(found, style))
     }
 }
 

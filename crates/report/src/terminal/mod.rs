@@ -21,6 +21,7 @@ mod machine;
 mod model;
 mod numbers;
 mod rows;
+mod search;
 mod study;
 mod thresholds;
 mod verdict;
@@ -30,6 +31,7 @@ pub use layout::WIDTH;
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
+use headway_stats::search::Found;
 use headway_stats::study::Study;
 use layout::Page;
 
@@ -50,7 +52,7 @@ impl Output for Terminal {
     }
 
     fn made_of(&self) -> &'static [Material] {
-        &[Material::Summary, Material::Study, Material::Comparison, Material::Lab]
+        &[Material::Summary, Material::Study, Material::Comparison, Material::Search, Material::Lab]
     }
 
     /// No text of its own marks it, so that a file of it is replaced by none.
@@ -92,5 +94,9 @@ impl Output for Terminal {
 
     fn comparison(&self, comparison: &Comparison, style: &Style) -> Option<Vec<u8>> {
         Some(comparison::render(comparison, style))
+    }
+
+    fn search(&self, found: &Found, style: &Style) -> Option<Vec<u8>> {
+        Some(search::render(found, style))
     }
 }

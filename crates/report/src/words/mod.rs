@@ -18,6 +18,7 @@ pub mod generator_share;
 pub mod model;
 mod pattern;
 mod reasons;
+pub mod search;
 mod sessions;
 pub mod study;
 pub mod thresholds;

@@ -1,0 +1,184 @@
+//! What a trial has to see of a run: its requests, in the order in which they started, put before a [`Trial`].
+//!
+//! It is fed by an observer of a run of either backend, or as the sink of a play in virtual time without anything else.
+
+use crate::collect::Observer;
+use crate::simulate::order::{Ended, How, InOrder};
+use crate::{Control, Snapshot};
+use headway_base::{Batch, Kind, Nanos, Record, RecordSink, Start};
+use headway_stats::search::{Criterion, NoCriterion, Seen, Trial};
+use headway_stats::thresholds::{Metric, Threshold};
+use std::ops::Range;
+
+/// A criterion, and of which requests.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Asked {
+    /// The share and its limit.
+    pub criterion: Criterion,
+    /// Whether it is about successes alone.
+    only_ok: bool,
+}
+
+impl Asked {
+    /// What a threshold asks.
+    ///
+    /// # Errors
+    /// A search cannot look for it.
+    pub fn of(threshold: &Threshold) -> Result<Asked, NoCriterion> {
+        let known = matches!(threshold.metric, Metric::Response | Metric::ResponseOk | Metric::Failed);
+        if !known || threshold.step.is_some() {
+            return Err(NoCriterion::Kind);
+        }
+        Ok(Asked { criterion: Criterion::of(threshold)?, only_ok: threshold.metric == Metric::ResponseOk })
+    }
+
+    #[inline]
+    fn seen(&self, ended: &Ended) -> Option<Seen> {
+        let failed = ended.how != How::Well;
+        if failed && self.only_ok {
+            return None;
+        }
+        // A request without a response would have taken longer than any limit.
+        let time = if ended.how == How::Censored { Nanos::MAX } else { ended.response };
+        Some(Seen { time, failed })
+    }
+}
+
+/// Puts requests before a trial.
+pub struct Judge {
+    trial: Trial,
+    asked: Vec<Asked>,
+    /// One for each source of records.
+    orders: Vec<InOrder>,
+    measured: Range<Nanos>,
+    started: u64,
+    ended: u64,
+    reached: Nanos,
+}
+
+impl Judge {
+    /// Of what is due from `from` on.
+    pub fn new(trial: Trial, asked: &[Asked], from: Nanos) -> Judge {
+        let measured = from..Nanos::MAX;
+        Judge {
+            trial,
+            asked: asked.to_vec(),
+            orders: Vec::new(),
+            measured,
+            started: 0,
+            ended: 0,
+            reached: Nanos::ZERO,
+        }
+    }
+
+    /// The trial.
+    pub fn trial(&self) -> &Trial {
+        &self.trial
+    }
+
+    /// The last instant at which a request was due that it took.
+    pub fn reached(&self) -> Nanos {
+        self.reached
+    }
+
+    /// Requests that started.
+    pub fn started(&self) -> u64 {
+        self.started
+    }
+
+    fn order(&mut self, source: usize) -> &mut InOrder {
+        if source >= self.orders.len() {
+            self.orders.resize(source + 1, InOrder::default());
+        }
+        &mut self.orders[source]
+    }
+
+    #[inline]
+    fn start(&mut self, source: usize, start: &Start) {
+        self.started += 1;
+        self.order(source).start(start);
+    }
+
+    #[inline]
+    fn record(&mut self, source: usize, record: &Record) {
+        if record.kind != Kind::Request {
+            return;
+        }
+        self.ended += u64::from(record.started.is_some());
+        if source >= self.orders.len() {
+            self.orders.resize(source + 1, InOrder::default());
+        }
+        let Judge { trial, asked, orders, measured, reached, .. } = self;
+        orders[source].record(record, |ended| {
+            // What comes after the decision changes it no more.
+            if measured.contains(&ended.arrived) && trial.decided().is_none() {
+                *reached = ended.due.max(*reached);
+                trial.take(ended.due, |which| asked.get(which)?.seen(&ended));
+            }
+        });
+    }
+
+    fn is_decided(&self) -> bool {
+        self.trial.decided().is_some()
+    }
+}
+
+impl RecordSink for Judge {
+    #[inline]
+    fn start(&mut self, start: Start) {
+        Judge::start(self, 0, &start);
+    }
+
+    #[inline]
+    fn record(&mut self, record: Record) {
+        Judge::record(self, 0, &record);
+    }
+
+    fn tick(&mut self, _: Nanos) {}
+
+    #[inline]
+    fn has_enough(&self) -> bool {
+        self.is_decided()
+    }
+
+    fn finish(&mut self, _: Nanos) {}
+}
+
+/// Ends a run when its trial is decided, or when the search is stopped.
+pub struct Watch<'a> {
+    /// What it sees.
+    pub judge: Judge,
+    /// Of the run.
+    pub control: Control,
+    /// Of the search.
+    pub search: &'a Control,
+}
+
+impl Watch<'_> {
+    fn stop(&self) {
+        // A search that is stopped twice ends its run at once.
+        while self.control.asked() < self.search.asked() {
+            self.control.stop();
+        }
+        if self.judge.is_decided() && self.control.asked() == 0 {
+            self.control.stop();
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn batch(&mut self, batch: &Batch) {
+        let source = usize::from(batch.source);
+        batch.starts.iter().for_each(|start| self.judge.start(source, start));
+        batch.records.iter().for_each(|record| self.judge.record(source, record));
+        self.stop();
+    }
+
+    fn snapshot(&mut self, _: &Snapshot) {
+        let Judge { started, ended, .. } = self.judge;
+        if !self.judge.is_decided() {
+            self.judge.trial.backlog(started.saturating_sub(ended));
+        }
+        self.stop();
+    }
+}

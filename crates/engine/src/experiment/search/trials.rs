@@ -1,0 +1,307 @@
+//! Plays one trial, on either backend: its plan, the play that ends when the trial is decided, and what it came to.
+
+use super::judge::{Asked, Judge, Watch};
+use crate::recompute::{Told, recompute};
+use crate::simulate::Play;
+use crate::{Backend, Control, Error, Keep, Manifest, RunSpec, plan_summary};
+use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
+use headway_sim::{Network, lindley};
+use headway_stats::Summary;
+use headway_stats::search::{Ask, Decision, Ended, Percentile, Share, Side, Trial, TrialRow, Tried};
+use headway_stats::summary::{LimitedBy, LoadVerdict, percentile_key};
+use headway_workload::plan::{Group, Source};
+use headway_workload::{Plan, Shard};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Requests that the warm-up of each trial's plan has at least: connections are opened in it. The trial leaves out more.
+const WARM_UP_REQUESTS: f64 = 50.0;
+/// Bounds of the length of that warm-up.
+const WARM_UP: [f64; 2] = [0.5, 10.0];
+
+/// That plan at a rate of arrivals in all, held from the beginning; groups keep their shares.
+///
+/// # Errors
+/// Not all groups arrive.
+pub fn at_rate(plan: &Plan, rate: f64, seed: u64, length: Nanos) -> Result<Plan, Error> {
+    if !plan.groups.iter().all(Group::arrives) {
+        return Err(Error::usage(anyhow::anyhow!(
+            "a search changes the rate at which users arrive, and in this scenario some stay: write `arrive:` for every group"
+        )));
+    }
+    let rates: Vec<f64> = plan.groups.iter().map(peak).collect();
+    let all: f64 = rates.iter().sum();
+    let mut plan = Plan { seed, measured_from: warm_up(rate), end: length, ..plan.clone() };
+    for (group, own) in plan.groups.iter_mut().zip(&rates) {
+        let share = if all > 0.0 { own / all } else { 1.0 / rates.len() as f64 };
+        if let Source::Arrivals { profile, .. } = &mut group.source {
+            *profile = Arc::new(Profile::new(&[Phase::hold(length, Rate(rate * share))]));
+        }
+    }
+    Ok(plan)
+}
+
+/// The rate of a plan that [`at_rate`] made.
+fn rate_of(plan: &Plan) -> f64 {
+    plan.groups.iter().map(peak).sum()
+}
+
+/// The highest rate at which users of that group arrive; 0 if they stay.
+fn peak(group: &Group) -> f64 {
+    match &group.source {
+        Source::Arrivals { profile, .. } => {
+            profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max)
+        }
+        _ => 0.0,
+    }
+}
+
+/// The warm-up of a plan.
+fn warm_up(rate: f64) -> Nanos {
+    Nanos::from_secs_f64((WARM_UP_REQUESTS / rate).clamp(WARM_UP[0], WARM_UP[1]))
+}
+
+/// Mean number of requests of an arrival.
+pub fn requests_per_arrival(plan: &Plan) -> f64 {
+    let asks = plan.groups.iter().map(|group| group.journey.mean_asks());
+    asks.sum::<f64>() / plan.groups.len() as f64
+}
+
+/// A trial of a model in virtual time, without statistics of its own.
+#[derive(Debug)]
+pub struct InVirtualTime {
+    /// What it came to.
+    pub trial: Trial,
+    /// Requests that were sent.
+    pub requests: u64,
+    /// The last instant at which a request was due that was looked at.
+    pub reached: Nanos,
+}
+
+/// Plays a trial in virtual time at full speed: by recursion where that can be had.
+///
+/// # Errors
+/// A model that cannot be.
+pub fn in_virtual_time(play: &Play, asked: &[Asked], trial: &Trial) -> anyhow::Result<InVirtualTime> {
+    let Play { plan, limits, model } = play;
+    let generator = play.generator()?;
+    let new = || Judge::new(trial.clone(), asked, plan.measured_from);
+    let mut judge = new();
+    let suits = generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports(plan, model);
+    let played = suits.then(|| lindley::play(plan, model, *limits, &mut judge));
+    if !matches!(played, Some(Ok(_))) {
+        judge = new();
+        let mut network = Network::new(model, plan)?;
+        headway_sim::play(plan, plan.shard, *limits, &mut network, generator, &mut judge);
+    }
+    Ok(InVirtualTime { requests: judge.started(), reached: judge.reached(), trial: judge.trial().clone() })
+}
+
+/// A trial that was played.
+pub struct Played {
+    /// For the search.
+    pub tried: Tried,
+    /// For the document.
+    pub row: TrialRow,
+}
+
+/// What each trial is played with.
+pub struct Trials<'a> {
+    /// A run of the scenario.
+    pub base: &'a RunSpec,
+    /// What plays it.
+    pub backend: &'a Backend,
+    /// What is asked of it.
+    pub asked: &'a [Asked],
+    /// Where the run folders go; none: nothing is kept.
+    pub folder: Option<PathBuf>,
+    /// Stops the search.
+    pub control: &'a Control,
+}
+
+impl Trials<'_> {
+    /// Plays trial number `number` at that rate, for at most `longest`.
+    ///
+    /// # Errors
+    /// What keeps it from taking place.
+    pub fn play(
+        &self,
+        number: usize,
+        rate: f64,
+        ask: Ask,
+        seed: u64,
+        longest: Nanos,
+    ) -> Result<Played, Error> {
+        let plan = at_rate(&self.base.plan, rate, seed, longest)?;
+        let criteria: Vec<_> = self.asked.iter().map(|asked| asked.criterion).collect();
+        let trial = Trial::new(&criteria, rate * requests_per_arrival(&plan), ask);
+        let folder = self.folder.as_ref().map(|folder| folder.join(format!("trial-{number:02}")));
+        match self.backend {
+            Backend::Live(_) => self.live(plan, trial, folder),
+            Backend::Sim(sim) => {
+                let play = Play { plan: plan.clone(), limits: self.base.limits, model: sim.model.clone() };
+                let seen = in_virtual_time(&play, self.asked, &trial).map_err(Error::usage)?;
+                // What was seen is played once more, to that end, for its report.
+                let end = if seen.trial.decided().is_some() { seen.reached + Nanos(1) } else { longest };
+                let plan =
+                    at_rate(&self.base.plan, rate, seed, end.max(plan.measured_from + Nanos::from_secs(1)))?;
+                let spec = self.spec(plan, folder, false);
+                let result = self.backend.play(&spec, self.control, &mut [])?;
+                let interrupted = result.interrupted;
+                let folder = result.folder.map(|folder| folder.path().display().to_string());
+                Ok(self.ended(&spec, &seen.trial, &result.summary, folder, seen.requests, interrupted))
+            }
+        }
+    }
+
+    fn spec(&self, plan: Plan, folder: Option<PathBuf>, log: bool) -> RunSpec {
+        let (from, end) = (plan.measured_from.as_secs_f64(), plan.end().as_secs_f64());
+        let shown = headway_stats::summary::PlanSummary {
+            duration_s: Some(end - from),
+            warmup_s: Some(from),
+            time_scale_s: self.base.shown.time_scale_s,
+            ..plan_summary(&plan)
+        };
+        RunSpec {
+            plan,
+            shown,
+            keep: folder.map(|folder| Keep { folder: Some(folder), log }),
+            ..self.base.clone()
+        }
+    }
+
+    fn live(&self, plan: Plan, trial: Trial, folder: Option<PathBuf>) -> Result<Played, Error> {
+        let control = Control::default();
+        let judge = Judge::new(trial, self.asked, plan.measured_from);
+        let mut watch = Watch { judge, control: control.clone(), search: self.control };
+        let spec = self.spec(plan, folder, true);
+        let begun = Instant::now();
+        let result = self.backend.play(&spec, &control, &mut [&mut watch])?;
+        let took = begun.elapsed();
+        let judge = watch.judge;
+        let mut summary = result.summary;
+        let folder = result.folder.map(|folder| folder.path().to_owned());
+        if let Some(folder) = folder.as_ref().filter(|_| judge.trial().decided().is_some()) {
+            // The run was planned for longer: its numbers are computed again as of one that ends where the trial did.
+            let mut manifest = Manifest::read(&folder.join(headway_records::folder::PLAN))?;
+            manifest.plan =
+                at_rate(&self.base.plan, rate_of(&spec.plan), spec.plan.seed, judge.reached())?.document();
+            let told =
+                Told { generator: summary.generator.clone(), reasons: vec![summary.failure_reasons.clone()] };
+            let records = folder.join(headway_records::folder::RECORDS);
+            let again = recompute(&records, manifest, spec.thresholds.clone(), told)?;
+            let outcomes = std::mem::take(&mut summary.outcomes);
+            summary = Summary { outcomes, ..again };
+        }
+        let folder = folder.map(|folder| folder.display().to_string());
+        let stopped = self.control.asked() > 0;
+        let mut played = self.ended(&spec, judge.trial(), &summary, folder, judge.started(), stopped);
+        played.row.took_s = took.as_secs_f64();
+        Ok(played)
+    }
+
+    fn ended(
+        &self,
+        spec: &RunSpec,
+        trial: &Trial,
+        summary: &Summary,
+        folder: Option<String>,
+        requests: u64,
+        stopped: bool,
+    ) -> Played {
+        let rate = rate_of(&spec.plan);
+        let ended = conclude(trial, summary, stopped);
+        let log_ratio = trial.log_ratio().filter(|_| !matches!(ended, Ended::NotSent | Ended::Nothing));
+        let evidence = trial.evidence();
+        let share = |(evidence, asked): (&Option<headway_stats::search::Evidence>, &Asked)| {
+            let evidence = evidence.unwrap_or_default();
+            let value = if evidence.n > 0 { evidence.share() } else { 0.0 };
+            Share { value, limit: asked.criterion.share, n: evidence.n, effective: evidence.effective }
+        };
+        let at = |exact: usize| {
+            let counts = matches!(ended, Ended::Decided(_) | Ended::HeldBack);
+            let sides: Vec<Option<Side>> =
+                (0..self.asked.len()).map(|which| trial.side_at(which, exact)).collect();
+            match () {
+                () if !counts => None,
+                () if sides.contains(&Some(Side::Above)) => Some(false),
+                () if sides.iter().all(|side| *side == Some(Side::Below)) => Some(true),
+                () => None,
+            }
+        };
+        let failed: u64 =
+            summary.outcomes.iter().filter(|(name, _)| *name != Outcome::Ok.name()).map(|(_, n)| n).sum();
+        let all: u64 = summary.outcomes.values().sum();
+        let unfinished = summary.outcomes.get(Outcome::Unfinished.name()).copied().unwrap_or(0);
+        let busy = |generator: &headway_stats::summary::Generator| {
+            let shares = generator
+                .workers
+                .iter()
+                .map(|w| w.handling / (w.handling + w.polling + w.sleeping).max(1e-9));
+            shares.reduce(f64::max)
+        };
+        let row = TrialRow {
+            rate,
+            seed: spec.plan.seed,
+            ended: ended.into(),
+            threshold: match ended {
+                Ended::Decided(Decision::Fails { criterion }) => Some(criterion),
+                _ => None,
+            },
+            log_ratio: log_ratio.map(|(ratio, variance)| [ratio, variance]),
+            shares: evidence.iter().zip(self.asked).map(share).collect(),
+            other_limits: [at(0), at(2)],
+            requests,
+            took_s: summary.series.last().map_or(0.0, |row| row.to_s),
+            drained: unfinished == 0,
+            verdict: summary.verdict.load,
+            offered: summary.rate.offered,
+            sent: summary.rate.started,
+            goodput: summary.rate.goodput,
+            response: percentiles(summary),
+            failed: (all > 0).then(|| failed as f64 / all as f64),
+            generator_busy: summary.generator.as_ref().and_then(busy),
+            folder,
+        };
+        Played { tried: Tried { rate, ended, log_ratio }, row }
+    }
+}
+
+/// What a trial comes to, given the verdict on its load.
+fn conclude(trial: &Trial, summary: &Summary, stopped: bool) -> Ended {
+    let limited = summary.verdict.limited_by.as_ref().is_some_and(LimitedBy::matters);
+    let decided = trial.decided();
+    match (summary.verdict.load, decided) {
+        // A rate that held although the generator was late holds without its delays all the more; one that was not sent does not.
+        (Some(LoadVerdict::Invalid), _) => Ended::NotSent,
+        (_, None) if limited => Ended::HeldBack,
+        (_, None) => Ended::Nothing,
+        (_, Some(Decision::Fails { criterion })) if astride(summary, criterion) => {
+            if stopped {
+                Ended::Nothing
+            } else {
+                Ended::NotSent
+            }
+        }
+        (_, Some(decision)) => Ended::Decided(decision),
+    }
+}
+
+/// Whether the generator's own delays decide on which side of its limit the number of a threshold lies.
+fn astride(summary: &Summary, which: usize) -> bool {
+    let Some(threshold) = summary.thresholds.get(which) else { return false };
+    threshold
+        .generator_share
+        .is_some_and(|[without, with]| without <= threshold.limit && threshold.limit < with)
+}
+
+fn percentiles(summary: &Summary) -> Vec<Percentile> {
+    let response = &summary.response;
+    let of = |percent: f64| {
+        let found = response.percentile(percent)?;
+        let lower_bound = response.lower_bound.contains_key(&percentile_key(percent));
+        Some(Percentile { percent, value: found.value?, ci95: found.ci95, lower_bound })
+    };
+    [50.0, 90.0, 99.0, 99.9].into_iter().filter_map(of).collect()
+}

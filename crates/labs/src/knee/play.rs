@@ -1,0 +1,169 @@
+//! A search of a system with a known knee, and the plain bisection that it is compared with.
+
+use super::systems::System;
+use headway_base::random::Stream;
+use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
+use headway_engine::experiment::search::in_virtual_time;
+use headway_sim::{Generator, Network, lindley};
+use headway_stats::search::{Bounds, Criterion, Ended, Knee, Next, Search, Trial, Tried, WARM_UP};
+use headway_workload::Shard;
+
+/// What half the width of the interval over its middle is to be.
+pub const PRECISION: f64 = 0.05;
+/// No trial is longer: a day.
+const LONGEST: Nanos = Nanos::from_secs(24 * 3600);
+
+/// What a search gave.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Result {
+    /// Whether it ended with an interval as narrow as was asked, and that held the knee.
+    pub held: bool,
+    /// Half the width of the interval over its middle; none if it did not end.
+    pub half: Option<f64>,
+    /// Requests in all.
+    pub requests: u64,
+    /// Trials.
+    pub trials: usize,
+}
+
+/// The first rate: an eighth to a sixteenth of the knee, at random.
+fn first(system: &System, seed: u64) -> f64 {
+    let offset = Stream::new(seed, "lab-knee-start").item(0).open01();
+    system.knee() / libm::exp2(3.0 + offset)
+}
+
+/// The seed of a trial.
+fn of_trial(seed: u64, trial: usize) -> u64 {
+    Stream::new(seed, "lab-knee-trial").bits(trial as u64, 0) >> 11
+}
+
+fn holds(system: &System, [low, high]: [f64; 2]) -> bool {
+    (low..=high).contains(&system.knee())
+}
+
+/// Searches it.
+///
+/// # Errors
+/// None: the systems are sound.
+pub fn search(system: &System, seed: u64) -> anyhow::Result<Result> {
+    let asked = system.asked()?;
+    let criteria: Vec<Criterion> = asked.iter().map(|asked| asked.criterion).collect();
+    let from = first(system, seed);
+    let mut search = Search::new(Bounds { from, lowest: from, to: None, precision: PRECISION });
+    let mut requests = 0;
+    loop {
+        let trials = search.tried().len();
+        let (rate, ask) = match search.next() {
+            Next::Over(Knee::Within(interval)) => {
+                return Ok(Result {
+                    held: holds(system, interval),
+                    half: search.precision(),
+                    requests,
+                    trials,
+                });
+            }
+            Next::Over(_) => return Ok(Result { held: false, half: None, requests, trials }),
+            Next::Trial { rate, ask } => (rate, ask),
+        };
+        let play = system.play(rate, of_trial(seed, trials), LONGEST)?;
+        let trial = Trial::new(&criteria, rate * f64::from(system.requests), ask);
+        let played = in_virtual_time(&play, &asked, &trial)?;
+        requests += played.requests;
+        let ended = played.trial.decided().map_or(Ended::Nothing, Ended::Decided);
+        search.take(Tried { rate, ended, log_ratio: played.trial.log_ratio() });
+    }
+}
+
+/// Bisects: rates double until one fails, and each trial, of `length` requests, is judged by the share that it saw after the first
+/// quarter.
+///
+/// # Errors
+/// None: the systems are sound.
+pub fn bisect(system: &System, length: u64, seed: u64) -> anyhow::Result<Result> {
+    let criterion = system.asked()?[0].criterion;
+    let (mut low, mut high, mut rate) = (None, None, first(system, seed));
+    let (mut requests, mut trials) = (0, 0);
+    loop {
+        let seen = share(system, &criterion, rate, length, of_trial(seed, trials))?;
+        requests += length;
+        trials += 1;
+        if seen > criterion.share {
+            high = Some(rate)
+        } else {
+            low = Some(rate)
+        }
+        rate = match (low, high) {
+            (Some(low), Some(high)) => {
+                let half = (high - low) / (high + low);
+                if half <= PRECISION {
+                    return Ok(Result {
+                        held: holds(system, [low, high]),
+                        half: Some(half),
+                        requests,
+                        trials,
+                    });
+                }
+                0.5 * (low + high)
+            }
+            (Some(low), None) => 2.0 * low,
+            (None, high) => 0.5 * high.unwrap_or(rate),
+        };
+    }
+}
+
+/// The share beyond the limit of so many requests at that rate, without the first quarter.
+///
+/// # Errors
+/// None: the systems are sound.
+pub fn share(
+    system: &System,
+    criterion: &Criterion,
+    rate: f64,
+    length: u64,
+    seed: u64,
+) -> anyhow::Result<f64> {
+    let play = system.play(rate, seed, LONGEST)?;
+    let mut count = Count { criterion: *criterion, length, n: 0, counted: 0, beyond: 0 };
+    if lindley::supports(&play.plan, &play.model) {
+        let _ = lindley::play(&play.plan, &play.model, play.limits, &mut count);
+    } else {
+        let network = Network::new(&play.model, &play.plan)?;
+        headway_sim::play(&play.plan, Shard::WHOLE, play.limits, network, Generator::default(), &mut count);
+    }
+    Ok(count.beyond as f64 / count.counted.max(1) as f64)
+}
+
+/// Counts, and has enough when all have ended.
+struct Count {
+    criterion: Criterion,
+    length: u64,
+    n: u64,
+    counted: u64,
+    beyond: u64,
+}
+
+impl RecordSink for Count {
+    fn start(&mut self, _: Start) {}
+
+    fn record(&mut self, record: Record) {
+        if record.kind != headway_base::Kind::Request || self.n >= self.length {
+            return;
+        }
+        self.n += 1;
+        if self.n as f64 > self.length as f64 * WARM_UP {
+            self.counted += 1;
+            self.beyond += u64::from(match self.criterion.limit {
+                Some(limit) => record.response() > limit,
+                None => record.outcome != Outcome::Ok,
+            });
+        }
+    }
+
+    fn tick(&mut self, _: Nanos) {}
+
+    fn has_enough(&self) -> bool {
+        self.n >= self.length
+    }
+
+    fn finish(&mut self, _: Nanos) {}
+}

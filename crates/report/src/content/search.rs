@@ -1,0 +1,99 @@
+//! What the report of a search holds: the knee at several limits, and the trials.
+
+use super::{Block, Cell, Column, Note, Row, Section, Table};
+use crate::format::{number, share, time, time_range};
+use crate::words::Tone;
+use crate::words::search::{between, other_limit, outcome, why};
+use headway_stats::search::{Found, TrialRow};
+use headway_stats::summary::LoadVerdict;
+
+/// The knee at half, once and twice the limits of response times.
+pub(crate) fn limits(found: &Found) -> Option<Section> {
+    if found.other_limits.is_empty() {
+        return None;
+    }
+    let row =
+        |factor: f64, text: String| Row::from(vec![Cell::new(format!("{factor} times")), Cell::new(text)]);
+    let mut rows: Vec<Row> =
+        found.other_limits.iter().map(|other| row(other.factor, other_limit(found, other))).collect();
+    rows.insert(1.min(rows.len()), row(1.0, between(found, found.interval)));
+    let table = Table {
+        caption: "The knee at other limits of the response time".to_owned(),
+        columns: vec![Column::word("limit", 12), Column::word("the knee lies", 40)],
+        rows,
+        ..Table::default()
+    };
+    let note = Note::faint(
+        "From the same trials, which were made for the limit itself: at other limits the interval is wider.",
+    );
+    Some(Section {
+        id: "limits",
+        title: "The knee at other limits".to_owned(),
+        blocks: vec![Block::Table(table), note],
+    })
+}
+
+/// The trials, in the order in which they were played.
+pub(crate) fn trials(found: &Found) -> Option<Section> {
+    if found.trials.is_empty() {
+        return None;
+    }
+    let columns = vec![
+        Column::number("trial", 5),
+        Column::number("rate/s", 9),
+        Column::number("offered", 0),
+        Column::number("sent", 8),
+        Column::number("goodput", 0),
+        Column::number("load", 14),
+        Column::number("p50", 0),
+        Column { intervals: 20, ..Column::number("p99", 11) },
+        Column::number("p99.9", 0),
+        Column::number("failed", 0),
+        Column::number("requests", 0),
+        Column::number("outcome", 11),
+        Column::word("why it ended", 0),
+    ];
+    let rows = found.trials.iter().enumerate().map(|(i, row)| trial(found, i + 1, row).into());
+    let table = Table {
+        caption: "Trials".to_owned(),
+        columns,
+        rows: rows.collect(),
+        most_rows: 40,
+        row: "trial",
+        ..Table::default()
+    };
+    Some(Section { id: "trials", title: "Trials".to_owned(), blocks: vec![Block::Table(table)] })
+}
+
+fn trial(found: &Found, n: usize, row: &TrialRow) -> Vec<Cell> {
+    let per_second = |x: Option<f64>| Cell::new(x.map_or_else(|| "-".to_owned(), number));
+    let percentile = |percent: f64| {
+        let Some(found) = row.response.iter().find(|p| p.percent == percent) else { return Cell::new("-") };
+        let more = if found.lower_bound { "> " } else { "" };
+        let mut cell = Cell::new(format!("{more}{}", time(found.value)));
+        cell.interval = Some(found.ci95.map_or_else(String::new, |[low, high]| time_range(low, high)));
+        cell
+    };
+    let (word, tone) = outcome(row.ended);
+    let verdict = match row.verdict {
+        Some(LoadVerdict::Valid) => Cell::toned(Tone::Good, "VALID"),
+        Some(LoadVerdict::Invalid) => Cell::toned(Tone::Bad, "INVALID"),
+        Some(LoadVerdict::Inconclusive) => Cell::toned(Tone::Warn, "INCONCLUSIVE"),
+        None => Cell::new("-"),
+    };
+    vec![
+        Cell::new(n.to_string()),
+        Cell::new(number(row.rate)),
+        per_second(row.offered),
+        per_second(row.sent),
+        per_second(row.goodput),
+        verdict,
+        percentile(50.0),
+        percentile(99.0),
+        percentile(99.9),
+        Cell::new(row.failed.map_or_else(|| "-".to_owned(), share)),
+        Cell::new(crate::format::count(row.requests)),
+        Cell::toned(tone, word),
+        Cell::new(why(found, row)),
+    ]
+}

@@ -1,0 +1,71 @@
+//! The page of a search: the knee, latency and goodput against the offered rate, the trials.
+
+use super::content::section;
+use super::figures::figure;
+use super::markup::{Markup, tone_class};
+use super::{DRAW_JS, KIT_JS, SEARCH_JS, UPLOT_JS, begin, data, footer};
+use crate::Style;
+use crate::content::search::{limits, trials};
+use crate::words::search::{effort, headline, notes};
+use headway_stats::search::{Found, TrialRow};
+
+/// The whole page.
+pub(crate) fn page(found: &Found, style: &Style) -> Vec<u8> {
+    let mut page = Markup::default();
+    let name = if found.name.is_empty() { "unnamed" } else { &found.name };
+    let drawn = has_curve(found);
+    begin(&mut page, &format!("{name}: search - Headway"), usize::from(drawn));
+    page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway search</p>\n");
+    page.element("h1", "", name).element("p", "subject", &effort(found)).raw("</header>\n");
+    page.section("knee", "The knee");
+    let first = headline(found);
+    page.element("p", tone_class(first.tone), &first.text);
+    for note in notes(found) {
+        page.element("p", tone_class(note.tone), &note.text);
+    }
+    page.raw("</section>\n");
+    if drawn {
+        figure(
+            &mut page,
+            "search-curve",
+            "Response time and goodput by offered rate",
+            "Each point is a trial, with the 95 % confidence interval of its percentile where there is one. The shaded range is the interval of \
+             the knee.",
+        );
+        page.raw("</section>\n");
+    }
+    for part in [limits(found), trials(found)].iter().flatten() {
+        section(&mut page, part);
+    }
+    again(&mut page, found, style);
+    page.raw("</main>\n");
+    footer(&mut page);
+    data(&mut page, "search", found);
+    page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
+    page.raw(SEARCH_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n</body>\n</html>\n");
+    page.into_bytes()
+}
+
+/// Whether there are two rates to draw a line between.
+fn has_curve(found: &Found) -> bool {
+    let mut rates: Vec<f64> =
+        found.trials.iter().filter(|row: &&TrialRow| !row.response.is_empty()).map(|row| row.rate).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    rates.len() > 1
+}
+
+fn again(page: &mut Markup, found: &Found, style: &Style) {
+    page.section("again", "How to repeat it");
+    let mut pairs: Vec<(&str, String)> = vec![("seed", found.seed.to_string())];
+    pairs.extend(style.folder.clone().map(|folder| ("folder", folder)));
+    pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
+    page.pairs(&pairs);
+    if let Some(command) = style.repeat.as_ref().or(found.command.as_ref()) {
+        page.element("pre", "command", command);
+        if let Some(hidden) = crate::words::hidden(command) {
+            page.element("p", "faint", &format!("Hidden: {hidden}."));
+        }
+    }
+    page.raw("</section>\n");
+}

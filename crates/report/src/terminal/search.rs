@@ -1,0 +1,66 @@
+//! A search at a glance: the knee, what to know, the curve in characters, the trials, how to get it again.
+
+use super::content;
+use super::layout::Page;
+use super::machine;
+use crate::Style;
+use crate::content::search::{limits, trials};
+use crate::format::{number, time};
+use crate::words::Tone;
+use crate::words::search::{effort, headline, notes, outcome};
+use headway_stats::search::{Found, TrialRow};
+
+/// Longest bar.
+const BAR: usize = 30;
+
+/// The search as text, in at most 80 columns.
+pub(crate) fn render(found: &Found, style: &Style) -> Vec<u8> {
+    let mut page = Page::new(style.colour);
+    let name = if found.name.is_empty() { "unnamed" } else { &found.name };
+    let first = headline(found);
+    page.marked(0, "", Tone::Strong, &format!("{name}: {}", effort(found)));
+    page.blank();
+    page.marked(0, "", first.tone, &first.text);
+    for note in notes(found) {
+        page.marked(2, "", note.tone, &note.text);
+    }
+    curve(&mut page, found);
+    for section in [limits(found), trials(found)].iter().flatten() {
+        content::section(&mut page, section);
+    }
+    page.heading("Again");
+    page.labelled("seed", Tone::Plain, &found.seed.to_string());
+    if let Some(known) = style.repeat.as_ref().or(found.command.as_ref()) {
+        machine::to_repeat(&mut page, known);
+    }
+    if let Some(folder) = &style.folder {
+        page.labelled("folder", Tone::Plain, folder);
+    }
+    for (name, text) in &style.notes {
+        page.labelled(name, Tone::Plain, text);
+    }
+    page.finish()
+}
+
+/// The 99th percentile and the goodput by rate: a bar on a logarithmic scale.
+fn curve(page: &mut Page, found: &Found) {
+    let p99 = |row: &&TrialRow| row.response.iter().find(|p| p.percent == 99.0).map(|p| p.value);
+    let mut rows: Vec<&TrialRow> =
+        found.trials.iter().filter(|row| p99(row).is_some_and(|x| x > 0.0)).collect();
+    if rows.len() < 2 {
+        return;
+    }
+    rows.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    let all = || rows.iter().filter_map(p99);
+    let (low, high) = (all().fold(f64::INFINITY, f64::min) / 1.5, all().fold(0.0, f64::max));
+    page.heading("p99 and goodput by rate (bars: logarithm of p99)");
+    for row in &rows {
+        let value = p99(row).unwrap_or_default();
+        let share = (value / low).ln() / (high / low).ln().max(1e-9);
+        let bar = "#".repeat(((share * BAR as f64).round() as usize).clamp(1, BAR));
+        let goodput = row.goodput.map_or_else(|| "-".to_owned(), |x| format!("{}/s", number(x)));
+        let (_, tone) = outcome(row.ended);
+        let line = format!("{:>9}/s  {bar:<BAR$}  {:>9}  {goodput:>10}", number(row.rate), time(value));
+        page.marked(2, "", tone, &line);
+    }
+}

@@ -1,0 +1,179 @@
+//! What a search says: the knee in a sentence, what to know about it, and what each trial came to.
+
+use super::Tone;
+use super::study::Sentence;
+use crate::format::{chosen_share, count, number, plural, rate, share, time};
+use headway_stats::search::{Found, OtherLimit, Outcome, RateOf, TrialEnd, TrialRow};
+
+fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
+    Sentence { tone, text: text.into() }
+}
+
+/// Arrivals per second, with what arrives where that are sessions: `41.6/s`, `41.6 sessions/s`.
+pub fn rate_of(found: &Found, per_second: f64) -> String {
+    match found.rate_of {
+        RateOf::Requests => rate(per_second),
+        RateOf::Sessions => format!("{} sessions/s", number(per_second)),
+    }
+}
+
+/// An interval of rates: `40.9 to 44.7/s`; an open one as `above 320/s`; none as `-`.
+pub fn between(found: &Found, interval: [Option<f64>; 2]) -> String {
+    match interval {
+        [Some(low), Some(high)] => format!("{} to {}", number(low), rate_of(found, high)),
+        [Some(low), None] => format!("above {}", rate_of(found, low)),
+        [None, Some(high)] => format!("below {}", rate_of(found, high)),
+        [None, None] => "-".to_owned(),
+    }
+}
+
+/// What was asked: `p(99)<100ms holds up to`.
+pub fn demand(found: &Found) -> String {
+    let verb = if found.thresholds.len() == 1 { "holds" } else { "hold" };
+    format!("{} {verb}", found.thresholds.join(", "))
+}
+
+/// The first line.
+pub fn headline(found: &Found) -> Sentence {
+    let demand = demand(found);
+    let known = match found.interval {
+        [None, None] => "nothing is known of the knee".to_owned(),
+        interval => format!("so far the knee is {}", between(found, interval)),
+    };
+    let lowest =
+        || found.interval[1].map_or_else(|| "the lowest rate".to_owned(), |rate| rate_of(found, rate));
+    match found.outcome {
+        Outcome::Found => {
+            let [low, high] = found.interval.map(|end| end.unwrap_or_default());
+            let half = found.reached.map(|half| format!(" (+-{})", share(half))).unwrap_or_default();
+            sentence(
+                Tone::Good,
+                format!(
+                    "{demand} up to a rate between {} and {}{half}",
+                    rate_of(found, low),
+                    rate_of(found, high)
+                ),
+            )
+        }
+        Outcome::Budget => sentence(
+            Tone::Warn,
+            format!(
+                "the budget of {} ended before the knee was known to +-{}: {known}",
+                time(found.budget_s),
+                chosen_share(found.precision)
+            ),
+        ),
+        Outcome::Interrupted => sentence(Tone::Warn, format!("interrupted: {known}")),
+        Outcome::Never => {
+            sentence(Tone::Bad, format!("no rate was found at which {demand}: not even {}", lowest()))
+        }
+        Outcome::Always => {
+            let to = found.interval[0].map(|rate| rate_of(found, rate)).unwrap_or_default();
+            sentence(Tone::Good, format!("{demand} at {to}, the highest rate that was allowed (--to)"))
+        }
+        Outcome::Generator => {
+            let limit = found.generator_limit.map(|rate| rate_of(found, rate)).unwrap_or_default();
+            let holds = match found.interval[0] {
+                Some(rate) => format!("{demand} at {}", rate_of(found, rate)),
+                None => "no rate was judged".to_owned(),
+            };
+            sentence(
+                Tone::Warn,
+                format!("the generator was the limit: it did not send {limit} as planned; {holds}"),
+            )
+        }
+        Outcome::NotMonotone => {
+            let [fails, holds] = found.not_monotone.unwrap_or_default();
+            sentence(
+                Tone::Bad,
+                format!(
+                    "there is no knee: at {} the thresholds fail and at {} they hold, each in repeated trials",
+                    rate_of(found, fails),
+                    rate_of(found, holds)
+                ),
+            )
+        }
+        Outcome::Undecided => sentence(Tone::Warn, format!("the trials decide nothing more: {known}")),
+    }
+}
+
+/// What to know about the knee, and what to do.
+pub fn notes(found: &Found) -> Vec<Sentence> {
+    let mut all = Vec::new();
+    match found.outcome {
+        Outcome::Budget => all.push(sentence(Tone::Plain, "a longer --budget, or a wider --precision, lets it end")),
+        Outcome::Never => {
+            if let Some(row) = found.trials.iter().rfind(|row| row.ended.is_failure()) {
+                let seen = row.response.iter().map(|p| format!("p{} {}", p.percent, time(p.value)));
+                let seen: Vec<String> = seen.chain(row.failed.map(|failed| format!("failed {}", share(failed)))).collect();
+                let text = format!("seen at {}: {}; a lower --from, or a threshold that the target can meet, is needed", rate_of(found, row.rate), seen.join(", "));
+                all.push(sentence(Tone::Plain, text));
+            }
+        }
+        Outcome::Always => all.push(sentence(Tone::Plain, "a higher --to, or none, lets it go on")),
+        Outcome::Generator => {
+            let busy = found.trials.iter().filter(|row| row.ended == TrialEnd::NotSent).filter_map(|row| row.generator_busy);
+            let busy = busy.reduce(f64::max).map(|busy| format!("; its busiest worker was at work for {} of the time", share(busy)));
+            let valid = found.interval[0].map(|rate| format!("; at {} its load was not INVALID", rate_of(found, rate)));
+            let text = format!(
+                "three trials at that rate were INVALID{}{}: the run folders have the reasons; another machine, or more threads, may send more",
+                busy.unwrap_or_default(),
+                valid.unwrap_or_default()
+            );
+            all.push(sentence(Tone::Plain, text));
+        }
+        Outcome::NotMonotone => all.push(sentence(
+            Tone::Plain,
+            "caches that fill, autoscaling or a change of the target while it was searched do that: warm it up, and search again",
+        )),
+        _ => {}
+    }
+    let left = found.trials.iter().filter(|row| !row.drained).count();
+    if left > 0 {
+        let text = format!(
+            "after {} the target had not answered everything: the next began with its backlog",
+            plural(left as u64, "trial")
+        );
+        all.push(sentence(Tone::Warn, text));
+    }
+    all
+}
+
+/// The knee at another limit.
+pub fn other_limit(found: &Found, other: &OtherLimit) -> String {
+    between(found, other.interval)
+}
+
+/// What a trial came to, in a word or two.
+pub fn outcome(end: TrialEnd) -> (&'static str, Tone) {
+    match end {
+        TrialEnd::Holds => ("holds", Tone::Good),
+        TrialEnd::Fails | TrialEnd::Backlog | TrialEnd::HeldBack => ("fails", Tone::Bad),
+        TrialEnd::Enough | TrialEnd::Undecided => ("undecided", Tone::Plain),
+        TrialEnd::NotSent => ("not sent", Tone::Warn),
+    }
+}
+
+/// Why it ended.
+pub fn why(found: &Found, row: &TrialRow) -> String {
+    match row.ended {
+        TrialEnd::Holds => "shown to hold".to_owned(),
+        TrialEnd::Fails => match row.threshold.and_then(|which| found.thresholds.get(which)) {
+            Some(threshold) if found.thresholds.len() > 1 => format!("{threshold} crossed"),
+            _ => "shown to be crossed".to_owned(),
+        },
+        TrialEnd::Backlog => "the backlog grew".to_owned(),
+        TrialEnd::HeldBack => "requests waited at the cap".to_owned(),
+        TrialEnd::Enough => "close to the knee".to_owned(),
+        TrialEnd::NotSent => "the load was not as planned".to_owned(),
+        TrialEnd::Undecided => "nothing was shown".to_owned(),
+    }
+}
+
+/// What was done in all.
+pub fn effort(found: &Found) -> String {
+    let trials = plural(found.trials.len() as u64, "trial");
+    let time = time(found.took_s);
+    let virtual_time = if found.simulated { " of virtual time" } else { "" };
+    format!("{trials}, {} requests, {time}{virtual_time}", count(found.requests))
+}

@@ -1,0 +1,251 @@
+//! The document that a search ends in: `"schema": "headway.search/1"`. The knee with its interval, and each trial.
+//!
+//! Plain data: times in seconds, rates per second. Deliberately absent: sentences (`report` makes them).
+
+use super::{Decision, Ended, Knee};
+use crate::summary::{Interval, LoadVerdict, Units};
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the document's shape.
+pub const SCHEMA: &str = "headway.search/1";
+
+/// A search.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Found {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Units of all numbers.
+    pub units: Units,
+    /// Name of the scenario, or of the target.
+    pub name: String,
+    /// The command line that produced this.
+    pub command: Option<String>,
+    /// Seed from which those of the trials come.
+    pub seed: u64,
+    /// Whether a model was searched, in virtual time.
+    pub simulated: bool,
+    /// What a rate counts: `requests`, or `sessions` where sessions of several requests arrive.
+    pub rate_of: RateOf,
+    /// Mean number of requests of a session; 1 where each arrival is one request.
+    pub requests_per_arrival: f64,
+    /// The thresholds, as they were written.
+    pub thresholds: Vec<String>,
+    /// Half the width of the interval over its middle that was asked for.
+    pub precision: f64,
+    /// The first rate, per second.
+    pub from: f64,
+    /// The highest rate that was allowed; null where none was given.
+    pub to: Option<f64>,
+    /// Longest time that all trials together might take, seconds.
+    pub budget_s: f64,
+    /// Time that they took, their warm-up and what was waited for included, seconds.
+    pub took_s: f64,
+    /// Requests that were sent in all.
+    pub requests: u64,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The knee: the highest rate that was shown to hold, and the lowest that was shown not to. Null where there is none on that side.
+    pub interval: [Option<f64>; 2],
+    /// Half the width of the interval over its middle; null while it has one end only.
+    pub reached: Option<f64>,
+    /// Where a rate fails and a higher one holds, each in repeated trials: these two.
+    pub not_monotone: Option<Interval>,
+    /// The lowest rate that the generator could not send as planned; null where there is none.
+    pub generator_limit: Option<f64>,
+    /// What the same trials say of half and twice the limits of the response times.
+    pub other_limits: Vec<OtherLimit>,
+    /// The trials, in the order in which they were played.
+    pub trials: Vec<TrialRow>,
+}
+
+/// What a rate counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateOf {
+    /// Requests.
+    #[default]
+    Requests,
+    /// Sessions of several requests.
+    Sessions,
+}
+
+/// What became of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The knee is known as precisely as was asked.
+    Found,
+    /// The budget ended first.
+    #[default]
+    Budget,
+    /// It was interrupted.
+    Interrupted,
+    /// Not even the lowest rate holds.
+    Never,
+    /// The highest rate that was allowed holds.
+    Always,
+    /// The generator was the limit.
+    Generator,
+    /// A rate fails and a higher one holds.
+    NotMonotone,
+    /// Trials decide nothing.
+    Undecided,
+}
+
+/// The knee at another limit.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtherLimit {
+    /// This many times each limit of a response time.
+    pub factor: f64,
+    /// The highest rate that was shown to hold, and the lowest that was shown not to.
+    pub interval: [Option<f64>; 2],
+}
+
+/// A trial.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrialRow {
+    /// Arrivals per second that were planned.
+    pub rate: f64,
+    /// Seed of its draws.
+    pub seed: u64,
+    /// What it came to.
+    pub ended: TrialEnd,
+    /// The threshold that failed, if one did: its place among them, from 0.
+    pub threshold: Option<usize>,
+    /// The logarithm of the worst share over its limit, and its variance.
+    pub log_ratio: Option<[f64; 2]>,
+    /// What each threshold's share was seen to be.
+    pub shares: Vec<Share>,
+    /// On which side of half (0) and twice (1) the limits it was shown to be: true: it holds.
+    pub other_limits: [Option<bool>; 2],
+    /// Requests that were sent, its warm-up included.
+    pub requests: u64,
+    /// Seconds from its first request to its last response.
+    pub took_s: f64,
+    /// Whether every request was answered or given up before the next trial.
+    pub drained: bool,
+    /// The verdict on its load.
+    pub verdict: Option<LoadVerdict>,
+    /// Requests due per second of its measured phase, those that were sent, and good answers.
+    pub offered: Option<f64>,
+    /// Sent.
+    pub sent: Option<f64>,
+    /// Good answers within it.
+    pub goodput: Option<f64>,
+    /// Percentiles of the response time in seconds: p50, p90, p99, p99.9; none that cannot be told.
+    pub response: Vec<Percentile>,
+    /// Share of requests that failed.
+    pub failed: Option<f64>,
+    /// The busiest worker's share of time with work, of a live trial.
+    pub generator_busy: Option<f64>,
+    /// Its run folder.
+    pub folder: Option<String>,
+}
+
+/// A percentile of a trial.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Percentile {
+    /// Which: 99.9.
+    pub percent: f64,
+    /// Seconds.
+    pub value: f64,
+    /// 95 % interval, where there is one.
+    pub ci95: Option<Interval>,
+    /// Whether it is only known to be at least that.
+    pub lower_bound: bool,
+}
+
+/// A share of the requests of a trial: those beyond a limit, or failures.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Share {
+    /// The share that was seen.
+    pub value: f64,
+    /// The largest that is allowed.
+    pub limit: f64,
+    /// Requests after the warm-up.
+    pub n: u64,
+    /// Independent requests that would prove as much.
+    pub effective: f64,
+}
+
+/// What a trial came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialEnd {
+    /// Every threshold was shown to hold.
+    Holds,
+    /// One was shown not to.
+    Fails,
+    /// The backlog grew.
+    Backlog,
+    /// The target or the connection cap held requests back.
+    HeldBack,
+    /// As much was seen as was asked for, and neither was shown: its rate is close to the knee.
+    Enough,
+    /// The generator did not send the load as planned.
+    NotSent,
+    /// It ended before anything was shown.
+    #[default]
+    Undecided,
+}
+
+impl TrialEnd {
+    /// Whether its rate is too high.
+    pub fn is_failure(self) -> bool {
+        matches!(self, TrialEnd::Fails | TrialEnd::Backlog | TrialEnd::HeldBack)
+    }
+}
+
+impl From<Ended> for TrialEnd {
+    fn from(ended: Ended) -> TrialEnd {
+        match ended {
+            Ended::Decided(Decision::Holds) => TrialEnd::Holds,
+            Ended::Decided(Decision::Fails { .. }) => TrialEnd::Fails,
+            Ended::Decided(Decision::Backlog) => TrialEnd::Backlog,
+            Ended::Decided(Decision::Enough) => TrialEnd::Enough,
+            Ended::HeldBack => TrialEnd::HeldBack,
+            Ended::NotSent => TrialEnd::NotSent,
+            Ended::Nothing => TrialEnd::Undecided,
+        }
+    }
+}
+
+impl Found {
+    /// Takes what the search says of the knee.
+    pub fn conclude(&mut self, knee: Knee) {
+        match knee {
+            Knee::Within(_) => self.outcome = Outcome::Found,
+            Knee::Below(_) => self.outcome = Outcome::Never,
+            Knee::Above(_) => self.outcome = Outcome::Always,
+            Knee::Generator { limit, .. } => {
+                self.outcome = Outcome::Generator;
+                self.generator_limit = Some(limit);
+            }
+            Knee::NotMonotone { fails, holds } => {
+                self.outcome = Outcome::NotMonotone;
+                self.interval = [None, None];
+                self.reached = None;
+                self.not_monotone = Some([fails, holds]);
+            }
+            Knee::Undecided { .. } => self.outcome = Outcome::Undecided,
+        }
+    }
+}
+
+/// The knee at another limit, from the same trials; `which`: 0 for half, 1 for twice the limit.
+pub fn other_limit(factor: f64, which: usize, trials: &[TrialRow]) -> OtherLimit {
+    let sides =
+        |wanted: bool| trials.iter().filter(move |t| t.other_limits[which] == Some(wanted)).map(|t| t.rate);
+    let holds = sides(true).reduce(f64::max);
+    let fails = sides(false).reduce(f64::min);
+    // Trials that contradict each other say nothing.
+    match (holds, fails) {
+        (Some(low), Some(high)) if low > high => OtherLimit { factor, interval: [None, None] },
+        interval => OtherLimit { factor, interval: interval.into() },
+    }
+}

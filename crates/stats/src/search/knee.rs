@@ -1,0 +1,437 @@
+//! Which rate is tried next, and when the knee is known: sans-IO, fed with how trials ended.
+//!
+//! Rates double until one fails. Then a line is fitted through the logarithms of the shares beyond the limit against the rate, near
+//! the limit: in queues whose services have light tails the logarithm of a tail probability is about linear in the rate near
+//! saturation (Kingman 1962, "On queues in heavy traffic"; exactly so in M/M/1). The rate at which it crosses zero is the knee, with
+//! the interval of Fieller (1954, "Some problems in interval estimation"), and the next rate is where it makes that interval
+//! narrowest: near the knee, on the side of which less is known. Trials are as long as the precision that is still missing asks
+//! for (a fixed-width interval: Chow and Robbins 1965).
+//!
+//! Where a step and no curve leads from holding to failing, no line fits: the interval is then from the highest rate that was shown
+//! to hold to the lowest that was shown not to, and nothing but monotony is assumed.
+//!
+//! Deliberately absent: clocks, seeds, and who plays the trials.
+
+use super::trial::{Ask, Decision};
+
+/// Independent events after which a trial that shows neither has seen enough, while the knee is sought.
+const ROUGH: f64 = 3.0;
+/// The fewest that are asked for where the share is measured.
+const FEWEST: f64 = 3.0;
+/// The most.
+const MOST_EVENTS: f64 = 2_000.0;
+/// Distance from the limit, as a logarithm, at which shares are measured.
+const ASIDE: f64 = 0.7;
+/// The same of rates at most, as a multiple of the precision.
+const MOST_ASIDE: f64 = 2.0;
+/// Points farther from the limit, as a logarithm, are no part of the fit.
+const FAR: f64 = 3.2;
+/// How far a curve bends away from its line: standard deviation, as a multiple of the square of the distance from the limit, and of the
+/// slope times the square of the relative distance in rate.
+const BEND: [f64; 2] = [0.1, 1.5];
+/// Standard errors of a 95 % interval: Student's t with 12 degrees of freedom, as the variances rest on few independent events.
+const Z: f64 = 2.2;
+/// Trials at one rate whose outcomes differ, or that could not be sent, before it is given up.
+const REPEATS: usize = 3;
+/// Bounds of the slope of the line: logarithm of the share against relative rate.
+const SLOPES: [f64; 2] = [0.5, 1_000.0];
+/// Trials at most.
+const MOST: usize = 60;
+
+/// What a search looks for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bounds {
+    /// The first rate, per second.
+    pub from: f64,
+    /// The lowest rate; as `from` if the user gave one.
+    pub lowest: f64,
+    /// The highest rate.
+    pub to: Option<f64>,
+    /// Half the width of the interval over its middle, at most.
+    pub precision: f64,
+}
+
+/// What a trial came to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Ended {
+    /// As it was decided.
+    Decided(Decision),
+    /// The target held the load back by other means: it shed it, or the connection cap did.
+    HeldBack,
+    /// The load could not be sent as planned, and the generator was the reason: nothing is known of the target.
+    NotSent,
+    /// Nothing follows from it.
+    Nothing,
+}
+
+/// A trial that has ended.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tried {
+    /// Its rate, per second.
+    pub rate: f64,
+    /// What it came to.
+    pub ended: Ended,
+    /// The logarithm of the worst share over its limit, and its variance; none where nothing was seen.
+    pub log_ratio: Option<(f64, f64)>,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Next {
+    /// A trial at this rate.
+    Trial {
+        /// Rate per second.
+        rate: f64,
+        /// What is asked of it.
+        ask: Ask,
+    },
+    /// The search is over.
+    Over(Knee),
+}
+
+/// What is known of the knee.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Knee {
+    /// It lies in this interval, which is as narrow as was asked.
+    Within([f64; 2]),
+    /// Not even the lowest rate that was tried holds.
+    Below(f64),
+    /// The highest rate that was asked for holds.
+    Above(f64),
+    /// The generator could send no more.
+    Generator {
+        /// The highest rate that holds; none: no rate was shown to.
+        holds: Option<f64>,
+        /// The lowest that could not be sent.
+        limit: f64,
+    },
+    /// A rate fails and a higher one holds, each in repeated trials.
+    NotMonotone {
+        /// Fails.
+        fails: f64,
+        /// Holds.
+        holds: f64,
+    },
+    /// Trials decide nothing.
+    Undecided,
+}
+
+/// The search.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Search {
+    bounds: Bounds,
+    tried: Vec<Tried>,
+}
+
+/// What the trials at one rate say.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Rate {
+    rate: f64,
+    holds: usize,
+    fails: usize,
+    not_sent: usize,
+    nothing: usize,
+}
+
+impl Rate {
+    fn holds(&self) -> bool {
+        self.holds > self.fails
+    }
+    fn fails(&self) -> bool {
+        self.fails > self.holds
+    }
+    fn decided(&self) -> usize {
+        self.holds + self.fails
+    }
+}
+
+impl Search {
+    /// A search within those bounds.
+    pub fn new(bounds: Bounds) -> Search {
+        Search { bounds, tried: Vec::new() }
+    }
+
+    /// Takes a trial.
+    pub fn take(&mut self, tried: Tried) {
+        self.tried.push(tried);
+    }
+
+    /// The trials so far.
+    pub fn tried(&self) -> &[Tried] {
+        &self.tried
+    }
+
+    /// What is known so far: the interval of the fit where there is one, else the highest rate that holds and the lowest that fails.
+    pub fn interval(&self) -> [Option<f64>; 2] {
+        let (holds, fails) = ends(&self.rates());
+        let (Some(low), Some(high)) = (holds, fails) else { return [holds, fails] };
+        let bracket = [low, high];
+        let fitted = self.fit().and_then(|fit| fit.interval());
+        let narrower = fitted.filter(|fitted| low <= high && half(*fitted) < half(bracket));
+        narrower.unwrap_or(bracket).map(Some)
+    }
+
+    /// Half the width of the interval over its middle; none while it has one end only.
+    pub fn precision(&self) -> Option<f64> {
+        match self.interval() {
+            [Some(low), Some(high)] => Some(half([low, high])),
+            _ => None,
+        }
+    }
+
+    /// What is to be done next.
+    pub fn next(&self) -> Next {
+        let rates = self.rates();
+        let (holds, fails) = ends(&rates);
+        // Trials at one rate that differ, or that could not be sent, are repeated.
+        let again = |rate: &&Rate| {
+            let torn = rate.holds == rate.fails && rate.holds > 0 && rate.decided() < REPEATS;
+            let not_sent = rate.decided() == 0 && (1..REPEATS).contains(&rate.not_sent);
+            let nothing = rate.decided() == 0 && rate.not_sent == 0 && (1..REPEATS).contains(&rate.nothing);
+            torn || not_sent || nothing
+        };
+        if let Some(rate) = rates.iter().find(again) {
+            return decide(rate.rate);
+        }
+        if self.tried.len() >= MOST {
+            return Next::Over(Knee::Undecided);
+        }
+        match (holds, fails) {
+            (Some(holds), Some(fails)) if fails < holds => contradicted(&rates, fails, holds),
+            (Some(holds), Some(fails)) => self.between(holds, fails),
+            (None, Some(fails)) => self.downwards(fails),
+            (holds, None) => self.upwards(holds, &rates),
+        }
+    }
+
+    /// No rate holds yet.
+    fn downwards(&self, fails: f64) -> Next {
+        let lowest = self.bounds.lowest;
+        if fails <= lowest * (1.0 + 1e-9) {
+            return Next::Over(Knee::Below(fails));
+        }
+        decide((fails / 2.0).max(lowest))
+    }
+
+    /// No rate fails yet.
+    fn upwards(&self, holds: Option<f64>, rates: &[Rate]) -> Next {
+        let Bounds { from, lowest, to, .. } = self.bounds;
+        let limit = rates.iter().find(|r| r.decided() == 0 && r.not_sent >= REPEATS).map(|r| r.rate);
+        match (limit, holds) {
+            (Some(limit), None) if limit <= lowest * (1.0 + 1e-9) => {
+                Next::Over(Knee::Generator { holds: None, limit })
+            }
+            (Some(limit), None) => decide((limit / 2.0).max(lowest)),
+            (Some(limit), Some(holds)) if limit <= holds * 1.25 => {
+                Next::Over(Knee::Generator { holds: Some(holds), limit })
+            }
+            // Between the two it may still fail for the target's reasons.
+            (Some(limit), Some(holds)) => decide((holds * limit).sqrt()),
+            (None, holds) => {
+                let top = rates.last().map(|r| r.rate);
+                let next = top.map_or(from, |top| top * 2.0);
+                match to {
+                    Some(to) if holds.is_some_and(|holds| holds >= to * (1.0 - 1e-9)) => {
+                        Next::Over(Knee::Above(to))
+                    }
+                    Some(to) => decide(next.min(to)),
+                    None => decide(next),
+                }
+            }
+        }
+    }
+
+    /// A rate holds and a higher one fails.
+    fn between(&self, holds: f64, fails: f64) -> Next {
+        let precision = self.bounds.precision;
+        let bracket = [holds, fails];
+        let fit = self.fit();
+        let fitted = fit.and_then(|fit| fit.interval());
+        if let Some(interval) = [Some(bracket), fitted].into_iter().flatten().find(|i| half(*i) <= precision)
+        {
+            return Next::Over(Knee::Within(interval));
+        }
+        let ratio = fails / holds;
+        let inside = |rate: f64, share: f64| rate.clamp(holds * ratio.powf(share), fails / ratio.powf(share));
+        let middle = (holds * fails).sqrt();
+        let Some(fit) = fit.filter(|fit| fit.is_near(bracket) && fit.error < 0.2 * fit.root) else {
+            // The more trials in the bracket have shown nothing, the longer the next.
+            let within =
+                |t: &&Tried| holds < t.rate && t.rate < fails && t.ended == Ended::Decided(Decision::Enough);
+            let nothing = self.tried.iter().filter(within).count() as i32;
+            let root = self.chord(middle).unwrap_or(middle);
+            return Next::Trial {
+                rate: inside(root, 0.15),
+                ask: Ask::Decide((ROUGH * 1.5f64.powi(nothing)).min(MOST_EVENTS)),
+            };
+        };
+        let slope = fit.slope * fit.root;
+        let aside = (ASIDE / slope).min(MOST_ASIDE * precision);
+        let [below, above] = fit.sides;
+        let rate = if below <= above { fit.root * (1.0 - aside) } else { fit.root * (1.0 + aside) };
+        // What the interval needs in all, less what is there; half of it from each side.
+        let needed = (Z / (precision * slope)).powi(2) * 1.1;
+        let missing = (needed - below - above) / if fit.is_balanced() { 1.0 } else { 2.0 };
+        Next::Trial {
+            rate: inside(rate, 0.02),
+            ask: Ask::Measure(missing.max(needed / 4.0).clamp(FEWEST, MOST_EVENTS)),
+        }
+    }
+
+    /// The fit near the limit.
+    fn fit(&self) -> Option<Fit> {
+        let (Some(low), Some(high)) = ends(&self.rates()) else { return None };
+        let near = |t: &Tried| t.log_ratio.filter(|(ratio, variance)| ratio.abs() < FAR && *variance < 1.6);
+        let points: Vec<_> = self.tried.iter().filter_map(|t| Some((t.rate, near(t)?))).collect();
+        let mut fit = Fit::through(&points, (low * high).sqrt(), 2.0)?;
+        for _ in 0..2 {
+            let root = fit.root.clamp(low, high);
+            fit = Fit::through(&points, root, fit.slope * root)?;
+        }
+        Some(fit)
+    }
+
+    /// Where the line from the nearest trials below to those above the limit crosses it, near that rate.
+    fn chord(&self, near: f64) -> Option<f64> {
+        let distance = |t: &&(f64, f64)| (t.0 / near).ln().abs();
+        let points: Vec<(f64, f64)> =
+            self.tried.iter().filter_map(|t| Some((t.rate, t.log_ratio?.0.clamp(-3.0, 3.0)))).collect();
+        let nearest = |above: bool| {
+            points
+                .iter()
+                .filter(|p| (p.1 > 0.0) == above)
+                .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+                .copied()
+        };
+        let ((low, under), (high, over)) = (nearest(false)?, nearest(true)?);
+        (low < high).then(|| low + (high - low) * -under / (over - under))
+    }
+
+    /// Rates, ascending, with the outcomes of their trials.
+    fn rates(&self) -> Vec<Rate> {
+        let mut all: Vec<Rate> = Vec::new();
+        for tried in &self.tried {
+            let place = all.iter().position(|r| r.rate == tried.rate).unwrap_or_else(|| {
+                all.push(Rate { rate: tried.rate, holds: 0, fails: 0, not_sent: 0, nothing: 0 });
+                all.len() - 1
+            });
+            let rate = &mut all[place];
+            match tried.ended {
+                Ended::Decided(Decision::Holds) => rate.holds += 1,
+                Ended::Decided(Decision::Fails { .. } | Decision::Backlog) | Ended::HeldBack => {
+                    rate.fails += 1
+                }
+                Ended::Decided(Decision::Enough) => {}
+                Ended::NotSent => rate.not_sent += 1,
+                Ended::Nothing => rate.nothing += 1,
+            }
+        }
+        all.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        all
+    }
+}
+
+fn decide(rate: f64) -> Next {
+    Next::Trial { rate, ask: Ask::Decide(MOST_EVENTS) }
+}
+
+/// Each is tried once more before the curve is taken not to be monotone.
+fn contradicted(rates: &[Rate], fails: f64, holds: f64) -> Next {
+    let trials = |rate: f64| rates.iter().find(|r| r.rate == rate).map_or(0, Rate::decided);
+    match [fails, holds].into_iter().find(|&rate| trials(rate) < 2) {
+        Some(rate) => decide(rate),
+        None => Next::Over(Knee::NotMonotone { fails, holds }),
+    }
+}
+
+/// Half the width of an interval over its middle.
+fn half([low, high]: [f64; 2]) -> f64 {
+    (high - low) / (high + low)
+}
+
+/// The highest rate that holds, and the lowest that fails: of those above the lowest that holds, if there is one.
+fn ends(rates: &[Rate]) -> (Option<f64>, Option<f64>) {
+    let lowest = rates.iter().find(|r| r.holds()).map_or(0.0, |r| r.rate);
+    let holds = rates.iter().rev().find(|r| r.holds()).map(|r| r.rate);
+    let fails = rates.iter().find(|r| r.fails() && r.rate > lowest).map(|r| r.rate);
+    (holds, fails)
+}
+
+/// A line through logarithms of shares over their limit, by weighted least squares.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Fit {
+    /// Per unit of the rate.
+    slope: f64,
+    /// The rate at which the share is its limit.
+    root: f64,
+    /// Standard error of that.
+    error: f64,
+    /// Value at the mean of the rates, that mean, and the variances of value and slope.
+    value: f64,
+    mean: f64,
+    variances: [f64; 2],
+    /// Sums of the weights of points below and above the limit.
+    sides: [f64; 2],
+}
+
+impl Fit {
+    /// Points weigh the less the farther they lie from the limit, and from the rate `near`, as the curve bends; `steep`: its slope there,
+    /// by relative rate. None for fewer than two rates, and for a line that does not rise.
+    fn through(points: &[(f64, (f64, f64))], near: f64, steep: f64) -> Option<Fit> {
+        let weight = |x: f64, y: f64, variance: f64| {
+            let off = x / near - 1.0;
+            1.0 / (variance + (BEND[0] * y * y).powi(2) + (BEND[1] * steep * off * off).powi(2))
+        };
+        let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+            points.iter().map(|&(x, (y, variance))| weight(x, y, variance) * of(x, y)).sum()
+        };
+        let all = sum(&|_, _| 1.0);
+        if all <= 0.0 {
+            return None;
+        }
+        let (mean, value) = (sum(&|x, _| x) / all, sum(&|_, y| y) / all);
+        let spread = sum(&|x, _| (x - mean) * (x - mean));
+        if spread <= all * (1e-4 * mean) * (1e-4 * mean) {
+            return None;
+        }
+        let slope = sum(&|x, y| (x - mean) * (y - value)) / spread;
+        if slope * mean < SLOPES[0] || slope * mean > SLOPES[1] {
+            return None;
+        }
+        let residuals = sum(&|x, y| (y - value - slope * (x - mean)).powi(2));
+        let free = points.len() as f64 - 2.0;
+        // Points that scatter more than their variances allow (Birge 1932).
+        let scatter = if free > 0.0 { (residuals / free).max(1.0) } else { 1.0 };
+        let variances = [scatter / all, scatter / spread];
+        let root = mean - value / slope;
+        let off = root - mean;
+        let error = ((variances[0] + off * off * variances[1]) / (slope * slope)).sqrt();
+        let side = |above: bool| sum(&|_, y| f64::from(u8::from((y > 0.0) == above)));
+        Some(Fit { slope, root, error, value, mean, variances, sides: [side(false), side(true)] })
+    }
+
+    /// Fieller's interval of the root; none where the slope is not shown to be above zero.
+    fn interval(&self) -> Option<[f64; 2]> {
+        let [of_value, of_slope] = self.variances;
+        // (value + slope d)^2 <= Z^2 (of_value + of_slope d^2), in the distance d from the mean.
+        let a = self.slope * self.slope - Z * Z * of_slope;
+        let b = self.value * self.slope;
+        let c = self.value * self.value - Z * Z * of_value;
+        let inside = b * b - a * c;
+        if a <= 0.0 || inside < 0.0 || !self.is_balanced() {
+            return None;
+        }
+        let ends = [-b - inside.sqrt(), -b + inside.sqrt()].map(|end| self.mean + end / a);
+        (ends[0] > 0.0).then_some(ends)
+    }
+
+    /// Whether both sides of the limit were seen.
+    fn is_balanced(&self) -> bool {
+        self.sides.iter().all(|weight| *weight >= 2.0)
+    }
+
+    /// Whether the root lies within a bracket, or near it.
+    fn is_near(&self, [low, high]: [f64; 2]) -> bool {
+        (0.9 * low..=1.1 * high).contains(&self.root)
+    }
+}

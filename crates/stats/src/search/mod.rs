@@ -1,0 +1,26 @@
+//! The search for the knee: the highest rate at which every threshold holds.
+//!
+//! ```text
+//! Search::next ──> rate ──> who plays it ──> observations ──> Trial: holds, fails, too close
+//!       ^                                                        │
+//!       └──────────────────── Search::take <─────────────────────┘
+//! ```
+//!
+//! Deliberately absent: who plays trials, in which time, and against what.
+
+mod batches;
+mod document;
+mod evidence;
+mod knee;
+mod trial;
+
+pub use batches::Seen;
+pub use document::{
+    Found, OtherLimit, Outcome, Percentile, RateOf, SCHEMA, Share, TrialEnd, TrialRow, other_limit,
+};
+pub use evidence::{Evidence, Side};
+pub use knee::{Bounds, Ended, Knee, Next, Search, Tried};
+pub use trial::{Ask, Criterion, Decision, NoCriterion, Trial, WARM_UP};
+
+#[cfg(test)]
+mod tests;

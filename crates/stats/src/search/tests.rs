@@ -1,0 +1,241 @@
+//! Searches of queues whose knees have a formula.
+
+use super::*;
+use crate::queueing::Mmc;
+use headway_base::Nanos;
+use headway_base::random::Stream;
+use headway_base::special::exponential;
+use headway_base::station::{Admission, Station};
+
+/// c servers, exponential service, room for some to wait.
+#[derive(Clone, Copy)]
+struct Queue {
+    servers: u32,
+    service_s: f64,
+    room: Option<usize>,
+}
+
+/// Most requests of a trial: more are a mistake of the rule.
+const MOST: u64 = 50_000_000;
+
+impl Queue {
+    /// A trial, and how many requests it took.
+    fn trial(self, criteria: &[Criterion], rate: f64, ask: Ask, seed: u64) -> (Trial, u64) {
+        let mut trial = Trial::new(criteria, rate, ask);
+        let mut station = Station::new(self.servers, self.room, None);
+        let stream = Stream::new(seed, "search-tests");
+        let (mut now, mut n) = (0.0, 0);
+        loop {
+            let mut draws = stream.item(n);
+            now += exponential(&mut draws) / rate;
+            let at = Nanos::from_secs_f64(now);
+            let seen =
+                match station.arrive(at, Nanos::from_secs_f64(self.service_s * exponential(&mut draws))) {
+                    Admission::Departs(done) => Seen { time: done - at, failed: false },
+                    Admission::Rejected => Seen { time: Nanos::ZERO, failed: true },
+                };
+            n += 1;
+            if trial.take(at, |_| Some(seen)) || n >= MOST {
+                return (trial, n);
+            }
+        }
+    }
+
+    /// A search: what it came to, its trials, and how many requests they took.
+    fn search(self, criteria: &[Criterion], bounds: Bounds, seed: u64) -> (Knee, Search, u64) {
+        let mut search = Search::new(bounds);
+        let (mut requests, mut trials) = (0, 0);
+        loop {
+            match search.next() {
+                Next::Over(knee) => return (knee, search, requests),
+                Next::Trial { rate, ask } => {
+                    let (trial, n) =
+                        self.trial(criteria, rate, ask, Stream::new(seed, "trial").bits(trials, 0));
+                    requests += n;
+                    trials += 1;
+                    let ended = trial.decided().map_or(Ended::Nothing, Ended::Decided);
+                    search.take(Tried { rate, ended, log_ratio: trial.log_ratio() });
+                }
+            }
+        }
+    }
+}
+
+fn below(ms: i64, share: f64) -> Criterion {
+    Criterion { limit: Some(Nanos::from_millis(ms)), share }
+}
+
+/// The rate at which a share `share` of the responses takes longer than `limit_s`.
+fn knee(servers: u32, mean_service: f64, limit_s: f64, share: f64) -> f64 {
+    let (mut low, mut high) = (0.0, f64::from(servers) / mean_service);
+    for _ in 0..60 {
+        let rate = 0.5 * (low + high);
+        let beyond = Mmc { rate, mean_service, servers }.sojourn_beyond(limit_s);
+        if beyond > share { high = rate } else { low = rate }
+    }
+    low
+}
+
+/// The search from a random rate far below the knee.
+fn from_below(queue: Queue, criterion: Criterion, truth: f64, seed: u64) -> (Knee, Search, u64) {
+    let offset = Stream::new(seed, "start").item(0).open01();
+    let from = truth / (3.0 + offset).exp2();
+    queue.search(&[criterion], Bounds { from, lowest: from, to: None, precision: 0.05 }, seed)
+}
+
+/// Of 16 intervals that hold the truth with probability 0.93 each, fewer than 12 do so in 0.2 %.
+#[test]
+fn intervals_hold_the_knee() {
+    for (servers, service_s, limit_ms, share) in
+        [(1, 0.001, 10, 0.01), (1, 0.001, 10, 0.1), (2, 0.001, 12, 0.05)]
+    {
+        let truth = knee(servers, service_s, f64::from(limit_ms) / 1e3, share);
+        let queue = Queue { servers, service_s, room: None };
+        let mut held = 0;
+        for seed in 0..16 {
+            let (found, search, _) = from_below(queue, below(i64::from(limit_ms), share), truth, seed);
+            let Knee::Within([low, high]) = found else {
+                panic!("seed {seed}: {found:?} of {:?}", search.tried())
+            };
+            assert!((high - low) / (high + low) <= 0.05, "{low} {high}");
+            held += usize::from(low <= truth && truth <= high);
+        }
+        assert!(held >= 12, "{servers} servers, {limit_ms} ms: {held} of 16");
+    }
+}
+
+/// M/M/1/K: the share that is turned away.
+#[test]
+fn failures_have_a_knee_too() {
+    let queue = Queue { servers: 1, service_s: 0.001, room: Some(9) };
+    let criterion = Criterion { limit: None, share: 0.02 };
+    let loss = |rate: f64| crate::queueing::Mmck::mm1k(rate, 0.001, 10).solve().loss;
+    let held = (0..8).filter(|&seed| match from_below(queue, criterion, 700.0, seed).0 {
+        Knee::Within([low, high]) => loss(low) <= 0.02 && 0.02 <= loss(high),
+        other => panic!("seed {seed}: {other:?}"),
+    });
+    assert!(held.count() >= 6);
+}
+
+/// Independent responses of which exactly the limit is beyond: a trial is decided for either side in at most 2 %, by chance.
+#[test]
+fn a_share_at_its_limit_is_seldom_decided() {
+    let criterion = below(100, 0.05);
+    let mut wrong = 0;
+    for seed in 0..200 {
+        let stream = Stream::new(seed, "at-the-limit");
+        let mut trial = Trial::new(&[criterion], 1_000.0, Ask::Decide(f64::INFINITY));
+        for k in 0..60_000u64 {
+            let beyond = stream.item(k).open01() < 0.05;
+            let seen = Seen { time: Nanos::from_millis(if beyond { 101 } else { 10 }), failed: false };
+            if trial.take(Nanos::from_millis(k as i64), |_| Some(seen)) {
+                break;
+            }
+        }
+        wrong += usize::from(trial.decided().is_some());
+    }
+    // Four expected for each side at most; 17 or more of 200 at 4 % in 0.5 %.
+    assert!(wrong <= 16, "{wrong} of 200");
+}
+
+#[test]
+fn a_backlog_that_grows_ends_a_trial() {
+    let mut trial = Trial::new(&[below(100, 0.01)], 1_000.0, Ask::Decide(10.0));
+    // 100 ms at 1,000/s are 100 requests: noise around twice that is none, and growth is.
+    assert!((0..40).all(|i| !trial.backlog(150 + i * 37 % 90)));
+    assert!((0..40).any(|i| trial.backlog(200 + 20 * i)));
+    assert_eq!(trial.decided(), Some(Decision::Backlog));
+}
+
+/// Plays trials whose outcome follows from the rate alone.
+fn scripted(bounds: Bounds, mut outcome: impl FnMut(f64, usize) -> Ended) -> (Knee, Vec<Tried>) {
+    let mut search = Search::new(bounds);
+    loop {
+        match search.next() {
+            Next::Over(knee) => return (knee, search.tried().to_vec()),
+            Next::Trial { rate, .. } => {
+                let ended = outcome(rate, search.tried().len());
+                search.take(Tried { rate, ended, log_ratio: None });
+            }
+        }
+    }
+}
+
+const HOLDS: Ended = Ended::Decided(Decision::Holds);
+const FAILS: Ended = Ended::Decided(Decision::Fails { criterion: 0 });
+
+fn bounds(from: f64, to: Option<f64>) -> Bounds {
+    Bounds { from, lowest: from, to, precision: 0.05 }
+}
+
+#[test]
+fn a_step_is_bracketed() {
+    let (knee, _) = scripted(bounds(10.0, None), |rate, _| if rate <= 137.0 { HOLDS } else { FAILS });
+    let Knee::Within([low, high]) = knee else { panic!("{knee:?}") };
+    assert!(low <= 137.0 && 137.0 < high && (high - low) / (high + low) <= 0.05, "{low} {high}");
+}
+
+#[test]
+fn what_never_or_always_holds_is_said() {
+    assert_eq!(scripted(bounds(10.0, None), |_, _| FAILS).0, Knee::Below(10.0));
+    let lower = Bounds { lowest: 1.0, ..bounds(10.0, None) };
+    let (knee, tried) = scripted(lower, |_, _| FAILS);
+    assert_eq!((knee, tried.len()), (Knee::Below(1.0), 5));
+    assert_eq!(scripted(bounds(10.0, Some(500.0)), |_, _| HOLDS).0, Knee::Above(500.0));
+}
+
+#[test]
+fn the_generators_limit_is_tried_three_times_and_approached() {
+    let (knee, tried) =
+        scripted(bounds(10.0, None), |rate, _| if rate < 100.0 { HOLDS } else { Ended::NotSent });
+    let Knee::Generator { holds: Some(holds), limit } = knee else { panic!("{knee:?}") };
+    assert!(holds < 100.0 && 100.0 <= limit && limit <= 1.25 * holds, "{holds} {limit}");
+    assert_eq!(tried.iter().filter(|t| t.rate == limit).count(), 3);
+    // A target that fails below that is found all the same.
+    let (knee, _) = scripted(bounds(10.0, None), |rate, _| match rate {
+        _ if rate > 150.0 => Ended::NotSent,
+        _ if rate > 90.0 => Ended::HeldBack,
+        _ => HOLDS,
+    });
+    assert!(matches!(knee, Knee::Within([low, high]) if low <= 90.0 && 90.0 < high), "{knee:?}");
+}
+
+#[test]
+fn a_curve_that_is_not_monotone_has_no_knee() {
+    // It holds at 10, fails around 20, and holds from 30 on.
+    let (knee, _) = scripted(bounds(10.0, Some(100.0)), |rate, n| match rate {
+        _ if n < 3 && rate > 19.0 => {
+            if n == 1 {
+                FAILS
+            } else {
+                HOLDS
+            }
+        }
+        _ if (15.0..30.0).contains(&rate) => FAILS,
+        _ => HOLDS,
+    });
+    // Between 10 and 20 it is bracketed before anything above is tried: what was not looked at is not known.
+    assert!(matches!(knee, Knee::Within([low, high]) if 14.0 <= low && high <= 20.0), "{knee:?}");
+    let mut search = Search::new(bounds(10.0, None));
+    let mut take = |rate, ended| search.take(Tried { rate, ended, log_ratio: None });
+    [(10.0, HOLDS), (20.0, FAILS), (20.0, FAILS), (30.0, HOLDS)]
+        .into_iter()
+        .for_each(|(rate, ended)| take(rate, ended));
+    assert_eq!(search.next(), Next::Trial { rate: 30.0, ask: Ask::Decide(2_000.0) }, "it is tried once more");
+    search.take(Tried { rate: 30.0, ended: HOLDS, log_ratio: None });
+    assert_eq!(search.next(), Next::Over(Knee::NotMonotone { fails: 20.0, holds: 30.0 }));
+}
+
+#[test]
+fn thresholds_become_criteria() {
+    let of = |text: &str| Criterion::of(&text.parse().unwrap());
+    assert_eq!(of("p(99)<100"), Ok(Criterion { limit: Some(Nanos::from_millis(100)), share: 1.0 - 0.99 }));
+    assert_eq!(of("failed: rate<0.1%"), Ok(Criterion { limit: None, share: 0.001 }));
+    for other in ["avg<5", "max<5", "p(99)>5", "failed: count<3", "started: rate>5"] {
+        assert_eq!(of(other), Err(NoCriterion::Kind), "{other}");
+    }
+    assert_eq!(of("failed: rate<0"), Err(NoCriterion::Limit));
+    // 99.99 needs a hundred times as many requests as 99.
+    let [p99, p9999] = ["p(99)<100", "p(99.99)<100"].map(|text| of(text).unwrap().fewest() as f64);
+    assert!((p9999 / p99 / 100.0 - 1.0).abs() < 0.02, "{p99} {p9999}");
+}
