@@ -138,8 +138,7 @@ fn overload(all: &[Played]) -> Table {
             .collect(),
     });
     Table {
-        title: "Served per second when each dropped SYN costs the server so many ms; theory: C (1 - c D/T)"
-            .to_owned(),
+        title: "Served per second, by what a dropped SYN costs the server; theory: C (1 - c D/T)".to_owned(),
         key: "D",
         source: SOURCE,
         quantities: quantities([("0.5 ms", 1), ("1 ms", 1), ("2 ms", 1)]),
@@ -163,7 +162,7 @@ fn bursts(all: &[Played]) -> Table {
             .collect(),
     });
     Table {
-        title: "Served per second with bursts: so many times the mean rate for a share of each 100 s; theory: nothing of a burst is \
+        title: "Served per second with bursts: a multiple of the mean rate for a share of each 100 s; theory: nothing of a burst is \
                 left over"
             .to_owned(),
         key: "mean, c",

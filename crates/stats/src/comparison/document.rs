@@ -100,7 +100,7 @@ pub struct Pair {
 pub const MOST_LABELS: usize = 20;
 
 /// What a comparison comes to, with its evidence.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Default, Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Verdict {
     /// Differences are shown in these rows, the most telling first.
@@ -116,18 +116,13 @@ pub enum Verdict {
         detectable: f64,
     },
     /// No number has an interval.
+    #[default]
     NotTold,
     /// The runs are not comparable.
     NotComparable {
         /// Why, the gravest first.
         reasons: Vec<Incomparable>,
     },
-}
-
-impl Default for Verdict {
-    fn default() -> Verdict {
-        Verdict::NotTold
-    }
 }
 
 /// Why two runs are not comparable.

@@ -109,12 +109,13 @@ pub fn compare(runs: Vec<Compared>, pairs: Vec<Two<'_>>, conditions: &[Condition
         .collect();
     let looked_at = known.iter().flatten().filter(|known| known.is_ok()).count();
     let each = each_of(looked_at, CONFIDENCE);
-    let finish = |((two, asked), known): ((Two<'_>, Vec<Asked>), Vec<Result<Known, Vec<NotTold>>>)| {
-        let row = |(asked, known): (Asked, Result<Known, Vec<NotTold>>)| two.row(asked, known, each);
-        let rows: Vec<Row> = asked.into_iter().zip(known).map(row).collect();
-        two.pair(rows)
-    };
-    let pairs = pairs.into_iter().zip(rows_of).zip(known).map(finish).collect();
+    let mut finished_pairs = Vec::with_capacity(pairs.len());
+    for ((two, asked), known) in pairs.into_iter().zip(rows_of).zip(known) {
+        let rows: Vec<Row> =
+            asked.into_iter().zip(known).map(|(asked, known)| two.row(asked, known, each)).collect();
+        finished_pairs.push(two.pair(rows));
+    }
+    let pairs = finished_pairs;
     finished(Method::Runs, runs, pairs, conditions, looked_at)
 }
 

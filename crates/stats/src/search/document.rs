@@ -232,7 +232,7 @@ impl Found {
                 self.reached = None;
                 self.not_monotone = Some([fails, holds]);
             }
-            Knee::Undecided { .. } => self.outcome = Outcome::Undecided,
+            Knee::Undecided => self.outcome = Outcome::Undecided,
         }
     }
 }

@@ -23,7 +23,7 @@ use std::thread;
 use std::time::Duration;
 
 /// How long before the plan's zero the client is started.
-const AHEAD: Nanos = Nanos::from_millis(200);
+const AHEAD: Nanos = Nanos::from_secs(1);
 /// How long it goes on after the window.
 const TAIL: Nanos = Nanos::from_millis(200);
 /// More than the kernel's own patience, by far.

@@ -115,9 +115,10 @@ fn law(results: &Results) -> Option<String> {
         [] => "within 1 % or three standard errors of the count at each".to_owned(),
         some => format!("further than 1 % and three standard errors of the count at {}", listed(some)),
     };
-    let line = if points.len() > 1 { held_sentence(&points, last.served, CAPACITY) } else { String::new() };
+    let line =
+        if points.len() > 1 { held_sentence(&points, last.served, CAPACITY) + " " } else { String::new() };
     Some(format!(
-        "Live S-Clients: {line} SYN/s is {holds}; the most is {:+.2} % at {}.",
+        "Live S-Clients: {line}Beside D/T + established/s, SYN/s is {holds}; the most is {:+.2} % at {}.",
         100.0 * off(worst),
         name(worst)
     ))
