@@ -289,11 +289,11 @@ mod tests {
     fn rounds_need_a_third_of_the_time_of_two_runs_in_a_row() {
         let drifting = designs(&Host::recorded(), 1, 12);
         let steady = designs(&Host::steady(), 1, 12);
-        for number in 0..NUMBERS.len() {
+        for (number, name) in NUMBERS.iter().enumerate() {
             let (rounds, longer) = (drifting[0].needed(number), drifting[2].needed(number));
-            assert!(rounds <= longer, "{}: {rounds} {longer}", NUMBERS[number]);
+            assert!(rounds <= longer, "{name}: {rounds} {longer}");
             let wide = |design: &Design| design.printed(number).unwrap().mean;
-            assert!(wide(&steady[0]) <= 1.3 * wide(&steady[1]), "{}", NUMBERS[number]);
+            assert!(wide(&steady[0]) <= 1.3 * wide(&steady[1]), "{name}");
         }
     }
 }

@@ -14,32 +14,7 @@ const TARGET: &str = "Where to, or a scenario file, as for headway run; its rate
 /// `headway search`.
 #[derive(ClapArgs, Debug, Clone)]
 #[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("thresholds", |arg| arg.help(THRESHOLD)), mut_arg("target", |arg| arg.help(TARGET)))]
-#[command(
-    mut_arg("rate", hide),
-    mut_arg("duration", hide),
-    mut_arg("requests", hide),
-    mut_arg("users", hide)
-)]
-#[command(
-    mut_arg("think", hide),
-    mut_arg("at_once", hide),
-    mut_arg("ramp", hide),
-    mut_arg("warmup", hide),
-    mut_arg("shard", hide)
-)]
-#[command(
-    mut_arg("abort_on_crossed", hide),
-    mut_arg("dry_run", hide),
-    mut_arg("start_at", hide),
-    mut_arg("interval", hide)
-)]
-#[command(
-    mut_arg("no_log", hide),
-    mut_arg("strict", hide),
-    mut_arg("print_scenario", hide),
-    mut_arg("percentiles", hide),
-    mut_arg("histogram", hide)
-)]
+#[command(mut_args(hide))]
 pub struct SearchArgs {
     /// A run, whose load is chosen here.
     #[command(flatten)]
@@ -65,8 +40,31 @@ pub struct SearchArgs {
     pub model: Option<String>,
 }
 
+/// Flags of a run that the search sets, or that do not go with it: `settings` refuses them with the reason.
+const HIDDEN: [&str; 18] = [
+    "rate",
+    "duration",
+    "requests",
+    "users",
+    "think",
+    "at_once",
+    "ramp",
+    "warmup",
+    "shard",
+    "abort_on_crossed",
+    "dry_run",
+    "start_at",
+    "interval",
+    "no_log",
+    "strict",
+    "print_scenario",
+    "percentiles",
+    "histogram",
+];
+
 fn hide(arg: clap::Arg) -> clap::Arg {
-    arg.hide(true)
+    let hidden = HIDDEN.contains(&arg.get_id().as_str());
+    if hidden { arg.hide(true) } else { arg }
 }
 
 fn parse_precision(text: &str) -> Result<f64, UnitError> {

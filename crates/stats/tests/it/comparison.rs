@@ -161,12 +161,13 @@ impl Seen {
             .collect();
         largest.sort_by(f64::total_cmp);
         let needed = largest[(largest.len() * 95).div_ceil(100) - 1];
-        let width = |((row, sd), name): ((&Vec<Option<(f64, f64)>>, &f64), &String)| {
+        let rows = self.rows.iter().zip(&sds).zip(&self.names);
+        let width = |row: &[Option<(f64, f64)>], sd: f64, name: &str| {
             let told: Vec<f64> = row.iter().flatten().map(|of| of.1).collect();
             let mean = told.iter().sum::<f64>() / told.len().max(1) as f64;
-            (name.clone(), told.len(), if *sd > 1e-9 { mean / (needed * sd) } else { 0.0 })
+            (name.to_owned(), told.len(), if sd > 1e-9 { mean / (needed * sd) } else { 0.0 })
         };
-        self.rows.iter().zip(&sds).zip(&self.names).map(width).collect()
+        rows.map(|((row, sd), name)| width(row, *sd, name)).collect()
     }
 }
 

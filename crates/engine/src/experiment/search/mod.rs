@@ -140,7 +140,7 @@ pub fn search(
         // Seeds stay below 2^53, so that each trial can be repeated alone.
         let seed = seeds.bits(number as u64, 0) >> 11;
         let played = trials.play(number, rate, ask, seed, left)?;
-        left = left - Nanos::from_secs_f64(played.row.took_s);
+        left -= Nanos::from_secs_f64(played.row.took_s);
         found.requests += played.row.requests;
         found.took_s += played.row.took_s;
         search.take(played.tried);
