@@ -192,7 +192,8 @@ fn least(n: usize) -> f64 {
     n * 0.92 - 4.0 * (n * 0.92 * 0.08).sqrt()
 }
 
-fn hold(name: &str, seen: &Seen) {
+/// `widths_hold`: whether no interval is wider than 1.3 times what is needed.
+fn hold(name: &str, seen: &Seen, widths_hold: bool) {
     let widths = seen.widths();
     let shown: Vec<String> =
         widths.iter().map(|(of, told, width)| format!("{of} {width:.2} ({told})")).collect();
@@ -210,7 +211,7 @@ fn hold(name: &str, seen: &Seen) {
     let slack = 1.3 * (1.0 + 4.0 / (2.0 * n as f64).sqrt());
     for (of, told, width) in widths {
         // Numbers that are seldom told are told where chance makes them narrow; that is no statement on their width.
-        assert!(told * 2 < n || width <= slack, "{name}, {of}: {width}");
+        assert!(!widths_hold || told * 2 < n || width <= slack, "{name}, {of}: {width}");
     }
 }
 
@@ -224,7 +225,8 @@ fn recorded_runs(comparisons: u64, seconds: i64) {
     ];
     for (name, other, same_arrivals) in cases {
         let seen = of_runs(comparisons, seconds, other, same_arrivals);
-        hold(name, &seen);
+        // With the same arrivals the intervals of percentiles are up to twice as wide as is needed: docs/compare.md.
+        hold(name, &seen, !same_arrivals);
         if name.contains("equal") {
             assert!(seen.differ as f64 <= comparisons as f64 - least(seen.comparisons), "{name}");
         }
@@ -274,7 +276,7 @@ fn of_rounds(comparisons: u64, rounds: u64, seconds: i64, other: System) -> Seen
 #[test]
 fn rounds_of_equal_systems_are_not_called_different() {
     let seen = of_rounds(40, 10, 10, System::new(1, 0.001, 0.01));
-    hold("rounds, equal", &seen);
+    hold("rounds, equal", &seen, true);
     assert!(seen.differ <= 40 - least(40) as usize, "{}", seen.differ);
     let slower = of_rounds(10, 10, 20, System::new(1, 0.00103, 0.01));
     println!("service 3 % longer: told in {} of 10", slower.differ);
@@ -285,5 +287,5 @@ fn rounds_of_equal_systems_are_not_called_different() {
 #[test]
 #[ignore = "nightly: a minute in release mode"]
 fn rounds_hold_together_in_500_comparisons() {
-    hold("rounds, equal", &of_rounds(500, 10, 10, System::new(1, 0.001, 0.01)));
+    hold("rounds, equal", &of_rounds(500, 10, 10, System::new(1, 0.001, 0.01)), true);
 }

@@ -8,7 +8,7 @@ pub(super) fn told(of: &Run) -> Told {
     let told = Told::from(text(of));
     match of {
         Run::Ports { .. } => told.and_next(
-            "Connect from more addresses (--local-addr A,B,...), or ask for less. Or widen net.ipv4.ip_local_port_range.",
+            "Connect from more addresses (--local-addr A,B), or ask for less. Or widen net.ipv4.ip_local_port_range.",
         ),
         Run::Saturated { .. } => told.and_next("Add threads or machines."),
         Run::LocalLimit { lacked, .. } => told.and_next(raise(lacked)),
@@ -171,7 +171,7 @@ const LACKS: [(&str, &str, &str); 6] = [
     (
         "ports",
         "local port left to this target",
-        "Connect from more addresses (--local-addr A,B,...), or keep connections open. Or widen net.ipv4.ip_local_port_range.",
+        "Connect from more addresses (--local-addr A,B), or keep connections open. Or widen net.ipv4.ip_local_port_range.",
     ),
     ("memory", "memory left for sockets", "Raise net.ipv4.tcp_mem, or lower -c."),
     ("watches", "epoll watch left for the user", "Raise fs.epoll.max_user_watches."),
