@@ -5,7 +5,7 @@
 //! step, whose rows are those of `series`.
 
 use crate::cells::Coarse;
-use crate::series::{FEWEST, SECOND};
+use crate::series::SECOND;
 use crate::summary::LabelRow;
 use headway_base::{Nanos, Outcome, Record};
 
@@ -14,6 +14,9 @@ pub const MOST_LABEL_ROWS: usize = 120;
 
 /// Labels that have rows: the first.
 pub const MOST_SERIES: usize = 24;
+
+/// Requests that a row holds on average at least, to be shorter than a second: with fewer its percentiles are noise.
+const FEWEST: f64 = 10.0;
 
 /// Rows of each label.
 #[derive(Debug)]

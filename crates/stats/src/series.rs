@@ -27,7 +27,7 @@ pub const MOST_KINDS: usize = 8;
 const KEPT: usize = 32;
 
 /// Requests that a row holds on average at least, to be shorter than a second.
-pub(crate) const FEWEST: f64 = 5.0;
+const FEWEST: f64 = 5.0;
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
 

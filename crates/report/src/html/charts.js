@@ -13,8 +13,8 @@ let logTime = true;
 
 // Shades the warm-up and the findings' times behind a plot over time. What took less than a hundredth of what is shown is a tick at the
 // top edge of the upper plot, and not shaded: dozens of stripes hide what they are to explain. The upper plot numbers the findings and
-// has a tick for each stall, too.
-const timeMarks = (numbered) => (u) => {
+// has a tick for each stall, too; the charts further down have the warm-up alone.
+const timeMarks = (numbered, findings = numbered) => (u) => {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
   const x = (s) => u.valToPos(s, "x", true);
@@ -47,7 +47,7 @@ const timeMarks = (numbered) => (u) => {
   const taken = [];
   ctx.font = "600 " + 11 * ratio + "px system-ui, sans-serif";
   ctx.textAlign = "center";
-  for (const mark of marks) {
+  for (const mark of findings ? marks : []) {
     const colour = style(mark.severity === "error" ? "--bad" : mark.severity === "warning" ? "--warn" : "--one");
     const shown = mark.at.filter(([from, to]) => to >= low && from <= high);
     const length = ([from, to]) => Math.min(to, high) - Math.max(from, low);
@@ -122,7 +122,7 @@ const overTime = (place) => {
       line("failed", "--bad", 1.4, { value: rate }),
     ],
     axes: [axis({ label: clock, size: 32 }), axis({ values: (u, splits) => splits.map((v) => axisCount(v) + "/s"), size })],
-    hooks: { drawClear: [timeMarks(false)] },
+    hooks: { drawClear: [timeMarks(false, true)] },
   }), [xs, rows.map((r) => perSecond(r, r.started)), rows.map((r) => perSecond(r, r.completed)), rows.map((r) => perSecond(r, r.failed))], place);
   return [above, below];
 };
