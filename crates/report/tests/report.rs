@@ -113,7 +113,7 @@ fn a_ci_system_sees_every_threshold_and_every_rule() {
         "name=\"p(99.99)&lt;30ms\"><failure type=\"crossed\" message=\"p(99.99)&lt;30ms crossed: 54.9 ms"
     ));
     assert!(shown.contains("name=\"bytes: max&lt;1KiB\"><failure type=\"not-judged\""));
-    assert!(shown.contains("<testsuite name=\"load\" tests=\"12\" failures=\"0\""), "{shown}");
+    assert!(shown.contains("<testsuite name=\"load\" tests=\"13\" failures=\"0\""), "{shown}");
     // Of an INVALID load the rules are the failures, and its thresholds are not judged.
     let mut invalid = samples::saturated();
     let not_judged =

@@ -68,17 +68,16 @@ fn within(played: &Played, from: i64, to: i64) -> (f64, f64) {
 
 #[test]
 fn attempts_are_sockets_over_the_timeout_and_what_is_accepted() {
-    for (room, accepts) in [(33, 130.0), (128, 130.0), (4, 7.0), (500, 2_000.0)] {
-        for sockets in [12, 48, 192, 972] {
-            let plan = plan(sockets, 20);
-            let mut queue = AcceptQueue::new(room, accepts);
-            let played = against(&plan, |now| queue.connect(now), Generator::default());
-            let (attempts, established) = within(&played, 0, 20);
+    let queues = [(33, 130.0), (128, 130.0), (4, 7.0), (500, 2_000.0)];
+    let small = queues.iter().flat_map(|queue| [12, 48].map(|sockets| (*queue, sockets, 12)));
+    for ((room, accepts), sockets, seconds) in small.chain([(queues[0], 192, 8)]) {
+        let mut queue = AcceptQueue::new(room, accepts);
+        let played = against(&plan(sockets, seconds), |now| queue.connect(now), Generator::default());
+        for from in [0, seconds / 4] {
+            let (attempts, established) = within(&played, from, seconds);
             // Each socket may be in the middle of an attempt at the end, and begins at most T late.
-            let (d, law) = (f64::from(sockets), f64::from(sockets) * 20.0 / 0.5 + established);
-            assert!((attempts - law).abs() <= d, "{sockets} {room} {accepts}: {attempts} {law}");
-            let (attempts, established) = within(&played, 5, 20);
-            let law = d * 15.0 / 0.5 + established;
+            let d = f64::from(sockets);
+            let law = d * (seconds - from) as f64 / 0.5 + established;
             assert!((attempts - law).abs() <= d, "{sockets} {room} {accepts}: {attempts} {law}");
         }
     }
@@ -218,15 +217,4 @@ fn a_load_is_valid_if_its_sockets_kept_connecting() {
     assert!((connects.connecting.unwrap() - 98.75).abs() < 0.3, "{connects:?}");
     let established: u64 = summary.series.iter().filter_map(|row| row.established).sum();
     assert_eq!(established, connects.counts.established);
-}
-
-/// A generator that stands still for a third of the time makes fewer attempts than were asked for.
-#[test]
-fn a_load_is_invalid_if_its_sockets_did_not() {
-    let pauses = (0..20).map(|s| (MS(1_000 * s + 600), MS(1_000 * s + 930))).collect();
-    let summary = judged(Generator { pauses, ..Generator::default() }, |_| Connect::Silence);
-    let (outcome, value) = held(&summary);
-    assert_eq!((summary.verdict.load, outcome), (Some(LoadVerdict::Invalid), RuleOutcome::Fail));
-    // Half of the attempts of a second fall due within 330 of 500 ms, and wait for 165 ms on average.
-    assert!((0.8..0.95).contains(&value), "{value}");
 }

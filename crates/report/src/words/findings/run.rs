@@ -171,7 +171,7 @@ const LACKS: [(&str, &str, &str); 6] = [
     (
         "ports",
         "local port left to this target",
-        "Connect from more addresses (--local-addr A,B), or keep connections open. Or widen net.ipv4.ip_local_port_range.",
+        "Connect from more addresses (--local-addr), or keep connections open. Or widen net.ipv4.ip_local_port_range.",
     ),
     ("memory", "memory left for sockets", "Raise net.ipv4.tcp_mem, or lower -c."),
     ("watches", "epoll watch left for the user", "Raise fs.epoll.max_user_watches."),
