@@ -1,5 +1,5 @@
 //! How often a search holds the knee of a system that is known, how narrow its interval is, and how many requests it takes, beside a
-//! plain bisection whose trials are as long as that needs to hold the knee in 93 % of 200 seeds. In virtual time.
+//! plain bisection whose trials all have one length, and which is judged alike. In virtual time.
 
 mod play;
 mod systems;
@@ -116,8 +116,10 @@ fn note(system: &System, pairs: &[Pair]) -> String {
     let held = pairs.iter().filter(|pair| pair.search.held).count();
     let half = median(pairs.iter().filter_map(|pair| pair.search.half).collect());
     let share = requests(pairs, |pair| pair.search) / requests(pairs, |pair| pair.bisection);
+    let theirs = pairs.iter().filter(|pair| pair.bisection.held).count();
     format!(
-        "{}: held in {held} of {} searches, median half width {:.1} %, {:.0} % of the requests of the bisection (trials of {} requests)",
+        "{}: held in {held} of {} searches, median half width {:.1} %, {:.0} % of the requests of the bisection (trials of {} requests), which held \
+         in {theirs}",
         system.name,
         pairs.len(),
         100.0 * half,

@@ -42,7 +42,8 @@ pub struct System {
     pub threshold: &'static str,
     /// Its knee, arrivals per second.
     pub truth: Truth,
-    /// Requests of each trial of the plain bisection, so many that it holds the knee in 93 % of 200 seeds.
+    /// Requests of each trial of the plain bisection. With these it held the knee of M/M/1 (p99) in 176 of 200 seeds and that of M/M/4 in 173,
+    /// so that the comparison favours it; of the others it is not measured.
     pub bisection: u64,
 }
 

@@ -20,7 +20,8 @@ fn searches_hold_the_knee() {
     }
 }
 
-/// What is claimed in `docs/trust.md`, of 200 seeds: at least 93 % hold, less 2.33 standard errors; half the requests of the bisection.
+/// What is claimed in `docs/trust.md` of systems whose knee has a formula, of 200 seeds: at least 93 % hold, less 2.33 standard errors, with half
+/// the requests of the bisection. Of the others the numbers are printed.
 #[test]
 #[ignore = "takes minutes"]
 fn the_full_table() {
@@ -30,8 +31,10 @@ fn the_full_table() {
         let (ours, theirs) = (held(|pair| pair.search.held), held(|pair| pair.bisection.held));
         let share = requests(&all, |pair| pair.search) / requests(&all, |pair| pair.bisection);
         println!("{}: {ours} of 200 hold (bisection {theirs}), {share:.2} of its requests", system.name);
-        assert!(ours >= 177, "{}: {ours} of 200", system.name);
-        assert!(share <= 0.5, "{}: {share}", system.name);
+        if matches!(system.truth, Truth::Formula(_)) {
+            assert!(ours >= 177, "{}: {ours} of 200", system.name);
+            assert!(share <= 0.5, "{}: {share}", system.name);
+        }
     }
 }
 

@@ -39,8 +39,8 @@ pub(crate) fn trials(found: &Found) -> Option<Section> {
         return None;
     }
     let columns = vec![
-        Column::number("trial", 5),
-        Column::number("rate/s", 9),
+        Column::number("trial", 8),
+        Column::number("rate/s", 8),
         Column::number("offered", 0),
         Column::number("sent", 8),
         Column::number("goodput", 0),
