@@ -164,7 +164,8 @@ journey: [{{ get: / }}]
         )
         summary = all_ended(run(scenario, "--set", "users.connecting.sockets=2", tmp=tmp, name="file"), "ok")
     equal((summary["workload"], summary["plan"]["sockets"]), ("connecting", 2), "the load")
-    expect(summary["connects"]["connecting"] < 2, "a target that accepts at once keeps no socket connecting")
+    # One that is established is replaced at once.
+    expect(abs(summary["connects"]["connecting"] - 2) < 0.05, f"two sockets: {summary['connects']['connecting']} connecting")
 
 
 @check("connects: what cannot be is refused, and nothing is sent")

@@ -59,7 +59,7 @@ def poisson_udp(tmp):
 
 @check("lab: --short is for labs that run here; senders are hidden, and send to the loopback alone")
 def short(tmp):
-    contains(headway("lab", "brady", "--short", cwd=tmp).exits(2).err, "poisson-udp has", "message on --short")
+    contains(headway("lab", "brady", "--short", cwd=tmp).exits(2).err, "such labs: poisson-udp, overload", "message on --short")
     headway("lab", "--short", cwd=tmp).exits(2)
     expect("datagram-sender" not in headway("--help", cwd=tmp).exits(0).out, "the senders' verb is not hidden")
     contains(headway("datagram-sender", "192.0.2.1:9", "yields", "1", cwd=tmp).exits(1).err, "loopback", "message on a remote address")

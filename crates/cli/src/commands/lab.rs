@@ -73,7 +73,10 @@ fn live(lab: &dyn Lab, args: &LabArgs) -> anyhow::Result<Option<Live>> {
     let live = lab.live();
     if args.short && !matches!(live, Some(Live::Always(_))) {
         let always = of(|live| matches!(live, Live::Always(_)));
-        bail!("--short: lab {} has no part that always runs on this machine ({always} has)", lab.name());
+        bail!(
+            "--short: lab {} has no part that always runs on this machine; such labs: {always}",
+            lab.name()
+        );
     }
     match live {
         None if args.live => {
