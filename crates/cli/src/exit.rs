@@ -108,7 +108,7 @@ pub fn of_study(study: &Study, strict: bool) -> u8 {
     }
 }
 
-/// The code that a comparison leads to: what is not comparable is a mistake of whoever named it.
+/// The code that a comparison leads to: what is not comparable is a mistake in the command.
 pub fn of_comparison(comparison: &Comparison, strict: bool) -> u8 {
     let any = |wanted: &[Condition]| comparison.conditions.iter().any(|of| wanted.contains(&of.outcome));
     match () {

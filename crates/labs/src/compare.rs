@@ -121,7 +121,7 @@ fn in_rounds(host: &Host, from: f64, seed: u64) -> [Told; 3] {
     told(&compare_rounds(unnamed(), &rounds, &|_| Vec::new(), &|_| Vec::new(), &[]))
 }
 
-/// Two runs one after the other that take so many seconds together.
+/// Two runs one after the other; both together take this number of seconds.
 fn in_a_row(host: &Host, from: f64, total: f64, seed: u64) -> [Told; 3] {
     let each = total / 2.0;
     let runs = [(from, seed), (from + each, seed.wrapping_add(1))]

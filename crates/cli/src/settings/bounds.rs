@@ -108,7 +108,7 @@ pub fn fit_here(limits: &Limits, load: &Load) -> Result<()> {
     }
 }
 
-/// Users of closed groups who have a connection each and keep it, and sockets that are kept connecting: they must all find one.
+/// Users of closed groups with a connection each, which they keep, and sockets that are kept connecting: they must all find one.
 fn users_with_connections(load: &Load) -> u64 {
     let of = |group: &headway_workload::plan::Group| match &group.source {
         Source::Users { level, .. } if group.connections == Connections::PerUser => u64::from(level.most()),

@@ -27,7 +27,7 @@ pub trait Watch {
     fn note(&mut self, _text: &str) {}
 }
 
-/// Nobody watches.
+/// No observer.
 impl Watch for () {}
 
 /// How many bytes of the files are read.

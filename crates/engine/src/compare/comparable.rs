@@ -113,7 +113,7 @@ pub(super) fn look(runs: [usize; 2], pair: [&Loaded; 2], across: &Across) -> Fou
     Found { obstacles, differs, same_arrivals: seeds && planned && same_plan && a.run.source == b.run.source }
 }
 
-/// What was asked of one and not of the other; the seed and the target are none of it.
+/// In what the specifications of two runs differ; the seed and the target do not count.
 pub fn differences(base: &Recorded, other: &Recorded) -> Vec<Difference> {
     let asked = [base.asked.as_ref(), other.asked.as_ref()];
     let steps = asked.map(|asked| asked.map_or(&[][..], |asked| &asked.steps));

@@ -15,7 +15,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What was asked of a recorded run.
+/// The specification of a recorded run.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// Its plan, if its folder tells.
@@ -33,7 +33,7 @@ pub struct Loaded {
     pub run: Compared,
     /// Labels of its steps.
     pub labels: Vec<String>,
-    /// What was asked of it; none of studies and audited files.
+    /// Its specification; none for studies and audited files.
     pub recorded: Option<Recorded>,
     /// Its numbers; none of a study of several points.
     pub observed: Option<Observed>,

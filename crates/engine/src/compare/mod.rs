@@ -105,7 +105,7 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
     Ok(Comparison { command: Some(spec.command.clone()).filter(|text| !text.is_empty()), ..comparison })
 }
 
-/// Whether some of what a comparison speaks of is not comparable.
+/// Whether some runs of a comparison are not comparable.
 pub fn is_incomparable(comparison: &Comparison) -> bool {
     use headway_stats::comparison::Verdict;
     comparison.pairs.iter().any(|pair| matches!(pair.verdict, Verdict::NotComparable { .. }))

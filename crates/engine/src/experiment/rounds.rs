@@ -52,7 +52,7 @@ pub trait Going {
     fn ended(&mut self, verdict: Option<LoadVerdict>);
 }
 
-/// Nobody watches.
+/// No observer.
 impl Going for () {
     fn begins(&mut self, _: u64, _: &str) {}
     fn ended(&mut self, _: Option<LoadVerdict>) {}

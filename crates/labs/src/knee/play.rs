@@ -111,7 +111,7 @@ pub fn bisect(system: &System, length: u64, seed: u64) -> anyhow::Result<Result>
     }
 }
 
-/// The share beyond the limit of so many requests at that rate, without the first quarter.
+/// The share of requests beyond the limit at that rate, without the first quarter.
 ///
 /// # Errors
 /// None: the systems are sound.

@@ -25,7 +25,7 @@ pub enum Truth {
     Simulated(f64),
 }
 
-/// A system, and what is asked of it.
+/// A system and its thresholds.
 #[derive(Clone, Copy, Debug)]
 pub struct System {
     /// Its name.
@@ -146,7 +146,7 @@ impl System {
         }
     }
 
-    /// What is asked of it.
+    /// Its thresholds.
     ///
     /// # Errors
     /// None: the threshold is sound.

@@ -76,7 +76,7 @@ impl System {
     }
 }
 
-/// Who connects.
+/// The clients.
 pub enum Load {
     /// Users who connect, ask, and connect again when they are answered, or when their kernel gives up. User i begins at
     /// `begin[i]`.

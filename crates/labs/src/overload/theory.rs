@@ -35,7 +35,7 @@ pub fn simple(system: &System, users: u32) -> f64 {
     alone.min(capacity)
 }
 
-/// Retransmissions per second in the window of users who are never admitted, because the queue is full whenever they try.
+/// Retransmissions per second in the window, of users that are never admitted because the queue is full whenever they try.
 pub fn resent(system: &System, users: u32, window: (Nanos, Nanos)) -> f64 {
     let outside = users.saturating_sub(system.admits());
     f64::from(outside) * system.resend.within(window) as f64 / (window.1 - window.0).as_secs_f64()

@@ -29,12 +29,12 @@ const TAIL: Nanos = Nanos::from_millis(200);
 /// More than the kernel's own patience, by far.
 const PATIENT: Nanos = Nanos::from_secs(600);
 
-/// Who connects.
+/// The clients.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Clients {
-    /// So many users, who leave it to the kernel when to give up.
+    /// This number of users, which leave it to the kernel when to give up.
     Simple(u32),
-    /// So many sockets that connect, each given up after that time.
+    /// This number of sockets that connect, each given up after that time.
     Held(u32, Nanos),
     /// Poisson arrivals at a mean rate, so many times that for a share of each period.
     Bursts { mean: f64, pair: (f64, f64), period: Nanos },

@@ -110,7 +110,7 @@ fn play(setting: &Setting, seed: u64) -> anyhow::Result<Results> {
     Ok(Results { private, simple: together, held, bursts, most_sockets })
 }
 
-/// Sockets and their timeouts, as far as this process may open so many.
+/// Sockets and their timeouts, as far as this process may open them.
 fn line_of(setting: &Setting, most: u32) -> Vec<(u32, Nanos)> {
     let mut line: Vec<(u32, Nanos)> =
         setting.sockets.iter().filter(|n| **n <= most).map(|n| (*n, TIMEOUT)).collect();
