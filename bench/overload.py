@@ -142,8 +142,8 @@ def four(folder):
     server, clients = f"{ME}s", [f"{ME}c{i}" for i in range(SHARDS)]
     with namespaces(server, *clients):
         for i, client in enumerate(clients):
-            ip("link", "add", "up", "netns", client, "type", "veth", "peer", "name", f"down{i}", "netns", server)
-            for space, device, address in [(client, "up", f"10.77.{i}.2/24"), (server, f"down{i}", f"10.77.{i}.1/24")]:
+            ip("link", "add", "uplink", "netns", client, "type", "veth", "peer", "name", f"down{i}", "netns", server)
+            for space, device, address in [(client, "uplink", f"10.77.{i}.2/24"), (server, f"down{i}", f"10.77.{i}.1/24")]:
                 ip("-n", space, "addr", "add", address, "dev", device)
                 ip("-n", space, "link", "set", device, "up")
             ip("-n", client, "route", "add", "10.77.99.1", "via", f"10.77.{i}.1")
