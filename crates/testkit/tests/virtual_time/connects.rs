@@ -70,7 +70,7 @@ fn within(played: &Played, from: i64, to: i64) -> (f64, f64) {
 fn attempts_are_sockets_over_the_timeout_and_what_is_accepted() {
     let queues = [(33, 130.0), (128, 130.0), (4, 7.0), (500, 2_000.0)];
     let small = queues.iter().flat_map(|queue| [12, 48].map(|sockets| (*queue, sockets, 12)));
-    for ((room, accepts), sockets, seconds) in small.chain([(queues[0], 192, 8)]) {
+    for ((room, accepts), sockets, seconds) in small.chain(queues.map(|queue| (queue, 972, 20))) {
         let mut queue = AcceptQueue::new(room, accepts);
         let played = against(&plan(sockets, seconds), |now| queue.connect(now), Generator::default());
         for from in [0, seconds / 4] {

@@ -283,12 +283,14 @@ impl Of<'_> {
             return;
         }
         if self.group.connections == Connections::PerRequest {
-            let own: Vec<usize> =
-                self.played.sends.iter().filter(|s| s.2.group == self.number as u16).map(|s| s.1).collect();
-            for number in &own {
-                let uses = self.played.sends.iter().filter(|s| s.1 == *number).count();
-                assert_eq!(uses, 1, "connection {number} is for one request");
+            let mut uses: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
+            for &(_, number, sending) in &self.played.sends {
+                let (n, own) = uses.entry(number).or_default();
+                *n += 1;
+                *own |= sending.group == self.number as u16;
             }
+            let reused = uses.iter().find(|(_, (n, own))| *own && *n > 1);
+            assert_eq!(reused, None, "a connection is for one request");
             return;
         }
         let closed = matches!(self.group.source, Source::Users { .. });
