@@ -61,7 +61,8 @@ pub fn examine(
 pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>) -> Demand {
     let plan = &spec.plan;
     let cap = plan.shard.split(spec.limits.connections);
-    let mut rate = Some(0.0);
+    let (mut rate, mut opened) = (Some(0.0), Some(0.0));
+    let share = 1.0 / f64::from(plan.shard.count());
     let mut demand = Demand {
         streams: live.protocols(plan).at_once(live.target.tls()).into(),
         response_s,
@@ -77,20 +78,22 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
     for group in &plan.groups {
         let asks = group.journey.mean_asks();
         let own = group.connections == Connections::PerUser;
-        let group_rate = match &group.source {
+        // Its requests per second, and in all, where the plan says so.
+        let (group_rate, requests) = match &group.source {
             Source::Arrivals { profile, .. } => {
                 let most = profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max);
-                let sessions = most / f64::from(plan.shard.count());
+                let sessions = most * share;
                 // A session that has a connection of its own keeps it while it thinks.
                 demand.held += if own { sessions * group.journey.mean_think_s() } else { 0.0 };
                 demand.flow += sessions * asks;
-                Some(sessions * asks)
+                (Some(sessions * asks), Some(profile.total() * asks * share))
             }
             Source::AtOnce { sessions } => {
-                demand.held += plan.shard.split_u64(*sessions).min(cap.into()) as f64;
-                None
+                let sessions = plan.shard.split_u64(*sessions);
+                demand.held += sessions.min(cap.into()) as f64;
+                (None, Some(sessions as f64 * asks))
             }
-            Source::Users { level, .. } => {
+            Source::Users { level, requests } => {
                 let users = f64::from(plan.shard.split(level.most()));
                 let rate = of_users(group, users, response_s);
                 match rate.filter(|_| !own) {
@@ -98,20 +101,20 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
                     Some(rate) => demand.flow += rate,
                     None => demand.held += users,
                 }
-                rate
+                (rate, requests.map(|n| plan.shard.split_work(n, level.most()) as f64))
             }
             Source::Connecting { level } => {
                 demand.held += f64::from(plan.shard.split(level.most()));
                 // Requests follow at the rate at which the target accepts, which is not known; attempts that are given up leave no port in
                 // TIME_WAIT.
-                None
+                (None, None)
             }
         };
         if group.connections == Connections::PerRequest {
             demand.connects =
                 group_rate.map(|rate| demand.connects.unwrap_or(0.0) + rate).or(demand.connects);
-            let share = 1.0 / f64::from(plan.shard.count());
-            demand.connects_planned = plan.profile().map(|profile| profile.total() * asks * share);
+            opened = opened.zip(requests).map(|(opened, more)| opened + more);
+            demand.connects_planned = opened;
         }
         rate = rate.zip(group_rate).map(|(rate, more)| rate + more);
     }
@@ -265,5 +268,33 @@ mod tests {
         assert_eq!((shared.held, shared.flow), (0.0, 100.0 / 51.0));
         let work = Group { source: Source::AtOnce { sessions: 5_000 }, ..users("const(0s)") };
         assert_eq!(asked(work, Shard::WHOLE, None).held, 1_000.0, "the cap is how fixed work is spread");
+    }
+
+    #[test]
+    fn a_plan_of_new_connections_says_how_many_it_opens() {
+        let (zero, second) = (Nanos::ZERO, Nanos::from_secs(1));
+        let phases = [
+            headway_base::Phase::ramp(second, Rate(0.0), Rate(300.0)),
+            headway_base::Phase::hold(second, Rate(200.0)),
+        ];
+        let each = |group: Group| Group { connections: Connections::PerRequest, ..group };
+        let open = || each(Group::open(Process::Poisson, Profile::new(&phases)));
+        let opened = |demand: Demand| (demand.connects, demand.connects_planned, demand.held);
+        assert_eq!(opened(asked(open(), Shard::WHOLE, None)), (Some(300.0), Some(350.0), 0.0));
+        assert_eq!(opened(asked(open(), Shard::new(1, 4).unwrap(), None)), (Some(75.0), Some(87.5), 0.0));
+        let sockets = asked(Group::connecting(Level::hold(48, second)), Shard::WHOLE, None);
+        assert_eq!(opened(sockets), (None, None, 48.0));
+        let level = || Level::hold(7, second).into();
+        let work = |requests| Source::Users { level: level(), requests };
+        let users = |requests| each(Group::of(work(requests), Journey::single(), Connections::PerRequest));
+        assert_eq!(opened(asked(users(Some(101)), Shard::WHOLE, None)), (None, Some(101.0), 7.0));
+        assert_eq!(opened(asked(users(None), Shard::WHOLE, Some(0.5))), (Some(14.0), None, 0.0));
+        // Several groups open what each of them opens.
+        let groups = vec![open(), open()];
+        let plan = Plan { groups, ..Plan::of(1, open(), zero, Nanos::from_secs(2)) };
+        let target = Target::parse("http://127.0.0.1:9/").unwrap();
+        let live = Live::new(target.clone(), Script::single(&Request::get("/")));
+        let several = demand(&RunSpec::new("test", plan, 1_000), &live, true, None);
+        assert_eq!(opened(several), (Some(600.0), Some(700.0), 0.0));
     }
 }

@@ -6,7 +6,7 @@
 pub mod bounds;
 mod findings;
 
-pub use bounds::{Bound, Resource, Unit, bounds, first};
+pub use bounds::{Bound, Resource, Unit, bounds, first, ports_may_run_out};
 pub use findings::{Change, Finding, Problem, findings};
 
 use crate::summary::{Severity, Wait};
@@ -138,7 +138,8 @@ pub struct Cost {
 pub struct Demand {
     /// Requests per second, at the most; none: as fast as answers come.
     pub rate: Option<f64>,
-    /// Connections that are held whatever the response time is: those of users, and of sessions while they think.
+    /// Connections that are held whatever the response time is: those of users, of sessions while they think, and of sockets that are kept
+    /// connecting.
     pub held: f64,
     /// Requests per second of which each takes a connection while it is answered; in addition to those held.
     pub flow: f64,
@@ -148,7 +149,7 @@ pub struct Demand {
     pub response_s: Option<f64>,
     /// Connections opened per second, where that is not once for all.
     pub connects: Option<f64>,
-    /// Connections opened in all, where that is known.
+    /// Connections opened in all over the plan, where that is known.
     pub connects_planned: Option<f64>,
     /// The connection cap.
     pub cap: u64,

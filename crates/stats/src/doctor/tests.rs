@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::summary::DmaLatency;
+use crate::summary::evidence::Run;
 use headway_base::machine::{Buffers, Clock, Conntrack, Descriptors, Ports, Quota};
 
 /// An ordinary server: four cores, 20,000 descriptors, the usual ports, nothing wrong.
@@ -277,4 +278,40 @@ fn lateness_is_of_all_instants() {
     );
     assert_eq!(lateness.beyond, 0.01);
     assert_eq!(Lateness::of(Vec::new(), 0.0, 1e-3), Lateness { scale_s: 1e-3, ..Lateness::default() });
+}
+
+#[test]
+fn ports_run_out_by_the_rate_and_by_time_wait() {
+    let ports =
+        |reuse, waiting| Ports { range: Some((32_768, 60_767)), reserved: 0, reuse: Some(reuse), waiting };
+    let opening = |connects, planned| Demand {
+        connects: Some(connects),
+        connects_planned: Some(planned),
+        flow: connects,
+        ..demand()
+    };
+    let needed = |ports: &Ports, demand: &Demand| match ports_may_run_out(ports, demand, 0.5)? {
+        Run::Ports { needed, ports, time_wait, .. } => {
+            assert_eq!((ports, time_wait), (28_000, 1_000));
+            Some(needed)
+        }
+        other => panic!("{other:?}"),
+    };
+    // 27,000 are free: 450 a second for 60 s.
+    let minute = ports(0, Some(1_000));
+    assert_eq!(needed(&minute, &opening(450.0, 1e6)), None);
+    assert_eq!(needed(&minute, &opening(460.0, 1e6)), Some(27_600));
+    assert_eq!(needed(&minute, &Demand { sources: 2, ..opening(460.0, 1e6) }), None);
+    // No more than are planned.
+    assert_eq!(needed(&minute, &opening(2_000.0, 20_000.0)), None);
+    // Used again after a second on this machine, and to others after a minute.
+    let second = ports(2, Some(1_000));
+    assert_eq!(needed(&second, &Demand { local: true, ..opening(460.0, 1e6) }), None);
+    assert_eq!(needed(&second, &Demand { local: true, ..opening(28_000.0, 1e6) }), Some(28_000));
+    assert_eq!(needed(&second, &Demand { local: false, ..opening(460.0, 1e6) }), Some(27_600));
+    // Sockets that are kept connecting have a port each.
+    let sockets = |held| Demand { held, ..demand() };
+    assert_eq!(needed(&minute, &sockets(27_000.0)), None);
+    assert_eq!(needed(&second, &sockets(28_000.0)), Some(28_000));
+    assert_eq!(ports_may_run_out(&Ports::default(), &sockets(1e6), 0.5), None, "nothing is known");
 }
