@@ -22,13 +22,15 @@ use headway_workload::users::Level;
 use headway_workload::{Process, Request, Target};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
+use std::time::Instant;
 
 /// How long the lateness of wake-ups is measured.
 pub const MEASURED: Nanos = Nanos::from_secs(2);
 /// The Poisson rate of the instants for which it waits: some 1,000 of them.
 const RATE: Rate = Rate(500.0);
-/// How long requests are counted to know what one costs, and by how many users.
-const COUNTED: Nanos = Nanos::from_millis(400);
+/// How long requests are counted to know what one costs, how often, since others may have the cores meanwhile, and by how many users.
+const COUNTED: Nanos = Nanos::from_millis(200);
+const PIECES: u64 = 6;
 const USERS: u32 = 16;
 
 /// Examines this machine, for that run if there is one. `response`: the response time that is expected.
@@ -46,7 +48,9 @@ pub fn examine(
     // How late instants may be depends on how long the target takes.
     let scale = response.map_or(wait.time_scale, |response| TimeScale::of_service(response).length());
     let wait = Settings { time_scale: scale, ..wait.clone() };
-    let request = cost(seed, cancel).map_err(Error::failed)?;
+    let pieces: anyhow::Result<Vec<_>> = (0..PIECES).map(|piece| cost(seed + piece, cancel)).collect();
+    let pieces: Vec<Cost> = pieces.map_err(Error::failed)?.into_iter().flatten().collect();
+    let request = Cost::least_disturbed(&pieces);
     let (lateness, wait, steal) = lateness(&wait, seed, cancel)?;
     let demand = run.map(|(spec, live)| {
         let addresses = headway_live::resolve(&live.target.endpoint).unwrap_or_default();
@@ -160,7 +164,7 @@ fn lateness(
     ))
 }
 
-/// What a request of HTTP/1.1 costs over loopback; none where none was answered.
+/// What a request of HTTP/1.1 costs over loopback, by one piece of measurement; none where none was answered.
 fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
     let service = dist::parse("const(0s)", &|_| Ok(Vec::new()))?;
     let stop = Control::default();
@@ -175,7 +179,8 @@ fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
     let plan =
         Plan::of(seed, Group::closed(Level::hold(USERS, COUNTED), Journey::single()), Nanos::ZERO, COUNTED);
     let spec = RunSpec::new("doctor", plan, USERS);
-    let before = host::processor_time();
+    let machine_time = || (host::processor_time(), host::used(), host::stolen());
+    let (begun, before) = (Instant::now(), machine_time());
     let (played, served) = thread::scope(|scope| {
         let serving = scope.spawn(|| {
             let before = host::scheduled();
@@ -187,16 +192,27 @@ fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
         (played, serving.join())
     });
     let server_time = served.map_err(|_| anyhow!("the embedded target panicked"))??;
-    let all = before.zip(host::processor_time()).map(|(before, after)| after - before);
+    let after = machine_time();
+    let spent = |from: Option<Nanos>, to: Option<Nanos>| from.zip(to).map(|(from, to)| to - from);
+    let all = spent(before.0, after.0);
+    let share = |time: Nanos| time.as_secs_f64() / (begun.elapsed().as_secs_f64() * f64::from(host::cores()));
+    let others = spent(before.1, after.1).zip(all).map(|(used, own)| share(used - own));
+    let stolen = spent(before.2, after.2).map_or(0.0, share);
     let summary = played.context("measuring what a request costs")?.summary;
     let n: u64 = summary.outcomes.values().sum();
     let workers = summary.generator.map(|generator| generator.workers).unwrap_or_default();
     let worker: Option<f64> = workers.iter().map(|worker| worker.processor).sum();
     let all = all.zip(server_time).map(|(all, server)| (all - server).as_secs_f64());
+    let waited: Option<f64> = workers.iter().map(|worker| worker.runqueue_wait).sum();
     Ok(worker.filter(|&worker| n > 0 && worker > 0.0).map(|worker| Cost {
         worker_s: worker / n as f64,
         process_s: all.unwrap_or(0.0).max(worker) / n as f64,
         n,
+        // The worker may have waited for this process's own threads, and others have had other cores: the less of both.
+        disturbed: waited
+            .zip(others)
+            .map_or(0.0, |(waited, others)| others.min(waited / (worker + waited)))
+            .max(stolen),
     }))
 }
 
@@ -210,7 +226,7 @@ pub(crate) fn first_bound(spec: &RunSpec, live: &Live, local: bool, summary: &Su
     let n: u64 = summary.outcomes.values().sum();
     let worker: Option<f64> = generator.workers.iter().map(|worker| worker.processor).sum();
     let each = worker.filter(|&worker| n > 0 && worker > 0.0).map(|worker| worker / n as f64);
-    let request = each.map(|each| Cost { worker_s: each, process_s: each, n });
+    let request = each.map(|each| Cost { worker_s: each, process_s: each, n, disturbed: 0.0 });
     let demand = demand(spec, live, local, summary.service.mean);
     let measured = Measured { request, ..Measured::default() };
     let bounds = bounds(&host::machine(), Some(&demand), Some(&measured));

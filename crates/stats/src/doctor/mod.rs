@@ -131,6 +131,27 @@ pub struct Cost {
     pub process_s: f64,
     /// Requests that were measured.
     pub n: u64,
+    /// Share of the time for which others disturbed it, from 0 on: they had the cores while the worker was ready and had none, or the hypervisor
+    /// had taken the cores. Zero where the system says neither.
+    pub disturbed: f64,
+}
+
+impl Cost {
+    /// A piece that was disturbed for more than this share tells more than a request costs: caches and cores were others' meanwhile.
+    const CALM: f64 = 0.05;
+
+    /// Whether the figure may be too high because others disturbed it.
+    pub fn is_disturbed(&self) -> bool {
+        self.disturbed > Self::CALM
+    }
+
+    /// What a request costs by several pieces of measurement: of those that were not disturbed the cheapest, since what is not seen to disturb a
+    /// piece only adds to it; if all were disturbed, that which was least.
+    pub fn least_disturbed(pieces: &[Cost]) -> Option<Cost> {
+        let calm = pieces.iter().filter(|piece| !piece.is_disturbed());
+        let cheapest = calm.min_by(|a, b| a.process_s.total_cmp(&b.process_s));
+        cheapest.or_else(|| pieces.iter().min_by(|a, b| a.disturbed.total_cmp(&b.disturbed))).copied()
+    }
 }
 
 /// What a plan asks of the machine that sends it, or its part of it.

@@ -45,7 +45,7 @@ fn measured() -> Measured {
         },
         wait: Wait { cores: 4, ..Wait::default() },
         steal: Some(0.0),
-        request: Some(Cost { worker_s: 8e-6, process_s: 10e-6, n: 20_000 }),
+        request: Some(Cost { worker_s: 8e-6, process_s: 10e-6, n: 20_000, disturbed: 0.0 }),
     }
 }
 
@@ -314,4 +314,15 @@ fn ports_run_out_by_the_rate_and_by_time_wait() {
     assert_eq!(needed(&minute, &sockets(27_000.0)), None);
     assert_eq!(needed(&second, &sockets(28_000.0)), Some(28_000));
     assert_eq!(ports_may_run_out(&Ports::default(), &sockets(1e6), 0.5), None, "nothing is known");
+}
+
+#[test]
+fn what_a_request_costs_is_known_by_the_piece_that_was_disturbed_least() {
+    let piece = |us: f64, disturbed| Cost { worker_s: us / 2e6, process_s: us / 1e6, n: 10_000, disturbed };
+    let known =
+        |pieces: &[Cost]| Cost::least_disturbed(pieces).map(|cost| (cost.process_s, cost.is_disturbed()));
+    assert_eq!(known(&[piece(14.0, 0.04), piece(10.0, 0.0), piece(9.0, 0.3)]), Some((10e-6, false)));
+    // A worker that waits handles more at a time: cheap, and not what a request costs.
+    assert_eq!(known(&[piece(9.0, 0.3), piece(12.0, 0.2), piece(8.0, 0.5)]), Some((12e-6, true)));
+    assert_eq!(known(&[]), None);
 }
