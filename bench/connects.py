@@ -39,11 +39,16 @@ def full():
 
 
 def sent(port):
-    """Attempts a second where more are asked for than can be made: each socket has a millisecond."""
+    """Attempts a second where more are asked for than can be made: 200,000. Every socket is then behind its time, so that at the end each has one
+    attempt that was due and is never made (`unsent`), which is none of those counted.
+    """
     flags = ["--connecting", str(SOCKETS), "--connect-timeout", f"{SOCKETS / 200_000}s", "-d", f"{SECONDS}s", "--no-log"]
     summary = headway(f"http://127.0.0.1:{port}/", *flags).summary
-    if set(summary["outcomes"]) != {"connect-timeout"}:
-        raise RuntimeError(f"{summary['outcomes']}")
+    outcomes, attempts = summary["outcomes"], summary["connects"]["attempts"]
+    made = sum(outcomes.values()) - outcomes.get("unsent", 0)
+    # Of the others at most one for each socket began after the end of the phase, within the grace.
+    if set(outcomes) - {"connect-timeout", "unsent"} or outcomes.get("unsent", 0) > SOCKETS or not attempts <= made <= attempts + SOCKETS:
+        raise RuntimeError(f"{outcomes}, {attempts} attempts")
     return summary["connects"]["per_s"]["attempts"]
 
 

@@ -21,7 +21,9 @@ from harness import (
     headway,
     planned,
     run,
+    start_run,
 )
+from hindrances import pulses
 
 
 @contextlib.contextmanager
@@ -124,6 +126,24 @@ def refused(tmp):
     equal(summary["connects"]["established"], 0, "established")
 
 
+@check("connects: a generator that is stopped again and again is INVALID, against a queue that is full and a target that accepts at once")
+def stopped(tmp):
+    stops = pulses(0.1, 0.25)
+    flags = ["--connecting", "20", "--connect-timeout", "200ms", "--timeout", "1s", "-d", "5s"]
+    with listening(1) as full, Serve(tmp=tmp) as accepting:
+        # One socket: as fast as the target accepts it takes little of the machine.
+        for name, url, sockets in [("full", full, []), ("accepting", accepting.url, ["--connecting", "1"])]:
+            running = start_run(url, *(sockets or flags[:2]), *flags[2:], tmp=tmp, name=name)
+            with stops(running):
+                summary = running.ended().summary
+            rules = {rule["rule"]: rule for rule in summary["verdict"]["rules"] if rule["outcome"] != "not-applicable"}
+            equal(summary["verdict"]["load"], "INVALID", f"the load on a target that is {name}: {rules}")
+            equal(set(rules), {"requests-sent", "late-share", "sockets-held"}, "rules")
+            equal(summary["verdict"]["time_scale"], {"from": "connect-timeout", "timeout_s": 0.2}, "where the time scale comes from")
+            fails = "late-share" if name == "full" else "sockets-held"
+            equal(rules[fails]["outcome"], "fail", f"{fails}, stopped for 100 of 350 ms: {rules[fails]}")
+
+
 @check("connects: at a rate every attempt starts when it is due, whatever the queue takes")
 def at_a_rate(tmp):
     flags = ["-R", "200", "-d", "2s", "--seed", "7"]
@@ -164,8 +184,10 @@ journey: [{{ get: / }}]
         )
         summary = all_ended(run(scenario, "--set", "users.connecting.sockets=2", tmp=tmp, name="file"), "ok")
     equal((summary["workload"], summary["plan"]["sockets"]), ("connecting", 2), "the load")
-    # One that is established is replaced at once.
-    expect(abs(summary["connects"]["connecting"] - 2) < 0.05, f"two sockets: {summary['connects']['connecting']} connecting")
+    # One that is established is replaced at once, but for the time in which the generator did not run.
+    held = next(rule["value"] for rule in summary["verdict"]["rules"] if rule["rule"] == "sockets-held")
+    connecting = summary["connects"]["connecting"]
+    expect(abs(connecting - 2 * held) < 0.05, f"two sockets, held for {held} of the time: {connecting} connecting")
 
 
 @check("connects: what cannot be is refused, and nothing is sent")

@@ -22,13 +22,15 @@ use headway_workload::users::Level;
 use headway_workload::{Process, Request, Target};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
+use std::time::Instant;
 
 /// How long the lateness of wake-ups is measured.
 pub const MEASURED: Nanos = Nanos::from_secs(2);
 /// The Poisson rate of the instants for which it waits: some 1,000 of them.
 const RATE: Rate = Rate(500.0);
-/// How long requests are counted to know what one costs, and by how many users.
-const COUNTED: Nanos = Nanos::from_millis(400);
+/// How long requests are counted to know what one costs, how often, since others may have the cores meanwhile, and by how many users.
+const COUNTED: Nanos = Nanos::from_millis(200);
+const PIECES: u64 = 6;
 const USERS: u32 = 16;
 
 /// Examines this machine, for that run if there is one. `response`: the response time that is expected.
@@ -46,7 +48,9 @@ pub fn examine(
     // How late instants may be depends on how long the target takes.
     let scale = response.map_or(wait.time_scale, |response| TimeScale::of_service(response).length());
     let wait = Settings { time_scale: scale, ..wait.clone() };
-    let request = cost(seed, cancel).map_err(Error::failed)?;
+    let pieces: anyhow::Result<Vec<_>> = (0..PIECES).map(|piece| cost(seed + piece, cancel)).collect();
+    let pieces: Vec<Cost> = pieces.map_err(Error::failed)?.into_iter().flatten().collect();
+    let request = Cost::least_disturbed(&pieces);
     let (lateness, wait, steal) = lateness(&wait, seed, cancel)?;
     let demand = run.map(|(spec, live)| {
         let addresses = headway_live::resolve(&live.target.endpoint).unwrap_or_default();
@@ -61,7 +65,8 @@ pub fn examine(
 pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>) -> Demand {
     let plan = &spec.plan;
     let cap = plan.shard.split(spec.limits.connections);
-    let mut rate = Some(0.0);
+    let (mut rate, mut opened) = (Some(0.0), Some(0.0));
+    let share = 1.0 / f64::from(plan.shard.count());
     let mut demand = Demand {
         streams: live.protocols(plan).at_once(live.target.tls()).into(),
         response_s,
@@ -77,20 +82,22 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
     for group in &plan.groups {
         let asks = group.journey.mean_asks();
         let own = group.connections == Connections::PerUser;
-        let group_rate = match &group.source {
+        // Its requests per second, and in all, where the plan says so.
+        let (group_rate, requests) = match &group.source {
             Source::Arrivals { profile, .. } => {
                 let most = profile.phases().map(|phase| phase.from.0.max(phase.to.0)).fold(0.0, f64::max);
-                let sessions = most / f64::from(plan.shard.count());
+                let sessions = most * share;
                 // A session that has a connection of its own keeps it while it thinks.
                 demand.held += if own { sessions * group.journey.mean_think_s() } else { 0.0 };
                 demand.flow += sessions * asks;
-                Some(sessions * asks)
+                (Some(sessions * asks), Some(profile.total() * asks * share))
             }
             Source::AtOnce { sessions } => {
-                demand.held += plan.shard.split_u64(*sessions).min(cap.into()) as f64;
-                None
+                let sessions = plan.shard.split_u64(*sessions);
+                demand.held += sessions.min(cap.into()) as f64;
+                (None, Some(sessions as f64 * asks))
             }
-            Source::Users { level, .. } => {
+            Source::Users { level, requests } => {
                 let users = f64::from(plan.shard.split(level.most()));
                 let rate = of_users(group, users, response_s);
                 match rate.filter(|_| !own) {
@@ -98,20 +105,20 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
                     Some(rate) => demand.flow += rate,
                     None => demand.held += users,
                 }
-                rate
+                (rate, requests.map(|n| plan.shard.split_work(n, level.most()) as f64))
             }
             Source::Connecting { level } => {
                 demand.held += f64::from(plan.shard.split(level.most()));
                 // Requests follow at the rate at which the target accepts, which is not known; attempts that are given up leave no port in
                 // TIME_WAIT.
-                None
+                (None, None)
             }
         };
         if group.connections == Connections::PerRequest {
             demand.connects =
                 group_rate.map(|rate| demand.connects.unwrap_or(0.0) + rate).or(demand.connects);
-            let share = 1.0 / f64::from(plan.shard.count());
-            demand.connects_planned = plan.profile().map(|profile| profile.total() * asks * share);
+            opened = opened.zip(requests).map(|(opened, more)| opened + more);
+            demand.connects_planned = opened;
         }
         rate = rate.zip(group_rate).map(|(rate, more)| rate + more);
     }
@@ -157,7 +164,7 @@ fn lateness(
     ))
 }
 
-/// What a request of HTTP/1.1 costs over loopback; none where none was answered.
+/// What a request of HTTP/1.1 costs over loopback, by one piece of measurement; none where none was answered.
 fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
     let service = dist::parse("const(0s)", &|_| Ok(Vec::new()))?;
     let stop = Control::default();
@@ -172,7 +179,8 @@ fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
     let plan =
         Plan::of(seed, Group::closed(Level::hold(USERS, COUNTED), Journey::single()), Nanos::ZERO, COUNTED);
     let spec = RunSpec::new("doctor", plan, USERS);
-    let before = host::processor_time();
+    let machine_time = || (host::processor_time(), host::used(), host::stolen());
+    let (begun, before) = (Instant::now(), machine_time());
     let (played, served) = thread::scope(|scope| {
         let serving = scope.spawn(|| {
             let before = host::scheduled();
@@ -184,16 +192,27 @@ fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
         (played, serving.join())
     });
     let server_time = served.map_err(|_| anyhow!("the embedded target panicked"))??;
-    let all = before.zip(host::processor_time()).map(|(before, after)| after - before);
+    let after = machine_time();
+    let spent = |from: Option<Nanos>, to: Option<Nanos>| from.zip(to).map(|(from, to)| to - from);
+    let all = spent(before.0, after.0);
+    let share = |time: Nanos| time.as_secs_f64() / (begun.elapsed().as_secs_f64() * f64::from(host::cores()));
+    let others = spent(before.1, after.1).zip(all).map(|(used, own)| share(used - own));
+    let stolen = spent(before.2, after.2).map_or(0.0, share);
     let summary = played.context("measuring what a request costs")?.summary;
     let n: u64 = summary.outcomes.values().sum();
     let workers = summary.generator.map(|generator| generator.workers).unwrap_or_default();
     let worker: Option<f64> = workers.iter().map(|worker| worker.processor).sum();
     let all = all.zip(server_time).map(|(all, server)| (all - server).as_secs_f64());
+    let waited: Option<f64> = workers.iter().map(|worker| worker.runqueue_wait).sum();
     Ok(worker.filter(|&worker| n > 0 && worker > 0.0).map(|worker| Cost {
         worker_s: worker / n as f64,
         process_s: all.unwrap_or(0.0).max(worker) / n as f64,
         n,
+        // The worker may have waited for this process's own threads, and others have had other cores: the less of both.
+        disturbed: waited
+            .zip(others)
+            .map_or(0.0, |(waited, others)| others.min(waited / (worker + waited)))
+            .max(stolen),
     }))
 }
 
@@ -207,7 +226,7 @@ pub(crate) fn first_bound(spec: &RunSpec, live: &Live, local: bool, summary: &Su
     let n: u64 = summary.outcomes.values().sum();
     let worker: Option<f64> = generator.workers.iter().map(|worker| worker.processor).sum();
     let each = worker.filter(|&worker| n > 0 && worker > 0.0).map(|worker| worker / n as f64);
-    let request = each.map(|each| Cost { worker_s: each, process_s: each, n });
+    let request = each.map(|each| Cost { worker_s: each, process_s: each, n, disturbed: 0.0 });
     let demand = demand(spec, live, local, summary.service.mean);
     let measured = Measured { request, ..Measured::default() };
     let bounds = bounds(&host::machine(), Some(&demand), Some(&measured));
@@ -265,5 +284,33 @@ mod tests {
         assert_eq!((shared.held, shared.flow), (0.0, 100.0 / 51.0));
         let work = Group { source: Source::AtOnce { sessions: 5_000 }, ..users("const(0s)") };
         assert_eq!(asked(work, Shard::WHOLE, None).held, 1_000.0, "the cap is how fixed work is spread");
+    }
+
+    #[test]
+    fn a_plan_of_new_connections_says_how_many_it_opens() {
+        let (zero, second) = (Nanos::ZERO, Nanos::from_secs(1));
+        let phases = [
+            headway_base::Phase::ramp(second, Rate(0.0), Rate(300.0)),
+            headway_base::Phase::hold(second, Rate(200.0)),
+        ];
+        let each = |group: Group| Group { connections: Connections::PerRequest, ..group };
+        let open = || each(Group::open(Process::Poisson, Profile::new(&phases)));
+        let opened = |demand: Demand| (demand.connects, demand.connects_planned, demand.held);
+        assert_eq!(opened(asked(open(), Shard::WHOLE, None)), (Some(300.0), Some(350.0), 0.0));
+        assert_eq!(opened(asked(open(), Shard::new(1, 4).unwrap(), None)), (Some(75.0), Some(87.5), 0.0));
+        let sockets = asked(Group::connecting(Level::hold(48, second)), Shard::WHOLE, None);
+        assert_eq!(opened(sockets), (None, None, 48.0));
+        let level = || Level::hold(7, second).into();
+        let work = |requests| Source::Users { level: level(), requests };
+        let users = |requests| each(Group::of(work(requests), Journey::single(), Connections::PerRequest));
+        assert_eq!(opened(asked(users(Some(101)), Shard::WHOLE, None)), (None, Some(101.0), 7.0));
+        assert_eq!(opened(asked(users(None), Shard::WHOLE, Some(0.5))), (Some(14.0), None, 0.0));
+        // Several groups open what each of them opens.
+        let groups = vec![open(), open()];
+        let plan = Plan { groups, ..Plan::of(1, open(), zero, Nanos::from_secs(2)) };
+        let target = Target::parse("http://127.0.0.1:9/").unwrap();
+        let live = Live::new(target.clone(), Script::single(&Request::get("/")));
+        let several = demand(&RunSpec::new("test", plan, 1_000), &live, true, None);
+        assert_eq!(opened(several), (Some(600.0), Some(700.0), 0.0));
     }
 }

@@ -119,6 +119,22 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+impl Report {
+    /// The report of that experiment, of draws from that seed, with nothing in it yet.
+    pub fn of(lab: &dyn Lab, seed: u64) -> Report {
+        Report {
+            schema: SCHEMA,
+            name: lab.name(),
+            about: lab.about(),
+            seed,
+            rows: Vec::new(),
+            tables: Vec::new(),
+            figures: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// One number.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {

@@ -4,7 +4,7 @@
 //! the exponential one. That is what independent users do to a server whose log is stamped in whole milliseconds.
 
 use super::words::too_few;
-use super::{Bar, Figure, Lab, Range, Report, Row, SCHEMA};
+use super::{Bar, Figure, Lab, Range, Report, Row};
 use headway_base::random::Stream;
 
 /// The experiment.
@@ -110,17 +110,7 @@ impl Lab for Ruler {
         let rows: Vec<Row> = rows.collect();
         let notes = notes(&rows, &all);
         let figures = vec![shown.counts_figure(), shown.gaps_figure()];
-        let tables = Vec::new();
-        Ok(Report {
-            schema: SCHEMA,
-            name: self.name(),
-            about: self.about(),
-            seed,
-            rows,
-            tables,
-            figures,
-            notes,
-        })
+        Ok(Report { rows, figures, notes, ..Report::of(self, seed) })
     }
 }
 

@@ -91,6 +91,11 @@ impl Quantity {
     pub const fn new(name: &'static str, places: usize) -> Quantity {
         Quantity { name, places }
     }
+
+    /// Quantities of these names, each with its decimals.
+    pub(crate) fn all<const N: usize>(columns: [(&'static str, usize); N]) -> Vec<Quantity> {
+        columns.map(|(name, places)| Quantity::new(name, places)).to_vec()
+    }
 }
 
 impl Cell {

@@ -34,7 +34,7 @@ pub(crate) struct Connection {
     /// None until it is known which is spoken.
     pub(crate) wire: Option<Box<dyn ClientConnection>>,
     pub(crate) opened: Nanos,
-    /// When TCP stood, where TLS is still being agreed on.
+    /// When TCP stood.
     pub(crate) established: Nanos,
     pub(crate) stage: Stage,
     /// Whether bytes of an answer have come on it.

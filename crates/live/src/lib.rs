@@ -14,7 +14,6 @@ pub mod departures;
 pub mod host;
 pub mod namespace;
 mod outcome;
-pub mod ports;
 pub mod protocols;
 pub mod reactor;
 pub mod reasons;

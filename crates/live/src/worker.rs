@@ -109,6 +109,10 @@ pub(crate) struct Worker<'a, S> {
     looked: bool,
     /// Whose turn it is of the addresses that connections are opened from.
     turn: usize,
+    /// When it had looked last before it learned of what is handled now.
+    unseen_since: Nanos,
+    /// How long what is handled now had lain unread.
+    unread: Short,
 }
 
 impl<'a, S: RecordSink> Worker<'a, S> {
@@ -142,6 +146,8 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             starved: None,
             looked: false,
             turn: 0,
+            unseen_since: Nanos::ZERO,
+            unread: Short::ZERO,
         }
     }
 
@@ -168,6 +174,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     fn play(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         let mut now = self.shared.clock.now();
+        let mut looked_at = now;
         loop {
             let before = now;
             now = self.start_due(now, STARTS_IN_A_ROW);
@@ -191,6 +198,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
             let meant = self.waiter.sleep(wake.min(self.tick_at) - now);
             let any = self.reactor.wait(Some(meant))?;
             now = self.shared.clock.now();
+            self.unseen_since = std::mem::replace(&mut looked_at, now);
             let doing = match (meant > Nanos::ZERO, any) {
                 (true, _) => Doing::Sleeping,
                 (false, false) => Doing::Polling,
@@ -529,12 +537,13 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     #[inline]
     fn handle(&mut self, completion: Completion, buffer: &[u8], now: Nanos) {
-        self.client.read_late(match &completion {
+        self.unread = match &completion {
             Completion::Received(_, _, Some(stamp)) => unread_since(*stamp),
             // The end of an answer that ends with its connection is not stamped.
             Completion::Received(_, _, None) | Completion::Ended(_) => Short::UNKNOWN,
             _ => Short::ZERO,
-        });
+        };
+        self.client.read_late(self.unread);
         match completion {
             Completion::Received(id, bytes, _) => self.received(id, &buffer[..bytes], now),
             Completion::Connected(id, Ok(())) => self.connected(id, now),

@@ -66,7 +66,7 @@ pub static RULES: [Rule; 9] = [
     Rule {
         id: RuleId::LateShare,
         statistic: "share released later than the time scale after intended, of those that found a connection",
-        workloads: &[Workload::Open, Workload::Sessions, Workload::Closed],
+        workloads: &[Workload::Open, Workload::Sessions, Workload::Closed, Workload::Connecting],
         limits: |t| at_most(t.late),
         measure: late_share,
     },

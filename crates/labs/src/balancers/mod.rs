@@ -12,7 +12,7 @@ mod published;
 
 use super::latencies::{self, MEAN, MEDIAN, P95, P99};
 use super::range::FEWEST;
-use super::{Cell, Lab, Range, Report, SCHEMA, Steady, Table, TableRow};
+use super::{Cell, Lab, Range, Report, Steady, Table, TableRow};
 use cases::{CASES, PUBLISHED, Setting, Way};
 use headway_report::format::{count, time};
 use headway_workload::model::Ties;
@@ -61,16 +61,8 @@ impl Lab for Balancers {
 impl Balancers {
     fn report(&self, seed: u64, all: &All) -> Report {
         let latencies = latencies_table(all);
-        Report {
-            schema: SCHEMA,
-            name: self.name(),
-            about: self.about(),
-            seed,
-            rows: latencies.listed().collect(),
-            tables: vec![latencies, differences(all)],
-            figures: Vec::new(),
-            notes: notes::notes(all),
-        }
+        let (rows, notes) = (latencies.listed().collect(), notes::notes(all));
+        Report { rows, tables: vec![latencies, differences(all)], notes, ..Report::of(self, seed) }
     }
 }
 

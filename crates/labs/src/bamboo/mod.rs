@@ -14,7 +14,7 @@ mod suites_notes;
 mod system;
 
 use super::latencies::{self, QUANTITIES};
-use super::{Cell, Lab, Quantity, Range, Report, SCHEMA, Steady, Table, TableRow, replicate};
+use super::{Cell, Lab, Quantity, Range, Report, Steady, Table, TableRow, replicate};
 use headway_report::format::{chosen_time, count, plural};
 use suites::CASES;
 
@@ -97,16 +97,8 @@ impl Bamboo {
             blocks_notes::notes(&all.setting.blocks, &all.blocks),
             storm_notes::notes(&all.setting.storm, &all.storm),
         ];
-        Report {
-            schema: SCHEMA,
-            name: self.name(),
-            about: self.about(),
-            seed,
-            rows,
-            tables: suites.into_iter().chain(others).collect(),
-            figures: Vec::new(),
-            notes: notes.concat(),
-        }
+        let tables = suites.into_iter().chain(others).collect();
+        Report { rows, tables, notes: notes.concat(), ..Report::of(self, seed) }
     }
 }
 

@@ -11,7 +11,7 @@ mod play;
 mod published;
 mod theory;
 
-use super::{Cell, Lab, Live, Quantity, Report, SCHEMA, Table, TableRow};
+use super::{Cell, Lab, Live, Quantity, Report, Table, TableRow};
 use cases::{Observed, Part, slope};
 use published::{COV_1800, COV_1830, COV_2100, SIZES, T1800, T1830, T2100, TESTS, Test};
 
@@ -62,8 +62,7 @@ impl Brady {
             models(observed),
             think(observed),
         ];
-        let (rows, figures, notes) = (Vec::new(), Vec::new(), notes::notes(observed));
-        Report { schema: SCHEMA, name: self.name(), about: self.about(), seed, rows, tables, figures, notes }
+        Report { tables, notes: notes::notes(observed), ..Report::of(self, seed) }
     }
 }
 

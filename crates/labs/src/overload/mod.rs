@@ -11,7 +11,7 @@ mod plays;
 mod published;
 mod theory;
 
-use super::{Cell, Lab, Live, Quantity, Range, Report, SCHEMA, Table, TableRow, replicate};
+use super::{Cell, Lab, Live, Quantity, Range, Report, Table, TableRow, replicate};
 use headway_base::Nanos;
 use plays::{BACKLOG, Played, SIMPLE_WINDOW, SOCKETS, USERS, system};
 use published::{BURST_COSTS_MS, BURSTS, CAPACITY, COSTS_MS, HELD, MEANS, OVERLOAD, TIMEOUT_S};
@@ -49,26 +49,12 @@ impl Lab for Overload {
     fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report> {
         let all = replicate(seed, replications, Played::new);
         let tables = vec![simple(&all), held(&all), overload(&all), bursts(&all)];
-        let (rows, figures, notes) = (Vec::new(), Vec::new(), notes::notes(&all));
-        Ok(Report {
-            schema: SCHEMA,
-            name: self.name(),
-            about: self.about(),
-            seed,
-            rows,
-            tables,
-            figures,
-            notes,
-        })
+        Ok(Report { tables, notes: notes::notes(&all), ..Report::of(self, seed) })
     }
 }
 
 fn cell(published: Option<f64>, theory: Option<f64>, replications: Option<Range>) -> Cell {
     Cell { published, theory, ..Cell::observed(replications) }
-}
-
-fn quantities<const N: usize>(names: [(&'static str, usize); N]) -> Vec<Quantity> {
-    names.map(|(name, places)| Quantity::new(name, places)).to_vec()
 }
 
 /// Figure 5.
@@ -93,7 +79,7 @@ fn simple(all: &[Played]) -> Table {
         ),
         key: "clients",
         source: SOURCE,
-        quantities: quantities([("SYN/s", 1), ("estab/s", 1), ("resent/s", 2)]),
+        quantities: Quantity::all([("SYN/s", 1), ("estab/s", 1), ("resent/s", 2)]),
         rows: rows.collect(),
         spread: false,
     }
@@ -120,7 +106,7 @@ fn held(all: &[Played]) -> Table {
         ),
         key: "D",
         source: SOURCE,
-        quantities: quantities([("SYN/s", 1), ("estab/s", 1), ("served/s", 1)]),
+        quantities: Quantity::all([("SYN/s", 1), ("estab/s", 1), ("served/s", 1)]),
         rows: rows.collect(),
         spread: false,
     }
@@ -141,7 +127,7 @@ fn overload(all: &[Played]) -> Table {
         title: "Served per second, by what a dropped SYN costs the server; theory: C (1 - c D/T)".to_owned(),
         key: "D",
         source: SOURCE,
-        quantities: quantities([("0.5 ms", 1), ("1 ms", 1), ("2 ms", 1)]),
+        quantities: Quantity::all([("0.5 ms", 1), ("1 ms", 1), ("2 ms", 1)]),
         rows: rows.collect(),
         spread: false,
     }
@@ -167,7 +153,7 @@ fn bursts(all: &[Played]) -> Table {
             .to_owned(),
         key: "mean, c",
         source: SOURCE,
-        quantities: quantities([("2x 20%", 1), ("4x 10%", 1), ("6x 5%", 1), ("6x 10%", 1)]),
+        quantities: Quantity::all([("2x 20%", 1), ("4x 10%", 1), ("6x 5%", 1), ("6x 10%", 1)]),
         rows: rows.collect(),
         spread: false,
     }

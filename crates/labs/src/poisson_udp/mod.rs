@@ -10,7 +10,7 @@ mod published;
 mod source;
 mod traffic;
 
-use super::{Cell, Extent, Lab, Live, Quantity, Range, Report, SCHEMA, Table, TableRow, replicate};
+use super::{Cell, Extent, Lab, Live, Quantity, Range, Report, Table, TableRow, replicate};
 use headway_base::Nanos;
 use headway_report::format::number;
 use lived::{Clients, Kind, Lived, Ran, Sourced};
@@ -41,18 +41,8 @@ impl Lab for PoissonUdp {
 
     fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report> {
         let all = replicate(seed, replications, |seed| queued(seed, MODELLED_FOR));
-        let notes = notes::modelled(&all);
-        let (rows, figures, tables) = (Vec::new(), Vec::new(), modelled_tables(&all));
-        Ok(Report {
-            schema: SCHEMA,
-            name: self.name(),
-            about: self.about(),
-            seed,
-            rows,
-            tables,
-            figures,
-            notes,
-        })
+        let tables = modelled_tables(&all);
+        Ok(Report { tables, notes: notes::modelled(&all), ..Report::of(self, seed) })
     }
 
     fn live(&self) -> Option<Live> {
@@ -138,10 +128,6 @@ fn live_tables(lived: &Lived) -> Vec<Table> {
     ]
 }
 
-fn quantities<const N: usize>(names: [(&'static str, usize); N]) -> Vec<Quantity> {
-    names.map(|(name, places)| Quantity::new(name, places)).to_vec()
-}
-
 fn live(value: f64) -> Cell {
     Cell { live: Some(value), ..Cell::default() }
 }
@@ -185,7 +171,7 @@ fn runs(lived: &Lived) -> Table {
         ),
         key: "clients",
         source: "post",
-        quantities: quantities([("sent", 0), ("lost", 0), ("lost %", 3), ("wait %", 1)]),
+        quantities: Quantity::all([("sent", 0), ("lost", 0), ("lost %", 3), ("wait %", 1)]),
         rows,
         spread: false,
     }
@@ -220,7 +206,7 @@ fn came(clients: &[Clients; 2]) -> Table {
             .to_owned(),
         key: "clients",
         source: "post",
-        quantities: quantities([("came/s", 0), ("each/s", 1), ("CoV", 2), ("most/ms", 0), ("queue", 0), ("lost %", 3)]),
+        quantities: Quantity::all([("came/s", 0), ("each/s", 1), ("CoV", 2), ("most/ms", 0), ("queue", 0), ("lost %", 3)]),
         rows: clients.iter().map(row).collect(),
         spread: false,
     }
@@ -248,7 +234,7 @@ fn sources(lived: &Lived) -> Table {
             .to_owned(),
         key: "source",
         source: "post",
-        quantities: quantities([("came/s", 0), ("CoV", 2), ("most/ms", 0), ("queue", 0), ("lost %", 3)]),
+        quantities: Quantity::all([("came/s", 0), ("CoV", 2), ("most/ms", 0), ("queue", 0), ("lost %", 3)]),
         rows: PLAYED.iter().enumerate().map(row).collect(),
         spread: false,
     }
@@ -270,7 +256,7 @@ fn worked(lived: &Lived, title: String, which: usize) -> Table {
         title,
         key: "source",
         source: "post",
-        quantities: quantities([("queue", 0), ("lost %", 3), ("wait %", 1)]),
+        quantities: Quantity::all([("queue", 0), ("lost %", 3), ("wait %", 1)]),
         rows: PLAYED.iter().enumerate().map(row).collect(),
         spread: false,
     }
@@ -309,7 +295,7 @@ fn classes(lived: &Lived) -> Table {
         ),
         key: "came in a ms",
         source: "post",
-        quantities: quantities([("ms", 0), ("lost %", 2)]),
+        quantities: Quantity::all([("ms", 0), ("lost %", 2)]),
         rows: rows.collect(),
         spread: false,
     }

@@ -187,16 +187,8 @@ fn what_suffices_is_said_only_where_it_does() {
 
 #[test]
 fn the_report_fits_a_terminal() {
-    let mut report = Report {
-        schema: SCHEMA,
-        name: "poisson-udp",
-        about: PoissonUdp.about(),
-        seed: 4,
-        rows: Vec::new(),
-        tables: modelled_tables(&[queued(4, Nanos::from_millis(100))]),
-        figures: Vec::new(),
-        notes: Vec::new(),
-    };
+    let tables = modelled_tables(&[queued(4, Nanos::from_millis(100))]);
+    let mut report = Report { tables, ..Report::of(&PoissonUdp, 4) };
     let lived = lived([0; 5], [50, 60, 55, 52, 58], Some(1), 388_540);
     report.tables.extend(live_tables(&lived));
     report.notes.extend(notes::live(&lived));

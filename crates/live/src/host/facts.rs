@@ -31,6 +31,11 @@ pub fn descriptors() -> Descriptors {
     Descriptors { soft: or_all(limit.current), hard: or_all(limit.maximum), ..Descriptors::default() }
 }
 
+/// The local ports of this network namespace, and how many ended connections keep one now.
+pub fn ports() -> Ports {
+    Files { root: Path::new("/") }.ports()
+}
+
 /// The files below a root, in which a machine says what it has.
 struct Files<'a> {
     root: &'a Path,

@@ -6,7 +6,7 @@ mod facts;
 mod lateness;
 
 pub use cgroup::Groups;
-pub use facts::{descriptors, machine};
+pub use facts::{descriptors, machine, ports};
 pub use lateness::{Lateness, lateness};
 
 use headway_base::Nanos;
@@ -24,10 +24,22 @@ pub fn cores() -> u32 {
 
 /// Time that the hypervisor took from all cores since boot; none where the system does not say.
 pub fn stolen() -> Option<Nanos> {
+    spent([8])
+}
+
+/// Time that all processes of this machine have had cores for since boot, all cores together; none where the system does not say. It is
+/// counted by ticks, of which one is 1 to 10 ms.
+pub fn used() -> Option<Nanos> {
+    spent([1, 2, 3])
+}
+
+/// What all cores spent on these since boot, by their places in `/proc/stat` (proc(5)): 1 user, 2 nice, 3 system, 8 steal.
+fn spent<const N: usize>(places: [usize; N]) -> Option<Nanos> {
     let stat = fs::read_to_string("/proc/stat").ok()?;
-    let ticks: i64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
+    let words: Vec<&str> = stat.lines().next()?.split_whitespace().collect();
+    let ticks = places.map(|place| words.get(place)?.parse::<i64>().ok());
     // The kernel counts in hundredths of a second for user space, whatever its own tick.
-    Some(Nanos::from_millis(ticks * 10))
+    Some(Nanos::from_millis(ticks.into_iter().sum::<Option<i64>>()? * 10))
 }
 
 /// What the scheduler counts of a thread, since it began.

@@ -8,7 +8,7 @@
     reason = "stamps of sends are asked for, and read, by control messages without safe wrappers"
 )]
 
-use super::KernelStamp;
+use super::{KernelStamp, tcp_info};
 use headway_base::Nanos;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -138,24 +138,7 @@ pub(super) fn take_stamp(fd: &OwnedFd) -> Option<KernelStamp> {
     }
 }
 
-/// For how long the peer's full window has held this connection back so far, in microseconds (`tcpi_rwnd_limited`).
+/// For how long the peer's full window has held this connection back so far, in microseconds.
 fn window_full(fd: &OwnedFd) -> u64 {
-    /// Where it lies in `struct tcp_info`, which only ever grows at its end.
-    const AT: usize = 176;
-    let mut info = [0u8; 256];
-    let mut length = info.len() as libc::socklen_t;
-    // SAFETY: the descriptor is open; the buffer and its length live through the call, which writes no more than that length.
-    let result = unsafe {
-        libc::getsockopt(
-            fd.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            info.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    if result != 0 || (length as usize) < AT + 8 {
-        return 0;
-    }
-    info[AT..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+    tcp_info::field(fd, tcp_info::RWND_LIMITED).map_or(0, u64::from_ne_bytes)
 }

@@ -4,6 +4,7 @@ use super::Worker;
 use crate::connection::Stage;
 use crate::tls::{self, Inbound};
 use crate::transport::Transport;
+use crate::watch::STALL;
 use headway_base::{KnownFailure, Nanos, Outcome, RecordSink};
 use headway_workload::ConnectionEvent;
 use headway_workload::client::ConnectionId;
@@ -11,8 +12,10 @@ use std::fmt::Display;
 
 impl<S: RecordSink> Worker<'_, S> {
     pub(super) fn connected(&mut self, id: ConnectionId, now: Nanos) {
+        // That costs a system call, which is made only where it can have been long.
+        let ago = if now - self.unseen_since > STALL { self.reactor.stood_for(id) } else { Nanos::ZERO };
         let Some(connection) = self.connections[id as usize].as_mut() else { return };
-        connection.established = now;
+        connection.established = (now - ago).max(connection.opened);
         let Some(setup) = &self.shared.tls else { return self.established(id, None, now) };
         connection.stage = Stage::Handshake;
         match setup.session() {
@@ -57,7 +60,8 @@ impl<S: RecordSink> Worker<'_, S> {
         // Alerts about a certificate we refuse go out too.
         self.flush_tls(id);
         if agreed {
-            let tls = self.connection(id).map(|c| now - c.established);
+            let heard = now - self.unread.get().unwrap_or(Nanos::ZERO);
+            let tls = self.connection(id).map(|c| (heard - c.established).max(Nanos::ZERO));
             self.established(id, tls, now);
             // The first request goes out before anything else is read.
             self.act_on_all(now);

@@ -7,7 +7,7 @@ use headway_live::reactor::{Completion, KernelStamp, Reactor, Submitted, Token};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::UnixDatagram;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 struct Target(TcpListener, Address);
 
@@ -393,5 +393,27 @@ fn a_datagram_that_nothing_listens_to_fails_and_the_socket_goes_on() {
         let peer = UdpSocket::bind(address).unwrap();
         peer.send_to(b"back", ours).unwrap();
         until(&mut reactor, &mut [0; 16], |c| matches!(c, Completion::Received(0, 4, _)));
+    });
+}
+
+/// Nobody looks for a while: the kernel knows since when a connection stands, to its tick.
+#[test]
+fn the_kernel_tells_for_how_long_a_connection_has_stood() {
+    guarded(|| {
+        let (mut reactor, target) = (Reactor::new(false).unwrap(), target());
+        let opened = Instant::now();
+        reactor.connect(0, &target.1, None).unwrap();
+        let connecting = opened.elapsed();
+        std::thread::sleep(Duration::from_millis(60));
+        until(&mut reactor, &mut [0; 16], |c| matches!(c, Completion::Connected(0, Ok(()))));
+        // Over loopback it stands when connecting returns.
+        let stood = reactor.stood_for(0);
+        let (tick, most) = (Nanos::from_millis(10), Nanos::from_secs_f64(opened.elapsed().as_secs_f64()));
+        let least = most - Nanos::from_secs_f64(connecting.as_secs_f64()) - tick;
+        assert!(
+            least > Nanos::from_millis(40) && (least..most + tick).contains(&stood),
+            "{stood}, of {most}"
+        );
+        assert_eq!(reactor.stood_for(1), Nanos::ZERO, "there is none");
     });
 }

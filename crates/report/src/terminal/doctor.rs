@@ -142,7 +142,7 @@ mod tests {
             beyond: 0.03,
             ..Lateness::default()
         };
-        let request = Some(Cost { worker_s: 8e-6, process_s: 11e-6, n: 21_000 });
+        let request = Some(Cost { worker_s: 8e-6, process_s: 11e-6, n: 21_000, disturbed: 0.0 });
         Diagnosis::new(
             machine,
             Measured { lateness, request, steal: Some(0.03), ..Measured::default() },

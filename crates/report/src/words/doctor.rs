@@ -246,8 +246,16 @@ pub fn lateness(measured: &Measured) -> String {
 /// What a request costs, in one sentence; none where it was not measured.
 pub fn cost(measured: &Measured) -> Option<String> {
     let cost = measured.request?;
+    let disturbed = match cost.is_disturbed() {
+        true => format!(
+            ". Others had the cores for {} of even the calmest piece of this measurement: a request may cost less, and the worker cores and a CPU \
+             quota allow more",
+            share(cost.disturbed)
+        ),
+        false => String::new(),
+    };
     Some(format!(
-        "{} of a worker's core, {} of the whole process (HTTP/1.1 over loopback, n = {})",
+        "{} of a worker's core, {} of the whole process (HTTP/1.1 over loopback, n = {}){disturbed}",
         time(cost.worker_s),
         time(cost.process_s),
         count(cost.n)

@@ -120,6 +120,9 @@ pub fn time_scale(summary: &Summary) -> Option<String> {
             let whose = if summary.by_label.len() > 1 { format!(" of step {step}") } else { String::new() };
             format!("{forgiven}: 9 in 10 service times{whose} are at least {}", time(*p10_s))
         }
+        TimeScaleFrom::ConnectTimeout { timeout_s } => {
+            format!("{forgiven}: an attempt to connect may take {}", time(*timeout_s))
+        }
         TimeScaleFrom::Set => format!("{forgiven}, as --tolerance says"),
         TimeScaleFrom::Default => format!("{forgiven}: no service time is known"),
     })

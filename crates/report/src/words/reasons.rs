@@ -241,6 +241,9 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
     })
 }
 
+/// Sockets cannot be kept connecting.
+const KEEP_FEWER_SOCKETS: &str = "Keep fewer sockets connecting, or raise --connect-timeout. Or give the generator idle cores (--threads), or another machine.";
+
 /// What to do about a finding or a broken rule; nothing where its text says so, or for one that this version does not
 /// know.
 fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
@@ -276,9 +279,10 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
             Kind::Open | Kind::Sessions => {
                 "Give the generator idle cores (--threads) or another machine. Or lower the rate."
             }
-            Kind::Closed | Kind::FixedWork | Kind::Connecting => {
+            Kind::Closed | Kind::FixedWork => {
                 "Give the generator idle cores (--threads) or another machine. Or ask for fewer users."
             }
+            Kind::Connecting => KEEP_FEWER_SOCKETS,
         },
         Finding(FindingId::Uplink) | Rule(RuleId::DepartedLate) => {
             "Send fewer bytes a second, or use a machine with a faster link. `tc -s qdisc` shows what waits in its queue."
@@ -292,9 +296,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
         Rule(RuleId::UsersHeld) => {
             "Check why users stopped. Failures early in their journey do that, or a cap below the users specified."
         }
-        Rule(RuleId::SocketsHeld) => {
-            "Keep fewer sockets connecting, or raise --connect-timeout. Or give the generator idle cores (--threads), or another machine."
-        }
+        Rule(RuleId::SocketsHeld) => KEEP_FEWER_SOCKETS,
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
         Finding(FindingId::SameHost) => "Put the generator on another machine, or pin each to its own cores.",
         _ => return None,

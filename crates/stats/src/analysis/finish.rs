@@ -48,7 +48,7 @@ impl Analysis {
         self.arrivals.settle(until, self.setup.plan.as_ref());
         // Twenty segments of one transient are no twenty samples.
         let filled = if self.is_fixed_work() { 0 } else { self.measured.filled(until) };
-        let time_scale = self.time_scale();
+        let time_scale = self.time_scale(&facts);
         let scale = time_scale.0;
         let mut summary = self.head(&facts, until, scale);
         if self.arrivals.compares {
@@ -107,8 +107,10 @@ impl Analysis {
     }
 
     /// The time scale at which lateness is judged, and how it came about.
-    fn time_scale(&self) -> (TimeScale, TimeScaleFrom) {
-        time_scale::of(&self.requests, &self.setup.labels, self.setup.tolerances.time_scale)
+    fn time_scale(&self, facts: &Facts) -> (TimeScale, TimeScaleFrom) {
+        let connecting = facts.plan.as_ref().filter(|_| self.setup.workload == Workload::Connecting);
+        let attempt = connecting.and_then(|plan| plan.connect_timeout_s).map(Nanos::from_secs_f64);
+        time_scale::of(&self.requests, &self.setup.labels, self.setup.tolerances.time_scale, attempt)
     }
 
     fn head(&self, facts: &Facts, until: Nanos, scale: TimeScale) -> Summary {

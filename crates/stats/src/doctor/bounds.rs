@@ -2,7 +2,9 @@
 
 use super::{Carrier, Demand, Measured};
 use crate::setup::Tolerances;
+use crate::summary::evidence::Run;
 use headway_base::Machine;
+use headway_base::machine::Ports;
 use serde::{Deserialize, Serialize};
 
 /// Memory of an idle connection that is kept alive, in bytes: what the generator keeps of it, and the kernel (a TCP socket with its
@@ -147,9 +149,9 @@ fn connections(all: &mut Vec<Bound>, machine: &Machine, demand: Option<&Demand>)
         push(Resource::SystemDescriptors, most.saturating_sub(open) as f64, capped);
     }
     if carrier != Carrier::Unix
-        && let Some(ports) = ports(machine, demand)
+        && let Some(ports) = ports(&machine.ports, demand)
     {
-        push(Resource::Ports, ports, capped);
+        push(Resource::Ports, ports as f64, capped);
     }
     if let Some(memory) = machine.memory {
         let each = CONNECTION_BYTES + if demand.is_some_and(|d| d.tls) { TLS_BYTES } else { 0.0 };
@@ -166,16 +168,37 @@ fn connections(all: &mut Vec<Bound>, machine: &Machine, demand: Option<&Demand>)
 }
 
 /// Local ports to one address and port of a target, from all addresses of this machine that are used.
-fn ports(machine: &Machine, demand: Option<&Demand>) -> Option<f64> {
+fn ports(ports: &Ports, demand: Option<&Demand>) -> Option<u64> {
     let sources = demand.map_or(1, |demand| demand.sources.max(1));
-    Some((machine.ports.per_target()? * sources) as f64)
+    Some(ports.per_target()? * sources)
+}
+
+/// That a plan which opens a connection for each request may need more local ports at once than there are, counting those that ended
+/// connections keep now; none where it does not, or the system does not tell. A port is held while its connection is opened, for
+/// `connect_timeout_s` seconds at most, or after it has ended: for the longer of the two.
+pub fn ports_may_run_out(of: &Ports, demand: &Demand, connect_timeout_s: f64) -> Option<Run> {
+    let (all, waiting) = (ports(of, Some(demand))?, of.waiting.unwrap_or(0));
+    let held_s = connect_timeout_s.max(of.held_s(demand.local));
+    let rate = demand.connects.unwrap_or(0.0);
+    let planned = demand.connects_planned.unwrap_or(f64::INFINITY);
+    let needed = (demand.held + (rate * held_s).min(planned)).round() as u64;
+    (needed > all.saturating_sub(waiting)).then_some(Run::Ports {
+        needed,
+        attempts_per_s: (rate > 0.0).then_some(rate),
+        sockets: (demand.held > 0.0).then_some(demand.held as u64),
+        held_s,
+        ports: of.per_target()?,
+        addresses: demand.sources.max(1),
+        time_wait: waiting,
+        time_wait_after: None,
+    })
 }
 
 /// Ports are taken for a while after their connections were closed; of a plan that opens fewer than there are, none is needed twice.
 fn time_wait(machine: &Machine, demand: Option<&Demand>) -> Option<Bound> {
     let tcp = demand.is_none_or(|demand| demand.carrier == Carrier::Tcp);
     let held_s = machine.ports.held_s(demand.is_some_and(|demand| demand.local));
-    let allows = ports(machine, demand).filter(|_| tcp)? / held_s;
+    let allows = ports(&machine.ports, demand).filter(|_| tcp)? as f64 / held_s;
     let asks = demand.and_then(|demand| {
         let all = demand.connects_planned.map_or(f64::INFINITY, |planned| planned / held_s);
         Some(demand.connects?.min(all))

@@ -6,7 +6,7 @@
 pub mod bounds;
 mod findings;
 
-pub use bounds::{Bound, Resource, Unit, bounds, first};
+pub use bounds::{Bound, Resource, Unit, bounds, first, ports_may_run_out};
 pub use findings::{Change, Finding, Problem, findings};
 
 use crate::summary::{Severity, Wait};
@@ -131,6 +131,27 @@ pub struct Cost {
     pub process_s: f64,
     /// Requests that were measured.
     pub n: u64,
+    /// Share of the time for which others disturbed it, from 0 on: they had the cores while the worker was ready and had none, or the hypervisor
+    /// had taken the cores. Zero where the system says neither.
+    pub disturbed: f64,
+}
+
+impl Cost {
+    /// A piece that was disturbed for more than this share tells more than a request costs: caches and cores were others' meanwhile.
+    const CALM: f64 = 0.05;
+
+    /// Whether the figure may be too high because others disturbed it.
+    pub fn is_disturbed(&self) -> bool {
+        self.disturbed > Self::CALM
+    }
+
+    /// What a request costs by several pieces of measurement: of those that were not disturbed the cheapest, since what is not seen to disturb a
+    /// piece only adds to it; if all were disturbed, that which was least.
+    pub fn least_disturbed(pieces: &[Cost]) -> Option<Cost> {
+        let calm = pieces.iter().filter(|piece| !piece.is_disturbed());
+        let cheapest = calm.min_by(|a, b| a.process_s.total_cmp(&b.process_s));
+        cheapest.or_else(|| pieces.iter().min_by(|a, b| a.disturbed.total_cmp(&b.disturbed))).copied()
+    }
 }
 
 /// What a plan asks of the machine that sends it, or its part of it.
@@ -138,7 +159,8 @@ pub struct Cost {
 pub struct Demand {
     /// Requests per second, at the most; none: as fast as answers come.
     pub rate: Option<f64>,
-    /// Connections that are held whatever the response time is: those of users, and of sessions while they think.
+    /// Connections that are held whatever the response time is: those of users, of sessions while they think, and of sockets that are kept
+    /// connecting.
     pub held: f64,
     /// Requests per second of which each takes a connection while it is answered; in addition to those held.
     pub flow: f64,
@@ -148,7 +170,7 @@ pub struct Demand {
     pub response_s: Option<f64>,
     /// Connections opened per second, where that is not once for all.
     pub connects: Option<f64>,
-    /// Connections opened in all, where that is known.
+    /// Connections opened in all over the plan, where that is known.
     pub connects_planned: Option<f64>,
     /// The connection cap.
     pub cap: u64,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::summary::DmaLatency;
+use crate::summary::evidence::Run;
 use headway_base::machine::{Buffers, Clock, Conntrack, Descriptors, Ports, Quota};
 
 /// An ordinary server: four cores, 20,000 descriptors, the usual ports, nothing wrong.
@@ -44,7 +45,7 @@ fn measured() -> Measured {
         },
         wait: Wait { cores: 4, ..Wait::default() },
         steal: Some(0.0),
-        request: Some(Cost { worker_s: 8e-6, process_s: 10e-6, n: 20_000 }),
+        request: Some(Cost { worker_s: 8e-6, process_s: 10e-6, n: 20_000, disturbed: 0.0 }),
     }
 }
 
@@ -277,4 +278,51 @@ fn lateness_is_of_all_instants() {
     );
     assert_eq!(lateness.beyond, 0.01);
     assert_eq!(Lateness::of(Vec::new(), 0.0, 1e-3), Lateness { scale_s: 1e-3, ..Lateness::default() });
+}
+
+#[test]
+fn ports_run_out_by_the_rate_and_by_time_wait() {
+    let ports =
+        |reuse, waiting| Ports { range: Some((32_768, 60_767)), reserved: 0, reuse: Some(reuse), waiting };
+    let opening = |connects, planned| Demand {
+        connects: Some(connects),
+        connects_planned: Some(planned),
+        flow: connects,
+        ..demand()
+    };
+    let needed = |ports: &Ports, demand: &Demand| match ports_may_run_out(ports, demand, 0.5)? {
+        Run::Ports { needed, ports, time_wait, .. } => {
+            assert_eq!((ports, time_wait), (28_000, 1_000));
+            Some(needed)
+        }
+        other => panic!("{other:?}"),
+    };
+    // 27,000 are free: 450 a second for 60 s.
+    let minute = ports(0, Some(1_000));
+    assert_eq!(needed(&minute, &opening(450.0, 1e6)), None);
+    assert_eq!(needed(&minute, &opening(460.0, 1e6)), Some(27_600));
+    assert_eq!(needed(&minute, &Demand { sources: 2, ..opening(460.0, 1e6) }), None);
+    // No more than are planned.
+    assert_eq!(needed(&minute, &opening(2_000.0, 20_000.0)), None);
+    // Used again after a second on this machine, and to others after a minute.
+    let second = ports(2, Some(1_000));
+    assert_eq!(needed(&second, &Demand { local: true, ..opening(460.0, 1e6) }), None);
+    assert_eq!(needed(&second, &Demand { local: true, ..opening(28_000.0, 1e6) }), Some(28_000));
+    assert_eq!(needed(&second, &Demand { local: false, ..opening(460.0, 1e6) }), Some(27_600));
+    // Sockets that are kept connecting have a port each.
+    let sockets = |held| Demand { held, ..demand() };
+    assert_eq!(needed(&minute, &sockets(27_000.0)), None);
+    assert_eq!(needed(&second, &sockets(28_000.0)), Some(28_000));
+    assert_eq!(ports_may_run_out(&Ports::default(), &sockets(1e6), 0.5), None, "nothing is known");
+}
+
+#[test]
+fn what_a_request_costs_is_known_by_the_piece_that_was_disturbed_least() {
+    let piece = |us: f64, disturbed| Cost { worker_s: us / 2e6, process_s: us / 1e6, n: 10_000, disturbed };
+    let known =
+        |pieces: &[Cost]| Cost::least_disturbed(pieces).map(|cost| (cost.process_s, cost.is_disturbed()));
+    assert_eq!(known(&[piece(14.0, 0.04), piece(10.0, 0.0), piece(9.0, 0.3)]), Some((10e-6, false)));
+    // A worker that waits handles more at a time: cheap, and not what a request costs.
+    assert_eq!(known(&[piece(9.0, 0.3), piece(12.0, 0.2), piece(8.0, 0.5)]), Some((12e-6, true)));
+    assert_eq!(known(&[]), None);
 }

@@ -52,6 +52,11 @@ pub enum TimeScaleFrom {
         /// Service times of that step.
         n: u64,
     },
+    /// From the connect timeout, where sockets are kept connecting: the largest scale that is at most a twentieth of it, and at least 1 ms.
+    ConnectTimeout {
+        /// How long an attempt may last; seconds.
+        timeout_s: f64,
+    },
     /// The user set it.
     Set,
     /// It is 1 ms: no service time is known.

@@ -70,7 +70,7 @@ fn within(played: &Played, from: i64, to: i64) -> (f64, f64) {
 fn attempts_are_sockets_over_the_timeout_and_what_is_accepted() {
     let queues = [(33, 130.0), (128, 130.0), (4, 7.0), (500, 2_000.0)];
     let small = queues.iter().flat_map(|queue| [12, 48].map(|sockets| (*queue, sockets, 12)));
-    for ((room, accepts), sockets, seconds) in small.chain([(queues[0], 192, 8)]) {
+    for ((room, accepts), sockets, seconds) in small.chain(queues.map(|queue| (queue, 972, 20))) {
         let mut queue = AcceptQueue::new(room, accepts);
         let played = against(&plan(sockets, seconds), |now| queue.connect(now), Generator::default());
         for from in [0, seconds / 4] {
@@ -177,14 +177,19 @@ fn users_open_a_connection_for_each_request() {
     assert_eq!(played.most_open, 5);
 }
 
-fn judged(generator: Generator, connect: impl FnMut(Nanos) -> Connect) -> Summary {
-    let plan = plan(100, 20);
+fn judged(
+    sockets: u32,
+    seconds: i64,
+    generator: Generator,
+    connect: impl FnMut(Nanos) -> Connect,
+) -> Summary {
+    let plan = plan(sockets, seconds);
     let played = against(&plan, connect, generator);
     let mut analysis = Analysis::new(Setup {
         labels: vec!["request".to_owned()],
         measured: Nanos::ZERO..plan.end() + Nanos(1),
         workload: Workload::Connecting,
-        users: Some(UsersAsked::hold(100.0, plan.end())),
+        users: Some(UsersAsked::hold(f64::from(sockets), plan.end())),
         connects: true,
         ..Setup::default()
     });
@@ -194,15 +199,19 @@ fn judged(generator: Generator, connect: impl FnMut(Nanos) -> Connect) -> Summar
     analysis.finish(Facts { plan: Some(asked), ..Facts::default() })
 }
 
-fn held(summary: &Summary) -> (RuleOutcome, f64) {
-    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == RuleId::SocketsHeld).unwrap();
+fn rule(summary: &Summary, id: &RuleId) -> (RuleOutcome, f64) {
+    let rule = summary.verdict.rules.iter().find(|rule| rule.rule == *id).unwrap();
     (rule.outcome, rule.value.unwrap())
+}
+
+fn held(summary: &Summary) -> (RuleOutcome, f64) {
+    rule(summary, &RuleId::SocketsHeld)
 }
 
 #[test]
 fn a_load_is_valid_if_its_sockets_kept_connecting() {
     let mut queue = AcceptQueue::new(33, 130.0);
-    let summary = judged(Generator::default(), |now| queue.connect(now));
+    let summary = judged(100, 20, Generator::default(), |now| queue.connect(now));
     assert_eq!((summary.verdict.load, held(&summary)), (Some(LoadVerdict::Valid), (RuleOutcome::Pass, 1.0)));
     let connects = summary.connects.clone().unwrap();
     let rates = connects.per_s.unwrap();
@@ -217,4 +226,121 @@ fn a_load_is_valid_if_its_sockets_kept_connecting() {
     assert!((connects.connecting.unwrap() - 98.75).abs() < 0.3, "{connects:?}");
     let established: u64 = summary.series.iter().filter_map(|row| row.established).sum();
     assert_eq!(established, connects.counts.established);
+}
+
+/// Targets, each with a number of sockets that makes some hundred attempts a second against it.
+fn targets() -> Vec<(&'static str, u32, Box<dyn FnMut(Nanos) -> Connect>)> {
+    let mut queue = AcceptQueue::new(33, 130.0);
+    let mut n = 0;
+    let mut slow = move || {
+        n += 1;
+        // From 50 to 350 ms, in no order.
+        Connect::After(MS(50 + (n * 7_919) % 300))
+    };
+    vec![
+        ("a full queue", 100, Box::new(|_| Connect::Silence)),
+        ("a queue that moves", 100, Box::new(move |now| queue.connect(now))),
+        ("a closed port", 100, Box::new(|_| Connect::Fails(MS(1), Outcome::Refused))),
+        ("a target that accepts at once", 8, Box::new(|_| Connect::After(MS(10)))),
+        ("a target that accepts slowly", 100, Box::new(move |_| slow())),
+    ]
+}
+
+/// Pauses of that length, one in each `every`.
+fn pauses(every: i64, length: i64) -> Generator {
+    let at = |i: i64| (MS(30 + i * every), MS(30 + i * every + length));
+    Generator { pauses: (0..20_000 / every).map(at).collect(), ..Generator::default() }
+}
+
+#[test]
+fn generators_that_are_in_time_are_valid_against_every_target() {
+    let cost = Nanos::from_micros(5);
+    let costly = Generator { action_cost: cost, event_cost: cost, ..Generator::default() };
+    for generator in [Generator::default(), costly] {
+        for (name, sockets, connect) in targets() {
+            let summary = judged(sockets, 20, generator.clone(), connect);
+            assert_eq!(summary.verdict.load, Some(LoadVerdict::Valid), "{name}: {:?}", summary.verdict.rules);
+            assert_eq!(rule(&summary, &RuleId::LateShare), (RuleOutcome::Pass, 0.0), "{name}");
+            assert_eq!(summary.verdict.time_scale_s, Some(0.02), "a twentieth of the timeout, on the ladder");
+        }
+    }
+}
+
+#[test]
+fn generators_that_stand_still_or_are_too_slow_are_not_valid_against_any_target() {
+    let defects = [
+        ("stands still for 43 of 430 ms", pauses(430, 43)),
+        ("stands still for 129 of 430 ms", pauses(430, 129)),
+        ("stands still for 110 of 1,100 ms", pauses(1_100, 110)),
+        ("stands still for 330 of 1,100 ms", pauses(1_100, 330)),
+        // 400 and more actions a second.
+        ("has more to do than it can", Generator { action_cost: MS(4), ..Generator::default() }),
+        ("wakes every 50 ms", Generator { tick: MS(50), ..Generator::default() }),
+    ];
+    let mut wrong = Vec::new();
+    for (defect, generator) in defects {
+        for (name, sockets, connect) in targets() {
+            let summary = judged(sockets, 20, generator.clone(), connect);
+            // Against a queue that moves most sockets gather after the pauses, and few are due in the next one.
+            let doubtful = defect == "stands still for 43 of 430 ms" && name == "a queue that moves";
+            let expected = if doubtful { LoadVerdict::Inconclusive } else { LoadVerdict::Invalid };
+            if summary.verdict.load != Some(expected) {
+                let rules = [RuleId::LateShare, RuleId::SocketsHeld].map(|id| rule(&summary, &id));
+                wrong.push((defect, name, summary.verdict.load, rules));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Pauses in step with the timeout: sockets that are given up or refused keep their places, so that each pause finds some of them due. Those of a
+/// queue that moves gather after the pause, as they connect anew when they are accepted, and none is due in the next one: the attempts are as
+/// many as they should be, and the verdict sees nothing.
+#[test]
+fn pauses_in_step_with_the_timeout_show_where_sockets_keep_their_places() {
+    for (every, length) in [(500, 50), (500, 150), (1_000, 100), (1_000, 300)] {
+        for (name, sockets, connect) in targets() {
+            let summary = judged(sockets, 20, pauses(every, length), connect);
+            let connects = summary.connects.as_ref().unwrap();
+            if name == "a queue that moves" {
+                let (attempts, law) = (connects.per_s.unwrap().attempts, connects.expected_per_s.unwrap());
+                assert!((attempts / law - 1.0).abs() < 0.02, "{attempts} {law}");
+                continue;
+            }
+            let rules = [RuleId::LateShare, RuleId::SocketsHeld].map(|id| rule(&summary, &id));
+            assert_eq!(
+                summary.verdict.load,
+                Some(LoadVerdict::Invalid),
+                "{length}/{every}, {name}: {rules:?}"
+            );
+        }
+    }
+}
+
+/// What passes all the same: no attempt is later than the time scale, and the sockets lose less than 1 % of their time.
+#[test]
+fn pauses_within_the_time_scale_are_forgiven_where_attempts_are_long() {
+    for (name, sockets, connect) in targets() {
+        let summary = judged(sockets, 20, pauses(100, 10), connect);
+        // Against a target that accepts at once a tenth of the time is a tenth of the attempts.
+        let expected = if sockets == 8 { LoadVerdict::Invalid } else { LoadVerdict::Valid };
+        let rules = [RuleId::LateShare, RuleId::SocketsHeld].map(|id| rule(&summary, &id));
+        assert_eq!(summary.verdict.load, Some(expected), "{name}: {rules:?}");
+    }
+}
+
+/// Each socket keeps its place after a pause, so that attempts do not stay together and each pause shows.
+#[test]
+fn after_a_pause_attempts_are_spread_as_before() {
+    let generator = Generator { pauses: vec![(MS(1_030), MS(1_230))], ..Generator::default() };
+    let played = against(&plan(48, 6), |_| Connect::Silence, generator);
+    let late = count(&played, |r| r.lag().is_some_and(|lag| lag > Nanos::ZERO));
+    // 200 of 500 ms, and the sockets whose turn it was in them.
+    assert!((late - 48.0 * 200.0 / 500.0).abs() <= 1.0, "{late}");
+    let place = |r: &Record| Nanos(T.0 * i64::from(r.user) / 48 + (r.k / 48) as i64 * T.0);
+    assert!(played.kept.records.iter().all(|r| r.intended == place(r)));
+    let on_time = |r: &&Record| r.done == r.intended + T;
+    let all = played.kept.records.iter().filter(|r| r.outcome == Outcome::ConnectTimeout);
+    let given_up_late = all.clone().count() - all.filter(on_time).count();
+    assert!(given_up_late > 0 && given_up_late < 25, "in the pause alone: {given_up_late}");
 }

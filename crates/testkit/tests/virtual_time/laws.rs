@@ -239,7 +239,7 @@ impl Of<'_> {
         }
     }
 
-    /// A socket connects again when its attempt has succeeded, or after the connect timeout.
+    /// A socket connects again when its connection stands, or the connect timeout after it was due; half of that after it began at the earliest.
     fn check_connecting(&self, level: &Level) {
         let attempts = by_session(self.played, self.number as u16);
         let (stride, timeout) = (u64::from(level.most()), self.limits.connect_timeout);
@@ -259,12 +259,12 @@ impl Of<'_> {
             assert!(rows[0].intended >= stays[0].from + offset, "before its turn: {:?}", rows[0]);
             for pair in rows.windows(2) {
                 let [before, after] = pair else { continue };
-                let next = match (before.started.get(), before.connect.get(), before.sent.get()) {
-                    // When it was heard of, which is when its request was sent, if there was one.
-                    (Some(_), Some(_), Some(sent)) => sent,
-                    (Some(_), Some(_), None) => after.intended,
-                    (Some(started), None, _) => started + timeout,
-                    (None, ..) => before.done + timeout,
+                let next = match (before.started.get(), before.connect.get()) {
+                    (Some(started), Some(connect)) => {
+                        started + connect + before.tls.get().unwrap_or(Nanos::ZERO)
+                    }
+                    (Some(started), None) => before.intended.max(started - Nanos(timeout.0 / 2)) + timeout,
+                    (None, _) => before.done + timeout,
                 };
                 let left = |stay: &Stay| stay.to > before.intended && stay.to <= next.max(after.intended);
                 assert!(after.intended == next || stays.iter().any(left), "{before:?} {after:?}");
@@ -283,12 +283,14 @@ impl Of<'_> {
             return;
         }
         if self.group.connections == Connections::PerRequest {
-            let own: Vec<usize> =
-                self.played.sends.iter().filter(|s| s.2.group == self.number as u16).map(|s| s.1).collect();
-            for number in &own {
-                let uses = self.played.sends.iter().filter(|s| s.1 == *number).count();
-                assert_eq!(uses, 1, "connection {number} is for one request");
+            let mut uses: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
+            for &(_, number, sending) in &self.played.sends {
+                let (n, own) = uses.entry(number).or_default();
+                *n += 1;
+                *own |= sending.group == self.number as u16;
             }
+            let reused = uses.iter().find(|(_, (n, own))| *own && *n > 1);
+            assert_eq!(reused, None, "a connection is for one request");
             return;
         }
         let closed = matches!(self.group.source, Source::Users { .. });

@@ -6,7 +6,8 @@
 use headway_base::sink::Kept;
 use headway_base::{Nanos, Outcome};
 use headway_testkit::{Connect, Generator};
-use headway_workload::client::{ConnectionId, RequestId};
+use headway_workload::client::{ConnectionId, RequestId, SessionId};
+use headway_workload::plan::Connections;
 use headway_workload::{
     Action, Client, ConnectionEvent, Limits, Plan, RequestEvent, RequestKey, SessionControl, Shard,
 };
@@ -61,7 +62,7 @@ pub struct Played {
     pub most_open: usize,
     /// Connections opened although the client had said that the next start needs none.
     pub unannounced: usize,
-    /// Connections opened although an open one had room, or carried nothing where requests are spread.
+    /// Connections opened although an open one had room, or carried nothing where requests are spread; counted where all are shared.
     pub needless: usize,
     /// Most requests on one connection at once.
     pub most_carried: usize,
@@ -122,6 +123,14 @@ pub struct Rig<C, R> {
     written: usize,
     /// By slot.
     lines: Vec<Line>,
+    /// How many of them are not closed.
+    open: usize,
+    /// Whether all connections are shared.
+    shared: bool,
+    /// Requests that some connection carries, and whose each is.
+    carried: BTreeMap<RequestId, SessionId>,
+    /// The same the other way round.
+    sending: BTreeMap<SessionId, RequestId>,
     /// By slot of a session: what was sent last.
     last: Vec<Option<RequestKey>>,
     interrupts: Vec<Nanos>,
@@ -146,6 +155,10 @@ where
             calendar: BTreeMap::new(),
             written: 0,
             lines: Vec::new(),
+            open: 0,
+            shared: plan.groups.iter().all(|group| group.connections == Connections::Shared),
+            carried: BTreeMap::new(),
+            sending: BTreeMap::new(),
             last: Vec::new(),
             interrupts: Vec::new(),
             played: Played::default(),
@@ -215,14 +228,10 @@ where
             rounds = if self.now > before { 0 } else { rounds + 1 };
             assert!(rounds < 200_000, "the world stands still at {before}");
         }
-        assert_eq!((self.open(), self.client.in_flight()), (0, 0), "connections left behind");
+        assert_eq!((self.open, self.client.in_flight()), (0, 0), "connections left behind");
         self.played.kept = std::mem::take(self.client.finish_all(self.now));
         self.played.ended = self.now;
         self.played
-    }
-
-    fn open(&self) -> usize {
-        self.lines.iter().filter(|line| line.state != State::Closed).count()
     }
 
     fn awake(&self, at: Nanos) -> Nanos {
@@ -267,7 +276,7 @@ where
             },
             Happening::Ends(id, n, outcome, then, reusable) => match line.carries.get(&id) {
                 Some(&(carried, key)) if carried == n => {
-                    line.carries.remove(&id);
+                    self.lift(on, id);
                     self.note(then, &key);
                     let drained = if reusable { None } else { self.drain(on) };
                     vec![self.end(id, outcome, then), drained]
@@ -282,9 +291,10 @@ where
                 vec![self.drain(on)]
             }
             Happening::Break => {
-                let carried = std::mem::take(&mut line.carries);
+                let carried: Vec<RequestId> = line.carries.keys().copied().collect();
+                carried.iter().for_each(|&id| self.lift(on, id));
                 let mut actions = vec![self.drain(on)];
-                for id in carried.into_keys() {
+                for id in carried {
                     actions.push(self.end(id, Outcome::Reset, SessionControl::Continue));
                 }
                 actions
@@ -298,6 +308,15 @@ where
         self.spend(self.generator.event_cost);
         actions.into_iter().flatten().for_each(|action| self.act(action));
         true
+    }
+
+    /// A connection carries this request no more, if it did.
+    fn lift(&mut self, on: ConnectionId, id: RequestId) {
+        if self.lines[on as usize].carries.remove(&id).is_some()
+            && let Some(session) = self.carried.remove(&id)
+        {
+            self.sending.remove(&session);
+        }
     }
 
     fn drain(&mut self, on: ConnectionId) -> Option<Action> {
@@ -327,15 +346,15 @@ where
                 Action::Connect(id) => self.connect(id),
                 Action::Send(on, id, key) => self.send(on, id, key),
                 Action::Cancel(on, id) => {
-                    let line = &mut self.lines[on as usize];
-                    line.carries.remove(&id);
-                    let is_open = line.state != State::Closed;
+                    self.lift(on, id);
+                    let is_open = self.lines[on as usize].state != State::Closed;
                     if self.capacity == 1 && is_open { self.drain(on) } else { None }
                 }
                 Action::Disconnect(id) => {
                     let line = &mut self.lines[id as usize];
                     assert_ne!(line.state, State::Closed, "closed twice");
                     assert!(line.carries.is_empty(), "closed with what it carries: {line:?}");
+                    self.open -= 1;
                     self.played.lives[line.number].1 = self.now;
                     line.state = State::Closed;
                     None
@@ -349,7 +368,7 @@ where
         let number = self.played.lives.len();
         let most = |line: &Line| if self.spread { line.capacity.min(1) } else { line.capacity } as usize;
         let room = |line: &Line| line.state == State::Open && line.carries.len() < most(line);
-        self.played.needless += usize::from(self.lines.iter().any(room));
+        self.played.needless += usize::from(self.shared && self.lines.iter().any(room));
         self.played.lives.push((self.now, Nanos::MAX));
         let capacity = self.capacity;
         let opening = Line { state: State::Opening, number, uses: 0, capacity, carries: BTreeMap::new() };
@@ -363,9 +382,9 @@ where
                 self.lines.push(opening);
             }
         }
-        let open = self.open();
-        assert!(open <= self.cap, "{open} connections open");
-        self.played.most_open = self.played.most_open.max(open);
+        self.open += 1;
+        assert!(self.open <= self.cap, "{} connections open", self.open);
+        self.played.most_open = self.played.most_open.max(self.open);
         match (self.connect)(self.now) {
             // The system says so at once.
             Connect::Fails(Nanos::ZERO, Outcome::LocalLimit) => {
@@ -393,11 +412,8 @@ where
 
     fn send(&mut self, on: ConnectionId, id: RequestId, key: RequestKey) -> Option<Action> {
         let slot = key.session as usize;
-        let carried = self.lines.iter().flat_map(|line| &line.carries);
-        for (&other, (_, its)) in carried {
-            assert_ne!(other, id, "two requests of one name at once");
-            assert_ne!(its.session, key.session, "two requests of one session at once");
-        }
+        assert_eq!(self.carried.insert(id, key.session), None, "two requests of one name at once");
+        assert_eq!(self.sending.insert(key.session, id), None, "two requests of one session at once");
         self.last.resize(self.last.len().max(slot + 1), None);
         match self.last[slot] {
             Some(last) if key.ordinal > 0 => {
@@ -426,7 +442,7 @@ where
                 None
             }
             Reply::NotSent(outcome, then) => {
-                self.lines[on as usize].carries.remove(&id);
+                self.lift(on, id);
                 self.note(then, &key);
                 self.client.on_request(id, RequestEvent::NotSent { outcome, then }, self.now)
             }

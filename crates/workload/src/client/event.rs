@@ -12,7 +12,7 @@ pub struct Limits {
     pub max_wait: Nanos,
     /// How long an answer may take, from sent.
     pub timeout: Nanos,
-    /// How long a connection may take to be ready, from started.
+    /// How long a connection may take to be ready, from started; of a socket that is kept connecting, from when it was due to connect.
     pub connect_timeout: Nanos,
     /// How long after the plan's end sessions that arrived in time may go on.
     pub drain: Nanos,
@@ -77,7 +77,7 @@ pub enum Action {
 pub enum ConnectionEvent {
     /// It is ready for its first request: established after `connect`, TLS agreed after another `tls`.
     Established {
-        /// Time from opening to established.
+        /// Time from opening to established, which may have been some time ago.
         connect: Nanos,
         /// Time of the TLS handshake, if there was one.
         tls: Option<Nanos>,

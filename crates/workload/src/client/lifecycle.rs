@@ -116,7 +116,10 @@ impl<S: RecordSink> Client<S> {
                 if own {
                     self.sessions.of(id).connection = connection;
                 }
-                let deadline = now.saturating_add(self.limits.connect_timeout);
+                let deadline = match self.group_of(id).connecting {
+                    true => self.attempt_over(record.intended, now),
+                    false => now.saturating_add(self.limits.connect_timeout),
+                };
                 self.in_flight.connect(connection, id, record, deadline);
                 Action::Connect(connection)
             }
@@ -313,7 +316,10 @@ impl<S: RecordSink> Client<S> {
         let base = match group.connecting {
             // An attempt that failed before its time is over is not replaced before then: a target that refuses would be sent as many as this
             // machine can make.
-            true => session.began.get().unwrap_or(now).saturating_add(self.limits.connect_timeout),
+            true => match session.began.get() {
+                Some(began) => self.attempt_over(session.due, began),
+                None => now.saturating_add(self.limits.connect_timeout),
+            },
             false => now.saturating_add(pause).max(session.arrived.saturating_add(group.pace(session.k))),
         };
         self.write_session(id, now);
@@ -323,13 +329,21 @@ impl<S: RecordSink> Client<S> {
         self.next_round(id, base, now)
     }
 
-    /// The socket that has connected for this request connects for the next one from now on; the request goes on by itself.
-    pub(super) fn hand_off(&mut self, request: RequestId, now: Nanos) {
+    /// When the attempt of a socket that is kept connecting is given up, and the next one due: the connect timeout after it was due, so that
+    /// sockets stay as far apart as they began. An attempt that began late lasts half of that at least.
+    fn attempt_over(&self, due: Nanos, began: Nanos) -> Nanos {
+        let timeout = self.limits.connect_timeout;
+        due.max(began - Nanos(timeout.0 / 2)).saturating_add(timeout)
+    }
+
+    /// The socket that has connected for this request connects for the next one, which was due when its connection `stood`; the request goes on
+    /// by itself.
+    pub(super) fn hand_off(&mut self, request: RequestId, stood: Nanos, now: Nanos) {
         let socket = self.in_flight.session(request);
         let session = Session { state: State::HandedOff, ..*self.sessions.get(socket) };
         let alone = self.sessions.begin(session);
         self.in_flight.hand_over(request, alone);
-        self.next_round(socket, now, now);
+        self.next_round(socket, stood, now);
     }
 
     /// A user begins the next journey at `base`.

@@ -317,13 +317,14 @@ impl<S: RecordSink> Client<S> {
                 record.connect = connect.into();
                 record.tls = tls.into();
                 record.sent = now.into();
+                let stood = record.started.get().unwrap_or(now) + connect + tls.unwrap_or(Nanos::ZERO);
                 self.in_flight.sent(request, now.saturating_add(self.limits.timeout));
                 self.connections.established(id, capacity, settled);
                 if self.connections.is_open_to_all(id) && capacity > 1 {
                     self.came_free(now);
                 }
                 if self.group_of(self.in_flight.session(request)).connecting {
-                    self.hand_off(request, now);
+                    self.hand_off(request, stood.min(now), now);
                 }
                 let key = self.sending(self.in_flight.session(request));
                 Some(Action::Send(id, request, key))

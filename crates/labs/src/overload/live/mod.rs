@@ -6,8 +6,8 @@ mod notes;
 
 use super::plays::{self, PERIOD, SIMPLE_WINDOW, SOCKETS, TIMEOUT, USERS};
 use super::published::{BURSTS, CAPACITY, TIMEOUT_S};
-use super::{BURSTS_TABLE, HELD_TABLE, SIMPLE_TABLE, burst_row, quantities};
-use crate::{Cell, Extent, Report, Table, TableRow};
+use super::{BURSTS_TABLE, HELD_TABLE, SIMPLE_TABLE, burst_row};
+use crate::{Cell, Extent, Quantity, Report, Table, TableRow};
 use case::{Case, Clients, Lived};
 use headway_base::Nanos;
 
@@ -184,7 +184,7 @@ fn line(results: &Results) -> Table {
         ),
         key: "D, T",
         source: super::SOURCE,
-        quantities: quantities([("SYN/s", 0), ("line", 0), ("off %", 2), ("served", 1), ("busy %", 1)]),
+        quantities: Quantity::all([("SYN/s", 0), ("line", 0), ("off %", 2), ("served", 1), ("busy %", 1)]),
         rows: rows.collect(),
         spread: false,
     }

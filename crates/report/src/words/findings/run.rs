@@ -105,7 +105,7 @@ fn text(of: &Run) -> String {
         Run::Ports { needed, attempts_per_s, sockets, held_s, ports, addresses, time_wait, time_wait_after } => {
             let of = match attempts_per_s {
                 Some(per_s) => format!("attempts at {}, each with a port for up to {}", rate(*per_s), chosen_time(*held_s)),
-                None => format!("{} kept connecting", plural(sockets.unwrap_or(0), "socket")),
+                None => format!("{} held at once", plural(sockets.unwrap_or(0), "connection")),
             };
             let after = time_wait_after.map_or(String::new(), |n| format!(", and {} after the run", count(n)));
             format!(

@@ -32,7 +32,7 @@ pub enum Run {
     InPause { n: u64 },
     /// Generator and target share a machine.
     SameHost,
-    /// A load may need more local ports than there are: `needed` at once at most, with so many attempts per second, or sockets kept connecting, and
+    /// A load may need more local ports than there are: `needed` at once at most, with so many attempts per second, or connections held (`sockets`), and
     /// each port held for up to `held_s`. There are `ports` on each of `addresses`, of which `time_wait` were taken by ended connections before
     /// the run (of any target), and `time_wait_after` after it.
     Ports {
