@@ -1,4 +1,4 @@
-"""Why requests failed: distinct reasons with counts, and for each of twelve errors a sentence that names the flag which helps."""
+"""Why requests failed: distinct reasons with counts, and for each known error a sentence that names the flag which helps."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ import badserver
 from certificates import Authority
 from check_scenario import run_file
 from check_tls import Site
-from harness import check, conserved, contains, environment, equal, expect, flat, free_port, headway, run
+from harness import Serve, check, conserved, contains, environment, equal, expect, flat, free_port, headway, run
 from recorder import Recorder
 
 LOAD = ["-R", "40", "-d", "1s", "--arrivals", "constant"]
@@ -96,6 +96,27 @@ def times(tmp):
         advised(ended, "timeout", "response-timeout", "--timeout 60s waits longer")
     with badserver.BadServer(badserver.says_and_resets(b"")) as bad:
         advised(run(bad.url, *LOAD, tmp=tmp, name="reset"), "reset", "reset", "closed the connection before its response", "a lower -R or -c")
+
+
+@check("reasons: https to a server without TLS, which answers or is silent, and http to a port of TLS")
+def crossed(tmp):
+    plain = "use http:// instead of https://"
+    with Recorder() as server, Serve(tmp=tmp) as serve:
+        # Python's server reads up to the end of a line, which what TLS begins with may never have.
+        ended = run(server.url.replace("http:", "https:"), *LOAD, "-k", "--connect-timeout", "300ms", tmp=tmp, name="python")
+        expect(set(ended.outcomes) <= {"connect-timeout", "tls"}, f"outcomes of Python's server: {ended.outcomes}")
+        kinds = {row["kind"] for row in ended.summary["failure_reasons"]["rows"]}
+        expect(kinds <= {"tls-unanswered", "without-tls"}, f"kinds of Python's server: {kinds}")
+        advised(run(serve.url.replace("http:", "https:"), *LOAD, "-k", tmp=tmp, name="serve").exits(1), "tls", "without-tls", plain)
+    with badserver.BadServer(badserver.hung) as bad:
+        ended = run(bad.url.replace("http:", "https:"), *LOAD, "-k", "--connect-timeout", "300ms", tmp=tmp, name="hung").exits(1)
+        advised(ended, "connect-timeout", "tls-unanswered", "said nothing in TLS", "use http:// if it speaks plain HTTP")
+    expected = "expects TLS at this port: use https:// instead of http://"
+    with badserver.BadServer(badserver.says_and_closes(bytes([21, 3, 3, 0, 2, 2, 70]))) as bad:
+        advised(run(bad.url, *LOAD, tmp=tmp, name="alert"), "protocol", "tls-expected", "TLS alert", expected)
+    with Site(tmp) as site:
+        ended = run(site.url("good").replace("https", "http"), *LOAD, tmp=tmp, name="page")
+        advised(ended, "status", "tls-expected", "status 400", expected)
 
 
 @check("reasons: status 401, 403, 429 and 503")

@@ -35,7 +35,16 @@ WRONG = [
     (["run", URL, "-R", "fast"], ["'fast'", "200/s"]),
     (["run", URL, "-R", "0"], ["'0'", "200/s"]),
     (["run", URL, "-R", "-5"], ["'-5'", "200/s"]),
-    (["run", URL, "-d", "5"], ["'5'", "1.5s"]),
+    (["run", URL, "-d", "2"], ["'2'", "no unit", "2s, 2ms or 2m"]),
+    (["run", URL, "-d", "soon"], ["'soon'", "1.5s"]),
+    (["run", "."], ["the scenario .", "a folder", "http://127.0.0.1:8080/"]),
+    (["report", "nofolder"], ["nofolder", "No such file", "the folder of a run"]),
+    (["report", "."], [".: not a run folder", "no records.arrow", "name the folder of a run"]),
+    (["from-har", "nofile"], ["nofile cannot be read", "No such file", "HAR"]),
+    (["audit", "nofile"], ["nofile", "No such file", "results files of load tools"]),
+    (["merge", __file__], [f"{__file__}: a file and not a run folder", "name the folder of a run"]),
+    (["merge", "nofolder"], ["nofolder: No such file", "name the folder of a run"]),
+    (["compare", "nofolder", "other"], ["nofolder", "No such file", "run folders, summaries"]),
     (["run", URL, "-d", "0s"], ["0s", "above zero"]),
     (["run", URL, "-H", "nonsense"], ["a word of 8 characters", "Name: value"]),
     (["run", URL, "-H", "A: b\r\nC: d"], ["line break"]),
@@ -116,11 +125,10 @@ def mistakes(tmp):
     equal([p.name for p in tmp.iterdir()], [], "files that the mistakes left behind")
 
 
-@check("usage: what cannot be done exits 1 and says why: unknown name, no such run, port taken")
+@check("usage: what cannot be done exits 1 and says why: unknown name, port taken")
 def cannot(tmp):
     for arguments, part in [
         (["run", "http://no-such-host.invalid/", "-R", "10", "-d", "1s"], "no-such-host.invalid"),
-        (["report", "no-such-run"], "no-such-run"),
     ]:
         ended = headway(*arguments, cwd=tmp).exits(1)
         contains(ended.err, part, "message")

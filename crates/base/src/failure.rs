@@ -15,6 +15,12 @@ pub enum KnownFailure {
     CertificateExpired,
     /// The certificate is for another name.
     CertificateName,
+    /// TLS was begun, and what came back is not TLS.
+    WithoutTls,
+    /// TLS was begun, and not one byte came back within `--connect-timeout`.
+    TlsUnanswered,
+    /// A request without TLS was answered as servers that expect TLS do: by a TLS alert, or by a page that says so.
+    TlsExpected,
     /// No connection within `--connect-timeout`.
     ConnectTimeout,
     /// No complete response within `--timeout`.
@@ -37,12 +43,15 @@ pub enum KnownFailure {
 
 impl KnownFailure {
     /// Every kind.
-    pub const ALL: [KnownFailure; 14] = [
+    pub const ALL: [KnownFailure; 17] = [
         KnownFailure::ConnectionRefused,
         KnownFailure::NameUnresolved,
         KnownFailure::CertificateUntrusted,
         KnownFailure::CertificateExpired,
         KnownFailure::CertificateName,
+        KnownFailure::WithoutTls,
+        KnownFailure::TlsUnanswered,
+        KnownFailure::TlsExpected,
         KnownFailure::ConnectTimeout,
         KnownFailure::ResponseTimeout,
         KnownFailure::Reset,
@@ -62,6 +71,9 @@ impl KnownFailure {
             KnownFailure::CertificateUntrusted => "certificate-untrusted",
             KnownFailure::CertificateExpired => "certificate-expired",
             KnownFailure::CertificateName => "certificate-name",
+            KnownFailure::WithoutTls => "without-tls",
+            KnownFailure::TlsUnanswered => "tls-unanswered",
+            KnownFailure::TlsExpected => "tls-expected",
             KnownFailure::ConnectTimeout => "connect-timeout",
             KnownFailure::ResponseTimeout => "response-timeout",
             KnownFailure::Reset => "reset",

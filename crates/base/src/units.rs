@@ -38,6 +38,12 @@ const RATE: &str = "a rate: write for example 200/s, 10k, 100/1s or 30/1m";
 const SIZE: &str = "a size: write for example 512, 10KiB, 4MiB or 1.5MB";
 const COUNT: &str = "a count: write for example 200, 10k or 1.5m";
 
+/// What would be accepted in place of a bare number.
+fn no_unit(number: &str) -> String {
+    let number = echoed(number);
+    format!("a time, for it has no unit: write {number}s, {number}ms or {number}m")
+}
+
 /// The number a text begins with, and the rest.
 fn split_number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
@@ -73,7 +79,10 @@ fn time_unit(unit: &str) -> Option<f64> {
 /// # Errors
 /// Without a unit, negative, not a number, or beyond 100 years.
 pub fn parse_time(text: &str) -> Result<Nanos, UnitError> {
-    let bad = || UnitError::new(text, TIME);
+    let bad = || match split_number(text.trim()) {
+        Some((_, "")) => UnitError::new(text, no_unit(text.trim())),
+        _ => UnitError::new(text, TIME),
+    };
     let mut rest = text.trim();
     if rest == "0" {
         return Ok(Nanos::ZERO);
@@ -208,8 +217,15 @@ mod tests {
         check("0", 0);
         for bad in ["", "5", "-1s", "s", "1parsec", "1e3s", "1s x", "999999999h"] {
             let error = parse_time(bad).unwrap_err().to_string();
-            assert!(error.contains("write for example"), "{bad}: {error}");
+            let told = if bad == "5" {
+                "'5' is not a time, for it has no unit: write 5s, 5ms or 5m"
+            } else {
+                "write for example"
+            };
+            assert!(error.contains(told), "{bad}: {error}");
         }
+        let long = "7".repeat(5_000);
+        assert!(parse_time(&long).unwrap_err().to_string().len() < 6 * MOST_ECHOED);
     }
 
     #[test]

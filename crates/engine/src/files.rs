@@ -1,12 +1,13 @@
 //! Files that flags and scenarios name, read whole and within bounds, and reports in files, written whole.
 
-use anyhow::{Context as _, Result};
+use crate::Error;
+use anyhow::{Context as _, Result, anyhow};
 use headway_base::dist::MOST_BYTES_OF_TIMES;
 use headway_records::RunFolder;
 use headway_report::Output as _;
 use headway_stats::search::Found;
 use headway_stats::study::Study;
-use std::fs::{self, File, FileType, Permissions};
+use std::fs::{self, File, FileType, Metadata, Permissions};
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,14 @@ pub const MOST_OF_A_SCENARIO: u64 = 16 << 20;
 /// Most bytes that are read of any other file: bodies, tables of data, recordings.
 pub const MOST: u64 = 1 << 30;
 
+/// What is at a path that the user named.
+///
+/// # Errors
+/// There is nothing: names the path and what would be accepted, in words that follow "name".
+pub fn named(path: &Path, accepted: &str) -> Result<Metadata, Error> {
+    fs::metadata(path).map_err(|error| Error::usage(anyhow!("{}: {error}; name {accepted}", path.display())))
+}
+
 /// The bytes of a file, a pipe (`<(command)`, `/dev/stdin`) or a terminal.
 ///
 /// # Errors
@@ -25,6 +34,9 @@ pub const MOST: u64 = 1 << 30;
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let found = file.metadata()?;
+    if found.is_dir() {
+        return Err(io::Error::other("it is a folder and not a file"));
+    }
     if is_device(found.file_type()) && !file.is_terminal() {
         return Err(io::Error::other("it is a device; write the name of a file or of a pipe"));
     }

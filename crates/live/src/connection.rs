@@ -37,6 +37,10 @@ pub(crate) struct Connection {
     /// When TCP stood.
     pub(crate) established: Nanos,
     pub(crate) stage: Stage,
+    /// The first byte that came in place of a handshake of TLS, or of one.
+    pub(crate) first: Option<u8>,
+    /// Whether its handshake has failed, as the client has heard.
+    pub(crate) failed: bool,
     /// Whether bytes of an answer have come on it.
     pub(crate) begun: bool,
     /// Requests at once, as the client has heard.
@@ -62,6 +66,8 @@ impl Connection {
             opened: now,
             established: now,
             stage: Stage::Connecting,
+            first: None,
+            failed: false,
             begun: false,
             capacity: 0,
             settled: false,

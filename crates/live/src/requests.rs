@@ -4,7 +4,7 @@
 //! A step that is the same for every session is rendered once. What sessions keep (extracted values, cookies) lies in a slot
 //! per session of the worker that plays it.
 
-use headway_base::{Nanos, Outcome};
+use headway_base::{KnownFailure, Nanos, Outcome};
 use headway_wire::protocol::by_scheme;
 use headway_wire::{Opened, Payload, Protocol, Unfit};
 use headway_workload::content::{Memory, Reader, Reading, Reason, Refusal, RenderContext, Script};
@@ -183,12 +183,21 @@ impl SessionStore {
     ) -> Reading {
         let InFlight { sending, reader } = asked;
         let script = requests.script();
-        if !script.needs_memory() {
-            let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
-            return script.finish(&visit, reader, &mut Memory::default(), response);
+        let expects_tls = !requests.https && reader.says_tls_is_expected();
+        let mut reading = match self.memories.get_mut(sending.session as usize) {
+            Some(memory) if script.needs_memory() => {
+                let visit = RenderContext { sending: &sending, now_unix_ns: now_unix_ns() };
+                script.finish(&visit, reader, memory, response)
+            }
+            _ => {
+                let visit = RenderContext { sending: &sending, now_unix_ns: 0 };
+                script.finish(&visit, reader, &mut Memory::default(), response)
+            }
+        };
+        if let Some(reason) = reading.reason.as_mut().filter(|_| expects_tls) {
+            reason.kind = Some(KnownFailure::TlsExpected);
         }
-        let visit = RenderContext { sending: &sending, now_unix_ns: now_unix_ns() };
-        script.finish(&visit, reader, &mut self.memories[sending.session as usize], response)
+        reading
     }
 
     /// A request has no answer: what it was to give is not there.

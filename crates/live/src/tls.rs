@@ -176,10 +176,20 @@ pub(crate) fn refuses_protocols(error: &rustls::Error) -> bool {
     )
 }
 
-/// What is wrong with the target's certificate, if that is why TLS failed.
-pub(crate) fn failure_kind(error: &rustls::Error) -> Option<KnownFailure> {
+/// Content types of TLS records, 20 (change_cipher_spec) to 23 (application_data): RFC 8446, 5.1.
+const RECORD_TYPES: std::ops::RangeInclusive<u8> = 20..=23;
+
+/// Why the handshake failed, where there is advice on it: the target's certificate, or an answer without TLS. `first` is the
+/// first byte that came.
+pub(crate) fn failure_kind(error: &rustls::Error, first: Option<u8>) -> Option<KnownFailure> {
     use CertificateError as Of;
-    let rustls::Error::InvalidCertificate(why) = error else { return None };
+    let why = match error {
+        rustls::Error::InvalidCertificate(why) => why,
+        rustls::Error::InvalidMessage(_) if first.is_some_and(|byte| !RECORD_TYPES.contains(&byte)) => {
+            return Some(KnownFailure::WithoutTls);
+        }
+        _ => return None,
+    };
     Some(match why {
         Of::Expired | Of::ExpiredContext { .. } | Of::NotValidYet | Of::NotValidYetContext { .. } => {
             KnownFailure::CertificateExpired

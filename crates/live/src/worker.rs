@@ -337,6 +337,7 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     }
 
     fn disconnect(&mut self, id: ConnectionId, now: Nanos) {
+        self.note_unanswered(id, now);
         self.never_left(id, now);
         while let Some(stream) = self.connection(id).and_then(|c| c.any_stream()) {
             self.missed(id, stream);

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What a run is named by.
+const ACCEPTED: &str = "name the folder of a run, or the records.arrow in it";
+
 /// Why a log, an export or a run folder could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -85,8 +88,22 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A run was named, and there is nothing.
+    #[error("{}: {source}; {}", path.display(), ACCEPTED)]
+    NoRun {
+        /// What was named.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A run was named, and this is a file other than its log.
+    #[error("{}: a file and not a run folder; {}", path.display(), ACCEPTED)]
+    NotAFolder {
+        /// What was named.
+        path: PathBuf,
+    },
     /// The folder holds no run, or not all of one.
-    #[error("{}: not a run folder: no {} in it", path.display(), missing.join(", no "))]
+    #[error("{}: not a run folder: no {} in it; {}", path.display(), missing.join(", no "), ACCEPTED)]
     NotARun {
         /// The folder.
         path: PathBuf,

@@ -86,11 +86,14 @@ impl RunFolder {
     /// Opens the run at `path`: its folder, or the log in it.
     ///
     /// # Errors
-    /// [`Error::Io`] if there is nothing; [`Error::NotARun`] naming what is missing if there is no log in it. The
-    /// other files may be missing, as they are after a kill -9.
+    /// [`Error::NoRun`] if there is nothing; [`Error::NotAFolder`] if it is another file; [`Error::NotARun`] naming what is
+    /// missing if there is no log in it. The other files may be missing, as they are after a kill -9.
     pub fn open(path: &Path) -> Result<RunFolder, Error> {
-        let found = fs::metadata(path).map_err(|source| Error::io(path, "open the run", source))?;
+        let found = fs::metadata(path).map_err(|source| Error::NoRun { path: path.to_path_buf(), source })?;
         let is_log = found.is_file() && path.file_name() == Some(OsStr::new(RECORDS));
+        if found.is_file() && !is_log {
+            return Err(Error::NotAFolder { path: path.to_path_buf() });
+        }
         let folder = if is_log { folder_of(path) } else { path };
         let run = RunFolder { path: folder.to_path_buf() };
         if run.records().is_file() {
@@ -210,10 +213,15 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let run = RunFolder::create_exact(parent.path()).unwrap();
         let error = RunFolder::open(run.path()).unwrap_err().to_string();
-        assert!(error.ends_with("no records.arrow, no plan.json, no summary.json in it"), "{error}");
+        let missing = "no records.arrow, no plan.json, no summary.json in it; name the folder of a run";
+        assert!(error.contains(missing), "{error}");
         fs::write(run.records(), b"").unwrap();
         assert_eq!(RunFolder::open(run.path()).unwrap(), run);
         assert_eq!(RunFolder::open(&run.records()).unwrap(), run);
-        assert!(matches!(RunFolder::open(&run.path().join("none")), Err(Error::Io { .. })));
+        let none = RunFolder::open(&run.path().join("none")).unwrap_err();
+        assert!(matches!(none, Error::NoRun { .. }));
+        assert!(none.to_string().ends_with("name the folder of a run, or the records.arrow in it"), "{none}");
+        fs::write(run.summary(), b"").unwrap();
+        assert!(matches!(RunFolder::open(&run.summary()), Err(Error::NotAFolder { .. })));
     }
 }

@@ -161,6 +161,9 @@ pub enum ProtocolError {
     /// The answer does not begin with `HTTP/1.x` and a status code from 100 to 999.
     #[error("the answer does not begin with an HTTP/1.x status line")]
     StatusLine,
+    /// The answer begins like an alert of TLS (RFC 8446, 5.1 and 6): so servers that expect TLS answer plain HTTP.
+    #[error("the answer is a TLS alert and not HTTP")]
+    TlsAlert,
     /// The answer is of another version than HTTP/1.0 or HTTP/1.1.
     #[error("the answer is neither HTTP/1.0 nor HTTP/1.1")]
     Version,

@@ -3,15 +3,18 @@
 use super::converted;
 use crate::args::FromHarArgs;
 use crate::exit::Failure;
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use headway_convert::har::{self, Choices};
 use headway_engine::files;
 
 pub(super) fn from_har(args: &FromHarArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let bytes = files::read(&args.file, files::MOST).with_context(|| format!("{name} cannot be read"))?;
+    let read = files::read(&args.file, files::MOST);
+    let bytes = read.map_err(|error| {
+        Failure::usage(anyhow!("{name} cannot be read: {error}; name a recording that a browser saved (HAR)"))
+    })?;
     let text = str::from_utf8(&bytes)
-        .map_err(|e| Failure::usage(anyhow::anyhow!("{name} is no HAR file, which is UTF-8: {e}")))?;
+        .map_err(|e| Failure::usage(anyhow!("{name} is no HAR file, which is UTF-8: {e}")))?;
     let choices = Choices { origin: args.origin.clone(), all: args.all };
     converted(har::scenario(text, &choices).context(name))
 }

@@ -7,7 +7,7 @@ use crate::exit::{self, Failure};
 use crate::output::{self, Shown};
 use crate::settings::{Output, Subject, outputs_fit, reports_fit};
 use anyhow::{Context as _, Result, anyhow};
-use headway_engine::{Manifest, Told, recompute, show_percentiles};
+use headway_engine::{Error, Manifest, Told, files, recompute, show_percentiles};
 use headway_records::RunFolder;
 use headway_report::Material;
 use headway_stats::thresholds::{check_steps, judge, of_summary};
@@ -15,7 +15,11 @@ use headway_stats::{Summary, Threshold};
 use std::fs;
 use std::path::Path;
 
+/// What is rendered again.
+const ACCEPTED: &str = "the folder of a run or of a study, or the records.arrow in one";
+
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
+    files::named(&args.run, ACCEPTED)?;
     let kept = args.run.join(headway_records::folder::REPORT).is_file();
     output::page_fits(args.show.open, &args.reports.wanted(), kept).map_err(Failure::usage)?;
     if args.run.join(headway_report::study::JSON_FILE).is_file() {
@@ -36,8 +40,8 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         }
         (summary, args.run.clone())
     } else {
-        let run = RunFolder::open(&args.run)?;
-        let document = Manifest::read(&run.plan())?;
+        let run = RunFolder::open(&args.run).map_err(Failure::usage)?;
+        let document = Manifest::read(&run.plan()).map_err(Failure::usage)?;
         let thresholds = if asked.is_empty() { own_thresholds(&document)? } else { asked.to_vec() };
         check_steps(&thresholds, &document.asked.steps).map_err(|text| Failure::usage(anyhow!(text)))?;
         // Why requests failed is in no log.
@@ -75,7 +79,8 @@ fn study(args: &ReportArgs) -> Result<u8, Failure> {
     let path = args.run.join(headway_report::study::JSON_FILE);
     let text = fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     let study = headway_report::study::parse(&text)
-        .with_context(|| format!("{} is not a study this version reads", path.display()))?;
+        .with_context(|| format!("{} is not a study this version reads", path.display()))
+        .map_err(Failure::usage)?;
     let shown = Shown::study(&study, Some(&args.run)).by(&args.show);
     let failed = output::complain(output::deliver(shown, &wanted, false));
     Ok(if failed { exit::FAILED } else { exit::of_study(&study, args.strict) })
@@ -128,9 +133,10 @@ pub(super) fn summary_of(run: &Path) -> Result<Summary> {
     if stored.is_file() {
         let text = fs::read(&stored).with_context(|| format!("{} cannot be read", stored.display()))?;
         return headway_report::parse(&text)
-            .with_context(|| format!("{} is not a summary this version reads", stored.display()));
+            .with_context(|| format!("{} is not a summary this version reads", stored.display()))
+            .map_err(|error| Error::usage(error).into());
     }
-    let run = RunFolder::open(run)?;
+    let run = RunFolder::open(run).map_err(Error::usage)?;
     let document = Manifest::read(&run.plan())?;
     recompute(&run.records(), document, Vec::new(), Told::default())
 }

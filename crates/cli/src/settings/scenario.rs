@@ -4,6 +4,7 @@
 use super::Load;
 use super::flags::{self, Made};
 use crate::args::{PlanArgs, RunArgs, ScenarioArgs};
+use crate::exit;
 use crate::repeat;
 use anyhow::{Context as _, Result, anyhow, bail};
 use headway_convert::targets;
@@ -17,10 +18,10 @@ use headway_workload::yaml::comment;
 use std::path::{Path, PathBuf};
 
 /// Whether a target on the command line is a file and no URL: by its name, which may be that of another tool's script, because there is
-/// such a file, or since it is `-`, standard input.
+/// such a file (or a folder, which is then refused), or since it is `-`, standard input.
 pub fn is_named(text: &str) -> bool {
     let yaml = [".yaml", ".yml", ".json", ".js", ".jmx", ".lua"].iter().any(|end| text.ends_with(end));
-    !text.contains("://") && (text == "-" || yaml || Path::new(text).is_file())
+    !text.contains("://") && (text == "-" || yaml || Path::new(text).exists())
 }
 
 /// A scenario's text, and what takes the place of its values.
@@ -51,7 +52,13 @@ impl File {
             let text = String::from_utf8(bytes).context("it is not UTF-8 text")?;
             if targets::is_one(&text) { targets::scenario(&text, group) } else { Ok(text) }
         };
-        let text = read().with_context(|| format!("the scenario {path} cannot be read"))?;
+        let text = read().map_err(|error| {
+            let error = exit::in_words(&error);
+            anyhow!(
+                "the scenario {path} cannot be read: {error}; accepted are a scenario's file, - for standard input and, of a target, \
+                 a URL (http://127.0.0.1:8080/)"
+            )
+        })?;
         let path = if path == "-" { "stdin" } else { path };
         Ok(File {
             path: path.to_owned(),

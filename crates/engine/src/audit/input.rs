@@ -30,13 +30,15 @@ pub(super) struct Ended {
     pub guessed: bool,
 }
 
+/// What an audit reads.
+const ACCEPTED: &str = "results files of load tools, a run folder, or - for standard input";
+
 impl Input {
     /// Opens the file and recognises it.
     pub(super) fn open(path: &Path, options: &Options, progress: Progress) -> Result<Input, Error> {
         let open = |log: PathBuf, folder| Run::open(log, folder).map(|run| Input::Run(Box::new(run)));
         if path != Path::new(headway_import::source::STDIN) {
-            let found = fs::metadata(path).with_context(|| path.display().to_string());
-            let found = found.map_err(Error::usage)?;
+            let found = crate::files::named(path, ACCEPTED)?;
             let log = path.join(headway_records::folder::RECORDS);
             if found.is_dir() && log.is_file() {
                 return open(log, Some(path));

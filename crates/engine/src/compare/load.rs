@@ -41,13 +41,16 @@ pub struct Loaded {
     pub study: Option<Study>,
 }
 
+/// What can be compared.
+const ACCEPTED: &str = "run folders, summaries, studies, or results files of other tools";
+
 impl Loaded {
     /// Reads what is there.
     ///
     /// # Errors
     /// It is no run and no file that can be audited, or a run that did not reach its end.
     pub fn open(path: &Path, name: String, watch: &mut dyn Watch) -> Result<Loaded, Error> {
-        let found = fs::metadata(path).with_context(|| path.display().to_string()).map_err(Error::usage)?;
+        let found = crate::files::named(path, ACCEPTED)?;
         if found.is_dir() {
             if path.join(headway_report::study::JSON_FILE).is_file() {
                 return study(&path.join(headway_report::study::JSON_FILE), name);
@@ -66,10 +69,9 @@ impl Loaded {
                 whole(&summary, path)?;
                 Ok(of_summary(&summary, name, None))
             }
-            Some(schema) => Err(Error::usage(anyhow!(
-                "{} is a {schema} document: name run folders, summaries, studies, or results files of other tools",
-                path.display()
-            ))),
+            Some(schema) => {
+                Err(Error::usage(anyhow!("{} is a {schema} document; name {ACCEPTED}", path.display())))
+            }
             None => audited(path, name, watch),
         }
     }
@@ -145,7 +147,7 @@ fn run(path: &Path, name: String) -> Result<Loaded, Error> {
                 )
             }
             false => anyhow!(
-                "{} is no run folder: it has no {} and no {}",
+                "{} is no run folder: it has no {} and no {}; name {ACCEPTED}",
                 path.display(),
                 folder::SUMMARY,
                 folder::PLAN

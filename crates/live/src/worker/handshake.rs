@@ -1,7 +1,7 @@
 //! A connection from its first byte to ready: TCP, TLS, the choice of the protocol.
 
 use super::Worker;
-use crate::connection::Stage;
+use crate::connection::{Connection, Stage};
 use crate::tls::{self, Inbound};
 use crate::transport::Transport;
 use crate::watch::STALL;
@@ -33,7 +33,21 @@ impl<S: RecordSink> Worker<'_, S> {
         now: Nanos,
     ) {
         self.report.reasons.add((Outcome::Tls, 0), kind, why, None);
+        if let Some(connection) = self.connection(id) {
+            connection.failed = true;
+        }
         self.tell(id, ConnectionEvent::Failed(Outcome::Tls), now);
+    }
+
+    /// The client gives up a connection: if that is because TLS was answered by nothing until its time was over, this says so.
+    pub(super) fn note_unanswered(&mut self, id: ConnectionId, now: Nanos) {
+        let most = self.client.limits().connect_timeout;
+        let waits = |c: &Connection| c.stage == Stage::Handshake && c.first.is_none() && !c.failed;
+        if self.connection(id).is_some_and(|c| waits(c) && now - c.opened >= most) {
+            let why = format_args!("connected, and no answer to the beginning of TLS within {most}");
+            let kind = Some(KnownFailure::TlsUnanswered);
+            self.report.reasons.add((Outcome::ConnectTimeout, 0), kind, why, None);
+        }
     }
 
     /// Sends what TLS itself has to say.
@@ -56,6 +70,7 @@ impl<S: RecordSink> Worker<'_, S> {
         plain.clear();
         let inbound = connection.transport.unwrap_into(bytes, &mut plain);
         let handshake = connection.stage == Stage::Handshake;
+        connection.first = connection.first.or(bytes.first().copied());
         let agreed = inbound.is_ok() && handshake && !connection.transport.is_handshaking();
         // Alerts about a certificate we refuse go out too.
         self.flush_tls(id);
@@ -79,6 +94,7 @@ impl<S: RecordSink> Worker<'_, S> {
     }
 
     pub(super) fn tls_failed(&mut self, id: ConnectionId, why: &rustls::Error, now: Nanos) {
+        let first = self.connection(id).and_then(|c| c.first);
         match self.connection(id).map(|c| (c.stage, c.live(), c.begun)) {
             None => {}
             Some((Stage::Connecting | Stage::Handshake, ..)) if tls::refuses_protocols(why) => {
@@ -87,7 +103,7 @@ impl<S: RecordSink> Worker<'_, S> {
                 self.handshake_failed(id, &why, None, now);
             }
             Some((Stage::Connecting | Stage::Handshake, ..)) => {
-                self.handshake_failed(id, why, tls::failure_kind(why), now);
+                self.handshake_failed(id, why, tls::failure_kind(why, first), now);
             }
             Some((Stage::Ready, 0, _)) => self.drained(id, now),
             // The session was there, and broke.

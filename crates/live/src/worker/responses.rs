@@ -2,8 +2,8 @@
 
 use super::Worker;
 use crate::connection::{Asked, Stage, asked_of};
-use headway_base::{Nanos, Outcome, RecordSink};
-use headway_wire::{Event, ResetReason, StreamId};
+use headway_base::{KnownFailure, Nanos, Outcome, RecordSink};
+use headway_wire::{Event, ProtocolError, ResetReason, StreamId};
 use headway_workload::RequestEvent;
 use headway_workload::client::ConnectionId;
 use std::io;
@@ -71,9 +71,11 @@ impl<S: RecordSink> Worker<'_, S> {
             ResetReason::TooLarge(_) => Outcome::TooLarge,
             ResetReason::Refused(_) => Outcome::RefusedStream,
         };
+        let kind =
+            (reason == ResetReason::Protocol(ProtocolError::TlsAlert)).then_some(KnownFailure::TlsExpected);
         let Some((request, status)) = self.missed(id, stream) else { return };
         self.note_capacity(id, now);
-        self.ends_badly(request, (outcome, status), None, &reason, now);
+        self.ends_badly(request, (outcome, status), kind, &reason, now);
     }
 
     /// The socket says that the target sends no more.

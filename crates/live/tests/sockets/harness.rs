@@ -1,7 +1,7 @@
 //! A run and what it left behind, checked for what holds of every run.
 
 use headway_base::sink::Kept;
-use headway_base::{Answer, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
+use headway_base::{Answer, KnownFailure, Nanos, Outcome, Phase, Profile, Rate, Record, RecordSink, Start};
 use headway_live::tls::TlsSetup;
 use headway_live::wait::{Held, Settings};
 use headway_live::{Address, Clock, Config, Control, Protocols, Requests, RunReport};
@@ -161,6 +161,7 @@ impl Load {
         let plan = self.plan();
         let one_way = self.one_way;
         let (scheme, script) = match &self.bytes {
+            None if self.tls.is_some() => (Scheme::Https, Script::single(&self.request)),
             None => (Scheme::Http, Script::single(&self.request)),
             Some((scheme, bytes)) => {
                 let step = Step::bytes("send", Body::raw(bytes));
@@ -274,6 +275,14 @@ impl Ran {
         assert_eq!(self.outcomes(), expected, "{} {other:?}", self.messages());
         assert!(!self.records.is_empty());
         self
+    }
+
+    /// The kinds of failures, with counts, of all workers.
+    pub fn kinds(&self) -> Vec<(Option<KnownFailure>, u64)> {
+        let mut kinds = BTreeMap::new();
+        let rows = self.report.workers.iter().flat_map(|w| w.reasons.rows()).flat_map(|(_, rows)| rows);
+        rows.for_each(|row| *kinds.entry(row.kind).or_insert(0) += row.n);
+        kinds.into_iter().collect()
     }
 
     /// The messages behind the failures, of all workers.

@@ -1,10 +1,10 @@
 //! TLS that goes wrong, each time for a reason that is told.
 
-use crate::harness::guarded;
+use crate::harness::{Load, guarded};
 use crate::scripted::{Scripted, read_request, read_to_end, reset, send_last};
 use crate::tls::{OK, answer_all, load};
 use crate::tls_server::{Authority, Certificate, GOOD, TlsStream};
-use headway_base::Outcome;
+use headway_base::{KnownFailure, Outcome};
 use headway_live::tls::TlsSetup;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -41,8 +41,78 @@ fn what_is_not_tls_is_a_tls_error() {
                 stream.write_all(garbage.as_bytes()).unwrap();
                 read_to_end(&mut stream);
             });
-            load(&authority, "localhost").run(&target.address).all(Outcome::Tls);
+            let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Tls);
+            assert_eq!(ran.kinds(), [(Some(KnownFailure::WithoutTls), 12)], "{garbage:?}");
         }
+        // A record of TLS that is malformed is TLS.
+        let target = Scripted::new(move |_, mut stream| {
+            stream.read_exact(&mut [0; 5]).unwrap();
+            stream.write_all(b"\x16\x09\x09\0\x01x").unwrap();
+            read_to_end(&mut stream);
+        });
+        let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Tls);
+        assert_eq!(ran.kinds(), [(None, 12)]);
+    });
+}
+
+/// The first byte tells, however few come with it.
+#[test]
+fn what_is_not_tls_may_come_byte_by_byte() {
+    guarded(|| {
+        let authority = Authority::new("ours");
+        let target = Scripted::new(move |_, mut stream| {
+            stream.read_exact(&mut [0; 5]).unwrap();
+            for byte in b"HTTP/1.1 400 Bad Request\r\n\r\n" {
+                // The other side may have seen enough.
+                if stream.write_all(&[*byte]).is_err() {
+                    return;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            read_to_end(&mut stream);
+        });
+        let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Tls);
+        assert_eq!(ran.kinds(), [(Some(KnownFailure::WithoutTls), 12)]);
+    });
+}
+
+/// Servers that expect TLS answer plain HTTP by an alert, or by a page of status 400.
+#[test]
+fn a_target_that_expects_tls_is_known_by_its_answer() {
+    const NGINX: &str = "<title>400 The plain HTTP request was sent to HTTPS port</title>";
+    fn page(body: &str) -> Vec<u8> {
+        let length = body.len();
+        format!("HTTP/1.1 400 Bad Request\r\nContent-Length: {length}\r\n\r\n{body}").into()
+    }
+    guarded(|| {
+        let expected = Some(KnownFailure::TlsExpected);
+        let far = format!("{}{NGINX}", " ".repeat(2_000));
+        for (answer, outcome, kind) in [
+            (b"\x15\x03\x03\0\x02\x02\x46".to_vec(), Outcome::Protocol, expected),
+            (page(NGINX), Outcome::Status, expected),
+            (page("Client sent an HTTP request to an HTTPS server.\n"), Outcome::Status, expected),
+            (page("no such thing"), Outcome::Status, None),
+            (page(&far), Outcome::Status, None),
+            (b"SSH-2.0-OpenSSH_9.9\r\n".to_vec(), Outcome::Protocol, None),
+        ] {
+            let target = Scripted::answering(answer);
+            let ran = Load::of(12).run(&target.address).all(outcome);
+            assert_eq!(ran.kinds(), [(kind, 12)]);
+        }
+    });
+}
+
+/// The same page within TLS says nothing of the connection to this target.
+#[test]
+fn a_page_that_comes_through_tls_does_not_say_that_tls_is_expected() {
+    guarded(|| {
+        let authority = Authority::new("ours");
+        let target = authority.server(GOOD, |stream| {
+            let page = "HTTP/1.1 400 Bad Request\r\nContent-Length: 41\r\n\r\nplain HTTP request was sent to HTTPS port";
+            while read_request(stream) && stream.write_all(page.as_bytes()).and_then(|()| stream.flush()).is_ok() {}
+        });
+        let ran = load(&authority, "localhost").run(&target.address).all(Outcome::Status);
+        assert_eq!(ran.kinds(), [(None, 12)]);
     });
 }
 
@@ -75,6 +145,15 @@ fn a_handshake_that_hangs_is_a_connect_timeout() {
         let ran =
             load(&authority, "localhost").patience(100).run(&target.address).all(Outcome::ConnectTimeout);
         assert!(ran.records.iter().all(|r| !r.sent.is_some()));
+        assert_eq!(ran.kinds(), [(Some(KnownFailure::TlsUnanswered), 12)]);
+        // A target that has begun to answer in TLS is only slow.
+        let target = Scripted::new(|_, mut stream| {
+            stream.write_all(b"\x16\x03\x03").unwrap();
+            read_to_end(&mut stream);
+        });
+        let ran =
+            load(&authority, "localhost").patience(100).run(&target.address).all(Outcome::ConnectTimeout);
+        assert_eq!(ran.kinds(), []);
     });
 }
 

@@ -29,6 +29,16 @@ pub fn advice(kind: KnownFailure) -> &'static str {
         KnownFailure::CertificateName => {
             "The certificate is for another name: use its name in the URL; -k accepts any certificate."
         }
+        KnownFailure::WithoutTls => {
+            "The target answers without TLS: use http:// instead of https://, or the port at which it speaks TLS."
+        }
+        KnownFailure::TlsUnanswered => {
+            "The target accepted the connection and said nothing in TLS: use http:// if it speaks plain HTTP; --connect-timeout \
+             30s waits longer."
+        }
+        KnownFailure::TlsExpected => {
+            "The target expects TLS at this port: use https:// instead of http://, or the port at which it speaks plain HTTP."
+        }
         KnownFailure::ConnectTimeout => {
             "The target took too long to accept a connection: --connect-timeout 30s waits longer; a lower -R or -c asks less of it."
         }
@@ -54,9 +64,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
         KnownFailure::EmptyBody => {
             "The body was empty, not JSON: -H 'Accept: application/json' asks for JSON; `expect: { status: 200 }` finds a 204."
         }
-        KnownFailure::MissingVariable => {
-            "A response did not hold what a variable takes from it: give its `extract` a `default:`, or correct where it looks."
-        }
+        KnownFailure::MissingVariable => "A response did not hold what a variable takes from it: give its `extract` a `default:`, or correct where it looks.",
     }
 }
 
@@ -213,7 +221,7 @@ mod tests {
         for kind in KnownFailure::ALL {
             let text = advice(kind);
             assert!(text.ends_with('.') && !text.contains(". "), "{kind:?}: {text}");
-            let typed = ["-k", "-R", "-H '", "--", "`headway", "`extract`"];
+            let typed = ["-k", "-R", "-H '", "--", "`headway", "`extract`", "http://"];
             assert!(typed.iter().any(|part| text.contains(part)), "{kind:?}: {text}");
         }
     }

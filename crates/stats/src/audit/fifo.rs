@@ -350,3 +350,22 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     }
     if aa > 0.0 && bb > 0.0 { ab / (aa * bb).sqrt() } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A metronome in which every so manieth request comes a tenth of a mean headway after the one before it.
+    fn metronome(every: i64) -> Rows {
+        let started: Vec<i64> =
+            (0..4_000).map(|k| if k % every == 0 { k * 1_000 - 900 } else { k * 1_000 }).collect();
+        let done = started.iter().map(|at| at + 5).collect();
+        Rows { started, done }
+    }
+
+    #[test]
+    fn one_request_in_twenty_must_come_soon_after_another() {
+        assert_eq!(metronome(21).fit(1).unwrap_err(), Why::NoShortHeadways);
+        assert_eq!(metronome(19).fit(1).unwrap_err(), Why::NoQueue { waited: 0 });
+    }
+}

@@ -63,6 +63,9 @@ const STREAM: StreamId = StreamId(0);
 /// What every answer begins with.
 const START: &[u8] = b"HTTP/";
 
+/// What an alert of TLS begins with: its content type, and the major version.
+const TLS_ALERT: &[u8] = &[21, 3];
+
 impl Client {
     /// A connection that was just established.
     pub fn new(limits: Limits) -> Client {
@@ -126,8 +129,8 @@ impl Client {
                 // Nearly always the whole head is here: no copy, one pass. Anything else takes the way below, also a
                 // malformed head, so that the verdict does not depend on how the bytes were cut.
                 let window = &bytes[..bytes.len().min(room)];
-                if !could_begin(window) {
-                    return self.fail(ResetReason::Protocol(ProtocolError::StatusLine));
+                if let Some(error) = no_answer(window) {
+                    return self.fail(ResetReason::Protocol(error));
                 }
                 if let Ok(Some(parsed)) = parse_answer(window, self.limits.headers) {
                     let head = self.take(bytes, parsed.len);
@@ -147,8 +150,8 @@ impl Client {
             let before = bytes.len();
             let assembly = self.assembler.push(bytes, room);
             self.received += (before - bytes.len()) as u64;
-            if !could_begin(self.assembler.bytes()) {
-                return self.fail(ResetReason::Protocol(ProtocolError::StatusLine));
+            if let Some(error) = no_answer(self.assembler.bytes()) {
+                return self.fail(ResetReason::Protocol(error));
             }
             match assembly {
                 Assembly::Partial => return None,
@@ -254,10 +257,15 @@ enum Begun {
     Broken(ResetReason),
 }
 
-/// Whether an answer may begin with these bytes. Asked early, so that a peer which speaks something else is found out by
+/// Why no answer begins with these bytes, if none does. Asked early, so that a peer which speaks something else is found out by
 /// its first bytes and not by a timeout.
-fn could_begin(bytes: &[u8]) -> bool {
-    bytes.iter().zip(START).all(|(byte, expected)| byte == expected)
+fn no_answer(bytes: &[u8]) -> Option<ProtocolError> {
+    let begins_with = |start: &[u8]| bytes.iter().zip(start).all(|(byte, expected)| byte == expected);
+    match begins_with(TLS_ALERT) {
+        _ if begins_with(START) => None,
+        true => (bytes.len() >= TLS_ALERT.len()).then_some(ProtocolError::TlsAlert),
+        false => Some(ProtocolError::StatusLine),
+    }
 }
 
 fn malformed(error: httparse::Error) -> ResetReason {

@@ -11,6 +11,7 @@ use super::fields::{ContentLength, Line, Parsed, parse_request};
 use super::response::{Rendered, Response, To};
 use crate::head::Head;
 use crate::limits::{Limit, Limits};
+use crate::syntax::is_token;
 
 /// Events of a server connection, from the bytes it received: request, body chunks, request end; over and over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -185,6 +186,11 @@ impl Server {
             }
             if bytes.is_empty() {
                 return None;
+            }
+            // What cannot begin a request (a client that begins TLS, 0x16) need not end like one to be told so. Half an empty
+            // line can.
+            if bytes[0] != b'\r' && !is_token(&bytes[..1]) {
+                return self.fail_head(400);
             }
             // As in the client: the whole head at once, or anything else the long way.
             let window = &bytes[..bytes.len().min(self.limits.head_bytes)];

@@ -72,6 +72,8 @@ const CASES: &[Case] = &[
     case("no last chunk", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", &["200", "hi", "closed"]),
     // Malformed.
     case("another protocol", "GET", "SSH-2.0-OpenSSH_9.6\r\n", &["status line"]),
+    case("alert of TLS", "GET", "\x15\x03\x03\0\x02\x02\x46", &["tls alert"]),
+    case("begins like one", "GET", "\x15\x04\x03\0\x02\x02\x46", &["status line"]),
     case("empty line first", "GET", "\r\nHTTP/1.1 200 OK\r\n\r\n", &["status line"]),
     case("lower case", "GET", "http/1.1 200 OK\r\n\r\n", &["status line"]),
     case("status of two digits", "GET", "HTTP/1.1 20 OK\r\n\r\n", &["status line"]),
@@ -122,6 +124,7 @@ fn short(told: &[Told]) -> Vec<String> {
         ResetReason::TooLarge(Limit::Datagram) => "of DNS",
         ResetReason::Protocol(error) => match error {
             P::StatusLine => "status line",
+            P::TlsAlert => "tls alert",
             P::Version => "version",
             P::Header => "header",
             P::ContentLength => "content-length",

@@ -485,6 +485,11 @@ impl<S: RecordSink> Client<S> {
         self.sessions.live() == 0 && self.in_flight.live() == 0
     }
 
+    /// The bounds that it keeps.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Requests in flight, and connections being opened for one.
     pub fn in_flight(&self) -> u32 {
         self.in_flight.live()

@@ -26,6 +26,15 @@ use std::ops::Range;
 
 /// Largest value that a session keeps, bytes.
 const MOST_VALUE: usize = 64 << 10;
+/// A page of status 400 says within so many bytes that TLS is expected.
+const TOLD_WITHIN: usize = 1 << 10;
+/// What such pages say: nginx, Go's net/http (Caddy, Traefik), Apache httpd, Tomcat.
+const EXPECTS_TLS: [&[u8]; 4] = [
+    b"plain HTTP request was sent to HTTPS port",
+    b"Client sent an HTTP request to an HTTPS server",
+    b"speaking plain HTTP to an SSL-enabled server port",
+    b"combination of host and port requires TLS",
+];
 /// Stands for Set-Cookie among the headers that were kept.
 const SET_COOKIE: u16 = u16::MAX;
 
@@ -149,6 +158,10 @@ impl Reader {
     pub fn chunk(&mut self, data: &[u8]) {
         self.body_bytes += data.len() as u64;
         if !self.keeps_body {
+            if self.status == 400 {
+                let room = TOLD_WITHIN.saturating_sub(self.body.len());
+                self.body.extend_from_slice(&data[..data.len().min(room)]);
+            }
             return;
         }
         if self.body_bytes > self.max_body {
@@ -157,6 +170,12 @@ impl Reader {
         } else {
             self.body.extend_from_slice(data);
         }
+    }
+
+    /// Whether the answer says that the server expects TLS here.
+    pub fn says_tls_is_expected(&self) -> bool {
+        let start = &self.body[..self.body.len().min(TOLD_WITHIN)];
+        self.status == 400 && EXPECTS_TLS.iter().any(|words| memmem::find(start, words).is_some())
     }
 
     /// Whether it needs the body at all.

@@ -352,6 +352,16 @@ fn another_target_has_none_and_the_reason_names_why() {
     }
 }
 
+/// What a target does to requests that come soon after others cannot be seen where none do.
+#[test]
+fn a_load_of_constant_rate_has_no_estimate_whatever_its_target() {
+    for kind in [Kind::InOrder, Kind::Shared, Kind::Varying, Kind::Cache] {
+        let reasons: Vec<Option<Why>> =
+            (0..6).map(|seed| Case::new(kind, Starts::Constant, seed).audited().err()).collect();
+        assert!(reasons.iter().all(|why| *why == Some(Why::NoShortHeadways)), "{kind:?}: {reasons:?}");
+    }
+}
+
 #[test]
 fn few_requests_whole_seconds_and_failures_have_reasons_of_their_own() {
     let mut few = Case::new(Kind::InOrder, Starts::Ticks, 1);
