@@ -23,7 +23,7 @@ def model(tmp):
 @check("search: the knee of M/M/1 is found by its model, in text, JSON, HTML and run folders, and the command repeats it")
 def of_a_model(tmp):
     out, document, page = tmp / "out", tmp / "found.json", tmp / "found.html"
-    ask = ["search", model(tmp), "--sim", "--threshold", "p(90)<100ms", "--from", "7/s", "--budget", "10h", "--seed", "5"]
+    ask = ["search", model(tmp), "--sim", "--threshold", "p(90)<100ms", "--from", "7/s", "--budget", "10h", "--seed", "5", "--note", "commit=1"]
     ended = headway(*ask, "--json", document, "--html", page, "--out", out, cwd=tmp).exits(0)
     found = json.loads(document.read_text())
     equal((found["schema"], found["outcome"], found["seed"]), ("headway.search/1", "found", 5), "head")
@@ -42,6 +42,7 @@ def of_a_model(tmp):
         folder = out / f"trial-{n:02}"
         summary = json.loads((folder / "summary.json").read_text())
         equal(summary["seed"], trial["seed"], "seed of a trial")
+        equal(summary["plan"]["notes"], {"commit": "1"}, "what was noted")
         equal(trial["folder"], str(folder), "folder of a trial")
     expect((out / "search.json").is_file() and (out / "report.html").is_file(), "the folder has the document and the page")
     again = tmp / "again.json"
@@ -76,6 +77,9 @@ def refusals(tmp):
         ([url, "--threshold", "p(99)<100", "--precision", "0"], "from 1% to 50%"),
         ([url, "--threshold", "p(99.99)<100", "--from", "10/s", "--budget", "10m"], "a longer"),
         ([url, "--threshold", "p(99)<100", "--model", "x"], "--sim"),
+        ([url, "--threshold", "p(99)<100", "--baseline", "x"], "headway compare RUN DIR/trial-01"),
+        ([model(tmp), "--sim", "--threshold", "p(99)<100", "--timeout", "1s"], "--set timeout=TIME"),
+        ([url, "--threshold", "p(99)<100", "--junit", "x.xml"], "junit cannot be made of a search"),
     ]:
         ended = headway("search", *arguments, cwd=tmp).exits(2)
         contains(ended.err, words, " ".join(map(str, arguments)))

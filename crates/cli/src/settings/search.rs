@@ -105,11 +105,13 @@ fn simulated(args: &SearchArgs, words: &[String]) -> Result<(RunSpec, Backend, S
     let model = sim::model(&scenario, args.model.as_deref())?.clone();
     let load = Load::of(&scenario, scenario.seed.unwrap_or_else(new_seed), Shard::WHOLE, None);
     bounded(&load.plan, &model)?;
+    let mut base = load.spec(&scenario, words);
+    base.shown.notes = run.notes.kept(&scenario.redactor)?;
     let spec = RunSpec {
         scenario: Some(scenario.redacted.clone()),
         limits: bounds::simulated(&scenario.settings),
         thresholds,
-        ..load.spec(&scenario, words)
+        ..base
     };
     let subject = format!("the model of {}", run.target);
     let sim = Sim { capped: scenario.settings.connections.is_some(), ..Sim::new(model) };

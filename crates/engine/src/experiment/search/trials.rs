@@ -161,6 +161,8 @@ impl Trials<'_> {
             duration_s: Some(end - from),
             warmup_s: Some(from),
             time_scale_s: self.base.shown.time_scale_s,
+            notes: self.base.shown.notes.clone(),
+            overridden: self.base.shown.overridden.clone(),
             ..plan_summary(&plan)
         };
         RunSpec {
