@@ -2,18 +2,21 @@
 
 use super::{Given, RunArgs, WaitArgs, given};
 use clap::Args as ClapArgs;
+use clap::builder::ArgPredicate;
 use headway_base::units::{self, UnitError};
 use headway_base::{Nanos, Rate};
+use std::path::PathBuf;
 
 const OUT: &str = "The folder of the search, with a run folder for each trial; must not exist, or be empty [default: \
                    headway-runs/<time>-<name>; with --sim none]";
 const THRESHOLD: &str = "Find the highest rate at which this threshold holds (repeatable: all must). A percentile of the response time, \
                          'p(99)<100ms', 'response_ok: p(95)<50ms', or the share of failures, 'failed: rate<0.1%'";
-const TARGET: &str = "Where to, or a scenario file, as for headway run; its rate is chosen by the search";
+const TARGET: &str = "Where to, or a scenario file, as for headway run; its rate is chosen by the search. With --target: a scenario file, \
+                      or nothing";
 
 /// `headway search`.
 #[derive(ClapArgs, Debug, Clone)]
-#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("thresholds", |arg| arg.help(THRESHOLD)), mut_arg("target", |arg| arg.help(TARGET)))]
+#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("thresholds", |arg| arg.help(THRESHOLD)), mut_arg("target", target))]
 #[command(mut_args(hide))]
 pub struct SearchArgs {
     /// A run, whose load is chosen here.
@@ -38,6 +41,52 @@ pub struct SearchArgs {
     /// With --sim: this one of the file's models
     #[arg(help_heading = "Search", long, value_name = "NAME", requires = "sim")]
     pub model: Option<String>,
+    /// Search this target too (repeatable): one trial of each in turn, until the knee of each is known; a table with one row for each
+    #[arg(help_heading = "Search", long = "target", id = "targets", value_parser = Named::parse, value_name = "NAME=URL")]
+    pub targets: Vec<Named>,
+    /// Go on with a search that was interrupted, or whose budget ended: its folder. The same flags are needed, but for --budget,
+    /// --precision and --seed
+    #[arg(help_heading = "Search", long, value_name = "DIR", conflicts_with = "out")]
+    pub resume: Option<PathBuf>,
+}
+
+/// The target, which --target may take the place of.
+fn target(arg: clap::Arg) -> clap::Arg {
+    let arg = arg.help(TARGET).required(false).required_unless_present("targets");
+    arg.default_value_if("targets", ArgPredicate::IsPresent, "")
+}
+
+/// One of several targets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// What it is called: also the name of its folder.
+    pub name: String,
+    /// Where to.
+    pub url: String,
+}
+
+/// Most characters of the name of a target.
+const MOST_OF_A_NAME: usize = 32;
+
+impl Named {
+    /// Reads `NAME=URL`.
+    ///
+    /// # Errors
+    /// No name, or one that is no name of a folder.
+    pub fn parse(text: &str) -> Result<Named, UnitError> {
+        const WANTED: &str = "a target: write NAME=URL, such as spring=http://127.0.0.1:8080/; a name has at most 32 letters, digits, - and _";
+        let plain = |name: &str| {
+            (1..=MOST_OF_A_NAME).contains(&name.len())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        };
+        match text.split_once('=') {
+            Some((name, url)) if plain(name) && !url.is_empty() => {
+                Ok(Named { name: name.to_owned(), url: url.to_owned() })
+            }
+            // The text may hold a secret.
+            _ => Err(UnitError::new(text.split('=').next().unwrap_or_default(), WANTED)),
+        }
+    }
 }
 
 /// Flags of a run that the search sets, or that do not go with it: [`SearchArgs::out_of_place`] refuses them with the reason.
@@ -128,9 +177,9 @@ impl SearchArgs {
         let open = "a search sends open load, in which users arrive at a rate: leave it out";
         let warm = "each trial has a warm-up of its own: leave it out";
         let each = "this is for a single run: leave it out, or write headway run";
-        let compare =
-            "a search compares nothing: headway compare RUN DIR/trial-01 compares a run with a trial of a search";
-        let report = "this is for the report of a single run: headway report DIR/trial-01 shows that of a trial";
+        let compare = "a search compares nothing: headway compare RUN DIR/trial-01 compares a run with a trial of a search";
+        let report =
+            "this is for the report of a single run: headway report DIR/trial-01 shows that of a trial";
         let always = [
             (load.rate.is_some(), "-R", rates),
             (load.duration.is_some(), "-d", length),
@@ -171,13 +220,22 @@ impl SearchArgs {
         let sends = "--sim sends nothing: leave one of the two out";
         let key = "with --sim this stands in the scenario: write it there, or as --set PATH=VALUE";
         let unless_simulated = [
+            (
+                !self.targets.is_empty(),
+                "--target",
+                "--sim sends nothing: leave one of the two out; --model NAME names a model",
+            ),
             (connections.is_some(), "-c", "with --sim write --set connections=N"),
             (timeout.is_some(), "--timeout", "with --sim write --set timeout=TIME"),
             (connect_timeout.is_some(), "--connect-timeout", "with --sim write --set connect-timeout=TIME"),
             (max_wait.is_some(), "--max-wait", "with --sim write --set max-wait=TIME"),
             (drain.is_some(), "--drain", "with --sim write --set drain=TIME"),
             (load.arrivals.is_some(), "--arrivals", "with --sim write --set users.arrive.process=PROCESS"),
-            (load.new_connections, "--new-connections", "with --sim write --set users.connections=per-request"),
+            (
+                load.new_connections,
+                "--new-connections",
+                "with --sim write --set users.connections=per-request",
+            ),
             (load.pool.is_some(), "--pool", "with --sim write --set users.connections=shared|per-user"),
             (!headers.is_empty(), "-H", key),
             (method.is_some(), "-m", key),

@@ -4,7 +4,6 @@ use anyhow::{Result, bail};
 use clap::{CommandFactory, Parser};
 use headway_cli::args::{Args, Command};
 use headway_cli::settings::SearchSettings;
-use std::path::Path;
 
 const SCENARIO: &str = "name: one\nseed: 7\nusers: { arrive: { rate: 50/s } }\njourney: [ { get: / } ]\n\
     model: { servers: 1, service: exp(10ms) }\n";
@@ -49,7 +48,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("http2", &["--http2"], Obeyed, Refused),
     ("http1", &["--http1.1"], Obeyed, Refused),
     ("streams", &["--streams", "7"], Obeyed, Refused),
-    ("answer", &["--answer", "bytes:3"], Obeyed, Refused),
+    ("answer", &["--answer", "next"], Obeyed, Refused),
     ("interval", &["--interval", "1s"], Refused, Refused),
     ("one_way", &["--one-way"], Obeyed, Refused),
     ("spread", &["--spread"], Obeyed, Refused),
@@ -100,23 +99,28 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("to", &["--to", "70/s"], Obeyed, Obeyed),
     ("precision", &["--precision", "7%"], Obeyed, Obeyed),
     ("budget", &["--budget", "700m"], Obeyed, Obeyed),
+    // There is a URL beside it.
+    ("targets", &["--target", "a=http://127.0.0.1:9/"], Refused, Refused),
+    // The folder is read when the search begins: `.ci/e2e/check_search.py`.
+    ("resume", &["--resume", "no-such-folder"], Obeyed, Obeyed),
 ];
 
-/// Settings with that flag differ from those without, or it is refused and the message names it.
-fn fate(flag: &[&str], base: &[&str]) -> Fate {
+/// Settings with that flag differ from those without, or it is refused and the message names it, and what to do.
+fn fate(flag: &[&str], base: &[&str]) -> Result<Fate, String> {
     let with: Vec<&str> = base.iter().chain(flag).copied().collect();
+    let without = resolve(base).map_err(|error| format!("refused without it: {error:#}"))?;
     match resolve(&with) {
-        Ok(settings) => {
-            let without = format!("{:?}", resolve(base).unwrap());
-            assert_ne!(format!("{settings:?}"), without, "{flag:?} is taken and ignored, with {base:?}");
-            Obeyed
+        Ok(settings) if format!("{settings:?}") == format!("{without:?}") => {
+            Err("taken and ignored".to_owned())
         }
+        Ok(_) => Ok(Obeyed),
         Err(told) => {
             let told = format!("{told:#}");
-            let remedy =
-                ["leave", "write", "headway ", "give ", "share the connections"].iter().any(|word| told.contains(word));
-            assert!(told.contains(flag[0]) && remedy, "{flag:?}: {told}");
-            Refused
+            let remedies = ["leave", "write", "headway ", "give ", "share the connections"];
+            match told.contains(flag[0]) && remedies.iter().any(|word| told.contains(word)) {
+                true => Ok(Refused),
+                false => Err(told),
+            }
         }
     }
 }
@@ -131,27 +135,30 @@ fn no_flag_is_taken_and_ignored() {
     let scenario = folder.path().join("one.yaml");
     std::fs::write(&scenario, SCENARIO).unwrap();
     let scenario = scenario.to_str().unwrap();
+    let mut wrong = Vec::new();
     for argument in search.get_arguments().map(|argument| argument.get_id().as_str()) {
         if others.contains(&argument) {
             continue;
         }
         let row = FLAGS.iter().find(|row| row.0 == argument);
         let (_, flag, live, simulated) = row.unwrap_or_else(|| panic!("{argument}: no row in FLAGS"));
-        let url = if ["answer", "one_way"].contains(&argument) { "tcp://127.0.0.1:9" } else { "http://127.0.0.1:9/" };
-        let common = ["--threshold", "p(99)<100ms", "--budget", "600m", "--from", "10/s"];
-        // What a flag may be given once.
-        let common = common.chunks(2).filter(|pair| pair[0] != flag[0] || pair[0] == "--threshold").flatten().copied();
-        let common: Vec<&str> = common.chain(if argument == "seed" { vec![] } else { vec!["--seed", "5"] }).collect();
-        let base = |first: &[&'static str], target| -> Vec<String> {
-            first.iter().copied().chain([target]).chain(common.iter().copied()).map(str::to_owned).collect()
-        };
-        for (base, wanted) in [(base(&[], url), live), (base(&["--sim"], scenario), simulated)] {
-            let base: Vec<&str> = base.iter().map(String::as_str).collect();
-            assert_eq!(fate(flag, &base), *wanted, "{flag:?}, with {base:?}");
+        let udp = ["answer", "one_way"].contains(&argument);
+        let (url, bytes): (&str, &[&str]) =
+            if udp { ("udp://127.0.0.1:9", &["-b", "x"]) } else { ("http://127.0.0.1:9/", &[]) };
+        let common = ["--threshold", "p(99)<100ms", "--budget", "600m", "--from", "10/s", "--seed", "5"];
+        // Most flags may be given once.
+        let common = common.chunks(2).filter(|pair| pair[0] != flag[0] || pair[0] == "--threshold");
+        let common: Vec<&str> = common.flatten().copied().collect();
+        let live_base: Vec<&str> = bytes.iter().chain(&[url]).chain(&common).copied().collect();
+        let model_base: Vec<&str> = ["--sim", scenario].iter().chain(&common).copied().collect();
+        for (base, wanted) in [(live_base, live), (model_base, simulated)] {
+            match fate(flag, &base) {
+                Ok(fate) if fate == *wanted => {}
+                other => wrong.push(format!("{flag:?} with {base:?}: {other:?}, and not {wanted:?}")),
+            }
         }
     }
-    let model: Vec<&str> = vec!["--sim", scenario, "--threshold", "p(99)<100ms", "--seed", "5", "--budget", "600m"];
-    assert!(Path::new(scenario).is_file() && resolve(&model).is_ok());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -160,4 +167,34 @@ fn what_compares_is_refused_with_what_does() {
         let told = error(&["h", "--threshold", "p(99)<100ms", flag[0], flag[1]]);
         assert!(told.contains(flag[0]) && told.contains("headway compare RUN DIR/trial-01"), "{told}");
     }
+}
+
+#[test]
+fn several_targets_have_names_and_one_load() {
+    let both = ["--target", "a=http://127.0.0.1:9/x=y", "--target", "b=127.0.0.1:8/"];
+    let rest = ["--threshold", "p(99)<100ms", "-H", "X-A: b"];
+    let of = |first: &[&'static str]| {
+        let words: Vec<&str> = first.iter().chain(&rest).copied().collect();
+        resolve(&words)
+    };
+    let settings = of(&both).unwrap();
+    let names: Vec<&str> = settings.specs.iter().map(|spec| spec.base.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(settings.specs[0].target, "http://127.0.0.1:9/x=y");
+    assert_eq!(settings.specs[0].base.plan.seed, settings.specs[1].base.plan.seed);
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("one.yaml");
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    let file = scenario.to_str().unwrap().to_owned();
+    let words: Vec<&str> = [file.as_str()].into_iter().chain(both).chain(rest).collect();
+    let settings = resolve(&words).unwrap();
+    assert_eq!(settings.specs[1].target, "http://127.0.0.1:8/");
+    assert_eq!(settings.specs[1].base.plan.seed, 7);
+    let told = |words: &[&'static str]| format!("{:#}", of(words).unwrap_err());
+    assert!(told(&["--target", "a=h", "--target", "a=g"]).contains("a name of its own"));
+    assert!(told(&["http://127.0.0.1/", "--target", "a=h"]).contains("give every URL as --target NAME=URL"));
+    for bad in ["http://127.0.0.1/", "=h", "a b=h", "../a=h", "a="] {
+        assert!(told(&["--target", bad]).contains("write NAME=URL"), "{bad}");
+    }
+    assert!(told(&[]).contains("URL|SCENARIO"), "{}", told(&[]));
 }
