@@ -2,8 +2,9 @@
 
 import json
 import math
+import signal
 
-from harness import check, contains, equal, expect, headway
+from harness import Headway, Serve, check, contains, equal, expect, flat, free_port, headway, wait_for
 
 ONE_SERVER = """
 name: one
@@ -23,7 +24,7 @@ def model(tmp):
 @check("search: the knee of M/M/1 is found by its model, in text, JSON, HTML and run folders, and the command repeats it")
 def of_a_model(tmp):
     out, document, page = tmp / "out", tmp / "found.json", tmp / "found.html"
-    ask = ["search", model(tmp), "--sim", "--threshold", "p(90)<100ms", "--from", "7/s", "--budget", "10h", "--seed", "5"]
+    ask = ["search", model(tmp), "--sim", "--threshold", "p(90)<100ms", "--from", "7/s", "--budget", "10h", "--seed", "5", "--note", "commit=1"]
     ended = headway(*ask, "--json", document, "--html", page, "--out", out, cwd=tmp).exits(0)
     found = json.loads(document.read_text())
     equal((found["schema"], found["outcome"], found["seed"]), ("headway.search/1", "found", 5), "head")
@@ -42,6 +43,7 @@ def of_a_model(tmp):
         folder = out / f"trial-{n:02}"
         summary = json.loads((folder / "summary.json").read_text())
         equal(summary["seed"], trial["seed"], "seed of a trial")
+        equal(summary["plan"]["notes"], {"commit": "1"}, "what was noted")
         equal(trial["folder"], str(folder), "folder of a trial")
     expect((out / "search.json").is_file() and (out / "report.html").is_file(), "the folder has the document and the page")
     again = tmp / "again.json"
@@ -76,7 +78,102 @@ def refusals(tmp):
         ([url, "--threshold", "p(99)<100", "--precision", "0"], "from 1% to 50%"),
         ([url, "--threshold", "p(99.99)<100", "--from", "10/s", "--budget", "10m"], "a longer"),
         ([url, "--threshold", "p(99)<100", "--model", "x"], "--sim"),
+        ([url, "--threshold", "p(99)<100", "--baseline", "x"], "headway compare RUN DIR/trial-01"),
+        ([model(tmp), "--sim", "--threshold", "p(99)<100", "--timeout", "1s"], "--set timeout=TIME"),
+        ([url, "--threshold", "p(99)<100", "--junit", "x.xml"], "junit cannot be made of a search"),
     ]:
         ended = headway("search", *arguments, cwd=tmp).exits(2)
         contains(ended.err, words, " ".join(map(str, arguments)))
     expect(not (tmp / "headway-runs").exists(), "no folder is left")
+
+
+@check("search: one that was killed goes on from its folder, and finds what it would have found; what is asked otherwise is refused")
+def resumed(tmp):
+    ask = ["search", model(tmp), "--sim", "--threshold", "p(90)<100ms", "--from", "7/s", "--budget", "10h"]
+    whole, cut = tmp / "whole", tmp / "cut"
+    headway(*ask, "--out", whole, "--quiet", cwd=tmp).exits(0)
+    headway(*ask, "--out", cut, "--quiet", cwd=tmp).exits(0)
+    # As kill -9 in the third trial leaves it.
+    found = json.loads((cut / "search.json").read_text())
+    dropped = found["trials"][2:]
+    found.update(trials=found["trials"][:2], outcome="unfinished", interval=[None, None], reached=None)
+    (cut / "search.json").write_text(json.dumps(found))
+
+    def files(folder):
+        return sorted((path.name, path.stat().st_mtime_ns) for path in (tmp / folder).iterdir())
+
+    kept = {trial["folder"]: files(trial["folder"]) for trial in dropped}
+    goes_on = headway(*ask, "--resume", cut, cwd=tmp).exits(0)
+    contains(goes_on.err, "going on after 2 trials", "what is said")
+    before, after = (json.loads((folder / "search.json").read_text()) for folder in (whole, cut))
+    equal(after["cut_off"], list(kept), "what was cut off")
+    for folder, was in kept.items():
+        equal(files(folder), was, f"files of {folder}, which is not written to")
+        expect((tmp / f"{folder}-2" / "summary.json").is_file(), f"{folder}-2 has the trial again")
+    for document in (before, after):
+        for trial in document["trials"]:
+            del trial["folder"]
+        del document["cut_off"], document["command"]
+    for key in before:
+        equal(after[key], before[key], f"{key} of the search that went on, and of the one that was not interrupted")
+    equal(list(after), list(before), "keys")
+    other = ["--budget", "9h", "--threshold", "p(95)<100ms", "--seed", "6", "--resume", cut]
+    refused = headway(*ask[:-2], *other, cwd=tmp).exits(2)
+    contains(refused.err, "seed (7 there, 6 here)", "what differs")
+    contains(refused.err, "thresholds (p(90)<100ms there", "what differs")
+    nothing = headway(*ask, "--resume", tmp / "none", cwd=tmp).exits(2)
+    contains(nothing.err, "name the folder of a search", "no folder")
+
+
+@check("search: Ctrl-C and kill -9 leave a folder from which a live search goes on with the seed that it had")
+def interrupted(tmp):
+    cut_by(tmp / "int", signal.SIGINT, 130, "interrupted")
+    cut_by(tmp / "kill", signal.SIGKILL, -signal.SIGKILL, "unfinished")
+
+
+def cut_by(tmp, number, code, outcome):
+    tmp.mkdir()
+    with Serve("--service", "exp(1ms)", tmp=tmp) as serve:
+        ask = ["search", serve.url, "--threshold", "p(90)<100ms", "--from", "300/s", "--to", "600/s"]
+        running = Headway([*ask, "--out", tmp / "out"], tmp)
+        wait_for(lambda: (tmp / "out/trial-01/records.arrow").is_file(), "the first trial")
+        running.signal(number)
+        running.ended().exits(code)
+        first = json.loads((tmp / "out/search.json").read_text())
+        equal(first["outcome"], outcome, "outcome")
+        goes_on = headway(*ask, "--budget", "1m", "--resume", tmp / "out", cwd=tmp).exits(0, 97, 98, 99)
+        second = json.loads((tmp / "out/search.json").read_text())
+        equal(second["seed"], first["seed"], "seed")
+        equal(second["cut_off"], [str(tmp / "out/trial-01")], "what was cut off")
+        expect(len(second["trials"]) > 0 and not second["trials"][0]["cut_off"], f"no trial was played: {goes_on}")
+        expect((tmp / second["trials"][0]["folder"] / "summary.json").is_file(), "the folder of its trial")
+
+
+@check("search: several targets in turns, one row for each; one that cannot be reached does not end the others")
+def of_several(tmp):
+    closed = free_port()
+    with Serve("--service", "exp(1ms)", tmp=tmp) as one, Serve("--service", "exp(2ms)", tmp=tmp) as two:
+        ask = ["--threshold", "p(90)<200ms", "--from", "40/s", "--to", "80/s", "--budget", "2m"]
+        targets = ["--target", f"one={one.url}", "--target", f"none=http://127.0.0.1:{closed}/", "--target", f"two={two.url}"]
+        document, page, out = tmp / "found.json", tmp / "found.html", tmp / "out"
+        ended = headway("search", *targets, *ask, "--out", out, "--json", document, "--html", page, cwd=tmp).exits(1)
+    found = json.loads(document.read_text())
+    equal(found["schema"], "headway.searches/1", "schema")
+    equal([target["name"] for target in found["targets"]], ["one", "none", "two"], "names")
+    outcomes = [target["outcome"] for target in found["targets"]]
+    equal(outcomes[1], "unreachable", "the one that nobody serves")
+    # Whether the machine sent its load as planned is its affair.
+    expect("unreachable" not in (outcomes[0], outcomes[2]), f"outcomes: {outcomes}")
+    expect(all(target["trials"] for target in found["targets"]), "each has trials")
+    begun = [[trial["begun_s"] for trial in target["trials"]] for target in found["targets"]]
+    expect(begun[0][0] < begun[1][0] < begun[2][0] < begun[0][1], f"in turns: {begun}")
+    for name in ("one", "none", "two"):
+        expect((out / name / "report.html").is_file() and (out / name / "trial-01/plan.json").is_file(), f"folder of {name}")
+        contains(page.read_text(), f">{name}<", "the page")
+        contains(ended.out, f"\n  {name} ", "the table")
+    contains(flat(ended.out), f"none: no connection to http://127.0.0.1:{closed}/ could be opened", "what is said of it")
+    expect(all(len(line) <= 80 for line in ended.out.splitlines()), "80 columns")
+    alone = headway("search", *targets[2:4], *ask, "--out", tmp / "alone", "--quiet", cwd=tmp).exits(1)
+    equal(alone.out, "", "quiet")
+    twice = headway("search", *targets[:2], *targets[:2], *ask, cwd=tmp).exits(2)
+    contains(twice.err, "a name of its own", "one name twice")

@@ -14,7 +14,7 @@ pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
 pub use doctor::DoctorArgs;
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};
-pub use search::SearchArgs;
+pub use search::{Named, SearchArgs};
 pub use secrets::SecretArgs;
 pub use sim::{MOST_POINTS, SimArgs, Sweep};
 

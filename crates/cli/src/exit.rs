@@ -1,9 +1,8 @@
 //! Exit codes, decided in one place. If several apply, the first of 2, 1, 130, 3, 98, 99, 97, 0 wins.
 
-use headway_base::Outcome as RequestOutcome;
 use headway_stats::Summary;
 use headway_stats::comparison::{Comparison, Outcome as Condition};
-use headway_stats::search::{Found, Outcome};
+use headway_stats::search::{Found, Outcome, Searched};
 use headway_stats::study::Study;
 use headway_stats::summary::{LimitedBy, LoadVerdict, ThresholdOutcome};
 use headway_workload::redact::Redactor;
@@ -79,7 +78,7 @@ pub fn first_of(one: u8, other: u8) -> u8 {
 
 /// The code that a summary leads to.
 pub fn of_summary(summary: &Summary, strict: bool) -> u8 {
-    if unreachable(summary) {
+    if summary.is_unreachable() {
         return FAILED;
     }
     if summary.measured.interrupted && !summary.measured.aborted {
@@ -119,11 +118,16 @@ pub fn of_comparison(comparison: &Comparison, strict: bool) -> u8 {
     }
 }
 
-/// The code that a search leads to.
-pub fn of_search(found: &Found) -> u8 {
+/// The code that a search leads to: the worst of its targets.
+pub fn of_search(searched: &Searched) -> u8 {
+    searched.targets.iter().map(of_target).fold(FINE, first_of)
+}
+
+fn of_target(found: &Found) -> u8 {
     match found.outcome {
         Outcome::Found => FINE,
         Outcome::Interrupted => INTERRUPTED,
+        Outcome::Unreachable | Outcome::Failed | Outcome::Unfinished => FAILED,
         Outcome::Budget | Outcome::Undecided => INCONCLUSIVE,
         Outcome::Generator => INVALID,
         // There is no such rate within what was asked.
@@ -140,22 +144,4 @@ fn of_verdict(summary: &Summary, strict: bool) -> u8 {
         _ if strict && summary.verdict.limited_by.as_ref().is_some_and(LimitedBy::matters) => INCONCLUSIVE,
         _ => FINE,
     }
-}
-
-/// Requests were tried, and not one of them got an established connection. Those that were never started tell nothing of it.
-pub fn unreachable(summary: &Summary) -> bool {
-    let of = |outcomes: &[RequestOutcome]| -> u64 {
-        outcomes.iter().filter_map(|outcome| summary.outcomes.get(outcome.name())).sum()
-    };
-    let all: u64 = summary.outcomes.values().sum();
-    // Attempts against a full queue fail by design: it has taken some before.
-    let reached = summary.series.iter().any(|row| row.established.is_some_and(|n| n > 0));
-    let failed = of(&[
-        RequestOutcome::Refused,
-        RequestOutcome::ConnectTimeout,
-        RequestOutcome::Dns,
-        RequestOutcome::Tls,
-    ]);
-    let never_started = of(&[RequestOutcome::LocalLimit, RequestOutcome::Shed, RequestOutcome::Unsent]);
-    failed > 0 && failed + never_started == all && !reached
 }

@@ -17,7 +17,7 @@ use headway_report::terminal::Terminal;
 use headway_report::{Document, Output as _, Style};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
-use headway_stats::search::Found;
+use headway_stats::search::Searched;
 use headway_stats::study::Study;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -57,9 +57,9 @@ impl<'a> Shown<'a> {
         Shown::of(Document::Comparison(comparison), folder, None)
     }
 
-    /// A search; the records are its trials'.
-    pub fn search(found: &'a Found, folder: Option<&'a Path>) -> Shown<'a> {
-        Shown::of(Document::Search(found), folder, None)
+    /// Searches; the records are their trials'.
+    pub fn search(searched: &'a Searched, folder: Option<&'a Path>) -> Shown<'a> {
+        Shown::of(Document::Search(searched), folder, None)
     }
 
     /// A summary; the folder of its run has its records, unless none were kept.

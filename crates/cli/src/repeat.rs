@@ -22,6 +22,8 @@ enum Kind {
     Name,
     Set,
     Login,
+    /// NAME=URL.
+    Target,
 }
 
 /// Short flags that take a value: what follows one of them in the same word is that.
@@ -37,6 +39,7 @@ fn flag(word: &str) -> Option<(&str, Kind, Option<&str>)> {
             "user" => Kind::Login,
             "redact" => Kind::Name,
             "set" | "note" => Kind::Set,
+            "target" => Kind::Target,
             _ => Kind::Other,
         };
         return Some((&word[..2 + name.len()], kind, value));
@@ -101,6 +104,9 @@ pub fn read(argv: &[OsString]) -> Typed {
         .filter_map(|login| Some(login.split_once(':')?.1.to_owned()))
         .for_each(|word| redactor.know(&word));
     of(Kind::Body).for_each(|body| redactor.know_in(&body));
+    of(Kind::Target)
+        .filter_map(|target| Some(target.split_once('=')?.1.to_owned()))
+        .for_each(|url| redactor.know_url(&url));
     let sends = words.get(1).is_some_and(|verb| matches!(verb.as_str(), "run" | "plan"));
     let is_url = |word: &str| word.contains("://") || (sends && word.contains(['/', '@', '?', '#']));
     of(Kind::Other).filter(|word| is_url(word)).for_each(|url| redactor.know_url(&url));
@@ -117,6 +123,10 @@ pub fn read(argv: &[OsString]) -> Typed {
             Kind::Set => match value.split_once('=') {
                 Some((path, _)) if is_secret(&redactor, path) => format!("{lead}{path}={REDACTED}"),
                 _ => redactor.hide(word).into_owned(),
+            },
+            Kind::Target => match value.split_once('=') {
+                Some((name, url)) => format!("{lead}{name}={}", redactor.hide_url(url)),
+                None => redactor.hide(word).into_owned(),
             },
             Kind::Login => match value.split_once(':').filter(|_| !redactor.shows_all()) {
                 Some((name, _)) => format!("{lead}{name}:{REDACTED}"),
@@ -141,8 +151,9 @@ fn is_secret(redactor: &Redactor, path: &str) -> bool {
 }
 
 /// Flags that say what is written, and where: a repeated run is another, with results of its own.
-const WRITTEN: [&str; 12] = [
+const WRITTEN: [&str; 13] = [
     "--out",
+    "--resume",
     "--output",
     "--json",
     "--html",

@@ -5,7 +5,6 @@ use anyhow::{Context as _, Result, anyhow};
 use headway_base::dist::MOST_BYTES_OF_TIMES;
 use headway_records::RunFolder;
 use headway_report::Output as _;
-use headway_stats::search::Found;
 use headway_stats::study::Study;
 use std::fs::{self, File, FileType, Metadata, Permissions};
 use std::io::{self, IsTerminal as _, Read as _, Write};
@@ -187,18 +186,6 @@ pub fn is_a_report(path: &Path) -> io::Result<bool> {
     let text = String::from_utf8_lossy(&start);
     Ok(start.is_empty() || headway_report::ALL.iter().any(|output| output.recognises(&text)))
 }
-
-/// Writes what belongs into the folder of a search; what could not be written.
-pub fn search_folder(found: &Found, folder: &RunFolder) -> Vec<Result<()>> {
-    let style = headway_report::Style::default();
-    let page = headway_report::html::Html.search(found, &style).unwrap_or_default();
-    let files =
-        [(SEARCH_FILE, headway_report::json::document(found)), (headway_records::folder::REPORT, page)];
-    files.iter().map(|(name, bytes)| folder.write_new(name, bytes).map(drop).map_err(Into::into)).collect()
-}
-
-/// The document in the folder of a search.
-pub const SEARCH_FILE: &str = "search.json";
 
 fn is_device(of: FileType) -> bool {
     of.is_char_device() || of.is_block_device()

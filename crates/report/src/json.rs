@@ -6,7 +6,7 @@
 use crate::{Material, Output, Style, texts, v1};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
-use headway_stats::search::Found;
+use headway_stats::search::Searched;
 use headway_stats::study::Study;
 use headway_stats::summary::SCHEMA;
 use serde::Serialize;
@@ -50,14 +50,22 @@ impl Output for Json {
         Some(document(&texts::of_comparison(comparison)))
     }
 
-    fn search(&self, found: &Found, _: &Style) -> Option<Vec<u8>> {
-        Some(document(found))
+    fn search(&self, searched: &Searched, _: &Style) -> Option<Vec<u8>> {
+        Some(of_search(searched))
     }
 }
 
 /// The document of a study.
 pub fn of_study(study: &Study) -> Vec<u8> {
     document(&texts::of_study(study))
+}
+
+/// The document of a search, or of those of several targets.
+pub fn of_search(searched: &Searched) -> Vec<u8> {
+    match searched.single() {
+        Some(found) => document(found),
+        None => document(searched),
+    }
 }
 
 /// A document as every JSON output has it.

@@ -34,7 +34,7 @@ pub use requests::{Origin, Requests};
 
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
-use headway_stats::search::Found;
+use headway_stats::search::Searched;
 use headway_stats::study::Study;
 use std::fmt;
 
@@ -98,8 +98,8 @@ pub enum Document<'a> {
     Study(&'a Study),
     /// Several runs beside each other.
     Comparison(&'a Comparison),
-    /// A search for the highest rate.
-    Search(&'a Found),
+    /// Searches for the highest rate, one for each target.
+    Search(&'a Searched),
 }
 
 /// One way to show results.
@@ -134,8 +134,8 @@ pub trait Output: Sync {
         None
     }
     /// A search in this form; none if it is not made of searches.
-    fn search(&self, found: &Found, style: &Style) -> Option<Vec<u8>> {
-        let _ = (found, style);
+    fn search(&self, searched: &Searched, style: &Style) -> Option<Vec<u8>> {
+        let _ = (searched, style);
         None
     }
     /// What writes single requests in this form; none if it is not made of them.
@@ -149,7 +149,7 @@ pub trait Output: Sync {
             Document::Summary(summary) => self.summary(summary, style),
             Document::Study(study) => self.study(study, style),
             Document::Comparison(comparison) => self.comparison(comparison, style),
-            Document::Search(found) => self.search(found, style),
+            Document::Search(searched) => self.search(searched, style),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::words::{self, Answer, Reason, demands};
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
-use headway_stats::search::Found;
+use headway_stats::search::Searched;
 use headway_stats::study::Study;
 use headway_stats::summary::LoadVerdict;
 
@@ -100,8 +100,16 @@ impl Output for Markdown {
         Some(page.0.into_bytes())
     }
 
-    fn search(&self, found: &Found, style: &Style) -> Option<Vec<u8>> {
+    fn search(&self, searched: &Searched, style: &Style) -> Option<Vec<u8>> {
         let mut page = Page(format!("{FIRST}\n"));
+        let Some(found) = searched.single() else {
+            page.heading(2, &words::search::title(searched));
+            page.section(&content::search::targets(searched));
+            let each = searched.targets.iter().flat_map(words::search::of_target);
+            page.list(each.map(|sentence| sentence.text));
+            page.again(style.repeat.as_deref().or(searched.command.as_deref()));
+            return Some(page.0.into_bytes());
+        };
         page.heading(2, if found.name.is_empty() { "unnamed" } else { &found.name });
         page.paragraph(&words::search::headline(found).text);
         page.list(words::search::notes(found).into_iter().map(|note| note.text));

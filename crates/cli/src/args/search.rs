@@ -1,19 +1,22 @@
 //! The flags of `headway search`, as typed: those of a run, but for the load, which the search chooses.
 
-use super::{Given, RunArgs, given};
+use super::{Given, RunArgs, WaitArgs, given};
 use clap::Args as ClapArgs;
+use clap::builder::ArgPredicate;
 use headway_base::units::{self, UnitError};
 use headway_base::{Nanos, Rate};
+use std::path::PathBuf;
 
 const OUT: &str = "The folder of the search, with a run folder for each trial; must not exist, or be empty [default: \
                    headway-runs/<time>-<name>; with --sim none]";
 const THRESHOLD: &str = "Find the highest rate at which this threshold holds (repeatable: all must). A percentile of the response time, \
                          'p(99)<100ms', 'response_ok: p(95)<50ms', or the share of failures, 'failed: rate<0.1%'";
-const TARGET: &str = "Where to, or a scenario file, as for headway run; its rate is chosen by the search";
+const TARGET: &str = "Where to, or a scenario file, as for headway run; its rate is chosen by the search. With --target: a scenario file, \
+                      or nothing";
 
 /// `headway search`.
 #[derive(ClapArgs, Debug, Clone)]
-#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("thresholds", |arg| arg.help(THRESHOLD)), mut_arg("target", |arg| arg.help(TARGET)))]
+#[command(mut_arg("out", |arg| arg.help(OUT)), mut_arg("thresholds", |arg| arg.help(THRESHOLD)), mut_arg("target", target))]
 #[command(mut_args(hide))]
 pub struct SearchArgs {
     /// A run, whose load is chosen here.
@@ -38,16 +41,63 @@ pub struct SearchArgs {
     /// With --sim: this one of the file's models
     #[arg(help_heading = "Search", long, value_name = "NAME", requires = "sim")]
     pub model: Option<String>,
+    /// Search this target too (repeatable): one trial of each in turn, until the knee of each is known; a table with one row for each
+    #[arg(help_heading = "Search", long = "target", id = "targets", value_parser = Named::parse, value_name = "NAME=URL")]
+    pub targets: Vec<Named>,
+    /// Go on with a search that was interrupted, or whose budget ended: its folder. The same flags are needed, but for --budget,
+    /// --precision and --seed
+    #[arg(help_heading = "Search", long, value_name = "DIR", conflicts_with = "out")]
+    pub resume: Option<PathBuf>,
 }
 
-/// Flags of a run that the search sets, or that do not go with it: `settings` refuses them with the reason.
-const HIDDEN: [&str; 18] = [
+/// The target, which --target may take the place of.
+fn target(arg: clap::Arg) -> clap::Arg {
+    let arg = arg.help(TARGET).required(false).required_unless_present("targets");
+    arg.default_value_if("targets", ArgPredicate::IsPresent, "")
+}
+
+/// One of several targets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// What it is called: also the name of its folder.
+    pub name: String,
+    /// Where to.
+    pub url: String,
+}
+
+/// Most characters of the name of a target.
+const MOST_OF_A_NAME: usize = 32;
+
+impl Named {
+    /// Reads `NAME=URL`.
+    ///
+    /// # Errors
+    /// No name, or one that is no name of a folder.
+    pub fn parse(text: &str) -> Result<Named, UnitError> {
+        const WANTED: &str = "a target: write NAME=URL, such as spring=http://127.0.0.1:8080/; a name has at most 32 letters, digits, - and _";
+        let plain = |name: &str| {
+            (1..=MOST_OF_A_NAME).contains(&name.len())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        };
+        match text.split_once('=') {
+            Some((name, url)) if plain(name) && !url.is_empty() => {
+                Ok(Named { name: name.to_owned(), url: url.to_owned() })
+            }
+            // The text may hold a secret.
+            _ => Err(UnitError::new(text.split('=').next().unwrap_or_default(), WANTED)),
+        }
+    }
+}
+
+/// Flags of a run that the search sets, or that do not go with it: [`SearchArgs::out_of_place`] refuses them with the reason.
+const HIDDEN: [&str; 23] = [
     "rate",
     "duration",
     "requests",
     "users",
     "think",
     "at_once",
+    "connecting",
     "ramp",
     "warmup",
     "shard",
@@ -60,6 +110,10 @@ const HIDDEN: [&str; 18] = [
     "print_scenario",
     "percentiles",
     "histogram",
+    "details",
+    "baseline",
+    "fail_if",
+    "across",
 ];
 
 fn hide(arg: clap::Arg) -> clap::Arg {
@@ -80,30 +134,130 @@ fn parse_precision(text: &str) -> Result<f64, UnitError> {
 impl SearchArgs {
     /// The first flag of a run that a search has no use for, and what to do instead.
     pub fn out_of_place(&self) -> Option<(&'static str, &'static str)> {
-        let RunArgs { load, abort_on_crossed, dry_run, start_at, interval, output, set, .. } = &self.run;
+        // Without `..`, so that no flag that `run` gets is forgotten here.
+        let RunArgs {
+            target: _,
+            load,
+            connections,
+            http2,
+            http1,
+            streams,
+            answer,
+            interval,
+            one_way,
+            spread,
+            target_is_mine,
+            local_addr,
+            threads,
+            wait,
+            start_at,
+            headers,
+            method,
+            user,
+            body,
+            body_file,
+            insecure,
+            timeout,
+            connect_timeout,
+            max_wait,
+            drain,
+            max_body,
+            dry_run,
+            set,
+            demands: _,
+            abort_on_crossed,
+            tolerances: _,
+            against,
+            notes: _,
+            secrets: _,
+            output,
+        } = &self.run;
         let rates = "a search chooses the rates: write --from and --to";
         let length = "trials are as long as they need to be: write --budget for all of them together";
-        let open = "a search sends open load";
-        let each = "this is for a single run";
-        let flags = [
+        let open = "a search sends open load, in which users arrive at a rate: leave it out";
+        let warm = "each trial has a warm-up of its own: leave it out";
+        let each = "this is for a single run: leave it out, or write headway run";
+        let compare = "a search compares nothing: headway compare RUN DIR/trial-01 compares a run with a trial of a search";
+        let report =
+            "this is for the report of a single run: headway report DIR/trial-01 shows that of a trial";
+        let always = [
             (load.rate.is_some(), "-R", rates),
             (load.duration.is_some(), "-d", length),
             (load.requests.is_some(), "-n", length),
             (load.users.is_some(), "-u", open),
             (load.think.is_some(), "--think", open),
             (load.at_once.is_some(), "--at-once", open),
-            (load.ramp.is_some(), "--ramp", "each trial has a warm-up of its own"),
-            (load.warmup.is_some(), "--warmup", "each trial has a warm-up of its own"),
-            (load.shard != headway_workload::Shard::WHOLE, "--shard", "a search runs on one machine"),
-            (abort_on_crossed.is_some(), "--abort-on-crossed", "a trial ends when its threshold is decided"),
+            (load.connecting.is_some(), "--connecting", open),
+            (load.ramp.is_some(), "--ramp", warm),
+            (load.warmup.is_some(), "--warmup", warm),
+            (
+                load.shard != headway_workload::Shard::WHOLE,
+                "--shard",
+                "a search runs on one machine: leave it out",
+            ),
+            (
+                abort_on_crossed.is_some(),
+                "--abort-on-crossed",
+                "a trial ends when its threshold is decided: leave it out",
+            ),
             (*dry_run, "--dry-run", each),
             (start_at.is_some(), "--start-at", each),
             (interval.is_some(), "--interval", each),
-            (output.no_log, "--no-log", "the trials' records are read when they end"),
-            (output.strict, "--strict", each),
-            (set.print_scenario, "--print-scenario", each),
+            (against.baseline.is_some(), "--baseline", compare),
+            (!against.demands.fail_if.is_empty(), "--fail-if", compare),
+            (!against.demands.across.is_empty(), "--across", compare),
+            (
+                output.no_log,
+                "--no-log",
+                "the records of a trial are read when it ends: leave it out, or remove them later",
+            ),
+            (output.strict, "--strict", "a search that does not end exits with 97 anyway: leave it out"),
+            (set.print_scenario, "--print-scenario", "write headway run URL|SCENARIO --print-scenario"),
+            (!output.show.percentiles.is_empty(), "--percentiles", report),
+            (output.show.histogram, "--histogram", report),
+            (output.show.details, "--details", "all columns and trials are in the page: write --html FILE"),
         ];
-        flags.into_iter().find(|(is, ..)| *is).map(|(_, flag, why)| (flag, why))
+        let sends = "--sim sends nothing: leave one of the two out";
+        let key = "with --sim this stands in the scenario: write it there, or as --set PATH=VALUE";
+        let unless_simulated = [
+            (
+                !self.targets.is_empty(),
+                "--target",
+                "--sim sends nothing: leave one of the two out; --model NAME names a model",
+            ),
+            (connections.is_some(), "-c", "with --sim write --set connections=N"),
+            (timeout.is_some(), "--timeout", "with --sim write --set timeout=TIME"),
+            (connect_timeout.is_some(), "--connect-timeout", "with --sim write --set connect-timeout=TIME"),
+            (max_wait.is_some(), "--max-wait", "with --sim write --set max-wait=TIME"),
+            (drain.is_some(), "--drain", "with --sim write --set drain=TIME"),
+            (load.arrivals.is_some(), "--arrivals", "with --sim write --set users.arrive.process=PROCESS"),
+            (
+                load.new_connections,
+                "--new-connections",
+                "with --sim write --set users.connections=per-request",
+            ),
+            (load.pool.is_some(), "--pool", "with --sim write --set users.connections=shared|per-user"),
+            (!headers.is_empty(), "-H", key),
+            (method.is_some(), "-m", key),
+            (body.is_some(), "-b", key),
+            (body_file.is_some(), "--body-file", key),
+            (user.is_some(), "--user", sends),
+            (*http1, "--http1.1", sends),
+            (*http2, "--http2", sends),
+            (streams.is_some(), "--streams", sends),
+            (*spread, "--spread", sends),
+            (answer.is_some(), "--answer", sends),
+            (*one_way, "--one-way", sends),
+            (*insecure, "-k", sends),
+            (max_body.is_some(), "--max-body", sends),
+            (target_is_mine.is_some(), "--target-is-mine", sends),
+            (local_addr.is_some(), "--local-addr", sends),
+            (threads.is_some(), "--threads", sends),
+            (wait.wait != WaitArgs::default().wait, "--wait", sends),
+            (wait.realtime, "--realtime", sends),
+        ];
+        let simulated = unless_simulated.into_iter().filter(|_| self.sim);
+        always.into_iter().chain(simulated).find(|(is, ..)| *is).map(|(_, flag, why)| (flag, why))
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) fn play(
     let shown = Shown { notes: &notes, ..shown };
     let written = output::deliver(shown, &wanted, quiet);
     let code = exit::of_summary(&result.summary, settings.output.strict);
-    if exit::unreachable(&result.summary) {
+    if result.summary.is_unreachable() {
         let _ = writeln!(std::io::stderr(), "headway: {} could not be reached", settings.live.shown_target);
     }
     let compared = match (baseline, folder) {

@@ -1,74 +1,103 @@
-//! `headway search`: the highest rate at which every threshold holds.
+//! `headway search`: the highest rate at which every threshold holds, of one target or of several in turns.
 
 use crate::args::SearchArgs;
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
 use crate::settings::{Output, SearchSettings, Subject, outputs_fit, reports_fit};
-use headway_engine::experiment::search::{SearchObserver, SearchSpec, search};
-use headway_engine::files::search_folder;
+use headway_engine::experiment::search::{Folder, SearchObserver, SearchSpec, search};
 use headway_engine::run_folder;
 use headway_live::Control;
-use headway_records::RunFolder;
 use headway_report::Material;
 use headway_report::format::{chosen_share, number, rate, time};
 use headway_report::words::search::outcome;
-use headway_stats::search::TrialRow;
+use headway_stats::search::{Found, TrialRow};
 use std::io::Write as _;
+use std::path::PathBuf;
 
 pub(super) fn search_verb(args: &SearchArgs, words: &[String]) -> Result<u8, Failure> {
-    let SearchSettings { mut spec, subject, output, redactor } =
-        SearchSettings::resolve(args, words).map_err(Failure::usage)?;
+    let settings = SearchSettings::resolve(args, words).map_err(Failure::usage)?;
+    let redactors = settings.redactors.clone();
+    played(args, settings)
+        .map_err(|failure| redactors.iter().fold(failure, |failure, redactor| failure.hiding(redactor)))
+}
+
+fn played(args: &SearchArgs, settings: SearchSettings) -> Result<u8, Failure> {
+    let SearchSettings { mut specs, named, resume, output, .. } = settings;
     let wanted = output.reports.wanted();
     let none = Some("those of a search are in the run folders of its trials");
     let of = Subject { name: "a search", document: Material::Search, no_records: none, no_log: none };
     reports_fit(&wanted, of).map_err(Failure::usage)?;
-    let kept = !args.sim || output.out.is_some();
+    let kept = !args.sim || output.out.is_some() || resume.is_some();
     output::page_fits(output.show.open, &wanted, kept).map_err(Failure::usage)?;
     let out = Output::folder("--out", output.out.as_ref());
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
-    let folder = match kept {
-        true => Some(run_folder(output.out.as_deref(), &spec.base.name).map_err(Failure::from)?),
-        false => None,
+    let name = if named { "search" } else { &specs[0].base.name };
+    let path = match (&resume, kept) {
+        (Some(folder), _) => Some(folder.clone()),
+        (None, true) => Some(run_folder(output.out.as_deref(), name)?.path().to_owned()),
+        (None, false) => None,
     };
-    spec.folder = folder.as_ref().map(|folder| folder.path().to_owned());
+    for spec in &mut specs {
+        spec.folder = path.as_ref().map(|path| of_target(path, spec, named));
+    }
+    let folder = match (&path, &resume) {
+        (None, _) => None,
+        (Some(path), Some(_)) => Some(Folder::resume(path, &specs)?),
+        (Some(path), None) => Some(Folder::begin(path, &specs)?),
+    };
     let quiet = output.quiet;
     if !quiet {
-        let _ = writeln!(std::io::stderr(), "headway: {}", headline(&spec, &subject));
+        let _ = writeln!(std::io::stderr(), "headway: {}", headline(&specs));
+    }
+    let before =
+        folder.as_ref().map_or(0, |folder| folder.before().iter().map(|found| found.trials.len()).sum());
+    if before > 0 && !quiet {
+        let _ = writeln!(std::io::stderr(), "headway: going on after {before} trials");
     }
     let control = Control::default();
     interrupt::steer(&control)?;
-    let mut progress = Progress { quiet };
-    let found =
-        search(&spec, &control, &mut progress).map_err(|error| Failure::from(error).hiding(&redactor))?;
-    let mut written = folder.as_ref().map(|folder| search_folder(&found, folder)).unwrap_or_default();
-    let shown = Shown::search(&found, folder.as_ref().map(RunFolder::path)).by(&output.show);
+    let mut progress = Progress { quiet, named };
+    let searched = search(&specs, folder.as_ref(), &control, &mut progress)?;
+    let mut written = folder.as_ref().map(|folder| folder.finish(&searched, &specs)).unwrap_or_default();
+    let shown = Shown::search(&searched, path.as_deref()).by(&output.show);
     written.extend(output::deliver(shown, &wanted, quiet));
-    Ok(if output::complain(written) { exit::FAILED } else { exit::of_search(&found) })
+    Ok(if output::complain(written) { exit::FAILED } else { exit::of_search(&searched) })
+}
+
+/// The folder for the trials of one target.
+fn of_target(path: &std::path::Path, spec: &SearchSpec, named: bool) -> PathBuf {
+    if named { path.join(&spec.base.name) } else { path.to_owned() }
 }
 
 /// What is searched.
-fn headline(spec: &SearchSpec, subject: &str) -> String {
-    let thresholds: Vec<&str> = spec.base.thresholds.iter().map(|threshold| &*threshold.text).collect();
+fn headline(specs: &[SearchSpec]) -> String {
+    let first = &specs[0];
+    let thresholds: Vec<&str> = first.base.thresholds.iter().map(|threshold| &*threshold.text).collect();
+    let targets: Vec<&str> = specs.iter().map(|spec| &*spec.target).collect();
+    let each = if specs.len() > 1 { " each" } else { "" };
     format!(
-        "searching {subject} for the highest rate with {}, to +-{}, in at most {}, seed {}",
+        "searching {} for the highest rate with {}, to +-{}, in at most {}{each}, seed {}",
+        targets.join(", "),
         thresholds.join(", "),
-        chosen_share(spec.bounds.precision),
-        time(spec.budget.as_secs_f64()),
-        spec.base.plan.seed
+        chosen_share(first.bounds.precision),
+        time(first.budget.as_secs_f64()),
+        first.base.plan.seed
     )
 }
 
 /// A line for each trial, on standard error.
 struct Progress {
     quiet: bool,
+    named: bool,
 }
 
 impl SearchObserver for Progress {
-    fn trial(&mut self, n: usize, per_second: f64) {
+    fn trial(&mut self, search: &Found, n: usize, per_second: f64) {
         if !self.quiet {
-            let _ = write!(std::io::stderr(), "headway: trial {n} at {} ... ", rate(per_second));
+            let of = if self.named { format!("{}, ", search.name) } else { String::new() };
+            let _ = write!(std::io::stderr(), "headway: {of}trial {n} at {} ... ", rate(per_second));
         }
     }
 

@@ -2,10 +2,11 @@
 
 use super::scenario::{File, demands};
 use super::{RunSettings, bounds, flags, load::Load, new_seed, sim};
-use crate::args::{OutputArgs, SearchArgs};
-use anyhow::{Result, bail};
-use headway_base::Nanos;
-use headway_engine::experiment::search::{SearchSpec, at_rate};
+use crate::args::{Given, Named, OutputArgs, RunArgs, SearchArgs, Setting};
+use crate::settings::is_named;
+use anyhow::{Context as _, Result, bail};
+use headway_base::{Nanos, Rate};
+use headway_engine::experiment::search::{SearchSpec, at_rate, seed_of};
 use headway_engine::simulate::bounded;
 use headway_engine::{Backend, RunSpec, Sim};
 use headway_report::format::{count, rate, time};
@@ -14,23 +15,26 @@ use headway_stats::thresholds::check_steps;
 use headway_workload::Shard;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Override;
+use std::path::PathBuf;
 
 /// The first rate where none is given.
 const FROM: f64 = 10.0;
 /// The lowest rate where none is given.
 const LOWEST: f64 = 0.1;
 
-/// A search.
+/// Searches: of one target or model, or of several targets in turns.
 #[derive(Clone, Debug)]
 pub struct SearchSettings {
-    /// What it is.
-    pub spec: SearchSpec,
-    /// The target or model, as it is shown.
-    pub subject: String,
+    /// What they are; at least one.
+    pub specs: Vec<SearchSpec>,
+    /// Whether the targets have names, and so folders, of their own.
+    pub named: bool,
+    /// The folder of the search that goes on.
+    pub resume: Option<PathBuf>,
     /// What becomes of the results.
     pub output: OutputArgs,
-    /// Hides secrets.
-    pub redactor: Redactor,
+    /// Hide secrets.
+    pub redactors: Vec<Redactor>,
 }
 
 impl SearchSettings {
@@ -43,31 +47,86 @@ impl SearchSettings {
             bail!("{flag}: {why}");
         }
         let bounds = rates(args)?;
-        let (base, backend, subject, redactor) = match args.sim {
-            true => simulated(args, words)?,
-            false => {
-                let RunSettings { spec, live, .. } = RunSettings::resolve(&args.run, words)?;
-                let (subject, redactor) = (live.shown_target.clone(), live.redactor.clone());
-                (spec, Backend::Live(Box::new(live)), subject, redactor)
-            }
-        };
-        let base = RunSpec { keep: None, ..base };
-        let spec = SearchSpec { base, backend, bounds, budget: args.budget, folder: None };
-        // Whether the scenario can be searched at all.
-        at_rate(&spec.base.plan, bounds.from, 1, Nanos::from_secs(1))?;
-        let (least, shortest) = (spec.fewest_requests()?, spec.shortest_trial()?);
-        if shortest > args.budget {
-            bail!(
-                "--budget {}: a trial that shows these thresholds to hold takes at least {} requests, which are {} at {}; write a longer \
-                 --budget, or a higher --from",
-                args.budget,
-                count(least),
-                time(shortest.as_secs_f64()),
-                rate(bounds.from)
-            );
+        let mut run = args.run.clone();
+        if let (Some(folder), None) = (&args.resume, run.load.seed) {
+            // Its seed is known only there, unless somebody chose it.
+            run.load.seed = Some(seed_of(folder)?);
         }
-        Ok(SearchSettings { spec, subject, output: args.run.output.clone(), redactor })
+        let mut specs = Vec::new();
+        let mut redactors = Vec::new();
+        let mut add = |(base, backend, target, redactor): Subject| {
+            let base = RunSpec { keep: None, ..base };
+            specs.push(SearchSpec { base, backend, target, bounds, budget: args.budget, folder: None });
+            redactors.push(redactor);
+        };
+        match &args.targets[..] {
+            [] if args.sim => add(simulated(args, &run, words)?),
+            [] => add(live(&run, words)?),
+            targets => {
+                for (i, target) in targets.iter().enumerate() {
+                    if targets[..i].iter().any(|other| other.name == target.name) {
+                        bail!(
+                            "--target {}=... is there twice: give each target a name of its own",
+                            target.name
+                        );
+                    }
+                    let (base, backend, shown, redactor) = one_of_several(&run, target, words)
+                        .with_context(|| format!("--target {}", target.name))?;
+                    // All have the same draws.
+                    run.load.seed = Some(base.plan.seed);
+                    add((RunSpec { name: target.name.clone(), ..base }, backend, shown, redactor));
+                }
+            }
+        }
+        for spec in &specs {
+            // Whether the scenario can be searched at all.
+            at_rate(&spec.base.plan, bounds.from, 1, Nanos::from_secs(1))?;
+            let (least, shortest) = (spec.fewest_requests()?, spec.shortest_trial()?);
+            if shortest > args.budget {
+                bail!(
+                    "--budget {}: a trial that shows these thresholds to hold takes at least {} requests, which are {} at {}; write a longer \
+                     --budget, or a higher --from",
+                    args.budget,
+                    count(least),
+                    time(shortest.as_secs_f64()),
+                    rate(bounds.from)
+                );
+            }
+        }
+        let (named, resume) = (!args.targets.is_empty(), args.resume.clone());
+        Ok(SearchSettings { specs, named, resume, output: args.run.output.clone(), redactors })
     }
+}
+
+/// A run, what plays it, its target or model as it is shown, and what hides its secrets.
+type Subject = (RunSpec, Backend, String, Redactor);
+
+/// A live target.
+fn live(run: &RunArgs, words: &[String]) -> Result<Subject> {
+    let mut run = run.clone();
+    if !is_named(&run.target) {
+        // Trials have rates of their own; with one here, -c is a connection cap and no number of users.
+        run.load.rate = Some(Given { text: "50/s".to_owned(), value: Rate(50.0) });
+    }
+    let RunSettings { spec, live, .. } = RunSettings::resolve(&run, words)?;
+    let (target, redactor) = (live.shown_target.clone(), live.redactor.clone());
+    Ok((spec, Backend::Live(Box::new(live)), target, redactor))
+}
+
+/// One of several targets, of one scenario if there is one.
+fn one_of_several(run: &RunArgs, target: &Named, words: &[String]) -> Result<Subject> {
+    let mut run = run.clone();
+    match run.target.as_str() {
+        "" if is_named(&target.url) => {
+            bail!("{} is a file: write a URL, as in {}=http://127.0.0.1:8080/", target.url, target.name)
+        }
+        "" => run.target.clone_from(&target.url),
+        file if is_named(file) => {
+            run.set.sets.push(Setting { path: "target".to_owned(), value: target.url.clone() });
+        }
+        url => bail!("{url} stands beside it: give every URL as --target NAME=URL, or a scenario file there"),
+    }
+    live(&run, words)
 }
 
 fn rates(args: &SearchArgs) -> Result<Bounds> {
@@ -86,8 +145,7 @@ fn rates(args: &SearchArgs) -> Result<Bounds> {
 }
 
 /// The scenario's model.
-fn simulated(args: &SearchArgs, words: &[String]) -> Result<(RunSpec, Backend, String, Redactor)> {
-    let run = &args.run;
+fn simulated(args: &SearchArgs, run: &RunArgs, words: &[String]) -> Result<Subject> {
     let mut file = File::read(&run.target, "{ arrive: { rate: 50/s } }")?.hiding(run.secrets.redactor());
     file.set(&run.set);
     file.push(flags::tolerances(&run.tolerances));
@@ -103,15 +161,21 @@ fn simulated(args: &SearchArgs, words: &[String]) -> Result<(RunSpec, Backend, S
     thresholds.extend(run.demands.thresholds.iter().cloned());
     check_steps(&thresholds, &scenario.labels).map_err(anyhow::Error::msg)?;
     let model = sim::model(&scenario, args.model.as_deref())?.clone();
-    let load = Load::of(&scenario, scenario.seed.unwrap_or_else(new_seed), Shard::WHOLE, None);
+    let load = Load {
+        overridden: file.overridden(&scenario),
+        ..Load::of(&scenario, scenario.seed.unwrap_or_else(new_seed), Shard::WHOLE, None)
+    };
     bounded(&load.plan, &model)?;
+    let mut base = load.spec(&scenario, words);
+    base.shown.notes = run.notes.kept(&scenario.redactor)?;
     let spec = RunSpec {
         scenario: Some(scenario.redacted.clone()),
         limits: bounds::simulated(&scenario.settings),
         thresholds,
-        ..load.spec(&scenario, words)
+        ..base
     };
-    let subject = format!("the model of {}", run.target);
+    let name = args.model.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    let subject = format!("the model{name} of {}", run.target);
     let sim = Sim { capped: scenario.settings.connections.is_some(), ..Sim::new(model) };
     Ok((spec, Backend::Sim(Box::new(sim)), subject, scenario.redactor))
 }

@@ -11,6 +11,7 @@ mod named;
 mod outputs;
 mod recompute;
 mod repeat;
+mod search_flags;
 mod settings;
 mod sim_flags;
 mod sim_outputs;

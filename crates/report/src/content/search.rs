@@ -3,9 +3,49 @@
 use super::{Block, Cell, Column, Note, Row, Section, Table};
 use crate::format::{number, share, time, time_range};
 use crate::words::Tone;
-use crate::words::search::{between, other_limit, outcome, why};
-use headway_stats::search::{Found, TrialRow};
+use crate::words::search::{became, between, other_limit, outcome, why};
+use headway_stats::search::{Found, Searched, TrialRow};
 use headway_stats::summary::LoadVerdict;
+
+/// One row for each target: the knee, and what became of its search.
+pub(crate) fn targets(searched: &Searched) -> Section {
+    let row = |found: &Found| {
+        let (word, tone) = became(found.outcome);
+        Row::from(vec![
+            Cell::new(found.name.clone()),
+            Cell::new(between(found, found.interval)),
+            Cell::new(found.reached.map_or_else(|| "-".to_owned(), share)),
+            Cell::toned(tone, word),
+            Cell::new(found.trials.len().to_string()),
+            Cell::new(crate::format::count(found.requests)),
+            Cell::new(time(found.took_s)),
+            Cell::new(found.target.clone()),
+        ])
+    };
+    let table = Table {
+        caption: "The knee of each target".to_owned(),
+        columns: vec![
+            Column::word("target", 14),
+            Column::number("the knee lies", 26),
+            Column::number("+-", 8),
+            Column::number("outcome", 14),
+            Column::number("trials", 7),
+            Column::number("requests", 0),
+            Column::number("took", 0),
+            Column::word("URL", 0),
+        ],
+        rows: searched.targets.iter().map(row).collect(),
+        most_rows: 40,
+        row: "target",
+        ..Table::default()
+    };
+    let note = Note::faint("One trial of each target in turn, so that what the hour does hits all alike.");
+    Section {
+        id: "targets",
+        title: "The knee of each target".to_owned(),
+        blocks: vec![Block::Table(table), note],
+    }
+}
 
 /// The knee at half, once and twice the limits of response times.
 pub(crate) fn limits(found: &Found) -> Option<Section> {

@@ -27,7 +27,7 @@ use crate::content::{Section, run as run_content};
 use crate::{Material, Output, Style, words};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
-use headway_stats::search::Found;
+use headway_stats::search::Searched;
 use headway_stats::study::Study;
 use markup::{Markup, script_json};
 use serde::Serialize;
@@ -88,8 +88,8 @@ impl Output for Html {
         Some(comparison::page(comparison, style))
     }
 
-    fn search(&self, found: &Found, style: &Style) -> Option<Vec<u8>> {
-        Some(search::page(found, style))
+    fn search(&self, searched: &Searched, style: &Style) -> Option<Vec<u8>> {
+        Some(search::page(searched, style))
     }
 }
 

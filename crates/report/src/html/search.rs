@@ -5,12 +5,39 @@ use super::figures::figure;
 use super::markup::{Markup, tone_class};
 use super::{DRAW_JS, KIT_JS, SEARCH_JS, UPLOT_JS, begin, data, footer};
 use crate::Style;
-use crate::content::search::{limits, trials};
-use crate::words::search::{effort, headline, notes};
-use headway_stats::search::{Found, TrialRow};
+use crate::content::search::{limits, targets, trials};
+use crate::words::search::{effort, headline, notes, of_target, title};
+use headway_stats::search::{Found, Searched, TrialRow};
 
 /// The whole page.
-pub(crate) fn page(found: &Found, style: &Style) -> Vec<u8> {
+pub(crate) fn page(searched: &Searched, style: &Style) -> Vec<u8> {
+    match searched.single() {
+        Some(found) => of_one(found, style),
+        None => of_several(searched, style),
+    }
+}
+
+/// One row for each target, and what is to be said of it; each has a page of its own in its folder.
+fn of_several(searched: &Searched, style: &Style) -> Vec<u8> {
+    let mut page = Markup::default();
+    let title = title(searched);
+    begin(&mut page, &format!("{title} - Headway"), 0);
+    page.raw("<body>\n<main>\n<header>\n<p class=\"brand\">Headway search</p>\n");
+    page.element("h1", "", &title).raw("</header>\n");
+    section(&mut page, &targets(searched));
+    page.section("each", "What was found of each");
+    for sentence in searched.targets.iter().flat_map(of_target) {
+        page.element("p", tone_class(sentence.tone), &sentence.text);
+    }
+    page.raw("</section>\n");
+    again(&mut page, searched.seed, searched.command.as_ref(), style);
+    page.raw("</main>\n");
+    footer(&mut page);
+    page.raw("</body>\n</html>\n");
+    page.into_bytes()
+}
+
+fn of_one(found: &Found, style: &Style) -> Vec<u8> {
     let mut page = Markup::default();
     let name = if found.name.is_empty() { "unnamed" } else { &found.name };
     let drawn = has_curve(found);
@@ -37,7 +64,7 @@ pub(crate) fn page(found: &Found, style: &Style) -> Vec<u8> {
     for part in [limits(found), trials(found)].iter().flatten() {
         section(&mut page, part);
     }
-    again(&mut page, found, style);
+    again(&mut page, found.seed, found.command.as_ref(), style);
     page.raw("</main>\n");
     footer(&mut page);
     data(&mut page, "search", found);
@@ -55,13 +82,13 @@ fn has_curve(found: &Found) -> bool {
     rates.len() > 1
 }
 
-fn again(page: &mut Markup, found: &Found, style: &Style) {
+fn again(page: &mut Markup, seed: u64, command: Option<&String>, style: &Style) {
     page.section("again", "How to repeat it");
-    let mut pairs: Vec<(&str, String)> = vec![("seed", found.seed.to_string())];
+    let mut pairs: Vec<(&str, String)> = vec![("seed", seed.to_string())];
     pairs.extend(style.folder.clone().map(|folder| ("folder", folder)));
     pairs.extend(style.notes.iter().map(|(name, text)| (name.as_str(), text.clone())));
     page.pairs(&pairs);
-    if let Some(command) = style.repeat.as_ref().or(found.command.as_ref()) {
+    if let Some(command) = style.repeat.as_ref().or(command) {
         page.element("pre", "command", command);
         if let Some(hidden) = crate::words::hidden(command) {
             page.element("p", "faint", &format!("Hidden: {hidden}."));

@@ -31,7 +31,7 @@ pub use layout::WIDTH;
 use crate::{Material, Output, Style};
 use headway_stats::Summary;
 use headway_stats::comparison::Comparison;
-use headway_stats::search::Found;
+use headway_stats::search::Searched;
 use headway_stats::study::Study;
 use layout::Page;
 
@@ -96,7 +96,7 @@ impl Output for Terminal {
         Some(comparison::render(comparison, style))
     }
 
-    fn search(&self, found: &Found, style: &Style) -> Option<Vec<u8>> {
-        Some(search::render(found, style))
+    fn search(&self, searched: &Searched, style: &Style) -> Option<Vec<u8>> {
+        Some(search::render(searched, style))
     }
 }

@@ -4,18 +4,28 @@ use super::content;
 use super::layout::Page;
 use super::machine;
 use crate::Style;
-use crate::content::search::{limits, trials};
+use crate::content::search::{limits, targets, trials};
 use crate::format::{number, time};
 use crate::words::Tone;
-use crate::words::search::{effort, headline, notes, outcome};
-use headway_stats::search::{Found, TrialRow};
+use crate::words::search::{effort, headline, notes, of_target, outcome, title};
+use headway_stats::search::{Found, Searched, TrialRow};
 
 /// Longest bar.
 const BAR: usize = 30;
 
-/// The search as text, in at most 80 columns.
-pub(crate) fn render(found: &Found, style: &Style) -> Vec<u8> {
+/// The search as text, in at most 80 columns; of several targets one row for each.
+pub(crate) fn render(searched: &Searched, style: &Style) -> Vec<u8> {
     let mut page = Page::new(style.colour);
+    let Some(found) = searched.single() else {
+        page.marked(0, "", Tone::Strong, &title(searched));
+        content::section(&mut page, &targets(searched));
+        page.heading("Each");
+        for sentence in searched.targets.iter().flat_map(of_target) {
+            page.marked(2, "", sentence.tone, &sentence.text);
+        }
+        again(&mut page, searched.seed, searched.command.as_ref(), style);
+        return page.finish();
+    };
     let name = if found.name.is_empty() { "unnamed" } else { &found.name };
     let first = headline(found);
     page.marked(0, "", Tone::Strong, &format!("{name}: {}", effort(found)));
@@ -28,10 +38,15 @@ pub(crate) fn render(found: &Found, style: &Style) -> Vec<u8> {
     for section in [limits(found), trials(found)].iter().flatten() {
         content::section(&mut page, section);
     }
+    again(&mut page, found.seed, found.command.as_ref(), style);
+    page.finish()
+}
+
+fn again(page: &mut Page, seed: u64, command: Option<&String>, style: &Style) {
     page.heading("Again");
-    page.labelled("seed", Tone::Plain, &found.seed.to_string());
-    if let Some(known) = style.repeat.as_ref().or(found.command.as_ref()) {
-        machine::to_repeat(&mut page, known);
+    page.labelled("seed", Tone::Plain, &seed.to_string());
+    if let Some(known) = style.repeat.as_ref().or(command) {
+        machine::to_repeat(page, known);
     }
     if let Some(folder) = &style.folder {
         page.labelled("folder", Tone::Plain, folder);
@@ -39,7 +54,6 @@ pub(crate) fn render(found: &Found, style: &Style) -> Vec<u8> {
     for (name, text) in &style.notes {
         page.labelled(name, Tone::Plain, text);
     }
-    page.finish()
 }
 
 /// The 99th percentile and the goodput by rate: a bar on a logarithmic scale.

@@ -3,7 +3,7 @@
 use super::Tone;
 use super::study::Sentence;
 use crate::format::{chosen_share, count, number, plural, rate, share, time};
-use headway_stats::search::{Found, OtherLimit, Outcome, RateOf, TrialEnd, TrialRow};
+use headway_stats::search::{Found, OtherLimit, Outcome, RateOf, Searched, TrialEnd, TrialRow};
 
 fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
     Sentence { tone, text: text.into() }
@@ -27,7 +27,7 @@ pub fn between(found: &Found, interval: [Option<f64>; 2]) -> String {
     }
 }
 
-/// What was asked: `p(99)<100ms holds up to`.
+/// What was asked: `p(99)<100ms holds`.
 pub fn demand(found: &Found) -> String {
     let verb = if found.thresholds.len() == 1 { "holds" } else { "hold" };
     format!("{} {verb}", found.thresholds.join(", "))
@@ -94,6 +94,14 @@ pub fn headline(found: &Found) -> Sentence {
             )
         }
         Outcome::Undecided => sentence(Tone::Warn, format!("the trials decide nothing more: {known}")),
+        Outcome::Unreachable => {
+            sentence(Tone::Bad, format!("no connection to {} could be opened: {known}", found.target))
+        }
+        Outcome::Failed => {
+            let why = found.error.as_deref().unwrap_or("the reason is not known");
+            sentence(Tone::Bad, format!("the search could not go on: {why}; {known}"))
+        }
+        Outcome::Unfinished => sentence(Tone::Warn, format!("the search has not ended: {known}")),
     }
 }
 
@@ -128,7 +136,17 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
         )),
         _ => {}
     }
-    let left = found.trials.iter().filter(|row| !row.drained).count();
+    let kept = found.trials.iter().any(|row| row.folder.is_some());
+    let may_go_on = [Outcome::Budget, Outcome::Interrupted, Outcome::Unreachable, Outcome::Unfinished];
+    if kept && may_go_on.contains(&found.outcome) {
+        all.push(sentence(Tone::Plain, "the same command with --resume and its folder goes on from here"));
+    }
+    if !found.cut_off.is_empty() {
+        let text =
+            format!("{} cut off, and played again when the search went on", plural_was(found.cut_off.len()));
+        all.push(sentence(Tone::Plain, text));
+    }
+    let left = found.trials.iter().filter(|row| !row.drained && !row.cut_off).count();
     if left > 0 {
         let text = format!(
             "after {} the target had not answered everything: the next began with its backlog",
@@ -137,6 +155,41 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
         all.push(sentence(Tone::Warn, text));
     }
     all
+}
+
+fn plural_was(trials: usize) -> String {
+    let verb = if trials == 1 { "was" } else { "were" };
+    format!("{} {verb}", plural(trials as u64, "trial"))
+}
+
+/// What several targets were searched for.
+pub fn title(searched: &Searched) -> String {
+    let demand = searched.targets.first().map(demand).unwrap_or_default();
+    format!("{}: up to which rate {demand}", plural(searched.targets.len() as u64, "target"))
+}
+
+/// What is to be said of one of several targets.
+pub fn of_target(found: &Found) -> Vec<Sentence> {
+    let mut all = vec![headline(found)];
+    all.extend(notes(found));
+    all.into_iter().map(|said| Sentence { text: format!("{}: {}", found.name, said.text), ..said }).collect()
+}
+
+/// What became of a search, in a word or two.
+pub fn became(outcome: Outcome) -> (&'static str, Tone) {
+    match outcome {
+        Outcome::Found => ("found", Tone::Good),
+        Outcome::Budget => ("budget ended", Tone::Warn),
+        Outcome::Interrupted => ("interrupted", Tone::Warn),
+        Outcome::Never => ("never holds", Tone::Bad),
+        Outcome::Always => ("always holds", Tone::Good),
+        Outcome::Generator => ("generator", Tone::Warn),
+        Outcome::NotMonotone => ("no knee", Tone::Bad),
+        Outcome::Undecided => ("undecided", Tone::Warn),
+        Outcome::Unreachable => ("not reached", Tone::Bad),
+        Outcome::Failed => ("failed", Tone::Bad),
+        Outcome::Unfinished => ("not ended", Tone::Warn),
+    }
 }
 
 /// The knee at another limit.
@@ -151,6 +204,7 @@ pub fn outcome(end: TrialEnd) -> (&'static str, Tone) {
         TrialEnd::Fails | TrialEnd::Backlog | TrialEnd::HeldBack => ("fails", Tone::Bad),
         TrialEnd::Enough | TrialEnd::Undecided => ("undecided", Tone::Plain),
         TrialEnd::NotSent => ("not sent", Tone::Warn),
+        TrialEnd::Unreachable => ("not reached", Tone::Bad),
     }
 }
 
@@ -166,6 +220,8 @@ pub fn why(found: &Found, row: &TrialRow) -> String {
         TrialEnd::HeldBack => "requests waited at the cap".to_owned(),
         TrialEnd::Enough => "close to the knee".to_owned(),
         TrialEnd::NotSent => "the load was not as planned".to_owned(),
+        TrialEnd::Unreachable => "no connection could be opened".to_owned(),
+        TrialEnd::Undecided if row.cut_off => "cut off".to_owned(),
         TrialEnd::Undecided => "nothing was shown".to_owned(),
     }
 }

@@ -2,12 +2,53 @@
 //!
 //! Plain data: times in seconds, rates per second. Deliberately absent: sentences (`report` makes them).
 
-use super::{Decision, Ended, Knee};
+use super::{Decision, Ended, Knee, Tried};
 use crate::summary::{Interval, LoadVerdict, Units};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Name and version of the document's shape.
 pub const SCHEMA: &str = "headway.search/1";
+/// The same of the document of several targets.
+pub const SEVERAL: &str = "headway.searches/1";
+
+/// Searches that were played in turns, one for each target.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Searched {
+    /// [`SEVERAL`].
+    pub schema: String,
+    /// Units of all numbers.
+    pub units: Units,
+    /// The command line that produced this.
+    pub command: Option<String>,
+    /// Seed from which those of the trials come, the same for each target.
+    pub seed: u64,
+    /// One for each target, in the order in which they were named.
+    pub targets: Vec<Found>,
+}
+
+impl Searched {
+    /// Of these; a search of one target has a document of its own.
+    pub fn of(targets: Vec<Found>) -> Searched {
+        let first = targets.first();
+        Searched {
+            schema: SEVERAL.to_owned(),
+            units: Units::default(),
+            command: first.and_then(|first| first.command.clone()),
+            seed: first.map_or(0, |first| first.seed),
+            targets,
+        }
+    }
+
+    /// The search, where there is one target.
+    pub fn single(&self) -> Option<&Found> {
+        match &self.targets[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+}
 
 /// A search.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -19,6 +60,10 @@ pub struct Found {
     pub units: Units,
     /// Name of the scenario, or of the target.
     pub name: String,
+    /// Where the load went, secrets replaced, or which model was searched.
+    pub target: String,
+    /// What the user noted of it, by key.
+    pub notes: BTreeMap<String, String>,
     /// The command line that produced this.
     pub command: Option<String>,
     /// Seed from which those of the trials come.
@@ -45,6 +90,8 @@ pub struct Found {
     pub requests: u64,
     /// What became of it.
     pub outcome: Outcome,
+    /// Why it could not go on, where [`Outcome::Failed`].
+    pub error: Option<String>,
     /// The knee: the highest rate that was shown to hold, and the lowest that was shown not to. Null where there is none on that side.
     pub interval: [Option<f64>; 2],
     /// Half the width of the interval over its middle; null while it has one end only.
@@ -57,6 +104,8 @@ pub struct Found {
     pub other_limits: Vec<OtherLimit>,
     /// The trials, in the order in which they were played.
     pub trials: Vec<TrialRow>,
+    /// Folders of trials that were cut off, and played again when the search went on.
+    pub cut_off: Vec<String>,
 }
 
 /// What a rate counts.
@@ -91,6 +140,12 @@ pub enum Outcome {
     NotMonotone,
     /// Trials decide nothing.
     Undecided,
+    /// No connection to the target could be opened.
+    Unreachable,
+    /// It could not go on.
+    Failed,
+    /// It goes on, or its process was killed: what is there is what was known then.
+    Unfinished,
 }
 
 /// The knee at another limit.
@@ -111,8 +166,12 @@ pub struct TrialRow {
     pub rate: f64,
     /// Seed of its draws.
     pub seed: u64,
+    /// Seconds for which the trials before it took, of all targets.
+    pub begun_s: f64,
     /// What it came to.
     pub ended: TrialEnd,
+    /// Whether the budget or an interrupt ended it before it was decided: a search that is resumed plays it again.
+    pub cut_off: bool,
     /// The threshold that failed, if one did: its place among them, from 0.
     pub threshold: Option<usize>,
     /// The logarithm of the worst share over its limit, and its variance.
@@ -189,6 +248,8 @@ pub enum TrialEnd {
     Enough,
     /// The generator did not send the load as planned.
     NotSent,
+    /// No connection to the target could be opened.
+    Unreachable,
     /// It ended before anything was shown.
     #[default]
     Undecided,
@@ -212,6 +273,22 @@ impl From<Ended> for TrialEnd {
             Ended::NotSent => TrialEnd::NotSent,
             Ended::Nothing => TrialEnd::Undecided,
         }
+    }
+}
+
+impl TrialRow {
+    /// What a search takes of it.
+    pub fn tried(&self) -> Tried {
+        let ended = match self.ended {
+            TrialEnd::Holds => Ended::Decided(Decision::Holds),
+            TrialEnd::Fails => Ended::Decided(Decision::Fails { criterion: self.threshold.unwrap_or(0) }),
+            TrialEnd::Backlog => Ended::Decided(Decision::Backlog),
+            TrialEnd::Enough => Ended::Decided(Decision::Enough),
+            TrialEnd::HeldBack => Ended::HeldBack,
+            TrialEnd::NotSent => Ended::NotSent,
+            TrialEnd::Unreachable | TrialEnd::Undecided => Ended::Nothing,
+        };
+        Tried { rate: self.rate, ended, log_ratio: self.log_ratio.map(|[ratio, variance]| (ratio, variance)) }
     }
 }
 

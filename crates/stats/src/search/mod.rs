@@ -16,7 +16,8 @@ mod trial;
 
 pub use batches::Seen;
 pub use document::{
-    Found, OtherLimit, Outcome, Percentile, RateOf, SCHEMA, Share, TrialEnd, TrialRow, other_limit,
+    Found, OtherLimit, Outcome, Percentile, RateOf, SCHEMA, SEVERAL, Searched, Share, TrialEnd, TrialRow,
+    other_limit,
 };
 pub use evidence::{Evidence, Side};
 pub use knee::{Bounds, Ended, Knee, Next, Search, Tried};

@@ -85,6 +85,31 @@ pub type Interval = [f64; 2];
 /// Which percentiles of a block are lower bounds, by field name; only those that are, always with `true`.
 pub type LowerBounds = BTreeMap<String, bool>;
 
+/// Outcomes of requests that got no established connection.
+pub const UNCONNECTED: [headway_base::Outcome; 4] = [
+    headway_base::Outcome::Refused,
+    headway_base::Outcome::ConnectTimeout,
+    headway_base::Outcome::Dns,
+    headway_base::Outcome::Tls,
+];
+
+impl Summary {
+    /// Whether requests were tried, and not one of them got an established connection. Those that were never started tell nothing of
+    /// it.
+    pub fn is_unreachable(&self) -> bool {
+        use headway_base::Outcome;
+        let of = |outcomes: &[Outcome]| -> u64 {
+            outcomes.iter().filter_map(|outcome| self.outcomes.get(outcome.name())).sum()
+        };
+        let all: u64 = self.outcomes.values().sum();
+        // Attempts against a full queue fail by design: it has taken some before.
+        let reached = self.series.iter().any(|row| row.established.is_some_and(|n| n > 0));
+        let failed = of(&UNCONNECTED);
+        let never_started = of(&[Outcome::LocalLimit, Outcome::Shed, Outcome::Unsent]);
+        failed > 0 && failed + never_started == all && !reached
+    }
+}
+
 /// The whole document.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

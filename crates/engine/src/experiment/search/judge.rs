@@ -7,6 +7,7 @@ use crate::simulate::order::{Ended, How, InOrder};
 use crate::{Control, Snapshot};
 use headway_base::{Batch, Kind, Nanos, Record, RecordSink, Start};
 use headway_stats::search::{Criterion, NoCriterion, Seen, Trial};
+use headway_stats::summary::UNCONNECTED;
 use headway_stats::thresholds::{Metric, Threshold};
 use std::ops::Range;
 
@@ -53,8 +54,14 @@ pub struct Judge {
     measured: Range<Nanos>,
     started: u64,
     ended: u64,
+    /// Requests that ended before any had a connection.
+    unconnected: u64,
+    connected: bool,
     reached: Nanos,
 }
+
+/// So many requests without a connection, and none with one, say that the target cannot be reached.
+const UNREACHED: u64 = 20;
 
 impl Judge {
     /// Of what is due from `from` on.
@@ -67,6 +74,8 @@ impl Judge {
             measured,
             started: 0,
             ended: 0,
+            unconnected: 0,
+            connected: false,
             reached: Nanos::ZERO,
         }
     }
@@ -104,7 +113,10 @@ impl Judge {
         if record.kind != Kind::Request {
             return;
         }
-        self.ended += u64::from(record.started.is_some());
+        let (started, without) = (record.started.is_some(), UNCONNECTED.contains(&record.outcome));
+        self.ended += u64::from(started);
+        self.connected |= started && !without;
+        self.unconnected += u64::from(without);
         if source >= self.orders.len() {
             self.orders.resize(source + 1, InOrder::default());
         }
@@ -120,6 +132,11 @@ impl Judge {
 
     fn is_decided(&self) -> bool {
         self.trial.decided().is_some()
+    }
+
+    /// Whether no connection to the target can be opened.
+    pub fn is_unreachable(&self) -> bool {
+        !self.connected && self.unconnected >= UNREACHED
     }
 }
 
@@ -160,7 +177,7 @@ impl Watch<'_> {
         while self.control.asked() < self.search.asked() {
             self.control.stop();
         }
-        if self.judge.is_decided() && self.control.asked() == 0 {
+        if (self.judge.is_decided() || self.judge.is_unreachable()) && self.control.asked() == 0 {
             self.control.stop();
         }
     }

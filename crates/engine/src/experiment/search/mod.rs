@@ -1,11 +1,15 @@
-//! A search for the knee: trials at rates that depend on those before, one after the other, on either backend.
+//! A search for the knee: trials at rates that depend on those before, one after the other, on either backend; of several targets one
+//! trial of each in turn, so that what the hour does hits all alike.
 //!
 //! What a trial shows and which rate is next is decided in [`headway_stats::search`]; here trials are played, one after the other:
-//! each ends when nothing of its requests is left in flight.
+//! each ends when nothing of its requests is left in flight. What is known is in the folder of the search after each trial
+//! ([`Folder`]), so that a search that was cut off goes on from there.
 
+mod folder;
 mod judge;
 mod trials;
 
+pub use folder::{Folder, seed_of};
 pub use judge::Asked;
 pub use trials::{InVirtualTime, at_rate, in_virtual_time, requests_per_arrival};
 
@@ -15,7 +19,8 @@ use headway_base::Nanos;
 use headway_base::random::{Stream, streams};
 use headway_stats::Threshold;
 use headway_stats::search::{
-    Bounds, Found, Next, NoCriterion, Outcome, RateOf, SCHEMA, Search, TrialRow, other_limit,
+    Bounds, Found, Next, NoCriterion, Outcome, RateOf, SCHEMA, Search, Searched, TrialEnd, TrialRow,
+    other_limit,
 };
 use headway_stats::summary::Units;
 use std::path::PathBuf;
@@ -28,6 +33,8 @@ pub struct SearchSpec {
     pub base: RunSpec,
     /// What plays its trials.
     pub backend: Backend,
+    /// The target as it is shown, secrets replaced, or which model it is.
+    pub target: String,
     /// The rates, and how precisely.
     pub bounds: Bounds,
     /// Longest time that all trials together may take: of a simulation, virtual time.
@@ -38,15 +45,18 @@ pub struct SearchSpec {
 
 /// What a search tells while it goes on.
 pub trait SearchObserver {
-    /// A trial begins at that rate.
-    fn trial(&mut self, number: usize, rate: f64) {
-        let _ = (number, rate);
+    /// A trial of that search begins at that rate.
+    fn trial(&mut self, search: &Found, number: usize, rate: f64) {
+        let _ = (search, number, rate);
     }
     /// It has ended; `interval` is what is known of the knee now.
     fn ended(&mut self, row: &TrialRow, interval: [Option<f64>; 2]) {
         let _ = (row, interval);
     }
 }
+
+/// No observer.
+impl SearchObserver for () {}
 
 impl SearchSpec {
     /// What the thresholds ask for.
@@ -100,64 +110,179 @@ pub fn asked(thresholds: &[Threshold]) -> Result<Vec<Asked>, Error> {
     each.collect::<Result<_, _>>().map_err(Error::usage)
 }
 
-/// Plays a search to its end, or until `control` stops it.
+/// Plays searches to their ends, or until `control` stops them: one trial of each in turn. `folder` keeps what is known, and may know
+/// trials from before. A target that cannot be reached does not end the searches of the others.
 ///
 /// # Errors
-/// Settings that cannot be, before anything is sent; what keeps a trial from taking place.
+/// Settings that cannot be, before anything is sent; what keeps a trial of the only target from taking place; a full disk.
 pub fn search(
-    spec: &SearchSpec,
+    specs: &[SearchSpec],
+    folder: Option<&Folder>,
     control: &Control,
     observer: &mut dyn SearchObserver,
-) -> Result<Found, Error> {
-    let asked = spec.asked()?;
-    let trials = Trials {
-        base: &spec.base,
-        backend: &spec.backend,
-        asked: &asked,
-        folder: spec.folder.clone(),
-        control,
+) -> Result<Searched, Error> {
+    let before = folder.map(Folder::before).unwrap_or_default();
+    let begin = |(i, spec)| Going::begin(spec, before.get(i));
+    let mut all: Vec<Going<'_>> = specs.iter().enumerate().map(begin).collect::<Result<_, Error>>()?;
+    let mut elapsed: f64 = all.iter().map(|going| going.found.took_s).sum();
+    let save = |all: &[Going<'_>]| match folder {
+        Some(folder) => folder.save(&Searched::of(all.iter().map(Going::known).collect())),
+        None => Ok(()),
     };
-    let seeds = Stream::new(spec.base.plan.seed, streams::DERIVED);
-    let mut search = Search::new(spec.bounds);
-    let mut found = blank(spec);
-    let mut left = spec.budget;
-    let knee = loop {
-        let (rate, ask) = match search.next() {
-            Next::Over(knee) => break Some(knee),
+    save(&all)?;
+    while all.iter().any(|going| !going.over) {
+        for i in 0..all.len() {
+            let going = &mut all[i];
+            if going.over {
+                continue;
+            }
+            match going.step(control, observer, elapsed) {
+                Ok(took) => elapsed += took,
+                Err(error) if specs.len() == 1 => return Err(error),
+                Err(error) => going.failed(&error),
+            }
+            save(&all)?;
+        }
+    }
+    Ok(Searched::of(all.into_iter().map(|going| going.known()).collect()))
+}
+
+/// A search that goes on.
+struct Going<'a> {
+    spec: &'a SearchSpec,
+    asked: Vec<Asked>,
+    search: Search,
+    found: Found,
+    left: Nanos,
+    over: bool,
+}
+
+impl<'a> Going<'a> {
+    /// Begins it, with what was found before.
+    fn begin(spec: &'a SearchSpec, before: Option<&Found>) -> Result<Going<'a>, Error> {
+        let mut going = Going {
+            asked: spec.asked()?,
+            search: Search::new(spec.bounds),
+            found: blank(spec),
+            left: spec.budget,
+            over: false,
+            spec,
+        };
+        going.found.cut_off = before.map(|before| before.cut_off.clone()).unwrap_or_default();
+        for row in before.iter().flat_map(|before| &before.trials) {
+            // What was cut off is played again.
+            if !row.cut_off {
+                going.take(row.clone());
+            }
+        }
+        Ok(going)
+    }
+
+    fn take(&mut self, row: TrialRow) {
+        self.left -= Nanos::from_secs_f64(row.took_s);
+        self.found.requests += row.requests;
+        self.found.took_s += row.took_s;
+        if row.ended != TrialEnd::Unreachable {
+            self.search.take(row.tried());
+        }
+        self.found.trials.push(row);
+    }
+
+    /// Plays the next trial, or ends the search; the seconds that it took.
+    fn step(
+        &mut self,
+        control: &Control,
+        observer: &mut dyn SearchObserver,
+        elapsed: f64,
+    ) -> Result<f64, Error> {
+        let (rate, ask) = match self.search.next() {
+            Next::Over(knee) => {
+                self.over = true;
+                self.found.conclude(knee);
+                return Ok(0.0);
+            }
             Next::Trial { rate, ask } => (rate, ask),
         };
         if control.asked() > 0 {
-            found.outcome = Outcome::Interrupted;
-            break None;
+            self.end_as(Outcome::Interrupted);
+            return Ok(0.0);
         }
-        let per_second = rate * found.requests_per_arrival;
-        if left.as_secs_f64() * per_second < least(&asked) {
-            found.outcome = Outcome::Budget;
-            break None;
+        let per_second = rate * self.found.requests_per_arrival;
+        if self.left.as_secs_f64() * per_second < least(&self.asked) {
+            self.end_as(Outcome::Budget);
+            return Ok(0.0);
         }
-        let number = found.trials.len() + 1;
-        observer.trial(number, rate);
+        let number = self.found.trials.len() + 1;
+        observer.trial(&self.found, number, rate);
         // Seeds stay below 2^53, so that each trial can be repeated alone.
+        let seeds = Stream::new(self.spec.base.plan.seed, streams::DERIVED);
         let seed = seeds.bits(number as u64, 0) >> 11;
-        let played = trials.play(number, rate, ask, seed, left)?;
-        left -= Nanos::from_secs_f64(played.row.took_s);
-        found.requests += played.row.requests;
-        found.took_s += played.row.took_s;
-        search.take(played.tried);
-        observer.ended(&played.row, search.interval());
-        found.trials.push(played.row);
-    };
-    found.interval = search.interval();
-    found.reached = search.precision();
-    if let Some(knee) = knee {
-        found.conclude(knee);
-    } else if control.asked() > 0 {
-        found.outcome = Outcome::Interrupted;
+        let name = self.free_name(number);
+        let trials = Trials {
+            base: &self.spec.base,
+            backend: &self.spec.backend,
+            asked: &self.asked,
+            folder: self.spec.folder.as_deref(),
+            control,
+        };
+        let row = TrialRow { begun_s: elapsed, ..trials.play(&name, rate, ask, seed, self.left)? };
+        let (took, unreachable) = (row.took_s, row.ended == TrialEnd::Unreachable);
+        self.take(row);
+        if let Some(row) = self.found.trials.last() {
+            observer.ended(row, self.search.interval());
+        }
+        if unreachable {
+            self.end_as(Outcome::Unreachable);
+        } else if control.asked() > 0 && !matches!(self.search.next(), Next::Over(_)) {
+            self.end_as(Outcome::Interrupted);
+        }
+        Ok(took)
     }
-    if asked.iter().any(|asked| asked.criterion.limit.is_some()) {
-        found.other_limits = vec![other_limit(0.5, 0, &found.trials), other_limit(2.0, 1, &found.trials)];
+
+    /// The first name for the folder of a trial that is not taken: a trial that was cut off has one already.
+    fn free_name(&mut self, number: usize) -> String {
+        let mut name = format!("trial-{number:02}");
+        let Some(folder) = &self.spec.folder else { return name };
+        for n in 2.. {
+            let path = folder.join(&name);
+            if !path.exists() {
+                break;
+            }
+            let taken = path.display().to_string();
+            if !self.found.cut_off.contains(&taken) {
+                self.found.cut_off.push(taken);
+            }
+            name = format!("trial-{number:02}-{n}");
+        }
+        name
     }
-    Ok(found)
+
+    fn end_as(&mut self, outcome: Outcome) {
+        self.over = true;
+        self.found.outcome = outcome;
+    }
+
+    fn failed(&mut self, error: &Error) {
+        self.end_as(Outcome::Failed);
+        let text = format!("{error:#}");
+        self.found.error = Some(match &self.spec.backend {
+            Backend::Live(live) => live.redactor.hide(&text).into_owned(),
+            Backend::Sim(_) => text,
+        });
+    }
+
+    /// The document, as far as it is known.
+    fn known(&self) -> Found {
+        let mut found = self.found.clone();
+        if found.outcome != Outcome::NotMonotone {
+            found.interval = self.search.interval();
+            found.reached = self.search.precision();
+        }
+        if self.asked.iter().any(|asked| asked.criterion.limit.is_some()) {
+            found.other_limits = vec![other_limit(0.5, 0, &found.trials), other_limit(2.0, 1, &found.trials)];
+        }
+        found
+    }
 }
 
 /// Requests below which no trial shows anything.
@@ -171,6 +296,9 @@ fn blank(spec: &SearchSpec) -> Found {
         schema: SCHEMA.to_owned(),
         units: Units::default(),
         name: spec.base.name.clone(),
+        target: spec.target.clone(),
+        notes: spec.base.shown.notes.clone(),
+        outcome: Outcome::Unfinished,
         command: Some(spec.base.command.clone()).filter(|command| !command.is_empty()),
         seed: spec.base.plan.seed,
         simulated: matches!(spec.backend, Backend::Sim(_)),

@@ -7,11 +7,11 @@ use crate::{Backend, Control, Error, Keep, Manifest, RunSpec, plan_summary};
 use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
 use headway_sim::{Network, lindley};
 use headway_stats::Summary;
-use headway_stats::search::{Ask, Decision, Ended, Percentile, Share, Side, Trial, TrialRow, Tried};
+use headway_stats::search::{Ask, Decision, Ended, Percentile, Share, Side, Trial, TrialEnd, TrialRow};
 use headway_stats::summary::{LimitedBy, LoadVerdict, percentile_key};
 use headway_workload::plan::{Group, Source};
 use headway_workload::{Plan, Shard};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -98,14 +98,6 @@ pub fn in_virtual_time(play: &Play, asked: &[Asked], trial: &Trial) -> anyhow::R
     Ok(InVirtualTime { requests: judge.started(), reached: judge.reached(), trial: judge.trial().clone() })
 }
 
-/// A trial that was played.
-pub struct Played {
-    /// For the search.
-    pub tried: Tried,
-    /// For the document.
-    pub row: TrialRow,
-}
-
 /// What each trial is played with.
 pub struct Trials<'a> {
     /// A run of the scenario.
@@ -115,28 +107,28 @@ pub struct Trials<'a> {
     /// What is asked of it.
     pub asked: &'a [Asked],
     /// Where the run folders go; none: nothing is kept.
-    pub folder: Option<PathBuf>,
+    pub folder: Option<&'a Path>,
     /// Stops the search.
     pub control: &'a Control,
 }
 
 impl Trials<'_> {
-    /// Plays trial number `number` at that rate, for at most `longest`.
+    /// Plays a trial at that rate, for at most `longest`; its run folder is called `name`.
     ///
     /// # Errors
     /// What keeps it from taking place.
     pub fn play(
         &self,
-        number: usize,
+        name: &str,
         rate: f64,
         ask: Ask,
         seed: u64,
         longest: Nanos,
-    ) -> Result<Played, Error> {
+    ) -> Result<TrialRow, Error> {
         let plan = at_rate(&self.base.plan, rate, seed, longest)?;
         let criteria: Vec<_> = self.asked.iter().map(|asked| asked.criterion).collect();
         let trial = Trial::new(&criteria, rate * requests_per_arrival(&plan), ask);
-        let folder = self.folder.as_ref().map(|folder| folder.join(format!("trial-{number:02}")));
+        let folder = self.folder.map(|folder| folder.join(name));
         match self.backend {
             Backend::Live(_) => self.live(plan, trial, folder),
             Backend::Sim(sim) => {
@@ -150,7 +142,9 @@ impl Trials<'_> {
                 let result = self.backend.play(&spec, self.control, &mut [])?;
                 let interrupted = result.interrupted;
                 let folder = result.folder.map(|folder| folder.path().display().to_string());
-                Ok(self.ended(&spec, &seen.trial, &result.summary, folder, seen.requests, interrupted))
+                let row = self.ended(&spec, &seen.trial, &result.summary, folder, seen.requests, interrupted);
+                // The report of one that was interrupted is not whole.
+                Ok(TrialRow { cut_off: row.cut_off || interrupted, ..row })
             }
         }
     }
@@ -161,6 +155,8 @@ impl Trials<'_> {
             duration_s: Some(end - from),
             warmup_s: Some(from),
             time_scale_s: self.base.shown.time_scale_s,
+            notes: self.base.shown.notes.clone(),
+            overridden: self.base.shown.overridden.clone(),
             ..plan_summary(&plan)
         };
         RunSpec {
@@ -171,7 +167,7 @@ impl Trials<'_> {
         }
     }
 
-    fn live(&self, plan: Plan, trial: Trial, folder: Option<PathBuf>) -> Result<Played, Error> {
+    fn live(&self, plan: Plan, trial: Trial, folder: Option<PathBuf>) -> Result<TrialRow, Error> {
         let control = Control::default();
         let judge = Judge::new(trial, self.asked, plan.measured_from);
         let mut watch = Watch { judge, control: control.clone(), search: self.control };
@@ -181,6 +177,7 @@ impl Trials<'_> {
         let took = begun.elapsed();
         let judge = watch.judge;
         let mut summary = result.summary;
+        let unreachable = judge.is_unreachable() || summary.is_unreachable();
         let folder = result.folder.map(|folder| folder.path().to_owned());
         if let Some(folder) = folder.as_ref().filter(|_| judge.trial().decided().is_some()) {
             // The run was planned for longer: its numbers are computed again as of one that ends where the trial did.
@@ -196,9 +193,18 @@ impl Trials<'_> {
         }
         let folder = folder.map(|folder| folder.display().to_string());
         let stopped = self.control.asked() > 0;
-        let mut played = self.ended(&spec, judge.trial(), &summary, folder, judge.started(), stopped);
-        played.row.took_s = took.as_secs_f64();
-        Ok(played)
+        let mut row = self.ended(&spec, judge.trial(), &summary, folder, judge.started(), stopped);
+        row.took_s = took.as_secs_f64();
+        if unreachable {
+            row = TrialRow {
+                ended: TrialEnd::Unreachable,
+                cut_off: true,
+                threshold: None,
+                log_ratio: None,
+                ..row
+            };
+        }
+        Ok(row)
     }
 
     fn ended(
@@ -209,7 +215,7 @@ impl Trials<'_> {
         folder: Option<String>,
         requests: u64,
         stopped: bool,
-    ) -> Played {
+    ) -> TrialRow {
         let rate = rate_of(&spec.plan);
         let ended = conclude(trial, summary, stopped);
         let log_ratio = trial.log_ratio().filter(|_| !matches!(ended, Ended::NotSent | Ended::Nothing));
@@ -241,10 +247,13 @@ impl Trials<'_> {
                 .map(|w| w.handling / (w.handling + w.polling + w.sleeping).max(1e-9));
             shares.reduce(f64::max)
         };
-        let row = TrialRow {
+        TrialRow {
             rate,
             seed: spec.plan.seed,
+            begun_s: 0.0,
             ended: ended.into(),
+            // Only the budget or an interrupt ends a trial before it is decided.
+            cut_off: trial.decided().is_none(),
             threshold: match ended {
                 Ended::Decided(Decision::Fails { criterion }) => Some(criterion),
                 _ => None,
@@ -263,8 +272,7 @@ impl Trials<'_> {
             failed: (all > 0).then(|| failed as f64 / all as f64),
             generator_busy: summary.generator.as_ref().and_then(busy),
             folder,
-        };
-        Played { tried: Tried { rate, ended, log_ratio }, row }
+        }
     }
 }
 

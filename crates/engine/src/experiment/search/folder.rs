@@ -1,0 +1,339 @@
+//! The folder of a search: what was asked, the trials so far, and a run folder for each, so that a search that was cut off goes on from
+//! there, even after kill -9.
+//!
+//! ```text
+//! DIR/search.json                   what is known, written whole after each trial
+//! DIR/plan.json, scenario.yaml      what was asked (of several targets: DIR/NAME/)
+//! DIR/trial-01, trial-02, ...       the run folders (the same)
+//! DIR/report.html                   when it ends
+//! ```
+
+use super::SearchSpec;
+use crate::compare::{Recorded, differences};
+use crate::files::replace;
+use crate::{Error, Manifest};
+use anyhow::{Result, anyhow};
+use headway_records::folder::{PLAN, REPORT, SCENARIO};
+use headway_report::{Output as _, Style, json};
+use headway_stats::search::{Found, SCHEMA, SEVERAL, Searched};
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The document in the folder of a search.
+pub const SEARCH_FILE: &str = "search.json";
+
+/// The folder of a search.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    before: Vec<Found>,
+}
+
+impl Folder {
+    /// Of a search that begins: `path` exists and is empty. Writes what was asked.
+    ///
+    /// # Errors
+    /// Nothing can be written there.
+    pub fn begin(path: &Path, specs: &[SearchSpec]) -> Result<Folder, Error> {
+        for (folder, spec) in specs.iter().filter_map(|spec| Some((spec.folder.as_ref()?, spec))) {
+            fs::create_dir_all(folder)?;
+            replace(&folder.join(PLAN), &asked(spec).json()?)?;
+            if let Some(text) = &spec.base.scenario {
+                replace(&folder.join(SCENARIO), text.as_bytes())?;
+            }
+        }
+        Ok(Folder { path: path.to_owned(), before: Vec::new() })
+    }
+
+    /// Of a search that goes on, which asks the same.
+    ///
+    /// # Errors
+    /// It is not the folder of a search, or of one that asked for something else: what differs.
+    pub fn resume(path: &Path, specs: &[SearchSpec]) -> Result<Folder, Error> {
+        let before = read(path)?;
+        let names = |all: Vec<&str>| if all.len() == 1 { "one target".to_owned() } else { all.join(", ") };
+        let there = names(before.iter().map(|found| found.name.as_str()).collect());
+        let here = names(specs.iter().map(|spec| spec.base.name.as_str()).collect());
+        let mut differ = Vec::new();
+        let mut compare = |what: &str, there: &str, here: &str| {
+            if there != here {
+                differ.push(format!("{what} ({there} there, {here} here)"));
+            }
+        };
+        compare("targets", &there, &here);
+        if before.len() == specs.len() {
+            for (spec, before) in specs.iter().zip(&before) {
+                let of = if specs.len() == 1 { String::new() } else { format!(" of {}", spec.base.name) };
+                for [what, there, here] in differing(spec, before)? {
+                    compare(&format!("{what}{of}"), &there, &here);
+                }
+            }
+        }
+        if differ.is_empty() {
+            return Ok(Folder { path: path.to_owned(), before });
+        }
+        Err(Error::usage(anyhow!(
+            "--resume {}: its search asked for something else: {}; give the same flags, or leave --resume out to begin anew",
+            path.display(),
+            differ.join("; ")
+        )))
+    }
+
+    /// What each search knew before; empty for one that begins.
+    pub fn before(&self) -> &[Found] {
+        &self.before
+    }
+
+    /// Writes what is known.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn save(&self, searched: &Searched) -> Result<(), Error> {
+        Ok(replace(&self.path.join(SEARCH_FILE), &json::of_search(searched))?)
+    }
+
+    /// Writes the pages of a search that has ended; what could not be written.
+    pub fn finish(&self, searched: &Searched, specs: &[SearchSpec]) -> Vec<Result<()>> {
+        let page = |folder: &Path, searched: &Searched| {
+            let page = headway_report::html::Html.search(searched, &Style::default()).unwrap_or_default();
+            replace(&folder.join(REPORT), &page)
+        };
+        let mut all = vec![page(&self.path, searched)];
+        if searched.single().is_none() {
+            let folders = specs.iter().filter_map(|spec| spec.folder.as_ref());
+            let each = folders.zip(&searched.targets);
+            all.extend(each.map(|(folder, found)| page(folder, &Searched::of(vec![found.clone()]))));
+        }
+        all
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The seed of the search in that folder.
+///
+/// # Errors
+/// It is not the folder of a search.
+pub fn seed_of(path: &Path) -> Result<u64, Error> {
+    Ok(read(path)?.first().map_or(0, |found| found.seed))
+}
+
+fn asked(spec: &SearchSpec) -> Manifest {
+    Manifest::new(&spec.base, Some(&spec.target), None, 0)
+}
+
+/// What the folder knows, one for each target.
+fn read(path: &Path) -> Result<Vec<Found>, Error> {
+    /// What every document begins with.
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default)]
+        schema: String,
+    }
+    let file = path.join(SEARCH_FILE);
+    let refused = |why: &dyn std::fmt::Display| {
+        Error::usage(anyhow!(
+            "--resume {}: {}: {why}; name the folder of a search, or leave --resume out to begin anew",
+            path.display(),
+            file.display()
+        ))
+    };
+    let text = fs::read(&file).map_err(|error| refused(&error))?;
+    let head: Head = serde_json::from_slice(&text).map_err(|error| refused(&error))?;
+    let all = match head.schema.as_str() {
+        SCHEMA => serde_json::from_slice(&text).map(|found| vec![found]),
+        SEVERAL => serde_json::from_slice(&text).map(|searched: Searched| searched.targets),
+        other => {
+            return Err(refused(&format!("the document's schema is '{other}', and {SCHEMA} is read here")));
+        }
+    };
+    all.map_err(|error| refused(&error))
+}
+
+/// What may differ: its name, what was asked then, what is asked now.
+fn differing(spec: &SearchSpec, before: &Found) -> Result<Vec<[String; 3]>, Error> {
+    let list = |texts: &[String]| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
+    let rate = |rate: Option<f64>| rate.map_or("none".to_owned(), |rate| format!("{rate}/s"));
+    let thresholds: Vec<String> =
+        spec.base.thresholds.iter().map(|threshold| threshold.text.clone()).collect();
+    let mut all = vec![
+        ["target".to_owned(), before.target.clone(), spec.target.clone()],
+        ["seed".to_owned(), before.seed.to_string(), spec.base.plan.seed.to_string()],
+        ["thresholds".to_owned(), list(&before.thresholds), list(&thresholds)],
+        ["--from".to_owned(), rate(Some(before.from)), rate(Some(spec.bounds.from))],
+        ["--to".to_owned(), rate(before.to), rate(spec.bounds.to)],
+    ];
+    let Some(folder) = &spec.folder else { return Ok(all) };
+    let own = asked(spec);
+    let there =
+        Manifest::read(&folder.join(PLAN)).map_err(|error| Error::usage(error.context("--resume")))?;
+    all.push(["version of headway".to_owned(), there.headway.clone(), own.headway.clone()]);
+    let text = fs::read_to_string(folder.join(SCENARIO)).ok();
+    let [was, is] = [&text, &spec.base.scenario].map(|text| text.as_deref().map(without_seed));
+    if was != is {
+        let word = |there: bool| if there { "another text or other values" } else { "none" }.to_owned();
+        let own = if is.is_some() { "this one" } else { "none" }.to_owned();
+        all.push(["scenario".to_owned(), word(was.is_some()), own]);
+    }
+    let plan =
+        there.plan.plan().map_err(|why| Error::usage(anyhow!("--resume {}: {why}", folder.display())))?;
+    let of = |plan, asked| Recorded { plan: Some(plan), asked: Some(asked), held: true };
+    let plans = differences(&of(plan, there.asked), &of(spec.base.plan.clone(), own.asked));
+    all.extend(plans.into_iter().map(|differ| [differ.what, differ.base, differ.other]));
+    Ok(all)
+}
+
+/// A scenario file without the note that a flag chose its seed, which is compared by itself.
+fn without_seed(text: &str) -> String {
+    let noted =
+        |line: &&str| line.starts_with("#   --seed ") || line.starts_with("# Played with other values");
+    text.lines().filter(|line| !noted(line)).map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::search;
+    use super::*;
+    use crate::simulate::Sim;
+    use crate::{Backend, Control, RunSpec};
+    use headway_base::Nanos;
+    use headway_stats::search::{Bounds, Outcome, TrialRow};
+    use headway_workload::Shard;
+    use headway_workload::scenario::{Surroundings, parse};
+
+    /// One server whose service takes 10 ms on average: p(90) of its sojourn time is below 100 ms up to 77/s.
+    fn spec(folder: &Path, seed: u64) -> SearchSpec {
+        let text = "users: { arrive: { rate: 50/s } }\njourney: [ { get: / } ]\n\
+            model: { servers: 1, service: exp(10ms) }\n";
+        let around = Surroundings { read: &|name| Err(name.to_owned()), env: &|_| None };
+        let scenario = parse("one.yaml", text, &around).unwrap();
+        let base = RunSpec {
+            thresholds: vec!["p(90)<100".parse().unwrap()],
+            scenario: Some(text.to_owned()),
+            ..RunSpec::new("one", scenario.plan(seed, Shard::WHOLE), 1_000)
+        };
+        SearchSpec {
+            base,
+            backend: Backend::Sim(Box::new(Sim::new(scenario.model().unwrap().clone()))),
+            target: "the model of one.yaml".to_owned(),
+            bounds: Bounds { from: 7.0, lowest: 7.0, to: None, precision: 0.1 },
+            budget: Nanos::from_secs(36_000),
+            folder: Some(folder.to_owned()),
+        }
+    }
+
+    /// Stops a search when so many trials have ended.
+    struct StopAfter<'a>(usize, &'a Control);
+
+    impl super::super::SearchObserver for StopAfter<'_> {
+        fn ended(&mut self, _: &TrialRow, _: [Option<f64>; 2]) {
+            self.0 -= 1;
+            if self.0 == 0 {
+                self.1.stop();
+            }
+        }
+    }
+
+    /// Without the names of folders, which differ.
+    fn bare(mut found: Found) -> Found {
+        found.cut_off.clear();
+        found.trials.iter_mut().for_each(|row| row.folder = None);
+        found
+    }
+
+    #[test]
+    fn a_search_that_goes_on_finds_what_it_would_have_found() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = |name: &str| parent.path().join(name);
+        let once = spec(&at("once"), 5);
+        let folder = Folder::begin(&at("once"), std::slice::from_ref(&once)).unwrap();
+        let whole = search(&[once], Some(&folder), &Control::default(), &mut ()).unwrap();
+        let whole = whole.targets.into_iter().next().unwrap();
+        assert_eq!(whole.outcome, Outcome::Found);
+        assert!(whole.trials.len() > 4, "{}", whole.trials.len());
+        // Interrupted after the third trial; then, as after kill -9, the folder of a fourth is there that nothing tells of.
+        let cut = spec(&at("cut"), 5);
+        let folder = Folder::begin(&at("cut"), std::slice::from_ref(&cut)).unwrap();
+        let control = Control::default();
+        let stopped =
+            search(std::slice::from_ref(&cut), Some(&folder), &control, &mut StopAfter(3, &control)).unwrap();
+        assert_eq!((stopped.targets[0].outcome, stopped.targets[0].trials.len()), (Outcome::Interrupted, 3));
+        fs::create_dir(at("cut/trial-04")).unwrap();
+        fs::write(at("cut/trial-04/records.arrow"), "cut off").unwrap();
+        let folder = Folder::resume(&at("cut"), std::slice::from_ref(&cut)).unwrap();
+        let resumed = search(&[cut], Some(&folder), &Control::default(), &mut ()).unwrap();
+        let resumed = resumed.targets.into_iter().next().unwrap();
+        assert_eq!(resumed.cut_off, [at("cut/trial-04").display().to_string()]);
+        assert_eq!(fs::read_to_string(at("cut/trial-04/records.arrow")).unwrap(), "cut off");
+        assert!(at("cut/trial-04-2/summary.json").is_file());
+        assert_eq!(bare(resumed.clone()), bare(whole));
+        // What is written is what was found.
+        assert_eq!(read(&at("cut")).unwrap(), [resumed]);
+    }
+
+    #[test]
+    fn a_trial_that_the_budget_cut_off_is_played_again() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = |name: &str| parent.path().join(name);
+        let once = spec(&at("once"), 6);
+        let folder = Folder::begin(&at("once"), std::slice::from_ref(&once)).unwrap();
+        let whole = search(&[once], Some(&folder), &Control::default(), &mut ()).unwrap();
+        let trials = &whole.targets[0].trials;
+        // Into the middle of the fourth trial.
+        let budget = trials[..3].iter().map(|row| row.took_s).sum::<f64>() + 0.5 * trials[3].took_s;
+        let short = SearchSpec { budget: Nanos::from_secs_f64(budget), ..spec(&at("short"), 6) };
+        let folder = Folder::begin(&at("short"), std::slice::from_ref(&short)).unwrap();
+        let ended = search(&[short], Some(&folder), &Control::default(), &mut ()).unwrap();
+        let last = ended.targets[0].trials.last().unwrap();
+        assert_eq!((ended.targets[0].outcome, last.cut_off), (Outcome::Budget, true));
+        let longer = spec(&at("short"), 6);
+        let folder = Folder::resume(&at("short"), std::slice::from_ref(&longer)).unwrap();
+        let resumed = search(&[longer], Some(&folder), &Control::default(), &mut ()).unwrap();
+        assert_eq!(bare(resumed.targets[0].clone()), bare(whole.targets[0].clone()));
+    }
+
+    #[test]
+    fn what_was_asked_otherwise_is_said() {
+        let parent = tempfile::tempdir().unwrap();
+        let own = spec(parent.path(), 5);
+        let told = |specs: &[SearchSpec]| format!("{:#}", Folder::resume(parent.path(), specs).unwrap_err());
+        let none = told(std::slice::from_ref(&own));
+        assert!(none.contains("search.json") && none.contains("leave --resume out"), "{none}");
+        let folder = Folder::begin(parent.path(), std::slice::from_ref(&own)).unwrap();
+        let blank = Found { outcome: Outcome::Unfinished, ..super::super::blank(&own) };
+        folder.save(&Searched::of(vec![blank])).unwrap();
+        assert!(Folder::resume(parent.path(), std::slice::from_ref(&own)).is_ok());
+        assert_eq!(seed_of(parent.path()).unwrap(), 5);
+        let base = || own.base.clone();
+        let with = |base: RunSpec| SearchSpec { base, ..own.clone() };
+        let limits = headway_workload::Limits { timeout: Nanos::from_secs(7), ..own.base.limits };
+        for (other, word) in [
+            (spec(parent.path(), 6), "seed (5 there, 6 here)"),
+            (
+                with(RunSpec { thresholds: vec!["p(90)<50".parse().unwrap()], ..base() }),
+                "thresholds (p(90)<100 there",
+            ),
+            (
+                with(RunSpec { scenario: None, ..base() }),
+                "scenario (another text or other values there, none here)",
+            ),
+            (with(RunSpec { limits, ..base() }), "7 s here"),
+            (
+                SearchSpec { bounds: Bounds { from: 8.0, ..own.bounds }, ..own.clone() },
+                "--from (7/s there, 8/s here)",
+            ),
+            (SearchSpec { target: "http://127.0.0.1/".to_owned(), ..own.clone() }, "target ("),
+        ] {
+            let told = told(&[other]);
+            assert!(told.contains(word), "{word}: {told}");
+        }
+        let two = told(&[own.clone(), with(RunSpec { name: "two".to_owned(), ..base() })]);
+        assert!(two.contains("targets (one target there, one, two here)"), "{two}");
+        fs::write(parent.path().join(SEARCH_FILE), "{\n\"schema\": 5").unwrap();
+        assert!(told(std::slice::from_ref(&own)).contains("line 2"));
+    }
+}
