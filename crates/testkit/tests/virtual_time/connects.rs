@@ -228,8 +228,11 @@ fn a_load_is_valid_if_its_sockets_kept_connecting() {
     assert_eq!(established, connects.counts.established);
 }
 
+/// How a target answers an attempt that begins at an instant.
+type Connects = Box<dyn FnMut(Nanos) -> Connect>;
+
 /// Targets, each with a number of sockets that makes some hundred attempts a second against it.
-fn targets() -> Vec<(&'static str, u32, Box<dyn FnMut(Nanos) -> Connect>)> {
+fn targets() -> Vec<(&'static str, u32, Connects)> {
     let mut queue = AcceptQueue::new(33, 130.0);
     let mut n = 0;
     let mut slow = move || {
