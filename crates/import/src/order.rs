@@ -248,7 +248,7 @@ fn conclude(overlap: &Contest, slope: Option<Slope>, order: &Contest) -> Decisio
     if let Some(slope) = slope {
         for (ends, value) in [(false, 0.0), (true, 1.0)] {
             if slope.is(value) {
-                let how = StampsHow::Slope { ends, slope: slope.value, se: slope.se, n: slope.n as u64 };
+                let how = StampsHow::Slope { ends, slope: slope.value, se: slope.se, n: slope.n };
                 return decided(ends, how);
             }
         }
