@@ -29,13 +29,27 @@ use headway_workload::{Process, Shard, arrivals};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+/// Below the help of all verbs. No line is longer than a terminal is wide: what is broken here would be broken again.
+const EXIT_CODES: &str = "Start with: headway demo
+
+Exit codes:
+  0    fine
+  1    it could not be done: target unreachable, input or output failed
+  2    a mistake in the command, the scenario or a file that it names
+  3    merge: shards or records are missing
+  97   not decided: an INCONCLUSIVE load, or over 1 % of the requests waited
+       at the connection cap (both with --strict); a search that did not end
+  98   the load was INVALID, or the generator was the limit of a search
+  99   a threshold was crossed, or a condition of compare holds
+  130  interrupted; the report is still written";
+
 /// Load tests with honest load.
 #[derive(Parser, Debug)]
 #[command(
     name = "headway",
     version = env!("HEADWAY_VERSION"),
     about = "Run, audit and report load tests whose load is what it claims to be",
-    after_help = "Start with: headway demo\n\nExit codes: 0 fine; 1 could not do it; 2 usage, or a file that cannot be read as one of\nresults; 97 under --strict, if the load is INCONCLUSIVE or over 1 % of the requests waited at the connection cap, and of a\nsearch that did not end; 98 the load was INVALID, or the generator the limit of a search; 99 a threshold was crossed, or\na condition of compare holds; 130 interrupted (the report is still written)."
+    after_help = EXIT_CODES
 )]
 pub struct Args {
     /// What to do.
@@ -73,7 +87,7 @@ pub enum Command {
     Merge(MergeArgs),
     /// Play a scenario against a model of the target, in virtual time
     Sim(Box<SimArgs>),
-    /// Is this machine fit to send that load? Takes what run would be given, sends nothing, and changes nothing
+    /// Check whether this machine can send a load: takes the arguments of run, sends nothing to the target, changes nothing
     Doctor(Box<DoctorArgs>),
     /// Find the highest rate at which every threshold holds, with its confidence interval
     Search(Box<SearchArgs>),
@@ -126,7 +140,7 @@ pub struct LoadArgs {
     /// Number of virtual users, each waiting for a response before its next request: a closed workload (instead of -R)
     #[arg(short = 'u', long, alias = "vus", value_parser = given(units::parse_count), value_name = "N")]
     pub users: Option<Given<u64>>,
-    /// How long each of the users thinks before each request, as a distribution [default: no time at all]
+    /// Think time of each user before each request, as a distribution [default: none]
     #[arg(help_heading = "Load", long, value_name = "DIST", help = think_help())]
     pub think: Option<String>,
     /// Number of requests, all due at the start: fixed work
@@ -244,7 +258,7 @@ pub struct RunArgs {
     /// became of attempts to connect, with --new-connections and --connecting
     #[arg(help_heading = "TCP and UDP", long, value_parser = units::parse_time, value_name = "TIME")]
     pub interval: Option<Nanos>,
-    /// No answers: a request ends when it was handed to the system; --answer none
+    /// Expect no response: a request is complete when the system has taken it; --answer none
     #[arg(help_heading = "TCP and UDP", long, conflicts_with = "answer")]
     pub one_way: bool,
     /// Open a connection for each request up to -c, before one of HTTP/2 carries several
@@ -284,7 +298,7 @@ pub struct RunArgs {
     /// Accept any TLS certificate
     #[arg(short = 'k', long)]
     pub insecure: bool,
-    /// How long an answer may take, from being sent [default: 30s]
+    /// How long a response may take, from when its request was sent [default: 30s]
     #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub timeout: Option<Given<Nanos>>,
     /// How long a connection may take, TLS included [default: 5s]
@@ -296,7 +310,7 @@ pub struct RunArgs {
     /// How long sessions that have begun may go on after the last phase [default: --timeout]
     #[arg(help_heading = "Limits", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub drain: Option<Given<Nanos>>,
-    /// Largest body of an answer [default: 64MiB]
+    /// Largest body of a response [default: 64MiB]
     #[arg(help_heading = "Limits", long, value_parser = given(units::parse_size), value_name = "SIZE")]
     pub max_body: Option<Given<u64>>,
     /// Send nothing: print what would be sent
@@ -308,7 +322,7 @@ pub struct RunArgs {
     /// What is demanded of the numbers.
     #[command(flatten)]
     pub demands: ThresholdArgs,
-    /// End the run when a threshold is crossed, once the measured phase is so old [default with the flag: at once]
+    /// End the run when a threshold is crossed; with DELAY not before so much of the measured phase is over
     #[arg(help_heading = "Thresholds", long, value_parser = units::parse_time, value_name = "DELAY", num_args = 0..=1, require_equals = true,
         default_missing_value = "0s", requires = "thresholds")]
     pub abort_on_crossed: Option<Nanos>,
@@ -415,7 +429,7 @@ pub struct OutputArgs {
     /// What is shown.
     #[command(flatten)]
     pub show: ShowArgs,
-    /// No progress, and no report but the verdict's exit code
+    /// Print no progress and no report; the exit code tells the verdict
     #[arg(long, conflicts_with = "details")]
     pub quiet: bool,
     /// Keep no record of single requests
@@ -615,7 +629,7 @@ fn arrivals_help() -> String {
 fn think_help() -> String {
     let lines = dist::ALL.iter().map(|f| format!("{}({})", f.name(), f.arguments().join(",")));
     format!(
-        "How long each of the users thinks before each request [default: no time]: {}",
+        "Think time of each user before each request [default: none]: {}",
         lines.collect::<Vec<_>>().join(" ")
     )
 }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::format::{Facts, Format, Reader, Stamps};
 use crate::formats;
 use crate::options::Options;
-use crate::order::{Decision, decide, to_starts};
+use crate::order::{Decision, StampsHow, decide, to_starts};
 use crate::rows::{Rows, Unreadable};
 use crate::source::{Progress, Source};
 use crate::steps::Steps;
@@ -57,8 +57,8 @@ pub struct Finished {
     pub format: &'static str,
     /// What is known of it; `stamps` is decided.
     pub facts: Facts,
-    /// How it was decided whether stamps are starts or ends: a clause that goes in brackets behind the decision.
-    pub stamps_how: String,
+    /// How it was decided whether stamps are starts or ends.
+    pub stamps_how: StampsHow,
     /// Whether the rows do not show it: the stamps are then taken for what the tool writes by default.
     pub stamps_guessed: bool,
     /// How it was compressed.
@@ -221,9 +221,9 @@ impl File {
         let decision = self.decision.unwrap_or_else(|| decide(&[], false, facts.resolution));
         let mut stamps_guessed = false;
         let stamps_how = match facts.stamps {
-            Stamps::Start => "fixed by the format".to_owned(),
-            Stamps::End if facts.ends => "fixed by the format; the times taken are subtracted".to_owned(),
-            Stamps::End => "fixed by the format; without the times taken, ends stand for starts".to_owned(),
+            Stamps::Start => StampsHow::Format,
+            Stamps::End if facts.ends => StampsHow::Subtracted,
+            Stamps::End => StampsHow::NoTimes,
             Stamps::Ambiguous => {
                 facts.stamps = if decision.ends { Stamps::End } else { Stamps::Start };
                 stamps_guessed = !decision.sure;
@@ -363,7 +363,8 @@ mod tests {
         let (records, finished) = written(text.as_bytes(), false).unwrap();
         assert_eq!((finished.facts.stamps, finished.rows), (Stamps::End, rows as u64));
         assert!(
-            !finished.stamps_guessed && finished.stamps_how.starts_with("read so, 0 of "),
+            !finished.stamps_guessed
+                && matches!(finished.stamps_how, StampsHow::Overlap { ends: true, overlapping: 0, .. }),
             "{finished:?}"
         );
         for (k, (r, &(end, i))) in (0_u64..).zip(records.iter().zip(&ends)) {
@@ -393,6 +394,6 @@ mod tests {
         let options = Options { columns: Some("start=1,label=6".to_owned()), ..Options::default() };
         let (records, finished) = read(file.path(), &options, false).unwrap();
         assert_eq!((records.len(), finished.format, finished.facts.stamps), (1, "columns", Stamps::Start));
-        assert_eq!(finished.stamps_how, "fixed by the format");
+        assert_eq!(finished.stamps_how, StampsHow::Format);
     }
 }

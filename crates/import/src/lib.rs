@@ -36,4 +36,5 @@ pub use file::{File, Finished};
 pub use format::{Clock, Facts, Format, Outcomes, Reader, Stamps};
 pub use names::Names;
 pub use options::Options;
+pub use order::StampsHow;
 pub use rows::{BadRow, BadRows, Rows, Tables, Unreadable};

@@ -11,14 +11,82 @@
 use crate::slope::{Pair, Slope, slope};
 use headway_base::{Nanos, Record, Stamp};
 
+/// How it is known whether stamps are starts or ends.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum StampsHow {
+    /// The format says so.
+    #[default]
+    Format,
+    /// The format says that they are ends, and the times taken are subtracted.
+    Subtracted,
+    /// The format says that they are ends, and has no times taken: ends stand for starts.
+    NoTimes,
+    /// Requests of a thread do not overlap as they are read.
+    Overlap {
+        /// Whether they are ends.
+        ends: bool,
+        /// Requests that begin before the one before in their thread is over.
+        overlapping: u64,
+        /// As many by the other reading.
+        otherwise: u64,
+        /// Of so many.
+        pairs: u64,
+    },
+    /// The time between two stamps of a thread, by the elapsed time of the second request.
+    Slope {
+        /// Whether they are ends: the slope is 1 and not 0.
+        ends: bool,
+        /// The slope.
+        slope: f64,
+        /// Its standard error.
+        se: f64,
+        /// Pairs of stamps.
+        n: u64,
+    },
+    /// Rows are in the order of stamp + elapsed, and so the stamps are starts.
+    ByElapsed {
+        /// Rows that come before the one above by stamp + elapsed.
+        back: u64,
+        /// As many by their stamps.
+        stamps_back: u64,
+        /// Of so many.
+        pairs: u64,
+    },
+    /// Rows are in the order of the stamps but for a few, and so the stamps are ends.
+    ByStamps {
+        /// Rows that come before the one above by stamp + elapsed.
+        elapsed_back: u64,
+        /// As many by their stamps.
+        back: u64,
+        /// Of so many.
+        pairs: u64,
+    },
+    /// Not shown, and so what the tool writes by default: rows are in the order of the stamps, and the threads do not tell.
+    Sorted {
+        /// Rows that come before the one above by their stamps.
+        back: u64,
+        /// Of so many.
+        pairs: u64,
+    },
+    /// Not shown, and so what the tool writes by default: neither the threads nor the order of the rows tell.
+    Untold {
+        /// Rows that come before the one above by stamp + elapsed.
+        elapsed_back: u64,
+        /// As many by their stamps.
+        back: u64,
+        /// Of so many.
+        pairs: u64,
+    },
+}
+
 /// What the rows say of ambiguous stamps.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Decision {
     pub ends: bool,
     /// Whether a witness was sure; else it is the tool's default.
     pub sure: bool,
-    /// How it was decided: a clause that goes in brackets behind the decision.
-    pub how: String,
+    /// How it was decided.
+    pub how: StampsHow,
 }
 
 /// One row as it would be read: its stamp taken for the start.
@@ -166,70 +234,36 @@ pub(crate) fn decide(records: &[Record], users: bool, digit: Nanos) -> Decision 
 
 /// The witnesses in the order of their weight.
 fn conclude(overlap: &Contest, slope: Option<Slope>, order: &Contest) -> Decision {
-    let decided = |ends: bool, how: String| Decision { ends, sure: true, how };
+    let decided = |ends: bool, how: StampsHow| Decision { ends, sure: true, how };
+    let open = |how: StampsHow| Decision { ends: false, sure: false, how };
     let Contest { pairs, starts, ends } = overlap;
-    let (starts, ends) = (starts.times, ends.times);
-    let read_so = |these: u64, other: &str, those: u64| {
-        format!(
-            "read so, {these} of {pairs} requests begin before the one before in their thread is over; read as {other}, \
-             {those} do"
-        )
-    };
+    let (pairs, starts, ends) = (*pairs, starts.times, ends.times);
+    let overlapping =
+        |ends, overlapping, otherwise| StampsHow::Overlap { ends, overlapping, otherwise, pairs };
     match overlap.says() {
-        Says::Starts => return decided(false, read_so(starts, "ends", ends)),
-        Says::Ends => return decided(true, read_so(ends, "starts", starts)),
+        Says::Starts => return decided(false, overlapping(false, starts, ends)),
+        Says::Ends => return decided(true, overlapping(true, ends, starts)),
         Says::Nothing => {}
     }
     if let Some(slope) = slope {
-        let how = |contains: &str, other: &str| {
-            format!(
-                "the time between two stamps of a thread {contains} the second request's elapsed time: slope {:.2} +- \
-                 {:.2} over {} pairs, {other}",
-                slope.value, slope.se, slope.n
-            )
-        };
-        if slope.is(0.0) {
-            return decided(false, how("does not contain", "1 if they were ends"));
-        }
-        if slope.is(1.0) {
-            return decided(true, how("contains", "0 if they were starts"));
+        for (ends, value) in [(false, 0.0), (true, 1.0)] {
+            if slope.is(value) {
+                let how = StampsHow::Slope { ends, slope: slope.value, se: slope.se, n: slope.n };
+                return decided(ends, how);
+            }
         }
     }
     let Contest { pairs, starts, ends } = order;
-    let (back, small) = (ends.all, ends.small);
+    let (pairs, back, small) = (*pairs, ends.all, ends.small);
     let (starts, ends) = (starts.times, ends.times);
-    let falls = format!("{back} of {pairs} stamps are before that of the row above");
     match order.says() {
-        Says::Starts => decided(
-            false,
-            format!(
-                "rows are in the order of stamp + elapsed ({starts} of {pairs} fall back), not of the stamps ({ends} do)"
-            ),
-        ),
+        Says::Starts => decided(false, StampsHow::ByElapsed { back: starts, stamps_back: ends, pairs }),
         // As a tool writes them: nearly in order. A file in perfect order may have been sorted by its stamps.
-        Says::Ends if small >= FEWEST && 5 * small >= 4 * back => decided(
-            true,
-            format!(
-                "rows are in the order of the stamps but for {ends} of {pairs}, as a tool writes them that stamps ends; \
-                 {starts} of stamp + elapsed fall back"
-            ),
-        ),
-        Says::Ends => Decision {
-            ends: false,
-            sure: false,
-            how: format!(
-                "JMeter's default, not shown: {falls}, so the file was sorted by its stamps, or stamps ends; its threads \
-                 do not tell"
-            ),
-        },
-        Says::Nothing => Decision {
-            ends: false,
-            sure: false,
-            how: format!(
-                "JMeter's default, not shown: neither the threads nor the order of the rows tell ({falls}, {starts} in \
-                 stamp + elapsed)"
-            ),
-        },
+        Says::Ends if small >= FEWEST && 5 * small >= 4 * back => {
+            decided(true, StampsHow::ByStamps { back: ends, elapsed_back: starts, pairs })
+        }
+        Says::Ends => open(StampsHow::Sorted { back, pairs }),
+        Says::Nothing => open(StampsHow::Untold { back, elapsed_back: starts, pairs }),
     }
 }
 
@@ -281,12 +315,24 @@ mod tests {
         records
     }
 
-    /// Whether they are ends, whether that is sure, and how the words on it begin.
-    fn decided(records: &[Record], users: bool) -> (bool, bool, String) {
+    /// Whether they are ends, whether that is sure, and what tells.
+    fn decided(records: &[Record], users: bool) -> (bool, bool, &'static str) {
         let Decision { ends, sure, how } = decide(records, users, Nanos(1));
-        let beginning = how.split([',', ':', '(']).next().unwrap().trim_end().to_owned();
-        assert!(how.contains("read as starts, ") == (beginning == "read so" && ends), "{how}");
-        (ends, sure, beginning)
+        let tells = match how {
+            StampsHow::Overlap { ends: so, .. } => {
+                assert_eq!(so, ends);
+                "overlap"
+            }
+            StampsHow::Slope { ends: so, slope, .. } => {
+                assert!(so == ends && (slope - f64::from(u8::from(ends))).abs() < 0.3, "{slope}");
+                "slope"
+            }
+            StampsHow::ByElapsed { .. } => "by elapsed",
+            StampsHow::ByStamps { .. } => "by stamps",
+            StampsHow::Sorted { .. } | StampsHow::Untold { .. } => "default",
+            StampsHow::Format | StampsHow::Subtracted | StampsHow::NoTimes => "format",
+        };
+        (ends, sure, tells)
     }
 
     fn sorted(records: &[Record]) -> Vec<Record> {
@@ -299,7 +345,7 @@ mod tests {
     fn threads_tell_whatever_the_order_of_rows() {
         let starts = requests(5, 2);
         let ends = as_ends(&starts);
-        let read_so = |ends: bool| (ends, true, "read so".to_owned());
+        let read_so = |ends: bool| (ends, true, "overlap");
         let backwards = |records: &[Record]| records.iter().rev().copied().collect::<Vec<_>>();
         for change in [<[Record]>::to_vec as fn(&[Record]) -> Vec<Record>, sorted, backwards] {
             assert_eq!(decided(&change(&starts), true), read_so(false));
@@ -312,15 +358,8 @@ mod tests {
         for threads in [1, 5] {
             let starts = requests(threads, 1000);
             let ends = as_ends(&starts);
-            let words = "the time between two stamps of a thread";
-            assert_eq!(
-                decided(&sorted(&starts), true),
-                (false, true, format!("{words} does not contain the second request's elapsed time"))
-            );
-            assert_eq!(
-                decided(&sorted(&ends), true),
-                (true, true, format!("{words} contains the second request's elapsed time"))
-            );
+            assert_eq!(decided(&sorted(&starts), true), (false, true, "slope"));
+            assert_eq!(decided(&sorted(&ends), true), (true, true, "slope"));
         }
     }
 
@@ -329,22 +368,21 @@ mod tests {
         let mut starts = requests(5, 1000);
         starts.iter_mut().zip(0..).for_each(|(r, user)| r.user = user);
         let mut ends = as_ends(&starts);
-        assert_eq!(decided(&starts, true), (false, true, "rows are in the order of stamp + elapsed".into()));
+        assert_eq!(decided(&starts, true), (false, true, "by elapsed"));
         // In perfect order: sorted, or ends.
-        assert_eq!(decided(&ends, true), (false, false, "JMeter's default".into()));
-        assert_eq!(decided(&sorted(&starts), true), (false, false, "JMeter's default".into()));
+        assert_eq!(decided(&ends, true), (false, false, "default"));
+        assert_eq!(decided(&sorted(&starts), true), (false, false, "default"));
         // As they are written, some a little late.
         for k in (10..ends.len() - 1).step_by(40) {
             ends.swap(k, k + 1);
         }
-        let (ends, sure, how) = decided(&ends, true);
-        assert!(ends && sure && how.starts_with("rows are in the order of the stamps but for "), "{how}");
+        assert_eq!(decided(&ends, true), (true, true, "by stamps"));
     }
 
     #[test]
     fn nothing_tells_of_few_rows_or_of_equal_times() {
         let few = |records: Vec<Record>| records[..20].to_vec();
-        let default = (false, false, "JMeter's default".to_owned());
+        let default = (false, false, "default");
         for records in [few(requests(1, 1000)), as_ends(&few(requests(1, 1000))), Vec::new()] {
             assert_eq!(decided(&records, true), default);
         }

@@ -3,7 +3,7 @@
 
 use headway_base::{Kind, Nanos, Record};
 use headway_import::source::Progress;
-use headway_import::{Error, File, Finished, Options, Rows, Stamps};
+use headway_import::{Error, File, Finished, Options, Rows, Stamps, StampsHow};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -275,12 +275,12 @@ fn a_log_of_ends_without_times_taken_subtracts_nothing() {
     let (records, finished) = read_with(line.as_bytes(), &with(format), false).unwrap();
     assert_eq!((records[0].started, records[0].done), (records[0].done.into(), Nanos::from_millis(FIRST_MS)));
     assert_eq!(finished.facts.stamps, Stamps::End);
-    assert_eq!(finished.stamps_how, "fixed by the format; without the times taken, ends stand for starts");
+    assert_eq!(finished.stamps_how, StampsHow::NoTimes);
     let timed = line.replace(" 200\n", " 200 0.018\n");
     let (records, finished) =
         read_with(timed.as_bytes(), &with(&format!("{format} $request_time")), false).unwrap();
     assert_eq!(records[0].started, Nanos::from_millis(FIRST_MS - 18).into());
-    assert_eq!(finished.stamps_how, "fixed by the format; the times taken are subtracted");
+    assert_eq!(finished.stamps_how, StampsHow::Subtracted);
 }
 
 /// Sessions are rows too: what is said of a file without any readable row does not hold.

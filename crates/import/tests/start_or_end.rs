@@ -4,7 +4,7 @@
 
 use headway_base::random::{Draws, Stream};
 use headway_import::source::Progress;
-use headway_import::{File, Options, Rows, Stamps};
+use headway_import::{File, Options, Rows, Stamps, StampsHow};
 use std::fmt::Write as _;
 
 /// Who sends, and when.
@@ -174,7 +174,7 @@ fn lines(case: &Case, rows: &[(f64, f64, usize)], dice: &mut Dice) -> Vec<String
 }
 
 /// The same of a made file.
-fn read(case: &Case) -> (bool, bool, String) {
+fn read(case: &Case) -> (bool, bool, StampsHow) {
     let mut dice = Dice(Stream::new(case.seed, "start or end").item(case.grid as u64));
     let rows = requests(case.load, case.law, ROWS, &mut dice);
     let text = match case.order {
@@ -188,7 +188,7 @@ fn read(case: &Case) -> (bool, bool, String) {
 }
 
 /// Whether the stamps of a file of these lines are taken for ends, whether that is a guess, and how it was decided.
-fn told(text: &str) -> (bool, bool, String) {
+fn told(text: &str) -> (bool, bool, StampsHow) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
     let mut open = File::open(file.path(), &Options::default(), Progress::default()).unwrap();
@@ -233,7 +233,7 @@ fn table(seeds: u64) -> (String, [[Tally; 4]; LOADS.len()]) {
                     let column = usize::from(grid > 1) * 2 + usize::from(!matches!(order, Order::Written));
                     cells[column].push(said == ends, guessed);
                     if said != ends && !guessed {
-                        println!("wrong: {case:?}: {how}");
+                        println!("wrong: {case:?}: {how:?}");
                     }
                 }
             }
@@ -280,7 +280,7 @@ fn a_real_file_of_starts_is_one_in_any_order() {
         };
         let (ends, guessed, how) = told(&records.iter().map(line).collect::<String>());
         // Stamps of whole seconds hide it, and decide nothing.
-        assert!(!ends && (!guessed || grid > 1), "{order} {grid}: {how}");
+        assert!(!ends && (!guessed || grid > 1), "{order} {grid}: {how:?}");
     }
 }
 
@@ -297,7 +297,7 @@ fn what_the_rows_show_is_so() {
                 assert_eq!(
                     (said, guessed),
                     (ends && shown, !shown),
-                    "{name}, {order:?}, ends: {ends}: {how}"
+                    "{name}, {order:?}, ends: {ends}: {how:?}"
                 );
             }
         }

@@ -8,7 +8,7 @@ use headway_stats::comparison::{Comparison, NotTold};
 use headway_stats::study::Study;
 use headway_stats::summary::evidence::{Model, Remark};
 use headway_stats::summary::{
-    Evidence, NotComputed, Recorded, RuleResult, Stated, Text, ThresholdResult, Unsteady, Why,
+    Evidence, NotComputed, Recorded, RuleResult, StampsHow, Stated, Text, ThresholdResult, Unsteady, Why,
 };
 
 /// The document with every sentence in its place.
@@ -28,6 +28,9 @@ pub(crate) fn of_summary(summary: &Summary) -> Summary {
     }
     if let Some(generator) = &mut document.generator {
         generator.waiting = words::waiting::waited(generator).map(Text::by_report);
+    }
+    for file in document.audit.iter_mut().flat_map(|audit| &mut audit.files) {
+        file.stamps_how.iter_mut().for_each(stamps_how);
     }
     for offset in document.audit.iter_mut().flat_map(|audit| &mut audit.offsets) {
         offset.how = Text::by_report(words::audit::how(offset));
@@ -113,6 +116,13 @@ fn stated(stated: &mut Stated<Why>) {
     stated.text = why::why(stated);
     if let Why::NotSteady { because: Some(because) } = &mut stated.why {
         unsteady(because);
+    }
+}
+
+fn stamps_how(stated: &mut Stated<StampsHow>) {
+    stated.text = why::stamps_how(stated);
+    if let StampsHow::User { because, .. } = &mut stated.why {
+        stamps_how(because);
     }
 }
 

@@ -706,6 +706,50 @@ fn a_run_that_went_well_takes_22_lines_and_each_thing_to_know_takes_few_more() {
     assert_eq!(lines(&|s| steps(s, 80)), 2 + 8 + 1);
 }
 
+/// Lines that the first screen of that run may take.
+fn most_lines(summary: &Summary) -> usize {
+    use headway_report::words::{self, ReasonId};
+    use headway_stats::summary::{FindingId, Severity};
+    // A heading, a blank line, a line for each, and one for the rest.
+    let table = |rows: usize| if rows == 0 { 0 } else { 2 + rows.min(8) + usize::from(rows > 8) };
+    let steps = summary.by_label.len();
+    let kinds = if words::tells_outcomes(summary) { words::brief::failures(summary).len() } else { 0 };
+    // Lines of their own say these two.
+    let said = [ReasonId::Finding(FindingId::Errors), ReasonId::Finding(FindingId::Censored)];
+    let reasons = words::reasons(summary);
+    let findings = reasons.iter().filter(|of| of.severity > Severity::Info && !said.contains(&of.id)).count();
+    let model = summary.simulation.as_ref().map_or(0, |simulation| table(simulation.parts.len()) + 2);
+    22 + summary.thresholds.len()
+        + 4 * kinds.min(4)
+        + usize::from(kinds > 4)
+        + 3 * findings
+        // That times are of another load, or that the run was cut short, is something to know too.
+        + usize::from(words::caveat(summary).is_some())
+        + if words::interruption(summary).is_some() { 3 } else { 0 }
+        + usize::from(findings > 0)
+        + if steps > 1 { table(steps) } else { 0 }
+        + model
+}
+
+#[test]
+fn the_first_screen_of_every_sample_keeps_to_its_lines() {
+    let (mut seen, mut long) = (0, String::new());
+    for (name, make) in samples::ALL {
+        let summary = make();
+        if summary.audit.is_some() {
+            continue;
+        }
+        let shown = screen(&summary);
+        let (lines, most) = (shown.lines().count(), most_lines(&summary));
+        if lines > most {
+            long += &format!("{name}: {lines} lines of at most {most}\n{shown}\n");
+        }
+        assert!(shown.lines().all(|line| columns(line) <= 80), "{name}:\n{shown}");
+        seen += 1;
+    }
+    assert!(seen > 15 && long.is_empty(), "{seen}\n{long}");
+}
+
 #[test]
 fn the_answer_of_an_audit_takes_22_lines_and_six_where_stamps_are_too_coarse() {
     let audits = samples::ALL.iter().filter(|(_, make)| make().audit.is_some());

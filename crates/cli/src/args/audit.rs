@@ -112,7 +112,7 @@ pub struct AuditOutput {
     /// Show all of the report: files, evidence of the pattern, tables
     #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
     pub details: bool,
-    /// No progress, and no report but the exit code
+    /// Print no progress and no report; the exit code tells the verdict
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
     /// Exit with 97 if the verdict on the load (--expect) is INCONCLUSIVE

@@ -124,7 +124,7 @@ pub struct CompareArgs {
     /// Show all rows
     #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
     pub details: bool,
-    /// No progress, and no report but the exit code
+    /// Print no progress and no report; the exit code tells the outcome
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
     /// Exit with 97 if a condition of --fail-if is neither shown nor excluded

@@ -13,7 +13,7 @@ const MOST_DECIMALS: usize = 12;
 
 const OUT: &str = "The folder of the results, of a run (as of a live one) or a study (study.json, report.html); must not exist, or be \
                    empty [default: none, or with --log headway-runs/<time>-<name>]";
-const QUIET: &str = "No progress, and no report but the exit code";
+const QUIET: &str = "Print no progress and no report; the exit code tells the outcome";
 const NO_LOG: &str = "With --out: keep no record of single requests in the folder of a run";
 
 /// `headway sim`.

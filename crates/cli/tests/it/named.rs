@@ -10,7 +10,8 @@ fn a_file_is_no_host_whatever_its_name() {
     assert!(!is_named(path.to_str().unwrap()));
     fs::write(&path, "journey: [ { get: / } ]\n").unwrap();
     assert!(is_named(path.to_str().unwrap()));
-    assert!(!is_named(folder.path().to_str().unwrap()));
+    // A folder is refused as what it is.
+    assert!(is_named(folder.path().to_str().unwrap()));
     for (text, file) in
         [("gone.yaml", true), ("./a/b.yml", true), ("http://h/x.yaml", false), ("localhost:8080", false)]
     {

@@ -9,7 +9,7 @@ use crate::Error;
 use headway_base::Nanos;
 use headway_import::{Clock, Facts, Finished, Outcomes, Stamps};
 use headway_stats::Summary;
-use headway_stats::summary::{AuditFile, Stream, UnreadableRow, Why};
+use headway_stats::summary::{AuditFile, StampsHow, Stream, UnreadableRow, Why};
 use jiff::tz::TimeZone;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) fn of_results(finished: &Finished) -> AuditFile {
     AuditFile {
         format: finished.format.to_owned(),
         compression: finished.compression.map(str::to_owned),
-        stamps_how: finished.stamps_how.clone(),
+        stamps_how: Some(known_by(finished.stamps_how).into()),
         unreadable: finished.unreadable,
         examples: examples.collect(),
         left_out: finished.left_out.iter().map(|&(why, n)| (why.to_owned(), n)).collect(),
@@ -36,11 +36,28 @@ pub(super) fn of_run(log: &Path, facts: &Facts, simulated: Option<&str>) -> Audi
     let parquet = log.extension().is_some_and(|e| e == "parquet");
     AuditFile {
         format: if parquet { "headway-parquet" } else { "headway-run" }.to_owned(),
-        stamps_how: match simulated {
-            Some(seed) => format!("simulated, seed {seed}: virtual time, which began at no date"),
-            None => "the run's own clock, read just before the first system call of each request".to_owned(),
-        },
+        stamps_how: Some(match simulated {
+            Some(seed) => StampsHow::Simulated { seed: seed.to_owned() }.into(),
+            None => StampsHow::OwnClock.into(),
+        }),
         ..of_facts(facts)
+    }
+}
+
+fn known_by(how: headway_import::StampsHow) -> StampsHow {
+    use headway_import::StampsHow as Of;
+    match how {
+        Of::Format => StampsHow::Format,
+        Of::Subtracted => StampsHow::Subtracted,
+        Of::NoTimes => StampsHow::NoTimes,
+        Of::Overlap { ends, overlapping, otherwise, pairs } => {
+            StampsHow::Overlap { ends, overlapping, otherwise, pairs }
+        }
+        Of::Slope { ends, slope, se, n } => StampsHow::Slope { ends, slope, se, n },
+        Of::ByElapsed { back, stamps_back, pairs } => StampsHow::ByElapsed { back, stamps_back, pairs },
+        Of::ByStamps { back, elapsed_back, pairs } => StampsHow::ByStamps { back, elapsed_back, pairs },
+        Of::Sorted { back, pairs } => StampsHow::Sorted { back, pairs },
+        Of::Untold { back, elapsed_back, pairs } => StampsHow::Untold { back, elapsed_back, pairs },
     }
 }
 

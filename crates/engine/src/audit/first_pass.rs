@@ -12,8 +12,9 @@ use headway_base::{Nanos, Record};
 use headway_import::{Clock, Facts, Names, Rows, Stamps};
 use headway_records::spool::MEMORY;
 use headway_records::{Spool, Spooled};
+use headway_report::words::why::stamps_how;
 use headway_stats::audit::Survey;
-use headway_stats::summary::{AuditFile, Stream};
+use headway_stats::summary::{AuditFile, StampsHow, Stream};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -140,11 +141,14 @@ pub(super) fn read_all(settings: &AuditSpec, watch: &mut dyn Watch) -> Result<Re
     // The rows that cannot be read are of use above all where they are why nothing is audited.
     read.and(unreadable.finish().map_err(Error::from))?;
     reading.finish();
-    if settings.stamps.is_some() && files.iter().all(|f| !f.file.stamps_how.starts_with(BY_USER)) {
+    let by_user = |f: &FileRead| {
+        f.file.stamps_how.as_ref().is_some_and(|how| matches!(how.why, StampsHow::User { .. }))
+    };
+    if settings.stamps.is_some() && !files.iter().any(by_user) {
         return Err(Error::usage(anyhow!(
             "--stamps: the formats of these files leave no choice ({}: {})",
             files[0].file.format,
-            files[0].file.stamps_how
+            files[0].file.stamps_how.as_ref().map(stamps_how).unwrap_or_default()
         )));
     }
     let of_server = |f: &FileRead| OF_SERVERS.contains(&f.file.format.as_str());
@@ -290,9 +294,6 @@ fn read_one(
     })
 }
 
-/// How a file's stamps are said to be known if the user has said it.
-const BY_USER: &str = "--stamps";
-
 /// Takes the user's word for what ambiguous stamps are.
 fn restamped(settings: &AuditSpec, kept: Keeper, ended: &mut super::input::Ended) -> Result<Keeper, Error> {
     let Some(wanted) = settings.stamps.filter(|_| ended.ambiguous) else { return Ok(kept) };
@@ -300,10 +301,10 @@ fn restamped(settings: &AuditSpec, kept: Keeper, ended: &mut super::input::Ended
         Stamps::End => ("end", Shift::Subtract),
         _ => ("start", Shift::Add),
     };
-    ended.file.stamps_how = format!(
-        "{BY_USER} {word} says so; without it they would be taken for {}s: {}",
-        ended.file.stamps, ended.file.stamps_how
-    );
+    ended.file.stamps_how = ended.file.stamps_how.take().map(|because| {
+        let (ends, otherwise_ends) = (wanted == Stamps::End, ended.file.stamps == "end");
+        StampsHow::User { ends, otherwise_ends, because: Box::new(because) }.into()
+    });
     if ended.facts.stamps == wanted {
         return Ok(kept);
     }

@@ -271,11 +271,11 @@ mod tests {
             assert_eq!(
                 (finished.rows, finished.facts.stamps),
                 (rows, stamps),
-                "{name}: {}",
+                "{name}: {:?}",
                 finished.stamps_how
             );
             // Few rows may show nothing.
-            assert!(!finished.stamps_guessed || rows <= 150, "{name}: {}", finished.stamps_how);
+            assert!(!finished.stamps_guessed || rows <= 150, "{name}: {:?}", finished.stamps_how);
             assert_eq!(finished.left_out, Vec::from_iter(left_out), "{name}");
         }
     }

@@ -1,5 +1,5 @@
-//! The first screen of a run: at most 22 lines when all is well and there is one step. Each threshold, kind of failure and step adds a
-//! line, each finding at most three.
+//! The first screen of a run: at most 22 lines when all is well and there is one step. Each threshold, kind of failure, step and part of a
+//! model adds a line, each finding at most three, as do the reasons of a kind of failure and what helps.
 //!
 //! Deliberately absent: evidence, reasons of missing numbers, and rows that few need. The detailed page has them (`--details`), as have
 //! HTML and JSON.
@@ -43,7 +43,7 @@ pub(super) fn render(page: &mut Page, summary: &Summary, style: &Style) {
     }
     findings.for_each(|reason| finding(page, reason));
     page.blank();
-    page.marked(0, "", Tone::Plain, &brief::subject(summary));
+    page.marked(0, "", Tone::Plain, &fitting(&brief::subject(summary), WIDTH, 2));
     page.labelled("load", Tone::Plain, &brief::load(summary));
     if let Some(text) = brief::connecting(summary) {
         page.labelled("connect", Tone::Plain, &text);
@@ -131,10 +131,6 @@ fn times(page: &mut Page, summary: &Summary) {
         return page.labelled("times", Tone::Plain, words::NO_RESPONSE_TIME);
     }
     page.blank();
-    let conditional = words::conditional(summary);
-    if !conditional.is_empty() {
-        page.marked(INDENT, "", Tone::Faint, &format!("Times{conditional}"));
-    }
     let mut flag = "  ";
     if let Some(caveat) = words::caveat(summary) {
         let tone = words::load(summary).tone;
@@ -148,9 +144,12 @@ fn times(page: &mut Page, summary: &Summary) {
         cells.for_each(|cell| missing |= cell.why.take().is_some());
         table(page, &times, flag);
     }
+    let conditional = words::conditional(summary);
+    let conditional = conditional.trim().trim_matches(['(', ')']);
     let notes = [
-        (missing, "- cannot be computed: --details says why"),
-        (summary.response.censored > 0, "> is a lower bound: some requests got no response"),
+        (!conditional.is_empty(), conditional),
+        (missing, "- not computed: see --details"),
+        (summary.response.censored > 0, "> lower bound: some got no response"),
         (
             words::generator_share::marked(summary).is_some(),
             "* over 5 % of it may be the generator's own delay: --details",
@@ -203,19 +202,22 @@ fn failures(page: &mut Page, summary: &Summary) {
             span(Tone::Plain, kind.what.clone()),
         ];
         page.line(&line);
-        let lines = if kind.why.len() == 1 { 2 } else { 1 };
-        for (i, why) in kind.why.iter().enumerate() {
-            let more = match kind.more {
-                more @ 1.. if i + 1 == kind.why.len() => {
-                    format!(" ... and {}", plural(more as u64, "more reason"))
-                }
+        let room = WIDTH - 5 - NEXT.len();
+        let advice = kind.advice.first().map(|advice| fitting(advice, room, 2));
+        // Why and what helps take three lines: what helps is whole.
+        let lines = (3 - advice.as_ref().map_or(0, |advice| wrap(advice, room).len())).min(2);
+        let shown = kind.why.len().min(lines);
+        let more = kind.more + kind.why.len() - shown;
+        for (i, why) in kind.why.iter().take(shown).enumerate() {
+            let more = match more {
+                1.. if i + 1 == shown => format!(" ... and {}", plural(more as u64, "more reason")),
                 _ => String::new(),
             };
-            let text = fitting(why, WIDTH - 5 - more.len(), lines);
+            let text = fitting(why, WIDTH - 5 - more.len(), lines / shown);
             page.marked(5, "", Tone::Plain, &format!("{text}{more}"));
         }
-        for advice in kind.advice.iter().take(1) {
-            page.marked(5, NEXT, Tone::Strong, &fitting(advice, WIDTH - 5 - NEXT.len(), 2));
+        if let Some(advice) = advice {
+            page.marked(5, NEXT, Tone::Strong, &advice);
         }
     }
     if kinds.len() > MOST_FAILURES {

@@ -288,7 +288,8 @@ pub fn file(file: &AuditFile, audit: &Audit) -> Vec<Fact> {
     } else {
         String::new()
     };
-    let how = if file.stamps_how.is_empty() { String::new() } else { format!(" ({})", file.stamps_how) };
+    let how = file.stamps_how.as_ref().map(super::why::stamps_how).filter(|how| !how.is_empty());
+    let how = how.map_or(String::new(), |how| format!(" ({how})"));
     facts.push(fact("stamps", format!("{which}{how}{digit}")));
     facts.extend(file.missing.iter().map(|sentence| fact("not in it", sentence)));
     if let Some(finer) =

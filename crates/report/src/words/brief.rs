@@ -18,7 +18,8 @@ pub fn pattern(summary: &Summary) -> Answer {
             format!("too few requests to tell; about {} would do", count(needed))
         }
         (Pattern::Undecided, ..) => "too little evidence to tell".to_owned(),
-        _ => return whole,
+        // The numbers come with --details.
+        _ => whole.meaning.split(" (").next().unwrap_or_default().to_owned(),
     };
     Answer { meaning, ..whole }
 }
@@ -103,7 +104,7 @@ pub fn subject(summary: &Summary) -> String {
     date.unwrap_or(&subject).to_owned()
 }
 
-/// `offered 200/s, sent 197/s, throughput 197/s, received 24.1 kB/s`.
+/// `offered 200/s, sent 197/s, throughput 197/s (24.1 KiB/s)`.
 pub fn load(summary: &Summary) -> String {
     let rates = &summary.rate;
     let bytes = |bytes: Option<f64>| bytes.map(|bytes| format!("{}/s", size(bytes)));
@@ -111,11 +112,14 @@ pub fn load(summary: &Summary) -> String {
     if let Some(connects) = &summary.connects {
         return attempts(connects, rates.offered.filter(|_| connects.sockets.is_none()));
     }
+    let with_bytes = |throughput| match bytes(rates.bytes_received) {
+        Some(bytes) => format!("{} ({bytes})", rate(throughput)),
+        None => rate(throughput),
+    };
     let parts = [
         ("offered", rates.offered.map(rate)),
         ("sent", rates.started.map(rate)),
-        ("throughput", rates.throughput.map(rate).filter(|_| answered)),
-        ("received", bytes(rates.bytes_received).filter(|_| answered)),
+        ("throughput", rates.throughput.map(with_bytes).filter(|_| answered)),
         ("in bytes", bytes(rates.bytes_sent).filter(|_| !answered)),
     ];
     let parts: Vec<String> =

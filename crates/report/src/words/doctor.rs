@@ -360,7 +360,7 @@ pub fn advice(summary: &Summary) -> Option<String> {
             ),
         }
     });
-    Some(format!("`headway doctor` with these arguments says what this machine allows{bound}"))
+    Some(format!("`headway doctor` with these arguments says what it allows{bound}"))
 }
 
 #[cfg(test)]
@@ -400,7 +400,7 @@ mod tests {
         summary.verdict.load = Some(LoadVerdict::Invalid);
         assert_eq!(
             advice(&summary).unwrap(),
-            "`headway doctor` with these arguments says what this machine allows; first to run out: file descriptors (250 \
+            "`headway doctor` with these arguments says what it allows; first to run out: file descriptors (250 \
              connections possible, 300 asked for)"
         );
         summary.verdict.load = Some(LoadVerdict::Valid);

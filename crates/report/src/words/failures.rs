@@ -64,7 +64,7 @@ pub fn advice(kind: KnownFailure) -> &'static str {
         KnownFailure::EmptyBody => {
             "The body was empty, not JSON: -H 'Accept: application/json' asks for JSON; `expect: { status: 200 }` finds a 204."
         }
-        KnownFailure::MissingVariable => "A response did not hold what a variable takes from it: give its `extract` a `default:`, or correct where it looks.",
+        KnownFailure::MissingVariable => "Give its `extract` a `default:`, or correct where it looks.",
     }
 }
 

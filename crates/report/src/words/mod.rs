@@ -94,13 +94,8 @@ pub fn load(summary: &Summary) -> Answer {
         }
         Some(LoadVerdict::Inconclusive) => {
             let open = having(RuleOutcome::Undecided);
-            let open =
-                if open == 0 { String::new() } else { format!(": {} undecided", plural(open, "rule")) };
-            (
-                "INCONCLUSIVE",
-                Tone::Warn,
-                format!("too little evidence to say whether it was sent as specified{open}"),
-            )
+            let open = if open == 0 { String::new() } else { format!(" ({})", plural(open, "rule")) };
+            ("INCONCLUSIVE", Tone::Warn, format!("undecided whether it was sent as specified{open}"))
         }
         None if summary.source == Source::Import && summary.plan.is_none() => (
             "not judged",

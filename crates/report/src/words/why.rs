@@ -3,7 +3,7 @@
 //! One sentence for each [`Why`]; documents that other versions wrote bring their own for those that this one does not know.
 
 use crate::format::{chosen, chosen_time, count, number, per_second_within, plural, share, time, times_what};
-use headway_stats::summary::{Disturbance, Grows, NotComputed, PlanPart, Stated, Unsteady, Why};
+use headway_stats::summary::{Disturbance, Grows, NotComputed, PlanPart, StampsHow, Stated, Unsteady, Why};
 
 /// The sentence for the number at that path; none where its document has no reason.
 pub fn missing(not_computed: &NotComputed, path: &str) -> Option<String> {
@@ -298,6 +298,78 @@ fn grew(growth: &Grows) -> String {
     format!("requests in {} grew by {}", growth.part, per_second_within(growth.per_second, growth.ci95))
 }
 
+/// How it is known whether stamps are starts or ends: a clause that goes in brackets behind which they are.
+pub fn stamps_how(stated: &Stated<StampsHow>) -> String {
+    let falls = |back: u64, pairs: u64| {
+        format!("{} of {} stamps are before that of the row above", count(back), count(pairs))
+    };
+    match &stated.why {
+        StampsHow::Format => "fixed by the format".to_owned(),
+        StampsHow::Subtracted => "fixed by the format; the times taken are subtracted".to_owned(),
+        StampsHow::NoTimes => {
+            "fixed by the format; without the times taken, ends stand for starts".to_owned()
+        }
+        StampsHow::Overlap { ends, overlapping, otherwise, pairs } => {
+            let other = if *ends { "starts" } else { "ends" };
+            format!(
+                "read so, {} of {} requests begin before the one before in their thread is over; read as {other}, {} do",
+                count(*overlapping),
+                count(*pairs),
+                count(*otherwise)
+            )
+        }
+        StampsHow::Slope { ends, slope, se, n } => {
+            let (contains, other) = match ends {
+                true => ("contains", "0 if they were starts"),
+                false => ("does not contain", "1 if they were ends"),
+            };
+            format!(
+                "the time between two stamps of a thread {contains} the second request's elapsed time: slope {slope:.2} +- \
+                 {se:.2} over {} pairs, {other}",
+                count(*n)
+            )
+        }
+        StampsHow::ByElapsed { back, stamps_back, pairs } => format!(
+            "rows are in the order of stamp + elapsed ({} of {} fall back), not of the stamps ({} do)",
+            count(*back),
+            count(*pairs),
+            count(*stamps_back)
+        ),
+        StampsHow::ByStamps { back, elapsed_back, pairs } => format!(
+            "rows are in the order of the stamps but for {} of {}, as a tool writes them that stamps ends; {} of stamp + elapsed \
+             fall back",
+            count(*back),
+            count(*pairs),
+            count(*elapsed_back)
+        ),
+        StampsHow::Sorted { back, pairs } => format!(
+            "JMeter's default, not shown: {}, so the file was sorted by its stamps, or stamps ends; its threads do not tell",
+            falls(*back, *pairs)
+        ),
+        StampsHow::Untold { back, elapsed_back, pairs } => format!(
+            "JMeter's default, not shown: neither the threads nor the order of the rows tell ({}, {elapsed_back} in stamp + \
+             elapsed)",
+            falls(*back, *pairs)
+        ),
+        StampsHow::User { ends, otherwise_ends, because } => {
+            let word = |ends: bool| if ends { "end" } else { "start" };
+            format!(
+                "--stamps {} says so; without it they would be taken for {}s: {}",
+                word(*ends),
+                word(*otherwise_ends),
+                stamps_how(because)
+            )
+        }
+        StampsHow::Simulated { seed } => {
+            format!("simulated, seed {seed}: virtual time, which began at no date")
+        }
+        StampsHow::OwnClock => {
+            "the run's own clock, read just before the first system call of each request".to_owned()
+        }
+        StampsHow::Other => stated.text.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,5 +391,27 @@ mod tests {
         let few = Why::Groups { left_out: 2, too_large: vec![7, 9], users: 3 };
         let text = "2 more groups were asked for than are told; --by-threads 7,9: there are 3 users, which stand for these groups";
         assert_eq!(why(&few.into()), text);
+    }
+
+    #[test]
+    fn how_stamps_are_known_is_said_with_its_numbers() {
+        let of = |how: StampsHow| stamps_how(&how.into());
+        let pairs = 46_110;
+        let by_rows = StampsHow::ByElapsed { back: 12, stamps_back: 20_871, pairs };
+        assert_eq!(
+            of(by_rows),
+            "rows are in the order of stamp + elapsed (12 of 46,110 fall back), not of the stamps (20,871 do)"
+        );
+        let overlap = StampsHow::Overlap { ends: true, overlapping: 0, otherwise: 9, pairs };
+        assert!(of(overlap).ends_with("read as starts, 9 do"));
+        let untold = StampsHow::Untold { back: 3, elapsed_back: 4, pairs };
+        let user =
+            StampsHow::User { ends: true, otherwise_ends: false, because: Box::new(untold.clone().into()) };
+        let said = of(user);
+        assert!(
+            said.starts_with("--stamps end says so; without it they would be taken for starts: JMeter's")
+        );
+        assert!(said.ends_with(&of(untold)) && said.contains("(3 of 46,110 stamps"), "{said}");
+        assert_eq!(stamps_how(&Stated::other("as an older version had it")), "as an older version had it");
     }
 }

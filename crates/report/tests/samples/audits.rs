@@ -7,8 +7,8 @@ use headway_stats::Summary;
 use headway_stats::summary::evidence::Cause;
 use headway_stats::summary::{
     Audit, AuditFile, Closed, Column, CountBin, CountCurve, Dispersion, Finding, HeadwayCurve, Ks, Measured,
-    P99Off, Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, Stated, Stream, Supported, Tables,
-    Text, ThreadGroup, Verdict, Why,
+    P99Off, Pattern, RateSummary, Resolution, SCHEMA, Severity, Source, StampsHow, Stated, Stream, Supported,
+    Tables, Text, ThreadGroup, Verdict, Why,
 };
 use serde::Deserialize;
 
@@ -42,7 +42,7 @@ pub(super) fn file(path: &str, format: &str, description: &str, rows: u64) -> Au
         format: format.into(),
         description: description.into(),
         stamps: "start".into(),
-        stamps_how: "the format stamps starts".into(),
+        stamps_how: Some(StampsHow::Format.into()),
         digit_s: 1e-3,
         rows,
         ..AuditFile::default()
@@ -161,7 +161,7 @@ pub fn audit_1830() -> Summary {
         serde_json::from_str(include_str!("audit_1830.json")).expect("the script wrote it in this shape");
     let mut audit = audit(
         vec![AuditFile {
-            stamps_how: "rows stand in the order of their ends, and their stamps do not".into(),
+            stamps_how: Some(StampsHow::ByElapsed { back: 12, stamps_back: 20_871, pairs: 46_110 }.into()),
             ..file("1830_AggRpt.csv", "jmeter-csv", "JMeter CSV, 10 columns without a header", 46_111)
         }],
         1e-3,
@@ -268,7 +268,7 @@ pub fn audit_coarse() -> Summary {
     let mut files = vec![file("k6.csv", "k6-csv", "k6 CSV", 4_002)];
     files[0].tool = Some("k6".into());
     files[0].stamps = "end".into();
-    files[0].stamps_how = "k6 stamps ends; each start is its end less its duration".into();
+    files[0].stamps_how = Some(StampsHow::Subtracted.into());
     files[0].digit_s = 1.0;
     files[0].left_out =
         vec![("samples of other metrics than requests".into(), 44_022), ("checks".into(), 12)];

@@ -119,11 +119,10 @@ pub fn audit_hostile() -> Summary {
     }];
     let audit = summary.audit.as_mut().expect("it is an audit");
     for file in &mut audit.files {
-        for text in
-            [&mut file.path, &mut file.format, &mut file.description, &mut file.stamps, &mut file.stamps_how]
-        {
+        for text in [&mut file.path, &mut file.format, &mut file.description, &mut file.stamps] {
             *text = attack.repeat(9);
         }
+        file.stamps_how = Some(Stated::other(attack.repeat(9)));
         file.tool = Some(attack.into());
         file.finer = Some(attack.into());
         file.missing = vec![attack.into(); 9];

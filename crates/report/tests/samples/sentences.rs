@@ -163,7 +163,10 @@ fn of(id: &FindingId) -> Vec<Evidence> {
         FindingId::FixedPacing => one(Cause::FixedPacing { users: 200.0, period_s: 2.0, cov: 0.02 }),
         FindingId::TimerTicks => one(Cause::TimerTicks { period_s: 0.01, mean_vector: 0.97, per_tick: 12.3 }),
         FindingId::GeneratorPauses => {
-            [1, 12].map(|n| Cause::GeneratorPauses { n, longest_s: 0.31, share: 0.77 }.into()).into()
+            let caught_up =
+                [1, 12].map(|n| Cause::GeneratorPauses { n, longest_s: 0.31, share: 0.77 }.into());
+            let lost = Cause::LostTime { n: 7, longest_s: 0.42, share: 0.93 }.into();
+            caught_up.into_iter().chain([lost]).collect()
         }
         FindingId::FeedbackLoop => {
             [1, 12].map(|n| Cause::FeedbackLoop { n, longest_s: 0.31, share: 0.77 }.into()).into()

@@ -4,7 +4,7 @@
 //! stands.
 
 use super::known::known;
-use super::{FindingId, LoadVerdict, Pattern, Text};
+use super::{FindingId, LoadVerdict, Pattern, StampsHow, Stated, Text};
 use serde::{Deserialize, Serialize};
 
 /// The audit's block.
@@ -157,8 +157,8 @@ pub struct AuditFile {
     pub compression: Option<String>,
     /// `start` or `end`: what its stamps tell.
     pub stamps: String,
-    /// How that is known, in words.
-    pub stamps_how: String,
+    /// How that is known.
+    pub stamps_how: Option<Stated<StampsHow>>,
     /// What the last digit of a stamp is worth, in seconds.
     pub digit_s: f64,
     /// Requests read.

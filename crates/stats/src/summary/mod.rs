@@ -67,7 +67,7 @@ pub use verdict::{
     TimeScaleFrom, Verdict,
 };
 
-pub use why::{DependsOn, Disturbance, Grows, PlanPart, Reason, Stated, Unsteady, Why};
+pub use why::{DependsOn, Disturbance, Grows, PlanPart, Reason, StampsHow, Stated, Unsteady, Why};
 
 use crate::setup::Workload;
 use serde::{Deserialize, Serialize};

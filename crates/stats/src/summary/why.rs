@@ -58,7 +58,17 @@ impl<'de, T: Reason + Deserialize<'de>> Deserialize<'de> for Stated<T> {
             #[serde(default)]
             text: String,
         }
-        let Both { why, text } = Both::<T>::deserialize(deserializer)?;
+        /// Some older documents have the sentence alone.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either<T> {
+            Sentence(String),
+            Both(Both<T>),
+        }
+        let Both { why, text } = match Either::<T>::deserialize(deserializer)? {
+            Either::Sentence(text) => return Ok(Stated::other(text)),
+            Either::Both(both) => both,
+        };
         Ok(match why {
             Written::Known(why) if !why.is_other() => Stated { why, text: String::new() },
             Written::Known(_) => Stated { why: T::OTHER, text },
@@ -352,6 +362,50 @@ impl Reason for Unsteady {
     }
 }
 
+/// How it is known whether the stamps of an audited file are starts or ends.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "fields are the numbers of the sentence: rows or requests, `pairs` that they are of; `ends`: they are ends"
+)]
+pub enum StampsHow {
+    /// The format says so.
+    Format,
+    /// The format says that they are ends, and the times taken are subtracted.
+    Subtracted,
+    /// The format says that they are ends, and has no times taken: ends stand for starts.
+    NoTimes,
+    /// Requests of a thread overlap; `otherwise`: by the other reading.
+    Overlap { ends: bool, overlapping: u64, otherwise: u64, pairs: u64 },
+    /// Slope of the time between two stamps of a thread over the elapsed time of the second request.
+    Slope { ends: bool, slope: f64, se: f64, n: u64 },
+    /// Rows are in the order of stamp + elapsed; `back`: rows that are not, `stamps_back`: by their stamps.
+    ByElapsed { back: u64, stamps_back: u64, pairs: u64 },
+    /// Rows are in the order of the stamps but for `back`; `elapsed_back`: by stamp + elapsed.
+    ByStamps { back: u64, elapsed_back: u64, pairs: u64 },
+    /// Not shown: the rows are in the order of the stamps.
+    Sorted { back: u64, pairs: u64 },
+    /// Not shown: nothing tells.
+    Untold { back: u64, elapsed_back: u64, pairs: u64 },
+    /// The user says so (`--stamps`); `because`: how the other reading would be known where the user says nothing.
+    User { ends: bool, otherwise_ends: bool, because: Box<Stated<StampsHow>> },
+    /// A simulation of that seed: virtual time.
+    Simulated { seed: String },
+    /// The run's own clock, read just before the first system call of each request.
+    OwnClock,
+    /// A reason of another version: its text is all there is.
+    Other,
+}
+
+impl Reason for StampsHow {
+    const OTHER: StampsHow = StampsHow::Other;
+
+    fn is_other(&self) -> bool {
+        matches!(self, StampsHow::Other)
+    }
+}
+
 /// How fast the number of requests in a part grows.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Grows {
@@ -402,6 +456,7 @@ mod tests {
         ] {
             assert_eq!(read(unknown), Stated { why: Why::Other, text: "it rained".into() });
         }
+        assert_eq!(read(r#""it rained""#), Stated { why: Why::Other, text: "it rained".into() });
         let nested = Why::NotSteady { because: Some(Box::new(Unsteady::Correlated { lag1: 0.5 }.into())) };
         let written = serde_json::to_string(&Stated::from(nested.clone())).unwrap();
         assert_eq!(read(&written), nested.into(), "{written}");

@@ -30,6 +30,7 @@ pub(super) fn told(of: &Cause) -> Told {
         Cause::ConstantRate { .. }
         | Cause::TimerTicks { .. }
         | Cause::GeneratorPauses { .. }
+        | Cause::LostTime { .. }
         | Cause::FeedbackLoop { .. }
         | Cause::UnknownCause { .. }
         | Cause::SessionsJudged { .. } => told,
@@ -122,6 +123,14 @@ fn text(of: &Cause) -> String {
             time(*longest_s),
             share(*of_excess)
         ),
+        Cause::LostTime { n, longest_s, share: of_excess } => format!(
+            "The generator stood still {}, for up to {}, and lost the time. All its clients stopped together and went on where they \
+             were; few requests were waiting for a response. Such pauses (a busy machine, a suspended process) make {} of the \
+             excess; the times are listed.",
+            plural(*n, "time"),
+            time(*longest_s),
+            share(*of_excess)
+        ),
         Cause::FeedbackLoop { n, longest_s, share: of_excess } => format!(
             "The target's stalls shape the load: {}, for up to {}, no user sent before it had its response. This closed-loop feedback \
              makes {} of the excess. Independent users would have gone on coming.",
@@ -135,8 +144,8 @@ fn text(of: &Cause) -> String {
                 n => format!("The {} longest such gaps make", count(*n)),
             };
             format!(
-                "No request left for {}, and nothing was made up for afterwards. An interrupted test, several tests in one file, or a \
-                 clock that was set do that. {gaps} {} of the excess; the times are listed.",
+                "No request left for {}, and nothing was made up for afterwards. An interrupted test, several tests in one file, a \
+                 generator that was stopped, or a clock that was set do that. {gaps} {} of the excess; the times are listed.",
                 time(*longest_s),
                 share(*of_excess)
             )

@@ -43,6 +43,10 @@ const EXPLAINS: f64 = 0.5;
 /// So few gaps that make nearly all of the excess are an interruption, and not what the load is like.
 const FEW_GAPS: usize = 3;
 const NEARLY_ALL: f64 = 0.8;
+/// A pause of a generator is shorter than this share of the load: a longer gap is an end and a new beginning.
+const BRIEF: f64 = 0.05;
+/// Outside of the gaps headways vary no more (CoV^2) where the gaps are what is wrong with the load.
+const AS_INDEPENDENT: f64 = 1.2;
 /// Share of a long gap's missing starts that must follow it at once if a pause of the generator held them up.
 const HELD_UP: f64 = 0.5;
 /// So many times the average in flight when a gap begins: the users wait for the target.
@@ -323,9 +327,22 @@ fn generator_pauses(case: &Case) -> Option<Finding> {
     let share = long_gaps(case)?;
     let (weight, gaps) = weight(case, |gap| held_up(case, gap));
     if weight < 0.5 {
-        return None;
+        return lost_time(case, share);
     }
     let cause = Cause::GeneratorPauses { n: gaps.len() as u64, longest_s: longest(&gaps), share };
+    Some(Finding { at: times(&gaps), ..found(case, cause, share, EXPLAINS) })
+}
+
+/// Several brief gaps that nothing was held up in, in a load that is otherwise like that of independent users: its clients stopped
+/// together, and went on where they were.
+fn lost_time(case: &Case, share: f64) -> Option<Finding> {
+    let (weight, gaps) = weight(case, |gap| !held_up(case, gap) && !awaited(case, gap));
+    let brief = longest(&gaps) * 1e9 < BRIEF * case.traces.mean * case.n() as f64;
+    let otherwise = case.traces.variation_outside(case.cov());
+    if weight < 0.5 || gaps.len() <= FEW_GAPS || !brief || otherwise > AS_INDEPENDENT {
+        return None;
+    }
+    let cause = Cause::LostTime { n: gaps.len() as u64, longest_s: longest(&gaps), share };
     Some(Finding { at: times(&gaps), ..found(case, cause, share, EXPLAINS) })
 }
 

@@ -192,6 +192,15 @@ impl Traces {
         self.mean * (all - self.long_sum).max(1.0) / (all - gaps).max(1.0)
     }
 
+    /// Squared CoV of the headways outside of the long gaps, where that of all has this CoV.
+    pub fn variation_outside(&self, cov: f64) -> f64 {
+        let (all, gaps) = (self.seen.max(1) as f64, self.long_gaps as f64);
+        let outside = (all - gaps).max(1.0);
+        let mean = (all - self.long_sum).max(1.0) / outside;
+        let square = ((cov * cov + 1.0) * all - self.long_squares).max(0.0) / outside;
+        square / (mean * mean) - 1.0
+    }
+
     /// From when to when part `i` lasts, in seconds.
     pub fn part(&self, i: usize) -> [f64; 2] {
         let (from, length) = (self.span.start.as_secs_f64(), (self.span.end - self.span.start).as_secs_f64());

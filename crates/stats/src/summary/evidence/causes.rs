@@ -30,6 +30,8 @@ pub enum Cause {
     TimerTicks { period_s: f64, mean_vector: f64, per_tick: f64 },
     /// The generator stood still `n` times, which makes that share of the excess.
     GeneratorPauses { n: u64, longest_s: f64, share: f64 },
+    /// The generator stood still `n` times and made up for nothing, which makes that share of the excess.
+    LostTime { n: u64, longest_s: f64, share: f64 },
     /// The target did, and the users waited.
     FeedbackLoop { n: u64, longest_s: f64, share: f64 },
     /// Nothing was made up for after so few gaps.

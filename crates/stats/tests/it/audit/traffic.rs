@@ -61,10 +61,18 @@ pub enum Maker {
     LateSeed,
     /// Two Poisson generators of different seeds.
     TwoSeeds,
+    /// Poisson arrivals of a generator that is stopped (SIGSTOP) 4 to 12 times for 0.2 to 0.5 s, and then catches up.
+    Stopped,
+    /// The same, but its clients lose the time: they go on where they stopped.
+    StoppedAndLost,
+    /// Users with random think times on a generator that is stopped so, and then catches up.
+    ClosedStopped,
+    /// The same, but the users lose the time.
+    ClosedStoppedAndLost,
 }
 
 impl Maker {
-    pub const ALL: [Maker; 25] = [
+    pub const ALL: [Maker; 29] = [
         Maker::Independent,
         Maker::FixedPopulation,
         Maker::FewUsers,
@@ -90,6 +98,10 @@ impl Maker {
         Maker::LossySeed,
         Maker::LateSeed,
         Maker::TwoSeeds,
+        Maker::Stopped,
+        Maker::StoppedAndLost,
+        Maker::ClosedStopped,
+        Maker::ClosedStoppedAndLost,
     ];
 
     /// The name that an audit ought to give: none where there is nothing to name.
@@ -105,6 +117,8 @@ impl Maker {
             Maker::FixedThink => Some("fixed-think"),
             Maker::Feedback => Some("feedback-loop"),
             Maker::Pauses | Maker::ClosedPauses => Some("generator-pauses"),
+            Maker::Stopped | Maker::StoppedAndLost => Some("generator-pauses"),
+            Maker::ClosedStopped | Maker::ClosedStoppedAndLost => Some("generator-pauses"),
             Maker::Ticks => Some("timer-ticks"),
             Maker::InStep | Maker::ThreadsInStep => Some("in-step"),
             Maker::SameSeed => Some("same-seed"),
@@ -143,6 +157,12 @@ impl Maker {
             Maker::LossySeed => "2 generators, one Poisson plan, 5 to 10 % lost",
             Maker::LateSeed => "2 generators, one Poisson plan, begun elsewhere",
             Maker::TwoSeeds => "2 Poisson generators",
+            Maker::Stopped => "Poisson, generator stopped 4 to 12 times, catches up",
+            Maker::StoppedAndLost => "Poisson, generator stopped 4 to 12 times, loses the time",
+            Maker::ClosedStopped => "users, random think time, generator stopped 4 to 12 times, catches up",
+            Maker::ClosedStoppedAndLost => {
+                "users, random think time, generator stopped 4 to 12 times, loses the time"
+            }
         }
     }
 }
@@ -237,6 +257,18 @@ pub fn make(maker: Maker, seed: u64) -> Load {
             let (one, two) = (poisson(&mut dice, 0), poisson(&mut dice, 1));
             let both = one.last().map(|r| r.intended).min(two.last().map(|r| r.intended)).unwrap_or_default();
             load(one.into_iter().chain(two).filter(|r| r.intended < both).collect(), 0, 2, us)
+        }
+        Maker::Stopped | Maker::StoppedAndLost => {
+            let rate = dice.between(200.0, 500.0);
+            let rows = poisson_at(&mut dice, rate, 0);
+            load(stopped(&mut dice, rows, maker == Maker::Stopped), 0, 1, us)
+        }
+        Maker::ClosedStopped | Maker::ClosedStoppedAndLost => {
+            let catches_up = maker == Maker::ClosedStopped;
+            let users = dice.whole(150, 300);
+            let think = users as f64 / dice.between(200.0, 500.0);
+            let rows = thinking(&mut dice, users, think, catches_up);
+            load(rows, users, 1, Nanos::from_millis(1))
         }
         Maker::Pacing => {
             let (users, period) = (dice.whole(100, 200), dice.between(1.0, 5.0));
@@ -399,6 +431,70 @@ fn paused(dice: &mut Dice) -> Vec<Record> {
             }
         }
         pause = free + dice.exponential(every);
+    }
+    rows
+}
+
+/// When a generator is stopped, 4 to 12 times for 0.2 to 0.5 s.
+fn stops(dice: &mut Dice, end: f64) -> Vec<(f64, f64)> {
+    let mut begin: Vec<f64> = (0..dice.whole(4, 12)).map(|_| dice.between(0.0, end)).collect();
+    begin.sort_unstable_by(f64::total_cmp);
+    begin.into_iter().map(|from| (from, dice.between(0.2, 0.5))).collect()
+}
+
+/// What is due while the generator is stopped leaves in a row when it goes on, or everything later is as much later.
+fn stopped(dice: &mut Dice, mut rows: Vec<Record>, catches_up: bool) -> Vec<Record> {
+    let end = rows.last().map_or(0.0, |r| r.intended.as_secs_f64());
+    let send = dice.between(10e-6, 200e-6);
+    let stops = stops(dice, end);
+    let mut free = 0.0f64;
+    for r in &mut rows {
+        let (due, took) = (r.intended.as_secs_f64(), (r.done - r.intended).as_secs_f64());
+        let at = match catches_up {
+            true => {
+                let held = stops.iter().filter(|(from, length)| due >= *from && due < from + length);
+                let at = held.map(|(from, length)| from + length).fold(due, f64::max).max(free);
+                free = at + send;
+                at
+            }
+            false => {
+                due + stops.iter().filter(|(from, _)| due >= *from).map(|(_, length)| length).sum::<f64>()
+            }
+        };
+        *r = row(at, at + took, 0, 0);
+    }
+    rows
+}
+
+/// Users that think for exponential times on a generator that is stopped: timers run on meanwhile, or they stand still too.
+fn thinking(dice: &mut Dice, users: u64, think: f64, catches_up: bool) -> Vec<Record> {
+    let end = REQUESTS / users as f64 * think;
+    let stops = stops(dice, end);
+    let mut next: BinaryHeap<Reverse<(i64, u32)>> =
+        (0..users as u32).map(|user| Reverse(((dice.exponential(think) * 1e9) as i64, user))).collect();
+    let mut rows = Vec::new();
+    let mut free = 0.0f64;
+    // Of a generator that loses the time `due` is its own, which stands still while it is stopped.
+    let own =
+        |due: f64| due + stops.iter().filter(|(from, _)| due >= *from).map(|(_, length)| length).sum::<f64>();
+    while let Some(Reverse((due, user))) = next.pop() {
+        let due = due as f64 / 1e9;
+        if due > end {
+            break;
+        }
+        let took = dice.exponential(0.02);
+        let (at, done, ready) = match catches_up {
+            true => {
+                let held = stops.iter().filter(|(from, length)| due >= *from && due < from + length);
+                let at = held.map(|(from, length)| from + length).fold(due, f64::max).max(free);
+                free = at + 20e-6;
+                (at, at + took, at + took)
+            }
+            // A response that comes meanwhile is read when the generator goes on.
+            false => (own(due), own(due).max(own(due + took)), due + took),
+        };
+        rows.push(row(at, done, user, 0));
+        next.push(Reverse((((ready + dice.exponential(think)) * 1e9) as i64, user)));
     }
     rows
 }
