@@ -66,7 +66,10 @@ def without_a_knee(tmp):
 @check("search: what cannot be searched is refused before anything is sent, with what would be accepted")
 def refusals(tmp):
     url = "http://127.0.0.1:9/"
+    closed = tmp / "closed.yaml"
+    closed.write_text(ONE_SERVER.replace("arrive: { rate: 50/s }", "closed: { count: 5 }, phases: [ { hold: 5s } ]"))
     for arguments, words in [
+        ([closed, "--sim", "--threshold", "p(99)<100"], "write `arrive:` for every group"),
         ([url], "a search needs a threshold"),
         ([url, "--threshold", "avg<5ms"], "a percentile of response"),
         ([url, "--threshold", "started: rate>5"], "a percentile of response"),
