@@ -367,9 +367,7 @@ impl Run {
         let mut planned: Vec<_> =
             groups.map(|group| plan.sessions_of(group, self.shard).peekable()).collect();
         let arrives: Vec<bool> = plan.groups.iter().map(|group| group.arrives()).collect();
-        let spill = std::env::temp_dir();
-        let rows = Merge::open(&[self.folder.records()], By::Intended, Limits::default(), &spill)
-            .map_err(unreadable)?;
+        let rows = Merge::of_log(&self.folder.records(), By::Intended).map_err(unreadable)?;
         let mut lost = 0;
         for row in rows {
             let row = row.map_err(unreadable)?;

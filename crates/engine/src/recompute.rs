@@ -6,7 +6,7 @@ use crate::merge::{missing, say_missing};
 use crate::reasons::explain;
 use anyhow::{Result, ensure};
 use headway_base::{Batch, Kind, Nanos, Record};
-use headway_records::{By, Limits, Merge, RunFolder, folder};
+use headway_records::{By, Merge, RunFolder, folder};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{FailureReasons, Finding, FindingId, Generator, Severity, Source};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
@@ -32,8 +32,7 @@ pub fn recompute(log: &Path, manifest: Manifest, thresholds: Vec<Threshold>, tol
     let plan = manifest.plan.plan().map_err(anyhow::Error::msg)?;
     let shards = manifest.shards()?;
     let mut workers = Workers::new(manifest.asked.threads);
-    let spill = std::env::temp_dir();
-    let mut merge = Merge::open(&[log.to_owned()], By::Started, Limits::default(), &spill)?;
+    let mut merge = Merge::of_log(log, By::Started)?;
     let mut more = workers.fill(&mut merge)?;
     // By now every worker of a log of several shards has been met.
     let setup = of_shards(&plan, &shards, &manifest.asked.steps, workers.batches.len());

@@ -89,6 +89,15 @@ pub struct Merge {
 }
 
 impl Merge {
+    /// The rows of one log in the order of that time; those of a log too far out of order for the memory are sorted in the system's
+    /// folder for temporary files.
+    ///
+    /// # Errors
+    /// See [`Merge::open`].
+    pub fn of_log(log: &Path, by: By) -> Result<Merge, Error> {
+        Merge::open(&[log.to_owned()], by, Limits::default(), &std::env::temp_dir())
+    }
+
     /// Prepares the merge: reads every log once, and sorts those on disk, in unnamed files in `spill_folder`, that
     /// are too far out of order for the memory.
     ///

@@ -39,6 +39,11 @@ pub fn two_sided_t(degrees: f64, confidence: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0))
 }
 
+/// The probability that Student's t with that many degrees of freedom (above 0) does not exceed the point in absolute value.
+pub fn two_sided_confidence(point: f64, degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees).map_or(0.0, |t| 2.0 * t.cdf(point.abs()) - 1.0)
+}
+
 /// The confidence of each of so many intervals which hold together with that of `confidence`, however they depend on each other if
 /// their estimators are jointly normal: Sidak (1967), "Rectangular confidence regions for the means of multivariate normal
 /// distributions", J. Am. Stat. Assoc. 62.
@@ -220,6 +225,14 @@ mod tests {
             assert!((t975(degrees) - published).abs() < 5e-4, "{degrees}: {}", t975(degrees));
         }
         assert_eq!(t975(0), f64::INFINITY);
+    }
+
+    #[test]
+    fn the_confidence_of_a_point_is_that_whose_point_it_is() {
+        for (degrees, confidence) in [(4.0, 0.95), (19.0, 0.9936), (38.5, 0.99)] {
+            let back = two_sided_confidence(two_sided_t(degrees, confidence), degrees);
+            assert!((back - confidence).abs() < 1e-9, "{degrees}, {confidence}: {back}");
+        }
     }
 
     /// Fisher and Cornish (1960): the normal point and powers of 1/v. What follows the last here is 1.6/v^4.

@@ -189,6 +189,14 @@ impl Sample {
         self.sums[..self.filled].iter().map(|s| (s.total(), s.n as f64)).collect()
     }
 
+    /// The standard error of a quantile's logarithm: that of the share up to it, over the density about it, which is seen as far as one
+    /// standard error of the share reaches to either side.
+    pub fn log_error(&self, p: f64) -> Option<f64> {
+        let (error, _) = ratio_error(&self.up_to(self.quantile(p)?.value as u64), FEWEST_SEGMENTS)?;
+        let [low, high] = [p - error, p + error].map(|p| self.low(p.clamp(0.0, 1.0)));
+        low.zip(high).filter(|(low, _)| *low > 0.0).map(|(low, high)| (high / low).ln() / 2.0)
+    }
+
     /// Share of observations up to `x`, and so many standard errors of it (95 % where none is given).
     fn share_up_to(&self, x: u64, errors: Option<f64>) -> Option<(f64, f64)> {
         let (error, degrees) = ratio_error(&self.up_to(x), FEWEST_SEGMENTS)?;

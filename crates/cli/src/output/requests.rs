@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, anyhow};
 use headway_base::Record;
 use headway_engine::audit::Watch;
 use headway_engine::files::Replacement;
-use headway_records::{By, Limits, Merge, metadata};
+use headway_records::{By, Merge, metadata};
 use headway_report::{Origin, Requests};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -84,7 +84,7 @@ fn unless_closed(result: Result<()>) -> Result<()> {
 /// # Errors
 /// The log cannot be read, or the report cannot be written.
 pub(super) fn of_log(log: &Path, wanted: &Wanted) -> Result<()> {
-    let mut rows = Merge::open(&[log.to_owned()], By::Intended, Limits::default(), &std::env::temp_dir())?;
+    let mut rows = Merge::of_log(log, By::Intended)?;
     let origin = origin(rows.metadata()).with_context(|| format!("{} cannot be read", log.display()))?;
     let mut writing = Writing::begin(wanted, origin)?;
     let all = || -> Result<()> {

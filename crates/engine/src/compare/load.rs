@@ -4,7 +4,7 @@ use crate::audit::{AuditSpec, Watch, audit};
 use crate::{Error, Manifest};
 use anyhow::{Context as _, anyhow};
 use headway_base::{Nanos, Record};
-use headway_records::{By, Limits, Merge, RunFolder, folder};
+use headway_records::{By, Merge, RunFolder, folder};
 use headway_report::Origin;
 use headway_stats::Summary;
 use headway_stats::comparison::{Compared, Numbers, Observed, Observing};
@@ -211,8 +211,7 @@ fn most_frequent(summary: &Summary) -> Vec<String> {
 /// The numbers of a run's records; `from_s` and `to_s` of its summary are the measured phase.
 fn of_log(path: &Path, summary: &Summary, manifest: &Manifest) -> Result<Observed, Error> {
     let run = RunFolder::open(path).map_err(Error::usage)?;
-    let spill = std::env::temp_dir();
-    let mut rows = Merge::open(&[run.records()], By::Started, Limits::default(), &spill)?;
+    let mut rows = Merge::of_log(&run.records(), By::Started)?;
     let mut observing = observe(summary, &manifest.asked.steps);
     while let Some(record) = rows.next_row()? {
         observing.push(&record);

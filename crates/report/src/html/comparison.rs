@@ -3,7 +3,7 @@
 use super::content::section;
 use super::figures::{details, figure};
 use super::markup::{Cell, Column, Markup, cell, number, tone_class, word};
-use super::{COMPARISON_JS, DRAW_JS, KIT_JS, UPLOT_JS, begin, data, footer};
+use super::{COMPARISON_JS, CURVES_JS, DRAW_JS, KIT_JS, UPLOT_JS, begin, data, footer};
 use crate::Style;
 use crate::content::comparison::pair;
 use crate::format::{share, time};
@@ -34,7 +34,11 @@ pub(super) fn page(comparison: &Comparison, style: &Style) -> Vec<u8> {
     footer(&mut page);
     data(&mut page, "comparison", &crate::texts::of_comparison(comparison));
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
-    page.raw(COMPARISON_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n</body>\n</html>\n");
+    page.raw(CURVES_JS)
+        .raw(COMPARISON_JS)
+        .raw("</script>\n<script>\n")
+        .raw(DRAW_JS)
+        .raw("</script>\n</body>\n</html>\n");
     page.into_bytes()
 }
 

@@ -43,6 +43,7 @@ const KIT_JS: &str = include_str!("kit.js");
 const AUDIT_JS: &str = include_str!("audit.js");
 const MODEL_JS: &str = include_str!("model.js");
 const CHARTS_JS: &str = include_str!("charts.js");
+const CURVES_JS: &str = include_str!("curves.js");
 const STUDY_JS: &str = include_str!("study.js");
 const COMPARISON_JS: &str = include_str!("comparison.js");
 const SEARCH_JS: &str = include_str!("search.js");

@@ -4,41 +4,13 @@ const study = JSON.parse(document.getElementById("study").textContent);
 const layout = JSON.parse(document.getElementById("layout").textContent);
 // A run's response times, where the page shows some.
 const beside = study.beside;
-const dashes = [undefined, [8, 4], [3, 3]];
-// Six colours, and beyond them the same with other dashes.
-const looks = (i) => ({ stroke: lineColour(i), dash: dashes[Math.floor(i / 6) % dashes.length] });
 
-// Which share of requests is slower, on a logarithmic axis: each further nine takes the same room.
 const studyCurves = (place) => {
-  const side = (p) => 1 / (1 - p);
-  const table = (points) => {
-    const kept = points.filter(([p, value]) => p < 1 && value > 0);
-    return [kept.map(([p]) => side(p)), kept.map(([, value]) => value)];
-  };
-  const value = (u, v) => time(v);
-  const lines = layout.curves.map((i, k) => ({
-    table: table(study.points[i].curve),
-    series: { label: layout.labels[i], width: 2, spanGaps: true, points: { show: false }, value, ...looks(k) },
-  }));
+  const lines = layout.curves.map((i, k) => ({ label: layout.labels[i], points: study.points[i].curve, look: looks(k) }));
   if (beside && beside.curve.length > 1) {
-    const curve = beside.curve.map((point) => [point.percentile / 100, point.value]);
-    lines.push({ table: table(curve), series: { label: beside.name, stroke: style("--ink"), width: 2, dash: [2, 4], spanGaps: true, points: { show: false }, value } });
+    lines.push({ label: beside.name, points: percentilePoints(beside.curve), look: { stroke: style("--ink"), dash: [2, 4] } });
   }
-  const data = uPlot.join(lines.map((line) => line.table));
-  const last = data[0][data[0].length - 1] || 10;
-  const splits = [2, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].filter((x) => x <= last * 1.001);
-  const all = data.slice(1).flat().filter((v) => v > 0);
-  const low = Math.min(...all), high = Math.max(...all);
-  const narrow = widthOf(place) < 600;
-  const percent = (x) => share(100 * (1 - 1 / x));
-  return [new uPlot(options(place, narrow ? 280 : 380, {
-    scales: { x: { time: false, distr: 3, range: () => [1, Math.max(last, 10)] }, y: { distr: 3, range: () => logRange(1e-9)(null, Math.max(low, high / 1e4), high) } },
-    series: [{ label: "share", value: (u, v) => (v == null ? "-" : percent(v)) }, ...lines.map((line) => line.series)],
-    axes: [
-      axis({ splits: () => splits, filter: (u, found) => found, values: (u, found) => found.map(percent), label: "share of requests at most this slow", size: 32, space: 30 }),
-      axis({ values: (u, found) => found.map(axisTime), size: narrow ? 54 : 66 }),
-    ],
-  }), data, place)];
+  return curvesPlot(place, lines);
 };
 
 // Bars from the lower to the upper end of the intervals; the series are in the order of the rows.

@@ -3,7 +3,7 @@
 use super::content::section;
 use super::figures::{details, figure};
 use super::markup::{Cell, Column, Markup, cell, number, word};
-use super::{DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, demands, footer};
+use super::{CURVES_JS, DRAW_JS, KIT_JS, STUDY_JS, UPLOT_JS, begin, beside, data, demands, footer};
 use crate::Style;
 use crate::content::study::{NUMBERS, loads, responses};
 use crate::format::{count, plural, share, time, time_within};
@@ -43,7 +43,11 @@ pub(crate) fn page(study: &Study, style: &Style) -> Vec<u8> {
     data(&mut page, "study", &crate::texts::of_study(study));
     data(&mut page, "layout", &serde_json::json!({ "labels": labels, "curves": curves, "sweep": sweep }));
     page.raw("<script>\n").raw(KIT_JS).raw("</script>\n<script>").raw(UPLOT_JS).raw("</script>\n<script>\n");
-    page.raw(STUDY_JS).raw("</script>\n<script>\n").raw(DRAW_JS).raw("</script>\n</body>\n</html>\n");
+    page.raw(CURVES_JS)
+        .raw(STUDY_JS)
+        .raw("</script>\n<script>\n")
+        .raw(DRAW_JS)
+        .raw("</script>\n</body>\n</html>\n");
     page.into_bytes()
 }
 

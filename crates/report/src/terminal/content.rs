@@ -72,7 +72,9 @@ fn fixed(page: &mut Page, table: &Table, flag: &str, shown: &[usize], rows: &[&R
     if table.headed {
         let mut cells = vec![cell(Tone::Faint, indented(&column(0).title), column(0).width, Align::Left)];
         for column in shown.iter().skip(1).map(|&i| column(i)) {
-            cells.push(cell(Tone::Faint, &column.title, column.width, align(column)));
+            // As the cells below: words stand two columns off.
+            let title = if column.number { column.title.clone() } else { format!("  {}", column.title) };
+            cells.push(cell(Tone::Faint, title, column.width, align(column)));
             cells.extend(
                 (column.intervals > 0)
                     .then(|| cell(Tone::Faint, "95 % interval", column.intervals, Align::Right)),

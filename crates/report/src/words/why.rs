@@ -31,6 +31,9 @@ fn number_missing(why: &Why) -> Option<String> {
         Why::OneSide { needed, n } => {
             format!("fewer than {} observations on one side (n = {})", chosen(needed), count(n))
         }
+        Why::FewBursts { seen, of, needed } => format!(
+            "what lies beyond it does so in a few bursts: in {seen} of {of} segments of the measured phase, {needed} are needed"
+        ),
         Why::Segments { filled, of, needed } => {
             format!("{filled} of {of} segments of the measured phase hold observations, {needed} are needed")
         }

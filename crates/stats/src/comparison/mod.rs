@@ -10,12 +10,13 @@
 //! both by the method of variance estimates recovery (Zou and Donner 2008, "Construction of confidence limits about effect measures", Stat.
 //! Med. 27), of times and rates on the logarithm, with the degrees of freedom of Welch (1947). Where both runs had the same arrivals, what
 //! they share is taken out by the correlation of their segments, which is the paired t-interval. Over rounds it is Student's t on the
-//! rounds' own differences. All intervals together hold with the stated confidence (Sidak 1967).
+//! rounds' own differences. All intervals together hold with the stated confidence, by what the numbers share (`joint`).
 //!
 //! Deliberately absent: files, whether what was asked of two runs is the same (the engine looks), and sentences.
 
 mod condition;
 mod document;
+mod joint;
 mod numbers;
 mod observed;
 mod rounds;
@@ -26,9 +27,10 @@ pub use numbers::Numbers;
 pub use observed::{Observed, Observing};
 pub use rounds::{FEWEST_ROUNDS, compare_rounds};
 
-use crate::intervals::{each_of, t975, two_sided_t};
+use crate::intervals::{SEGMENTS, t975, two_sided_t};
 use crate::summary::{Interval, NotComputed};
-use numbers::{Sure, withheld};
+use joint::{Pieces, confidence_of_each};
+use numbers::{CELL, Sure, withheld};
 
 /// Confidence with which all intervals of a comparison hold together.
 pub const CONFIDENCE: f64 = 0.95;
@@ -107,8 +109,14 @@ pub fn compare(runs: Vec<Compared>, pairs: Vec<Two<'_>>, conditions: &[Condition
         .zip(&rows_of)
         .map(|(two, rows)| rows.iter().map(|row| two.known(row)).collect())
         .collect();
-    let looked_at = known.iter().flatten().filter(|known| known.is_ok()).count();
-    let each = each_of(looked_at, CONFIDENCE);
+    let looked_at: Vec<(&Two<'_>, &Known)> = pairs
+        .iter()
+        .zip(&known)
+        .flat_map(|(two, known)| known.iter().flatten().map(move |known| (two, known)))
+        .collect();
+    let pieces: Vec<Pieces> = looked_at.iter().map(|(two, known)| two.placed(known, runs.len())).collect();
+    let degrees = looked_at.iter().map(|(_, known)| known.degrees).fold(f64::INFINITY, f64::min);
+    let (looked_at, each) = (pieces.len(), confidence_of_each(&pieces, degrees));
     let mut finished_pairs = Vec::with_capacity(pairs.len());
     for ((two, asked), known) in pairs.into_iter().zip(rows_of).zip(known) {
         let rows: Vec<Row> =
@@ -116,7 +124,7 @@ pub fn compare(runs: Vec<Compared>, pairs: Vec<Two<'_>>, conditions: &[Condition
         finished_pairs.push(two.pair(rows));
     }
     let pairs = finished_pairs;
-    finished(Method::Runs, runs, pairs, conditions, looked_at)
+    finished(Method::Runs, runs, pairs, conditions, (looked_at, each))
 }
 
 /// The document, with what becomes of the conditions.
@@ -125,7 +133,7 @@ fn finished(
     runs: Vec<Compared>,
     pairs: Vec<Pair>,
     conditions: &[Condition],
-    looked_at: usize,
+    (looked_at, confidence_of_each): (usize, f64),
 ) -> Comparison {
     let judge = |(i, pair): (usize, &Pair)| -> Vec<ConditionResult> {
         let one = |condition: &Condition| {
@@ -148,7 +156,7 @@ fn finished(
         method,
         confidence: CONFIDENCE,
         looked_at,
-        confidence_of_each: each_of(looked_at, CONFIDENCE),
+        confidence_of_each,
         conditions: pairs.iter().enumerate().flat_map(judge).collect(),
         runs,
         pairs,
@@ -157,10 +165,15 @@ fn finished(
 }
 
 /// What is known of a row before it is known how many are looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Known {
     degrees: f64,
+    /// Of what the segments of both runs add, where both had the same arrivals.
     correlation: Option<f64>,
+    /// The standard errors of both logarithms, where records tell them.
+    errors: Option<[f64; 2]>,
+    /// What the segments of either run add to its error, on the scale on which the number is compared.
+    parts: Option<[Vec<f64>; 2]>,
 }
 
 impl Two<'_> {
@@ -199,38 +212,55 @@ impl Two<'_> {
             [Ok(base), Ok(other)] => [base, other],
             sides => return Err(sides.into_iter().filter_map(Result::err).collect()),
         };
-        if let Some(correlation) = self.correlation(asked) {
-            let degrees = base.degrees.min(other.degrees);
-            return Ok(Known { degrees, correlation: Some(correlation) });
+        for side in [0, 1] {
+            let numbers = self.observed[side].of(asked.label.as_deref());
+            if let Some(why) = numbers.and_then(|numbers| numbers.few_bursts(asked.metric)) {
+                return Err(vec![NotTold::NoInterval { run: self.runs[side], reason: why.into() }]);
+            }
         }
-        // Welch (1947), from the standard errors of both on the scale on which they are compared.
-        let variance = |Sure { interval: [low, high], degrees }: Sure| {
-            let width = if asked.metric == Metric::Failed { high - low } else { (high / low).ln() };
-            (width / (2.0 * t975(degrees as usize))).powi(2)
+        // The standard errors of both on the scale on which they are compared.
+        let of_records =
+            [0, 1].map(|side| self.observed[side].of(asked.label.as_deref())?.log_error(asked.metric));
+        let of_records = match of_records {
+            [Some(a), Some(b)] => Some([a, b]),
+            _ => None,
         };
-        let (a, b) = (variance(base), variance(other));
-        let least = base.degrees.min(other.degrees);
-        let welch = (a + b).powi(2) / (a * a / base.degrees + b * b / other.degrees);
-        let degrees = if welch.is_finite() { welch.max(least) } else { least };
-        Ok(Known { degrees, correlation: None })
+        let told = |Sure { interval: [low, high], degrees }: Sure| {
+            let width = if asked.metric == Metric::Failed { high - low } else { (high / low).ln() };
+            width / (2.0 * t975(degrees as usize))
+        };
+        let errors = of_records.unwrap_or([base, other].map(told));
+        let [a, b] = [0, 1].map(|side| self.parts(side, asked, errors[side]));
+        let parts = a.zip(b).map(|(a, b)| [a, b]);
+        let paired = parts.as_ref().filter(|_| self.same_arrivals);
+        let correlation = paired.and_then(|[a, b]| correlation(a, b));
+        // Those of one run even where both are independent: means of segments are skewed, and their variance is known less well than of
+        // normal ones.
+        let degrees = base.degrees.min(other.degrees);
+        Ok(Known { degrees, correlation, errors: of_records, parts })
     }
 
-    /// The correlation of what the segments of both add to a number, where both had the same arrivals.
-    fn correlation(&self, asked: &Asked) -> Option<f64> {
-        let label = asked.label.as_deref();
-        let of = |side: usize| self.observed[side].of(label)?.by_segment(asked.metric);
-        let (a, b) = of(0).filter(|_| self.same_arrivals).zip(of(1))?;
-        if a.len() != b.len() {
-            return None;
-        }
-        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-        let (mean_a, mean_b) = (mean(&a), mean(&b));
-        let product = |x: &[f64], y: &[f64], (mx, my): (f64, f64)| -> f64 {
-            x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum()
-        };
-        let variances = product(&a, &a, (mean_a, mean_a)) * product(&b, &b, (mean_b, mean_b));
-        let correlation = product(&a, &b, (mean_a, mean_b)) / variances.sqrt();
-        correlation.is_finite().then_some(correlation.clamp(-1.0, 1.0))
+    /// What the segments of one run add to its error, so scaled that their standard error is `error`.
+    fn parts(&self, side: usize, asked: &Asked, error: f64) -> Option<Vec<f64>> {
+        let numbers = self.observed[side].of(asked.label.as_deref())?;
+        let parts = numbers.by_segment(asked.metric)?;
+        let n = parts.len() as f64;
+        let mean = parts.iter().sum::<f64>() / n;
+        let squares: f64 = parts.iter().map(|part| (part - mean).powi(2)).sum();
+        let own = (squares / (n * (n - 1.0))).sqrt();
+        let factor = if own > 0.0 { error / own } else { 0.0 };
+        Some(parts.into_iter().map(|part| (part - mean) * factor).collect())
+    }
+
+    /// What each segment of each run adds to the error of a row: runs with the same arrivals meet in the segments of the base.
+    fn placed(&self, known: &Known, runs: usize) -> Pieces {
+        let [a, b] = known.parts.as_ref()?;
+        let mut all = vec![0.0; runs * SEGMENTS];
+        let [base, other] = self.runs.map(|run| run * SEGMENTS);
+        let other = if known.correlation.is_some() { base } else { other };
+        a.iter().enumerate().for_each(|(i, part)| all[base + i] -= part);
+        b.iter().enumerate().for_each(|(i, part)| all[other + i] += part);
+        Some(all)
     }
 
     fn row(&self, asked: Asked, known: Result<Known, Vec<NotTold>>, confidence: f64) -> Row {
@@ -245,7 +275,13 @@ impl Two<'_> {
         match [0, 1].map(|side| self.sure(side, &asked, at)) {
             [Ok(base), Ok(other)] => {
                 let correlation = known.correlation.unwrap_or(0.0);
-                recover(&mut row, [base.interval, other.interval], correlation);
+                match known.errors {
+                    Some(errors) => {
+                        let t = two_sided_t(known.degrees, confidence);
+                        of_errors(&mut row, &asked, errors, correlation, t);
+                    }
+                    None => recover(&mut row, [base.interval, other.interval], correlation),
+                }
                 row.shown = shown(&asked, &row);
             }
             sides => row.why_not = sides.into_iter().filter_map(Result::err).collect(),
@@ -273,6 +309,13 @@ impl Two<'_> {
     }
 }
 
+/// The correlation of what the segments of two runs with the same arrivals add to a number; both have the mean 0.
+fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let product = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
+    let correlation = product(a, b) / (product(a, a) * product(b, b)).sqrt();
+    (a.len() == b.len() && correlation.is_finite()).then(|| correlation.clamp(-1.0, 1.0))
+}
+
 /// The row without intervals.
 fn of_numbers(asked: &Asked, base: Number, other: Number) -> Row {
     let exact = |number: &Number| number.value.filter(|_| !number.lower_bound);
@@ -290,11 +333,17 @@ fn of_numbers(asked: &Asked, base: Number, other: Number) -> Row {
 }
 
 /// Intervals of difference and ratio from those of both numbers (Zou and Donner 2008): each end as far off as the distances which the
-/// intervals of both allow in that direction, as those of two correlated estimates.
+/// intervals of both allow in that direction. Of two correlated estimates, only the share 1 - correlation of their variance is their own.
+/// The rest moves both the same way, and the difference by as much as one interval is wider than the other. (Zou and Donner's own formula
+/// sets one's upper against the other's lower distance there too, so that skewed intervals never cancel.)
 fn recover(row: &mut Row, [a_ends, b_ends]: [Interval; 2], correlation: f64) {
     let (Some(a), Some(b)) = (row.base.value, row.other.value) else { return };
-    let apart = |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
     let ends = |a: f64, [a_low, a_high]: Interval, b: f64, [b_low, b_high]: Interval| -> Interval {
+        let shared = ((b_high - b_low) - (a_high - a_low)) / 2.0;
+        let apart = |x: f64, y: f64| match correlation {
+            r if r > 0.0 => ((1.0 - r) * (x * x + y * y) + r * shared * shared).sqrt(),
+            r => (x * x + y * y - 2.0 * r * x * y).sqrt(),
+        };
         [b - a - apart(b - b_low, a_high - a), b - a + apart(b_high - b, a - a_low)]
     };
     row.difference_interval = Some(ends(a, a_ends, b, b_ends));
@@ -302,6 +351,18 @@ fn recover(row: &mut Row, [a_ends, b_ends]: [Interval; 2], correlation: f64) {
         let of = |ends: Interval| ends.map(f64::ln);
         row.ratio_interval = Some(ends(a.ln(), of(a_ends), b.ln(), of(b_ends)).map(f64::exp));
     }
+}
+
+/// Student's interval of a ratio, and of the difference, from the standard errors of both logarithms.
+fn of_errors(row: &mut Row, asked: &Asked, [a, b]: [f64; 2], correlation: f64, t: f64) {
+    let (Some(base), Some(other)) = (row.base.value, row.other.value) else { return };
+    // Two percentiles are each told as the middle of a cell of a histogram.
+    let cell = if matches!(asked.metric, Metric::Percentile(_)) { CELL } else { 0.0 };
+    let half = |a: f64, b: f64| t * (a * a + b * b - 2.0 * correlation * a * b).max(0.0).sqrt();
+    let (ratio, by) = ((other / base).ln(), half(a, b) + cell);
+    row.ratio_interval = Some([(ratio - by).exp(), (ratio + by).exp()]);
+    let by = half(a * base, b * other) + cell * other;
+    row.difference_interval = Some([other - base - by, other - base + by]);
 }
 
 /// What the interval shows: of the ratio, or of the difference where there is no ratio.

@@ -8,6 +8,9 @@ use crate::study::Point;
 use crate::summary::{CurvePoint, Interval, NotComputed, Stated, Summary, Why, percentile_key};
 use std::collections::BTreeMap;
 
+/// A cell of the histogram that percentiles are read from is at most this share of its value wide.
+pub(super) const CELL: f64 = 0.001;
+
 /// Whole nanoseconds in a second.
 const NS: f64 = 1e9;
 
@@ -188,19 +191,52 @@ impl Numbers {
         }
     }
 
+    /// The standard error of a number's logarithm; none of shares, and where there are no records.
+    pub(super) fn log_error(&self, metric: Metric) -> Option<f64> {
+        let Of::Records(records) = &self.0 else { return None };
+        match metric {
+            Metric::Failed => None,
+            Metric::Percentile(percent) => records.times.log_error(percent / 100.0),
+            Metric::Mean | Metric::Rate => {
+                let [low, high] = records.interval(metric, Some((1.0, 0.0))).ok()?.interval;
+                (low > 0.0).then(|| (high / low).ln() / 2.0)
+            }
+        }
+    }
+
+    /// Why a percentile that has an interval is not compared: what lies beyond it does so in a few bursts.
+    ///
+    /// One burst of slow requests is one observation of the tail, however many requests it holds. Where those beyond a percentile lie in
+    /// fewer than half of 20 segments there were some 14 bursts at most, and the spread between segments does not tell how large the next
+    /// is.
+    pub(super) fn few_bursts(&self, metric: Metric) -> Option<Why> {
+        let (Of::Records(records), Metric::Percentile(percent)) = (&self.0, metric) else { return None };
+        let p = percent / 100.0;
+        let value = records.times.quantile(p)?.value;
+        // With those in its own cell of the histogram, where all may be that take equally long.
+        let cells = if p < 0.5 { 1.0 + CELL } else { 1.0 - 2.0 * CELL };
+        let segments = records.times.up_to((value * cells) as u64);
+        let beyond = |(below, n): &&(f64, f64)| if p < 0.5 { *below > 0.0 } else { below < n };
+        let seen = segments.iter().filter(beyond).count();
+        let (of, needed) = (segments.len(), segments.len().div_ceil(2));
+        (seen < needed).then_some(Why::FewBursts { seen, of, needed })
+    }
+
     /// What each segment of the run adds to the number, up to a factor which is common to all; none where it is not known.
     pub(super) fn by_segment(&self, metric: Metric) -> Option<Vec<f64>> {
         let Of::Records(records) = &self.0 else { return None };
         let times = &records.times;
-        let off =
-            |parts: Vec<(f64, f64)>, of_all: f64| parts.iter().map(|(part, n)| part - of_all * n).collect();
+        let off = |parts: Vec<(f64, f64)>, of_all: f64| -> Vec<f64> {
+            parts.iter().map(|(part, n)| part - of_all * n).collect()
+        };
         Some(match metric {
             Metric::Mean => off(times.totals(), times.mean()?),
             Metric::Percentile(percent) => {
                 let p = percent / 100.0;
                 let up_to = times.up_to(times.quantile(p)?.value as u64);
                 let (sum, n) = up_to.iter().fold((0.0, 0.0), |a, s| (a.0 + s.0, a.1 + s.1));
-                off(up_to, sum / n)
+                // Where more lie below, the percentile is smaller.
+                off(up_to, sum / n).into_iter().map(|off: f64| -off).collect()
             }
             Metric::Rate => off(records.completed(), self.number(metric).value?),
             Metric::Failed => off(records.failed(), self.number(metric).value?),

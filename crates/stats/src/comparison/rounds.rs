@@ -2,10 +2,11 @@
 //! their difference, so that the spread of the differences over rounds is all the error there is.
 
 use super::document::{Compared, Comparison, Difference, Incomparable, Method, NotTold, Number, Pair, Row};
+use super::joint::{Pieces, confidence_of_each};
 use super::numbers::Numbers;
 use super::observed::Observed;
-use super::{Asked, CONFIDENCE, Condition, Metric, asked, finished, of_numbers, recover, shown, verdict};
-use crate::intervals::{clopper_pearson_at, each_of, two_sided_t};
+use super::{Asked, Condition, Metric, asked, finished, of_numbers, recover, shown, verdict};
+use crate::intervals::{clopper_pearson_at, two_sided_t};
 use crate::summary::Interval;
 
 /// Fewest rounds that carry an interval.
@@ -26,8 +27,10 @@ pub fn compare_rounds(
     let differences: Vec<Vec<Result<Differences, Vec<NotTold>>>> = (1..runs.len())
         .map(|other| rows.iter().map(|row| Differences::of(rounds, other, row)).collect())
         .collect();
-    let looked_at = differences.iter().flatten().filter(|known| known.is_ok()).count();
-    let each = each_of(looked_at, CONFIDENCE);
+    let looked_at: Vec<&Differences> = differences.iter().flatten().flatten().collect();
+    let pieces: Vec<Pieces> = looked_at.iter().map(|known| Some(known.pieces(rounds.len()))).collect();
+    let fewest = looked_at.iter().map(|known| known.base.len()).min().unwrap_or(FEWEST_ROUNDS);
+    let (looked_at, each) = (pieces.len(), confidence_of_each(&pieces, (fewest - 1) as f64));
     let pairs = differences.into_iter().enumerate().map(|(i, known)| {
         let other = i + 1;
         let row = |(asked, known): (&Asked, Result<Differences, Vec<NotTold>>)| match known {
@@ -48,7 +51,7 @@ pub fn compare_rounds(
         }
     });
     let pairs = pairs.collect();
-    finished(Method::Rounds, runs, pairs, conditions, looked_at)
+    finished(Method::Rounds, runs, pairs, conditions, (looked_at, each))
 }
 
 fn numbers<'a>(round: &'a [Observed], run: usize, asked: &Asked) -> Option<&'a Numbers> {
@@ -91,6 +94,9 @@ impl Scale {
 
 /// A number of two runs over rounds.
 struct Differences {
+    scale: Scale,
+    /// Which rounds have both.
+    rounds: Vec<usize>,
     base: Vec<f64>,
     other: Vec<f64>,
     n: [u64; 2],
@@ -100,8 +106,15 @@ struct Differences {
 
 impl Differences {
     fn of(rounds: &[Vec<Observed>], other: usize, asked: &Asked) -> Result<Differences, Vec<NotTold>> {
-        let mut all = Differences { base: Vec::new(), other: Vec::new(), n: [0; 2], failures: [(0, 0); 2] };
-        for round in rounds {
+        let mut all = Differences {
+            scale: Scale::of(asked.metric),
+            rounds: Vec::new(),
+            base: Vec::new(),
+            other: Vec::new(),
+            n: [0; 2],
+            failures: [(0, 0); 2],
+        };
+        for (i, round) in rounds.iter().enumerate() {
             let both = [0, other].map(|run| {
                 let number = numbers(round, run, asked).map(|of| of.number(asked.metric)).unwrap_or_default();
                 if number.lower_bound { Err(NotTold::LowerBound { run }) } else { Ok(number) }
@@ -114,6 +127,7 @@ impl Differences {
             if asked.metric != Metric::Failed && (x <= 0.0 || y <= 0.0) {
                 continue;
             }
+            all.rounds.push(i);
             all.base.push(x);
             all.other.push(y);
             for (side, (n, value)) in [(a.n, x), (b.n, y)].into_iter().enumerate() {
@@ -128,8 +142,26 @@ impl Differences {
         if rounds < FEWEST_ROUNDS { Err(vec![NotTold::FewRounds { rounds }]) } else { Ok(all) }
     }
 
+    /// By round, on the scale on which the number is compared.
+    fn differences(&self) -> Vec<f64> {
+        let difference = |(a, b): (&f64, &f64)| match self.scale {
+            Scale::Logarithm => (b / a).ln(),
+            Scale::Plain => b - a,
+        };
+        self.base.iter().zip(&self.other).map(difference).collect()
+    }
+
+    /// What each of so many rounds adds to the error.
+    fn pieces(&self, rounds: usize) -> Vec<f64> {
+        let differences = self.differences();
+        let mean = differences.iter().sum::<f64>() / differences.len() as f64;
+        let mut all = vec![0.0; rounds];
+        self.rounds.iter().zip(differences).for_each(|(&round, difference)| all[round] = difference - mean);
+        all
+    }
+
     fn row(&self, asked: &Asked, confidence: f64) -> Row {
-        let scale = Scale::of(asked.metric);
+        let scale = self.scale;
         let number = |values: &[f64], n: u64| Number {
             value: Some(scale.mean(values)),
             ci95: Some(match scale {
@@ -143,12 +175,10 @@ impl Differences {
             ..Number::default()
         };
         let mut row = of_numbers(asked, number(&self.base, self.n[0]), number(&self.other, self.n[1]));
-        let pairs = || self.base.iter().zip(&self.other);
-        let plain: Vec<f64> = pairs().map(|(a, b)| b - a).collect();
+        let plain: Vec<f64> = self.base.iter().zip(&self.other).map(|(a, b)| b - a).collect();
         match scale {
             Scale::Logarithm => {
-                let logs: Vec<f64> = pairs().map(|(a, b)| (b / a).ln()).collect();
-                row.ratio_interval = Some(around(&logs, confidence).map(f64::exp));
+                row.ratio_interval = Some(around(&self.differences(), confidence).map(f64::exp));
                 row.difference = Some(plain.iter().sum::<f64>() / plain.len() as f64);
                 row.difference_interval = Some(around(&plain, confidence));
             }

@@ -93,6 +93,8 @@ pub enum Why {
     OneObservation,
     /// Fewer than `needed` observations on one side of a percentile.
     OneSide { needed: f64, n: u64 },
+    /// The observations beyond a percentile lie in too few segments of the measured phase: a few bursts decide it.
+    FewBursts { seen: usize, of: usize, needed: usize },
     /// Too few segments of the measured phase hold observations.
     Segments { filled: usize, of: usize, needed: usize },
     /// Too few segments of the measured phase are complete.
