@@ -18,46 +18,53 @@ pub struct Compare;
 /// Response time of a fixed request in microseconds: of half an hour, the medians over 15 s of the means of each second, so that stalls
 /// of single seconds are not taken for the speed of the host. Recorded on 2026-11-25 on two cores of a virtual machine on which others
 /// compiled; one connection, 200 requests a second, `headway serve --service 'const(200us)'`.
-const RECORDED: &str = include_str!("compare/drift.txt");
+const SHARED: &str = include_str!("compare/shared.txt");
+/// Processor time of a fixed amount of work in microseconds, of each second of a quarter of an hour, by `bench/drift.py`. Recorded on
+/// the same machine and day, while others measured small loads on it.
+const QUIET: &str = include_str!("compare/quiet.txt");
 
 /// Arrivals per second, and the mean service time in seconds.
 const RATE: f64 = 500.0;
 const SERVICE: f64 = 0.0004;
-/// Seconds between two numbers of the record.
-const STEP: f64 = 15.0;
 /// Rounds, and the lengths of a run's warm-up and of its measured phase in seconds.
 const ROUNDS: u64 = 10;
-const WARMUP: f64 = 2.0;
-const EACH: f64 = 20.0;
+const WARMUP: f64 = 1.0;
+const EACH: f64 = 8.0;
 /// All that rounds take, in seconds.
 const TOTAL: f64 = ROUNDS as f64 * 2.0 * (WARMUP + EACH);
+
+/// Two runs one after the other take so many times as long: at most as long as the shorter record.
+const TIMES: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
 
 /// The numbers that are looked at.
 const NUMBERS: [&str; 3] = ["mean", "p50", "p99"];
 
-/// How the speed of the host goes.
-struct Host(Vec<f64>);
+/// How the speed of the host goes: by what work takes longer than in the middle, and the seconds between two such numbers.
+struct Host {
+    slows: Vec<f64>,
+    step: f64,
+}
 
 impl Host {
     /// As it was recorded, against its median.
-    fn recorded() -> Host {
-        let times: Vec<f64> = RECORDED.lines().filter_map(|line| line.parse().ok()).collect();
+    fn recorded(text: &str, step: f64) -> Host {
+        let times: Vec<f64> = text.lines().filter_map(|line| line.parse().ok()).collect();
         let mut sorted = times.clone();
         sorted.sort_by(f64::total_cmp);
         let median = sorted.get(sorted.len() / 2).copied().unwrap_or(1.0);
-        Host(times.iter().map(|time| time / median).collect())
+        Host { slows: times.iter().map(|time| time / median).collect(), step }
     }
 
     fn steady() -> Host {
-        Host(vec![1.0])
+        Host { slows: vec![1.0], step: 1.0 }
     }
 
     /// By how much it slows a service at an instant, in seconds from the beginning of the record, which repeats itself.
     fn slows(&self, at: f64) -> f64 {
-        let n = self.0.len();
-        let place = (at / STEP).rem_euclid(n as f64);
+        let n = self.slows.len();
+        let place = (at / self.step).rem_euclid(n as f64);
         let (before, part) = (place as usize % n, place.fract());
-        self.0[before] * (1.0 - part) + self.0[(before + 1) % n] * part
+        self.slows[before] * (1.0 - part) + self.slows[(before + 1) % n] * part
     }
 }
 
@@ -141,7 +148,7 @@ fn in_a_row(host: &Host, from: f64, total: f64, seed: u64) -> [Told; 3] {
 
 /// What a design came to over all replications.
 struct Design {
-    name: &'static str,
+    name: String,
     total: f64,
     warmup: f64,
     all: Vec<[Told; 3]>,
@@ -182,30 +189,45 @@ impl Design {
     }
 }
 
-fn designs(host: &Host, seed: u64, replications: u64) -> [Design; 3] {
-    let length = STEP * host.0.len() as f64;
+/// What both designs come to on a host.
+struct Designs {
+    rounds: Design,
+    /// By [`TIMES`].
+    in_a_row: Vec<Design>,
+}
+
+fn designs(host: &Host, seed: u64, replications: u64) -> Designs {
+    let length = host.step * host.slows.len() as f64;
     let from = |seed: u64| length * Stream::new(seed, "lab-compare-from").item(0).open01();
-    let of = |name, total, warmup, all| Design { name, total, warmup: 100.0 * warmup, all };
-    [
-        of(
-            "rounds",
-            TOTAL,
-            WARMUP / (WARMUP + EACH),
-            replicate(seed, replications, |seed| in_rounds(host, from(seed), seed)),
-        ),
-        of(
-            "in a row",
-            TOTAL,
-            2.0 * WARMUP / TOTAL,
-            replicate(seed, replications, |seed| in_a_row(host, from(seed), TOTAL, seed)),
-        ),
-        of(
-            "in a row, 3 times as long",
-            3.0 * TOTAL,
-            2.0 * WARMUP / TOTAL / 3.0,
-            replicate(seed, replications, |seed| in_a_row(host, from(seed), 3.0 * TOTAL, seed)),
-        ),
-    ]
+    let rounds = Design {
+        name: "rounds".into(),
+        total: TOTAL,
+        warmup: 100.0 * WARMUP / (WARMUP + EACH),
+        all: replicate(seed, replications, |seed| in_rounds(host, from(seed), seed)),
+    };
+    let in_a_row = TIMES.map(|times| Design {
+        name: if times > 1.0 { format!("in a row, {times:.0} times as long") } else { "in a row".into() },
+        total: times * TOTAL,
+        warmup: 100.0 * 2.0 * WARMUP / TOTAL / times,
+        all: replicate(seed, replications, |seed| in_a_row(host, from(seed), times * TOTAL, seed)),
+    });
+    Designs { rounds, in_a_row: in_a_row.into() }
+}
+
+impl Designs {
+    fn all(&self) -> impl Iterator<Item = &Design> {
+        std::iter::once(&self.rounds).chain(&self.in_a_row)
+    }
+
+    /// What two runs one after the other take for the half width that rounds need.
+    fn longer(&self, number: usize) -> String {
+        let reached = |design: &Design| design.needed(number) <= self.rounds.needed(number);
+        match self.in_a_row.iter().position(reached) {
+            Some(0) => "no more time".into(),
+            Some(k) => format!("{:.0} to {:.0} times that time", TIMES[k - 1], TIMES[k]),
+            None => format!("more than {:.0} times that time", TIMES[TIMES.len() - 1]),
+        }
+    }
 }
 
 impl Lab for Compare {
@@ -222,7 +244,11 @@ impl Lab for Compare {
     }
 
     fn run(&self, seed: u64, replications: u64) -> anyhow::Result<Report> {
-        let hosts = [("The host as it was recorded", Host::recorded()), ("A steady host", Host::steady())];
+        let hosts = [
+            ("A host on which others compile", Host::recorded(SHARED, 15.0)),
+            ("The same host with little else to do", Host::recorded(QUIET, 1.0)),
+            ("A steady host", Host::steady()),
+        ];
         let all = hosts.map(|(name, host)| (name, designs(&host, seed, replications)));
         let quantities = vec![
             Quantity::new("time s", 0),
@@ -231,32 +257,43 @@ impl Lab for Compare {
             Quantity::new("needed%", 2),
             Quantity::new("held %", 0),
         ];
-        let table = |(name, designs): &(&str, [Design; 3])| Table {
+        let table = |(name, designs): &(&str, Designs)| Table {
             title: format!(
                 "{name}: half the width of the interval of the ratio as printed and as needed (1.96 root mean squares of the error)"
             ),
             key: "design and number",
             source: "",
             quantities: quantities.clone(),
-            rows: designs.iter().flat_map(|design| (0..NUMBERS.len()).map(|i| design.row(i))).collect(),
+            rows: designs.all().flat_map(|design| (0..NUMBERS.len()).map(|i| design.row(i))).collect(),
             spread: false,
         };
         let tables: Vec<Table> = all.iter().map(table).collect();
-        let [drifting, steady] = [&all[0].1, &all[1].1];
         let mut notes = Vec::new();
-        for (i, number) in NUMBERS.into_iter().enumerate() {
-            let (rounds, longer) = (drifting[0].needed(i), drifting[2].needed(i));
+        for (name, designs) in &all {
+            let longer = |i: usize| format!("{} at {}", designs.longer(i), NUMBERS[i]);
+            let longer: Vec<String> = (0..NUMBERS.len()).map(longer).collect();
             notes.push(format!(
-                "On the recorded host, at {number}: rounds of {TOTAL:.0} s need a half width of {rounds:.2} %, two runs one after the \
-                 other of three times that time {longer:.2} %."
+                "{name}: for the half width that rounds need in {TOTAL:.0} s, two runs one after the other need {}.",
+                longer.join(", ")
             ));
-            if let (Some(a), Some(b)) = (steady[0].printed(i), steady[1].printed(i)) {
+        }
+        let [.., (_, steady)] = &all;
+        for (i, number) in NUMBERS.into_iter().enumerate() {
+            if let (Some(a), Some(b)) = (steady.rounds.printed(i), steady.in_a_row[0].printed(i)) {
                 notes.push(format!(
-                    "On a steady host, at {number}: the interval of rounds is {:.2} times as wide as that of two runs in the same time.",
+                    "A steady host, at {number}: the interval of rounds is {:.2} times as wide as that of two runs in the same time.",
                     a.mean / b.mean
                 ));
             }
         }
+        notes.push(format!(
+            "Warm-up takes {:.1} % of the time of rounds, and {:.1} % of that of two runs of the same time.",
+            steady.rounds.warmup, steady.in_a_row[0].warmup
+        ));
+        notes.push(format!(
+            "A half width as needed is off by {:.0} % in one standard error of {replications} replications.",
+            100.0 / (2.0 * replications as f64).sqrt()
+        ));
         Ok(Report {
             schema: SCHEMA,
             name: self.name(),
@@ -276,24 +313,28 @@ mod tests {
 
     #[test]
     fn the_host_is_replayed_between_its_seconds_and_repeats_itself() {
-        let host = Host(vec![1.0, 2.0, 4.0]);
-        let slows = [0.0, 0.5, 1.0, 2.5, 3.0, -1.0].map(|steps| host.slows(STEP * steps));
+        let host = Host { slows: vec![1.0, 2.0, 4.0], step: 15.0 };
+        let slows = [0.0, 7.5, 15.0, 37.5, 45.0, -15.0].map(|at| host.slows(at));
         assert_eq!(slows, [1.0, 1.5, 2.0, 2.5, 1.0, 4.0]);
-        let recorded = Host::recorded();
-        assert!(recorded.0.len() >= 60 && recorded.0.iter().all(|of| of.is_finite() && *of > 0.0));
+        for (text, step) in [(SHARED, 15.0), (QUIET, 1.0)] {
+            let host = Host::recorded(text, step);
+            // The longest design does not meet the same stretch twice.
+            assert!(host.slows.len() as f64 * step >= TIMES[TIMES.len() - 1] * TOTAL, "{}", host.slows.len());
+            assert!(host.slows.iter().all(|of| of.is_finite() && *of > 0.0));
+        }
     }
 
-    /// Rounds do not mistake the host for the targets: what their intervals need under drift is less than a third of what two runs need
-    /// which take three times as long, and without drift they are at most 1.3 times as wide.
+    /// Rounds do not mistake the host for the targets: where others compile, what two runs need which take three times as long is more
+    /// than what rounds need; without drift the intervals of rounds are at most 1.3 times as wide.
     #[test]
     fn rounds_need_a_third_of_the_time_of_two_runs_in_a_row() {
-        let drifting = designs(&Host::recorded(), 1, 12);
+        let shared = designs(&Host::recorded(SHARED, 15.0), 1, 12);
         let steady = designs(&Host::steady(), 1, 12);
         for (number, name) in NUMBERS.iter().enumerate() {
-            let (rounds, longer) = (drifting[0].needed(number), drifting[2].needed(number));
+            let (rounds, longer) = (shared.rounds.needed(number), shared.in_a_row[2].needed(number));
             assert!(rounds <= longer, "{name}: {rounds} {longer}");
             let wide = |design: &Design| design.printed(number).unwrap().mean;
-            assert!(wide(&steady[0]) <= 1.3 * wide(&steady[1]), "{name}");
+            assert!(wide(&steady.rounds) <= 1.3 * wide(&steady.in_a_row[0]), "{name}");
         }
     }
 }
