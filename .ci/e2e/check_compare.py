@@ -60,7 +60,7 @@ def recorded(tmp):
     equal(p50["base"]["value"], own["p50"], "p50 of the base")
     equal(p50["base"]["ci95"], own["ci95"]["p50"], "its interval")
     # The same system on other draws.
-    ended, document = compared(tmp, base, equal_, "--fail-if", "p(50) slower by 30%", "--strict")
+    ended, document = compared(tmp, base, equal_, "--fail-if", "p(50) slower by 15%", "--strict")
     equal((document["pairs"][0]["verdict"]["is"], document["conditions"][0]["outcome"]), ("no-difference", "does-not-hold"), "equal systems")
     expect(re.match(r"no difference shown \([0-9.]+ % would have been, at p\d+\)", ended.out), ended.out[:200])
     # Conditions.

@@ -386,8 +386,10 @@ fn rounds_of_equal_systems_are_not_called_different() {
     assert_eq!(slower.wrong, 0);
 }
 
+/// Ten rounds know their spread less well than the needed width supposes: Student's t of 9 degrees of freedom is 1.15 times as wide at 95 %,
+/// and 1.26 times at 99 %.
 #[test]
 #[ignore = "nightly: a minute in release mode"]
 fn rounds_hold_together_in_500_comparisons() {
-    hold("rounds, equal", &of_rounds(500, 10, 10, System::new(1, 0.001, 0.01)), 3.0);
+    hold("rounds, equal", &of_rounds(500, 10, 10, System::new(1, 0.001, 0.01)), 4.0);
 }
