@@ -95,6 +95,9 @@ def times(tmp):
         ended = run(bad.url, *LOAD, "--timeout", "300ms", tmp=tmp, name="response")
         advised(ended, "timeout", "response-timeout", "--timeout 60s waits longer")
     with badserver.BadServer(badserver.says_and_resets(b"")) as bad:
+        ended = run(bad.url, *LOAD, tmp=tmp, name="closed")
+        advised(ended, "reset", "closed-unanswered", "closes connections without a word: use https:// if it expects TLS")
+    with badserver.BadServer(badserver.says_and_resets(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi")) as bad:
         advised(run(bad.url, *LOAD, tmp=tmp, name="reset"), "reset", "reset", "closed the connection before its response", "a lower -R or -c")
 
 

@@ -27,6 +27,8 @@ pub enum KnownFailure {
     ResponseTimeout,
     /// The target closed or reset the connection before its response was complete.
     Reset,
+    /// The target closed or reset a connection without TLS on which it has never sent a byte.
+    ClosedUnanswered,
     /// Status 401.
     Unauthorized,
     /// Status 403.
@@ -43,7 +45,7 @@ pub enum KnownFailure {
 
 impl KnownFailure {
     /// Every kind.
-    pub const ALL: [KnownFailure; 17] = [
+    pub const ALL: [KnownFailure; 18] = [
         KnownFailure::ConnectionRefused,
         KnownFailure::NameUnresolved,
         KnownFailure::CertificateUntrusted,
@@ -55,6 +57,7 @@ impl KnownFailure {
         KnownFailure::ConnectTimeout,
         KnownFailure::ResponseTimeout,
         KnownFailure::Reset,
+        KnownFailure::ClosedUnanswered,
         KnownFailure::Unauthorized,
         KnownFailure::Forbidden,
         KnownFailure::TooManyRequests,
@@ -77,6 +80,7 @@ impl KnownFailure {
             KnownFailure::ConnectTimeout => "connect-timeout",
             KnownFailure::ResponseTimeout => "response-timeout",
             KnownFailure::Reset => "reset",
+            KnownFailure::ClosedUnanswered => "closed-unanswered",
             KnownFailure::Unauthorized => "status-401",
             KnownFailure::Forbidden => "status-403",
             KnownFailure::TooManyRequests => "status-429",

@@ -80,6 +80,11 @@ impl Requests {
         self.wire(&request).map(Some).map_err(|error| RequestsError { step: name(), error })
     }
 
+    /// Whether they are requests of HTTP, sent without TLS.
+    pub(crate) fn are_plain_http(&self) -> bool {
+        self.plain.is_none() && !self.https
+    }
+
     /// The script behind them.
     pub fn script(&self) -> &Script {
         &self.script
@@ -183,7 +188,7 @@ impl SessionStore {
     ) -> Reading {
         let InFlight { sending, reader } = asked;
         let script = requests.script();
-        let expects_tls = !requests.https && reader.says_tls_is_expected();
+        let expects_tls = requests.are_plain_http() && reader.says_tls_is_expected();
         let mut reading = match self.memories.get_mut(sending.session as usize) {
             Some(memory) if script.needs_memory() => {
                 let visit = RenderContext { sending: &sending, now_unix_ns: now_unix_ns() };

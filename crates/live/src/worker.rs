@@ -503,11 +503,19 @@ impl<'a, S: RecordSink> Worker<'a, S> {
     /// The requests in flight on this connection end badly, and the connection with them.
     fn broken(&mut self, id: ConnectionId, outcome: Outcome, why: &dyn Display, now: Nanos) {
         self.drained(id, now);
+        let kind = self.closed_kind(id).filter(|_| outcome == Outcome::Reset);
         while let Some(stream) = self.connection(id).and_then(|c| c.any_stream()) {
             if let Some((request, status)) = self.missed(id, stream) {
-                self.ends_badly(request, (outcome, status), None, why, now);
+                self.ends_badly(request, (outcome, status), kind, why, now);
             }
         }
+    }
+
+    /// The kind of failure that the end of a connection is, where its outcome does not tell it.
+    pub(super) fn closed_kind(&mut self, id: ConnectionId) -> Option<KnownFailure> {
+        let plain_http = self.shared.requests.are_plain_http();
+        let mute = self.connection(id).is_some_and(|c| !c.begun);
+        (plain_http && mute).then_some(KnownFailure::ClosedUnanswered)
     }
 
     /// A request ends without a complete answer.

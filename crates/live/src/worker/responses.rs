@@ -71,8 +71,11 @@ impl<S: RecordSink> Worker<'_, S> {
             ResetReason::TooLarge(_) => Outcome::TooLarge,
             ResetReason::Refused(_) => Outcome::RefusedStream,
         };
-        let kind =
-            (reason == ResetReason::Protocol(ProtocolError::TlsAlert)).then_some(KnownFailure::TlsExpected);
+        let kind = match reason {
+            ResetReason::Protocol(ProtocolError::TlsAlert) => Some(KnownFailure::TlsExpected),
+            ResetReason::Closed => self.closed_kind(id),
+            _ => None,
+        };
         let Some((request, status)) = self.missed(id, stream) else { return };
         self.note_capacity(id, now);
         self.ends_badly(request, (outcome, status), kind, &reason, now);

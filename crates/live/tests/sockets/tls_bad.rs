@@ -6,6 +6,7 @@ use crate::tls::{OK, answer_all, load};
 use crate::tls_server::{Authority, Certificate, GOOD, TlsStream};
 use headway_base::{KnownFailure, Outcome};
 use headway_live::tls::TlsSetup;
+use headway_workload::target::Scheme;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 
@@ -99,6 +100,22 @@ fn a_target_that_expects_tls_is_known_by_its_answer() {
             let ran = Load::of(12).run(&target.address).all(outcome);
             assert_eq!(ran.kinds(), [(kind, 12)]);
         }
+    });
+}
+
+/// Others close the connection without a word, which a target may do later, too.
+#[test]
+fn a_connection_that_is_closed_without_a_word_is_told_from_one_that_breaks_off() {
+    guarded(|| {
+        let half: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi";
+        for (answer, kind) in [(&b""[..], KnownFailure::ClosedUnanswered), (half, KnownFailure::Reset)] {
+            let target = Scripted::answering_once(answer);
+            let ran = Load::of(12).run(&target.address).all(Outcome::Reset);
+            assert_eq!(ran.kinds(), [(Some(kind), 12)]);
+        }
+        let target = Scripted::answering_once("");
+        let ran = Load::of(12).of_bytes(Scheme::Tcp, b"hi\r\n\r\n", Some("bytes:2")).run(&target.address);
+        assert_eq!(ran.all(Outcome::Reset).kinds(), [(Some(KnownFailure::Reset), 12)]);
     });
 }
 

@@ -48,6 +48,10 @@ pub fn advice(kind: KnownFailure) -> &'static str {
         KnownFailure::Reset => {
             "The target closed the connection before its response was complete: look into its log, and try a lower -R or -c."
         }
+        KnownFailure::ClosedUnanswered => {
+            "The target closes connections without a word: use https:// if it expects TLS, else look into its log or try a lower \
+             -R or -c."
+        }
         KnownFailure::Unauthorized => {
             "The target asks who you are: give --user NAME:PASSWORD, or -H 'Authorization: Bearer TOKEN'."
         }
