@@ -63,24 +63,3 @@ def short(tmp):
     headway("lab", "--short", cwd=tmp).exits(2)
     expect("datagram-sender" not in headway("--help", cwd=tmp).exits(0).out, "the senders' verb is not hidden")
     contains(headway("datagram-sender", "192.0.2.1:9", "yields", "1", cwd=tmp).exits(1).err, "loopback", "message on a remote address")
-
-
-@check("lab: overload --short: live SYNs by the kernel's counters, beside the simulated ones; the line D/T + established/s", alone=True)
-def overload(tmp):
-    path = tmp / "overload.json"
-    told = headway("lab", "overload", "--short", "--replications", "1", "--json", path, cwd=tmp).exits(0)
-    wide = [line for line in told.out.splitlines() if len(line) > 80]
-    expect(not wide, f"lines over 80 columns: {wide[:3]}")
-    tables = json.loads(path.read_text())["tables"]
-    live = {
-        (table["title"].split(":")[0], row["name"]): [cell["live"] for cell in row["cells"]]
-        for table in tables for row in table["rows"] if any(cell["live"] is not None for cell in row["cells"])
-    }
-    # 160 simple clients are 30 more than are admitted: they send again, and the others make the capacity.
-    syns, established, resent = live["Figure 5", "160"]
-    expect(0 < established and resent > 0 and syns > established, f"160 simple clients: {live}")
-    for sockets in (48, 192):
-        syns, established, served = live["Figure 6", str(sockets)]
-        # Each of these sockets sends two SYNs a second; a machine that stands still sends fewer and established later.
-        expect(syns > 0.5 * (2 * sockets + established), f"{sockets} sockets: {live}")
-    contains(flat(told.out), "SYNs are ActiveOpens + TCPSynRetrans", "the notes")
