@@ -3,8 +3,9 @@
 import json
 import math
 import signal
+import subprocess
 
-from harness import Headway, Serve, check, contains, equal, expect, flat, free_port, headway, wait_for
+from harness import HEADWAY, Headway, Serve, check, contains, equal, expect, flat, free_port, headway, wait_for
 
 ONE_SERVER = """
 name: one
@@ -178,5 +179,9 @@ def of_several(tmp):
     expect(all(len(line) <= 80 for line in ended.out.splitlines()), "80 columns")
     alone = headway("search", *targets[2:4], *ask, "--out", tmp / "alone", "--quiet", cwd=tmp).exits(1)
     equal(alone.out, "", "quiet")
+    # Each of them is given what stands on standard input.
+    scenario, both = "users: { arrive: { rate: 50/s } }\njourney: [ { get: / } ]\n", [*targets[2:4], "--target", f"other=http://127.0.0.1:{closed}/"]
+    piped = subprocess.run([HEADWAY, "search", "-", *both, *ask], input=scenario, cwd=tmp, capture_output=True, text=True, timeout=60)
+    equal(piped.returncode, 1, f"exit code of targets that nobody serves: {piped.stderr[-500:]}")
     twice = headway("search", *targets[:2], *targets[:2], *ask, cwd=tmp).exits(2)
     contains(twice.err, "a name of its own", "one name twice")

@@ -37,10 +37,12 @@ Exit codes:
   1    it could not be done: target unreachable, input or output failed
   2    a mistake in the command, the scenario or a file that it names
   3    merge: shards or records are missing
-  97   not decided: an INCONCLUSIVE load, or over 1 % of the requests waited
-       at the connection cap (both with --strict); a search that did not end
+  97   not decided: an INCONCLUSIVE load, over 1 % of the requests waited at
+       the connection cap, a condition of compare that may hold (all with
+       --strict); a search that did not end
   98   the load was INVALID, or the generator was the limit of a search
-  99   a threshold was crossed, or a condition of compare holds
+  99   a threshold was crossed, a condition of compare holds, or a search
+       found no rate beyond which a threshold fails
   130  interrupted; the report is still written";
 
 /// Load tests with honest load.

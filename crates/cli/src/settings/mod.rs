@@ -29,7 +29,7 @@ use headway_workload::scenario::Settings;
 use headway_workload::target::{Endpoint, HttpVersion, Scheme};
 use headway_workload::{Plan, Target};
 use std::io::Read as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A seed that nobody chose.
 pub fn new_seed() -> u64 {
@@ -157,9 +157,21 @@ fn interval(interval: Option<Nanos>, target: &Target, plan: &Plan) -> Result<Opt
 }
 
 /// All that standard input has, if it is at most that many bytes.
+/// It is read once: each of several targets is sent the same.
 fn standard_input(most: u64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::io::stdin().take(most + 1).read_to_end(&mut bytes).context("standard input cannot be read")?;
+    static READ: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let bytes = match &*read {
+        Some(bytes) => bytes.clone(),
+        None => {
+            let mut bytes = Vec::new();
+            std::io::stdin()
+                .take(most + 1)
+                .read_to_end(&mut bytes)
+                .context("standard input cannot be read")?;
+            read.insert(bytes).clone()
+        }
+    };
     if bytes.len() as u64 > most {
         bail!("standard input has more than {most} bytes");
     }

@@ -118,7 +118,11 @@ fn one_of_several(run: &RunArgs, target: &Named, words: &[String]) -> Result<Sub
     let mut run = run.clone();
     match run.target.as_str() {
         "" if is_named(&target.url) => {
-            bail!("{} is a file: write a URL, as in {}=http://127.0.0.1:8080/", target.url, target.name)
+            bail!(
+                "{} is a file or a folder: write a URL, as in {}=http://127.0.0.1:8080/",
+                target.url,
+                target.name
+            )
         }
         "" => run.target.clone_from(&target.url),
         file if is_named(file) => {

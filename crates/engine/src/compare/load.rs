@@ -1,6 +1,7 @@
 //! What a path holds: a run with or without its records, a summary, a study, or another tool's file, which is audited.
 
 use crate::audit::{AuditSpec, Watch, audit};
+use crate::experiment::search::SEARCH_FILE;
 use crate::{Error, Manifest};
 use anyhow::{Context as _, anyhow};
 use headway_base::{Nanos, Record};
@@ -139,6 +140,12 @@ fn run(path: &Path, name: String) -> Result<Loaded, Error> {
     let file = |name: &str| path.join(name);
     let (plan, records) = (file(folder::PLAN), file(folder::RECORDS));
     if !file(folder::SUMMARY).is_file() {
+        if file(SEARCH_FILE).is_file() {
+            let path = path.display();
+            return Err(Error::usage(anyhow!(
+                "{path} is the folder of a search; name the run folder of one of its trials, as {path}/trial-01"
+            )));
+        }
         return Err(Error::usage(match plan.is_file() || records.is_file() {
             true => {
                 let path = path.display();

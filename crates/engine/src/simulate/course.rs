@@ -319,7 +319,13 @@ mod tests {
         let mut course = OutputSeries::default();
         for (k, ns) in values.into_iter().enumerate() {
             let due = Nanos(k as i64 * 1_000);
-            course.push(Ended { due, arrived: due, response: Nanos(ns as i64), how: How::Well });
+            course.push(Ended {
+                due,
+                arrived: due,
+                response: Nanos(ns as i64),
+                how: How::Well,
+                connected: true,
+            });
         }
         course
     }

@@ -6,6 +6,7 @@
 //! one of them waits for its timeout.
 
 use headway_base::{Nanos, Outcome, Record, Start};
+use headway_stats::summary::UNCONNECTED;
 use std::collections::VecDeque;
 
 /// How much a response time tells.
@@ -42,6 +43,8 @@ pub struct Ended {
     pub response: Nanos,
     /// How it ended.
     pub how: How,
+    /// Whether it had an established connection.
+    pub connected: bool,
 }
 
 impl From<&Record> for Ended {
@@ -51,6 +54,7 @@ impl From<&Record> for Ended {
             arrived: record.arrived,
             response: record.response(),
             how: How::from(record.outcome),
+            connected: !UNCONNECTED.contains(&record.outcome),
         }
     }
 }

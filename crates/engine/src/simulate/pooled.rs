@@ -141,7 +141,7 @@ mod tests {
             let how = |ms: u64| if r == 3 && ms > 98 { How::Censored } else { How::Well };
             (1..=100).for_each(|ms| {
                 let (due, response) = (Nanos(ms as i64), Nanos(((ms + r) * 1_000_000 + r * 90_000) as i64));
-                course.push(Ended { due, arrived: due, response, how: how(ms) });
+                course.push(Ended { due, arrived: due, response, how: how(ms), connected: true });
             });
             let after = course.after(0, false);
             together.take(r, 10, &after, Run::of(&after, 10));

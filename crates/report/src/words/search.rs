@@ -139,11 +139,16 @@ pub fn notes(found: &Found) -> Vec<Sentence> {
     let kept = found.trials.iter().any(|row| row.folder.is_some());
     let may_go_on = [Outcome::Budget, Outcome::Interrupted, Outcome::Unreachable, Outcome::Unfinished];
     if kept && may_go_on.contains(&found.outcome) {
-        all.push(sentence(Tone::Plain, "the same command with --resume and its folder goes on from here"));
+        let longer = if found.outcome == Outcome::Budget { " and a longer --budget" } else { "" };
+        let text =
+            format!("the same command with --resume, the folder of the search{longer} goes on from here");
+        all.push(sentence(Tone::Plain, text));
     }
     if !found.cut_off.is_empty() {
-        let text =
-            format!("{} cut off, and played again when the search went on", plural_was(found.cut_off.len()));
+        let text = format!(
+            "{} cut off before the search went on: none of them counts",
+            plural_was(found.cut_off.len())
+        );
         all.push(sentence(Tone::Plain, text));
     }
     let left = found.trials.iter().filter(|row| !row.drained && !row.cut_off).count();

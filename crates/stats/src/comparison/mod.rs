@@ -6,10 +6,11 @@
 //! rounds of several runs, each Observed ────────────────────> compare_rounds ──┘
 //! ```
 //!
-//! The interval of each run's number allows for dependence ([`crate::intervals`]). That of a ratio or a difference follows from those of
-//! both by the method of variance estimates recovery (Zou and Donner 2008, "Construction of confidence limits about effect measures", Stat.
-//! Med. 27), of times and rates on the logarithm, with the degrees of freedom of Welch (1947). Where both runs had the same arrivals, what
-//! they share is taken out by the correlation of their segments, which is the paired t-interval. Over rounds it is Student's t on the
+//! The interval of each run's number allows for dependence ([`crate::intervals`]). Ratios of recorded times and rates have Student's t on
+//! the logarithm, with the standard errors of both runs and the degrees of freedom of one. Shares of failures, and numbers without records,
+//! have the method of variance estimates recovery (Zou and Donner 2008, "Construction of confidence limits about effect measures", Stat.
+//! Med. 27). Where both runs had the same arrivals, what they share is taken out by the correlation of their segments, which is the paired
+//! t-interval. Over rounds it is Student's t on the
 //! rounds' own differences. All intervals together hold with the stated confidence, by what the numbers share (`joint`).
 //!
 //! Deliberately absent: files, whether what was asked of two runs is the same (the engine looks), and sentences.

@@ -84,9 +84,9 @@ pub struct Found {
     pub to: Option<f64>,
     /// Longest time that all trials together might take, seconds.
     pub budget_s: f64,
-    /// Time that they took, their warm-up and what was waited for included, seconds.
+    /// Time that the trials took, their warm-up and what was waited for included, seconds.
     pub took_s: f64,
-    /// Requests that were sent in all.
+    /// Requests that were sent in these trials.
     pub requests: u64,
     /// What became of it.
     pub outcome: Outcome,
@@ -104,7 +104,7 @@ pub struct Found {
     pub other_limits: Vec<OtherLimit>,
     /// The trials, in the order in which they were played.
     pub trials: Vec<TrialRow>,
-    /// Folders of trials that were cut off, and played again when the search went on.
+    /// Folders of trials that were cut off before the search went on; none of them counts.
     pub cut_off: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ pub struct TrialRow {
     pub begun_s: f64,
     /// What it came to.
     pub ended: TrialEnd,
-    /// Whether the budget or an interrupt ended it before it was decided: a search that is resumed plays it again.
+    /// Whether the budget, an interrupt or a target out of reach ended it before it was decided: a search that is resumed plays it again.
     pub cut_off: bool,
     /// The threshold that failed, if one did: its place among them, from 0.
     pub threshold: Option<usize>,

@@ -17,7 +17,7 @@ use headway_records::folder::{PLAN, REPORT, SCENARIO};
 use headway_report::{Output as _, Style, json};
 use headway_stats::search::{Found, SCHEMA, SEVERAL, Searched};
 use serde::Deserialize;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// The document in the folder of a search.
@@ -28,6 +28,8 @@ pub const SEARCH_FILE: &str = "search.json";
 pub struct Folder {
     path: PathBuf,
     before: Vec<Found>,
+    /// Locked for as long as the search goes on.
+    _held: File,
 }
 
 impl Folder {
@@ -43,7 +45,7 @@ impl Folder {
                 replace(&folder.join(SCENARIO), text.as_bytes())?;
             }
         }
-        Ok(Folder { path: path.to_owned(), before: Vec::new() })
+        Ok(Folder { path: path.to_owned(), before: Vec::new(), _held: hold(path)? })
     }
 
     /// Of a search that goes on, which asks the same.
@@ -52,6 +54,7 @@ impl Folder {
     /// It is not the folder of a search, or of one that asked for something else: what differs.
     pub fn resume(path: &Path, specs: &[SearchSpec]) -> Result<Folder, Error> {
         let before = read(path)?;
+        let held = hold(path)?;
         let names = |all: Vec<&str>| if all.len() == 1 { "one target".to_owned() } else { all.join(", ") };
         let there = names(before.iter().map(|found| found.name.as_str()).collect());
         let here = names(specs.iter().map(|spec| spec.base.name.as_str()).collect());
@@ -71,7 +74,7 @@ impl Folder {
             }
         }
         if differ.is_empty() {
-            return Ok(Folder { path: path.to_owned(), before });
+            return Ok(Folder { path: path.to_owned(), before, _held: held });
         }
         Err(Error::usage(anyhow!(
             "--resume {}: its search asked for something else: {}; give the same flags, or leave --resume out to begin anew",
@@ -120,6 +123,19 @@ impl Folder {
 /// It is not the folder of a search.
 pub fn seed_of(path: &Path) -> Result<u64, Error> {
     Ok(read(path)?.first().map_or(0, |found| found.seed))
+}
+
+/// Keeps other searches out of that folder, until it is dropped.
+fn hold(path: &Path) -> Result<File, Error> {
+    let folder = File::open(path)?;
+    match folder.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Error::usage(anyhow!(
+            "--resume {}: its search is still running; wait until it ends, or interrupt it",
+            path.display()
+        ))),
+        // Some network file systems have no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(folder),
+    }
 }
 
 fn asked(spec: &SearchSpec) -> Manifest {
@@ -181,6 +197,15 @@ fn differing(spec: &SearchSpec, before: &Found) -> Result<Vec<[String; 3]>, Erro
     }
     let plan =
         there.plan.plan().map_err(|why| Error::usage(anyhow!("--resume {}: {why}", folder.display())))?;
+    let differ = [&there.asked, &own.asked].map(|asked| {
+        let scale = asked.time_scale_s.map_or("by the target".to_owned(), |s| format!("{s} s"));
+        let streams = asked.streams.map_or("as the target allows".to_owned(), |n| n.to_string());
+        let answer = asked.answer.clone().unwrap_or_else(|| "none".to_owned());
+        [scale, streams, answer, asked.spread.to_string()]
+    });
+    for (i, what) in ["time scale", "--streams", "--answer", "--spread"].into_iter().enumerate() {
+        all.push([what.to_owned(), differ[0][i].clone(), differ[1][i].clone()]);
+    }
     let of = |plan, asked| Recorded { plan: Some(plan), asked: Some(asked), held: true };
     let plans = differences(&of(plan, there.asked), &of(spec.base.plan.clone(), own.asked));
     all.extend(plans.into_iter().map(|differ| [differ.what, differ.base, differ.other]));
@@ -262,6 +287,9 @@ mod tests {
         let stopped =
             search(std::slice::from_ref(&cut), Some(&folder), &control, &mut StopAfter(3, &control)).unwrap();
         assert_eq!((stopped.targets[0].outcome, stopped.targets[0].trials.len()), (Outcome::Interrupted, 3));
+        let running = Folder::resume(&at("cut"), std::slice::from_ref(&cut)).unwrap_err();
+        assert!(format!("{running:#}").contains("still running"), "{running:#}");
+        drop(folder);
         fs::create_dir(at("cut/trial-04")).unwrap();
         fs::write(at("cut/trial-04/records.arrow"), "cut off").unwrap();
         let folder = Folder::resume(&at("cut"), std::slice::from_ref(&cut)).unwrap();
@@ -290,6 +318,15 @@ mod tests {
         let ended = search(&[short], Some(&folder), &Control::default(), &mut ()).unwrap();
         let last = ended.targets[0].trials.last().unwrap();
         assert_eq!((ended.targets[0].outcome, last.cut_off), (Outcome::Budget, true));
+        drop(folder);
+        // With the same budget nothing is played, and the trial is still told of.
+        let again =
+            SearchSpec { budget: Nanos::from_secs_f64(budget - trials[3].took_s), ..spec(&at("short"), 6) };
+        let folder = Folder::resume(&at("short"), std::slice::from_ref(&again)).unwrap();
+        let over = search(&[again], Some(&folder), &Control::default(), &mut ()).unwrap();
+        assert_eq!((over.targets[0].outcome, over.targets[0].trials.len()), (Outcome::Budget, 3));
+        assert_eq!(over.targets[0].cut_off, [last.folder.clone().unwrap()]);
+        drop(folder);
         let longer = spec(&at("short"), 6);
         let folder = Folder::resume(&at("short"), std::slice::from_ref(&longer)).unwrap();
         let resumed = search(&[longer], Some(&folder), &Control::default(), &mut ()).unwrap();
@@ -306,6 +343,7 @@ mod tests {
         let folder = Folder::begin(parent.path(), std::slice::from_ref(&own)).unwrap();
         let blank = Found { outcome: Outcome::Unfinished, ..super::super::blank(&own) };
         folder.save(&Searched::of(vec![blank])).unwrap();
+        drop(folder);
         assert!(Folder::resume(parent.path(), std::slice::from_ref(&own)).is_ok());
         assert_eq!(seed_of(parent.path()).unwrap(), 5);
         let base = || own.base.clone();

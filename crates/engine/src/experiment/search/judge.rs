@@ -7,7 +7,6 @@ use crate::simulate::order::{Ended, How, InOrder};
 use crate::{Control, Snapshot};
 use headway_base::{Batch, Kind, Nanos, Record, RecordSink, Start};
 use headway_stats::search::{Criterion, NoCriterion, Seen, Trial};
-use headway_stats::summary::UNCONNECTED;
 use headway_stats::thresholds::{Metric, Threshold};
 use std::ops::Range;
 
@@ -54,18 +53,19 @@ pub struct Judge {
     measured: Range<Nanos>,
     started: u64,
     ended: u64,
-    /// Requests that ended before any had a connection.
+    /// Requests without a connection, of those that started before the first one with a connection.
     unconnected: u64,
     connected: bool,
     reached: Nanos,
 }
 
-/// So many requests without a connection, and none with one, say that the target cannot be reached.
+/// A target that was never reached cannot be when this many requests had no connection, before any that had one. They are counted in the
+/// order in which they started: those that wait for a response have a connection.
 const UNREACHED: u64 = 20;
 
 impl Judge {
-    /// Of what is due from `from` on.
-    pub fn new(trial: Trial, asked: &[Asked], from: Nanos) -> Judge {
+    /// Of what is due from `from` on, and of a target that an earlier trial has `reached`.
+    pub fn new(trial: Trial, asked: &[Asked], from: Nanos, reached: bool) -> Judge {
         let measured = from..Nanos::MAX;
         Judge {
             trial,
@@ -75,7 +75,7 @@ impl Judge {
             started: 0,
             ended: 0,
             unconnected: 0,
-            connected: false,
+            connected: reached,
             reached: Nanos::ZERO,
         }
     }
@@ -113,15 +113,17 @@ impl Judge {
         if record.kind != Kind::Request {
             return;
         }
-        let (started, without) = (record.started.is_some(), UNCONNECTED.contains(&record.outcome));
+        let started = record.started.is_some();
         self.ended += u64::from(started);
-        self.connected |= started && !without;
-        self.unconnected += u64::from(without);
         if source >= self.orders.len() {
             self.orders.resize(source + 1, InOrder::default());
         }
-        let Judge { trial, asked, orders, measured, reached, .. } = self;
+        let Judge { trial, asked, orders, measured, reached, connected, unconnected, .. } = self;
         orders[source].record(record, |ended| {
+            if started && !*connected {
+                *connected = ended.connected;
+                *unconnected += u64::from(!ended.connected);
+            }
             // What comes after the decision changes it no more.
             if measured.contains(&ended.arrived) && trial.decided().is_none() {
                 *reached = ended.due.max(*reached);
@@ -197,5 +199,61 @@ impl Observer for Watch<'_> {
             self.judge.trial.backlog(started.saturating_sub(ended));
         }
         self.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_base::{Outcome, Stamp};
+    use headway_stats::search::Ask;
+
+    fn judge(reached: bool) -> Judge {
+        let asked = Asked::of(&"p(90)<100".parse().unwrap()).unwrap();
+        Judge::new(
+            Trial::new(&[asked.criterion], 1_000.0, Ask::Decide(100.0)),
+            &[asked],
+            Nanos::ZERO,
+            reached,
+        )
+    }
+
+    fn start(judge: &mut Judge, k: i64) {
+        judge.start(0, &Start::arrival(Nanos(k), Nanos(k), 0));
+    }
+
+    fn end(judge: &mut Judge, k: i64, outcome: Outcome) {
+        let record = Record::never_started(k as u64, Nanos(k), Nanos(k + 100), outcome);
+        judge.record(0, &Record { started: Stamp::from(Nanos(k)), ..record });
+    }
+
+    #[test]
+    fn a_target_cannot_be_reached_if_the_first_requests_had_no_connection() {
+        let mut closed = judge(false);
+        (0..19).for_each(|k| {
+            start(&mut closed, k);
+            end(&mut closed, k, Outcome::Refused);
+        });
+        assert!(!closed.is_unreachable());
+        start(&mut closed, 19);
+        end(&mut closed, 19, Outcome::ConnectTimeout);
+        assert!(closed.is_unreachable());
+    }
+
+    #[test]
+    fn a_target_is_reached_by_a_request_that_waits_for_its_response() {
+        let (mut slow, mut before) = (judge(false), judge(true));
+        (0..40).for_each(|k| start(&mut slow, k));
+        // The first one waits, and the queue of the target is full.
+        (1..40).for_each(|k| end(&mut slow, k, Outcome::ConnectTimeout));
+        assert!(!slow.is_unreachable());
+        end(&mut slow, 0, Outcome::Ok);
+        assert!(!slow.is_unreachable());
+        // One that an earlier trial has reached is overloaded now.
+        (0..40).for_each(|k| {
+            start(&mut before, k);
+            end(&mut before, k, Outcome::ConnectTimeout);
+        });
+        assert!(!before.is_unreachable());
     }
 }

@@ -9,7 +9,7 @@ mod folder;
 mod judge;
 mod trials;
 
-pub use folder::{Folder, seed_of};
+pub use folder::{Folder, SEARCH_FILE, seed_of};
 pub use judge::Asked;
 pub use trials::{InVirtualTime, at_rate, in_virtual_time, requests_per_arrival};
 
@@ -170,9 +170,13 @@ impl<'a> Going<'a> {
         };
         going.found.cut_off = before.map(|before| before.cut_off.clone()).unwrap_or_default();
         for row in before.iter().flat_map(|before| &before.trials) {
-            // What was cut off is played again.
             if !row.cut_off {
                 going.take(row.clone());
+            } else if let Some(folder) = &row.folder
+                && !going.found.cut_off.contains(folder)
+            {
+                // It is played again.
+                going.found.cut_off.push(folder.clone());
             }
         }
         Ok(going)
@@ -224,6 +228,7 @@ impl<'a> Going<'a> {
             asked: &self.asked,
             folder: self.spec.folder.as_deref(),
             control,
+            reached: self.found.trials.iter().any(|row| row.ended != TrialEnd::Unreachable),
         };
         let row = TrialRow { begun_s: elapsed, ..trials.play(&name, rate, ask, seed, self.left)? };
         let (took, unreachable) = (row.took_s, row.ended == TrialEnd::Unreachable);

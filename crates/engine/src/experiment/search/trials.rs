@@ -86,7 +86,7 @@ pub struct InVirtualTime {
 pub fn in_virtual_time(play: &Play, asked: &[Asked], trial: &Trial) -> anyhow::Result<InVirtualTime> {
     let Play { plan, limits, model } = play;
     let generator = play.generator()?;
-    let new = || Judge::new(trial.clone(), asked, plan.measured_from);
+    let new = || Judge::new(trial.clone(), asked, plan.measured_from, true);
     let mut judge = new();
     let suits = generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports(plan, model);
     let played = suits.then(|| lindley::play(plan, model, *limits, &mut judge));
@@ -110,6 +110,8 @@ pub struct Trials<'a> {
     pub folder: Option<&'a Path>,
     /// Stops the search.
     pub control: &'a Control,
+    /// Whether an earlier trial has reached the target.
+    pub reached: bool,
 }
 
 impl Trials<'_> {
@@ -169,7 +171,7 @@ impl Trials<'_> {
 
     fn live(&self, plan: Plan, trial: Trial, folder: Option<PathBuf>) -> Result<TrialRow, Error> {
         let control = Control::default();
-        let judge = Judge::new(trial, self.asked, plan.measured_from);
+        let judge = Judge::new(trial, self.asked, plan.measured_from, self.reached);
         let mut watch = Watch { judge, control: control.clone(), search: self.control };
         let spec = self.spec(plan, folder, true);
         let begun = Instant::now();
@@ -177,7 +179,7 @@ impl Trials<'_> {
         let took = begun.elapsed();
         let judge = watch.judge;
         let mut summary = result.summary;
-        let unreachable = judge.is_unreachable() || summary.is_unreachable();
+        let unreachable = !self.reached && (judge.is_unreachable() || summary.is_unreachable());
         let folder = result.folder.map(|folder| folder.path().to_owned());
         if let Some(folder) = folder.as_ref().filter(|_| judge.trial().decided().is_some()) {
             // The run was planned for longer: its numbers are computed again as of one that ends where the trial did.
@@ -252,7 +254,7 @@ impl Trials<'_> {
             seed: spec.plan.seed,
             begun_s: 0.0,
             ended: ended.into(),
-            // Only the budget or an interrupt ends a trial before it is decided.
+            // Only the budget, an interrupt or a target that cannot be reached ends a trial before it is decided.
             cut_off: trial.decided().is_none(),
             threshold: match ended {
                 Ended::Decided(Decision::Fails { criterion }) => Some(criterion),
@@ -283,7 +285,7 @@ fn conclude(trial: &Trial, summary: &Summary, stopped: bool) -> Ended {
     match (summary.verdict.load, decided) {
         // A rate that held although the generator was late holds without its delays all the more; one that was not sent does not.
         (Some(LoadVerdict::Invalid), _) => Ended::NotSent,
-        (_, None) if limited => Ended::HeldBack,
+        (_, None) if limited && !stopped => Ended::HeldBack,
         (_, None) => Ended::Nothing,
         (_, Some(Decision::Fails { criterion })) if astride(summary, criterion) => {
             if stopped {
