@@ -21,17 +21,19 @@ fn searches_hold_the_knee() {
 }
 
 /// What is claimed in `docs/trust.md` of systems whose knee has a formula, of 200 seeds: at least 93 % hold, less 2.33 standard errors, with half
-/// the requests of the bisection. Of the others the numbers are printed.
+/// the requests of the bisection. Of the others the numbers are printed, of 50 seeds: 200 of O'Hara's settings take half an hour.
 #[test]
 #[ignore = "takes minutes"]
 fn the_full_table() {
     for system in &ALL {
-        let all = pairs(system, 1, 200).unwrap();
+        let exact = matches!(system.truth, Truth::Formula(_));
+        let seeds = if exact { 200 } else { 50 };
+        let all = pairs(system, 1, seeds).unwrap();
         let held = |of: fn(&Pair) -> bool| all.iter().filter(|pair| of(pair)).count();
         let (ours, theirs) = (held(|pair| pair.search.held), held(|pair| pair.bisection.held));
         let share = requests(&all, |pair| pair.search) / requests(&all, |pair| pair.bisection);
-        println!("{}: {ours} of 200 hold (bisection {theirs}), {share:.2} of its requests", system.name);
-        if matches!(system.truth, Truth::Formula(_)) {
+        println!("{}: {ours} of {seeds} hold (bisection {theirs}), {share:.2} of its requests", system.name);
+        if exact {
             assert!(ours >= 177, "{}: {ours} of 200", system.name);
             assert!(share <= 0.5, "{}: {share}", system.name);
         }
