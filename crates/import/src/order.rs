@@ -29,7 +29,7 @@ pub enum StampsHow {
         overlapping: u64,
         /// As many by the other reading.
         otherwise: u64,
-        /// Of so many.
+        /// Out of this number.
         pairs: u64,
     },
     /// The time between two stamps of a thread, by the elapsed time of the second request.
@@ -49,7 +49,7 @@ pub enum StampsHow {
         back: u64,
         /// As many by their stamps.
         stamps_back: u64,
-        /// Of so many.
+        /// Out of this number.
         pairs: u64,
     },
     /// Rows are in the order of the stamps but for a few, and so the stamps are ends.
@@ -58,14 +58,14 @@ pub enum StampsHow {
         elapsed_back: u64,
         /// As many by their stamps.
         back: u64,
-        /// Of so many.
+        /// Out of this number.
         pairs: u64,
     },
     /// Not shown, and so what the tool writes by default: rows are in the order of the stamps, and the threads do not tell.
     Sorted {
         /// Rows that come before the one above by their stamps.
         back: u64,
-        /// Of so many.
+        /// Out of this number.
         pairs: u64,
     },
     /// Not shown, and so what the tool writes by default: neither the threads nor the order of the rows tell.
@@ -74,7 +74,7 @@ pub enum StampsHow {
         elapsed_back: u64,
         /// As many by their stamps.
         back: u64,
-        /// Of so many.
+        /// Out of this number.
         pairs: u64,
     },
 }

@@ -33,7 +33,7 @@ const EACH: f64 = 8.0;
 /// All that rounds take, in seconds.
 const TOTAL: f64 = ROUNDS as f64 * 2.0 * (WARMUP + EACH);
 
-/// Two runs one after the other take so many times as long: at most as long as the shorter record.
+/// How many times as long two runs one after the other take: at most as long as the shorter record.
 const TIMES: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
 
 /// The numbers that are looked at.

@@ -396,7 +396,7 @@ fn a_datagram_that_nothing_listens_to_fails_and_the_socket_goes_on() {
     });
 }
 
-/// Nobody looks for a while: the kernel knows since when a connection stands, to its tick.
+/// Although nothing looks at it meanwhile, the kernel knows how long a connection has been established, to its tick.
 #[test]
 fn the_kernel_tells_for_how_long_a_connection_has_stood() {
     guarded(|| {

@@ -25,7 +25,7 @@ const MOST_NUMBERS: usize = 500;
 /// More degrees of freedom than these make no difference here.
 const MOST_DEGREES: f64 = 40.0;
 
-/// The confidence of each of these intervals, which have so many degrees of freedom (at least 1).
+/// The confidence of each of these intervals, which have this number of degrees of freedom (at least 1).
 pub(super) fn confidence_of_each(numbers: &[Pieces], degrees: f64) -> f64 {
     let sidak = each_of(numbers.len(), CONFIDENCE);
     if numbers.len() > MOST_NUMBERS {

@@ -151,7 +151,7 @@ impl Differences {
         self.base.iter().zip(&self.other).map(difference).collect()
     }
 
-    /// What each of so many rounds adds to the error.
+    /// What each of this number of rounds adds to the error.
     fn pieces(&self, rounds: usize) -> Vec<f64> {
         let differences = self.differences();
         let mean = differences.iter().sum::<f64>() / differences.len() as f64;

@@ -246,7 +246,7 @@ impl Case {
     }
 }
 
-/// The fewest of so many that hold where 95 % do: less so many standard errors.
+/// The fewest that hold where 95 % do, less the given number of standard errors.
 fn least(n: usize, errors: f64) -> f64 {
     let n = n as f64;
     n * 0.95 - errors * (n * 0.95 * 0.05).sqrt()

@@ -26,7 +26,7 @@ use std::ops::Range;
 
 /// Largest value that a session keeps, bytes.
 const MOST_VALUE: usize = 64 << 10;
-/// A page of status 400 says within so many bytes that TLS is expected.
+/// A page of status 400 says within this number of bytes that TLS is expected.
 const TOLD_WITHIN: usize = 1 << 10;
 /// What such pages say: nginx, Go's net/http (Caddy, Traefik), Apache httpd, Tomcat.
 const EXPECTS_TLS: [&[u8]; 4] = [

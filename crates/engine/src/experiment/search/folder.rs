@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    /// Stops a search when so many trials have ended.
+    /// Stops a search when this number of trials has ended.
     struct StopAfter<'a>(usize, &'a Control);
 
     impl super::super::SearchObserver for StopAfter<'_> {
