@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub fn advice(kind: KnownFailure) -> &'static str {
     match kind {
         KnownFailure::ConnectionRefused => {
-            "Nothing listens at that address and port: check the port of the URL; `headway serve` starts a target at \
+            "Nothing listens at that address and port: check the port of the URL; `headway serve` starts an HTTP target at \
              127.0.0.1:8080."
         }
         KnownFailure::NameUnresolved => {
