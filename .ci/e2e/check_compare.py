@@ -85,6 +85,9 @@ def refused(tmp):
         contains(flat(ended.out), part, "the report")
     ended, document = compared(tmp, base, other, "--across", "rate", "--across", "commit")
     expect(document["pairs"][0]["verdict"]["is"] != "not-comparable", "--across")
+    _, document = compared(tmp, base, other, "--across", "commit", "--fail-if", "rate lower", code=2)
+    expect(all(r["shown"] == "not-told" for r in document["pairs"][0]["rows"]), "nothing is concluded from what is not comparable")
+    equal(document["conditions"][0]["outcome"], "not-judged", "a condition on what is not comparable")
     contains(flat(ended.out), "They differ in rate (150/s and 100/s); commit (a and b).", "what differs")
     twin = simulated(tmp, "twin", "--note", "commit=a", "--note", "token=hush")
     summary = json.loads((twin / "summary.json").read_text())
@@ -99,6 +102,12 @@ def refused(tmp):
     (tmp / "empty").mkdir()
     for args, part in (
         ((base, base), "are the same run: name two"),
+        ((base, base / "summary.json"), "are the same run: name two"),
+        ((base, other, "-R", "50"), "-R is for a live comparison"),
+        ((base, other, "--rounds", "10"), "--rounds is for a live comparison"),
+        ((base, other, "--out", tmp / "kept"), "--out is for a live comparison"),
+        (("--live", "http://127.0.0.1:1/", "http://127.0.0.1:1/", "--", "--dry-run"), "behind --: --dry-run does not go with --live"),
+        (("--live", "http://127.0.0.1:1/", "http://127.0.0.1:1/", "--", "--json", tmp / "x.json"), "it stands before the --"),
         ((base,), "one run is not compared with itself"),
         ((base, tmp / "empty"), "is no run folder: it has no summary.json and no plan.json"),
         ((base, tmp / "none"), "No such file"),
@@ -126,6 +135,15 @@ def documents(tmp):
         headway("sim", path, "--sweep", "rate=100,150", "--replications", "8", "--json", tmp / f"{name}.json", "--seed", "3" if name == "a" else "4", cwd=tmp).exits(0)
     _, document = compared(tmp, tmp / "a.json", tmp / "b.json")
     equal([(p["point"], p["verdict"]["is"]) for p in document["pairs"]], [("rate=100", "differs"), ("rate=150", "differs")], "points")
+    path.write_text(SCENARIO.replace("RATE", "150").replace("SERVICE", "2ms").replace("120s", "25s"))
+    headway("sim", path, "--sweep", "rate=150,160", "--replications", "8", "--json", tmp / "c.json", "--seed", "5", cwd=tmp).exits(0)
+    ended, document = compared(tmp, tmp / "a.json", tmp / "c.json", code=2)
+    contains(flat(ended.out), "not comparable: another plan: duration", "studies of other plans")
+    for part in ("Not compared, of a.json alone: rate=100.", "Not compared, of c.json alone: rate=160."):
+        contains(flat(ended.out), part, "points that one study alone has")
+    # Five minutes without a failure prove little of shares below one in a thousand.
+    failed = row(document, "failed")
+    expect(failed["difference_interval"][0] < 0 < failed["difference_interval"][1], f"failures of studies: {failed}")
     base, slow = simulated(tmp, "base"), simulated(tmp, "slow", "--no-log", service="2.6ms")
     _, document = compared(tmp, base, slow)
     expect(row(document, "p50")["shown"] == "higher" and row(document, "failed")["why_not"][0]["reason"]["why"] == "no-records", "without records")
@@ -148,6 +166,8 @@ def live(tmp):
         equal((document["method"], rounds["seed"], len(rounds["played"])), ("rounds", 7, 5), "the rounds")
         expect(len({r["seed"] for r in rounds["played"]}) == 5 and {r["first"] for r in rounds["played"]} == {0, 1}, f"seeds and order: {rounds}")
         equal(rounds["warmup_share"], 1 / 3, "the share of warm-up")
+        kept = headway("compare", "--live", one.url, one.url, "-R", "100", "--rounds", "5", "--each", "200ms", "--warmup", "0s", "--out", tmp / "kept", "--quiet", cwd=tmp).exits(0, 2, 97)
+        equal(sorted(f.name for f in (tmp / "kept").iterdir()), sorted(f"round-{r}-target-{t}" for r in range(1, 6) for t in (1, 2)), f"folders: {kept.err}")
         if ended.code == 0:
             expect(row(document, "p50")["ratio_interval"][0] > 1.5, f"p50: {row(document, 'p50')}")
             contains(flat(ended.out), "slower by", "the first line")

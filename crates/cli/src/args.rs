@@ -10,7 +10,7 @@ mod secrets;
 mod sim;
 
 pub use audit::{AuditArgs, AuditOutput, Dispersion, LabArgs, Quantiles, Shift, Stamps};
-pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs};
+pub use compare::{BaselineArgs, CompareArgs, DemandArgs, Note, NoteArgs, not_of_rounds};
 pub use doctor::DoctorArgs;
 pub use reports::{ReportFiles, Wanted, names};
 pub use scenario::{ScenarioArgs, Setting};

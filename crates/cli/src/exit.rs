@@ -113,7 +113,9 @@ pub fn of_comparison(comparison: &Comparison, strict: bool) -> u8 {
     match () {
         () if headway_engine::compare::is_incomparable(comparison) => USAGE,
         () if any(&[Condition::Holds]) => CROSSED,
-        () if strict && any(&[Condition::Undecided, Condition::NotJudged]) => INCONCLUSIVE,
+        // A gate that judged nothing has not been passed.
+        () if any(&[Condition::NotJudged]) => INCONCLUSIVE,
+        () if strict && any(&[Condition::Undecided]) => INCONCLUSIVE,
         () => FINE,
     }
 }

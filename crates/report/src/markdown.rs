@@ -82,14 +82,14 @@ impl Output for Markdown {
     }
 
     fn comparison(&self, comparison: &Comparison, style: &Style) -> Option<Vec<u8>> {
-        use words::comparison::{condition, differences, headline, known, names, rounds};
+        use words::comparison::{condition, differences, headline, names};
         let mut page = Page(format!("{FIRST}\n"));
         for pair in &comparison.pairs {
             page.heading(2, &headline(comparison, pair).1);
             page.paragraph(&names(comparison, pair));
         }
         let of_pairs = comparison.pairs.iter().filter_map(differences);
-        let known = comparison.runs.iter().filter_map(known).chain(rounds(comparison)).chain(of_pairs);
+        let known = words::comparison::remarks(comparison).into_iter().chain(of_pairs);
         page.list(known.map(|(_, text)| text));
         let conditions = comparison.conditions.iter().map(|of| condition(comparison, of).1);
         page.list_under("Conditions", conditions.collect());

@@ -1,6 +1,6 @@
 //! The flags of `headway compare`, and those by which a run is compared with an earlier one, as typed.
 
-use super::{ReportFiles, parse_seed};
+use super::{ReportFiles, RunArgs, parse_seed};
 use clap::Args as ClapArgs;
 use headway_base::Nanos;
 use headway_base::units::{self, UnitError};
@@ -100,9 +100,9 @@ pub struct CompareArgs {
     /// Connection cap of each run
     #[arg(short = 'c', long, value_name = "N", requires = "live", help_heading = "Live")]
     pub connections: Option<String>,
-    /// Number of rounds, at least 5: in each, all targets one after the other in random order, under the same plan
-    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(5..=10_000), help_heading = "Live")]
-    pub rounds: u64,
+    /// Number of rounds, at least 5: in each, all targets one after the other in random order, under the same plan [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=10_000), requires = "live", help_heading = "Live")]
+    pub rounds: Option<u64>,
     /// Measured phase of each run of a round [default: 20s]
     #[arg(long, value_name = "TIME", value_parser = units::parse_time, requires = "live", help_heading = "Live")]
     pub each: Option<Nanos>,
@@ -133,4 +133,68 @@ pub struct CompareArgs {
     /// With --live: more flags of headway run, behind --
     #[arg(last = true, value_name = "RUN FLAGS", requires = "live")]
     pub flags: Vec<String>,
+}
+
+impl CompareArgs {
+    /// A flag of live comparisons that was given without `--live`: clap lets it pass where runs are named, which exclude `--live`.
+    pub fn only_live(&self) -> Option<&'static str> {
+        let flags = [
+            (self.scenario.is_some(), "--scenario"),
+            (self.rate.is_some(), "-R"),
+            (self.connections.is_some(), "-c"),
+            (self.rounds.is_some(), "--rounds"),
+            (self.each.is_some(), "--each"),
+            (self.warmup.is_some(), "--warmup"),
+            (self.seed.is_some(), "--seed"),
+            (self.out.is_some(), "--out"),
+            (!self.flags.is_empty(), "what stands behind --"),
+        ];
+        flags.into_iter().filter(|_| self.live.is_empty()).find_map(|(given, flag)| given.then_some(flag))
+    }
+}
+
+/// A flag of a run behind `--` that a live comparison would not heed, and why.
+pub fn not_of_rounds(run: &RunArgs) -> Option<(&'static str, &'static str)> {
+    let before = "it stands before the --: headway compare --live URL URL ";
+    let single = "it is for a single run: leave it out, or write headway run";
+    let output = &run.output;
+    let all = [
+        (output.out.is_some(), "--out", before),
+        (!output.reports.wanted().is_empty(), "--json, --html and --output", before),
+        (output.quiet, "--quiet", before),
+        (output.show.details, "--details", before),
+        (output.strict, "--strict", before),
+        (!run.against.demands.fail_if.is_empty(), "--fail-if", before),
+        (output.no_log, "--no-log", "without --out no record is kept: leave it out"),
+        (
+            !output.show.percentiles.is_empty(),
+            "--percentiles",
+            "name the percentile in --fail-if 'p(99.5) slower'",
+        ),
+        (output.show.histogram, "--histogram", single),
+        (output.show.open, "--open", single),
+        (
+            !run.demands.thresholds.is_empty(),
+            "--threshold",
+            "a comparison has conditions: write --fail-if before the --",
+        ),
+        (run.abort_on_crossed.is_some(), "--abort-on-crossed", single),
+        (
+            run.against.baseline.is_some(),
+            "--baseline",
+            "the first target is the one that the others are compared with: leave it out",
+        ),
+        (!run.against.demands.across.is_empty(), "--across", "all runs have one plan: leave it out"),
+        (!run.notes.notes.is_empty(), "--note", single),
+        (run.dry_run, "--dry-run", single),
+        (run.set.print_scenario, "--print-scenario", single),
+        (run.start_at.is_some(), "--start-at", single),
+        (run.interval.is_some(), "--interval", single),
+        (
+            run.load.shard != headway_workload::Shard::WHOLE,
+            "--shard",
+            "a comparison runs on one machine: leave it out",
+        ),
+    ];
+    all.into_iter().find(|(given, ..)| *given).map(|(_, flag, why)| (flag, why))
 }

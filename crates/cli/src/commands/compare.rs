@@ -1,6 +1,6 @@
 //! `headway compare`: recorded runs, studies and other tools' files beside each other, or live targets in rounds.
 
-use crate::args::{Args, BaselineArgs, Command, CompareArgs, DemandArgs, RunArgs};
+use crate::args::{Args, BaselineArgs, Command, CompareArgs, DemandArgs, RunArgs, not_of_rounds};
 use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::output::{self, Shown};
@@ -21,6 +21,9 @@ use headway_stats::comparison::Comparison;
 use headway_stats::summary::LoadVerdict;
 use std::io::{self, Write as _};
 
+/// Rounds of a live comparison, unless it is said how many.
+const ROUNDS: u64 = 10;
+
 const SUBJECT: Subject<'_> = Subject {
     name: "a comparison",
     document: Material::Comparison,
@@ -34,6 +37,11 @@ pub(super) fn compare(args: &CompareArgs, words: &[String]) -> Result<u8, Failur
     let out = Output::folder("--out", args.out.as_ref());
     outputs_fit(&out.into_iter().chain(wanted.iter().map(Output::report)).collect::<Vec<_>>())
         .map_err(Failure::usage)?;
+    if let Some(flag) = args.only_live() {
+        return Err(Failure::usage(anyhow!(
+            "{flag} is for a live comparison: name the targets by --live URL URL, or leave it out"
+        )));
+    }
     let (comparison, interrupted) = match args.live.is_empty() {
         true => (recorded(args, words)?, false),
         false => live(args, words)?,
@@ -101,6 +109,7 @@ fn live(args: &CompareArgs, words: &[String]) -> Result<(Comparison, bool), Fail
         )));
     }
     let seed = args.seed.unwrap_or_else(new_seed);
+    let rounds_asked = args.rounds.unwrap_or(ROUNDS);
     let settings: Vec<RunSettings> =
         args.live.iter().map(|url| resolved(args, url, seed, words)).collect::<Result<_, Failure>>()?;
     let first = &settings[0];
@@ -132,7 +141,7 @@ fn live(args: &CompareArgs, words: &[String]) -> Result<(Comparison, bool), Fail
     let spec = RoundsSpec {
         sides: settings.iter().zip(shown).map(contender).collect(),
         run: &run,
-        rounds: args.rounds,
+        rounds: rounds_asked,
         seed,
         conditions: &args.demands.fail_if,
         folder: args.out.clone(),
@@ -143,13 +152,13 @@ fn live(args: &CompareArgs, words: &[String]) -> Result<(Comparison, bool), Fail
             io::stderr(),
             "headway: {}, {} rounds of {} targets, seed {seed}",
             first.load.headline,
-            args.rounds,
+            rounds_asked,
             settings.len()
         );
     }
     let control = Control::default();
     interrupt::steer(&control)?;
-    let mut lines = Lines { rounds: args.rounds, quiet: args.quiet };
+    let mut lines = Lines { rounds: rounds_asked, quiet: args.quiet };
     let played = rounds(&spec, &control, &mut lines);
     let played = played.map_err(|error| Failure::from(error).hiding(&first.live.redactor))?;
     Ok((played.comparison, played.interrupted))
@@ -181,6 +190,9 @@ fn resolved(args: &CompareArgs, url: &str, seed: u64, words: &[String]) -> Resul
     })?;
     let Command::Run(run) = parsed.command else { unreachable!("these are flags of headway run") };
     let run: RunArgs = *run;
+    if let Some((flag, why)) = not_of_rounds(&run) {
+        return Err(Failure::usage(anyhow!("behind --: {flag} does not go with --live: {why}")));
+    }
     RunSettings::resolve(&run, words).with_context(|| format!("--live {url}")).map_err(Failure::usage)
 }
 

@@ -73,15 +73,20 @@ pub(super) struct Found {
 }
 
 /// Looks at two runs.
-pub(super) fn look(runs: [usize; 2], pair: [&Loaded; 2], across: &Across) -> Found {
+pub(super) fn look(
+    runs: [usize; 2],
+    pair: [&Loaded; 2],
+    recorded: [Option<&Recorded>; 2],
+    across: &Across,
+) -> Found {
     let mut obstacles = invalid(runs, pair.map(|one| &one.run));
     let mut differs = Vec::new();
     let [a, b] = pair;
     if (a.run.source == Source::Sim) != (b.run.source == Source::Sim) {
         obstacles.push(Incomparable::Source);
     }
-    let plans = match (&a.recorded, &b.recorded) {
-        (Some(base), Some(other)) => differences(base, other),
+    let plans = match recorded {
+        [Some(base), Some(other)] => differences(base, other),
         _ => Vec::new(),
     };
     let same_plan = plans.is_empty();
@@ -108,8 +113,7 @@ pub(super) fn look(runs: [usize; 2], pair: [&Loaded; 2], across: &Across) -> Fou
         differs.push(Difference { what: "target".into(), base, other });
     }
     let seeds = a.run.seed.is_some() && a.run.seed == b.run.seed;
-    let planned =
-        [a, b].iter().all(|one| one.recorded.as_ref().is_some_and(|recorded| recorded.plan.is_some()));
+    let planned = recorded.iter().all(|one| one.is_some_and(|recorded| recorded.plan.is_some()));
     Found { obstacles, differs, same_arrivals: seeds && planned && same_plan && a.run.source == b.run.source }
 }
 

@@ -58,10 +58,10 @@ impl Loaded {
             }
             return run(path, name);
         }
-        let inside = |file: &str| path.file_name().is_some_and(|own| own == file);
-        let own = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if (inside(folder::SUMMARY) || inside(folder::RECORDS)) && own.join(folder::PLAN).is_file() {
-            return run(own, name);
+        if is_of_its_folder(path)
+            && path.file_name().is_some_and(|own| own != headway_report::study::JSON_FILE)
+        {
+            return run(own_folder(path), name);
         }
         match schema(path).as_deref() {
             Some(schema) if schema.starts_with("headway.study/") => study(path, name),
@@ -76,6 +76,18 @@ impl Loaded {
             None => audited(path, name, watch),
         }
     }
+}
+
+fn own_folder(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether a file is the summary or the records of a run folder, or the document of a study's folder.
+pub(super) fn is_of_its_folder(path: &Path) -> bool {
+    let named = |file: &str| path.file_name().is_some_and(|own| own == file);
+    named(headway_report::study::JSON_FILE)
+        || ((named(folder::SUMMARY) || named(folder::RECORDS))
+            && own_folder(path).join(folder::PLAN).is_file())
 }
 
 /// The schema of a JSON document of ours, if it is one.
@@ -121,7 +133,9 @@ fn study(path: &Path, name: String) -> Result<Loaded, Error> {
         curve: observed.as_ref().map(Observed::curve).unwrap_or_default(),
         ..Compared::default()
     };
-    Ok(Loaded { run, labels: Vec::new(), recorded: None, observed, study: Some(study) })
+    let asked = study.points.first().and_then(|point| point.asked.clone());
+    let recorded = asked.map(|asked| Recorded { asked: Some(asked), ..Recorded::default() });
+    Ok(Loaded { run, labels: Vec::new(), recorded, observed, study: Some(study) })
 }
 
 /// Refuses a run that did not reach its end.

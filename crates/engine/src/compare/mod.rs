@@ -13,7 +13,7 @@ use crate::audit::Watch;
 use anyhow::anyhow;
 use headway_report::format::plural;
 use headway_stats::comparison::{
-    Compared, Comparison, Condition, Incomparable, Numbers, Observed, Two, compare,
+    Compared, Comparison, Condition, Incomparable, Numbers, Observed, PointLeftOut, Two, compare,
 };
 use headway_stats::study::{Point, Study};
 use headway_stats::summary::NotComputed;
@@ -53,16 +53,16 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
     steps_are_known(loaded, &spec.conditions)?;
     spec.across.is_known(loaded)?;
     let nothing = NotComputed::default();
-    let mut of_points: Vec<(usize, String, [Observed; 2])> = Vec::new();
+    let mut of_points: Vec<OfPoints<'_>> = Vec::new();
+    let mut points_left_out = Vec::new();
     let mut pairs = Vec::new();
     for other in 1..loaded.len() {
         if let (Some(a), Some(b)) = (several(&loaded[0]), several(&loaded[other])) {
             for (name, points) in common(loaded, other, a, b)? {
-                let [a, b] = [(points[0], a), (points[1], b)];
-                let told =
-                    [a, b].map(|(point, study)| Observed::told(Numbers::of_point(point, study.replications)));
-                of_points.push((other, name, told));
+                of_points.push(OfPoints { other, name, points, studies: [a, b] });
             }
+            points_left_out.extend(alone(a, b).map(|point| (0, point)));
+            points_left_out.extend(alone(b, a).map(|point| (other, point)));
             continue;
         }
         let pair = [&loaded[0], &loaded[other]];
@@ -77,7 +77,7 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
                 if several(pair[0]).is_some() { &pair[1].run.name } else { &pair[0].run.name },
             )));
         };
-        let found = comparable::look([0, other], pair, &spec.across);
+        let found = comparable::look([0, other], pair, pair.map(|one| one.recorded.as_ref()), &spec.across);
         pairs.push(Two {
             runs: [0, other],
             point: String::new(),
@@ -88,11 +88,19 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
             differs: found.differs,
         });
     }
-    for (other, name, observed) in &of_points {
-        let found = comparable::look([0, *other], [&loaded[0], &loaded[*other]], &spec.across);
+    let told: Vec<[Observed; 2]> = of_points.iter().map(OfPoints::observed).collect();
+    for (of, observed) in of_points.iter().zip(&told) {
+        let runs = [0, of.other];
+        let recorded = of.points.map(|point| Recorded { asked: point.asked.clone(), ..Recorded::default() });
+        let found = comparable::look(
+            runs,
+            runs.map(|i| &loaded[i]),
+            [Some(&recorded[0]), Some(&recorded[1])],
+            &spec.across,
+        );
         pairs.push(Two {
-            runs: [0, *other],
-            point: name.clone(),
+            runs,
+            point: of.name.clone(),
             observed: [&observed[0], &observed[1]],
             not_computed: [&nothing, &nothing],
             same_arrivals: false,
@@ -102,7 +110,13 @@ pub fn compare_loaded(loaded: &[Loaded], spec: &CompareSpec) -> Result<Compariso
     }
     let runs: Vec<Compared> = loaded.iter().map(|one| one.run.clone()).collect();
     let comparison = compare(runs, pairs, &spec.conditions);
-    Ok(Comparison { command: Some(spec.command.clone()).filter(|text| !text.is_empty()), ..comparison })
+    let left_out = |(run, point)| PointLeftOut { run, point };
+    let points_left_out = points_left_out.into_iter().map(left_out).collect();
+    Ok(Comparison {
+        points_left_out,
+        command: Some(spec.command.clone()).filter(|text| !text.is_empty()),
+        ..comparison
+    })
 }
 
 /// Whether some runs of a comparison are not comparable.
@@ -116,6 +130,32 @@ fn several(one: &Loaded) -> Option<&Study> {
     one.study.as_ref().filter(|study| study.points.len() != 1)
 }
 
+/// A point that two studies have.
+struct OfPoints<'a> {
+    other: usize,
+    name: String,
+    points: [&'a Point; 2],
+    studies: [&'a Study; 2],
+}
+
+impl OfPoints<'_> {
+    fn observed(&self) -> [Observed; 2] {
+        [0, 1].map(|i| Observed::told(Numbers::of_point(self.points[i], self.studies[i].replications)))
+    }
+}
+
+/// The values of a point with the names of the parameters.
+fn name_of(study: &Study, point: &Point) -> String {
+    let named = study.parameters.iter().zip(&point.values).map(|(p, value)| format!("{}={value}", p.name));
+    named.collect::<Vec<String>>().join(" ")
+}
+
+/// Points of the first study that the second does not have, by their names.
+fn alone<'a>(of: &'a Study, other: &'a Study) -> impl Iterator<Item = String> + 'a {
+    let has = |name: &String| other.points.iter().any(|twin| name_of(other, twin) == *name);
+    of.points.iter().map(|point| name_of(of, point)).filter(move |name| !has(name))
+}
+
 /// Points that both studies have, by their names.
 fn common<'a>(
     loaded: &[Loaded],
@@ -123,18 +163,9 @@ fn common<'a>(
     a: &'a Study,
     b: &'a Study,
 ) -> Result<Vec<(String, [&'a Point; 2])>, Error> {
-    let name = |study: &Study, point: &Point| {
-        let all: Vec<String> = study
-            .parameters
-            .iter()
-            .zip(&point.values)
-            .map(|(p, value)| format!("{}={value}", p.name))
-            .collect();
-        all.join(" ")
-    };
     let of = |point: &'a Point| {
-        let name_a = name(a, point);
-        let twin = b.points.iter().find(|twin| name(b, twin) == name_a)?;
+        let name_a = name_of(a, point);
+        let twin = b.points.iter().find(|twin| name_of(b, twin) == name_a)?;
         Some((name_a, [point, twin]))
     };
     let all: Vec<_> = a.points.iter().filter_map(of).collect();
@@ -143,8 +174,8 @@ fn common<'a>(
             "{} and {} have no point in common ({} and {})",
             loaded[0].run.name,
             loaded[other].run.name,
-            a.points.first().map_or("none".into(), |point| name(a, point)),
-            b.points.first().map_or("none".into(), |point| name(b, point)),
+            a.points.first().map_or("none".into(), |point| name_of(a, point)),
+            b.points.first().map_or("none".into(), |point| name_of(b, point)),
         )));
     }
     Ok(all)
@@ -171,7 +202,14 @@ fn steps_are_known(loaded: &[Loaded], conditions: &[Condition]) -> Result<(), Er
 
 /// Refuses to compare a run with itself.
 fn each_once(paths: &[PathBuf]) -> Result<(), Error> {
-    let same = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    // A document of a run folder stands for the folder.
+    let same = |path: &Path| {
+        let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        match whole.parent().filter(|_| load::is_of_its_folder(&whole)) {
+            Some(folder) => folder.to_path_buf(),
+            None => whole,
+        }
+    };
     let all: Vec<PathBuf> = paths.iter().map(|path| same(path)).collect();
     for (i, path) in all.iter().enumerate() {
         if let Some(before) = all[..i].iter().position(|earlier| earlier == path) {

@@ -87,6 +87,11 @@ pub fn study(
         Conditions { seed: spec.seed, replications: r, threads: spec.threads, thresholds: &spec.thresholds };
     let mut grid = Grid { places: Some(spec.places.clone()) };
     let Conducted { places, mut done } = conduct(&mut grid, &conditions, stop, progress)?;
+    for (place, done) in places.iter().zip(&mut done) {
+        if let Some(PointResult { point, .. }) = done {
+            point.asked = Some(own(spec, place).asked());
+        }
+    }
     if let Some(other) = &spec.beside {
         for (place, done) in places.iter().zip(&mut done) {
             let Some(PointResult { point, .. }) = done else { continue };

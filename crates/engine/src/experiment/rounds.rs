@@ -28,7 +28,7 @@ pub struct RoundsSpec<'a> {
     pub seed: u64,
     /// Conditions under which the command fails.
     pub conditions: &'a [Condition],
-    /// Where run folders go, `round-1-NAME` ...; none: nothing is kept.
+    /// Where run folders go, `round-1-target-1` ... by the order of `sides`; none: nothing is kept.
     pub folder: Option<PathBuf>,
     /// The command that repeats it, secrets replaced.
     pub command: String,
@@ -110,8 +110,9 @@ pub fn rounds(spec: &RoundsSpec<'_>, control: &Control, going: &mut dyn Going) -
             let side = &spec.sides[place];
             let mut run = (spec.run)(round.seed)?;
             run.name = format!("round-{}-{}", r + 1, side.name);
-            run.keep =
-                spec.folder.as_ref().map(|folder| Keep { folder: Some(folder.join(&run.name)), log: true });
+            // A URL is no name of a folder.
+            let own = format!("round-{}-target-{}", r + 1, place + 1);
+            run.keep = spec.folder.as_ref().map(|folder| Keep { folder: Some(folder.join(own)), log: true });
             let measured = run.plan.measured_from..run.plan.end;
             let mut taking = Taking(Some(Observing::new(&measured, &run.labels, &run.labels)));
             going.begins(r, &side.name);

@@ -40,6 +40,20 @@ pub struct SimulatedRun<'a> {
     pub limits: &'a Limits,
 }
 
+impl SimulatedRun<'_> {
+    /// What is asked of it, as the summary of a run tells it.
+    pub fn asked(&self) -> PlanSummary {
+        let seconds = |span: headway_base::Nanos| Some(span.as_secs_f64());
+        PlanSummary {
+            steps: self.steps.to_vec(),
+            timeout_s: seconds(self.limits.timeout),
+            connect_timeout_s: seconds(self.limits.connect_timeout),
+            max_wait_s: seconds(self.limits.max_wait),
+            ..plan_summary(self.plan)
+        }
+    }
+}
+
 impl RecordedRun {
     /// The run with that summary; `path` is its folder, or the summary itself.
     pub fn new(path: &Path, summary: &Summary) -> RecordedRun {
@@ -90,14 +104,7 @@ impl RecordedRun {
             let (recorded, simulated) = (scenario.clone(), own.scenario.to_owned());
             all.push(Differs { what: "scenario".into(), recorded, simulated });
         }
-        let seconds = |span: headway_base::Nanos| Some(span.as_secs_f64());
-        let simulated = PlanSummary {
-            steps: own.steps.to_vec(),
-            timeout_s: seconds(own.limits.timeout),
-            connect_timeout_s: seconds(own.limits.connect_timeout),
-            max_wait_s: seconds(own.limits.max_wait),
-            ..plan_summary(own.plan)
-        };
+        let simulated = own.asked();
         let steps = self.asked.as_ref().map_or(&[][..], |asked| &asked.steps);
         match (&self.plan, &self.asked) {
             (Some(plan), _) => {

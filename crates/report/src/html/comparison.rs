@@ -7,7 +7,7 @@ use super::{COMPARISON_JS, CURVES_JS, DRAW_JS, KIT_JS, UPLOT_JS, begin, data, fo
 use crate::Style;
 use crate::content::comparison::pair;
 use crate::format::{share, time};
-use crate::words::comparison::{advice, condition, differences, headline, known, names, rounds};
+use crate::words::comparison::{advice, condition, differences, headline, names};
 use headway_stats::comparison::{Compared, Comparison, Verdict};
 
 /// The whole page.
@@ -43,7 +43,7 @@ pub(super) fn page(comparison: &Comparison, style: &Style) -> Vec<u8> {
 }
 
 fn remarks(page: &mut Markup, comparison: &Comparison) {
-    let mut all: Vec<_> = comparison.runs.iter().filter_map(known).chain(rounds(comparison)).collect();
+    let mut all = crate::words::comparison::remarks(comparison);
     for of in &comparison.pairs {
         all.extend(differences(of));
         if let Verdict::NotComparable { reasons } = &of.verdict {

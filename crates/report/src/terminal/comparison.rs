@@ -6,7 +6,7 @@ use super::machine;
 use crate::Style;
 use crate::content::comparison::pair;
 use crate::words::Tone;
-use crate::words::comparison::{advice, condition, differences, headline, known, names, rounds};
+use crate::words::comparison::{advice, condition, differences, headline, names, remarks};
 use headway_stats::comparison::{Comparison, Verdict};
 
 /// The comparison as text, in at most 80 columns.
@@ -23,7 +23,7 @@ pub(crate) fn render(comparison: &Comparison, style: &Style) -> Vec<u8> {
             page.marked(2, "", tone, &text);
         }
     }
-    for (tone, text) in comparison.runs.iter().filter_map(known).chain(rounds(comparison)) {
+    for (tone, text) in remarks(comparison) {
         page.marked(2, "", tone, &text);
     }
     for of in &comparison.pairs {

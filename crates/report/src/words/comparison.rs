@@ -156,8 +156,24 @@ fn quoted(what: &str) -> String {
     if what.contains(' ') { format!("'{what}'") } else { what.to_owned() }
 }
 
+/// What is to be known before the numbers are read: of the runs, of rounds, of points that are not compared.
+pub fn remarks(comparison: &Comparison) -> Vec<Sentence> {
+    let of_runs = comparison.runs.iter().filter_map(known);
+    let all = of_runs.chain(rounds(comparison));
+    all.chain((0..comparison.runs.len()).filter_map(|run| left_out(comparison, run))).collect()
+}
+
+/// Points that one study alone has.
+fn left_out(comparison: &Comparison, run: usize) -> Option<Sentence> {
+    let points = comparison.points_left_out.iter().filter(|left_out| left_out.run == run);
+    let points: Vec<&str> = points.map(|left_out| left_out.point.as_str()).collect();
+    let name = comparison.runs.get(run).map_or("-", |run| run.name.as_str());
+    (!points.is_empty())
+        .then(|| (Tone::Warn, format!("Not compared, of {name} alone: {}.", points.join(", "))))
+}
+
 /// What is to be known of a run before its numbers are read.
-pub fn known(run: &Compared) -> Option<Sentence> {
+fn known(run: &Compared) -> Option<Sentence> {
     match run.load {
         Some(LoadVerdict::Inconclusive) => Some((
             Tone::Warn,
@@ -201,9 +217,10 @@ pub fn method(comparison: &Comparison) -> String {
 /// Why rows are not told, each reason once: `p99.9: not told, because ...`.
 pub fn not_told(comparison: &Comparison, pair: &Pair) -> Vec<Sentence> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
-    for row in pair.rows.iter().filter(|row| row.shown == Shown::NotTold) {
-        let texts: Vec<String> = row.why_not.iter().map(|why| reason(comparison, why)).collect();
-        let text = if texts.is_empty() { "neither has the number".to_owned() } else { texts.join("; ") };
+    // The first line says what is not comparable.
+    let open = |row: &&Row| row.shown == Shown::NotTold && !row.why_not.contains(&NotTold::NotComparable);
+    for row in pair.rows.iter().filter(open) {
+        let text = why_not(comparison, row);
         match reasons.iter_mut().find(|(known, _)| *known == text) {
             Some((_, rows)) => rows.push(of_row(row)),
             None => reasons.push((text, vec![of_row(row)])),
@@ -213,6 +230,11 @@ pub fn not_told(comparison: &Comparison, pair: &Pair) -> Vec<Sentence> {
         (Tone::Faint, format!("{}: not told, because {text}.", rows.join(", ")))
     };
     reasons.into_iter().map(one).collect()
+}
+
+fn why_not(comparison: &Comparison, row: &Row) -> String {
+    let texts: Vec<String> = row.why_not.iter().map(|why| reason(comparison, why)).collect();
+    if texts.is_empty() { "neither has the number".to_owned() } else { texts.join("; ") }
 }
 
 fn reason(comparison: &Comparison, of: &NotTold) -> String {
@@ -226,6 +248,7 @@ fn reason(comparison: &Comparison, of: &NotTold) -> String {
             format!("that of {} has no interval ({})", name(run), why(reason))
         }
         NotTold::DownToNothing { run } => format!("the interval of {} reaches down to nothing", name(run)),
+        NotTold::NotComparable => "they are not comparable".to_owned(),
         NotTold::FewRounds { rounds } => format!("only {} have it", plural(*rounds as u64, "round")),
     }
 }
@@ -244,7 +267,10 @@ pub fn condition(comparison: &Comparison, of: &ConditionResult) -> Sentence {
         Outcome::Holds => (Tone::Bad, format!("{text}{names}: yes, the interval shows it{with}")),
         Outcome::DoesNotHold => (Tone::Good, format!("{text}{names}: no, the interval excludes it{with}")),
         Outcome::Undecided => (Tone::Warn, format!("{text}{names}: not shown and not excluded{with}")),
-        Outcome::NotJudged => (Tone::Warn, format!("{text}{names}: not judged, there is no interval")),
+        Outcome::NotJudged => {
+            let why = row.map_or("neither has the number".to_owned(), |row| why_not(comparison, row));
+            (Tone::Warn, format!("{text}{names}: not judged, because {why}"))
+        }
     }
 }
 
@@ -301,7 +327,7 @@ fn in_unit(row: &Row, value: f64) -> String {
 }
 
 /// How the rounds went, in a sentence; nothing of recorded runs.
-pub fn rounds(comparison: &Comparison) -> Option<Sentence> {
+fn rounds(comparison: &Comparison) -> Option<Sentence> {
     let rounds = comparison.rounds.as_ref()?;
     let left_out = rounds.played.iter().filter(|round| round.left_out).count() as u64;
     let n = rounds.played.len() as u64;

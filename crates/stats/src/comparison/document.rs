@@ -32,9 +32,21 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
     /// Conditions under which the command fails, and what became of each.
     pub conditions: Vec<ConditionResult>,
+    /// Points of studies that only one of two has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points_left_out: Vec<PointLeftOut>,
     /// How the rounds were played; none of recorded runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
+}
+
+/// A point that only one of two studies has.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PointLeftOut {
+    /// Index of the study that has it.
+    pub run: usize,
+    /// Its values, with the names of the parameters.
+    pub point: String,
 }
 
 /// How intervals came about.
@@ -246,6 +258,8 @@ pub enum NotTold {
         /// Index of the run.
         run: usize,
     },
+    /// The two are not comparable, so that nothing is concluded from their numbers.
+    NotComparable,
     /// Fewer than five rounds have the number.
     FewRounds {
         /// Rounds that have it.

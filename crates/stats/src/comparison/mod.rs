@@ -136,6 +136,12 @@ fn finished(
     conditions: &[Condition],
     (looked_at, confidence_of_each): (usize, f64),
 ) -> Comparison {
+    let mut pairs = pairs;
+    for pair in pairs.iter_mut().filter(|pair| matches!(pair.verdict, Verdict::NotComparable { .. })) {
+        for row in &mut pair.rows {
+            (row.shown, row.why_not) = (Shown::NotTold, vec![NotTold::NotComparable]);
+        }
+    }
     let judge = |(i, pair): (usize, &Pair)| -> Vec<ConditionResult> {
         let one = |condition: &Condition| {
             let key = condition.metric.key();
@@ -201,7 +207,9 @@ impl Two<'_> {
         }
         let sure =
             numbers.interval(asked.metric, at).map_err(|reason| NotTold::NoInterval { run, reason })?;
-        if asked.metric != Metric::Failed && sure.interval[0] <= 0.0 {
+        // Of the other run, a rate of nothing is compared all the same.
+        let may_be_nothing = asked.metric == Metric::Failed || (asked.metric == Metric::Rate && side == 1);
+        if !may_be_nothing && sure.interval[0] <= 0.0 {
             return Err(NotTold::DownToNothing { run });
         }
         Ok(sure)
@@ -218,6 +226,10 @@ impl Two<'_> {
             if let Some(why) = numbers.and_then(|numbers| numbers.few_bursts(asked.metric)) {
                 return Err(vec![NotTold::NoInterval { run: self.runs[side], reason: why.into() }]);
             }
+        }
+        if asked.metric == Metric::Rate && other.interval[0] <= 0.0 {
+            // That of the other is exact, or reaches its end however many segments there are.
+            return Ok(Known { degrees: base.degrees, correlation: None, errors: None, parts: None });
         }
         // The standard errors of both on the scale on which they are compared.
         let of_records =
@@ -280,6 +292,9 @@ impl Two<'_> {
                     Some(errors) => {
                         let t = two_sided_t(known.degrees, confidence);
                         of_errors(&mut row, &asked, errors, correlation, t);
+                    }
+                    None if asked.metric == Metric::Rate && other.interval[0] <= 0.0 => {
+                        down_to_nothing(&mut row, [base.interval, other.interval]);
                     }
                     None => recover(&mut row, [base.interval, other.interval], correlation),
                 }
@@ -352,6 +367,12 @@ fn recover(row: &mut Row, [a_ends, b_ends]: [Interval; 2], correlation: f64) {
         let of = |ends: Interval| ends.map(f64::ln);
         row.ratio_interval = Some(ends(a.ln(), of(a_ends), b.ln(), of(b_ends)).map(f64::exp));
     }
+}
+
+/// Intervals of difference and ratio where the other's number may be nothing, which has no logarithm: what both intervals allow together.
+fn down_to_nothing(row: &mut Row, [[a_low, a_high], [b_low, b_high]]: [Interval; 2]) {
+    row.difference_interval = Some([b_low - a_high, b_high - a_low]);
+    row.ratio_interval = Some([b_low.max(0.0) / a_high, b_high / a_low]);
 }
 
 /// Student's interval of a ratio, and of the difference, from the standard errors of both logarithms.

@@ -277,6 +277,12 @@ impl Records {
             Metric::Percentile(percent) => seconds(self.times.interval_of(percent / 100.0, errors)?.0),
             Metric::Rate => {
                 let answered: u64 = self.answered.iter().sum();
+                if answered == 0 && self.seconds > 0.0 {
+                    // Segments without a response have no spread: the exact limit of a Poisson count of none (Garwood 1936).
+                    let beside = (1.0 - at.map_or(0.95, |(_, confidence)| confidence)) / 2.0;
+                    let high = -beside.max(f64::MIN_POSITIVE).ln() / self.seconds;
+                    return Ok(Sure { interval: [0.0, high], degrees });
+                }
                 of_parts(&self.completed(), answered as f64 / self.seconds)?
             }
             Metric::Failed => {
@@ -305,7 +311,10 @@ impl Told {
         let interval = match metric {
             Metric::Failed => {
                 let [down, up] = [value - low, high - value].map(|arm| arm * scale);
-                [(value - down).max(0.0), (value + up).min(1.0)]
+                // Replications without a failure have no spread, and prove little where there are few requests.
+                let bad = (value * number.n as f64).round() as u64;
+                let exact = clopper_pearson_at(bad, number.n, at.map_or(0.95, |(_, confidence)| confidence));
+                [(value - down).max(0.0).min(exact[0]), (value + up).max(exact[1]).min(1.0)]
             }
             // Times and rates on the logarithm, on which their errors are least skewed.
             _ if low > 0.0 => [value * (low / value).powf(scale), value * (high / value).powf(scale)],

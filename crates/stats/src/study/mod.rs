@@ -5,7 +5,8 @@
 
 use crate::summary::evidence;
 use crate::summary::{
-    Against, Evidence, Interval, NotComputed, Recorded, Stated, Text, ThresholdResult, Units, Unsteady,
+    Against, Evidence, Interval, NotComputed, PlanSummary, Recorded, Stated, Text, ThresholdResult, Units,
+    Unsteady,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -99,6 +100,9 @@ pub struct Parameter {
 pub struct Point {
     /// Values of the parameters, in their order.
     pub values: Vec<String>,
+    /// What was asked of it, as the summary of a run tells it; none in documents of former versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<PlanSummary>,
     /// Requests that were counted, all replications together.
     pub n: u64,
     /// Of those, the ones that ended without an answer: their response times are censored at the time they were given up.

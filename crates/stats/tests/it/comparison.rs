@@ -332,6 +332,21 @@ fn all_intervals_of_two_runs_hold_together_in_500_pairs() {
 }
 
 /// A percentile that a few bursts decide is not compared, and says so; where each request is a burst of its own it is.
+/// A target that is down answers nothing: `rate lower` is shown, and the limit is that of a count of none.
+#[test]
+fn a_rate_of_nothing_is_compared() {
+    let base = System::new(2, 0.5 / RATE, 0.0).play(60, [1, 2], &steady, &[]);
+    let measured = headway_base::Nanos::ZERO..headway_base::Nanos::from_secs(60);
+    let down = headway_stats::comparison::Observing::new(&measured, &[], &[]).finish(measured.end);
+    let compared = two(&base, &down, false);
+    let rate = compared.pairs[0].rows.iter().find(|row| row.of == "rate").unwrap();
+    assert_eq!(rate.shown, headway_stats::comparison::Shown::Lower, "{rate:?}");
+    let [low, high] = rate.ratio_interval.unwrap();
+    assert_eq!(low, 0.0);
+    // Of 60 s without one: less than 5 in the whole of it, against many thousands.
+    assert!(high > 0.0 && high * rate.base.value.unwrap() * 60.0 < 6.0, "{rate:?}");
+}
+
 #[test]
 fn a_percentile_that_few_bursts_decide_is_not_compared() {
     let p999 = |system: System| {
