@@ -8,7 +8,7 @@ use crate::{Backend, Error, Live, RunSpec};
 use anyhow::{Context as _, anyhow};
 use headway_base::dist::{self, Law as _};
 use headway_base::{Answer, Nanos, Rate, TimeScale};
-use headway_live::serve::{Server, Settings as Served};
+use headway_live::serve::{SerialServer, SerialSettings, Server, Settings as Served};
 use headway_live::wait::{Held, Settings};
 use headway_live::{Address, Control, host};
 use headway_stats::Summary;
@@ -32,6 +32,9 @@ const RATE: Rate = Rate(500.0);
 const COUNTED: Nanos = Nanos::from_millis(200);
 const PIECES: u64 = 6;
 const USERS: u32 = 16;
+/// Sockets that are kept connecting to know what an attempt costs, and after how long each is given up.
+const SOCKETS: u32 = 400;
+const GIVEN_UP: Nanos = Nanos::from_millis(2);
 
 /// Examines this machine, for that run if there is one. `response`: the response time that is expected.
 ///
@@ -51,6 +54,11 @@ pub fn examine(
     let pieces: anyhow::Result<Vec<_>> = (0..PIECES).map(|piece| cost(seed + piece, cancel)).collect();
     let pieces: Vec<Cost> = pieces.map_err(Error::failed)?.into_iter().flatten().collect();
     let request = Cost::least_disturbed(&pieces);
+    let connects = run.is_some_and(|(spec, _)| spec.plan.is_connecting());
+    let pieces: anyhow::Result<Vec<_>> =
+        (0..PIECES).filter(|_| connects).map(|piece| cost_of_attempt(seed + piece, cancel)).collect();
+    let attempts: Vec<Cost> = pieces.map_err(Error::failed)?.into_iter().flatten().collect();
+    let attempt = Cost::least_disturbed(&attempts);
     let (lateness, wait, steal) = lateness(&wait, seed, cancel)?;
     let demand = run.map(|(spec, live)| {
         let addresses = headway_live::resolve(&live.target.endpoint).unwrap_or_default();
@@ -58,7 +66,7 @@ pub fn examine(
         let known = response.is_some() || spec.shown.time_scale_s.is_some();
         Demand { scale_known: known, ..demand(spec, live, local, response.map(Nanos::as_secs_f64)) }
     });
-    Ok(Diagnosis::new(machine, Measured { lateness, wait, steal, request }, demand))
+    Ok(Diagnosis::new(machine, Measured { lateness, wait, steal, request, attempt }, demand))
 }
 
 /// What a run asks of this machine. `response_s`: the mean response time, where that is known.
@@ -108,7 +116,9 @@ pub fn demand(spec: &RunSpec, live: &Live, local: bool, response_s: Option<f64>)
                 (rate, requests.map(|n| plan.shard.split_work(n, level.most()) as f64))
             }
             Source::Connecting { level } => {
-                demand.held += f64::from(plan.shard.split(level.most()));
+                let sockets = f64::from(plan.shard.split(level.most()));
+                demand.held += sockets;
+                demand.attempts += sockets / spec.limits.connect_timeout.as_secs_f64().max(1e-9);
                 // Requests follow at the rate at which the target accepts, which is not known; attempts that are given up leave no port in
                 // TIME_WAIT.
                 (None, None)
@@ -170,24 +180,55 @@ fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
     let stop = Control::default();
     let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     let server = Server::bind(&loopback, Served::new(service, USERS, seed), None, stop.clone())?;
-    let target = Target::parse(&format!("http://{}/", server.address()))?;
+    let plan =
+        Plan::of(seed, Group::closed(Level::hold(USERS, COUNTED), Journey::single()), Nanos::ZERO, COUNTED);
+    let spec = RunSpec::new("doctor", plan, USERS);
+    let address = server.address().clone();
+    spent(&spec, &address, &stop, cancel, move || server.run().map(drop))
+}
+
+/// What an attempt to connect costs over loopback that is given up, at more than a thread can make; by one piece of measurement.
+fn cost_of_attempt(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
+    let stop = Control::default();
+    let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    // It takes one connection, and has not served it when the piece ends.
+    let settings = SerialSettings { capacity: Rate(0.01), backlog: 1, body_bytes: 0 };
+    let server = SerialServer::bind(&loopback, settings, None, stop.clone())?;
+    let group = Group::connecting(Level::hold(SOCKETS, COUNTED));
+    let mut spec = RunSpec::new(
+        "doctor",
+        Plan::of(seed, group, Nanos::ZERO, COUNTED),
+        SOCKETS + 2 * settings.backlog + 2,
+    );
+    spec.limits.connect_timeout = GIVEN_UP;
+    (spec.limits.timeout, spec.limits.drain) = (GIVEN_UP, GIVEN_UP);
+    let address = server.address().clone();
+    spent(&spec, &address, &stop, cancel, move || server.run().map(drop))
+}
+
+/// What each record of a run costs the worker and the process, less what the target's own thread takes.
+fn spent(
+    spec: &RunSpec,
+    address: &Address,
+    stop: &Control,
+    cancel: &Control,
+    serve: impl FnOnce() -> std::io::Result<()> + Send,
+) -> anyhow::Result<Option<Cost>> {
+    let target = Target::parse(&format!("http://{address}/"))?;
     let live = Live {
         threads: Some(1),
         wait: Settings::sleeping(),
         ..Live::new(target.clone(), Script::single(&Request::get(&target.path)))
     };
-    let plan =
-        Plan::of(seed, Group::closed(Level::hold(USERS, COUNTED), Journey::single()), Nanos::ZERO, COUNTED);
-    let spec = RunSpec::new("doctor", plan, USERS);
     let machine_time = || (host::processor_time(), host::used(), host::stolen());
     let (begun, before) = (Instant::now(), machine_time());
     let (played, served) = thread::scope(|scope| {
         let serving = scope.spawn(|| {
             let before = host::scheduled();
-            let served = server.run();
-            served.map(|_| before.zip(host::scheduled()).map(|(before, after)| after.ran - before.ran))
+            let served = serve();
+            served.map(|()| before.zip(host::scheduled()).map(|(before, after)| after.ran - before.ran))
         });
-        let played = Backend::Live(Box::new(live)).play(&spec, cancel, &mut []);
+        let played = Backend::Live(Box::new(live)).play(spec, cancel, &mut []);
         stop.stop();
         (played, serving.join())
     });
@@ -198,7 +239,7 @@ fn cost(seed: u64, cancel: &Control) -> anyhow::Result<Option<Cost>> {
     let share = |time: Nanos| time.as_secs_f64() / (begun.elapsed().as_secs_f64() * f64::from(host::cores()));
     let others = spent(before.1, after.1).zip(all).map(|(used, own)| share(used - own));
     let stolen = spent(before.2, after.2).map_or(0.0, share);
-    let summary = played.context("measuring what a request costs")?.summary;
+    let summary = played.context("measuring what requests cost")?.summary;
     let n: u64 = summary.outcomes.values().sum();
     let workers = summary.generator.map(|generator| generator.workers).unwrap_or_default();
     let worker: Option<f64> = workers.iter().map(|worker| worker.processor).sum();
@@ -228,7 +269,8 @@ pub(crate) fn first_bound(spec: &RunSpec, live: &Live, local: bool, summary: &Su
     let each = worker.filter(|&worker| n > 0 && worker > 0.0).map(|worker| worker / n as f64);
     let request = each.map(|each| Cost { worker_s: each, process_s: each, n, disturbed: 0.0 });
     let demand = demand(spec, live, local, summary.service.mean);
-    let measured = Measured { request, ..Measured::default() };
+    let attempt = request.filter(|_| demand.attempts > 0.0);
+    let measured = Measured { request, attempt, ..Measured::default() };
     let bounds = bounds(&host::machine(), Some(&demand), Some(&measured));
     // What is known to have run out stands before what is reckoned.
     let lacked =

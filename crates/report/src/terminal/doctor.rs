@@ -25,8 +25,8 @@ pub fn render(diagnosis: &Diagnosis, plan: Option<&str>, style: &Style) -> Vec<u
     bounds(&mut page, diagnosis, style.details);
     page.blank();
     page.labelled("wake-ups", Tone::Plain, &doctor::lateness(&diagnosis.measured));
-    if let Some(cost) = doctor::cost(&diagnosis.measured) {
-        page.labelled("one request", Tone::Plain, &cost);
+    if let Some((name, cost)) = doctor::cost(&diagnosis.measured) {
+        page.labelled(name, Tone::Plain, &cost);
     }
     let wanted = |finding: &&Finding| style.details || finding.severity > Severity::Info;
     let findings: Vec<&Finding> = diagnosis.findings.iter().filter(wanted).collect();

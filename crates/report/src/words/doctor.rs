@@ -173,10 +173,12 @@ fn exceeded(bound: &Bound) -> String {
             format!("The plan asks for {asks} connections, and the memory is enough for some {allows}.")
         }
         Resource::Processor => format!(
-            "The plan asks for {asks} requests, and its workers handle some {allows} before they are saturated (HTTP/1.1, measured here)."
+            "The plan asks for {asks} {}, and its workers handle some {allows} before they are saturated (measured here).",
+            unit(bound.unit)
         ),
         Resource::Quota => format!(
-            "The plan asks for {asks} requests, and the CPU quota is enough for some {allows} (HTTP/1.1, measured here)."
+            "The plan asks for {asks} {}, and the CPU quota is enough for some {allows} (measured here).",
+            unit(bound.unit)
         ),
         Resource::ReceiveBuffer => format!(
             "Answers to {asks} requests come, and what waits while the worker stands still fits up to {allows}: the rest is dropped."
@@ -243,23 +245,27 @@ pub fn lateness(measured: &Measured) -> String {
     )
 }
 
-/// What a request costs, in one sentence; none where it was not measured.
-pub fn cost(measured: &Measured) -> Option<String> {
-    let cost = measured.request?;
+/// What a request costs, or of sockets that are kept connecting an attempt: its name and a sentence; none where it was not measured.
+pub fn cost(measured: &Measured) -> Option<(&'static str, String)> {
+    let (name, cost, how) = match measured.attempt {
+        Some(attempt) => ("one attempt", attempt, "given up, over loopback"),
+        None => ("one request", measured.request?, "HTTP/1.1 over loopback"),
+    };
     let disturbed = match cost.is_disturbed() {
         true => format!(
-            ". Others had the cores for {} of even the calmest piece of this measurement: a request may cost less, and the worker cores and a CPU \
+            ". Others had the cores for {} of even the calmest piece of this measurement: it may cost less, and the worker cores and a CPU \
              quota allow more",
             share(cost.disturbed)
         ),
         false => String::new(),
     };
-    Some(format!(
-        "{} of a worker's core, {} of the whole process (HTTP/1.1 over loopback, n = {}){disturbed}",
+    let text = format!(
+        "{} of a worker's core, {} of the whole process ({how}, n = {}){disturbed}",
         time(cost.worker_s),
         time(cost.process_s),
         count(cost.n)
-    ))
+    );
+    Some((name, text))
 }
 
 /// What became of `/dev/cpu_dma_latency`.

@@ -67,14 +67,17 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
             reasons.push(from_rule(rule));
         }
     }
+    // A worker that is busy all the time is late for want of time, not of priority.
+    let saturated = findings.iter().any(|finding| finding.id == FindingId::Saturated);
+    let passed = !saturated && super::waiting::neighbours_can_be_passed(summary);
+    let takes_all = takes_most(summary);
     for reason in reasons.iter_mut().filter(|reason| reason.next.is_none()) {
         let held_back = !reason.at.is_empty();
         let next = match summary.source {
             _ if foreign => next_of_audit(&reason.id),
             Source::Sim => next_of_simulation(&reason.id, kind(summary), held_back),
-            _ if is_lateness(&reason.id) && super::waiting::neighbours_can_be_passed(summary) => {
-                Some(super::waiting::REALTIME)
-            }
+            _ if takes_all && is_of_sockets(&reason.id) => Some(NOT_OVERLOADED),
+            _ if is_lateness(&reason.id) && passed => Some(super::waiting::REALTIME),
             _ => next_step(&reason.id, kind(summary)),
         };
         reason.next = next.map(Cow::from);
@@ -82,6 +85,17 @@ pub fn reasons(summary: &Summary) -> Vec<Reason> {
     // Stable: within one severity the order is the verdict's own.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.severity));
     reasons
+}
+
+/// Whether a target accepts most attempts of sockets that are kept connecting: each is then replaced as fast as this machine can.
+fn takes_most(summary: &Summary) -> bool {
+    let connects = summary.connects.as_ref().filter(|connects| connects.sockets.is_some());
+    connects.is_some_and(|connects| 2 * connects.counts.established > connects.counts.attempts)
+}
+
+fn is_of_sockets(id: &ReasonId) -> bool {
+    use ReasonId::{Finding, Rule};
+    is_lateness(id) || matches!(id, Finding(FindingId::Saturated) | Rule(RuleId::SocketsHeld))
 }
 
 /// Whether that is about requests that started late, or in bunches since some did.
@@ -240,6 +254,9 @@ fn next_of_simulation(id: &ReasonId, kind: Kind, held_back: bool) -> Option<&'st
         _ => return next_step(id, kind),
     })
 }
+
+/// Sockets are accepted as fast as they connect.
+const NOT_OVERLOADED: &str = "The target accepts most connections at once, so each socket is replaced as fast as this machine can. Below its capacity send a rate: -R RATE --new-connections.";
 
 /// Sockets cannot be kept connecting.
 const KEEP_FEWER_SOCKETS: &str = "Keep fewer sockets connecting, or raise --connect-timeout. Or give the generator idle cores (--threads), or another machine.";
@@ -467,6 +484,37 @@ mod tests {
         }
         let other = RuleResult { rule: "of-a-later-version".into(), ..RuleResult::default() };
         assert_eq!(rule_title(&other), "'of-a-later-version'");
+    }
+
+    /// Below the capacity of the target, and where a worker has no time left, fewer sockets and priority do not help.
+    #[test]
+    fn sockets_of_a_target_that_accepts_all_are_not_to_be_fewer() {
+        use headway_stats::summary::{ConnectCounts, Connects, Generator, Wait};
+        let next = |established: u64, findings: Vec<Finding>| {
+            let counts = ConnectCounts { attempts: 1_000, established, ..ConnectCounts::default() };
+            let wait = Wait { busy_neighbours: true, cores: 2, ..Wait::default() };
+            let rule =
+                |id: RuleId| RuleResult { rule: id, outcome: RuleOutcome::Fail, ..RuleResult::default() };
+            let rules = vec![rule(RuleId::SocketsHeld), rule(RuleId::LateShare)];
+            let summary = Summary {
+                source: Source::Live,
+                connects: Some(Connects { counts, sockets: Some(10.0), ..Connects::default() }),
+                generator: Some(Generator { wait: Some(wait), ..Generator::default() }),
+                verdict: Verdict { rules, findings, ..Verdict::default() },
+                ..Summary::default()
+            };
+            let of = |id: RuleId| {
+                let all = reasons(&summary);
+                let found = all.iter().find(|reason| reason.id == ReasonId::Rule(id.clone()));
+                found.and_then(|reason| reason.next.clone()).unwrap()
+            };
+            [RuleId::SocketsHeld, RuleId::LateShare].map(of)
+        };
+        assert_eq!(next(999, Vec::new()), [NOT_OVERLOADED, NOT_OVERLOADED]);
+        let [held, late] = next(100, Vec::new());
+        assert!(held == KEEP_FEWER_SOCKETS && late == crate::words::waiting::REALTIME, "{held} {late}");
+        let saturated = Finding { id: FindingId::Saturated, ..Finding::default() };
+        assert_ne!(next(100, vec![saturated])[1], crate::words::waiting::REALTIME);
     }
 
     #[test]

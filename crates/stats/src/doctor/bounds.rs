@@ -1,6 +1,6 @@
 //! What each resource of a machine allows, beside what a plan asks of it.
 
-use super::{Carrier, Demand, Measured};
+use super::{Carrier, Cost, Demand, Measured};
 use crate::setup::Tolerances;
 use crate::summary::evidence::Run;
 use headway_base::Machine;
@@ -217,16 +217,35 @@ fn requests(resource: Resource, allows: f64, demand: Option<&Demand>) -> Bound {
     Bound { resource, unit: Unit::RequestsPerSecond, allows, asks, full_at_s: None }
 }
 
+/// What a plan does most of, by what one of it costs: attempts of sockets that are kept connecting, else requests.
+fn by_cost(
+    resource: Resource,
+    demand: Option<&Demand>,
+    measured: &Measured,
+    allows: impl Fn(Cost) -> f64,
+) -> Option<Bound> {
+    match demand.filter(|demand| demand.attempts > 0.0) {
+        Some(demand) => Some(Bound {
+            resource,
+            unit: Unit::ConnectionsPerSecond,
+            allows: allows(measured.attempt?),
+            asks: Some(demand.attempts),
+            full_at_s: None,
+        }),
+        None => Some(requests(resource, allows(measured.request?), demand)),
+    }
+}
+
 /// A worker that handles for more than four fifths of its time is saturated.
 fn processor(machine: &Machine, demand: Option<&Demand>, measured: &Measured) -> Option<Bound> {
     let workers = demand.map_or(1, |demand| demand.workers).clamp(1, machine.cores.max(1));
-    let each = Tolerances::default().saturated / measured.request?.worker_s;
-    Some(requests(Resource::Processor, f64::from(workers) * each, demand))
+    let saturated = f64::from(workers) * Tolerances::default().saturated;
+    by_cost(Resource::Processor, demand, measured, |cost| saturated / cost.worker_s)
 }
 
 fn quota(machine: &Machine, demand: Option<&Demand>, measured: &Measured) -> Option<Bound> {
     let quota = machine.quota.as_ref()?;
-    Some(requests(Resource::Quota, quota.cores / measured.request?.process_s, demand))
+    by_cost(Resource::Quota, demand, measured, |cost| quota.cores / cost.process_s)
 }
 
 /// Answers that come while the worker is stopped wait in the socket.

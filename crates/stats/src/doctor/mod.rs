@@ -77,6 +77,9 @@ pub struct Measured {
     pub steal: Option<f64>,
     /// What one request costs; none where it was not measured.
     pub request: Option<Cost>,
+    /// What one attempt to connect costs that is given up; none where the plan keeps no sockets connecting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Cost>,
 }
 
 /// How late instants were met, in seconds.
@@ -159,6 +162,9 @@ impl Cost {
 pub struct Demand {
     /// Requests per second, at the most; none: as fast as answers come.
     pub rate: Option<f64>,
+    /// Attempts to connect per second of sockets that are kept connecting, if none is accepted: as many as there are sockets in each connect
+    /// timeout.
+    pub attempts: f64,
     /// Connections that are held whatever the response time is: those of users, of sessions while they think, and of sockets that are kept
     /// connecting.
     pub held: f64,

@@ -46,6 +46,7 @@ fn measured() -> Measured {
         wait: Wait { cores: 4, ..Wait::default() },
         steal: Some(0.0),
         request: Some(Cost { worker_s: 8e-6, process_s: 10e-6, n: 20_000, disturbed: 0.0 }),
+        attempt: None,
     }
 }
 
@@ -136,6 +137,18 @@ fn each_resource_ends_a_plan_that_asks_for_more() {
         Some(Resource::Processor),
         "cores"
     );
+    // Sockets that are kept connecting: 20,000 attempts a second at 20 us, of which a worker handles for four fifths of its time.
+    let attempt = Some(Cost { worker_s: 20e-6, process_s: 25e-6, n: 20_000, disturbed: 0.0 });
+    let attempts = |rate| Demand { attempts: rate, held: 972.0, flow: 0.0, rate: None, cap: 972, ..demand() };
+    let of_attempts =
+        |rate| Diagnosis::new(machine(), Measured { attempt, ..measured() }, Some(attempts(rate)));
+    let bound = |rate| of_attempts(rate).first().copied().unwrap();
+    let over = bound(40_001.0);
+    assert_eq!(
+        (over.resource, over.unit, over.ends()),
+        (Resource::Processor, Unit::ConnectionsPerSecond, true)
+    );
+    assert!(!bound(39_999.0).ends());
     let throttled =
         Machine { quota: Some(Quota { cores: 0.5, period_s: 0.1, file: "cpu.max".into() }), ..machine() };
     assert_eq!(ends(throttled, fast(60_000.0)), Some(Resource::Quota));
