@@ -63,7 +63,7 @@ def certificates(tmp):
         other = environment(SSL_CERT_FILE=Authority(tmp, "other-authority").certificate)
         accepts = "-k accepts any certificate"
         for name, kind, env, parts in [
-            ("good", "untrusted", other, ["issuer is not trusted", "SSL_CERT_FILE=ca.pem"]),
+            ("good", "untrusted", other, ["issuer is not trusted", "--cacert ca.pem"]),
             ("expired", "expired", trusting, ["not valid at this time"]),
             ("misnamed", "name", trusting, ["for another name"]),
         ]:

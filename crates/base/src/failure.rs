@@ -37,6 +37,10 @@ pub enum KnownFailure {
     TooManyRequests,
     /// Status 503.
     Unavailable,
+    /// The target asks for a certificate of this client, and got none.
+    ClientCertificateMissing,
+    /// The target refuses the certificate of this client.
+    ClientCertificateRefused,
     /// JSON was expected, and the body was empty.
     EmptyBody,
     /// A variable has no value: a response did not hold what a step extracts, or no step has extracted it.
@@ -45,7 +49,7 @@ pub enum KnownFailure {
 
 impl KnownFailure {
     /// Every kind.
-    pub const ALL: [KnownFailure; 18] = [
+    pub const ALL: [KnownFailure; 20] = [
         KnownFailure::ConnectionRefused,
         KnownFailure::NameUnresolved,
         KnownFailure::CertificateUntrusted,
@@ -62,6 +66,8 @@ impl KnownFailure {
         KnownFailure::Forbidden,
         KnownFailure::TooManyRequests,
         KnownFailure::Unavailable,
+        KnownFailure::ClientCertificateMissing,
+        KnownFailure::ClientCertificateRefused,
         KnownFailure::EmptyBody,
         KnownFailure::MissingVariable,
     ];
@@ -85,6 +91,8 @@ impl KnownFailure {
             KnownFailure::Forbidden => "status-403",
             KnownFailure::TooManyRequests => "status-429",
             KnownFailure::Unavailable => "status-503",
+            KnownFailure::ClientCertificateMissing => "client-certificate-missing",
+            KnownFailure::ClientCertificateRefused => "client-certificate-refused",
             KnownFailure::EmptyBody => "empty-body",
             KnownFailure::MissingVariable => "missing-variable",
         }

@@ -300,6 +300,27 @@ pub struct RunArgs {
     /// Accept any TLS certificate
     #[arg(short = 'k', long)]
     pub insecure: bool,
+    /// The certificate of this client, for a target that asks for one: a PEM file, which may hold the key, too
+    #[arg(help_heading = "Connections", long, value_name = "FILE")]
+    pub cert: Option<String>,
+    /// The key of --cert: a PEM file [default: the one in the file of the certificate]
+    #[arg(help_heading = "Connections", long, value_name = "FILE")]
+    pub key: Option<String>,
+    /// Trust the authorities of this PEM file in place of the system's
+    #[arg(help_heading = "Connections", long, value_name = "FILE")]
+    pub cacert: Option<String>,
+    /// The name to indicate in TLS, which the target's certificate must have [default: the host of the URL]
+    #[arg(help_heading = "Connections", long, value_name = "NAME")]
+    pub sni: Option<String>,
+    /// Resume TLS sessions: connections go on with what an earlier one agreed on, as those of users who come back
+    #[arg(help_heading = "Connections", long)]
+    pub tls_resumption: bool,
+    /// Connect to HOST2:PORT2 in place of HOST:PORT (repeatable); each may be empty. Header Host and TLS keep the URL's
+    #[arg(help_heading = "Connections", long, value_name = "HOST:PORT:HOST2:PORT2")]
+    pub connect_to: Vec<String>,
+    /// Connect to this address for HOST:PORT, and do not look HOST up (repeatable); * is any host
+    #[arg(help_heading = "Connections", long, value_name = "HOST:PORT:ADDR,...")]
+    pub resolve: Vec<String>,
     /// How long a response may take, from when its request was sent [default: 30s]
     #[arg(long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub timeout: Option<Given<Nanos>>,

@@ -7,7 +7,7 @@ use crate::spec::Kept;
 use crate::{Error, Manifest, RunResult, RunSpec};
 use anyhow::{Context as _, anyhow, bail};
 use headway_base::{Answer, Nanos, Outcome};
-use headway_live::tls::TlsSetup;
+use headway_live::tls::{TlsError, TlsSetup};
 use headway_live::{Address, Clock, Control, Protocols, RunReport, WorkerReport, wait};
 use headway_stats::Facts;
 use headway_stats::summary::evidence::Run;
@@ -17,6 +17,7 @@ use headway_stats::summary::{
     WorkerTime,
 };
 use headway_wire::Tally;
+use headway_workload::connect::{Routes, Tls};
 use headway_workload::content::Script;
 use headway_workload::plan::Connections;
 use headway_workload::redact::Redactor;
@@ -45,6 +46,10 @@ pub struct Live {
     pub threads: Option<u32>,
     /// Whether any certificate will do.
     pub insecure: bool,
+    /// What TLS needs besides the host.
+    pub tls: Tls,
+    /// Where connections go in place of the target's host and port.
+    pub routes: Routes,
     /// The version of HTTP.
     pub http: HttpVersion,
     /// Most requests at once on a connection that takes several; none: as is usual for the protocol.
@@ -88,6 +93,8 @@ impl Live {
             max_body: crate::spec::DEFAULT_MAX_BODY,
             threads: None,
             insecure: false,
+            tls: Tls::default(),
+            routes: Routes::default(),
             http: HttpVersion::Any,
             streams: None,
             interval: None,
@@ -109,6 +116,15 @@ impl Live {
     pub fn requests(&self, plan: &Plan) -> anyhow::Result<headway_live::Requests> {
         let requests = headway_live::Requests::new(&self.target, self.script.clone())?;
         Ok(if plan.opens_each() { requests.closing()? } else { requests })
+    }
+
+    /// TLS, if it is spoken.
+    ///
+    /// # Errors
+    /// No authorities to trust, or a file of certificates or keys that cannot be used.
+    pub fn tls_setup(&self) -> Result<Option<TlsSetup>, TlsError> {
+        let setup = || TlsSetup::new(self.target.host(), self.insecure, &self.tls);
+        self.target.tls().then(setup).transpose()
     }
 
     /// What is spoken to the target. Over UDP, unless `answer` says otherwise, the next datagram answers one of the user's own, and the
@@ -175,17 +191,17 @@ impl Live {
         cancel: &Control,
         observers: &mut [&mut dyn Observer],
     ) -> Result<RunResult, Error> {
-        let (plan, endpoint) = (&spec.plan, &self.target.endpoint);
+        let plan = &spec.plan;
         let requests = self.requests(plan).map_err(Error::usage)?;
-        let mut addresses = headway_live::resolve(endpoint).map_err(Error::failed)?;
+        let mut addresses =
+            headway_live::resolve_by(&self.target.endpoint, &self.routes).map_err(Error::failed)?;
         self.permits(plan, &addresses).map_err(Error::usage)?;
         if self.target.scheme.is_datagrams() {
             addresses = addresses.into_iter().map(Address::for_datagrams).collect();
         }
         let address = headway_live::address::reachable(addresses);
         self.can_start_from(&address).map_err(Error::usage)?;
-        let tls = self.target.tls().then(|| TlsSetup::new(self.target.host(), self.insecure));
-        let tls = tls.transpose().map_err(Error::failed)?;
+        let tls = self.tls_setup().map_err(Error::failed)?;
         let local = address.is_local();
         let threads = headway_live::run::workers(
             self.threads.unwrap_or_else(|| default_threads(local)),

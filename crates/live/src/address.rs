@@ -1,5 +1,6 @@
 //! Names to addresses, before the plan's zero and off the workers.
 
+use headway_workload::connect::{Route, Routes};
 use headway_workload::target::Endpoint;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
@@ -79,11 +80,23 @@ pub struct ResolveError {
 /// # Errors
 /// The name is unknown, or no resolver answers.
 pub fn resolve(endpoint: &Endpoint) -> Result<Vec<Address>, ResolveError> {
+    resolve_by(endpoint, &Routes::default())
+}
+
+/// The same where routes may lead elsewhere, or give the addresses.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_by(endpoint: &Endpoint, routes: &Routes) -> Result<Vec<Address>, ResolveError> {
     match endpoint {
         Endpoint::Unix(path) => Ok(vec![Address::Unix(PathBuf::from(path))]),
         Endpoint::Tcp { host, port } => {
+            let Route { host, port, addresses } = routes.of(host, *port);
+            if !addresses.is_empty() {
+                return Ok(addresses.into_iter().map(|ip| Address::Tcp((ip, port).into())).collect());
+            }
             let error = |why: String| ResolveError { host: host.clone(), why };
-            let found = (host.as_str(), *port).to_socket_addrs().map_err(|e| error(e.to_string()))?;
+            let found = (host.as_str(), port).to_socket_addrs().map_err(|e| error(e.to_string()))?;
             let addresses: Vec<Address> = found.map(Address::Tcp).collect();
             if addresses.is_empty() { Err(error("it has no address".to_owned())) } else { Ok(addresses) }
         }

@@ -28,7 +28,7 @@ pub mod wait;
 pub mod watch;
 mod worker;
 
-pub use address::{Address, ResolveError, resolve};
+pub use address::{Address, ResolveError, resolve, resolve_by};
 pub use clock::Clock;
 pub use control::Control;
 pub use protocols::Protocols;

@@ -188,7 +188,10 @@ impl SessionStore {
     ) -> Reading {
         let InFlight { sending, reader } = asked;
         let script = requests.script();
-        let expects_tls = requests.are_plain_http() && reader.says_tls_is_expected();
+        let told = match requests.are_plain_http() {
+            true => reader.says_tls_is_expected().then_some(KnownFailure::TlsExpected),
+            false => reader.says_of_certificate().filter(|_| requests.https),
+        };
         let mut reading = match self.memories.get_mut(sending.session as usize) {
             Some(memory) if script.needs_memory() => {
                 let visit = RenderContext { sending: &sending, now_unix_ns: now_unix_ns() };
@@ -199,8 +202,8 @@ impl SessionStore {
                 script.finish(&visit, reader, &mut Memory::default(), response)
             }
         };
-        if let Some(reason) = reading.reason.as_mut().filter(|_| expects_tls) {
-            reason.kind = Some(KnownFailure::TlsExpected);
+        if let Some((reason, kind)) = reading.reason.as_mut().zip(told) {
+            reason.kind = Some(kind);
         }
         reading
     }

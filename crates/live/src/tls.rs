@@ -1,15 +1,20 @@
 //! TLS between the socket and the wire protocol: rustls, fed by hand.
 //!
-//! Verified against the system's roots (or those that `SSL_CERT_FILE` names) unless the user switched that off. Sessions
-//! are not resumed: independent users have not been here before.
+//! Verified against the authorities that are given, or the system's (those that `SSL_CERT_FILE` names), unless the user switched
+//! that off. Sessions are not resumed unless that is asked for: independent users have not been here before.
+
+mod pem;
 
 use headway_base::KnownFailure;
+use headway_workload::connect::{Pem, Tls};
+use pem::{certificates, key};
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore,
+    SignatureScheme,
 };
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -19,8 +24,31 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum TlsError {
     /// No root certificate to verify against.
-    #[error("no trusted root certificates were found{0}; set SSL_CERT_FILE, or give -k to skip verification")]
+    #[error(
+        "no trusted root certificates were found{0}; name them by --cacert FILE or SSL_CERT_FILE, or give -k to skip verification"
+    )]
     NoRoots(String),
+    /// A file of certificates or keys that holds something else, or is damaged.
+    #[error("{flag} {file}: {why}")]
+    File {
+        /// The flag that names it.
+        flag: &'static str,
+        /// The file.
+        file: String,
+        /// What is wrong, and what would be accepted.
+        why: String,
+    },
+    /// The key is not that of the certificate.
+    #[error(
+        "--key {key}: it does not belong to the certificate of --cert {cert}; give the key that the certificate was made for \
+         (`openssl pkey -in {key} -pubout` and `openssl x509 -in {cert} -noout -pubkey` print the same then)"
+    )]
+    OtherKey {
+        /// The file of the key.
+        key: String,
+        /// The file of the certificate.
+        cert: String,
+    },
     /// The host is neither a DNS name nor an address.
     #[error("'{0}' is not a name that a certificate can be checked against")]
     Name(String),
@@ -34,16 +62,40 @@ pub enum TlsError {
 pub struct TlsSetup {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
+    /// Whether the target gets a certificate if it asks for one.
+    certified: bool,
 }
 
 impl TlsSetup {
-    /// TLS towards `host`. `insecure`: accept any certificate.
+    /// TLS towards `host`, or the name that `tls` indicates in its place. `insecure`: accept any certificate.
     ///
     /// # Errors
-    /// No roots to verify against, or a host that no certificate can name.
-    pub fn new(host: &str, insecure: bool) -> Result<TlsSetup, TlsError> {
+    /// No roots to verify against, a host that no certificate can name, or a file of `tls` that cannot be used.
+    pub fn new(host: &str, insecure: bool, tls: &Tls) -> Result<TlsSetup, TlsError> {
+        let host = tls.sni.as_deref().unwrap_or(host);
+        let mut setup = TlsSetup::verifying(host, insecure, tls.cacert.as_ref())?;
+        if let Some(cert) = &tls.cert {
+            let (chain, key) = (certificates("--cert", cert)?, key(cert, tls.key.as_ref())?);
+            let known = pem::certified(chain, key, setup.config.crypto_provider(), cert, tls.key.as_ref())?;
+            Arc::make_mut(&mut setup.config).client_auth_cert_resolver = known;
+            setup.certified = true;
+        }
+        if tls.resumption {
+            Arc::make_mut(&mut setup.config).resumption = Resumption::default();
+        }
+        Ok(setup)
+    }
+
+    fn verifying(host: &str, insecure: bool, cacert: Option<&Pem>) -> Result<TlsSetup, TlsError> {
         if insecure {
             return TlsSetup::with_verifier(host, |provider| Ok(Arc::new(NoVerification(provider))));
+        }
+        if let Some(cacert) = cacert {
+            let mut roots = RootCertStore::empty();
+            for certificate in certificates("--cacert", cacert)? {
+                roots.add(certificate).map_err(|error| pem::wrong("--cacert", cacert, &error))?;
+            }
+            return TlsSetup::with_roots(host, roots);
         }
         let loaded = rustls_native_certs::load_native_certs();
         let mut roots = RootCertStore::empty();
@@ -82,7 +134,7 @@ impl TlsSetup {
             .with_no_client_auth();
         config.resumption = Resumption::disabled();
         let name = ServerName::try_from(host.to_owned()).map_err(|_| TlsError::Name(host.to_owned()))?;
-        Ok(TlsSetup { config: Arc::new(config), name })
+        Ok(TlsSetup { config: Arc::new(config), name, certified: false })
     }
 
     /// The same, offering these protocols (ALPN), preferred first.
@@ -90,7 +142,30 @@ impl TlsSetup {
     pub(crate) fn offering(&self, protocols: Vec<Vec<u8>>) -> TlsSetup {
         let mut config = ClientConfig::clone(&self.config);
         config.alpn_protocols = protocols;
-        TlsSetup { config: Arc::new(config), name: self.name.clone() }
+        TlsSetup { config: Arc::new(config), name: self.name.clone(), certified: self.certified }
+    }
+
+    /// Whether the target refused a connection for the certificate of this client, or for want of one. By the alerts of RFC 8446, 6.2,
+    /// and of Go, which says bad_certificate for want of one in TLS 1.2.
+    pub(crate) fn refused_client(&self, error: &rustls::Error) -> Option<KnownFailure> {
+        use AlertDescription as Alert;
+        let rustls::Error::AlertReceived(alert) = error else { return None };
+        match (alert, self.certified) {
+            (Alert::CertificateRequired, _) | (Alert::BadCertificate, false) => {
+                Some(KnownFailure::ClientCertificateMissing)
+            }
+            (
+                Alert::BadCertificate
+                | Alert::UnsupportedCertificate
+                | Alert::CertificateRevoked
+                | Alert::CertificateExpired
+                | Alert::CertificateUnknown
+                | Alert::UnknownCA
+                | Alert::AccessDenied,
+                true,
+            ) => Some(KnownFailure::ClientCertificateRefused),
+            _ => None,
+        }
     }
 
     /// A session for a new connection.

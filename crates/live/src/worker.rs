@@ -502,8 +502,20 @@ impl<'a, S: RecordSink> Worker<'a, S> {
 
     /// The requests in flight on this connection end badly, and the connection with them.
     fn broken(&mut self, id: ConnectionId, outcome: Outcome, why: &dyn Display, now: Nanos) {
-        self.drained(id, now);
         let kind = self.closed_kind(id).filter(|_| outcome == Outcome::Reset);
+        self.broken_as(id, outcome, kind, why, now);
+    }
+
+    /// The same, where the kind of the failure is known.
+    fn broken_as(
+        &mut self,
+        id: ConnectionId,
+        outcome: Outcome,
+        kind: Option<KnownFailure>,
+        why: &dyn Display,
+        now: Nanos,
+    ) {
+        self.drained(id, now);
         while let Some(stream) = self.connection(id).and_then(|c| c.any_stream()) {
             if let Some((request, status)) = self.missed(id, stream) {
                 self.ends_badly(request, (outcome, status), kind, why, now);

@@ -7,6 +7,7 @@
 
 pub mod arrivals;
 pub mod client;
+pub mod connect;
 pub mod content;
 pub mod journey;
 pub mod model;

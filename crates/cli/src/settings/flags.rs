@@ -346,6 +346,7 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         (http.map_or("", |(flag, _)| flag), "http", http.map(|(_, version)| version)),
         ("--streams", "streams", text(&args.streams)),
         ("--spread", "spread", args.spread.then_some("true")),
+        ("--tls-resumption", "tls-resumption", args.tls_resumption.then_some("true")),
     ];
     let answer = match args.one_way {
         true => Some(("--one-way", "none")),
@@ -353,7 +354,21 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
     };
     let all = all.into_iter().filter_map(|(flag, path, text)| Some(Override::flag(flag, path, text?)));
     // A text with a colon is one all the same.
-    all.chain(answer.map(|(flag, text)| Override::literal(flag, "answer", text))).collect()
+    let texts = [
+        ("--cert", "cert", args.cert.as_ref()),
+        ("--key", "key", args.key.as_ref()),
+        ("--cacert", "cacert", args.cacert.as_ref()),
+        ("--sni", "sni", args.sni.as_ref()),
+    ];
+    let texts = texts.into_iter().filter_map(|(flag, path, text)| Some(Override::literal(flag, path, text?)));
+    let places = |flag: &'static str, path: &'static str, all: &[String]| -> Vec<Override> {
+        all.iter().map(|text| Override::literal(flag, path, text)).collect()
+    };
+    all.chain(answer.map(|(flag, text)| Override::literal(flag, "answer", text)))
+        .chain(texts)
+        .chain(places("--connect-to", "connect-to.+", &args.connect_to))
+        .chain(places("--resolve", "resolve.+", &args.resolve))
+        .collect()
 }
 
 /// What flags tolerate.

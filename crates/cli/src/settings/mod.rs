@@ -24,6 +24,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use headway_base::Nanos;
 use headway_base::TimeScale;
 use headway_engine::{Keep, Live, RunSpec, Start, wait};
+use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
 use headway_workload::target::{Endpoint, HttpVersion, Scheme};
@@ -96,6 +97,8 @@ impl RunSettings {
             max_body,
             threads: threads(args.threads, limits.connections)?,
             insecure: scenario.settings.insecure.unwrap_or(false),
+            tls: scenario.settings.tls.clone(),
+            routes: scenario.settings.routes.clone(),
             http: http_version(&scenario.settings, &target)?,
             streams: scenario.settings.streams,
             interval: interval(args.interval, &target, &load.plan)?,
@@ -112,6 +115,9 @@ impl RunSettings {
         // What the protocol does not allow is found now, not when the run begins.
         live.requests(&load.plan)
             .map_err(|error| anyhow!("{}", live.redactor.hide(&format!("{error:#}"))))?;
+        if live.tls != Tls::default() {
+            live.tls_setup()?;
+        }
         let output = args.output.clone();
         base.shown.percentiles = output.show.percentiles.clone();
         base.shown.notes = args.notes.kept(&live.redactor)?;

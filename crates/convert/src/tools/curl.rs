@@ -8,12 +8,12 @@ use crate::curl::{Data, Means};
 
 const NO_PROXY: Means = Means::Refused("a scenario sends to its target directly, without a proxy");
 const ELSEWHERE: Means = Means::Refused(
-    "a scenario finds its target by name: put the address into the URL and the name into -H 'Host: ...'",
+    "write it as connect-to: [ HOST:PORT:HOST2:PORT2 ] or resolve: [ HOST:PORT:ADDRESS ] into the scenario",
 );
 const NO_LOGIN: Means =
     Means::Refused("a scenario knows Basic and Bearer authorization (-u, --oauth2-bearer) only");
 const NO_CERTIFICATE: Means =
-    Means::Refused("a scenario has no client certificates or certificate stores of its own");
+    Means::Refused("write the PEM files as cert:, key: and cacert: into the scenario");
 const NO_CONFIG: Means = Means::Refused("give the options themselves");
 const NO_TRANSFER: Means = Means::Refused("a scenario sends one whole body and takes whole answers");
 const SHOWN: &str = "what curl shows or stores";

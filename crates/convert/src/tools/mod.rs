@@ -287,7 +287,7 @@ mod said {
     pub(super) const NO_PROXY: Meaning =
         Meaning::Cannot("Headway sends to its target directly, without a proxy");
     pub(super) const NO_CERTIFICATES: Meaning = Meaning::Cannot(
-        "Headway has no client certificates and no certificate stores of its own; -k accepts any certificate",
+        "give PEM files as --cert FILE --key FILE, and authorities to trust as --cacert FILE; -k accepts any certificate",
     );
     pub(super) const NO_VERSION: Meaning = Meaning::Cannot("Headway speaks HTTP/1.1 and HTTP/2");
     pub(super) const HTTP2: Meaning = Meaning::Flag("--http2", Value::Switch);
@@ -295,7 +295,7 @@ mod said {
     pub(super) const NO_TLS: Meaning =
         Meaning::Cannot("Headway chooses the versions and ciphers of TLS itself");
     pub(super) const NO_PLACE: Meaning =
-        Meaning::Cannot("put the address into the URL and the name into -H 'Host: NAME'");
+        Meaning::Cannot("write --connect-to HOST:PORT:HOST2:PORT2, or --resolve HOST:PORT:ADDRESS");
     pub(super) const NO_SOCKET: Meaning =
         Meaning::Cannot("write the target as unix:/path/to/socket:/path instead");
     pub(super) const NO_SOURCE: Meaning = Meaning::Cannot("the system chooses the local address");

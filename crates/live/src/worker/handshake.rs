@@ -103,7 +103,8 @@ impl<S: RecordSink> Worker<'_, S> {
                 self.handshake_failed(id, &why, None, now);
             }
             Some((Stage::Connecting | Stage::Handshake, ..)) => {
-                self.handshake_failed(id, why, tls::failure_kind(why, first), now);
+                let kind = self.refused_client(why).or_else(|| tls::failure_kind(why, first));
+                self.handshake_failed(id, why, kind, now);
             }
             Some((Stage::Ready, 0, _)) => self.drained(id, now),
             // The session was there, and broke.
@@ -112,8 +113,15 @@ impl<S: RecordSink> Worker<'_, S> {
                 self.broken(id, Outcome::Reset, &why, now);
             }
             // In TLS 1.3 a server refuses a client, for want of a certificate for example, after the client's handshake.
-            Some((Stage::Ready, _, false)) => self.broken(id, Outcome::Tls, why, now),
+            Some((Stage::Ready, _, false)) => {
+                let kind = self.refused_client(why);
+                self.broken_as(id, Outcome::Tls, kind, why, now);
+            }
         }
+    }
+
+    fn refused_client(&self, why: &rustls::Error) -> Option<KnownFailure> {
+        self.shared.tls.as_ref().and_then(|tls| tls.refused_client(why))
     }
 
     /// The connection is ready, after `tls` of agreeing on TLS: the protocol is known, and the first request goes out.

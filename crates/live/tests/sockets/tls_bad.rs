@@ -6,6 +6,7 @@ use crate::tls::{OK, answer_all, load};
 use crate::tls_server::{Authority, Certificate, GOOD, TlsStream};
 use headway_base::{KnownFailure, Outcome};
 use headway_live::tls::TlsSetup;
+use headway_workload::connect::Tls;
 use headway_workload::target::Scheme;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -25,7 +26,7 @@ fn a_certificate_that_does_not_hold_is_refused_and_said_why() {
             let ran = load(&ours, "localhost").run(&target.address).all(Outcome::Tls).says(why);
             assert!(ran.records.iter().all(|r| r.started.is_some() && !r.sent.is_some() && r.status == 0));
             let mut insecure = load(&ours, "localhost");
-            insecure.tls = Some(TlsSetup::new("localhost", true).unwrap());
+            insecure.tls = Some(TlsSetup::new("localhost", true, &Tls::default()).unwrap());
             insecure.run(&target.address).all(Outcome::Ok);
         }
     });

@@ -21,13 +21,13 @@ pub fn advice(kind: KnownFailure) -> &'static str {
             "The name has no address: check how it is written; or give the address in the URL and the name as -H 'Host: NAME'."
         }
         KnownFailure::CertificateUntrusted => {
-            "The certificate's issuer is not trusted: SSL_CERT_FILE=ca.pem names the one to trust; -k accepts any certificate."
+            "The certificate's issuer is not trusted: --cacert ca.pem names the one to trust; -k accepts any certificate."
         }
         KnownFailure::CertificateExpired => {
             "The certificate is not valid at this time: renew it, or check this machine's clock; -k accepts any certificate."
         }
         KnownFailure::CertificateName => {
-            "The certificate is for another name: use its name in the URL; -k accepts any certificate."
+            "The certificate is for another name: use its name in the URL, or --sni NAME; -k accepts any certificate."
         }
         KnownFailure::WithoutTls => {
             "The target answers without TLS: use http:// instead of https://, or the port at which it speaks TLS."
@@ -64,6 +64,12 @@ pub fn advice(kind: KnownFailure) -> &'static str {
         }
         KnownFailure::Unavailable => {
             "The target, or a proxy before it, is overloaded or down: use a lower -R until it answers, and look into its log."
+        }
+        KnownFailure::ClientCertificateMissing => {
+            "The target asks for a certificate of this client: give one by --cert client.pem --key client.key."
+        }
+        KnownFailure::ClientCertificateRefused => {
+            "The target refuses the certificate of --cert: give one that is valid now, of an authority that it trusts."
         }
         KnownFailure::EmptyBody => {
             "The body was empty, not JSON: -H 'Accept: application/json' asks for JSON; `expect: { status: 200 }` finds a 204."

@@ -35,6 +35,11 @@ const EXPECTS_TLS: [&[u8]; 4] = [
     b"speaking plain HTTP to an SSL-enabled server port",
     b"combination of host and port requires TLS",
 ];
+/// What pages of status 400 say of the client's certificate: nginx.
+const ON_CERTIFICATES: [(&[u8], KnownFailure); 2] = [
+    (b"No required SSL certificate was sent", KnownFailure::ClientCertificateMissing),
+    (b"The SSL certificate error", KnownFailure::ClientCertificateRefused),
+];
 /// Stands for Set-Cookie among the headers that were kept.
 const SET_COOKIE: u16 = u16::MAX;
 
@@ -176,6 +181,13 @@ impl Reader {
     pub fn says_tls_is_expected(&self) -> bool {
         let start = &self.body[..self.body.len().min(TOLD_WITHIN)];
         self.status == 400 && EXPECTS_TLS.iter().any(|words| memmem::find(start, words).is_some())
+    }
+
+    /// What the answer says of the client's certificate.
+    pub fn says_of_certificate(&self) -> Option<KnownFailure> {
+        let start = &self.body[..self.body.len().min(TOLD_WITHIN)];
+        let told = || ON_CERTIFICATES.iter().find(|(words, _)| memmem::find(start, words).is_some());
+        (self.status == 400).then(told)?.map(|&(_, kind)| kind)
     }
 
     /// Whether it needs the body at all.

@@ -4,6 +4,7 @@ use super::read::{Read, Reader};
 use super::source::{Problem, Span};
 use super::tree::{Kind, Scalar, Tree, Typed};
 use crate::arrivals::Process;
+use crate::connect::{ConnectTo, Resolve};
 use crate::model::words::Worded;
 use crate::target::HttpVersion;
 use headway_base::dist::{self, Dist, MOST_BYTES_OF_TIMES};
@@ -65,6 +66,18 @@ leaf!(
     /// A version of HTTP.
     Version(HttpVersion), "a version of HTTP", "2", ["string", "number"], ["any", "1.1", "2"],
     |scalar, _| HttpVersion::parse(&scalar.text).map_err(|e| unit(scalar, &e))
+);
+
+leaf!(
+    /// Another place to connect to.
+    OtherPlace(ConnectTo), "a place to connect to", "example.org:443:127.0.0.1:8443", ["string"], ["example.org:443:127.0.0.1:8443"],
+    |scalar, _| ConnectTo::parse(&scalar.text).map_err(|e| unit(scalar, &e))
+);
+
+leaf!(
+    /// Addresses of a host.
+    GivenAddress(Resolve), "an address of a host", "example.org:443:127.0.0.1", ["string"], ["example.org:443:127.0.0.1"],
+    |scalar, _| Resolve::parse(&scalar.text).map_err(|e| unit(scalar, &e))
 );
 
 leaf!(

@@ -22,6 +22,7 @@ mod written;
 pub use overrides::{Override, Value};
 pub use source::{Diagnostics, Span};
 
+use crate::connect::{Routes, Tls};
 use crate::content::Script;
 use crate::model::Model;
 use crate::plan::{Group, Plan};
@@ -101,6 +102,10 @@ pub struct Settings {
     pub max_body: Option<u64>,
     /// Whether any certificate will do.
     pub insecure: Option<bool>,
+    /// What TLS needs besides.
+    pub tls: Tls,
+    /// Where connections go in place of the target's host and port.
+    pub routes: Routes,
     /// The version of HTTP.
     pub http: Option<HttpVersion>,
     /// Most requests at once on a connection that takes several, at least 1.

@@ -1,12 +1,14 @@
 //! Name, target, limits and thresholds.
 
 use super::users::Coming;
+use crate::connect::{Pem, Routes, Tls};
 use crate::plan::Connections;
+use crate::scenario::leaves::Text;
 use crate::scenario::read::Reader;
 use crate::scenario::source::{Problem, Source};
 use crate::scenario::written::{self, Threshold};
 use crate::scenario::{Settings, ThresholdText};
-use crate::target::{HttpVersion, Scheme, Target};
+use crate::target::{Endpoint, HttpVersion, Scheme, Target};
 use headway_base::{Answer, Nanos};
 
 /// Most connections that a file may ask for, as `-c`.
@@ -58,6 +60,7 @@ pub(super) fn target(file: &written::File, reader: &mut Reader<'_>) -> Option<Ta
 /// What only some targets have: versions of HTTP and headers, and answers of plain bytes.
 pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mut Reader<'_>) {
     let Some((target, written)) = target.zip(file.target.as_ref()) else { return };
+    connecting(file, target, reader);
     let name = target.scheme.name();
     if target.scheme.is_http() {
         if let Some(answer) = &file.answer {
@@ -107,6 +110,82 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
         let title = format!("'{}' is no answer over {name}", answer.value);
         reader.problems.push(Problem::new(answer.span, title).help(help));
     }
+}
+
+/// What TLS needs, and other places to connect to, where the target has neither.
+fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
+    let name = target.scheme.name();
+    let keys = ["cert", "key", "cacert", "sni", "tls-resumption"];
+    for key in keys.into_iter().filter(|key| file.keys.has(key) && !target.tls()) {
+        let title = format!("TLS is not spoken to a target of {name}");
+        let problem = Problem::new(file.keys.at(key), title);
+        reader.problems.push(problem.help("leave it out, or write a target of https://"));
+    }
+    let connect_to = file.connect_to.iter().flatten().map(|to| {
+        let alone = Routes { connect_to: vec![to.value.clone()], ..Routes::default() };
+        (to.span, alone)
+    });
+    let all = Routes {
+        connect_to: file.connect_to.iter().flatten().map(|to| to.value.clone()).collect(),
+        ..Routes::default()
+    };
+    let Endpoint::Tcp { host, port } = &target.endpoint else {
+        let spans = connect_to.map(|(span, _)| span);
+        let spans = spans.chain(file.resolve.iter().flatten().map(|resolve| resolve.span));
+        for span in spans {
+            let problem = Problem::new(span, "a Unix socket has no host and no port");
+            reader.problems.push(problem.help("leave it out"));
+        }
+        return;
+    };
+    // A slip of the pen must not send the load to the place that was to be spared.
+    for (span, alone) in connect_to {
+        if !alone.concerns(host, *port) {
+            let title =
+                format!("no connection goes to that host and port: the target is {host}, port {port}");
+            reader
+                .problems
+                .push(Problem::new(span, title).help("name the target's host and port, or leave them empty"));
+        }
+    }
+    let to = all.of(host, *port);
+    for resolve in file.resolve.iter().flatten() {
+        let alone = Routes { resolve: vec![resolve.value.clone()], ..Routes::default() };
+        if !alone.concerns(&to.host, to.port) {
+            let title =
+                format!("no connection goes to that host and port, but to {}, port {}", to.host, to.port);
+            reader.problems.push(Problem::new(resolve.span, title).help("name these, or leave it out"));
+        }
+    }
+}
+
+/// What TLS needs besides the host.
+fn tls(file: &written::File, reader: &mut Reader<'_>) -> Tls {
+    let mut pem = |text: &Option<Text>| {
+        let text = text.as_ref()?;
+        match super::bodies::read(text, reader) {
+            Ok(bytes) => Some(Pem { file: text.value.text.clone(), bytes: bytes.into() }),
+            Err(problem) => reader.complain(problem),
+        }
+    };
+    let (cert, key, cacert) = (pem(&file.cert), pem(&file.key), pem(&file.cacert));
+    if let (None, Some(key)) = (&file.cert, &file.key) {
+        let problem = Problem::new(key.span, "a key without the certificate that it belongs to");
+        reader.problems.push(problem.help("give the certificate, too: cert: client.pem (--cert client.pem)"));
+    }
+    let sni = file.sni.as_ref().and_then(|sni| {
+        let name = sni.value.text.as_str();
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        if name.is_empty() || !name.chars().all(plain) || name.parse::<std::net::IpAddr>().is_ok() {
+            let problem =
+                Problem::new(sni.span, format!("{} is no name that TLS can indicate", sni.value.describe()));
+            return reader.complain(
+                problem.help("write the name of a host, as in example.org; TLS indicates no addresses"),
+            );
+        }
+        Some(name.to_owned())
+    });
+    Tls { cert, key, cacert, sni, resumption: file.tls_resumption.as_ref().is_some_and(|flag| flag.value) }
 }
 
 /// Groups of which each request opens its own connection need a protocol that has connections, of one request at a time.
@@ -173,6 +252,11 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
         drain: time(&file.drain),
         max_body: file.max_body.as_ref().map(|size| size.value),
         insecure: file.insecure.as_ref().map(|flag| flag.value),
+        tls: tls(file, reader),
+        routes: Routes {
+            connect_to: file.connect_to.iter().flatten().map(|to| to.value.clone()).collect(),
+            resolve: file.resolve.iter().flatten().map(|resolve| resolve.value.clone()).collect(),
+        },
         http: file.http.as_ref().map(|version| version.value),
         streams,
         spread: file.spread.as_ref().map(|flag| flag.value),

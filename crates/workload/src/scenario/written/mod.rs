@@ -12,7 +12,9 @@ pub(super) use model::{
 pub(super) use steps::{BodyCheck, Finder, HeaderCheck, Part, Sent, Step};
 pub(super) use users::{ConnectionsWord, FailureWord, Group, JourneyOf, Phase};
 
-use super::leaves::{AnswerEnd, Count, Flag, Scale, Seed, Size, Text, Time, Version, as_scalar, word};
+use super::leaves::{
+    AnswerEnd, Count, Flag, GivenAddress, OtherPlace, Scale, Seed, Size, Text, Time, Version, as_scalar, word,
+};
 use super::read::{Named, OneOrMany, Read, Reader, mapping};
 use super::tree::Tree;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -42,6 +44,20 @@ mapping! {
         max_body: Size,
         /// Whether any certificate of the target will do.
         insecure: Flag,
+        /// A PEM file with the certificate of this client, and perhaps its key: for targets of https:// that ask for one.
+        cert: Text,
+        /// A PEM file with the key of the certificate. Default: the one in the file of the certificate.
+        key: Text,
+        /// A PEM file with the certificates of authorities to trust in place of the system's.
+        cacert: Text,
+        /// The name to indicate in TLS (SNI), which the certificate of the target must have. Default: the host of the target.
+        sni: Text,
+        /// Whether connections may resume a TLS session of an earlier one. Default: no.
+        tls_resumption: Flag,
+        /// Other places to connect to, HOST:PORT:HOST2:PORT2 as curl's --connect-to.
+        connect_to: Vec<OtherPlace>,
+        /// Addresses of hosts, which are not looked up then: HOST:PORT:ADDRESS as curl's --resolve.
+        resolve: Vec<GivenAddress>,
         /// The version of HTTP: 1.1, 2, or any of these as the target prefers. Default: any with TLS, 1.1 without.
         http: Version,
         /// Most requests at once on a connection that takes several (HTTP/2). Default: 100.
