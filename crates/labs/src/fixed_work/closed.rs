@@ -1,12 +1,13 @@
 //! Closed loops without think time: N users ask again as soon as they are answered.
 
-use super::system::{CAPACITY, SERVERS, SERVICE_S, Times, system};
+use super::system::{CAPACITY, SERVERS, SERVICE_S, Times, reference, system};
 use crate::bounds::{self, ENDLESS};
 use headway_base::special::gamma_p;
 use headway_base::station::Stalls;
 use headway_base::{Kind, Nanos, Record, RecordSink, Start};
 use headway_sim::Generator;
 use headway_workload::journey::Journey;
+use headway_workload::model::Station;
 use headway_workload::plan::{Connections, Group, LONGEST, Source};
 use headway_workload::users::Level;
 use headway_workload::{Plan, Shard};
@@ -22,7 +23,7 @@ pub fn play(users: u32, requests: u64, stalls: Option<Stalls>, seed: u64) -> any
     let group = Group::of(source, Journey::single(), Connections::PerUser);
     let plan = Plan::of(seed, group, Nanos::ZERO, LONGEST);
     let mut loops = Loops { users: u64::from(users), responses: Vec::new() };
-    let target = system(&plan, None, stalls)?;
+    let target = system(&plan, None, Station { stalls, ..reference()? })?;
     let played =
         headway_sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut loops);
     Ok((Times::new(loops.responses), requests as f64 / played.ended.as_secs_f64()))

@@ -5,6 +5,7 @@ use super::system::{POST, Times, ms, session, system};
 use crate::bounds::{self, ENDLESS, UNLIMITED};
 use headway_base::{Kind, Nanos, Record, RecordSink, Start, Trigger};
 use headway_sim::Generator;
+use headway_workload::model::Station;
 use headway_workload::plan::{Connections, Group, LONGEST, Source};
 use headway_workload::{Plan, Shard};
 
@@ -20,15 +21,15 @@ pub struct Fixed {
     pub active: [f64; 7],
 }
 
-/// Plays it once. A user is active from the first byte that it sends to the last response.
+/// Plays it once, against those workers. A user is active from the first byte that it sends to the last response.
 ///
 /// # Errors
 /// A rate of zero.
-pub fn play(feed: &Feed, seed: u64) -> anyhow::Result<Fixed> {
+pub fn play(feed: &Feed, station: Station, seed: u64) -> anyhow::Result<Fixed> {
     let source = Source::AtOnce { sessions: USERS };
     let group = Group::of(source, session()?, Connections::PerUser);
     let plan = Plan::of(seed, group, Nanos::ZERO, LONGEST);
-    let target = system(&plan, feed.accept, None)?;
+    let target = system(&plan, feed.accept, station)?;
     let mut work = Work::default();
     let limits = bounds::limits(feed.connections.unwrap_or(UNLIMITED), ENDLESS);
     headway_sim::play(&plan, Shard::WHOLE, limits, target, Generator::default(), &mut work);

@@ -7,6 +7,7 @@
 
 mod closed;
 mod fixed;
+mod frameworks;
 mod notes;
 mod open;
 mod plays;
@@ -47,8 +48,16 @@ impl Lab for FixedWork {
 
 impl FixedWork {
     fn report(&self, seed: u64, all: &[Played]) -> Report {
-        let tables =
-            vec![feeds(all), users(all), loops(all), rates(all), saturated(all), knees(all), stops(all)];
+        let tables = vec![
+            feeds(all),
+            users(all),
+            loops(all),
+            rates(all),
+            saturated(all),
+            knees(all),
+            stops(all),
+            frameworks::table(all),
+        ];
         let (rows, figures, notes) = (Vec::new(), Vec::new(), notes::notes(all));
         Report { schema: SCHEMA, name: self.name(), about: self.about(), seed, rows, tables, figures, notes }
     }

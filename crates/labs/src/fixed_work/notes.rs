@@ -29,7 +29,7 @@ pub fn notes(all: &[Played]) -> Vec<String> {
         cut(all),
         stop(all),
     ];
-    notes.into_iter().flatten().collect()
+    notes.into_iter().flatten().chain(super::frameworks::notes(all)).collect()
 }
 
 /// Users per second that the system can serve.

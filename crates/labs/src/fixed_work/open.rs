@@ -7,6 +7,7 @@ use super::system::{REQUESTS, Times, session, system};
 use crate::bounds;
 use headway_base::{Kind, Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
 use headway_sim::Generator;
+use headway_workload::model::Station;
 use headway_workload::plan::{Connections, Group, Source};
 use headway_workload::{Plan, Process, Shard};
 use std::sync::Arc;
@@ -40,18 +41,18 @@ impl Open {
     }
 }
 
-/// Plays that rate of users, per second, once.
+/// Plays that rate of users, per second, once, against those workers.
 ///
 /// # Errors
 /// None: the system is sound.
-pub fn play(process: Process, rate: f64, seed: u64) -> anyhow::Result<Open> {
+pub fn play(process: Process, rate: f64, station: Station, seed: u64) -> anyhow::Result<Open> {
     let rate = Rate(rate);
     let profile =
         Arc::new(Profile::new(&[Phase::ramp(RAMP, Rate(0.0), rate), Phase::hold(END - RAMP, rate)]));
     let group = Group::of(Source::Arrivals { process, profile }, session()?, Connections::Shared);
     let plan = Plan::of(seed, group, RAMP, END);
     let mut hold = Hold::default();
-    let target = system(&plan, None, None)?;
+    let target = system(&plan, None, station)?;
     headway_sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut hold);
     Ok(hold.numbers())
 }
@@ -117,6 +118,14 @@ impl Hold {
             growth: (self.at_end - self.at_half) as f64 / (END - HALF).as_secs_f64(),
         }
     }
+}
+
+/// The highest rates with p99, and p99.99, of at most `bound`; see [`knee`].
+pub fn knees(points: &[(f64, Open)], bound: f64) -> [Option<f64>; 2] {
+    [Open::p99 as fn(&Open) -> f64, Open::p9999].map(|of| {
+        let points: Vec<_> = points.iter().map(|(rate, open)| (*rate, of(open))).collect();
+        knee(&points, bound)
+    })
 }
 
 /// The highest rate with a quantile of at most `bound`, from points by rate: linear in the logarithm between the last point

@@ -2,9 +2,11 @@
 
 use super::closed;
 use super::fixed::{self, Fixed};
-use super::open::{self, Open, knee, slope};
-use super::published::{FEEDS, LOOPS, SATURATED};
+use super::frameworks::{self, Framework, Listed};
+use super::open::{self, Open, slope};
+use super::published::{FEEDS, FRAMEWORKS, LOOPS, SATURATED};
 use super::stop;
+use super::system::reference;
 use crate::{Range, replicate};
 use headway_base::Nanos;
 use headway_workload::Process;
@@ -31,12 +33,13 @@ pub struct Parts {
     pub loops: u64,
     pub rates: Vec<f64>,
     pub stop: Nanos,
+    pub frameworks: Vec<Framework>,
 }
 
 impl Parts {
     /// Everything.
     pub fn all() -> Parts {
-        Parts { fixed: true, loops: LOOP, rates: RATES.to_vec(), stop: STOP }
+        Parts { fixed: true, loops: LOOP, rates: RATES.to_vec(), stop: STOP, frameworks: FRAMEWORKS.to_vec() }
     }
 }
 
@@ -53,6 +56,8 @@ pub struct Played {
     pub even: Option<Open>,
     /// Mean, p50, p99, longest: open, closed.
     pub stop: [[f64; 4]; 2],
+    /// In the order of [`FRAMEWORKS`].
+    pub frameworks: Vec<Listed>,
 }
 
 /// Plays the parts so often.
@@ -66,7 +71,8 @@ pub fn all(parts: &Parts, seed: u64, replications: u64) -> anyhow::Result<Vec<Pl
 fn once(parts: &Parts, seed: u64) -> anyhow::Result<Played> {
     let mut played = Played { stop: stop::play(parts.stop, seed)?, ..Played::default() };
     if parts.fixed {
-        played.fixed = FEEDS.iter().map(|feed| fixed::play(feed, seed)).collect::<anyhow::Result<_>>()?;
+        played.fixed =
+            FEEDS.iter().map(|feed| fixed::play(feed, reference()?, seed)).collect::<anyhow::Result<_>>()?;
     }
     if parts.loops > 0 {
         for (users, _) in LOOPS {
@@ -75,11 +81,13 @@ fn once(parts: &Parts, seed: u64) -> anyhow::Result<Played> {
         }
     }
     for &rate in &parts.rates {
-        played.open.push((rate, open::play(Process::Poisson, rate, seed)?));
+        played.open.push((rate, open::play(Process::Poisson, rate, reference()?, seed)?));
         if rate == EVEN_AT {
-            played.even = Some(open::play(Process::Constant, rate, seed)?);
+            played.even = Some(open::play(Process::Constant, rate, reference()?, seed)?);
         }
     }
+    played.frameworks =
+        parts.frameworks.iter().map(|one| frameworks::play(one, seed)).collect::<anyhow::Result<_>>()?;
     Ok(played)
 }
 
@@ -91,11 +99,7 @@ impl Played {
 
     /// The highest rates with p99, and p99.99, within [`BOUND_MS`].
     pub fn knees(&self) -> [Option<f64>; 2] {
-        let points = |of: fn(&Open) -> f64| self.open.iter().map(|(rate, open)| (*rate, of(open))).collect();
-        [Open::p99 as fn(&Open) -> f64, Open::p9999].map(|of| {
-            let points: Vec<_> = points(of);
-            knee(&points, BOUND_MS)
-        })
+        open::knees(&self.open, BOUND_MS)
     }
 
     /// Growth of the mean and of p99 per user per second past saturation.

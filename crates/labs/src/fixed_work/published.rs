@@ -1,6 +1,8 @@
 //! The reference figures: an independent simulation of the same system, written from the same definitions. Numbers only.
 //! Times in milliseconds unless said.
 
+use super::frameworks::Framework;
+
 /// How a thousand users that all come at once are fed.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed {
@@ -122,6 +124,23 @@ pub const KNEES: [f64; 2] = [41.65, 38.56];
 
 /// p99 at 43 users per second: evenly spaced, Poisson.
 pub const EVEN: [f64; 2] = [40.0, 146.62];
+
+/// O'Hara's frameworks: systems made to give both of his lists, and the two numbers that he printed of each. He measured them on two
+/// machines.
+pub const FRAMEWORKS: [Framework; 4] = [
+    Framework { name: "Spring", service_ms: 7.7277, cold: 0.0, printed: [20.0, 43.0] },
+    Framework { name: "Ktor", service_ms: 4.9756, cold: 2.4298, printed: [25.0, 69.0] },
+    Framework { name: "Micronaut", service_ms: 4.5035, cold: 1.8064, printed: [20.0, 77.0] },
+    Framework { name: "Quarkus", service_ms: 2.1695, cold: 2.9711, printed: [12.0, 165.0] },
+];
+
+/// Requests by which a framework's slowness at first falls to 1/e.
+pub const COLD_REQUESTS: u64 = 4_000;
+
+/// The independent simulation of them: s to the end of fixed work, mean of 20 replications; the highest rates of users, warm.
+#[cfg(test)]
+pub const FRAMEWORKS_SIMULATED: [[f64; 2]; 4] =
+    [[21.161, 42.57], [24.886, 69.57], [19.910, 77.36], [11.945, 165.97]];
 
 /// One stop of 2 s: mean, p50, p99, longest; one run each.
 pub const STOP_OPEN: [f64; 4] = [91.08, 7.822, 1774.25, 2018.90];

@@ -2,11 +2,12 @@
 //! requests.
 
 use super::closed;
-use super::system::{SERVERS, Times, system};
+use super::system::{SERVERS, Times, reference, system};
 use crate::bounds;
 use headway_base::station::Stalls;
 use headway_base::{Kind, Nanos, Phase, Profile, Rate, Record, RecordSink, Start};
 use headway_sim::Generator;
+use headway_workload::model::Station;
 use headway_workload::plan::Group;
 use headway_workload::{Plan, Process, Shard};
 
@@ -25,7 +26,7 @@ pub fn play(length: Nanos, seed: u64) -> anyhow::Result<[[f64; 4]; 2]> {
     let profile = Profile::new(&[Phase::hold(end, Rate(RATE))]);
     let plan = Plan::of(seed, Group::open(Process::PoissonFixedN, profile), Nanos::ZERO, end);
     let mut responses = Responses::default();
-    let target = system(&plan, None, stalls)?;
+    let target = system(&plan, None, Station { stalls, ..reference()? })?;
     headway_sim::play(&plan, Shard::WHOLE, bounds::NONE, target, Generator::default(), &mut responses);
     let (closed, _) = closed::play(SERVERS, REQUESTS, stalls, seed)?;
     Ok([Times::new(responses.0), closed]

@@ -1,8 +1,7 @@
 //! The reference system and its users: 4 workers, first come first served, exp(8 ms) each; a user sends ten GETs and one
 //! POST, each as soon as the one before is answered.
 
-use headway_base::dist::{self, Dist};
-use headway_base::station::Stalls;
+use headway_base::dist;
 use headway_base::units::UnitError;
 use headway_base::{Nanos, Rate};
 use headway_sim::Network;
@@ -31,16 +30,28 @@ pub fn session() -> Result<Journey, JourneyError> {
     Journey::new(&[ask(0, GETS), ask(POST, 1)], no_think())
 }
 
-fn service() -> Result<Dist, UnitError> {
-    dist::parse(&format!("exp({SERVICE_S}s)"), &|_| Err("a lab has no files".to_owned()))
+/// That many milliseconds on average, by as many workers as the reference system has.
+///
+/// # Errors
+/// A time that is not above zero.
+pub fn workers(mean_ms: f64) -> Result<Station, UnitError> {
+    let service = dist::parse(&format!("exp({mean_ms}ms)"), &|_| Err("a lab has no files".to_owned()))?;
+    Ok(Station::new(SERVERS, service))
 }
 
-/// The system, with its optional parts, for requests of that plan.
+/// The workers of the reference system.
+///
+/// # Errors
+/// None: they are sound.
+pub fn reference() -> Result<Station, UnitError> {
+    workers(1e3 * SERVICE_S)
+}
+
+/// The system with those workers, which accepts so many connections per second, for requests of that plan.
 ///
 /// # Errors
 /// A rate of zero.
-pub fn system(plan: &Plan, accept: Option<f64>, stalls: Option<Stalls>) -> Result<Network, UnitError> {
-    let station = Station { stalls, ..Station::new(SERVERS, service()?) };
+pub fn system(plan: &Plan, accept: Option<f64>, station: Station) -> Result<Network, UnitError> {
     Network::new(&Model { accept: accept.map(Rate), ..Model::station(station) }, plan)
 }
 

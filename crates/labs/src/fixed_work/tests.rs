@@ -1,8 +1,11 @@
 //! The reference figures within 4 standard errors, and sentences that come out the other way where the numbers do.
 
+use super::frameworks::Framework;
 use super::notes::notes;
 use super::plays::{Parts, Played};
-use super::published::{FEED_REPLICATIONS, OPEN_REPLICATIONS, SATURATED_REPLICATIONS};
+use super::published::{
+    FEED_REPLICATIONS, FRAMEWORKS, FRAMEWORKS_SIMULATED, OPEN_REPLICATIONS, SATURATED_REPLICATIONS,
+};
 use super::*;
 use headway_base::Nanos;
 
@@ -23,7 +26,8 @@ fn near(what: &str, published: f64, n: f64, shift: f64, range: Option<Range>) {
 }
 
 fn play(fixed: bool, loops: u64, rates: &[f64], replications: u64) -> Vec<Played> {
-    let parts = Parts { fixed, loops, rates: rates.to_vec(), stop: Nanos::from_secs(2) };
+    let parts =
+        Parts { fixed, loops, rates: rates.to_vec(), stop: Nanos::from_secs(2), frameworks: Vec::new() };
     plays::all(&parts, 11, replications).unwrap()
 }
 
@@ -199,4 +203,57 @@ fn growth_past_saturation_is_seen_or_not() {
     said(&notes(&made(&real, |_| ())), "Past saturation a hold of 120 s adds");
     let flat = made(&real, |p| p.open[1].1 = p.open[0].1.clone());
     said(&notes(&flat), "not known to grow with the rate");
+}
+
+/// Both lists, of these frameworks.
+fn listed(frameworks: &[Framework], replications: u64) -> Vec<Played> {
+    let parts = Parts {
+        fixed: false,
+        loops: 0,
+        rates: Vec::new(),
+        stop: Nanos::from_secs(2),
+        frameworks: frameworks.to_vec(),
+    };
+    plays::all(&parts, 11, replications).unwrap()
+}
+
+/// How many replications the reference's knees of frameworks are of is not noted: taken as many as those of its other knees.
+#[test]
+fn both_lists_are_those_of_the_reference_and_disagree() {
+    let all = listed(&FRAMEWORKS, 6);
+    for (i, [drain, rate]) in FRAMEWORKS_SIMULATED.into_iter().enumerate() {
+        let name = FRAMEWORKS[i].name;
+        near(name, drain, FEED_REPLICATIONS, 0.0, range(&all, |p| Some(p.frameworks[i].drain)));
+        let knee = range(&all, |p| p.frameworks[i].rates[0]);
+        near(&format!("{name}, users/s"), rate, OPEN_REPLICATIONS, 0.0, knee);
+    }
+    let notes = notes(&all);
+    said(
+        &notes,
+        "The two lists disagree: Spring is done with fixed work before Ktor, and Ktor bears the higher rate.",
+    );
+    said(&notes, "O'Hara's printed lists disagree on the same pairs.");
+    said(&notes, "By fixed work O'Hara printed the same for Spring and Micronaut; here");
+    assert!(said(&notes, "Frameworks by fixed work: Quarkus 1").ends_with("s."));
+    said(&notes, "By the highest rate with p99 <= 100 ms: Quarkus 16");
+}
+
+/// Without a cold start fixed work ranks as the objective does; of equal frameworks nothing is told apart.
+#[test]
+fn lists_of_other_frameworks_agree_or_tie() {
+    let warm = FRAMEWORKS.map(|one| Framework { cold: 0.0, ..one });
+    let agree = notes(&listed(&warm, 3));
+    said(&agree, "The two lists do not contradict each other: no framework");
+    said(&agree, "O'Hara's printed lists disagree otherwise: Spring is done with fixed work before Ktor");
+    let alike = FRAMEWORKS.map(|one| Framework { service_ms: 4.0, cold: 0.0, ..one });
+    let all = listed(&alike, 3);
+    let tied = notes(&all);
+    let list = said(&tied, "Frameworks by fixed work");
+    assert!(
+        list.contains("the intervals do not tell apart: Spring and Ktor, Spring and Micronaut"),
+        "{list}"
+    );
+    assert!(!tied.iter().any(|note| note.contains("do not touch")), "{tied:?}");
+    let table = frameworks::table(&all);
+    assert!(table.rows.iter().all(|row| row.cells[1].replications.unwrap().mean == 1.0), "{table:?}");
 }
