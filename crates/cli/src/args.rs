@@ -170,9 +170,37 @@ pub struct LoadArgs {
     /// Send at the rate for this time before measuring (sent, not counted)
     #[arg(help_heading = "Load", long, value_parser = given(units::parse_time), value_name = "TIME")]
     pub warmup: Option<Given<Nanos>>,
-    /// Send only shard i of N of the plan (i from 0): one of N machines
-    #[arg(help_heading = "Load", long, value_parser = Shard::parse, default_value = "0/1", value_name = "i/N")]
-    pub shard: Shard,
+    /// Send only shard i of N of the plan (i from 0): one of N machines. auto: as the variables of Kubernetes, Slurm, Open MPI or
+    /// AWS Batch say
+    #[arg(help_heading = "Load", long, value_parser = Part::parse, default_value = "0/1", value_name = "i/N|auto")]
+    pub shard: Part,
+}
+
+/// The part of a plan that a machine sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// This one.
+    Shard(Shard),
+    /// As the environment says.
+    Auto,
+}
+
+impl Part {
+    /// All of it.
+    pub const WHOLE: Part = Part::Shard(Shard::WHOLE);
+
+    /// Reads `i/N` or `auto`.
+    ///
+    /// # Errors
+    /// Neither of them.
+    pub fn parse(text: &str) -> Result<Part, UnitError> {
+        match text.trim() {
+            "auto" => Ok(Part::Auto),
+            text => Shard::parse(text).map(Part::Shard).map_err(|error| {
+                UnitError::new(text, format!("{}; or auto, as the environment says", error.wanted))
+            }),
+        }
+    }
 }
 
 /// A value of a flag, and the text that it was given as.

@@ -1,6 +1,7 @@
 //! The command line as it is written down and shown: secrets replaced, seed added, quoted so that a shell takes it.
 
 use headway_convert::quoted;
+use headway_workload::Shard;
 use headway_workload::redact::{Place, REDACTED, Redactor, SecretNames};
 use std::ffi::OsString;
 
@@ -174,6 +175,19 @@ pub fn command(words: &[String], seed: u64) -> String {
         return kept;
     }
     format!("{kept} --seed {seed}")
+}
+
+/// The command with the shard in the place of `--shard auto`: where it is repeated, the environment is another.
+pub fn with_shard(words: &[String], shard: Shard) -> Vec<String> {
+    let mut words = words.to_vec();
+    for at in 0..words.len() {
+        match words[at].as_str() {
+            "--shard=auto" => words[at] = format!("--shard={shard}"),
+            "auto" if at > 0 && words[at - 1] == "--shard" => words[at] = shard.to_string(),
+            _ => {}
+        }
+    }
+    words
 }
 
 /// The command without what it has written; of what needs no seed to be repeated.

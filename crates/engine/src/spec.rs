@@ -13,7 +13,7 @@ use headway_records::{LogWriter, RunFolder};
 use headway_stats::summary::evidence::Run;
 use headway_stats::summary::{Finding, FindingId, PlanSummary, Severity};
 use headway_stats::{Analysis, Facts, Summary, Threshold};
-use headway_workload::{Limits, Plan};
+use headway_workload::{Limits, Plan, Shard};
 use std::path::{Path, PathBuf};
 
 /// How long a response may take unless something else is asked for.
@@ -41,7 +41,7 @@ pub struct RunSpec {
     pub labels: Vec<String>,
     /// Bounds of the whole run.
     pub limits: Limits,
-    /// Thresholds of its numbers.
+    /// Thresholds of its numbers. A shard keeps them for `merge`, and judges none: the run's percentiles are those of all records.
     pub thresholds: Vec<Threshold>,
     /// The scenario file as written, secrets replaced, if the run comes from one: a copy goes into the run folder.
     pub scenario: Option<String>,
@@ -154,7 +154,8 @@ impl Kept {
             }
         }
         let setup = tolerating(analysis_setup(&spec.plan, &spec.labels, workers), &spec.shown);
-        let analysis = Analysis::new(setup).judging(spec.thresholds.clone());
+        let whole = spec.plan.shard == Shard::WHOLE;
+        let analysis = Analysis::new(setup).judging(if whole { spec.thresholds.clone() } else { Vec::new() });
         Ok(Collector::new(analysis, log, &spec.labels, observers))
     }
 

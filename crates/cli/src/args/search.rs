@@ -197,11 +197,7 @@ impl SearchArgs {
             (load.connecting.is_some(), "--connecting", open),
             (load.ramp.is_some(), "--ramp", warm),
             (load.warmup.is_some(), "--warmup", warm),
-            (
-                load.shard != headway_workload::Shard::WHOLE,
-                "--shard",
-                "a search runs on one machine: leave it out",
-            ),
+            (load.shard != super::Part::WHOLE, "--shard", "a search runs on one machine: leave it out"),
             (
                 abort_on_crossed.is_some(),
                 "--abort-on-crossed",

@@ -27,7 +27,14 @@ pub(super) fn plan(args: &PlanArgs, words: &[String]) -> Result<u8, Failure> {
             load.headline
         )));
     }
-    let _ = writeln!(io::stderr(), "headway: {}, seed {}{}", load.headline, plan.seed, load.remarks());
+    let _ = writeln!(
+        io::stderr(),
+        "headway: {}{}, seed {}{}",
+        load.headline,
+        load.part(),
+        plan.seed,
+        load.remarks()
+    );
     match print(plan, &labels, BufWriter::new(io::stdout().lock())) {
         // Whoever reads has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(FINE),

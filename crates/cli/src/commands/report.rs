@@ -86,9 +86,10 @@ fn study(args: &ReportArgs) -> Result<u8, Failure> {
     Ok(if failed { exit::FAILED } else { exit::of_study(&study, args.strict) })
 }
 
-/// The thresholds that the run was given.
+/// The thresholds that the run judged: those it was given, of a shard none.
 fn own_thresholds(document: &Manifest) -> Result<Vec<Threshold>> {
-    document.asked.thresholds.iter().map(|text| text.parse().context("plan.json")).collect()
+    let own = if document.asked.shard.is_none() { document.asked.thresholds.as_slice() } else { &[] };
+    own.iter().map(|text| text.parse().context("plan.json")).collect()
 }
 
 /// Puts these thresholds in the place of the summary's, judged under the summary's verdict: the generator's word on itself is

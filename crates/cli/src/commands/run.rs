@@ -22,7 +22,12 @@ pub(super) fn run(args: &RunArgs, words: &[String]) -> Result<u8, Failure> {
     }
     if args.dry_run {
         crate::output::print(
-            dry_run::text(&settings.load.headline, &settings.spec, &settings.live).as_bytes(),
+            dry_run::text(
+                &(settings.load.headline.clone() + &settings.load.part()),
+                &settings.spec,
+                &settings.live,
+            )
+            .as_bytes(),
         )?;
         return Ok(exit::FINE);
     }
@@ -50,15 +55,12 @@ pub(super) fn play(
     let quiet = settings.output.quiet;
     let plan = &settings.spec.plan;
     if !quiet {
-        let shard = match plan.shard {
-            headway_workload::Shard::WHOLE => String::new(),
-            shard => format!(", shard {shard}"),
-        };
         let _ = writeln!(
             std::io::stderr(),
-            "headway: {} at {}{shard}, seed {}{}",
+            "headway: {} at {}{}, seed {}{}",
             settings.load.headline,
             settings.live.shown_target,
+            settings.load.part(),
             plan.seed,
             settings.load.remarks(),
         );

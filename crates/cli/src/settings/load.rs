@@ -1,7 +1,8 @@
 //! What the load of a scenario is: its plan, in words and in numbers.
 
 use super::scenario::File;
-use crate::args::LoadArgs;
+use super::shard;
+use crate::args::{LoadArgs, Part};
 use crate::repeat;
 use anyhow::{Result, bail};
 use headway_base::{Nanos, TimeScale};
@@ -19,6 +20,8 @@ pub struct Load {
     pub plan: Plan,
     /// What it is, in words: `50/s for 10s, poisson`.
     pub headline: String,
+    /// The variables of the environment that named its shard, if they did: `JOB_COMPLETION_INDEX=3, SHARDS=8`.
+    pub shard_by: Option<String>,
     /// The number of requests of work, or for which the hold lasts.
     pub requests: Option<u64>,
     /// Flags that were left at their defaults.
@@ -37,13 +40,19 @@ impl Load {
     /// Resolves the load of a scenario with `-n` and `--shard` applied; returns the scenario as it then is.
     ///
     /// # Errors
-    /// A shard without a seed, or a number of requests that the scenario cannot have; in words for the user.
+    /// A shard without a seed, one that the environment does not name, or a number of requests that the scenario cannot have; in words for the user.
     pub(super) fn resolve(file: &mut File, args: &LoadArgs) -> Result<(Load, Scenario)> {
         let mut scenario = file.scenario(&[])?;
-        if args.shard != Shard::WHOLE && scenario.seed.is_none() {
+        let (shard, shard_by) = match args.shard {
+            Part::Shard(shard) => (shard, None),
+            Part::Auto => {
+                let found = shard::find(&|name| std::env::var(name).ok())?;
+                (found.shard, Some(found.by))
+            }
+        };
+        if shard != Shard::WHOLE && scenario.seed.is_none() {
             bail!(
-                "--shard {} needs --seed (or `seed:` in the file): all shards must draw the same plan",
-                args.shard
+                "--shard {shard} needs --seed (or `seed:` in the file): all shards must draw the same plan"
             );
         }
         let seed = scenario.seed.unwrap_or_else(super::new_seed);
@@ -58,11 +67,9 @@ impl Load {
             file.push(said);
             scenario = file.scenario(&[])?;
         }
-        let load = Load {
-            overridden: file.overridden(&scenario),
-            ..Load::of(&scenario, seed, args.shard, requests)
-        };
-        Ok((Load { assumed: file.assumed().to_vec(), ..load }, scenario))
+        let load =
+            Load { overridden: file.overridden(&scenario), ..Load::of(&scenario, seed, shard, requests) };
+        Ok((Load { assumed: file.assumed().to_vec(), shard_by, ..load }, scenario))
     }
 
     /// The load of a scenario with that seed; `requests` is how many its hold lasts for, if that was asked for.
@@ -71,6 +78,7 @@ impl Load {
         let lengths = lengths(&plan);
         Load {
             headline: headline(&plan, lengths, requests),
+            shard_by: None,
             requests: requests.or_else(|| requests_of_work(&plan)),
             assumed: Vec::new(),
             overridden: Vec::new(),
@@ -78,6 +86,15 @@ impl Load {
             in_total: false,
             lengths,
             plan,
+        }
+    }
+
+    /// What the first line says of the part that this process plays: `, shard 3/8 (JOB_COMPLETION_INDEX=3, SHARDS=8)`.
+    pub fn part(&self) -> String {
+        match (self.plan.shard, &self.shard_by) {
+            (shard, Some(by)) => format!(", shard {shard} ({by})"),
+            (Shard::WHOLE, None) => String::new(),
+            (shard, None) => format!(", shard {shard}"),
         }
     }
 
@@ -96,7 +113,10 @@ impl Load {
     /// A run of this load by that scenario, in memory only and without bounds of its own.
     pub(super) fn spec(&self, scenario: &Scenario, words: &[String]) -> RunSpec {
         RunSpec {
-            command: repeat::command(&super::hidden(words, &scenario.redactor), self.plan.seed),
+            command: repeat::command(
+                &repeat::with_shard(&super::hidden(words, &scenario.redactor), self.plan.shard),
+                self.plan.seed,
+            ),
             shown: self.summary(),
             labels: scenario.labels.clone(),
             ..RunSpec::new(&scenario.name, self.plan.clone(), 1)

@@ -7,6 +7,7 @@ mod load;
 mod outputs;
 mod scenario;
 mod search;
+mod shard;
 mod sim;
 mod study;
 
@@ -28,7 +29,7 @@ use headway_workload::connect::Tls;
 use headway_workload::redact::Redactor;
 use headway_workload::scenario::Settings;
 use headway_workload::target::{Endpoint, HttpVersion, Scheme};
-use headway_workload::{Plan, Target};
+use headway_workload::{Plan, Shard, Target};
 use std::io::Read as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -89,6 +90,15 @@ impl RunSettings {
         let limits = bounds::live(&scenario.settings, &mut load)?;
         let max_body = scenario.settings.max_body.unwrap_or(DEFAULT_MAX_BODY);
         let thresholds = scenario::demands(&scenario)?;
+        if let Some(aborting) =
+            thresholds.iter().find(|t| t.abort_after.is_some() && load.plan.shard != Shard::WHOLE)
+        {
+            bail!(
+                "--shard: a shard judges no threshold, so that '{}' cannot end it early: leave out --abort-on-crossed (`abort:` in the \
+                 file); `headway merge` judges the thresholds of all shards together",
+                aborting.text
+            );
+        }
         let mut base = load.spec(&scenario, words);
         let script = scenario.script.with_seed(load.plan.seed).with_max_body(max_body);
         let live = Live {

@@ -135,6 +135,8 @@ fn what_cannot_be_says_what_could() {
     assert!(error("h --wait spin --realtime").contains("would freeze its core"));
     assert!(error("h --wait poll").contains("write auto, sleep or spin"));
     assert!(error("h --shard 0/2").contains("needs --seed"));
+    let aborts = error("h --seed 1 --shard 0/2 --threshold p(99)<100 --abort-on-crossed");
+    assert!(aborts.contains("a shard judges no threshold"), "{aborts}");
     assert!(error("h -H nonsense").contains("Name: value"));
     assert!(error("h --start-at noon").contains("+5s"));
     assert!(error("h --seed 9007199254740992").contains("2^53"));

@@ -322,8 +322,7 @@ pub fn busiest_worker(summary: &Summary) -> Option<[f64; 3]> {
 }
 
 /// What a run of one shard must say of itself.
-pub const ONE_SHARD: &str =
-    "these numbers are one shard's; `headway merge` makes one run of all shards' folders";
+pub const ONE_SHARD: &str = "these numbers are one shard's, which judges no threshold; `headway merge` makes one run of all shards' folders";
 
 /// A worker that spends more than this share of its time handling events is saturated.
 pub const SATURATED: f64 = 0.8;
