@@ -3,6 +3,7 @@
 use super::systems::System;
 use headway_base::random::Stream;
 use headway_base::{Nanos, Outcome, Record, RecordSink, Start};
+use headway_engine::Control;
 use headway_engine::experiment::search::in_virtual_time;
 use headway_sim::{Generator, Network, lindley};
 use headway_stats::search::{Bounds, Criterion, Ended, Knee, Next, Search, Trial, Tried, WARM_UP};
@@ -67,10 +68,10 @@ pub fn search(system: &System, seed: u64) -> anyhow::Result<Result> {
         };
         let play = system.play(rate, of_trial(seed, trials), LONGEST)?;
         let trial = Trial::new(&criteria, rate * f64::from(system.requests), ask);
-        let played = in_virtual_time(&play, &asked, &trial)?;
+        let played = in_virtual_time(&play, &asked, &trial, &Control::default())?;
         requests += played.requests;
         let ended = played.trial.decided().map_or(Ended::Nothing, Ended::Decided);
-        search.take(Tried { rate, ended, log_ratio: played.trial.log_ratio() });
+        search.take(Tried { rate, ended, log_ratio: played.trial.log_ratio(), cost: played.trial.cost() });
     }
 }
 

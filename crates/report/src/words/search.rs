@@ -3,7 +3,7 @@
 use super::Tone;
 use super::study::Sentence;
 use crate::format::{chosen_share, count, number, plural, rate, share, time};
-use headway_stats::search::{Found, OtherLimit, Outcome, RateOf, Searched, TrialEnd, TrialRow};
+use headway_stats::search::{Found, OtherLimit, Outcome, RateOf, Searched, StoppedBy, TrialEnd, TrialRow};
 
 fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
     Sentence { tone, text: text.into() }
@@ -223,9 +223,14 @@ pub fn why(found: &Found, row: &TrialRow) -> String {
         },
         TrialEnd::Backlog => "the backlog grew".to_owned(),
         TrialEnd::HeldBack => "requests waited at the cap".to_owned(),
+        TrialEnd::Enough if row.stopped_by == Some(StoppedBy::Length) => {
+            "far longer than foreseen".to_owned()
+        }
         TrialEnd::Enough => "close to the knee".to_owned(),
         TrialEnd::NotSent => "the load was not as planned".to_owned(),
         TrialEnd::Unreachable => "no connection could be opened".to_owned(),
+        TrialEnd::Undecided if row.stopped_by == Some(StoppedBy::Budget) => "the budget ended".to_owned(),
+        TrialEnd::Undecided if row.stopped_by == Some(StoppedBy::Interrupt) => "interrupted".to_owned(),
         TrialEnd::Undecided if row.cut_off => "cut off".to_owned(),
         TrialEnd::Undecided => "nothing was shown".to_owned(),
     }

@@ -2,7 +2,7 @@
 //!
 //! Plain data: times in seconds, rates per second. Deliberately absent: sentences (`report` makes them).
 
-use super::{Decision, Ended, Knee, Tried};
+use super::{Cost, Decision, Ended, Knee, Tried};
 use crate::summary::{Interval, LoadVerdict, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -172,10 +172,14 @@ pub struct TrialRow {
     pub ended: TrialEnd,
     /// Whether the budget, an interrupt or a target out of reach ended it before it was decided: a search that is resumed plays it again.
     pub cut_off: bool,
+    /// What ended it before it had seen what was asked for; null where nothing did.
+    pub stopped_by: Option<StoppedBy>,
     /// The threshold that failed, if one did: its place among them, from 0.
     pub threshold: Option<usize>,
     /// The logarithm of the worst share over its limit, and its variance.
     pub log_ratio: Option<[f64; 2]>,
+    /// Independent requests beyond the limit that would prove as much, and independent requests in all, of that share.
+    pub independent: Option<[f64; 2]>,
     /// What each threshold's share was seen to be.
     pub shares: Vec<Share>,
     /// On which side of half (0) and twice (1) the limits it was shown to be: true: it holds.
@@ -255,6 +259,18 @@ pub enum TrialEnd {
     Undecided,
 }
 
+/// What ended a trial early. What it had shown until then counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoppedBy {
+    /// It had taken many times the requests that were foreseen.
+    Length,
+    /// The budget of the search.
+    Budget,
+    /// An interrupt.
+    Interrupt,
+}
+
 impl TrialEnd {
     /// Whether its rate is too high.
     pub fn is_failure(self) -> bool {
@@ -288,7 +304,10 @@ impl TrialRow {
             TrialEnd::NotSent => Ended::NotSent,
             TrialEnd::Unreachable | TrialEnd::Undecided => Ended::Nothing,
         };
-        Tried { rate: self.rate, ended, log_ratio: self.log_ratio.map(|[ratio, variance]| (ratio, variance)) }
+        let log_ratio = self.log_ratio.map(|[ratio, variance]| (ratio, variance));
+        let cost =
+            self.independent.map(|[events, effective]| Cost { requests: self.requests, events, effective });
+        Tried { rate: self.rate, ended, log_ratio, cost }
     }
 }
 

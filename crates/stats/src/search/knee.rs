@@ -12,7 +12,7 @@
 //!
 //! Deliberately absent: clocks, seeds, and who plays the trials.
 
-use super::trial::{Ask, Decision};
+use super::trial::{Ask, Cost, Decision};
 
 /// Independent events after which a trial that shows neither has seen enough, while the knee is sought.
 const ROUGH: f64 = 3.0;
@@ -37,6 +37,8 @@ const REPEATS: usize = 3;
 const SLOPES: [f64; 2] = [0.5, 1_000.0];
 /// Trials at most.
 const MOST: usize = 60;
+/// A trial that measures ends after this many times the requests that were foreseen when it was asked for.
+const BOUND: f64 = 8.0;
 
 /// What a search looks for.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -73,6 +75,8 @@ pub struct Tried {
     pub ended: Ended,
     /// The logarithm of the worst share over its limit, and its variance; none where nothing was seen.
     pub log_ratio: Option<(f64, f64)>,
+    /// What it cost; none where nothing was seen.
+    pub cost: Option<Cost>,
 }
 
 /// What is to be done.
@@ -272,17 +276,28 @@ impl Search {
         // What the interval needs in all, less what is there; half of it from each side.
         let needed = (Z / (precision * slope)).powi(2) * 1.1;
         let missing = (needed - below - above) / if fit.is_balanced() { 1.0 } else { 2.0 };
-        Next::Trial {
-            rate: inside(rate, 0.02),
-            ask: Ask::Measure(missing.max(needed / 4.0).clamp(FEWEST, MOST_EVENTS)),
-        }
+        let rate = inside(rate, 0.02);
+        let events = missing.max(needed / 4.0).clamp(FEWEST, MOST_EVENTS);
+        Next::Trial { rate, ask: Ask::Measure { events, most: BOUND * self.foreseen(rate, events) } }
+    }
+
+    /// Requests that a trial of that many events is foreseen to need: the larger number of those that the nearest trials on both sides of
+    /// the rate would need.
+    fn foreseen(&self, rate: f64, events: f64) -> f64 {
+        let costs = self.tried.iter().filter(|t| is_near(t)).filter_map(|t| Some((t.rate, t.cost?)));
+        let nearest = |above: bool| {
+            let side = costs.clone().filter(|(own, _)| (*own > rate) == above);
+            side.min_by(|a, b| (a.0 - rate).abs().total_cmp(&(b.0 - rate).abs()))
+        };
+        let each = [false, true].into_iter().filter_map(nearest).map(|(_, cost)| cost.of(events));
+        each.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
     /// The fit near the limit.
     fn fit(&self) -> Option<Fit> {
         let (Some(low), Some(high)) = ends(&self.rates()) else { return None };
-        let near = |t: &Tried| t.log_ratio.filter(|(ratio, variance)| ratio.abs() < FAR && *variance < 1.6);
-        let points: Vec<_> = self.tried.iter().filter_map(|t| Some((t.rate, near(t)?))).collect();
+        let near = self.tried.iter().filter(|t| is_near(t));
+        let points: Vec<_> = near.filter_map(|t| Some((t.rate, t.log_ratio?))).collect();
         let mut fit = Fit::through(&points, (low * high).sqrt(), 2.0)?;
         for _ in 0..2 {
             let root = fit.root.clamp(low, high);
@@ -329,6 +344,11 @@ impl Search {
         all.sort_by(|a, b| a.rate.total_cmp(&b.rate));
         all
     }
+}
+
+/// Whether what was seen is near enough to the limit, and precise enough, for the fit.
+fn is_near(tried: &Tried) -> bool {
+    tried.log_ratio.is_some_and(|(ratio, variance)| ratio.abs() < FAR && variance < 1.6)
 }
 
 fn decide(rate: f64) -> Next {

@@ -16,12 +16,12 @@ mod trial;
 
 pub use batches::Seen;
 pub use document::{
-    Found, OtherLimit, Outcome, Percentile, RateOf, SCHEMA, SEVERAL, Searched, Share, TrialEnd, TrialRow,
-    other_limit,
+    Found, OtherLimit, Outcome, Percentile, RateOf, SCHEMA, SEVERAL, Searched, Share, StoppedBy, TrialEnd,
+    TrialRow, other_limit,
 };
 pub use evidence::{Evidence, Side};
 pub use knee::{Bounds, Ended, Knee, Next, Search, Tried};
-pub use trial::{Ask, Criterion, Decision, NoCriterion, Trial, WARM_UP};
+pub use trial::{Ask, Cost, Criterion, Decision, NoCriterion, Trial, WARM_UP};
 
 #[cfg(test)]
 mod tests;

@@ -112,13 +112,38 @@ pub enum Decision {
 pub enum Ask {
     /// Whether its rate holds; it ends before that is shown when it has seen so many independent events.
     Decide(f64),
-    /// The share itself: so many independent events, whatever is shown before. To end earlier because of what was seen would bias it.
-    Measure(f64),
+    /// The share itself, whatever is shown before: to end earlier because of what was seen would bias it.
+    Measure {
+        /// So many independent events.
+        events: f64,
+        /// Requests after which it ends all the same. Those of a target that changes, or whose backlog grows, depend on each other
+        /// the more the longer it lasts, and the events would never come.
+        most: f64,
+    },
 }
 
 impl Ask {
     fn growth(self) -> f64 {
-        if matches!(self, Ask::Measure(_)) { FINE_GROWTH } else { GROWTH }
+        if matches!(self, Ask::Measure { .. }) { FINE_GROWTH } else { GROWTH }
+    }
+}
+
+/// What a trial cost, and what it gave for that.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// Requests, its warm-up included.
+    pub requests: u64,
+    /// Independent events.
+    pub events: f64,
+    /// Independent observations.
+    pub effective: f64,
+}
+
+impl Cost {
+    /// Requests which a trial that measures that many events would need at the same rate.
+    pub(super) fn of(&self, events: f64) -> f64 {
+        let times = (events / self.events.max(0.5)).max(INDEPENDENT / self.effective.max(1.0));
+        self.requests as f64 * times
     }
 }
 
@@ -135,6 +160,7 @@ pub struct Trial {
     backlog: Vec<u64>,
     rate: f64,
     decided: Option<Decision>,
+    bounded: bool,
 }
 
 impl Trial {
@@ -154,6 +180,7 @@ impl Trial {
             backlog: Vec::new(),
             rate,
             decided: None,
+            bounded: false,
         }
     }
 
@@ -165,6 +192,11 @@ impl Trial {
     /// How it ended, if it has.
     pub fn decided(&self) -> Option<Decision> {
         self.decided
+    }
+
+    /// Whether it ended because it was as long as it may be, with fewer events than were asked for.
+    pub fn is_bounded(&self) -> bool {
+        self.bounded
     }
 
     /// A request that was due then, as each criterion sees it; `None` where it is not asked. Calls come in the order in which
@@ -184,6 +216,13 @@ impl Trial {
             self.looks += 1;
             self.next *= self.ask.growth();
             self.decided = self.look();
+        }
+        if let Ask::Measure { most, .. } = self.ask
+            && n as f64 >= most
+            && self.decided.is_none()
+        {
+            self.bounded = true;
+            self.decided = Some(self.shown().unwrap_or(Decision::Enough));
         }
         self.decided.is_some()
     }
@@ -242,13 +281,20 @@ impl Trial {
 
     /// The logarithm of the worst criterion's share over its limit, with its variance; none before the first look.
     pub fn log_ratio(&self) -> Option<(f64, f64)> {
+        self.worst().map(|(_, log_ratio)| log_ratio)
+    }
+
+    /// What it cost; none before the first look, and of one that ended because of its length: its next would be as long again.
+    pub fn cost(&self) -> Option<Cost> {
+        let (evidence, _) = self.worst().filter(|_| !self.bounded)?;
+        Some(Cost { requests: self.n(), events: evidence.effective_hits(), effective: evidence.effective })
+    }
+
+    fn worst(&self) -> Option<(Evidence, (f64, f64))> {
         let shares = self.criteria.iter().map(|(criterion, _)| criterion.share);
-        let each = self
-            .evidence()
-            .into_iter()
-            .zip(shares)
-            .filter_map(|(evidence, share)| Some(evidence?.log_ratio(share)));
-        each.max_by(|a, b| a.0.total_cmp(&b.0))
+        let each = self.evidence().into_iter().zip(shares);
+        let each = each.filter_map(|(evidence, share)| Some((evidence?, evidence?.log_ratio(share))));
+        each.max_by(|a, b| a.1.0.total_cmp(&b.1.0))
     }
 
     /// What is shown now, of all criteria together.
@@ -283,7 +329,7 @@ impl Trial {
             Ask::Decide(events) => {
                 self.shown().or((self.looks >= LOOKS || enough(events)).then_some(Decision::Enough))
             }
-            Ask::Measure(events) => enough(events).then(|| self.shown().unwrap_or(Decision::Enough)),
+            Ask::Measure { events, .. } => enough(events).then(|| self.shown().unwrap_or(Decision::Enough)),
         }
     }
 

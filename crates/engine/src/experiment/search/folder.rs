@@ -226,7 +226,7 @@ mod tests {
     use crate::simulate::Sim;
     use crate::{Backend, Control, RunSpec};
     use headway_base::Nanos;
-    use headway_stats::search::{Bounds, Outcome, TrialRow};
+    use headway_stats::search::{Bounds, Outcome, StoppedBy, TrialEnd, TrialRow};
     use headway_workload::Shard;
     use headway_workload::scenario::{Surroundings, parse};
 
@@ -261,6 +261,42 @@ mod tests {
                 self.1.stop();
             }
         }
+    }
+
+    /// Stops a search while this trial is played.
+    struct StopIn<'a>(usize, &'a Control);
+
+    impl super::super::SearchObserver for StopIn<'_> {
+        fn trial(&mut self, _: &Found, number: usize, _: f64) {
+            if number == self.0 {
+                self.1.stop();
+            }
+        }
+    }
+
+    #[test]
+    fn a_trial_in_virtual_time_is_interrupted_in_the_middle_and_played_again() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = |name: &str| parent.path().join(name);
+        let once = spec(&at("once"), 8);
+        let folder = Folder::begin(&at("once"), std::slice::from_ref(&once)).unwrap();
+        let whole = search(&[once], Some(&folder), &Control::default(), &mut ()).unwrap().targets.remove(0);
+        let cut = spec(&at("cut"), 8);
+        let folder = Folder::begin(&at("cut"), std::slice::from_ref(&cut)).unwrap();
+        let control = Control::default();
+        let stopped =
+            search(std::slice::from_ref(&cut), Some(&folder), &control, &mut StopIn(3, &control)).unwrap();
+        let last = stopped.targets[0].trials.last().unwrap();
+        assert_eq!((stopped.targets[0].outcome, stopped.targets[0].trials.len()), (Outcome::Interrupted, 3));
+        assert_eq!(
+            (last.cut_off, last.stopped_by, last.ended),
+            (true, Some(StoppedBy::Interrupt), TrialEnd::Undecided)
+        );
+        assert!(last.requests < whole.trials[2].requests / 2, "{}", last.requests);
+        drop(folder);
+        let folder = Folder::resume(&at("cut"), std::slice::from_ref(&cut)).unwrap();
+        let resumed = search(&[cut], Some(&folder), &Control::default(), &mut ()).unwrap().targets.remove(0);
+        assert_eq!(bare(resumed), bare(whole));
     }
 
     /// Without the names of folders, which differ.
@@ -318,6 +354,7 @@ mod tests {
         let ended = search(&[short], Some(&folder), &Control::default(), &mut ()).unwrap();
         let last = ended.targets[0].trials.last().unwrap();
         assert_eq!((ended.targets[0].outcome, last.cut_off), (Outcome::Budget, true));
+        assert_eq!(last.stopped_by, Some(StoppedBy::Budget));
         drop(folder);
         // With the same budget nothing is played, and the trial is still told of.
         let again =

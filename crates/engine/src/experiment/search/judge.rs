@@ -57,6 +57,8 @@ pub struct Judge {
     unconnected: u64,
     connected: bool,
     reached: Nanos,
+    /// Ends a play in virtual time.
+    control: Option<Control>,
 }
 
 /// A target that was never reached cannot be when this many requests had no connection, before any that had one. They are counted in the
@@ -77,7 +79,13 @@ impl Judge {
             unconnected: 0,
             connected: reached,
             reached: Nanos::ZERO,
+            control: None,
         }
+    }
+
+    /// As the sink of a play in virtual time, which `control` ends.
+    pub fn stopped_by(self, control: &Control) -> Judge {
+        Judge { control: Some(control.clone()), ..self }
     }
 
     /// The trial.
@@ -157,7 +165,7 @@ impl RecordSink for Judge {
 
     #[inline]
     fn has_enough(&self) -> bool {
-        self.is_decided()
+        self.is_decided() || self.control.as_ref().is_some_and(|control| control.asked() > 0)
     }
 
     fn finish(&mut self, _: Nanos) {}

@@ -7,7 +7,9 @@ use crate::{Backend, Control, Error, Keep, Manifest, RunSpec, plan_summary};
 use headway_base::{Nanos, Outcome, Phase, Profile, Rate};
 use headway_sim::{Network, lindley};
 use headway_stats::Summary;
-use headway_stats::search::{Ask, Decision, Ended, Percentile, Share, Side, Trial, TrialEnd, TrialRow};
+use headway_stats::search::{
+    Ask, Decision, Ended, Percentile, Share, Side, StoppedBy, Trial, TrialEnd, TrialRow,
+};
 use headway_stats::summary::{LimitedBy, LoadVerdict, percentile_key};
 use headway_workload::plan::{Group, Source};
 use headway_workload::{Plan, Shard};
@@ -79,14 +81,19 @@ pub struct InVirtualTime {
     pub reached: Nanos,
 }
 
-/// Plays a trial in virtual time at full speed: by recursion where that can be had.
+/// Plays a trial in virtual time at full speed: by recursion where that can be had. `control` ends it in the middle.
 ///
 /// # Errors
 /// A model that cannot be.
-pub fn in_virtual_time(play: &Play, asked: &[Asked], trial: &Trial) -> anyhow::Result<InVirtualTime> {
+pub fn in_virtual_time(
+    play: &Play,
+    asked: &[Asked],
+    trial: &Trial,
+    control: &Control,
+) -> anyhow::Result<InVirtualTime> {
     let Play { plan, limits, model } = play;
     let generator = play.generator()?;
-    let new = || Judge::new(trial.clone(), asked, plan.measured_from, true);
+    let new = || Judge::new(trial.clone(), asked, plan.measured_from, true).stopped_by(control);
     let mut judge = new();
     let suits = generator.is_ideal() && plan.shard == Shard::WHOLE && lindley::supports(plan, model);
     let played = suits.then(|| lindley::play(plan, model, *limits, &mut judge));
@@ -135,7 +142,7 @@ impl Trials<'_> {
             Backend::Live(_) => self.live(plan, trial, folder),
             Backend::Sim(sim) => {
                 let play = Play { plan: plan.clone(), limits: self.base.limits, model: sim.model.clone() };
-                let seen = in_virtual_time(&play, self.asked, &trial).map_err(Error::usage)?;
+                let seen = in_virtual_time(&play, self.asked, &trial, self.control).map_err(Error::usage)?;
                 // What was seen is played once more, to that end, for its report.
                 let end = if seen.trial.decided().is_some() { seen.reached + Nanos(1) } else { longest };
                 let plan =
@@ -201,8 +208,10 @@ impl Trials<'_> {
             row = TrialRow {
                 ended: TrialEnd::Unreachable,
                 cut_off: true,
+                stopped_by: None,
                 threshold: None,
                 log_ratio: None,
+                independent: None,
                 ..row
             };
         }
@@ -256,11 +265,20 @@ impl Trials<'_> {
             ended: ended.into(),
             // Only the budget, an interrupt or a target that cannot be reached ends a trial before it is decided.
             cut_off: trial.decided().is_none(),
+            stopped_by: match trial.decided() {
+                None if stopped => Some(StoppedBy::Interrupt),
+                None => Some(StoppedBy::Budget),
+                Some(_) => trial.is_bounded().then_some(StoppedBy::Length),
+            },
             threshold: match ended {
                 Ended::Decided(Decision::Fails { criterion }) => Some(criterion),
                 _ => None,
             },
             log_ratio: log_ratio.map(|(ratio, variance)| [ratio, variance]),
+            independent: trial
+                .cost()
+                .filter(|_| log_ratio.is_some())
+                .map(|cost| [cost.events, cost.effective]),
             shares: evidence.iter().zip(self.asked).map(share).collect(),
             other_limits: [at(0), at(2)],
             requests,
@@ -281,7 +299,8 @@ impl Trials<'_> {
 /// What a trial comes to, given the verdict on its load.
 fn conclude(trial: &Trial, summary: &Summary, stopped: bool) -> Ended {
     let limited = summary.verdict.limited_by.as_ref().is_some_and(LimitedBy::matters);
-    let decided = trial.decided();
+    // One that was cut off may have shown something all the same.
+    let decided = trial.decided().or_else(|| trial.shown().filter(|_| !limited || stopped));
     match (summary.verdict.load, decided) {
         // A rate that held although the generator was late holds without its delays all the more; one that was not sent does not.
         (Some(LoadVerdict::Invalid), _) => Ended::NotSent,
