@@ -82,7 +82,9 @@ def refusals(tmp):
         ([url, "--threshold", "p(99)<100", "--precision", "0"], "from 1% to 50%"),
         ([url, "--threshold", "p(99.99)<100", "--from", "10/s", "--budget", "10m"], "a longer"),
         ([url, "--threshold", "p(99)<100", "--model", "x"], "--sim"),
-        ([url, "--threshold", "p(99)<100", "--baseline", "x"], "headway compare RUN DIR/trial-01"),
+        ([url, "--threshold", "p(99)<100", "--baseline", "x"], "headway run URL -R RATE --baseline RUN"),
+        ([url, "--threshold", "response_ok: p(99)<100"], "'failed: rate<1%'"),
+        ([url, "--threshold", "p(99)<60s", "--budget", "5m"], "twenty times the limit"),
         ([model(tmp), "--sim", "--threshold", "p(99)<100", "--timeout", "1s"], "--set timeout=TIME"),
         ([url, "--threshold", "p(99)<100", "--junit", "x.xml"], "junit cannot be made of a search"),
     ]:
@@ -125,6 +127,9 @@ def resumed(tmp):
     refused = headway(*ask[:-2], *other, cwd=tmp).exits(2)
     contains(refused.err, "seed (7 there, 6 here)", "what differs")
     contains(refused.err, "thresholds (p(90)<100ms there", "what differs")
+    for one, words in ((whole / "trial-01", "is a trial of a search"), (whole, "is the folder of a search")):
+        trial = headway("compare", cut, one, cwd=tmp).exits(2) if one == whole else headway("compare", cut / "trial-01", one, cwd=tmp).exits(2)
+        contains(flat(trial.err), "ended when their outcome was clear", words)
     nothing = headway(*ask, "--resume", tmp / "none", cwd=tmp).exits(2)
     contains(nothing.err, "name the folder of a search", "no folder")
 

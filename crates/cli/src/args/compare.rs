@@ -190,11 +190,7 @@ pub fn not_of_rounds(run: &RunArgs) -> Option<(&'static str, &'static str)> {
         (run.set.print_scenario, "--print-scenario", single),
         (run.start_at.is_some(), "--start-at", single),
         (run.interval.is_some(), "--interval", single),
-        (
-            run.load.shard != headway_workload::Shard::WHOLE,
-            "--shard",
-            "a comparison runs on one machine: leave it out",
-        ),
+        (run.load.shard != super::Part::WHOLE, "--shard", "a comparison runs on one machine: leave it out"),
     ];
     all.into_iter().find(|(given, ..)| *given).map(|(_, flag, why)| (flag, why))
 }

@@ -32,7 +32,7 @@ pub struct SearchArgs {
     /// Half the width of the interval of the knee over its middle, at which the search ends: 1 % to 50 %
     #[arg(help_heading = "Search", long, value_parser = parse_precision, default_value = "5%", value_name = "SHARE")]
     pub precision: f64,
-    /// Longest time for all trials together; with --sim virtual time
+    /// Longest time for all trials together, without what the target still answers after each; with --sim virtual time
     #[arg(help_heading = "Search", long, value_parser = units::parse_time, default_value = "20m", value_name = "TIME")]
     pub budget: Nanos,
     /// Search the scenario's model, in virtual time, and send nothing
@@ -184,7 +184,7 @@ impl SearchArgs {
         let open = "a search sends open load, in which users arrive at a rate: leave it out";
         let warm = "each trial has a warm-up of its own: leave it out";
         let each = "this is for a single run: leave it out, or write headway run";
-        let compare = "a search compares nothing: headway compare RUN DIR/trial-01 compares a run with a trial of a search";
+        let compare = "a search compares nothing: run the rate that you want to compare: headway run URL -R RATE --baseline RUN";
         let report =
             "this is for the report of a single run: headway report DIR/trial-01 shows that of a trial";
         let always = [

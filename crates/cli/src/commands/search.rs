@@ -10,7 +10,7 @@ use headway_engine::run_folder;
 use headway_live::Control;
 use headway_report::Material;
 use headway_report::format::{chosen_share, number, rate, time};
-use headway_report::words::search::outcome;
+use headway_report::words::search::{outcome, rate_of};
 use headway_stats::search::{Found, TrialRow};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -97,7 +97,8 @@ impl SearchObserver for Progress {
     fn trial(&mut self, search: &Found, n: usize, per_second: f64) {
         if !self.quiet {
             let of = if self.named { format!("{}, ", search.name) } else { String::new() };
-            let _ = write!(std::io::stderr(), "headway: {of}trial {n} at {} ... ", rate(per_second));
+            let _ =
+                write!(std::io::stderr(), "headway: {of}trial {n} at {} ... ", rate_of(search, per_second));
         }
     }
 

@@ -84,8 +84,8 @@ impl SearchSettings {
             let (least, shortest) = (spec.fewest_requests()?, spec.shortest_trial()?);
             if shortest > args.budget {
                 bail!(
-                    "--budget {}: a trial that shows these thresholds to hold takes at least {} requests, which are {} at {}; write a longer \
-                     --budget, or a higher --from",
+                    "--budget {}: a trial that shows these thresholds to hold takes at least {} requests and twenty times the limit, which are \
+                     {} at {}; write a longer --budget, a higher --from, or a lower limit",
                     args.budget,
                     count(least),
                     time(shortest.as_secs_f64()),

@@ -150,15 +150,23 @@ fn whole(summary: &Summary, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Why trials are not compared.
+const NO_TRIAL: &str = "whose trials each ended when their outcome was clear, so that their numbers lean to it: run the rate anew (headway run ... -R \
+                        RATE), and compare that";
+
 fn run(path: &Path, name: String) -> Result<Loaded, Error> {
     let file = |name: &str| path.join(name);
+    let own = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if own.parent().is_some_and(|folder| folder.join(SEARCH_FILE).is_file())
+        || own.ancestors().nth(2).is_some_and(|folder| folder.join(SEARCH_FILE).is_file())
+    {
+        return Err(Error::usage(anyhow!("{} is a trial of a search, {NO_TRIAL}", path.display())));
+    }
     let (plan, records) = (file(folder::PLAN), file(folder::RECORDS));
     if !file(folder::SUMMARY).is_file() {
         if file(SEARCH_FILE).is_file() {
             let path = path.display();
-            return Err(Error::usage(anyhow!(
-                "{path} is the folder of a search; name the run folder of one of its trials, as {path}/trial-01"
-            )));
+            return Err(Error::usage(anyhow!("{path} is the folder of a search, {NO_TRIAL}")));
         }
         return Err(Error::usage(match plan.is_file() || records.is_file() {
             true => {

@@ -4,7 +4,7 @@ use super::{Block, Cell, Column, Note, Row, Section, Table};
 use crate::format::{number, share, time, time_range};
 use crate::words::Tone;
 use crate::words::search::{became, between, other_limit, outcome, why};
-use headway_stats::search::{Found, Searched, TrialRow};
+use headway_stats::search::{Found, RateOf, Searched, TrialRow};
 use headway_stats::summary::LoadVerdict;
 
 /// One row for each target: the knee, and what became of its search.
@@ -30,7 +30,7 @@ pub(crate) fn targets(searched: &Searched) -> Section {
             Column::number("+-", 8),
             Column::number("outcome", 14),
             Column::number("trials", 7),
-            Column::number("requests", 0),
+            Column::number("requests in all", 0),
             Column::number("took", 0),
             Column::word("URL", 0),
         ],
@@ -79,18 +79,18 @@ pub(crate) fn trials(found: &Found) -> Option<Section> {
         return None;
     }
     let columns = vec![
-        Column::number("trial", 8),
-        Column::number("rate/s", 8),
+        Column::number("trial", 7),
+        Column::number(of_arrivals(found), 10),
         Column::number("offered", 0),
-        Column::number("sent", 8),
+        Column::number(if found.rate_of == RateOf::Requests { "sent" } else { "requests" }, 10),
         Column::number("goodput", 0),
-        Column::number("load", 14),
+        Column::number("load", 13),
         Column::number("p50", 0),
-        Column { intervals: 20, ..Column::number("p99", 11) },
+        Column { intervals: 20, ..Column::number("p99", 10) },
         Column::number("p99.9", 0),
         Column::number("failed", 0),
-        Column::number("requests", 0),
-        Column::number("outcome", 11),
+        Column::number("requests in all", 0),
+        Column::number("outcome", 10),
         Column::word("why it ended", 0),
     ];
     let rows = found.trials.iter().enumerate().map(|(i, row)| trial(found, i + 1, row).into());
@@ -102,7 +102,19 @@ pub(crate) fn trials(found: &Found) -> Option<Section> {
         row: "trial",
         ..Table::default()
     };
-    Some(Section { id: "trials", title: "Trials".to_owned(), blocks: vec![Block::Table(table)] })
+    Some(Section {
+        id: "trials",
+        title: "Trials (rates per second)".to_owned(),
+        blocks: vec![Block::Table(table)],
+    })
+}
+
+/// What arrives, as the heading of its rate.
+pub(crate) fn of_arrivals(found: &Found) -> &'static str {
+    match found.rate_of {
+        RateOf::Requests => "rate",
+        RateOf::Sessions => "sessions",
+    }
 }
 
 fn trial(found: &Found, n: usize, row: &TrialRow) -> Vec<Cell> {

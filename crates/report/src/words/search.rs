@@ -65,7 +65,13 @@ pub fn headline(found: &Found) -> Sentence {
         ),
         Outcome::Interrupted => sentence(Tone::Warn, format!("interrupted: {known}")),
         Outcome::Never => {
-            sentence(Tone::Bad, format!("no rate was found at which {demand}: not even {}", lowest()))
+            let last = found.trials.iter().rfind(|row| row.ended.is_failure());
+            let how = match last.map(|row| row.ended) {
+                Some(TrialEnd::Backlog) => ", where the backlog grew",
+                Some(TrialEnd::HeldBack) => ", where requests waited at the cap",
+                _ => "",
+            };
+            sentence(Tone::Bad, format!("no rate was found at which {demand}: not even {}{how}", lowest()))
         }
         Outcome::Always => {
             let to = found.interval[0].map(|rate| rate_of(found, rate)).unwrap_or_default();
@@ -206,7 +212,9 @@ pub fn other_limit(found: &Found, other: &OtherLimit) -> String {
 pub fn outcome(end: TrialEnd) -> (&'static str, Tone) {
     match end {
         TrialEnd::Holds => ("holds", Tone::Good),
-        TrialEnd::Fails | TrialEnd::Backlog | TrialEnd::HeldBack => ("fails", Tone::Bad),
+        TrialEnd::Fails => ("fails", Tone::Bad),
+        TrialEnd::Backlog => ("backlog", Tone::Bad),
+        TrialEnd::HeldBack => ("held back", Tone::Bad),
         TrialEnd::Enough | TrialEnd::Undecided => ("undecided", Tone::Plain),
         TrialEnd::NotSent => ("not sent", Tone::Warn),
         TrialEnd::Unreachable => ("not reached", Tone::Bad),

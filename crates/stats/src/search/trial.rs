@@ -86,6 +86,11 @@ impl Criterion {
         (below.max(60.0) * 1.35 / (1.0 - WARM_UP)).ceil() as u64
     }
 
+    /// The shortest trial that shows it to hold: twenty times the limit, so that a queue which grows has the time to show.
+    pub fn shortest(&self) -> Nanos {
+        self.limit.map_or(Nanos::ZERO, |limit| Nanos(limit.0.saturating_mul(LIMITS)))
+    }
+
     fn event(&self) -> Event {
         self.limit.map_or(Event::Failed, |_| Event::Exact(1))
     }
@@ -336,7 +341,6 @@ impl Trial {
     /// Whether the trial lasted long enough for a success.
     fn long_enough(&self, criterion: &Criterion) -> bool {
         let Some(first) = self.first_due else { return false };
-        let least = criterion.limit.map_or(0, |limit| limit.0.saturating_mul(LIMITS));
-        self.last_due.0 - first.0 >= least
+        self.last_due - first >= criterion.shortest()
     }
 }

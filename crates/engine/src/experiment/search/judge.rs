@@ -16,7 +16,7 @@ pub struct Asked {
     /// The share and its limit.
     pub criterion: Criterion,
     /// Whether it is about successes alone.
-    only_ok: bool,
+    pub(super) only_ok: bool,
 }
 
 impl Asked {

@@ -81,7 +81,9 @@ impl SearchSpec {
     /// As [`SearchSpec::asked`].
     pub fn shortest_trial(&self) -> Result<Nanos, Error> {
         let per_second = self.bounds.from * requests_per_arrival(&self.base.plan);
-        Ok(Nanos::from_secs_f64(self.fewest_requests()? as f64 / per_second))
+        let shortest =
+            self.asked()?.iter().map(|asked| asked.criterion.shortest()).max().unwrap_or(Nanos::ZERO);
+        Ok(shortest.max(Nanos::from_secs_f64(self.fewest_requests()? as f64 / per_second)))
     }
 }
 
@@ -107,7 +109,18 @@ pub fn asked(thresholds: &[Threshold]) -> Result<Vec<Asked>, Error> {
             ),
         })
     });
-    each.collect::<Result<_, _>>().map_err(Error::usage)
+    let all: Vec<Asked> = each.collect::<Result<_, _>>().map_err(Error::usage)?;
+    // A target that refuses fast meets any limit of its successes, at any rate.
+    if let Some(i) = all.iter().position(|asked| asked.only_ok)
+        && all.iter().all(|asked| asked.criterion.limit.is_some())
+    {
+        return Err(Error::usage(anyhow!(
+            "threshold '{}': of successes alone it holds at any rate at which the rest fails: write response in place of response_ok, or add \
+             --threshold 'failed: rate<1%'",
+            thresholds[i].text
+        )));
+    }
+    Ok(all)
 }
 
 /// Plays searches to their ends, or until `control` stops them: one trial of each in turn. `folder` keeps what is known, and may know
@@ -212,7 +225,7 @@ impl<'a> Going<'a> {
             return Ok(0.0);
         }
         let per_second = rate * self.found.requests_per_arrival;
-        if self.left.as_secs_f64() * per_second < least(&self.asked) {
+        if self.left.as_secs_f64() * per_second < self.least() {
             self.end_as(Outcome::Budget);
             return Ok(0.0);
         }
@@ -242,6 +255,15 @@ impl<'a> Going<'a> {
             self.end_as(Outcome::Interrupted);
         }
         Ok(took)
+    }
+
+    /// Requests below which a trial shows nothing: those that it takes to hold, or, while all rates fail, to fail again.
+    fn least(&self) -> f64 {
+        let to_hold = self.asked.iter().map(|asked| asked.criterion.fewest()).max().unwrap_or(0);
+        let failed =
+            self.found.trials.iter().filter(|row| row.ended == TrialEnd::Fails).map(|row| row.requests);
+        let to_fail = failed.min().filter(|_| self.search.interval()[0].is_none());
+        to_fail.unwrap_or(to_hold).min(to_hold) as f64
     }
 
     /// The first name for the folder of a trial that is not taken: a trial that was cut off has one already.
@@ -288,11 +310,6 @@ impl<'a> Going<'a> {
         }
         found
     }
-}
-
-/// Requests below which no trial shows anything.
-fn least(asked: &[Asked]) -> f64 {
-    asked.iter().map(|asked| asked.criterion.fewest()).max().unwrap_or(0) as f64
 }
 
 fn blank(spec: &SearchSpec) -> Found {
