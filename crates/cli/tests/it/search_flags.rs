@@ -173,7 +173,7 @@ fn no_flag_is_taken_and_ignored() {
 fn what_compares_is_refused_with_what_does() {
     for flag in [["--baseline", "x"], ["--fail-if", "p(99) slower by 5%"], ["--across", "rate"]] {
         let told = error(&["h", "--threshold", "p(99)<100ms", flag[0], flag[1]]);
-        assert!(told.contains(flag[0]) && told.contains("headway compare RUN DIR/trial-01"), "{told}");
+        assert!(told.contains(flag[0]) && told.contains("headway run URL -R RATE --baseline RUN"), "{told}");
     }
 }
 

@@ -301,6 +301,7 @@ mod tests {
             point.take(r, replication, course);
         }
         assert!(point.is_whole());
-        assert_eq!(point.finish(&place.values, &place.play).point, studied.study.points[0]);
+        let asked = Some(own(&spec, place).asked());
+        assert_eq!(Point { asked, ..point.finish(&place.values, &place.play).point }, studied.study.points[0]);
     }
 }
