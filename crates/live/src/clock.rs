@@ -6,6 +6,16 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// How long before a due instant a thread is up, to poll for the rest: sleeping is good to some 20-50 us.
 pub const UP_BEFORE: Nanos = Nanos::from_micros(50);
 
+/// A tick of this kernel's timers, by the resolution of its coarse clock: 1, 4 or 10 ms in most kernels; none where it does not say.
+#[expect(unsafe_code, reason = "rustix wraps it behind a feature that nothing else needs")]
+pub fn tick() -> Option<Nanos> {
+    let mut resolution = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec that lives through the call.
+    let ended = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut resolution) };
+    let tick = Nanos::from_secs(resolution.tv_sec) + Nanos(resolution.tv_nsec);
+    (ended == 0 && tick > Nanos::ZERO).then_some(tick)
+}
+
 /// Monotonic time since a plan's zero, which may lie ahead. Copies agree with each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

@@ -6,10 +6,12 @@
 //!
 //! Deliberately absent: the network (delays of zero), requests that fail, and what the numbers mean.
 
+use headway_base::random::{Stream, streams};
 use headway_base::{Nanos, Rate};
 use headway_sim::Calendar;
 use headway_workload::arrivals::Arrivals;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// When a kernel sends a SYN again that was not answered (RFC 6298 with an initial timeout of 1 s).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +56,50 @@ impl Resend {
     }
 }
 
+/// The kernel's timers, and what it does with a connection that it could not queue after all.
+///
+/// A timer of Linux fires on the grid of the wheel's level that it lies on: 1, 8, 64, 512, ... ticks for delays from 0, 63, 504, 4,032, ...
+/// ticks on, and later than asked (`calc_index` in kernel/time/timer.c). So SYNs are sent again in batches. All SYNs of a batch reach the
+/// queue before the acknowledgement of any: one free place lets all of them in, and the first acknowledgement takes it. The others
+/// are established for their clients alone. Their requests are sent again (after 200, 200, 400, 800, ... ms) and so are their SYN-ACKs
+/// (after 1, 2, 4, ... s, counted as TCPSynRetrans too); each try takes a place that is free then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timers {
+    /// A tick of the kernel; above zero.
+    pub tick: Nanos,
+    /// When the plan's zero lies since a common multiple of the grids.
+    pub phase: Nanos,
+    /// How often a SYN-ACK is sent again (`tcp_synack_retries`).
+    pub synack_retries: u32,
+}
+
+impl Timers {
+    const FIRST_REQUEST: Nanos = Nanos::from_millis(200);
+
+    /// When a timer fires that is set at `now` to go off after `delay`.
+    pub fn fires(self, now: Nanos, delay: Nanos) -> Nanos {
+        let expires = (now + self.phase).0 / self.tick.0 + (delay.0 + self.tick.0 - 1) / self.tick.0;
+        let delta = expires - (now + self.phase).0 / self.tick.0;
+        let level = (0..8).take_while(|level| delta >= 63_i64 << (3 * level)).count();
+        let grid = 1_i64 << (3 * level);
+        Nanos((expires / grid + 1) * grid * self.tick.0) - self.phase
+    }
+
+    /// From one sending of a request that was not acknowledged to sending `n` + 1, from 0.
+    fn request_again(n: u32) -> Nanos {
+        Nanos(Self::FIRST_REQUEST.0 << n.saturating_sub(1).min(9))
+    }
+}
+
+/// What was measured of one answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// From the answer to when the server takes the next connection out of the queue.
+    pub accept: Nanos,
+    /// From the answer to the same client's next SYN.
+    pub connect: Nanos,
+}
+
 /// The server, and the kernels at both ends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct System {
@@ -67,6 +113,8 @@ pub struct System {
     pub turnaround: Nanos,
     /// When dropped SYNs come again.
     pub resend: Resend,
+    /// How the kernel's timers fire; none: when they are due.
+    pub timers: Option<Timers>,
 }
 
 impl System {
@@ -79,8 +127,8 @@ impl System {
 /// The clients.
 pub enum Load {
     /// Users who connect, ask, and connect again when they are answered, or when their kernel gives up. User i begins at
-    /// `begin[i]`.
-    Simple { begin: Vec<Nanos> },
+    /// `begin[i]`. What follows an answer is drawn from `turns`, where there are any: else it is the system's turnaround.
+    Simple { begin: Vec<Nanos>, turns: Arc<[Turn]>, seed: u64 },
     /// S-Clients: so many sockets that connect, from `begin[i]` on. One that is connected is handed on; one that is not after
     /// `timeout` is closed; another connects in its place at once.
     Held { begin: Vec<Nanos>, timeout: Nanos },
@@ -115,6 +163,12 @@ enum Event {
     Connect,
     Resend,
     GiveUp,
+    /// A client sends its request again, which the server's kernel has no connection for.
+    Request(u32),
+    /// The server's kernel sends a SYN-ACK again.
+    SynAck(u32),
+    /// The server takes the next connection.
+    Accept,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -143,6 +197,13 @@ struct World<'a> {
     /// When the next arrival is due, if there is one.
     arrival: Option<Nanos>,
     counts: [u64; 4],
+    /// SYNs of a batch that found a place, and are not acknowledged yet.
+    handshakes: Vec<u32>,
+    /// When the last work ended.
+    free_at: Nanos,
+    /// When the server takes the next connection, after an answer.
+    accepts_at: Nanos,
+    answers: u64,
 }
 
 impl<'a> World<'a> {
@@ -150,7 +211,7 @@ impl<'a> World<'a> {
         let mut calendar = Calendar::default();
         let mut arrival = None;
         let clients = match &mut load {
-            Load::Simple { begin } | Load::Held { begin, .. } => {
+            Load::Simple { begin, .. } | Load::Held { begin, .. } => {
                 for (id, at) in begin.iter().enumerate() {
                     calendar.add(*at, id as u32, Event::Connect);
                 }
@@ -173,6 +234,10 @@ impl<'a> World<'a> {
             served: None,
             arrival,
             counts: [0; 4],
+            handshakes: Vec::new(),
+            free_at: Nanos::ZERO,
+            accepts_at: Nanos::ZERO,
+            answers: 0,
         }
     }
 
@@ -194,20 +259,86 @@ impl<'a> World<'a> {
         if done == self.now {
             self.answer();
         } else if due == self.now {
-            if let Some((id, event)) = self.calendar.pop(self.now) {
-                match event {
-                    Event::Connect | Event::GiveUp => self.connect(id, matches!(event, Event::GiveUp)),
-                    Event::Resend => {
-                        self.count(RESENT);
-                        self.attempts[id as usize].resent += 1;
-                        self.syn(id);
-                    }
-                }
+            while self.calendar.next_at() == self.now
+                && let Some((id, event)) = self.calendar.pop(self.now)
+            {
+                self.happen(id, event);
             }
+            self.acknowledge();
         } else {
             self.arrive();
         }
         true
+    }
+
+    fn happen(&mut self, id: u32, event: Event) {
+        match event {
+            Event::Connect | Event::GiveUp => self.connect(id, matches!(event, Event::GiveUp)),
+            Event::Resend => {
+                self.count(SYN);
+                self.count(RESENT);
+                self.attempts[id as usize].resent += 1;
+                if self.is_full() {
+                    self.dropped(id);
+                } else {
+                    self.handshakes.push(id);
+                }
+            }
+            Event::Request(n) => self.request_again(id, n),
+            Event::SynAck(n) => self.synack_again(id, n),
+            Event::Accept => self.take_next(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.queue.len() > self.system.backlog as usize
+    }
+
+    /// The acknowledgements of a batch: those that find no place are established for their clients alone.
+    fn acknowledge(&mut self) {
+        for id in std::mem::take(&mut self.handshakes) {
+            if !self.is_full() {
+                self.established(id);
+                continue;
+            }
+            match self.system.timers.filter(|_| matches!(self.load, Load::Simple { .. })) {
+                Some(timers) => {
+                    let at =
+                        [Timers::request_again(0), Resend::FIRST].map(|delay| timers.fires(self.now, delay));
+                    self.calendar.add(at[0], id, Event::Request(1));
+                    self.calendar.add(at[1], id, Event::SynAck(1));
+                }
+                None => self.dropped(id),
+            }
+        }
+    }
+
+    fn request_again(&mut self, id: u32, n: u32) {
+        let Some(timers) = self.system.timers else { return };
+        if self.is_full() {
+            self.calendar.add(timers.fires(self.now, Timers::request_again(n)), id, Event::Request(n + 1));
+        } else {
+            self.calendar.cancel(id);
+            self.established(id);
+        }
+    }
+
+    /// The client acknowledges it again. After the last one the server's kernel forgets the connection, and resets it at the next request.
+    fn synack_again(&mut self, id: u32, n: u32) {
+        let Some(timers) = self.system.timers else { return };
+        if n > timers.synack_retries {
+            self.calendar.cancel(id);
+            return self.connect(id, false);
+        }
+        self.count(SYN);
+        self.count(RESENT);
+        if self.is_full() {
+            let delay = Nanos(Resend::FIRST.0 << n.min(20));
+            self.calendar.add(timers.fires(self.now, delay), id, Event::SynAck(n + 1));
+        } else {
+            self.calendar.cancel(id);
+            self.established(id);
+        }
     }
 
     fn arrive(&mut self) {
@@ -229,19 +360,25 @@ impl<'a> World<'a> {
     }
 
     fn syn(&mut self, id: u32) {
-        loop {
-            self.count(SYN);
-            if self.queue.len() > self.system.backlog as usize {
-                return self.dropped(id);
-            }
-            self.count(ESTABLISHED);
-            self.queue.push_back(id);
+        self.count(SYN);
+        if self.is_full() {
+            self.dropped(id);
+        } else {
+            self.established(id);
+        }
+    }
+
+    fn established(&mut self, id: u32) {
+        self.count(ESTABLISHED);
+        self.queue.push_back(id);
+        // After an answer the server has its own time to take the next.
+        if self.now >= self.accepts_at {
             self.take_next();
-            if !matches!(self.load, Load::Held { .. }) {
-                return;
-            }
+        }
+        if matches!(self.load, Load::Held { .. }) {
             // Handed on: another socket connects in its place at once.
             self.attempts[id as usize] = Attempt { began: self.now, resent: 0 };
+            self.syn(id);
         }
     }
 
@@ -258,7 +395,12 @@ impl<'a> World<'a> {
         let until = patience.min(resend.after(resend.count() + 1));
         let again = resend.after(resent + 1);
         if again < until {
-            self.calendar.add(began + again, id, Event::Resend);
+            let at = match self.system.timers {
+                // From the last SYN, which was late itself.
+                Some(timers) => timers.fires(self.now, again - resend.after(resent)),
+                None => began + again,
+            };
+            self.calendar.add(at, id, Event::Resend);
         } else {
             self.calendar.add(began + until, id, Event::GiveUp);
         }
@@ -268,16 +410,37 @@ impl<'a> World<'a> {
         if self.served.is_none()
             && let Some(id) = self.queue.pop_front()
         {
-            self.served = Some((id, self.now + self.work));
+            // Work that did not wait for a connection begins when the work before it ended.
+            let begins = if self.now == self.accepts_at { self.free_at } else { self.now };
+            self.served = Some((id, begins + self.work));
         }
     }
 
     fn answer(&mut self) {
         let Some((id, _)) = self.served.take() else { return };
         self.count(SERVED);
-        self.take_next();
+        self.free_at = self.now;
+        self.accepts_at = self.now;
+        let turn = self.turn();
+        self.answers += 1;
+        if turn.accept == Nanos::ZERO {
+            self.take_next();
+        } else {
+            self.accepts_at = self.now + turn.accept;
+            self.calendar.add(self.accepts_at, self.attempts.len() as u32, Event::Accept);
+        }
         if matches!(self.load, Load::Simple { .. }) {
-            self.calendar.add(self.now + self.system.turnaround, id, Event::Connect);
+            self.calendar.add(self.now + turn.connect, id, Event::Connect);
+        }
+    }
+
+    fn turn(&self) -> Turn {
+        match &self.load {
+            Load::Simple { turns, seed, .. } if !turns.is_empty() => {
+                let draw = Stream::new(*seed, streams::SERVICE).item(self.answers).open01();
+                turns[(draw * turns.len() as f64) as usize]
+            }
+            _ => Turn { accept: Nanos::ZERO, connect: self.system.turnaround },
         }
     }
 }
@@ -295,6 +458,7 @@ mod tests {
             syn_cost: Nanos::ZERO,
             turnaround: Nanos::ZERO,
             resend: Resend::DOUBLING,
+            timers: None,
         }
     }
 
@@ -316,16 +480,50 @@ mod tests {
         assert_eq!(Resend::DOUBLING.within((S(120), S(131))), 3);
     }
 
+    /// Linux 6.18 at 250 Hz, as seen on the wire: a second comes after 1.000 to 1.032 s, 8 s after 8.0 to 8.26 s, on the grid of the level.
+    #[test]
+    fn timers_fire_on_the_grid_of_their_level() {
+        let timers = Timers { tick: Nanos::from_millis(4), phase: Nanos::ZERO, synack_retries: 5 };
+        for (delay_ms, grid_ms) in [(200, 4), (1_000, 32), (4_000, 256), (8_000, 256), (32_000, 2_048)] {
+            for now in (0..3_000).map(|i| Nanos(i * 1_234_567)) {
+                let (at, grid) =
+                    (timers.fires(now, Nanos::from_millis(delay_ms)), Nanos::from_millis(grid_ms));
+                let late = at - now - Nanos::from_millis(delay_ms);
+                assert_eq!(at.0 % grid.0, 0, "{delay_ms} at {now:?}");
+                assert!((-timers.tick.0..=grid.0).contains(&late.0), "{delay_ms} at {now:?}: {late:?}");
+            }
+        }
+    }
+
+    /// Of two SYNs that come again in one batch one place takes both in. The client that gets none is let in by its SYN-ACK, a second later.
+    #[test]
+    fn a_batch_lets_in_more_than_there_are_places() {
+        let timers = Timers { tick: Nanos::from_millis(4), phase: Nanos::ZERO, synack_retries: 5 };
+        let until = Nanos::from_millis(2_200);
+        // SYNs, of those sent again, established, served.
+        let of = |timers| {
+            let begin = (0..4).map(Nanos::from_millis).collect();
+            let load = Load::Simple { begin, turns: Arc::default(), seed: 1 };
+            let turnaround = Nanos::from_millis(500);
+            let system = System { capacity: Rate(1.0), turnaround, timers, ..system(0) };
+            let seen = play(&system, load, (Nanos::ZERO, until));
+            [seen.syns, seen.resent, seen.established, seen.served]
+                .map(|rate| (rate * until.as_secs_f64()).round())
+        };
+        assert_eq!(of(None), [7.0, 2.0, 3.0, 2.0]);
+        assert_eq!(of(Some(timers)), [8.0, 3.0, 4.0, 2.0]);
+    }
+
     /// Two users more than are admitted: each sends one SYN more from 60 to 120 s, and 100/s are served all the time.
     #[test]
     fn users_beyond_the_queue_only_send_again() {
         let begin = (0..9).map(Nanos::from_millis).collect();
-        let seen = play(&system(5), Load::Simple { begin }, (S(60), S(120)));
+        let seen = play(&system(5), Load::Simple { begin, turns: Arc::default(), seed: 1 }, (S(60), S(120)));
         assert_eq!((seen.established, seen.served), (100.0, 100.0));
         assert!((seen.resent - 2.0 / 60.0).abs() < 1e-9, "{seen:?}");
         assert!((seen.syns - seen.established - seen.resent).abs() < 1e-9, "{seen:?}");
         let begin = (0..7).map(Nanos::from_millis).collect();
-        let seen = play(&system(5), Load::Simple { begin }, (S(60), S(120)));
+        let seen = play(&system(5), Load::Simple { begin, turns: Arc::default(), seed: 1 }, (S(60), S(120)));
         assert_eq!((seen.resent, seen.served), (0.0, 100.0));
     }
 

@@ -1,12 +1,13 @@
 //! What is played of the experiments in virtual time, and how.
 
-use super::accept_queue::{Load, Resend, Seen, System, play};
+use super::accept_queue::{Load, Resend, Seen, System, Turn, play};
 use super::published::{BURST_COSTS_MS, BURSTS, CAPACITY, COSTS_MS, MEANS, OVERLOAD, TIMEOUT_S};
 use super::theory;
 use headway_base::random::{Stream, streams};
 use headway_base::{Nanos, Phase, Profile, Rate};
 use headway_workload::arrivals::Arrivals;
 use headway_workload::{Process, Shard};
+use std::sync::Arc;
 
 /// The accept queue that is asked for.
 pub const BACKLOG: u32 = 128;
@@ -38,6 +39,7 @@ pub fn system(syn_cost: Nanos) -> System {
         syn_cost,
         turnaround: TURNAROUND,
         resend: Resend::DOUBLING,
+        timers: None,
     }
 }
 
@@ -102,7 +104,19 @@ fn starts(seed: u64, n: u32, within: Nanos) -> Vec<Nanos> {
 
 /// Simple clients, which begin one after the other as fast as a thread connects.
 pub fn simple(system: &System, seed: u64, users: u32, window: (Nanos, Nanos)) -> Seen {
-    play(system, Load::Simple { begin: starts(seed, users, Nanos(CONNECT.0 * i64::from(users))) }, window)
+    simple_with(system, seed, users, window, Arc::default())
+}
+
+/// The same with what was measured after an answer.
+pub fn simple_with(
+    system: &System,
+    seed: u64,
+    users: u32,
+    window: (Nanos, Nanos),
+    turns: Arc<[Turn]>,
+) -> Seen {
+    let begin = starts(seed, users, Nanos(CONNECT.0 * i64::from(users)));
+    play(system, Load::Simple { begin, turns, seed }, window)
 }
 
 /// Poisson arrivals with bursts on a mean rate; observed from the second period on.

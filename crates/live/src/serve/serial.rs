@@ -7,7 +7,7 @@
 
 use super::{ACCEPT_PAUSE, ArrivalsLog};
 use crate::address::Address;
-use crate::clock::Clock;
+use crate::clock::{Clock, unix_now};
 use crate::control::Control;
 use crate::reactor::receive::{Received, ask_for_stamps, receive};
 use crate::reactor::socket::prepare;
@@ -21,6 +21,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
 use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex};
 
 /// How long it waits for a client that sends nothing, or reads nothing.
 const PATIENCE: Nanos = Nanos::from_secs(1);
@@ -70,6 +71,16 @@ pub struct SerialServer {
     answer: Rendered,
     buffer: Vec<u8>,
     report: SerialReport,
+    notes: Option<Arc<Mutex<Vec<Answered>>>>,
+}
+
+/// Two instants of the server, in nanoseconds of Unix time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answered {
+    /// The clock before an answer was written.
+    pub at: i128,
+    /// The clock after the next connection was taken out of the queue; none: the queue was empty then.
+    pub next_taken: Option<i128>,
 }
 
 /// What came of reading a request.
@@ -120,7 +131,15 @@ impl SerialServer {
             answer: answer.filler(settings.body_bytes, &b"headway "[..]).close().render(),
             buffer: vec![0; 64 << 10],
             report: SerialReport::default(),
+            notes: None,
         })
+    }
+
+    /// Notes each answer there, for who compares it with its clients: 32 bytes of memory each.
+    #[must_use]
+    pub fn noting(mut self, notes: Arc<Mutex<Vec<Answered>>>) -> SerialServer {
+        self.notes = Some(notes);
+        self
     }
 
     /// Where it listens.
@@ -139,6 +158,11 @@ impl SerialServer {
         let mut free_at = self.clock.now();
         while let Some((connection, waited)) = self.accept()? {
             self.report.accepted += 1;
+            self.note(|notes| {
+                if let (Some(last), false) = (notes.last_mut(), waited) {
+                    last.next_taken = Some(unix_now());
+                }
+            });
             free_at = self.serve(&connection, waited, free_at)?;
         }
         if let Some(log) = &mut self.log {
@@ -148,6 +172,14 @@ impl SerialServer {
             .zip(TcpCounters::read().ok())
             .map(|(before, after)| after.since(&before).listen_overflows);
         Ok(self.report)
+    }
+
+    fn note(&self, what: impl FnOnce(&mut Vec<Answered>)) {
+        if let Some(notes) = &self.notes
+            && let Ok(mut notes) = notes.lock()
+        {
+            what(&mut notes);
+        }
     }
 
     /// The next connection, and whether it was waited for; none if it is to stop.
@@ -203,6 +235,7 @@ impl SerialServer {
         while self.control.asked() == 0 && self.clock.now() < ends {
             self.wait(None, Some(ends - self.clock.now()))?;
         }
+        self.note(|notes| notes.push(Answered { at: unix_now(), next_taken: None }));
         let mut out = Vec::new();
         http.respond_rendered(&self.answer, &mut out);
         let counter =

@@ -1,7 +1,7 @@
 //! One case live: a server that accepts late and its clients, in a network namespace of their own where this process may make
 //! one. What was sent and established is what the kernel counts there.
 
-use super::super::accept_queue::Resend;
+use super::super::accept_queue::{Resend, Timers, Turn};
 use super::super::plays;
 use crate::bounds::ENDLESS;
 use anyhow::anyhow;
@@ -9,7 +9,7 @@ use headway_base::{Batch, Nanos, Outcome, Rate};
 use headway_engine::{Backend, Control, Live, Observer, RunSpec, Start, wait};
 use headway_live::clock::unix_now;
 use headway_live::namespace::{enter_private_network, setting};
-use headway_live::serve::{SerialServer, SerialSettings};
+use headway_live::serve::{Answered as Answer, SerialServer, SerialSettings};
 use headway_live::{Address, TcpCounters};
 use headway_workload::content::Script;
 use headway_workload::journey::Journey;
@@ -18,7 +18,7 @@ use headway_workload::users::Level;
 use headway_workload::{Limits, Plan, Process, Request, Target};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -60,8 +60,12 @@ pub struct Lived {
     pub seconds: f64,
     /// Requests answered per second, as the client saw it.
     pub served: f64,
-    /// Share of the time that the client's worker was not asleep.
-    pub busy: f64,
+    /// Share of the load's time in which the client's worker handled something: it neither slept nor polled.
+    pub handling: f64,
+    /// What was measured after answers in the window.
+    pub turns: Arc<[Turn]>,
+    /// How the kernel's timers fire; none: the system does not say how long a tick is.
+    pub timers: Option<Timers>,
     /// Requests that were not sent for want of something on this machine.
     pub lacked: BTreeMap<String, u64>,
     /// How the kernel sends SYNs again.
@@ -135,7 +139,8 @@ fn play(case: &Case) -> anyhow::Result<Lived> {
     let settings =
         SerialSettings { capacity: Rate(case.capacity), backlog: plays::BACKLOG, body_bytes: 1_294 };
     let loopback = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-    let server = SerialServer::bind(&loopback, settings, None, stop_server.clone())?;
+    let notes = Arc::new(Mutex::new(Vec::new()));
+    let server = SerialServer::bind(&loopback, settings, None, stop_server.clone())?.noting(notes.clone());
     let target = Target::parse(&format!("http://{}/", server.address()))?;
     let zero = unix_now() + i128::from(AHEAD.0);
     let live = Live {
@@ -150,7 +155,7 @@ fn play(case: &Case) -> anyhow::Result<Lived> {
     let end = case.window.1 + TAIL;
     let plan = Plan::of(case.seed, group, case.window.0, end);
     let spec = RunSpec { limits, ..RunSpec::new("overload", plan, connections) };
-    let mut answered = Answered { window: case.window, n: 0 };
+    let mut answered = Answered { window: case.window, n: 0, connects: Vec::new() };
     let (result, counted) = thread::scope(|scope| {
         let serving = scope.spawn(|| server.run());
         let counting = scope.spawn(|| between(zero, case.window));
@@ -163,16 +168,21 @@ fn play(case: &Case) -> anyhow::Result<Lived> {
     })?;
     let (counted, seconds) = counted;
     let generator = result.summary.generator.unwrap_or_default();
-    let [awake, all] = generator.workers.iter().fold([0.0, 0.0], |[awake, all], time| {
-        let busy = time.handling + time.polling;
-        [awake + busy, all + busy + time.sleeping]
-    });
+    // Workers count from when they are made, which is before zero: nothing is to be handled there.
+    let handling: f64 = generator.workers.iter().map(|time| time.handling).sum();
+    let notes = std::mem::take(&mut *notes.lock().map_err(|_| anyhow!("the embedded server panicked"))?);
     Ok(Lived {
         case: *case,
         counted,
         seconds,
         served: answered.n as f64 / (case.window.1 - case.window.0).as_secs_f64(),
-        busy: if all > 0.0 { awake / all } else { 0.0 },
+        handling: (handling / end.as_secs_f64()).min(1.0),
+        turns: turns(&notes, zero, &mut answered.connects, case.window).into(),
+        timers: headway_live::clock::tick().map(|tick| Timers {
+            tick,
+            phase: Nanos::ZERO,
+            synack_retries: setting("ipv4/tcp_synack_retries").unwrap_or(5),
+        }),
         lacked: generator.lacked,
         resend: Resend {
             linear: setting("ipv4/tcp_syn_linear_timeouts").unwrap_or(0),
@@ -219,10 +229,25 @@ fn between(zero: i128, window: (Nanos, Nanos)) -> anyhow::Result<(TcpCounters, f
     Ok((after.since(&before), (to - from) as f64 / 1e9))
 }
 
-/// Counts the requests that are answered in the window.
+/// What followed each answer in the window: the next connect that the client began, and the next connection that the server took.
+fn turns(answers: &[Answer], zero: i128, connects: &mut [Nanos], window: (Nanos, Nanos)) -> Vec<Turn> {
+    connects.sort_unstable();
+    let since = |unix: i128| Nanos((unix - zero) as i64);
+    let turn = |answer: &Answer| {
+        let at = since(answer.at);
+        let connect = *connects.get(connects.partition_point(|connect| *connect < at))?;
+        let taken = since(answer.next_taken?);
+        let within = (window.0..window.1).contains(&at);
+        within.then_some(Turn { accept: taken - at, connect: connect - at })
+    };
+    answers.iter().filter_map(turn).collect()
+}
+
+/// Counts the requests that are answered in the window, and notes when connects began.
 struct Answered {
     window: (Nanos, Nanos),
     n: u64,
+    connects: Vec<Nanos>,
 }
 
 impl Observer for Answered {
@@ -231,5 +256,7 @@ impl Observer for Answered {
         let answered =
             batch.records.iter().filter(|record| record.outcome == Outcome::Ok && within(record.done));
         self.n += answered.count() as u64;
+        let began = batch.records.iter().filter(|record| record.connect.get().is_some());
+        self.connects.extend(began.filter_map(|record| record.started.get()));
     }
 }

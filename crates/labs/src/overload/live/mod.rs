@@ -172,14 +172,14 @@ fn line(results: &Results) -> Table {
                 live(law),
                 live(100.0 * (lived.syns() / law - 1.0)),
                 live(lived.served),
-                live(100.0 * lived.busy),
+                live(100.0 * lived.handling),
             ],
         })
     });
     Table {
         title: format!(
             "Live S-Clients on one thread, from D = {} until the line bends; line: D/T + established/s; busy: share of the time that \
-             the thread was not asleep (T = {TIMEOUT_S} s as in the paper, then less)",
+             the thread handled something (T = {TIMEOUT_S} s as in the paper, then less)",
             SOCKETS[0]
         ),
         key: "D, T",
