@@ -588,7 +588,14 @@ impl<'a, S: RecordSink> Worker<'a, S> {
         match self.connection(id) {
             None => {}
             Some(connection) if connection.transport.is_tls() => self.received_tls(id, bytes, now),
-            Some(_) => self.answer(id, bytes, now),
+            Some(connection) => {
+                if bytes.is_empty()
+                    && let Some(wire) = &mut connection.wire
+                {
+                    wire.receive_empty();
+                }
+                self.answer(id, bytes, now);
+            }
         }
     }
 }

@@ -222,6 +222,9 @@ pub trait ClientConnection: Send {
     /// of an answer is an event of its own, and memory held for a head is released by the call after it.
     fn receive<'a, 'b: 'a>(&'a mut self, now: Nanos, bytes: &mut &'b [u8]) -> Option<Event<'a>>;
 
+    /// An empty datagram came. Call [`ClientConnection::receive`] afterwards, as after any other.
+    fn receive_empty(&mut self) {}
+
     /// The peer closed its sending half. Ends an answer that lasts until then, resets any other open stream, and is
     /// [`Event::GoAway`] where none is open. Call until it returns none.
     fn receive_end(&mut self, now: Nanos) -> Option<Event<'_>>;

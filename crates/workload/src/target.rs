@@ -210,6 +210,8 @@ impl Target {
     pub fn question(&self) -> Option<String> {
         let (name, query) = self.path.split_once('?').unwrap_or((&self.path, "type=A"));
         let name = name.strip_prefix('/').filter(|_| self.scheme == Scheme::Dns)?;
+        // A name is asked for as it is written: a URL has what is not ASCII in per cent.
+        let name = String::from_utf8_lossy(&percent_decode(name)).into_owned();
         Some(format!("{name} {}", query.strip_prefix("type=")?))
     }
 
@@ -265,7 +267,7 @@ fn is_question(url: &Url) -> bool {
     let name = url.path().strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'));
     name && url
         .query()
-        .is_none_or(|query| query.strip_prefix("type=").is_some_and(|kind| !kind.contains('&')))
+        .is_none_or(|query| query.strip_prefix("type=").is_some_and(|kind| !kind.is_empty() && !kind.contains('is_some_and(|kind| !kind.contains('&')))')))
 }
 
 fn percent_decode(text: &str) -> Vec<u8> {
@@ -318,6 +320,9 @@ mod tests {
         assert_eq!(question("dns://h/example.com").as_deref(), Some("example.com A"));
         assert_eq!(question("dns://h:54/example.com.?type=aaaa").as_deref(), Some("example.com. aaaa"));
         assert_eq!(question("dns://h/").as_deref(), None);
+        assert_eq!(question("dns://h/b%2Dc.example").as_deref(), Some("b-c.example A"));
+        // No name of DNS: whoever asks refuses it.
+        assert_eq!(question("dns://h/bücher.de").as_deref(), Some("bücher.de A"));
         assert_eq!(question("http://h/a?type=A").as_deref(), None);
     }
 
@@ -347,6 +352,7 @@ mod tests {
             "dns://h/a/b",
             "dns://h/a?x=1",
             "dns://h/?type=A",
+            "dns://h/a.test?type=",
         ];
         let http = ["", "ftp://host/", "http://", "http://h:0/", "http://h:99999/", "unix:", "http://a b/"];
         for bad in http.into_iter().chain(bytes) {

@@ -302,6 +302,9 @@ mod tests {
         }
         assert!(point.is_whole());
         let asked = Some(own(&spec, place).asked());
-        assert_eq!(Point { asked, ..point.finish(&place.values, &place.play).point }, studied.study.points[0]);
+        assert_eq!(
+            Point { asked, ..point.finish(&place.values, &place.play).point },
+            studied.study.points[0]
+        );
     }
 }

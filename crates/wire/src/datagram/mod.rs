@@ -71,6 +71,8 @@ struct Slot {
 enum Turn {
     /// It begins the answer to the request on this slot.
     Data(u32),
+    /// It is empty, and all of the answer to the request on this slot.
+    Empty(u32),
     /// It was all of the answer, of that length.
     End(u32, u64),
 }
@@ -190,8 +192,9 @@ impl ClientConnection for Client {
             Match::Number(_, numbers) => match numbers.take(slot) {
                 Some(number) => number,
                 None => {
+                    let spent = numbers.are_spent();
                     self.free.push(slot);
-                    return Opened::Blocked;
+                    return if spent { Opened::Closed } else { Opened::Blocked };
                 }
             },
             Match::Next => 0,
@@ -213,11 +216,12 @@ impl ClientConnection for Client {
         let Some(slot) = self.release(stream.0) else { return };
         self.unsent.retain(|&unsent| unsent != stream.0);
         self.over.retain(|&over| over != stream.0);
-        if matches!(self.turn, Some(Turn::Data(slot) | Turn::End(slot, _)) if slot == stream.0) {
+        if matches!(self.turn, Some(Turn::Data(slot) | Turn::Empty(slot) | Turn::End(slot, _)) if slot == stream.0)
+        {
             self.turn = None;
         }
         match &mut self.answers {
-            Match::Number(_, numbers) => numbers.give_up(slot.number),
+            Match::Number(_, numbers) => numbers.give_up(slot.number, slot.to_send.is_none()),
             // Its answer could still come.
             Match::Next => self.doubtful |= slot.to_send.is_none(),
             Match::Nothing => {}
@@ -229,6 +233,10 @@ impl ClientConnection for Client {
             self.turn = None;
             self.release(slot);
             return Some(Event::End { stream: StreamId(slot), bytes_received });
+        }
+        if let Some(Turn::Empty(slot)) = self.turn {
+            self.turn = Some(Turn::End(slot, 0));
+            return Some(Event::Begun { stream: StreamId(slot) });
         }
         if bytes.is_empty() {
             let slot = self.over.pop_front()?;
@@ -250,6 +258,10 @@ impl ClientConnection for Client {
                 self.receive(now, bytes)
             }
         }
+    }
+
+    fn receive_empty(&mut self) {
+        self.turn = self.whose(&[]).map(Turn::Empty);
     }
 
     fn receive_end(&mut self, _now: Nanos) -> Option<Event<'_>> {
@@ -293,7 +305,8 @@ impl ClientConnection for Client {
     }
 
     fn capacity(&self) -> u32 {
-        if self.doubtful { 0 } else { self.most }
+        let spent = matches!(&self.answers, Match::Number(_, numbers) if numbers.are_spent());
+        if self.doubtful || spent { 0 } else { self.most }
     }
 
     fn tally(&self) -> Tally {

@@ -50,6 +50,8 @@ pub(super) struct Numbers {
     open: u64,
     /// Above all numbers that were answered.
     answered_below: u64,
+    /// The first that was given up after it was sent: its answer may still come.
+    suspect: Option<u64>,
 }
 
 impl Numbers {
@@ -64,6 +66,7 @@ impl Numbers {
             next: 0,
             open: 0,
             answered_below: 0,
+            suspect: None,
         }
     }
 
@@ -76,7 +79,13 @@ impl Numbers {
         (number & (self.entries.len() as u64 - 1)) as usize
     }
 
-    /// A number for the request on that slot, as its datagram has it; none if as many are under way as can be.
+    /// Whether the next number would be written as that of a request which was given up: its late answer would be taken for that to the
+    /// next one. From then on the socket is of no more use.
+    pub(super) fn are_spent(&self) -> bool {
+        self.suspect.is_some_and(|suspect| self.next - suspect > self.held)
+    }
+
+    /// A number for the request on that slot, as its datagram has it; none if as many are under way as can be, or if they are spent.
     pub(super) fn take(&mut self, slot: u32) -> Option<u64> {
         if self.open >= self.most {
             return None;
@@ -87,6 +96,9 @@ impl Numbers {
         // Some are free, since no more than `most` are open.
         while matches!(self.entries[self.at(self.next)].state, State::Open(_)) {
             self.next += 1;
+        }
+        if self.are_spent() {
+            return None;
         }
         let (number, at) = (self.next, self.at(self.next));
         self.entries[at] = Entry { number, state: State::Open(slot) };
@@ -132,13 +144,16 @@ impl Numbers {
         }
     }
 
-    /// The request with that number is not waited for any longer.
-    pub(super) fn give_up(&mut self, number: u64) {
+    /// The request with that number is not waited for any longer. One that was not sent gets no answer.
+    pub(super) fn give_up(&mut self, number: u64, sent: bool) {
         let at = self.at(number);
         let entry = &mut self.entries[at];
         if entry.number == number && matches!(entry.state, State::Open(_)) {
             entry.state = State::GivenUp;
             self.open -= 1;
+            if sent {
+                self.suspect = Some(self.suspect.map_or(number, |first| first.min(number)));
+            }
         }
     }
 }
@@ -160,7 +175,7 @@ mod tests {
         assert_eq!(numbers.answered(all[1]), Whose::Open { slot: 1, reordered: false });
         assert_eq!(numbers.answered(all[0]), Whose::Open { slot: 0, reordered: true });
         assert_eq!(numbers.answered(all[1]), Whose::Answered);
-        numbers.give_up(all[2]);
+        numbers.give_up(all[2], true);
         assert_eq!(numbers.answered(all[2]), Whose::GivenUp);
         assert_eq!(numbers.answered(all[2]), Whose::Answered);
         assert_eq!(numbers.answered(all[3]), Whose::Open { slot: 3, reordered: false });
@@ -181,6 +196,33 @@ mod tests {
         assert_eq!(numbers.take(256).map(|number| number & 0xff), Some(7));
     }
 
+    /// A late answer is never taken for that to a request whose number is written the same.
+    #[test]
+    fn a_number_that_was_given_up_is_written_for_no_other_request() {
+        for (width, numbers_of_it) in [(1, 256), (2, 65_536)] {
+            let mut numbers = Numbers::new(field(width), 10);
+            let first = numbers.take(0).unwrap();
+            numbers.answered(first);
+            let lost = numbers.take(1).unwrap();
+            numbers.give_up(lost, true);
+            let mut taken = 0;
+            while let Some(number) = numbers.take(2) {
+                assert_ne!(number & numbers.held, lost & numbers.held);
+                numbers.answered(number);
+                taken += 1;
+            }
+            assert_eq!((taken, numbers.are_spent()), (numbers_of_it - 1, true), "{width}");
+            // What was not sent has no answer.
+            let mut numbers = Numbers::new(field(width), 10);
+            let unsent = numbers.take(0).unwrap();
+            numbers.give_up(unsent, false);
+            for _ in 0..3 * numbers_of_it {
+                let number = numbers.take(1).unwrap();
+                numbers.answered(number);
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn every_number_is_somebodys_once(
@@ -198,7 +240,7 @@ mod tests {
                             prop_assert!(open.insert(number & held, (number, i as u32)).is_none());
                             slots.insert(i as u32);
                         }
-                        None => prop_assert_eq!(open.len() as u64, numbers.most()),
+                        None => prop_assert!(open.len() as u64 == numbers.most() || numbers.are_spent()),
                     },
                     _ if open.is_empty() => {}
                     _ => {
@@ -209,7 +251,7 @@ mod tests {
                             let is_its = matches!(whose, Whose::Open { slot: s, .. } if s == slot);
                             prop_assert!(is_its, "{:?}", whose);
                         } else {
-                            numbers.give_up(number);
+                            numbers.give_up(number, true);
                             prop_assert_eq!(numbers.answered(written), Whose::GivenUp);
                         }
                         prop_assert_eq!(numbers.answered(written), Whose::Answered);

@@ -115,6 +115,44 @@ fn the_next_datagram_answers_the_only_request() {
     assert_eq!((client.capacity(), client.open(&payload(b"hi"))), (0, Opened::Closed));
 }
 
+/// Length zero is a length: the next datagram is the answer, and one without a number is nobody's.
+#[test]
+fn an_empty_datagram_is_one() {
+    let mut next = client(Some("next"), 1);
+    let stream = open(&mut next, b"hi");
+    sent(&mut next, Nanos::ZERO);
+    next.receive_empty();
+    let events = [(); 3].map(|()| next.receive(Nanos::ZERO, &mut &b""[..]).map(|event| format!("{event:?}")));
+    let expected =
+        [Event::Begun { stream }, Event::End { stream, bytes_received: 0 }].map(|e| Some(format!("{e:?}")));
+    assert_eq!((&events[..2], &events[2]), (&expected[..], &None));
+    next.receive_empty();
+    assert_eq!((next.tally().unexpected, next.receive(Nanos::ZERO, &mut &b""[..])), (1, None));
+    let mut own = client(None, 4);
+    open(&mut own, b"");
+    sent(&mut own, Nanos::ZERO);
+    own.receive_empty();
+    assert_eq!((own.tally().unexpected, own.receive(Nanos::ZERO, &mut &b""[..])), (1, None));
+}
+
+/// A socket whose numbers would be written again while a late answer may come takes no more requests.
+#[test]
+fn a_socket_of_few_numbers_is_given_up_after_a_timeout() {
+    let mut client = client(Some("match:0+1"), 1);
+    let lost = open(&mut client, b"-");
+    sent(&mut client, Nanos::ZERO);
+    client.cancel(lost);
+    for _ in 0..255 {
+        assert_eq!(client.capacity(), 1);
+        let stream = open(&mut client, b"-");
+        let datagram = sent(&mut client, Nanos::ZERO);
+        assert_eq!(answer(&mut client, &datagram).map(|(stream, _)| stream), Some(stream));
+    }
+    assert_eq!((client.capacity(), client.open(&payload(b"-"))), (0, Opened::Closed));
+    assert_eq!(answer(&mut client, &[0]), None);
+    assert_eq!(client.tally().late, 1);
+}
+
 #[test]
 fn without_answers_a_request_ends_when_it_was_handed_over() {
     let mut client = client(Some("none"), 100);

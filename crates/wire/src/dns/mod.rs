@@ -116,6 +116,10 @@ impl ClientConnection for Client {
         event
     }
 
+    fn receive_empty(&mut self) {
+        self.datagrams.receive_empty();
+    }
+
     fn receive_end(&mut self, now: Nanos) -> Option<Event<'_>> {
         self.datagrams.receive_end(now)
     }
