@@ -297,6 +297,9 @@ pub struct RunArgs {
     /// The body, from a file
     #[arg(help_heading = "Request", long, value_name = "FILE")]
     pub body_file: Option<PathBuf>,
+    /// Follow redirects, up to 10 of one request, within the scheme, host and port of the URL; each is a request of its own
+    #[arg(help_heading = "Request", short = 'L', long)]
+    pub location: bool,
     /// Accept any TLS certificate
     #[arg(short = 'k', long)]
     pub insecure: bool,

@@ -5,12 +5,14 @@ use super::data::Data;
 use super::memory::Memory;
 use super::names::Names;
 use super::reader::Reader;
+use super::redirect;
 use super::step::Step;
 use crate::client::RequestKey;
 use crate::redact::{Place, Redactor};
 use crate::request::Request;
 use crate::target::{Endpoint, Target};
 use headway_base::random::{Stream, streams};
+use url::Url;
 
 /// Bytes of a body that are kept unless the caller says otherwise.
 const MAX_BODY: u64 = 64 << 20;
@@ -46,7 +48,11 @@ pub struct Script {
     /// Stands before every path that is no link; does not end in a slash.
     pub(super) base_path: String,
     pub(super) site: Site,
+    /// The root of the target as a URL, if it is one of HTTP.
+    pub(super) root: Option<Url>,
     pub(super) keeps_cookies: bool,
+    /// How many redirects are followed one after the other.
+    pub(super) most_redirects: u32,
     needs_memory: bool,
     max_body: u64,
     pub(super) redactor: Redactor,
@@ -71,7 +77,9 @@ impl Script {
             uuids: Stream::new(0, streams::UUID),
             base_path: String::new(),
             site: Site::default(),
+            root: None,
             keeps_cookies,
+            most_redirects: 0,
             max_body: MAX_BODY,
             redactor: Redactor::default(),
             secret_cells: Vec::new(),
@@ -84,6 +92,28 @@ impl Script {
     pub fn single(request: &Request) -> Script {
         let name = format!("{} {}", request.method, request.path);
         Script::new(vec![Step::of(&name, request)], Vec::new(), Names::new(), &[1])
+    }
+
+    /// Follows up to `most` redirects one after the other; 0 follows none. Requests that redirects lead to are of steps of their own, which stand
+    /// behind the others in the same order ([`Journey::following`](crate::journey::Journey::following)), and sessions keep cookies.
+    /// Call once.
+    pub fn following(mut self, most: u32) -> Script {
+        if most == 0 {
+            return self;
+        }
+        self.most_redirects = most;
+        self.steps.iter_mut().for_each(Step::follow);
+        let redirected: Vec<Step> = self.steps.iter().map(Step::redirected).collect();
+        self.fixed.extend(redirected.iter().map(Step::is_fixed));
+        self.steps.extend(redirected);
+        (self.keeps_cookies, self.needs_memory) = (true, true);
+        self
+    }
+
+    /// Whether requests of that step are those that redirects lead to.
+    #[inline]
+    pub fn is_redirected(&self, step: u16) -> bool {
+        self.steps[usize::from(step)].is_redirected
     }
 
     /// With the draws of that seed; 0 unless it is given.
@@ -101,6 +131,7 @@ impl Script {
             Endpoint::Unix(_) => "localhost".to_owned(),
         };
         self.site = Site { host, tls: target.tls() };
+        self.root = redirect::root(self.site.tls, &target.authority);
         self
     }
 
