@@ -45,11 +45,15 @@ pub enum KnownFailure {
     EmptyBody,
     /// A variable has no value: a response did not hold what a step extracts, or no step has extracted it.
     MissingVariable,
+    /// A redirect led to another scheme, host or port.
+    RedirectElsewhere,
+    /// More redirects followed one another than are followed.
+    TooManyRedirects,
 }
 
 impl KnownFailure {
     /// Every kind.
-    pub const ALL: [KnownFailure; 20] = [
+    pub const ALL: [KnownFailure; 22] = [
         KnownFailure::ConnectionRefused,
         KnownFailure::NameUnresolved,
         KnownFailure::CertificateUntrusted,
@@ -70,6 +74,8 @@ impl KnownFailure {
         KnownFailure::ClientCertificateRefused,
         KnownFailure::EmptyBody,
         KnownFailure::MissingVariable,
+        KnownFailure::RedirectElsewhere,
+        KnownFailure::TooManyRedirects,
     ];
 
     /// The tag in documents.
@@ -95,6 +101,8 @@ impl KnownFailure {
             KnownFailure::ClientCertificateRefused => "client-certificate-refused",
             KnownFailure::EmptyBody => "empty-body",
             KnownFailure::MissingVariable => "missing-variable",
+            KnownFailure::RedirectElsewhere => "redirect-elsewhere",
+            KnownFailure::TooManyRedirects => "too-many-redirects",
         }
     }
 

@@ -144,7 +144,9 @@ fn all_of_curl_s_options_together_are_a_scenario() {
     assert_eq!(scenario.settings.timeout, Some(headway_base::Nanos::from_millis(2_500)));
     assert_eq!(scenario.settings.connect_timeout, Some(headway_base::Nanos::from_secs(1)));
     assert_eq!(scenario.settings.insecure, Some(true));
-    assert_eq!(scenario.labels, ["POST /1", "POST /1 (2)", "PURGE /2", "PUT /3", "POST /4", "HEAD /1"]);
+    let labels = ["POST /1", "POST /1 (2)", "PURGE /2", "PUT /3", "POST /4", "HEAD /1"];
+    assert_eq!(scenario.labels[..6], labels);
+    assert_eq!(scenario.labels[6..], labels.map(|label| format!("{label} (redirected)")), "-L");
     assert_eq!(scenario.files, ["up.bin", "x.png"]);
     let sent = requests(&scenario);
     assert_eq!(sent[0].path, "/1?secret=%3CHEADWAY_SECRET_SECRET%3E");

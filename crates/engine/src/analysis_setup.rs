@@ -56,6 +56,7 @@ pub fn of_shards(plan: &Plan, shards: &[Shard], labels: &[String], sources: usiz
         users: users(plan, shards),
         asks_per_session: asks_per_session(plan),
         requests_asked: requests_asked(plan, shards),
+        redirected_from: plan.groups.iter().find_map(|group| group.journey.redirected_from()),
         sharded: shard != Some(Shard::WHOLE),
         think_s: think_s(plan),
         connects: plan.opens_each(),

@@ -28,9 +28,13 @@ pub fn text(headline: &str, spec: &RunSpec, live: &Live) -> String {
     for (number, group) in plan.groups.iter().enumerate() {
         let asks = (group.journey.mean_asks() * 1e4).round() / 1e4;
         let _ = write!(out, "\nGroup {}: ", group.name);
-        let _ = match group.journey.is_single() {
-            true => writeln!(out, "1 request per session"),
-            false => writeln!(out, "{asks} requests per session on average"),
+        let redirects = match group.journey.redirected_from() {
+            Some(_) => ", and those that redirects lead to",
+            None => "",
+        };
+        let _ = match group.journey.longest() == 1 {
+            true => writeln!(out, "1 request per session{redirects}"),
+            false => writeln!(out, "{asks} requests per session on average{redirects}"),
         };
         for (arrival, user) in first(plan, number, group) {
             session(&mut out, (spec, live), number, arrival, user);

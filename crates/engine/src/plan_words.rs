@@ -82,7 +82,7 @@ fn opening(group: &Group) -> &'static str {
 
 /// The words for the only group of a plan that flags could have said.
 fn simple(group: &Group, end: Nanos, lengths: Option<Lengths>, asked: Option<u64>) -> Option<String> {
-    if !group.journey.is_single() {
+    if group.journey.longest() != 1 {
         return None;
     }
     let think = match group.journey.mean_think_s() > 0.0 {

@@ -161,7 +161,7 @@ impl SessionStore {
             if self.memories.len() <= slot {
                 self.memories.resize_with(slot + 1, Memory::default);
             }
-            if sending.ordinal == 0 {
+            if sending.ordinal == 0 && !script.is_redirected(sending.step) {
                 self.memories[slot].clear();
             }
         }

@@ -72,7 +72,8 @@ impl Analysis {
         let arrivals = ArrivalsKept::new(measured, &setup, foreign);
         let sources = setup.sources.max(1);
         let streams = arrivals.streams(sources);
-        let requests = Requests::new(setup.labels.len(), arrivals.compares);
+        let requests = Requests::new(setup.labels.len(), arrivals.compares)
+            .following_redirects(setup.redirected_from.is_some());
         let requests = match setup.workload {
             Workload::Sessions | Workload::FixedWork => requests.splitting(),
             _ => requests,

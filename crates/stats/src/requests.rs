@@ -61,6 +61,9 @@ pub(crate) struct Requests {
     pub unread_unknown: u64,
     pub never_at: Ranges,
     pub failed_at: Ranges,
+    /// Requests that ended well with a redirect that is not followed.
+    pub redirects: u64,
+    counts_redirects: bool,
     pub labels: Vec<LabelKept>,
     pub warmup: u64,
     pub after: u64,
@@ -68,6 +71,9 @@ pub(crate) struct Requests {
 
 /// Kinds of failure that are kept apart by step; there are as many again without it at most.
 const MOST_FAILURES: usize = 4_096;
+
+/// Statuses of redirects (RFC 9110, 15.4).
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
 /// Requests that were not sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -132,6 +138,8 @@ impl Requests {
             unread_unknown: 0,
             never_at: Ranges::default(),
             failed_at: Ranges::default(),
+            redirects: 0,
+            counts_redirects: true,
             labels: (0..if labels > 1 { labels } else { 0 }).map(|_| LabelKept::new(labels)).collect(),
             warmup: 0,
             after: 0,
@@ -141,6 +149,12 @@ impl Requests {
     /// Keeps response times apart by how requests came to be due, too.
     pub fn splitting(mut self) -> Requests {
         self.split = Some(Box::default());
+        self
+    }
+
+    /// Redirects are followed: they are none of those that end there.
+    pub fn following_redirects(mut self, followed: bool) -> Requests {
+        self.counts_redirects = !followed;
         self
     }
 
@@ -207,6 +221,9 @@ impl Requests {
             self.unsent_at_cap[segment] += u64::from(count);
         } else if outcome != Outcome::Ok {
             self.failed_at.push(record.intended.0, record.done.0);
+        }
+        if outcome == Outcome::Ok && self.counts_redirects && REDIRECTS.contains(&record.status) {
+            self.redirects += u64::from(count);
         }
         if let Some(label) = label {
             label.push(outcome, response.max(0) as u64, count);

@@ -153,6 +153,8 @@ pub struct Setup {
     pub asks_per_session: Vec<SessionAsked>,
     /// Requests of fixed work that this process is to send.
     pub requests_asked: Option<u64>,
+    /// Where redirects are followed: the number of the first step whose requests they lead to. The work does not count these.
+    pub redirected_from: Option<u16>,
     /// Whether other processes send their shards of the plan to the same target.
     pub sharded: bool,
     /// Mean think time asked for, in seconds, over the requests before which users think.
@@ -181,6 +183,7 @@ impl Default for Setup {
             users: None,
             asks_per_session: Vec::new(),
             requests_asked: None,
+            redirected_from: None,
             sharded: false,
             think_s: None,
             connects: false,

@@ -54,7 +54,9 @@ pub(crate) struct Loops {
     pub completed_within: u64,
     /// Good ones of these, of open requests too.
     pub good_within: u64,
-    /// Requests that were sent, or due by the plan and given up at the connection cap, whenever due.
+    /// Number of the first step whose requests redirects lead to.
+    redirected_from: Option<u16>,
+    /// Requests that were sent, or due by the plan and given up at the connection cap, whenever due, but for those that redirects lead to.
     pub issued: u64,
     /// The last end of a request.
     pub last_done: Nanos,
@@ -100,6 +102,7 @@ impl Loops {
             started_within: 0,
             completed_within: 0,
             good_within: 0,
+            redirected_from: setup.redirected_from,
             issued: 0,
             last_done: measured.start,
         }
@@ -117,6 +120,8 @@ impl Loops {
             true => !record.is_not_sent(),
             false => record.outcome == Outcome::Shed && record.due != Trigger::User,
         };
+        // The work counts what is asked for, and not where redirects lead.
+        let issued = issued && self.redirected_from.is_none_or(|from| record.step < from);
         self.issued += if issued { u64::from(record.count) } else { 0 };
         let open = self.workload == Workload::Open;
         if let Some(started) = record.started.get() {

@@ -267,7 +267,7 @@ fn is_question(url: &Url) -> bool {
     let name = url.path().strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'));
     name && url
         .query()
-        .is_none_or(|query| query.strip_prefix("type=").is_some_and(|kind| !kind.is_empty() && !kind.contains('is_some_and(|kind| !kind.contains('&')))')))
+        .is_none_or(|query| query.strip_prefix("type=").is_some_and(|kind| !kind.is_empty() && !kind.contains('&')))
 }
 
 fn percent_decode(text: &str) -> Vec<u8> {

@@ -342,6 +342,8 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         ("--max-wait", "max-wait", text(&args.max_wait)),
         ("--drain", "drain", text(&args.drain)),
         ("--max-body", "max-body", bytes.as_deref()),
+        ("--location", "redirects", args.location.then_some("10")),
+        ("--traceparent", "traceparent", args.traceparent.then_some("true")),
         ("--insecure", "insecure", args.insecure.then_some("true")),
         (http.map_or("", |(flag, _)| flag), "http", http.map(|(_, version)| version)),
         ("--streams", "streams", text(&args.streams)),

@@ -155,7 +155,8 @@ fn hold_for(
             "-n {n} is for one group of users, and the scenario has several: write how long each comes, or how much work it does"
         );
     };
-    if !journey.is_single() {
+    // What redirects lead to comes on top.
+    if journey.longest() != 1 {
         bail!("-n {n} counts requests, and the sessions of this scenario make several: write -d TIME");
     }
     if n == 0 {

@@ -1,7 +1,7 @@
 //! A curl command as a scenario: each URL is a step, `--next` begins others.
 //!
 //! The command may be one text, quoted as for bash, or words that a shell has taken apart already. Deliberately absent:
-//! reading files (the scenario names them), redirects (not followed), URL globs, and curl's own Accept and User-Agent.
+//! reading files (the scenario names them), redirects (the scenario follows them), URL globs, and curl's own Accept and User-Agent.
 
 mod body;
 mod options;
@@ -194,6 +194,7 @@ struct Converter {
     timeout: Option<Nanos>,
     connect_timeout: Option<Nanos>,
     insecure: bool,
+    location: bool,
     http: Option<&'static str>,
 }
 
@@ -213,6 +214,7 @@ impl Converter {
         self.timeout = self.timeout.max(operation.timeout);
         self.connect_timeout = self.connect_timeout.max(operation.connect_timeout);
         self.insecure |= operation.insecure;
+        self.location |= operation.location;
         self.http = operation.http.or(self.http);
         if operation.compressed {
             operation.default_header("Accept-Encoding", "gzip, deflate, br, zstd");
@@ -291,6 +293,9 @@ impl Converter {
                 draft.settings.push((key, time.to_string()));
             }
         }
+        if self.location {
+            draft.settings.push(("redirects", "10".to_owned()));
+        }
         if self.insecure {
             draft.settings.push(("insecure", "true".to_owned()));
         }
@@ -305,7 +310,10 @@ impl Converter {
 fn notes(operation: &Operation) -> Vec<String> {
     let mut notes = Vec::new();
     if operation.location {
-        notes.push("Redirects are not followed (-L): each hop would be a step of its own.".to_owned());
+        notes.push(
+            "-L: `redirects: 10` follows the redirects of every step, within the target's scheme, host and port."
+                .to_owned(),
+        );
     }
     if operation.cookie_file {
         notes.push(

@@ -116,9 +116,9 @@ fn bodies_become_what_they_are() {
 fn several_urls_are_several_steps() {
     let command = "curl -A x -k -m 10 http://a/1 http://a/2 --next -A x --max-time 2.5 --connect-timeout 1 -d b=c http://a:80/1 -L -o f -sS";
     let text = converted(command).scenario;
-    let expected = "target: http://a\ntimeout: 10s\nconnect-timeout: 1s\ninsecure: true\nheaders:\n  User-Agent: x\nusers:";
+    let expected = "target: http://a\ntimeout: 10s\nconnect-timeout: 1s\nredirects: 10\ninsecure: true\nheaders:\n  User-Agent: x\nusers:";
     assert!(text.contains(expected), "{text}");
-    let expected = "journey:\n  - get: /1\n  - get: /2\n  # Redirects are not followed (-L): each hop would be a step of its own.\n  # Passed over, being about curl itself: -o -s -S.\n  - post: /1\n    form:\n      b: c\n";
+    let expected = "journey:\n  - get: /1\n  - get: /2\n  # -L: `redirects: 10` follows the redirects of every step, within the target's scheme, host and port.\n  # Passed over, being about curl itself: -o -s -S.\n  - post: /1\n    form:\n      b: c\n";
     assert!(text.ends_with(expected), "{text}");
     let names = journey("curl a/x?1 a/x?2 a/x --next -X POST a/x");
     assert!(names.contains("name: GET /x (2)") && names.contains("name: GET /x (3)"), "{names}");

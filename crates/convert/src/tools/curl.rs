@@ -48,7 +48,7 @@ pub(super) fn flag(row: &Row, means: Means) -> Meaning {
         Means::Http("2") => Meaning::Flag("--http2", Value::Switch),
         Means::Http(_) => Meaning::Nothing("leave it out: HTTP/2 is offered with TLS"),
         Means::Compressed => Meaning::Flag("-H", Value::Fixed("Accept-Encoding: gzip, deflate, br, zstd")),
-        Means::Location => NO_REDIRECTS,
+        Means::Location => FOLLOWED,
         Means::Head => Meaning::Flag("-m", Value::Fixed("HEAD")),
         Means::MaxTime => Meaning::Flag("--timeout", Value::Seconds),
         Means::ConnectTimeout => Meaning::Flag("--connect-timeout", Value::Seconds),

@@ -66,7 +66,7 @@ pub(super) static FORTIO: Tool = Tool {
         Row::new("", "p", "50,99", "which percentiles", NO_PRINT),
         Row::new("", "r", "0.001", "the resolution of its histogram", NO_PRINT),
         Row::new("", "offset", "0s", "where its histogram begins", NO_PRINT),
-        Row::new("", "L", "", REDIRECTS, NO_REDIRECTS),
+        Row::new("", "L", "", REDIRECTS, FOLLOWED),
         Row::new("", "keepalive", "", REUSE, Meaning::Flag("-H", Value::IfFalse("Connection: close"))),
         Row::new(
             "",

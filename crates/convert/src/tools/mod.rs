@@ -279,8 +279,9 @@ mod said {
     pub(super) const NO_OUTPUT: Meaning = Meaning::Nothing(
         "leave it out: each run leaves a folder with its report and records (--output writes other formats)",
     );
+    pub(super) const FOLLOWED: Meaning = Meaning::Flag("-L", Value::Switch);
     pub(super) const NO_REDIRECTS: Meaning =
-        Meaning::Nothing("leave it out: redirects are not followed, each hop would be a step of a scenario");
+        Meaning::Nothing("leave it out: redirects are not followed; -L follows up to 10, within the target");
     pub(super) const KEPT: Meaning =
         Meaning::Nothing("leave it out: connections are kept open and used again");
     pub(super) const CLOSED: Meaning = Meaning::Flag("-H", Value::Fixed("Connection: close"));

@@ -315,6 +315,7 @@ fn next_step(id: &ReasonId, kind: Kind) -> Option<&'static str> {
         }
         Rule(RuleId::SocketsHeld) => KEEP_FEWER_SOCKETS,
         Rule(RuleId::AllIssued) => "Let the run finish, or ask for fewer requests.",
+        Finding(FindingId::Redirects) => "Follow them by -L (`redirects: 10` in a scenario).",
         Finding(FindingId::SameHost) => "Put the generator on another machine, or pin each to its own cores.",
         _ => return None,
     })
@@ -462,6 +463,7 @@ mod tests {
                 FindingId::Overloaded,
                 FindingId::ClosedLoop,
                 FindingId::FixedWork,
+                FindingId::Redirects,
                 FindingId::SameHost,
             ] {
                 let next = next_step(&ReasonId::Finding(id.clone()), kind)

@@ -53,7 +53,7 @@ pub(crate) struct FindingContext<'a> {
 type Find = fn(&FindingContext) -> Option<Finding>;
 
 /// Every finding there is: its id, and how it is found.
-pub(crate) static ALL: [(FindingId, Find); 33] = [
+pub(crate) static ALL: [(FindingId, Find); 34] = [
     (FindingId::Aborted, run::aborted),
     (FindingId::Interrupted, run::interrupted),
     (FindingId::UnsentSteps, load::unsent_steps),
@@ -80,6 +80,7 @@ pub(crate) static ALL: [(FindingId, Find); 33] = [
     (FindingId::ShortRun, run::short_run),
     (FindingId::Censored, run::censored),
     (FindingId::Errors, run::errors),
+    (FindingId::Redirects, run::redirects),
     (FindingId::LongestGaps, pattern::longest_gaps),
     (FindingId::Periodic, pattern::periodic),
     (FindingId::FixedPopulation, pattern::fixed_population),

@@ -196,6 +196,21 @@ pub(super) fn errors(case: &FindingContext) -> Option<Finding> {
     })
 }
 
+/// Redirects are worth a warning where they are more than that share of the responses: the report is then one of redirects.
+const MOSTLY_REDIRECTS: f64 = 0.5;
+
+pub(super) fn redirects(case: &FindingContext) -> Option<Finding> {
+    let (n, of) = (case.evidence.requests.redirects, case.summary.measured.n);
+    let share = n as f64 / of as f64;
+    (n > 0 && !case.is_foreign()).then(|| Finding {
+        severity: if share > MOSTLY_REDIRECTS { Severity::Warning } else { Severity::Info },
+        evidence: vec![Run::Redirects { n, of }.into()],
+        value: Some(share),
+        n: of,
+        ..Finding::default()
+    })
+}
+
 pub(super) fn in_pause(case: &FindingContext) -> Option<Finding> {
     let n = case.evidence.kept.in_pause();
     (n > 0 && !case.is_foreign()).then(|| Finding {

@@ -96,6 +96,7 @@ tags! {
         "short-run" ShortRun "The run is too short to decide.",
         "censored" Censored "Requests without a response make percentiles lower bounds.",
         "errors" Errors "Requests failed.",
+        "redirects" Redirects "Responses were redirects, which were not followed.",
         "longest-gaps" LongestGaps "A few pauses change the arrival pattern.",
         "periodic" Periodic "The starts have a period.",
         "fixed-population" FixedPopulation "Counts over long windows vary less than those of independent users.",

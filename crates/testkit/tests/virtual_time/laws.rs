@@ -124,6 +124,7 @@ impl Of<'_> {
         let mut unseen = sessions.len();
         for arrival in self.plan.sessions_of(self.number, self.plan.shard) {
             let (asks, _) = walk(&self.group.journey, self.draws, arrival.k);
+            let asks = self.led(asks, sessions.get(&arrival.k).map_or(&[], |rows| rows));
             let Some(rows) = sessions.get(&arrival.k) else {
                 assert!(
                     asks.is_empty() || arrival.intended > stopped,
@@ -148,6 +149,18 @@ impl Of<'_> {
         }
         assert_eq!(unseen, 0, "sessions that nobody planned");
         self.check_session_rows(&sessions);
+    }
+
+    /// What a session asks for, those requests among it that redirects led to.
+    fn led(&self, mut asks: Vec<Ask>, rows: &[Record]) -> Vec<Ask> {
+        for (at, row) in rows.iter().enumerate() {
+            if self.group.journey.is_redirected(row.step) {
+                let before = asks[at - 1];
+                let step = self.group.journey.redirected(before.step).unwrap();
+                asks.insert(at, Ask { step, think: Nanos::ZERO, ..before });
+            }
+        }
+        asks
     }
 
     /// The requests are those of the journey, each due when the one before had ended and the user had thought.
@@ -182,6 +195,7 @@ impl Of<'_> {
             let mut counted = (0..rows.len()).filter(|&i| !passed_over(i)).map(|i| rows[i].outcome);
             let failed = counted.find(|&outcome| outcome != Outcome::Ok);
             let (asks, _) = walk(&self.group.journey, self.draws, *k);
+            let asks = self.led(asks, rows);
             let ends = told || (failed.is_some() && self.group.on_failure == OnFailure::EndSession);
             let expected = match failed {
                 Some(failed) => failed,
@@ -203,6 +217,7 @@ impl Of<'_> {
         let mut users: BTreeMap<u32, (Nanos, u64)> = BTreeMap::new();
         for (k, rows) in &rounds {
             let (asks, _) = walk(&self.group.journey, self.draws, *k);
+            let asks = self.led(asks, rows);
             assert!(rows.iter().all(|r| r.due == Trigger::User && r.arrived == r.intended), "{rows:?}");
             let user = rows[0].user;
             assert_eq!((k % stride, rows[0].k), (u64::from(user), *k));
@@ -230,7 +245,9 @@ impl Of<'_> {
         self.check_session_rows(&rounds);
         let Some(requests) = requests else { return };
         let made = |r: &&Record| r.started.is_some() || unmade(r);
-        let started = rounds.values().flatten().filter(made).count() as u64;
+        // The work counts what is asked for, and not where redirects lead.
+        let asked = |r: &&Record| !self.group.journey.is_redirected(r.step);
+        let started = rounds.values().flatten().filter(asked).filter(made).count() as u64;
         assert!(started <= requests);
         let cut =
             self.played.stopped.is_some() || self.played.told_to_stop.contains_key(&(self.number as u16));

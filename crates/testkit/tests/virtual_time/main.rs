@@ -12,6 +12,7 @@ mod lateness;
 mod laws;
 mod not_sent;
 mod queue;
+mod redirects;
 mod rig;
 mod sessions;
 mod thresholds;

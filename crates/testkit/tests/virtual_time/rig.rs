@@ -7,11 +7,13 @@ use headway_base::sink::Kept;
 use headway_base::{Nanos, Outcome};
 use headway_testkit::{Connect, Generator};
 use headway_workload::client::{ConnectionId, RequestId, SessionId};
+use headway_workload::journey::Journey;
 use headway_workload::plan::Connections;
 use headway_workload::{
     Action, Client, ConnectionEvent, Limits, Plan, RequestEvent, RequestKey, SessionControl, Shard,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How a request goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,6 +129,8 @@ pub struct Rig<C, R> {
     open: usize,
     /// Whether all connections are shared.
     shared: bool,
+    /// By group.
+    journeys: Vec<Arc<Journey>>,
     /// Requests that some connection carries, and whose each is.
     carried: BTreeMap<RequestId, SessionId>,
     /// The same the other way round.
@@ -156,6 +160,7 @@ where
             written: 0,
             lines: Vec::new(),
             open: 0,
+            journeys: plan.groups.iter().map(|group| group.journey.clone()).collect(),
             shared: plan.groups.iter().all(|group| group.connections == Connections::Shared),
             carried: BTreeMap::new(),
             sending: BTreeMap::new(),
@@ -417,7 +422,9 @@ where
         self.last.resize(self.last.len().max(slot + 1), None);
         match self.last[slot] {
             Some(last) if key.ordinal > 0 => {
-                let expected = (last.group, last.k, last.ordinal + 1);
+                // What a redirect leads to has the number of the request that was redirected.
+                let led = self.journeys[usize::from(key.group)].is_redirected(key.step);
+                let expected = (last.group, last.k, last.ordinal + u32::from(!led));
                 assert_eq!((key.group, key.k, key.ordinal), expected, "who has the slot");
             }
             _ => assert_eq!(key.ordinal, 0, "a session begins with its first request: {key:?}"),

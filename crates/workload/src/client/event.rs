@@ -36,7 +36,8 @@ pub struct RequestKey {
     /// Which round of the journey of this user, from 0.
     pub iteration: u32,
     /// Number of requests of the session before this one: 0 means that a new session begins in this slot. Requests
-    /// that found no connection are not among them.
+    /// that found no connection are not among them, nor those that redirects led to: these have the number of the one that was
+    /// redirected.
     pub ordinal: u32,
     /// Which repeat of the step, from 0.
     pub repeat: u32,
@@ -52,6 +53,9 @@ pub enum SessionControl {
     /// By its journey.
     #[default]
     Continue,
+    /// By the request that a redirect leads to, at once: a further one of the session, of the step that follows redirects of the present
+    /// one ([`Journey::redirected`](crate::journey::Journey::redirected)). By its journey where that follows none.
+    Redirect,
     /// It is over.
     EndSession,
     /// It is over, and its group begins no other: what all its sessions need has run out.

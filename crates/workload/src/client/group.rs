@@ -62,8 +62,9 @@ impl Group {
             _ => (None, None),
         };
         let users = level.as_ref().map_or(0, |l| l.most());
-        let plain = Plain::of(&group.journey, plan.draws(number))
-            .filter(|_| level.is_none() && group.connections == Connections::Shared);
+        let plain = Plain::of(&group.journey, plan.draws(number)).filter(|_| {
+            group.journey.is_single() && level.is_none() && group.connections == Connections::Shared
+        });
         Group {
             plain,
             connecting: group.is_connecting(),

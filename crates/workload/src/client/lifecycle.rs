@@ -164,9 +164,10 @@ impl<S: RecordSink> Client<S> {
     /// The session's current request.
     pub(super) fn sending(&mut self, id: SessionId) -> RequestKey {
         let session = self.sessions.of(id);
-        let closed = self.groups[usize::from(session.group)].is_closed();
-        let ordinal = session.sent;
-        session.sent += 1;
+        let group = &self.groups[usize::from(session.group)];
+        let (closed, redirected) = (group.is_closed(), group.journey.is_redirected(session.step));
+        let ordinal = session.sent - u32::from(redirected);
+        session.sent += u32::from(!redirected);
         RequestKey {
             session: id,
             k: session.k,
@@ -216,7 +217,9 @@ impl<S: RecordSink> Client<S> {
         let number = usize::from(session.group);
         let group = &mut self.groups[number];
         let opens_session = first && group.has_sessions() && !group.is_closed();
-        if let Some(left) = &mut group.left {
+        // The work counts what is asked for, wherever that is found.
+        let counts = !group.journey.is_redirected(session.step);
+        if let Some(left) = group.left.as_mut().filter(|_| counts) {
             *left -= 1;
             if *left == 0 {
                 self.dismiss(number, now);
@@ -250,7 +253,8 @@ impl<S: RecordSink> Client<S> {
         let session = self.sessions.of(id);
         let number = usize::from(session.group);
         // That its data has run out, and what that means, the scenario says: no failure.
-        let passed_over = outcome == Outcome::Unsent && then != SessionControl::Continue;
+        let ends = matches!(then, SessionControl::EndSession | SessionControl::StopGroup);
+        let passed_over = outcome == Outcome::Unsent && ends;
         if outcome != Outcome::Ok && !passed_over && session.failed.is_none() {
             session.failed = Some(outcome);
         }
@@ -259,8 +263,21 @@ impl<S: RecordSink> Client<S> {
             self.note_next();
             self.dismiss(number, now);
         }
-        let ends = then != SessionControl::Continue
-            || (outcome != Outcome::Ok && self.groups[number].on_failure == OnFailure::EndSession);
+        let redirected = match then {
+            SessionControl::Redirect => self.groups[number].journey.redirected(self.sessions.get(id).step),
+            _ => None,
+        };
+        if let Some(step) = redirected {
+            let session = self.sessions.of(id);
+            if self.stopping {
+                session.failed.get_or_insert(Outcome::Unfinished);
+                return self.session_over(id, Nanos::ZERO, now);
+            }
+            (session.step, session.goes_on) = (step, true);
+            return self.think_until(id, now, now);
+        }
+        let ends =
+            ends || (outcome != Outcome::Ok && self.groups[number].on_failure == OnFailure::EndSession);
         if ends {
             return self.session_over(id, Nanos::ZERO, now);
         }

@@ -570,7 +570,11 @@ impl<S: RecordSink> Client<S> {
     fn is_too_late(&self, who: Who, now: Nanos) -> bool {
         let refused = match who {
             Who::Arrival(group) => self.groups[group].refuses(0),
-            Who::Waiting(id) => self.group_of(id).refuses(self.sessions.get(id).ordinal),
+            Who::Waiting(id) => {
+                let (group, session) = (self.group_of(id), self.sessions.get(id));
+                // What was asked for is looked for to the end, wherever redirects lead.
+                group.refuses(session.ordinal) && !group.journey.is_redirected(session.step)
+            }
         };
         refused || self.stopping || now > self.last_of(who)
     }

@@ -138,6 +138,8 @@ impl<S: RecordSink> Client<S> {
         let done = group.left == Some(0);
         let to_go = self.sessions.all_where(|session| {
             let idle = match session.state {
+                // What was asked for is still looked for where a redirect said.
+                State::Thinking | State::Waiting if group.journey.is_redirected(session.step) => false,
                 State::Away | State::Leaving | State::Thinking => true,
                 State::Waiting => done,
                 State::Busy | State::HandedOff | State::Free => false,

@@ -5,6 +5,7 @@
 use super::cookies::Jar;
 use super::encode::Kind;
 use super::names::Names;
+use super::redirect::Hop;
 
 /// What one session remembers. Empty it holds nothing on the heap.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,7 @@ struct Kept {
     /// By number of the name.
     values: Vec<Value>,
     jar: Jar,
+    hop: Option<Hop>,
 }
 
 #[derive(Clone, Default)]
@@ -52,6 +54,7 @@ impl Memory {
                 value.unset();
             }
             kept.jar.clear();
+            kept.hop = None;
         }
     }
 
@@ -94,6 +97,16 @@ impl Memory {
     #[inline]
     pub(super) fn jar(&self) -> Option<&Jar> {
         self.0.as_ref().map(|kept| &kept.jar).filter(|jar| !jar.is_empty())
+    }
+
+    /// Where the last redirect led to.
+    #[inline]
+    pub(super) fn hop(&self) -> Option<&Hop> {
+        self.0.as_ref()?.hop.as_ref()
+    }
+
+    pub(super) fn set_hop(&mut self, hop: Hop) {
+        self.0.get_or_insert_default().hop = Some(hop);
     }
 
     pub(super) fn jar_mut(&mut self) -> &mut Jar {

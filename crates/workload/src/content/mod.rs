@@ -23,6 +23,7 @@ mod names;
 mod pointer;
 mod reader;
 mod reason;
+mod redirect;
 mod render;
 mod script;
 mod shown;

@@ -10,6 +10,7 @@ use super::finder::{Extract, Place};
 use super::memory::Memory;
 use super::pointer::{Found, said};
 use super::reason::{Fault, Reason};
+use super::redirect::{LOCATION, REDIRECTS};
 use super::script::{RenderContext, Script};
 use super::shown::{shown, shown_body, shown_header};
 use super::step::Step;
@@ -241,6 +242,22 @@ impl Script {
         let step = &self.steps[usize::from(reader.step)];
         if self.keeps_cookies {
             self.keep_cookies(visit, &reader, memory);
+        }
+        if step.follows && REDIRECTS.contains(&reader.status) {
+            let location = reader.header(step, LOCATION).next().map(String::from_utf8_lossy);
+            match location.map(|location| self.hop(visit, reader.status, &location, memory)) {
+                // Without a place to go to it is an answer as any other.
+                None => {}
+                Some(Ok(hop)) => {
+                    self.missed(reader.step, memory);
+                    memory.set_hop(hop);
+                    return Reading { then: SessionControl::Redirect, ..Reading::good(None) };
+                }
+                Some(Err(fault)) => {
+                    self.missed(reader.step, memory);
+                    return self.bad(Outcome::Check, step, fault);
+                }
+            }
         }
         let good = step.expect.status.as_ref().map_or(reader.status < 400, |set| set.contains(reader.status));
         if !good {

@@ -6,15 +6,20 @@ use super::data::{AtEnd, Data};
 use super::encode::Unfit;
 use super::memory::Memory;
 use super::reason::{Fault, Reason};
+use super::redirect::{self, Hop};
 use super::script::{RenderContext, Script};
 use super::shown::{counted, shown, shown_header};
 use super::step::Step;
 use super::values::{Values, Why};
-use crate::client::SessionControl;
+use crate::client::{RequestKey, SessionControl};
 use crate::redact::Redactor;
 use crate::request::Request;
 use headway_base::{KnownFailure, Outcome};
+use std::fmt::Write as _;
 use std::ops::Range;
+
+/// The header that names the trace (W3C Trace Context).
+pub(super) const TRACEPARENT: &str = "traceparent";
 
 /// A request that is put together again and again.
 #[derive(Clone, Default)]
@@ -128,18 +133,37 @@ impl Script {
         let mut values = Values::new(self, visit, memory);
         draft.clear();
         draft.method = &step.method;
+        let hop = memory.hop().filter(|_| step.is_redirected);
+        let gets = hop.is_some_and(|hop| hop.gets);
+        if gets {
+            draft.method = "GET";
+        }
         let refuse = |why, part| self.refusal(step, visit, memory, why, part);
-        values.path(step, &mut draft.text).map_err(|why| refuse(why, Part::Path))?;
+        match hop {
+            Some(hop) => draft.text.push_str(&hop.path),
+            None => values.path(step, &mut draft.text).map_err(|why| refuse(why, Part::Path))?,
+        }
         draft.path_end = draft.text.len();
         for header in &step.headers {
+            if gets && redirect::is_of_body(&header.name) {
+                continue;
+            }
             let start = draft.text.len();
             values
                 .pieces(&header.value, &mut draft.text)
                 .map_err(|why| refuse(why, Part::Header(&header.name)))?;
             draft.headers.push((&header.name, start..draft.text.len()));
         }
+        if let Some(traces) = self.traces {
+            let RequestKey { group, k, ordinal, .. } = *visit.sending;
+            let start = draft.text.len();
+            // Writing to a text does not fail.
+            let _ = write!(draft.text, "{}", traces.header(group, k, ordinal, hop.map_or(0, Hop::number)));
+            draft.headers.push((TRACEPARENT, start..draft.text.len()));
+        }
         if let Some(content_type) = &step.body.content_type
             && !step.gives_type
+            && !gets
         {
             draft.header("Content-Type", content_type);
         }
@@ -147,6 +171,9 @@ impl Script {
             && !step.gives_cookie
         {
             self.cookies(jar, visit, draft);
+        }
+        if gets {
+            return Ok(());
         }
         values.body(step, &mut draft.body).map_err(|why| refuse(why, Part::Body))
     }
@@ -169,14 +196,23 @@ impl Script {
 
     /// The path of a visit's request without its query: what its cookies go by.
     pub(super) fn path_of(&self, visit: &RenderContext<'_>, memory: &Memory) -> String {
+        let mut path = self.path_and_query_of(visit, memory);
+        path.truncate(path.find('?').unwrap_or(path.len()));
+        path
+    }
+
+    /// The path and query of a visit's request, once more.
+    pub(super) fn path_and_query_of(&self, visit: &RenderContext<'_>, memory: &Memory) -> String {
         let step = &self.steps[usize::from(visit.sending.step)];
+        if let Some(hop) = memory.hop().filter(|_| step.is_redirected) {
+            return hop.path.clone();
+        }
         let mut path = String::new();
         let mut values = Values::new(self, visit, memory);
         // What was rendered before can be rendered again; if not, there was no request to set a cookie.
         if values.path(step, &mut path).is_err() {
             path.clear();
         }
-        path.truncate(path.find('?').unwrap_or(path.len()));
         path
     }
 
@@ -234,7 +270,8 @@ impl Script {
 
     /// A value that no response has given, and whose it was to give.
     fn unset(&self, name: u16, place: String) -> String {
-        let givers = self.steps.iter().filter(|step| step.extracts.iter().any(|e| e.name == name));
+        let written = self.steps.iter().filter(|step| !step.is_redirected);
+        let givers = written.filter(|step| step.extracts.iter().any(|e| e.name == name));
         let givers: Vec<&str> = givers.map(Step::name).collect();
         let name = self.names.extracted_name(name);
         match &givers[..] {

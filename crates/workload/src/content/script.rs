@@ -5,12 +5,15 @@ use super::data::Data;
 use super::memory::Memory;
 use super::names::Names;
 use super::reader::Reader;
+use super::redirect;
 use super::step::Step;
 use crate::client::RequestKey;
 use crate::redact::{Place, Redactor};
 use crate::request::Request;
 use crate::target::{Endpoint, Target};
 use headway_base::random::{Stream, streams};
+use headway_base::trace::Traces;
+use url::Url;
 
 /// Bytes of a body that are kept unless the caller says otherwise.
 const MAX_BODY: u64 = 64 << 20;
@@ -46,7 +49,13 @@ pub struct Script {
     /// Stands before every path that is no link; does not end in a slash.
     pub(super) base_path: String,
     pub(super) site: Site,
+    /// The root of the target as a URL, if it is one of HTTP.
+    pub(super) root: Option<Url>,
     pub(super) keeps_cookies: bool,
+    /// How many redirects are followed one after the other.
+    pub(super) most_redirects: u32,
+    /// Where requests name the trace that they are of.
+    pub(super) traces: Option<Traces>,
     needs_memory: bool,
     max_body: u64,
     pub(super) redactor: Redactor,
@@ -71,7 +80,10 @@ impl Script {
             uuids: Stream::new(0, streams::UUID),
             base_path: String::new(),
             site: Site::default(),
+            root: None,
             keeps_cookies,
+            most_redirects: 0,
+            traces: None,
             max_body: MAX_BODY,
             redactor: Redactor::default(),
             secret_cells: Vec::new(),
@@ -86,8 +98,43 @@ impl Script {
         Script::new(vec![Step::of(&name, request)], Vec::new(), Names::new(), &[1])
     }
 
+    /// Follows up to `most` redirects one after the other; 0 follows none. Requests that redirects lead to are of steps of their own, which stand
+    /// behind the others in the same order ([`Journey::following`](crate::journey::Journey::following)), and sessions keep cookies.
+    /// Call once.
+    pub fn following(mut self, most: u32) -> Script {
+        if most == 0 {
+            return self;
+        }
+        self.most_redirects = most;
+        self.steps.iter_mut().for_each(Step::follow);
+        let redirected: Vec<Step> = self.steps.iter().map(Step::redirected).collect();
+        self.fixed.extend(redirected.iter().map(Step::is_fixed));
+        self.steps.extend(redirected);
+        (self.keeps_cookies, self.needs_memory) = (true, true);
+        self
+    }
+
+    /// Sends with every request a header `traceparent` (W3C Trace Context): a trace for each session, by the seed.
+    pub fn tracing(mut self) -> Script {
+        self.traces = Some(Traces::new(0));
+        self.fixed.fill(false);
+        self
+    }
+
+    /// Whether requests name the trace that they are of.
+    pub fn is_tracing(&self) -> bool {
+        self.traces.is_some()
+    }
+
+    /// Whether requests of that step are those that redirects lead to.
+    #[inline]
+    pub fn is_redirected(&self, step: u16) -> bool {
+        self.steps[usize::from(step)].is_redirected
+    }
+
     /// With the draws of that seed; 0 unless it is given.
     pub fn with_seed(mut self, seed: u64) -> Script {
+        self.traces = self.traces.map(|_| Traces::new(seed));
         (self.rows, self.uuids) = (Stream::new(seed, streams::ROW), Stream::new(seed, streams::UUID));
         self
     }
@@ -101,6 +148,7 @@ impl Script {
             Endpoint::Unix(_) => "localhost".to_owned(),
         };
         self.site = Site { host, tls: target.tls() };
+        self.root = redirect::root(self.site.tls, &target.authority);
         self
     }
 

@@ -5,6 +5,8 @@ use super::encode::{Encoding, is_header_value, is_token};
 use super::expect::{BodyTest, Expect, StatusSet};
 use super::finder::{Extract, Place};
 use super::pointer::Tree;
+use super::redirect::{LOCATION, REDIRECTS};
+use super::render::TRACEPARENT;
 use super::template::{Piece, Run, Source, Template, push_fixed};
 use crate::request::Request;
 
@@ -41,6 +43,10 @@ pub struct Step {
     pub(super) sees_cookies: bool,
     pub(super) gives_cookie: bool,
     pub(super) gives_type: bool,
+    /// Whether its redirects are followed.
+    pub(super) follows: bool,
+    /// Whether its requests are those that redirects lead to.
+    pub(super) is_redirected: bool,
 }
 
 /// What is wrong with a part of a step.
@@ -161,6 +167,8 @@ impl Step {
             sees_cookies: false,
             gives_cookie: false,
             gives_type: false,
+            follows: false,
+            is_redirected: false,
         }
     }
 
@@ -257,6 +265,11 @@ impl Step {
         &self.name
     }
 
+    /// Whether it has a header `traceparent` of its own.
+    pub fn names_a_trace(&self) -> bool {
+        self.headers.iter().any(|header| header.name.eq_ignore_ascii_case(TRACEPARENT))
+    }
+
     /// Its method.
     pub fn method(&self) -> &str {
         &self.method
@@ -306,7 +319,24 @@ impl Step {
 
     /// Whether its requests are the same for every session, cookies aside.
     pub fn is_fixed(&self) -> bool {
-        self.sources().is_empty()
+        !self.is_redirected && self.sources().is_empty()
+    }
+
+    /// Follows redirects from now on, unless it looks at them itself: it expects such a status, or its extracts and checks are about
+    /// Location or a cookie.
+    pub(super) fn follow(&mut self) {
+        let expects = |status| self.expect.status.as_ref().is_some_and(|set| set.contains(status));
+        let looks = self.watched.iter().any(|name| name.eq_ignore_ascii_case(LOCATION)) || self.sees_cookies;
+        if !REDIRECTS.into_iter().any(expects) && !looks {
+            watch(&mut self.watched, LOCATION);
+            self.follows = true;
+        }
+    }
+
+    /// The step of the requests that its redirects lead to.
+    pub(super) fn redirected(&self) -> Step {
+        let name = format!("{} (redirected)", self.name);
+        Step { name, is_redirected: true, ..self.clone() }
     }
 }
 

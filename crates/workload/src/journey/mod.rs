@@ -68,6 +68,8 @@ pub struct Journey {
     mean_asks: f64,
     mean_think_s: f64,
     single: bool,
+    /// Where redirects are followed: how many steps there are, of which none is made because of one.
+    written: Option<u16>,
 }
 
 /// Repeats may lie within one another so deep, the repeat of a step included.
@@ -124,6 +126,7 @@ impl Journey {
             longest: size.most,
             mean_asks: size.mean,
             mean_think_s: size.think_s,
+            written: None,
         })
     }
 
@@ -137,7 +140,32 @@ impl Journey {
             mean_asks: 1.0,
             mean_think_s: 0.0,
             single: true,
+            written: None,
         }
+    }
+
+    /// The same where redirects are followed: what a redirect of step i leads to is a request of step i + `steps`, `steps` being the number
+    /// of steps that are written. A session may then have requests beyond those that [`longest`](Journey::longest) counts.
+    #[must_use]
+    pub fn following(self, steps: u16) -> Journey {
+        Journey { written: Some(steps), single: false, ..self }
+    }
+
+    /// Where redirects are followed: the number of the first step whose requests they lead to.
+    pub fn redirected_from(&self) -> Option<u16> {
+        self.written
+    }
+
+    /// The step of the request that a redirect of this one leads to; none where redirects are not followed.
+    #[inline]
+    pub fn redirected(&self, step: u16) -> Option<u16> {
+        self.written.map(|steps| if step < steps { step + steps } else { step })
+    }
+
+    /// Whether requests of that step are made because of a redirect.
+    #[inline]
+    pub fn is_redirected(&self, step: u16) -> bool {
+        self.written.is_some_and(|steps| step >= steps)
     }
 
     /// What it was made from.
@@ -145,12 +173,12 @@ impl Journey {
         &self.nodes
     }
 
-    /// Whether every session is one request.
+    /// Whether every session is one request, whatever answers say.
     pub fn is_single(&self) -> bool {
         self.single
     }
 
-    /// Most requests of one session.
+    /// Most requests of one session, without those that redirects lead to.
     pub fn longest(&self) -> u64 {
         self.longest
     }

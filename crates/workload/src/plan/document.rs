@@ -49,6 +49,9 @@ pub struct GroupDocument {
     pub new_connections: bool,
     /// Whether a failed request ends its session.
     pub failure_ends_session: bool,
+    /// Where redirects are followed: the number of the first step whose requests they lead to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirected_from: Option<u16>,
     /// Least time from one journey to the next, as a distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<String>,
@@ -209,6 +212,7 @@ impl GroupDocument {
             own_connections: group.connections == Connections::PerUser,
             new_connections: group.connections == Connections::PerRequest,
             failure_ends_session: group.on_failure == OnFailure::EndSession,
+            redirected_from: group.journey.redirected_from(),
             pace: group.pace.as_ref().map(Dist::to_string),
         }
     }
@@ -242,10 +246,14 @@ impl GroupDocument {
             SourceDocument::Connecting { .. } => Source::Connecting { level: Arc::new(level(phases)) },
         };
         let nodes = self.journey.iter().map(NodeDocument::node).collect::<Result<Vec<_>, _>>()?;
+        let journey = Journey::new(&nodes, law(&self.think)?).map_err(|e| e.to_string())?;
         Ok(Group {
             name: self.name.clone(),
             source,
-            journey: Arc::new(Journey::new(&nodes, law(&self.think)?).map_err(|e| e.to_string())?),
+            journey: Arc::new(match self.redirected_from {
+                Some(steps) => journey.following(steps),
+                None => journey,
+            }),
             connections: match (self.own_connections, self.new_connections) {
                 (_, true) => Connections::PerRequest,
                 (true, false) => Connections::PerUser,

@@ -94,6 +94,12 @@ fn text(of: &Run) -> String {
                 kinds.join(", ")
             )
         }
+        Run::Redirects { n, of } => format!(
+            "{} of {} requests ({}) ended with a redirect, which was not followed.",
+            count(*n),
+            count(*of),
+            share_of(*n, *of)
+        ),
         Run::InPause { n } => format!(
             "{} arrivals started within a pause of the plan and were counted as its beginning.",
             count(*n)

@@ -72,13 +72,29 @@ pub(super) fn file(
     for (at, (group, coming)) in written.zip(coming).enumerate() {
         groups.extend(journeys.of(at).and_then(|journey| self::group(group, coming, journey, reader)));
     }
+    if settings.redirects > 0 {
+        followed(file, &mut groups, journeys.steps.len(), reader);
+    }
+    if let (true, Some(step)) =
+        (settings.traceparent, journeys.steps.iter().find(|step| step.names_a_trace()))
+    {
+        let title = format!("step {} has a header traceparent of its own", step.name());
+        let problem = Problem::new(file.keys.at("traceparent"), title);
+        reader.problems.push(problem.help("leave one of them out"));
+    }
     if !reader.problems.is_empty() {
         return None;
     }
     let longest: Vec<u64> = groups.iter().map(|group| group.journey.longest()).collect();
     let data = data.into_iter().map(|set| set.data).collect();
-    let Journeys { steps, labels, names, .. } = journeys;
-    let mut script = Script::new(steps, data, names, &longest).with_redactor(redactor.clone());
+    let Journeys { steps, mut labels, names, .. } = journeys;
+    let written = steps.len();
+    let mut script = Script::new(steps, data, names, &longest).following(settings.redirects);
+    labels.extend(script.steps()[written..].iter().map(|step| step.name().to_owned()));
+    if settings.traceparent {
+        script = script.tracing();
+    }
+    script = script.with_redactor(redactor.clone());
     if let Some(target) = &target {
         script = script.with_target(target);
     }
@@ -104,6 +120,25 @@ pub(super) fn file(
         tree: Tree { kind: Kind::Null, span: Span::default() },
         secrets: Vec::new(),
     })
+}
+
+/// Redirects of these groups are followed; so many steps are written.
+fn followed(file: &written::File, groups: &mut [Group], steps: usize, reader: &mut Reader<'_>) {
+    let at = file.keys.at("redirects");
+    if groups.iter().any(|group| matches!(group.source, Connecting { .. })) {
+        let problem = Problem::new(
+            at,
+            "sockets that are kept connecting send one request each, and follow no redirect",
+        );
+        return reader.problems.push(problem.help("leave redirects out"));
+    }
+    let Some(steps) = u16::try_from(steps).ok().filter(|&steps| steps <= u16::MAX / 2) else {
+        let problem = Problem::new(at, format!("of {steps} steps no redirects can be followed"));
+        return reader.problems.push(problem.help(format!("write {} steps at most", u16::MAX / 2)));
+    };
+    for group in groups {
+        group.journey = Arc::new(Journey::clone(&group.journey).following(steps));
+    }
 }
 
 fn constants(file: &written::File, names: &mut Names, reader: &mut Reader<'_>) {

@@ -14,6 +14,9 @@ use headway_base::{Answer, Nanos};
 /// Most connections that a file may ask for, as `-c`.
 const MOST_CONNECTIONS: u64 = 10_000_000;
 
+/// Most redirects of one request that may be followed.
+const MOST_REDIRECTS: u64 = 50;
+
 /// Most requests at once on a connection that may be asked for.
 const MOST_STREAMS: u64 = 1_000_000;
 
@@ -72,7 +75,10 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
         }
         return;
     }
-    for key in ["http", "headers", "insecure"].into_iter().filter(|key| file.keys.has(key)) {
+    for key in ["http", "headers", "insecure", "redirects", "traceparent"]
+        .into_iter()
+        .filter(|key| file.keys.has(key))
+    {
         let problem = Problem::new(
             file.keys.at(key),
             format!("a target of {name} takes plain bytes, and has no {key}"),
@@ -157,6 +163,19 @@ fn connecting(file: &written::File, target: &Target, reader: &mut Reader<'_>) {
             reader.problems.push(Problem::new(resolve.span, title).help("name these, or leave it out"));
         }
     }
+}
+
+/// How many redirects are followed.
+fn redirects(file: &written::File, reader: &mut Reader<'_>) -> u32 {
+    let Some(redirects) = &file.redirects else { return 0 };
+    if redirects.value > MOST_REDIRECTS {
+        let title = format!("{} redirects of one request are too many to follow", redirects.value);
+        reader.problems.push(
+            Problem::new(redirects.span, title)
+                .help(format!("write a number from 0 (none are followed) to {MOST_REDIRECTS}")),
+        );
+    }
+    redirects.value.min(MOST_REDIRECTS) as u32
 }
 
 /// What TLS needs besides the host.
@@ -251,6 +270,8 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
         max_wait: time(&file.max_wait),
         drain: time(&file.drain),
         max_body: file.max_body.as_ref().map(|size| size.value),
+        redirects: redirects(file, reader),
+        traceparent: file.traceparent.as_ref().is_some_and(|flag| flag.value),
         insecure: file.insecure.as_ref().map(|flag| flag.value),
         tls: tls(file, reader),
         routes: Routes {
