@@ -265,9 +265,9 @@ const DNS_PORT: u16 = 53;
 /// Whether a URL of DNS asks for one name, and for a type if for anything besides.
 fn is_question(url: &Url) -> bool {
     let name = url.path().strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'));
-    name && url
-        .query()
-        .is_none_or(|query| query.strip_prefix("type=").is_some_and(|kind| !kind.is_empty() && !kind.contains('&')))
+    name && url.query().is_none_or(|query| {
+        query.strip_prefix("type=").is_some_and(|kind| !kind.is_empty() && !kind.contains('&'))
+    })
 }
 
 fn percent_decode(text: &str) -> Vec<u8> {

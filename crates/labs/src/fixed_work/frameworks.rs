@@ -163,9 +163,9 @@ pub fn table(all: &[Played]) -> Table {
         source: "O'Hara",
         quantities: quantities([
             ("work s", 2),
-            ("rank", 0),
+            ("by work", 0),
             ("users/s", 1),
-            ("rank of rate", 0),
+            ("by rate", 0),
             ("p99.99", 1),
         ]),
         rows: FRAMEWORKS.iter().enumerate().map(row).collect(),
@@ -175,12 +175,13 @@ pub fn table(all: &[Played]) -> Table {
 
 /// What the two lists say, whether they agree, and whether the printed ones do.
 pub fn notes(all: &[Played]) -> Vec<String> {
-    let Some(ours) = Lists::ours(all) else { return Vec::new() };
+    let mut notes = kneeless(all);
+    let Some(ours) = Lists::ours(all) else { return notes };
     let printed = Lists::printed();
-    let mut notes = vec![
+    notes.extend([
         format!("Frameworks by fixed work: {}.", said(&ours, List::Work, "s")),
         format!("By the highest rate with p99 <= {BOUND_MS} ms: {}.", said(&ours, List::Rate, "users/s")),
-    ];
+    ]);
     let (here, there) = (ours.reversed(), printed.reversed());
     notes.push(if here.is_empty() {
         "The two lists do not contradict each other: no framework that is known to be faster in one is known to be slower in the other."
@@ -203,6 +204,22 @@ pub fn notes(all: &[Played]) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// The frameworks of which some replications show no highest rate: their means are of the others.
+fn kneeless(all: &[Played]) -> Vec<String> {
+    let of = |(i, one): (usize, &Framework)| {
+        let played = all.iter().filter_map(|played| played.frameworks.get(i));
+        let none = played.filter(|listed| listed.rates[0].is_none()).count();
+        (none > 0).then(|| {
+            format!(
+                "{}: {none} of {} replications show no highest rate with p99 <= {BOUND_MS} ms among the rates played; they are left out.",
+                one.name,
+                all.len()
+            )
+        })
+    };
+    FRAMEWORKS.iter().enumerate().filter_map(of).collect()
 }
 
 /// The frameworks of a list in order, each with its interval; ties at the end.

@@ -236,6 +236,13 @@ fn both_lists_are_those_of_the_reference_and_disagree() {
     said(&notes, "By fixed work O'Hara printed the same for Spring and Micronaut; here");
     assert!(said(&notes, "Frameworks by fixed work: Quarkus 1").ends_with("s."));
     said(&notes, "By the highest rate with p99 <= 100 ms: Quarkus 16");
+    assert!(!notes.iter().any(|note| note.contains("show no highest rate")), "{notes:?}");
+    let mut kneeless = all;
+    kneeless[2].frameworks[1].rates[0] = None;
+    said(
+        &super::notes::notes(&kneeless),
+        "Ktor: 1 of 6 replications show no highest rate with p99 <= 100 ms",
+    );
 }
 
 /// Without a cold start fixed work ranks as the objective does; of equal frameworks nothing is told apart.
