@@ -45,6 +45,8 @@ COLUMNS = {
     "arrived_ns": (pa.int64(), True),
     "group": (pa.uint16(), True),
     "unread_ns": (pa.int64(), True),
+    # With --traceparent only.
+    "trace_id": (pa.string(), True),
 }
 OUTCOMES = set(
     "ok status check protocol too-large timeout connect-timeout refused reset dns tls local-limit shed cancelled "
@@ -137,6 +139,7 @@ def broken_promises(table):
         ("a negative wait", pc.less(table["wait_ns"], 0)),
         ("a negative connect", pc.less(table["connect_ns"], 0)),
         ("a negative TLS handshake", pc.less(table["tls_ns"], 0)),
+        *([("sent without its trace", pc.and_(pc.is_valid(table["sent_ns"]), pc.is_null(table["trace_id"])))] if "trace_id" in table.column_names else []),
         ("a count of 0", pc.equal(table["count"], 0)),
         ("several arrivals in one row that started", pc.and_(pc.greater(table["count"], 1), pc.is_valid(table["started_ns"]))),
     ]

@@ -86,13 +86,13 @@ def scenario(tmp):
             "what nginx saw of the scenario",
         )
         ended = run(f"{site.url}/elsewhere", *LOAD, "-L", tmp=tmp, name="elsewhere")
-        advised(ended, "check", "redirect-elsewhere", f"http://127.0.0.1:{site.other}/new", "`headway run` the URL")
+        advised(ended, "check", "redirect-elsewhere", f"redirected to http://127.0.0.1:{site.other}", "`headway run` a URL of the place")
         expect(not any(line.startswith(str(site.other)) for line in site.seen()), "something was sent to the other port")
         ended = run(f"{site.url}/circle", *LOAD, "-L", tmp=tmp, name="circle")
         advised(ended, "check", "too-many-redirects", "curl -vL")
         conserved(ended.summary)
         equal(ended.summary["measured"]["n"], sum(site.seen().values()), "requests, and those that nginx saw")
-        for name, value, part in [("many", "51", "a number from 0"), ("word", "true", "a whole number")]:
+        for name, value, part in [("many", "51", "a number from 0"), ("word", "true", "is not a count")]:
             (tmp / f"{name}.yaml").write_text(f"target: {site.url}\nredirects: {value}\nusers: {{ at-once: 1 }}\njourney: [ {{ get: / }} ]\n")
             contains(flat(run(tmp / f"{name}.yaml", tmp=tmp, name=name).exits(2).err), part, f"redirects: {value}")
         contains(flat(run(site.url, "--connecting", "4", "-d", "1s", "-L", tmp=tmp, name="connecting").exits(2).err), "follow no redirect", "stderr")

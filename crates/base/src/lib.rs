@@ -19,6 +19,7 @@ pub mod special;
 pub mod station;
 pub mod time;
 pub mod time_scale;
+pub mod trace;
 pub mod units;
 
 pub use answer::Answer;

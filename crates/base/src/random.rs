@@ -19,6 +19,10 @@ pub mod streams {
     pub const ROW: &str = "row";
     /// Unique identifiers in requests.
     pub const UUID: &str = "uuid";
+    /// Identifiers of traces.
+    pub const TRACE: &str = "trace";
+    /// Identifiers of requests as parents in traces.
+    pub const PARENT: &str = "parent";
     /// The seed of a group of users after the first.
     pub const GROUP: &str = "group";
     /// Arrivals of a replay of what was observed.

@@ -300,6 +300,10 @@ pub struct RunArgs {
     /// Follow redirects, up to 10 of one request, within the scheme, host and port of the URL; each is a request of its own
     #[arg(help_heading = "Request", short = 'L', long)]
     pub location: bool,
+    /// Send a header traceparent (W3C Trace Context) with every request, by the seed: one trace for each session, in the column trace_id of
+    /// the log
+    #[arg(help_heading = "Request", long)]
+    pub traceparent: bool,
     /// Accept any TLS certificate
     #[arg(short = 'k', long)]
     pub insecure: bool,

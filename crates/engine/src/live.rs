@@ -222,6 +222,7 @@ impl Live {
         let several = protocols.at_once(self.target.tls()) > 1;
         manifest.asked.streams = several.then_some(protocols.streams);
         manifest.asked.spread = self.spread;
+        manifest.asked.traceparent = self.script.is_tracing();
         let collector = kept.collector(spec, &manifest, threads as usize, observers)?;
         let (intake, mut batches) = channel();
         let config = headway_live::Config {

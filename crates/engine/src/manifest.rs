@@ -106,7 +106,8 @@ impl Manifest {
             (metadata::ZERO_UNIX_NS, self.zero_unix_ns.to_string()),
             (metadata::COMMAND, self.command.clone()),
         ];
-        Ok(entries.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
+        let traces = self.asked.traceparent.then(|| (metadata::TRACES, self.plan.seed.to_string()));
+        Ok(entries.into_iter().chain(traces).map(|(k, v)| (k.to_owned(), v)).collect())
     }
 
     /// As it is written down.

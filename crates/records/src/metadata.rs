@@ -19,5 +19,7 @@ pub const STEPS: &str = "headway.steps";
 /// The plan's zero on the wall clock: nanoseconds since 1970-01-01 UTC, in decimal. [`merge`](crate::merge()) moves
 /// the rows of logs with different zeros to the first one's.
 pub const ZERO_UNIX_NS: &str = "headway.zero_unix_ns";
+/// The seed of the traces, in decimal, where requests named the trace that they were of: the log has the column `trace_id` then.
+pub const TRACES: &str = "headway.traces";
 /// The command line that made the log.
 pub const COMMAND: &str = "headway.command";

@@ -17,6 +17,9 @@ use headway_base::{Kind, Nanos, Outcome, Record, Short, Stamp, Trigger};
 use crate::metadata::{self, Metadata};
 
 mod cells;
+mod traces;
+
+use traces::TraceIds;
 
 use cells::{flag, nullable, required, words, words_or_none};
 
@@ -35,6 +38,11 @@ pub trait Column: Sync {
     fn nullable(&self) -> bool;
     /// An empty builder for this column's cells, with room for `capacity` rows.
     fn builder(&'static self, capacity: usize) -> Box<dyn Cells>;
+    /// The same for a log with that metadata; none where such a log does not have the column, which only a nullable one may lack.
+    fn builder_for(&'static self, metadata: &Metadata, capacity: usize) -> Option<Box<dyn Cells>> {
+        let _ = metadata;
+        Some(self.builder(capacity))
+    }
     /// Fills this column's field of each row from `cells`, which are as many and of this column's type. Null leaves
     /// the field as [`blank`] has it.
     ///
@@ -52,7 +60,7 @@ pub trait Cells: Send {
 }
 
 /// Every column, in the order of the file, in which a reader fills rows too.
-pub static ALL: [&'static dyn Column; 26] = [
+pub static ALL: [&'static dyn Column; 27] = [
     &required::<UInt64Type, _, _>(
         "k",
         "number of the arrival or session, from 0, over the whole plan",
@@ -217,6 +225,7 @@ pub static ALL: [&'static dyn Column; 26] = [
         |row| row.unread.get().map(|span| span.0),
         |row, ns| row.unread = Nanos(ns).into(),
     ),
+    &TraceIds,
 ];
 
 const OUTCOMES: [&str; Outcome::ALL.len()] = {
@@ -242,9 +251,10 @@ pub const fn blank() -> Record {
     Record { unread: Short::UNKNOWN, ..Record::never_started(0, Nanos::ZERO, Nanos::ZERO, Outcome::Ok) }
 }
 
-/// The Arrow schema of a log: every column, and `metadata` with the version added.
+/// The Arrow schema of a log: every column that it has, and `metadata` with the version added.
 pub fn arrow_schema(metadata: &Metadata) -> SchemaRef {
-    let fields: Vec<Field> = ALL.iter().map(|c| Field::new(c.name(), c.data_type(), c.nullable())).collect();
+    let columns = ALL.iter().filter(|column| column.builder_for(metadata, 0).is_some());
+    let fields: Vec<Field> = columns.map(|c| Field::new(c.name(), c.data_type(), c.nullable())).collect();
     let mut texts = metadata.clone();
     texts.insert(metadata::SCHEMA.to_string(), VERSION.to_string());
     Arc::new(Schema::new_with_metadata(fields, texts))

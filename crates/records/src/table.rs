@@ -19,7 +19,8 @@ pub(crate) struct Table {
 impl Table {
     /// An empty table with room for `capacity` rows.
     pub(crate) fn new(metadata: &Metadata, capacity: usize) -> Table {
-        let columns = schema::ALL.iter().map(|column| column.builder(capacity)).collect();
+        let columns =
+            schema::ALL.iter().filter_map(|column| column.builder_for(metadata, capacity)).collect();
         Table { schema: schema::arrow_schema(metadata), columns, rows: 0 }
     }
 

@@ -343,6 +343,7 @@ pub(super) fn settings(args: &RunArgs) -> Vec<Override> {
         ("--drain", "drain", text(&args.drain)),
         ("--max-body", "max-body", bytes.as_deref()),
         ("--location", "redirects", args.location.then_some("10")),
+        ("--traceparent", "traceparent", args.traceparent.then_some("true")),
         ("--insecure", "insecure", args.insecure.then_some("true")),
         (http.map_or("", |(flag, _)| flag), "http", http.map(|(_, version)| version)),
         ("--streams", "streams", text(&args.streams)),

@@ -64,6 +64,7 @@ const FLAGS: &[(&str, &[&str], Fate, Fate)] = &[
     ("body", &["-b", "text"], Obeyed, Refused),
     ("body_file", &["--body-file", "/proc/self/comm"], Obeyed, Refused),
     ("location", &["-L"], Obeyed, Refused),
+    ("traceparent", &["--traceparent"], Obeyed, Refused),
     ("insecure", &["-k"], Obeyed, Refused),
     // The target here is of http://, where nothing is said in TLS.
     ("cert", &["--cert", "/proc/self/comm"], Refused, Refused),

@@ -6,7 +6,8 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
-use headway_base::{Nanos, Outcome, Record, Trigger};
+use headway_base::trace::Traces;
+use headway_base::{Nanos, Outcome, Record, Stamp, Trigger};
 use headway_records::{Ending, Error, LogReader, LogWriter, Metadata, metadata, schema};
 use proptest::prelude::*;
 
@@ -102,8 +103,9 @@ fn rewritten(change: impl FnOnce(&mut Vec<(Field, ArrayRef)>, &mut Metadata)) ->
 
 #[test]
 fn columns_of_a_later_version_are_skipped_wherever_they_stand() {
-    for place in [0, 1, 12, schema::ALL.len()] {
+    for place in [0, 1, 12, usize::MAX] {
         let bytes = rewritten(|columns, texts| {
+            let place = place.min(columns.len());
             let words: ArrayRef = Arc::new(StringArray::from(vec![Some("gold")]));
             columns.insert(place, (Field::new("tier", DataType::Utf8, true), words));
             texts.insert(metadata::SCHEMA.to_string(), "headway.records/1.3".to_string());
@@ -207,4 +209,27 @@ fn outcomes_are_found_by_their_words_and_unknown_words_are_named() {
     assert_eq!(rows[0].outcome, Outcome::Refused);
     let error = read(LogReader::from_bytes(with_words(["ok", "new-word"]))).unwrap_err().to_string();
     assert!(error.contains("column `outcome`: `new-word` is not known to this version"), "{error}");
+}
+
+#[test]
+fn traces_are_a_column_where_requests_named_them_and_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let column = |name: &str, said: &Metadata| {
+        let path = folder.path().join(name);
+        let never = Record { sent: Stamp::NONE, started: Stamp::NONE, ..plain_row(2) };
+        write(&path, said, &[&[plain_row(1), never, Record { group: 1, ..plain_row(1) }]]);
+        let (rows, ending) = read(LogReader::open(&path)).unwrap();
+        assert_eq!((rows.len(), ending), (3, Some(Ending::Complete)));
+        let reader = FileReader::try_new(std::fs::File::open(&path).unwrap(), None).unwrap();
+        let batches: Vec<RecordBatch> =
+            reader.map(Result::unwrap).filter(|batch| batch.num_rows() > 0).collect();
+        let cells =
+            batches[0].column_by_name("trace_id")?.as_any().downcast_ref::<StringArray>().unwrap().clone();
+        Some(cells.iter().map(|cell| cell.map(str::to_owned)).collect::<Vec<_>>())
+    };
+    assert_eq!(column("without", &Metadata::new()), None);
+    let said = Metadata::from([(metadata::TRACES.to_string(), "7".to_string())]);
+    let traces = Traces::new(7);
+    let expected = [Some(traces.id(0, 1).to_string()), None, Some(traces.id(1, 1).to_string())];
+    assert_eq!(column("with", &said).unwrap(), expected);
 }

@@ -44,6 +44,9 @@ pub struct PlanSummary {
     /// Whether requests were to be spread over as many connections as there may be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spread: bool,
+    /// Whether requests named the trace that they were of (`--traceparent`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub traceparent: bool,
     /// Worker threads.
     pub threads: Option<u32>,
     /// The shard that this process ran, `i/N`; none for the whole plan.

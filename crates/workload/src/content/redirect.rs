@@ -9,7 +9,7 @@ use super::script::{RenderContext, Script};
 use super::shown::shown_header;
 use super::values::Values;
 use headway_base::KnownFailure;
-use url::{Position, Url};
+use url::{Origin, Position, Url};
 
 /// Statuses that name another place to go to (RFC 9110, 15.4).
 pub(super) const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
@@ -25,6 +25,13 @@ pub(super) struct Hop {
     pub gets: bool,
     /// How many redirects led there, one after the other.
     number: u32,
+}
+
+impl Hop {
+    /// How many redirects led there, one after the other.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
 }
 
 /// What it asks for may be a secret.
@@ -71,8 +78,6 @@ impl Script {
             let fault = Fault { met: format!(", at last to {}", shown()), ..Fault::plain(same) };
             return Err(fault.of_kind(KnownFailure::TooManyRedirects));
         }
-        let elsewhere =
-            || Fault { met: format!(": {}", shown()), ..Fault::plain("redirected elsewhere".to_owned()) };
         let root = self.own_root(visit, memory);
         let here = root.as_ref().and_then(|root| root.join(&self.path_and_query_of(visit, memory)).ok());
         let to = here.as_ref().and_then(|here| here.join(location).ok());
@@ -82,7 +87,13 @@ impl Script {
         };
         let roots = [Some(&root), self.root.as_ref()];
         if !roots.into_iter().flatten().any(|root| root.origin() == to.origin()) {
-            return Err(elsewhere().of_kind(KnownFailure::RedirectElsewhere));
+            // Its path may hold anything; where a place is, is the same for many requests.
+            let place = match to.origin() {
+                Origin::Tuple(..) => to.origin().ascii_serialization(),
+                Origin::Opaque(_) => format!("{}:", to.scheme()),
+            };
+            let fault = Fault::plain(format!("redirected to {place}"));
+            return Err(fault.of_kind(KnownFailure::RedirectElsewhere));
         }
         let gets = before.is_some_and(|hop| hop.gets) || turns_into_get(status, &step.method);
         Ok(Hop { path: to[Position::BeforePath..Position::AfterQuery].to_owned(), gets, number })

@@ -6,16 +6,20 @@ use super::data::{AtEnd, Data};
 use super::encode::Unfit;
 use super::memory::Memory;
 use super::reason::{Fault, Reason};
-use super::redirect;
+use super::redirect::{self, Hop};
 use super::script::{RenderContext, Script};
 use super::shown::{counted, shown, shown_header};
 use super::step::Step;
 use super::values::{Values, Why};
-use crate::client::SessionControl;
+use crate::client::{RequestKey, SessionControl};
 use crate::redact::Redactor;
 use crate::request::Request;
 use headway_base::{KnownFailure, Outcome};
+use std::fmt::Write as _;
 use std::ops::Range;
+
+/// The header that names the trace (W3C Trace Context).
+pub(super) const TRACEPARENT: &str = "traceparent";
 
 /// A request that is put together again and again.
 #[derive(Clone, Default)]
@@ -149,6 +153,13 @@ impl Script {
                 .pieces(&header.value, &mut draft.text)
                 .map_err(|why| refuse(why, Part::Header(&header.name)))?;
             draft.headers.push((&header.name, start..draft.text.len()));
+        }
+        if let Some(traces) = self.traces {
+            let RequestKey { group, k, ordinal, .. } = *visit.sending;
+            let start = draft.text.len();
+            // Writing to a text does not fail.
+            let _ = write!(draft.text, "{}", traces.header(group, k, ordinal, hop.map_or(0, Hop::number)));
+            draft.headers.push((TRACEPARENT, start..draft.text.len()));
         }
         if let Some(content_type) = &step.body.content_type
             && !step.gives_type

@@ -12,6 +12,7 @@ use crate::redact::{Place, Redactor};
 use crate::request::Request;
 use crate::target::{Endpoint, Target};
 use headway_base::random::{Stream, streams};
+use headway_base::trace::Traces;
 use url::Url;
 
 /// Bytes of a body that are kept unless the caller says otherwise.
@@ -53,6 +54,8 @@ pub struct Script {
     pub(super) keeps_cookies: bool,
     /// How many redirects are followed one after the other.
     pub(super) most_redirects: u32,
+    /// Where requests name the trace that they are of.
+    pub(super) traces: Option<Traces>,
     needs_memory: bool,
     max_body: u64,
     pub(super) redactor: Redactor,
@@ -80,6 +83,7 @@ impl Script {
             root: None,
             keeps_cookies,
             most_redirects: 0,
+            traces: None,
             max_body: MAX_BODY,
             redactor: Redactor::default(),
             secret_cells: Vec::new(),
@@ -110,6 +114,18 @@ impl Script {
         self
     }
 
+    /// Sends with every request a header `traceparent` (W3C Trace Context): a trace for each session, by the seed.
+    pub fn tracing(mut self) -> Script {
+        self.traces = Some(Traces::new(0));
+        self.fixed.fill(false);
+        self
+    }
+
+    /// Whether requests name the trace that they are of.
+    pub fn is_tracing(&self) -> bool {
+        self.traces.is_some()
+    }
+
     /// Whether requests of that step are those that redirects lead to.
     #[inline]
     pub fn is_redirected(&self, step: u16) -> bool {
@@ -118,6 +134,7 @@ impl Script {
 
     /// With the draws of that seed; 0 unless it is given.
     pub fn with_seed(mut self, seed: u64) -> Script {
+        self.traces = self.traces.map(|_| Traces::new(seed));
         (self.rows, self.uuids) = (Stream::new(seed, streams::ROW), Stream::new(seed, streams::UUID));
         self
     }
@@ -239,6 +256,7 @@ impl std::fmt::Debug for Script {
             .field("data", &self.data)
             .field("names", &self.names)
             .field("longest", &self.longest)
+            .field("traces", &self.traces.is_some())
             .finish_non_exhaustive()
     }
 }

@@ -6,6 +6,7 @@ use super::expect::{BodyTest, Expect, StatusSet};
 use super::finder::{Extract, Place};
 use super::pointer::Tree;
 use super::redirect::{LOCATION, REDIRECTS};
+use super::render::TRACEPARENT;
 use super::template::{Piece, Run, Source, Template, push_fixed};
 use crate::request::Request;
 
@@ -262,6 +263,11 @@ impl Step {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it has a header `traceparent` of its own.
+    pub fn names_a_trace(&self) -> bool {
+        self.headers.iter().any(|header| header.name.eq_ignore_ascii_case(TRACEPARENT))
     }
 
     /// Its method.

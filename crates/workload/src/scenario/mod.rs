@@ -102,6 +102,8 @@ pub struct Settings {
     pub max_body: Option<u64>,
     /// How many redirects of one request are followed; 0: none.
     pub redirects: u32,
+    /// Whether requests name the trace that they are of.
+    pub traceparent: bool,
     /// Whether any certificate will do.
     pub insecure: Option<bool>,
     /// What TLS needs besides.

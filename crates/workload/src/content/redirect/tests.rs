@@ -95,14 +95,21 @@ fn places_are_taken_as_browsers_take_them() {
 
 #[test]
 fn other_schemes_hosts_and_ports_are_not_followed() {
-    for location in ["https://a.test/x", "http://b.test/", "http://a.test:81/", "//b.test", "ftp://a.test/"] {
+    for (location, place) in [
+        ("https://a.test/x", "https://a.test"),
+        ("http://b.test/", "http://b.test"),
+        ("http://a.test:81/", "http://a.test:81"),
+        ("//b.test", "http://b.test"),
+        ("ftp://a.test/", "ftp://a.test"),
+        ("data:text/plain,x", "data:"),
+    ] {
         let mut walk = from("http://a.test");
         let reading = walk.answer(302, &[("location", location)]);
         let reason = reading.reason.unwrap();
         assert_eq!(reason.kind, Some(KnownFailure::RedirectElsewhere), "{location}");
         assert_eq!((reading.outcome, reading.then), (Outcome::Check, SessionControl::Continue), "{location}");
-        assert!(reason.whole.contains(location), "{reason}");
-        assert_eq!(reason.same, "list: redirected elsewhere");
+        let expected = format!("list: redirected to {place}");
+        assert_eq!((reason.same, reason.whole), (expected.clone(), expected));
     }
     let no_place = from("http://a.test").led(302, "http://[").unwrap_err();
     assert!(no_place.contains("no place of the target"), "{no_place}");
@@ -201,4 +208,30 @@ fn cookies_of_a_redirect_are_sent_to_where_it_leads() {
     let reading = walk.answer(302, &[("location", "/x"), ("set-cookie", "sid=7; Path=/")]);
     assert_eq!(reading.then, SessionControl::Redirect);
     assert!(walk.request().headers.contains(&("Cookie".to_owned(), "sid=7".to_owned())));
+}
+
+#[test]
+fn every_request_names_the_trace_of_its_session_and_is_a_parent_of_its_own() {
+    let named = |walk: &Walk, k: u64, ordinal: u32| {
+        let key = RequestKey { k, ordinal, ..walk.key() };
+        let request =
+            walk.script.render(&RenderContext { sending: &key, now_unix_ns: 0 }, &walk.memory).unwrap();
+        let mut all = request.headers.iter().filter(|(name, _)| name == "traceparent");
+        let (first, second) = (all.next().map(|(_, value)| value.clone()), all.next());
+        assert_eq!(second, None);
+        first
+    };
+    assert_eq!(named(&from("http://a.test"), 0, 0), None, "only where it is asked for");
+    let mut walk = from("http://a.test");
+    walk.script = walk.script.tracing().with_seed(7);
+    assert!(walk.script.is_tracing() && !walk.script.is_fixed(0, &walk.memory));
+    let first = named(&walk, 3, 0).unwrap();
+    let trace = headway_base::trace::Traces::new(7).id(0, 3).to_string();
+    assert_eq!(first[3..35], trace);
+    let second = named(&walk, 3, 1).unwrap();
+    assert_eq!((&second[3..35], first == second), (trace.as_str(), false), "another request of the session");
+    assert_ne!(named(&walk, 4, 0).unwrap()[3..35], trace, "another session");
+    walk.led(302, "/next").unwrap();
+    let led = named(&walk, 3, 0).unwrap();
+    assert_eq!((&led[3..35], led == first), (trace.as_str(), false), "where a redirect led");
 }

@@ -75,6 +75,13 @@ pub(super) fn file(
     if settings.redirects > 0 {
         followed(file, &mut groups, journeys.steps.len(), reader);
     }
+    if let (true, Some(step)) =
+        (settings.traceparent, journeys.steps.iter().find(|step| step.names_a_trace()))
+    {
+        let title = format!("step {} has a header traceparent of its own", step.name());
+        let problem = Problem::new(file.keys.at("traceparent"), title);
+        reader.problems.push(problem.help("leave one of them out"));
+    }
     if !reader.problems.is_empty() {
         return None;
     }
@@ -84,6 +91,9 @@ pub(super) fn file(
     let written = steps.len();
     let mut script = Script::new(steps, data, names, &longest).following(settings.redirects);
     labels.extend(script.steps()[written..].iter().map(|step| step.name().to_owned()));
+    if settings.traceparent {
+        script = script.tracing();
+    }
     script = script.with_redactor(redactor.clone());
     if let Some(target) = &target {
         script = script.with_target(target);

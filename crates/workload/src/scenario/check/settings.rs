@@ -75,7 +75,10 @@ pub(super) fn fitting(file: &written::File, target: Option<&Target>, reader: &mu
         }
         return;
     }
-    for key in ["http", "headers", "insecure", "redirects"].into_iter().filter(|key| file.keys.has(key)) {
+    for key in ["http", "headers", "insecure", "redirects", "traceparent"]
+        .into_iter()
+        .filter(|key| file.keys.has(key))
+    {
         let problem = Problem::new(
             file.keys.at(key),
             format!("a target of {name} takes plain bytes, and has no {key}"),
@@ -268,6 +271,7 @@ pub(super) fn settings(file: &written::File, reader: &mut Reader<'_>) -> Setting
         drain: time(&file.drain),
         max_body: file.max_body.as_ref().map(|size| size.value),
         redirects: redirects(file, reader),
+        traceparent: file.traceparent.as_ref().is_some_and(|flag| flag.value),
         insecure: file.insecure.as_ref().map(|flag| flag.value),
         tls: tls(file, reader),
         routes: Routes {

@@ -44,6 +44,9 @@ mapping! {
         max_body: Size,
         /// How many redirects of one request are followed, 0 to 50. Default: 0.
         redirects: Count,
+        /// Whether every request names the trace that it is of, in a header traceparent (W3C Trace Context): one for each session.
+        /// Default: no.
+        traceparent: Flag,
         /// Whether any certificate of the target will do.
         insecure: Flag,
         /// A PEM file with the certificate of this client, and perhaps its key: for targets of https:// that ask for one.
