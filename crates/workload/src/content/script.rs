@@ -256,6 +256,7 @@ impl std::fmt::Debug for Script {
             .field("data", &self.data)
             .field("names", &self.names)
             .field("longest", &self.longest)
+            .field("traces", &self.traces.is_some())
             .finish_non_exhaustive()
     }
 }
